@@ -16,7 +16,7 @@ from contextlib import contextmanager
 from multiprocessing.connection import Connection
 from pathlib import Path
 
-RUN_IN_PROCESSES = ("tests.history.ingesting", "tests.night.nights")
+RUN_IN_PROCESSES = ("tests.spark_jobs.history.ingesting", "tests.spark_jobs.night.nights")
 _CONTEXT = multiprocessing.get_context("forkserver")
 _CONTEXT.set_forkserver_preload(["pytest", __name__, *RUN_IN_PROCESSES])
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 from playwright.sync_api import Page, expect
 
+from tests.app.web.pages.addresses import PAGES
 from tests.browser.axe import poor_contrasts, violations
 from tests.browser.conftest import NewContext
-from tests.pages.addresses import PAGES
 
 pytestmark = pytest.mark.browser
 

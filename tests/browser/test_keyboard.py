@@ -19,9 +19,9 @@ from app import routers
 from app.documentation import api_docs
 from app.sizing.examples import examples
 from planner_core.tables import all_tables
+from tests.app.web.pages.addresses import PAGES as SEEN_BY_AXE
 from tests.browser.keys import press, tab_to, walk
 from tests.browser.plans import test_plans
-from tests.pages.addresses import PAGES as SEEN_BY_AXE
 
 pytestmark = pytest.mark.browser
 

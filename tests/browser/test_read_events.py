@@ -7,7 +7,7 @@ from playwright.sync_api import FilePayload, Page, expect
 
 from app.events.reading import example_text
 from tests.browser.conftest import NewContext
-from tests.depth_events_read.support import Told, mqmd, pcf
+from tests.planner_core.depth_events.reading.support import Told, mqmd, pcf
 
 pytestmark = pytest.mark.browser
 CORREL = "AB" * 24

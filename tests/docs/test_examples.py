@@ -23,7 +23,7 @@ ADDRESS = "http://127.0.0.1:8000"
 LANGUAGES = {"", "console", "csv", "sh", "toml", "python", "json", "yaml", "dockerfile"}
 SHELL = {"console", "sh"}
 RUN_ELSEWHERE = {ROOT / "docs/how-to/provisioning.md"}
-"""tests/plans/test_provisioning.py follows them, with stand-ins for z/OSMF and Zowe."""
+"""tests/app/plans/test_provisioning.py follows them, with stand-ins for z/OSMF and Zowe."""
 WITH_EXAMPLES = [
     page
     for page in PAGES

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from fastapi import FastAPI
 
-from tests.app.support import get
+from tests.app.web.support import get
 from tests.docs.pages import PAGES, ROOT, anchors, links, name_of
 
 EXTERNAL = re.compile(r"[a-z][a-z0-9+.-]*:")

@@ -15,7 +15,7 @@ from planner_core.document import cluster_entries, model
 from planner_core.document.reading import read_object
 from planner_core.document.schema import json_schema
 from planner_core.errors import DocumentInvalid
-from tests.app.support import COMPLETE, Json
+from tests.app.web.support import COMPLETE, Json
 from tests.docs.pages import ROOT, headings, rows, section
 
 PAGE = ROOT / "docs/reference/plan-document.md"

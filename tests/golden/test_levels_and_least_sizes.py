@@ -19,8 +19,8 @@ from planner_core.plan.splitting import advise
 from planner_core.sizing.fitted import fitted_curve
 from planner_core.units import KIB, MIB
 from planner_core.whatif.growth import upgrades
-from tests.core.plans import varied
-from tests.core.test_fitted import TWO_COSTS
+from tests.planner_core.plans import varied
+from tests.planner_core.sizing.test_fitted import TWO_COSTS
 
 S0 = "structures__0__"
 CHART_25 = {1: 23, 2: 23, 3: 24, 4: 24, 5: 25, 6: 26}

@@ -17,7 +17,7 @@ import app.database.engine as db
 from app.database.engine import Database, DatabaseUnusable, alembic_config, database_url
 from app.database.types import Base
 from app.plans import service
-from tests.plans.support import plan
+from tests.app.plans.support import plan
 
 FIRST = "a1c0f5e2d7b3"
 # A revision as a later version may bring one: on SQLite it makes the table anew.

@@ -121,7 +121,7 @@ def test_the_subcommand_and_its_options_exist() -> None:
 
 
 def test_the_parts_of_a_cluster_are_started_by_the_projects_own_module() -> None:
-    """How they run is shown by tests/cluster, with the same module."""
+    """How they run is shown by tests/spark_jobs/cluster, with the same module."""
     parts = {name: COMPOSE["services"][name] for name in ("spark-master", "spark-worker")}
     for name, service in parts.items():
         python, dash_m, module = service["entrypoint"]

@@ -9,8 +9,8 @@ import pytest
 from app.main import create_app
 from app.plans import service
 from app.settings import Settings
-from tests.curves.support import MADE_ON, daily, fit_json, forecast_json, store_night
-from tests.plans.support import plan
+from tests.app.fits.support import MADE_ON, daily, fit_json, forecast_json, store_night
+from tests.app.plans.support import plan
 from tests.serving import served
 
 

@@ -9,7 +9,7 @@ from fastapi import FastAPI
 
 from app.main import create_app
 from app.settings import Settings
-from tests.app_night.support import JOBS, LAST, night, order, put_day, put_days
+from tests.app.nightly.support import JOBS, LAST, night, order, put_day, put_days
 from tests.serving import served as served_at
 
 

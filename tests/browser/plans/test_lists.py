@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page, expect
 
+from tests.app.plans.support import SQ03
 from tests.browser.axe import poor_contrasts, violations
-from tests.plans.support import SQ03
 
 pytestmark = pytest.mark.browser
 

@@ -10,7 +10,7 @@ from app.plans import service as plans
 from app.scenarios import service
 from app.scenarios.service import ScenarioDraft
 from app.settings import Settings
-from tests.plans.support import plan
+from tests.app.plans.support import plan
 from tests.serving import served
 
 KEPT = {

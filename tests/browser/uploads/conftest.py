@@ -8,9 +8,9 @@ from playwright.sync_api import Browser, Page, sync_playwright
 
 from app.main import create_app
 from app.settings import Settings
+from tests.app.uploads.support import READER
 from tests.chromium import LAUNCH_FLAGS
 from tests.serving import served
-from tests.uploads.support import READER
 
 
 @pytest.fixture

@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import FilePayload, Page, expect
 
+from tests.app.uploads.support import DAY
 from tests.browser.keys import press, tab_to, walk
 from tests.browser.test_every_page import unfold
 from tests.browser.uploads.test_uploads import choose_and_send
-from tests.uploads.support import DAY
 
 pytestmark = pytest.mark.browser
 

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page, expect
 
+from tests.app.uploads.support import DAY
 from tests.browser.axe import poor_contrasts, violations
-from tests.uploads.support import DAY
 
 pytestmark = pytest.mark.browser
 

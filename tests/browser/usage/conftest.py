@@ -7,8 +7,8 @@ import pytest
 
 from app.main import create_app
 from app.settings import Settings
+from tests.app.usage.support import store, ten_days
 from tests.serving import served
-from tests.usage.support import store, ten_days
 
 
 @pytest.fixture(scope="module")

@@ -8,8 +8,8 @@ import pytest
 from app.main import create_app
 from app.plans import service
 from app.settings import Settings
+from tests.planner_core.whatif.filling.plans import queue, structure
 from tests.serving import served
-from tests.whatif_filling.plans import queue, structure
 
 PLAN = structure(
     [

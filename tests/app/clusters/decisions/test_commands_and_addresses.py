@@ -1,0 +1,140 @@
+"""Decisions and loads by command and over REST: the same answers, and sentences where there is none."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from fastapi import FastAPI
+
+from app.cli import main
+from app.clusters.answers import ClusterLoadAnswer
+from app.clusters.service import EXAMPLES, LARGEST_FILE_BYTES
+from app.texts.documents import example_text, parse_yaml
+from app.texts.example_files import ExampleFile
+from tests.app.web.support import Json, assert_problem, call, post_json
+
+DECIDE, LOAD = "/api/v1/cluster/decide", "/api/v1/cluster/load"
+FOLDER = Path(__file__).parents[4] / "app/examples"
+EVERY_EXAMPLE = pytest.mark.parametrize("example", EXAMPLES, ids=lambda each: each.name)
+CHOSEN = {
+    ("retrying", "seed"): ["B", "C"],
+    ("retrying", "ibm"): ["B", "C"],
+    ("rank-holds", "seed"): ["A"],
+    ("rank-holds", "ibm"): ["A"],
+    ("orders-differ", "seed"): [],
+    ("orders-differ", "ibm"): ["B", "C"],
+    ("shared-queue", "seed"): ["NEWYORK", "P1", "P2", "P3"],
+    ("shared-queue", "ibm"): ["NEWYORK", "P1", "P2", "P3"],
+}
+
+
+def told(capsys: pytest.CaptureFixture[str]) -> Json:
+    return json.loads(capsys.readouterr().out)
+
+
+@EVERY_EXAMPLE
+@pytest.mark.parametrize("mode", ["seed", "ibm"])
+def test_command_and_address_give_the_same(
+    app: FastAPI, example: ExampleFile, mode: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = str(FOLDER / "cluster" / f"{example.name}.yaml")
+    assert main(["cluster", "decide", file, "--mode", mode, "--json"]) == 0
+    answer = told(capsys)
+    assert answer["chosen"] == CHOSEN[example.name, mode]
+    found = post_json(app, f"{DECIDE}?mode={mode}", parse_yaml(example.text.encode()))
+    assert (found.status, found.media_type) == (200, "application/json")
+    assert found.json() == answer
+
+
+def test_for_people_the_command_tells_steps_and_who_is_chosen(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["cluster", "decide", str(FOLDER / "cluster/orders-differ.yaml")]) == 0
+    text = capsys.readouterr().out
+    assert "out: A through TO.A: the queue is PUT(DISABLED) there" in text
+    assert "chosen: nobody: the put fails" in text
+    assert "CLUSTER_MODES_DIFFER" in text
+
+
+def test_warnings_fail_the_command_where_that_is_asked_for(capsys: pytest.CaptureFixture[str]) -> None:
+    file = str(FOLDER / "cluster/orders-differ.yaml")
+    assert main(["cluster", "decide", file, "--fail-on", "warning"]) == 1
+    capsys.readouterr()
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("", "it is empty"),
+        ("instances: [", "not YAML"),
+        ("[1]", "an object with instances"),
+        ("instances: []", "/instances: is empty: it needs at least 1 item"),
+        ("instances: [{queue_manager: A, clwlrank: 10}]", "/instances/0/clwlrank"),
+        ("instances: [{queue_manager: A, colour: red}]", "/instances/0/colour"),
+        ("instances: [{queue_manager: A, local: true}, {queue_manager: B, local: true}]", "/instances/1/local"),
+        ("{message: {held_for: X}, instances: [{queue_manager: A}]}", "/message/held_for"),
+        ("{message: {channel_fails: true}, instances: [{queue_manager: A}]}", "/message/channel_fails"),
+        ("instances: [{queue_manager: A, channels: [{}, {}]}]", "/instances/0/channels/1/channel"),
+        (" " * (LARGEST_FILE_BYTES + 1), "larger than"),
+    ],
+)  # fmt: skip
+def test_what_cannot_be_read_is_told_in_a_sentence(
+    text: str, words: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "queue.yaml"
+    file.write_text(text)
+    assert main(["cluster", "decide", str(file)]) == 2
+    told = capsys.readouterr()
+    assert told.out == ""
+    assert words in told.err
+    assert told.err.startswith("The input of the decision is not valid.")
+
+
+def test_a_file_that_is_not_there_is_told(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["cluster", "decide", "nowhere.yaml"]) == 2
+    assert "cannot be read" in capsys.readouterr().err
+
+
+def test_over_rest_the_fields_at_fault_are_named(app: FastAPI) -> None:
+    answer = post_json(app, DECIDE, {"instances": [{"queue_manager": "A", "put": "perhaps"}]})
+    problem = assert_problem(answer, "input-refused", 422)
+    assert problem["errors"] == [{"field": "/instances/0/put", "message": "must be ENABLED or DISABLED"}]
+
+
+def test_over_rest_an_order_that_there_is_not_is_refused(app: FastAPI) -> None:
+    assert_problem(
+        post_json(app, f"{DECIDE}?mode=both", {"instances": [{"queue_manager": "A"}]}), "request-invalid", 422
+    )
+
+
+@pytest.mark.parametrize("body", [b"", b"{", b"[]", b"\xff", b'{"instances": 1}'])
+def test_over_rest_a_body_that_is_none_is_refused(app: FastAPI, body: bytes) -> None:
+    answer = call(app, "POST", DECIDE, headers={"content-type": "application/json"}, chunks=[body])
+    assert_problem(answer, "input-refused", 422)
+
+
+def test_load_by_command_and_over_rest_are_the_same(app: FastAPI, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["cluster", "load", str(FOLDER / "inventory.yaml"), "--json"]) == 0
+    answer = told(capsys)
+    ClusterLoadAnswer.model_validate(answer)
+    document = parse_yaml(example_text("inventory.yaml").encode())
+    assert post_json(app, LOAD, document).json() == answer
+    result = post_json(app, "/api/v1/size", document).json()
+    assert result["clusters"] == {name: answer[name] for name in ("flows", "structures", "assumptions")}
+    assert answer["qsg"] == "SQ03"
+    assert [item["code"] for item in answer["findings"]] == [
+        item["code"] for item in result["findings"] if item["code"].startswith("CLUSTER_")
+    ]
+
+
+def test_load_for_people(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["cluster", "load", str(FOLDER / "inventory.yaml")]) == 0
+    text = capsys.readouterr().out
+    assert "shared queue of SQ03: 750 (75 %)" in text
+    assert "queue manager NEWYORK fails: 975 a second (+30.0 %)" in text  # 10 % are bound
+    assert main(["cluster", "load", str(FOLDER / "sq03.yaml")]) == 0
+    assert "The plan has no clusters" in capsys.readouterr().out
+
+
+def test_load_of_what_is_no_plan_is_refused(app: FastAPI) -> None:
+    assert_problem(post_json(app, LOAD, {"qsg": "SQ03"}), "document-invalid", 422)

@@ -1,0 +1,176 @@
+"""The pages of decisions and loads: forms, files, pictures with their words, and what cannot be answered."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from fastapi import FastAPI
+
+from app.clusters.flow_chart import MOST_INSTANCES, flow_chart
+from app.clusters.load_view import clusters_shown
+from app.clusters.service import EXAMPLES
+from app.clusters.steps_chart import MOST_LANES, steps_chart
+from app.texts.documents import example_text, parse_yaml
+from app.texts.example_files import ExampleFile
+from planner_core.clusters.answer import answer
+from planner_core.clusters.file import read_object
+from planner_core.document.reading import read_object as plan_from
+from planner_core.plan.evaluate import evaluate
+from tests.app.web.support import Answer, call, get, send_json
+
+DECIDE, LOAD = "/cluster/decide", "/cluster/load"
+
+
+def send(app: FastAPI, address: str, *parts: tuple[str, str, str | None]) -> Answer:
+    """Send a form: name, text, and the name of a file or None."""
+    body = ""
+    for name, text, filename in parts:
+        file = "" if filename is None else f'; filename="{filename}"'
+        body += f'--edge\r\nContent-Disposition: form-data; name="{name}"{file}\r\n\r\n{text}\r\n'
+    headers = {"content-type": "multipart/form-data; boundary=edge", "accept": "text/html"}
+    return call(app, "POST", address, headers=headers, chunks=[f"{body}--edge--\r\n".encode()])
+
+
+def clustered() -> dict[str, Any]:
+    found: Any = parse_yaml(example_text("inventory.yaml").encode())
+    return found
+
+
+@pytest.mark.parametrize("example", EXAMPLES, ids=lambda each: each.name)
+@pytest.mark.parametrize("mode", ["seed", "ibm"])
+def test_an_example_is_filled_in_and_answered(app: FastAPI, example: ExampleFile, mode: str) -> None:
+    page = get(app, f"{DECIDE}?example={example.name}&mode={mode}", accept="text/html")
+    assert page.status == 200
+    assert "Who goes out, step by step" in page.text
+    assert page.text.count("<svg") >= 2
+
+
+def test_what_is_sent_is_decided_in_the_order_asked_for_and_stays_in_the_box(app: FastAPI) -> None:
+    text = "queue: <Q>x\ninstances: [{queue_manager: A, clwlrank: 1, put: DISABLED}, {queue_manager: B}]"
+    wrong = send(app, DECIDE, ("text", text, None), ("mode", "ibm", None))
+    assert wrong.status == 422
+    assert "<code>/queue</code>" in wrong.text
+    assert "&lt;Q&gt;x" in wrong.text
+    for mode, words in (("ibm", "Messages for Q go to B."), ("seed", "A put to Q fails: nobody is left.")):
+        page = send(app, DECIDE, ("text", text.replace("<Q>x", "Q"), None), ("mode", mode, None))
+        assert page.status == 200
+        assert words in page.text
+        assert "CLUSTER_MODES_DIFFER" in page.text
+
+
+def test_a_file_goes_before_the_box(app: FastAPI) -> None:
+    page = send(
+        app, DECIDE, ("text", "instances: []", None), ("file", "instances: [{queue_manager: ONLY}]", "q.yaml")
+    )
+    assert page.status == 200
+    assert "ONLY through TO.ONLY" in page.text
+
+
+def test_the_picture_of_steps_says_the_same_in_words() -> None:
+    found = answer(
+        read_object(
+            {
+                "instances": [
+                    {"queue_manager": "A", "channels": [{"status": "RETRYING"}]},
+                    {"queue_manager": "B"},
+                ]
+            }
+        )
+    )
+    chart = steps_chart(found)
+    assert chart.description == "Step 5 puts out A through TO.A. Left: B through TO.B."
+    by_label = {lane.label: lane for lane in chart.wide.lanes}
+    out, stays = by_label["A TO.A"], by_label["B TO.B"]
+    assert out.end == chart.wide.columns[4].x
+    assert (out.is_chosen, stays.is_chosen, stays.share) == (False, True, "100 %")
+    assert stays.end > chart.wide.columns[-1].x
+    assert [value.text for value in out.values] == ["0", "0", "ENABLED", "NO"]
+
+
+def test_more_destinations_than_a_picture_takes_are_in_the_table() -> None:
+    many = [{"queue_manager": f"Q{number}"} for number in range(MOST_LANES + 3)]
+    chart = steps_chart(answer(read_object({"instances": many})))
+    assert (len(chart.wide.lanes), chart.left_out) == (MOST_LANES, 3)
+
+
+def test_the_load_page_shows_the_failure_that_is_chosen(app: FastAPI) -> None:
+    page = get(app, LOAD, accept="text/html")
+    assert page.status == 200
+    assert "While channel TO.NEWYORK is away" in page.text  # for which the structure must be largest
+    other = send(
+        app, LOAD, ("text", example_text("inventory.yaml"), None), ("fail", "queue_manager:P1", None)
+    )
+    assert other.status == 200
+    assert "While queue manager P1 is away" in other.text
+    nobody = send(app, LOAD, ("text", example_text("inventory.yaml"), None), ("fail", "<script>", None))
+    assert nobody.status == 200
+    assert "<script>alert" not in nobody.text
+
+
+def test_a_plan_without_clusters_and_one_that_is_none_are_told(app: FastAPI) -> None:
+    none = send(app, LOAD, ("text", example_text(), None))
+    assert none.status == 200
+    assert "The plan has no clusters" in none.text
+    broken = send(app, LOAD, ("text", "qsg: SQ03", None))
+    assert broken.status == 422
+    assert "<code>/queue_managers</code> is required" in broken.text
+    impossible = send(app, LOAD, ("text", "{qsg: SQ03, queue_managers: 40}", None))
+    assert impossible.status == 422
+
+
+def test_a_stored_plan_shows_its_clusters_with_links_to_each_failure(app: FastAPI) -> None:
+    saved = send_json(app, "PUT", "/api/v1/plans/INVENTORY", clustered())
+    assert saved.status in (200, 201), saved.text
+    page = get(app, "/plans/INVENTORY", accept="text/html")
+    assert "What clusters send" in page.text
+    assert "fail=queue_manager%3ANEWYORK" in page.text or "fail=channel%3ATO.NEWYORK" in page.text
+    other = get(app, "/plans/INVENTORY?fail=destination%3ASQ03", accept="text/html")
+    assert "While destination SQ03 is away" in other.text
+    editor = get(app, "/plans/INVENTORY/edit", accept="text/html")
+    assert "{queue_manager: P1, shared: true, get_rate_per_s: 400}" in editor.text
+
+
+def test_bands_are_as_wide_as_rates_and_none_is_lost() -> None:
+    shown = evaluate(plan_from(clustered())).as_json()["clusters"]
+    flow: dict[str, Any] = shown["flows"][0]  # type: ignore[index]
+    for failure in flow["failures"]:
+        chart = flow_chart(flow, failure, nth=0)
+        assert chart is not None
+        normally, then = chart.wide.panels
+        reach = [band.width for band in normally.bands if band.kind == "to-shared"]
+        assert sum(reach) == pytest.approx(2 * 0.75 * 78)  # to the queue managers, and from them
+        sent = [band.width for band in then.bands if band.path.startswith("M83.0 ")]
+        assert sum(sent) == pytest.approx(78, abs=4.5)  # thin bands are drawn a little wider
+        assert "Normally: 250 a second to NEWYORK, 750 a second to SQ03." in chart.description
+
+
+def test_labels_of_queue_managers_end_before_those_of_the_queues() -> None:
+    plan = clustered()
+    plan["clusters"][0]["instances"][0]["queue_manager"] = "QM.NEWYORK.CENTRAL"
+    shown: Any = evaluate(plan_from(plan)).as_json()["clusters"]
+    flow: dict[str, Any] = shown["flows"][0]
+    chart = flow_chart(flow, flow["failures"][0], nth=0)
+    assert chart is not None
+    for drawing, most in ((chart.wide, 17), (chart.narrow, 14)):
+        labels = [n.label for panel in drawing.panels for n in panel.nodes if n.kind.startswith("manager")]
+        assert len(labels) == 8
+        assert max(len(label) for label in labels) <= most
+
+
+def test_failures_that_come_to_the_same_stand_together() -> None:
+    shown: Any = evaluate(plan_from(clustered())).as_json()["clusters"]
+    (flow,) = clusters_shown(shown).flows
+    assert [name for _, name, _ in flow.failures][:2] == [
+        "channel TO.NEWYORK; queue manager NEWYORK; destination NEWYORK",
+        "channel TO.P1; queue manager P1",
+    ]
+
+
+def test_with_too_many_instances_there_is_no_picture() -> None:
+    plan = clustered()
+    plan["clusters"][0]["instances"] = [{"queue_manager": f"Q{n}"} for n in range(MOST_INSTANCES + 1)]
+    shown: Any = evaluate(plan_from(plan)).as_json()["clusters"]
+    (flow,) = clusters_shown(shown).flows
+    assert flow.chart is None
+    assert flow.failures

@@ -1,0 +1,128 @@
+"""The page: boxes, files, examples, and what is said of what cannot be answered."""
+
+from __future__ import annotations
+
+import pytest
+from fastapi import FastAPI
+
+from app.clusters.explain_pages import SHOWN_TEXT
+from app.clusters.explain_view import MOST_BARS, MOST_GROUPS, shown
+from app.clusters.explaining import EXAMPLES, ExplanationRequest, answer
+from tests.app.web.support import Answer, call, get
+from tests.planner_core.clusters.waiting.support import ELIGIBLE, Row, clusqmgr, display, qcluster
+
+ADDRESS = "/cluster/explain"
+FIRST = EXAMPLES[0]
+
+
+def send(app: FastAPI, *parts: tuple[str, str, str | None]) -> Answer:
+    """Send the form: name, text, and the name of a file or None."""
+    body = ""
+    for name, text, filename in parts:
+        file = "" if filename is None else f'; filename="{filename}"'
+        body += f'--edge\r\nContent-Disposition: form-data; name="{name}"{file}\r\n\r\n{text}\r\n'
+    headers = {"content-type": "multipart/form-data; boundary=edge", "accept": "text/html"}
+    return call(app, "POST", ADDRESS, headers=headers, chunks=[f"{body}--edge--\r\n".encode()])
+
+
+@pytest.mark.parametrize("example", EXAMPLES, ids=lambda each: each.name)
+def test_an_example_is_filled_in_and_answered(app: FastAPI, example: object) -> None:
+    page = get(app, f"{ADDRESS}?example={getattr(example, 'name', '')}", accept="text/html")
+    assert page.status == 200
+    assert "Messages, those alike together" in page.text
+    assert "Who goes out, step by step" in page.text
+
+
+def test_an_example_that_is_none_is_not_found(app: FastAPI) -> None:
+    assert get(app, f"{ADDRESS}?example=none", accept="text/html").status == 404
+
+
+def test_what_is_typed_is_answered_and_stays_in_its_boxes(app: FastAPI) -> None:
+    page = send(
+        app, ("displays", FIRST.displays, None), ("messages", FIRST.messages, None), ("queue", "<Q>", None)
+    )
+    assert page.status == 200
+    assert "6 messages wait for 3 channels: 2 not eligible, 1 only one choice" in page.text
+    assert "What waits on LONDON" in page.text
+    assert 'value="&lt;Q&gt;"' in page.text
+    assert "AMQ8441I: Display Cluster Queue Manager details." in page.text
+    assert "AMQSBCG0 - starts here" in page.text
+
+
+def test_files_are_read_beside_the_boxes(app: FastAPI) -> None:
+    half = FIRST.displays.index("     1 : DISPLAY QCLUSTER")
+    page = send(
+        app,
+        ("displays", FIRST.displays[:half], None),
+        ("displays_files", FIRST.displays[half:], "rest.txt"),
+        ("messages", "", None),
+        ("messages_file", FIRST.messages, "browse.txt"),
+    )
+    assert page.status == 200
+    assert "6 messages wait for 3 channels: 2 not eligible, 1 only one choice" in page.text
+    assert "choose them again to ask again (rest.txt, browse.txt)" in page.text
+
+
+def test_a_box_that_was_sent_empty_and_a_file_that_was_not_chosen_are_nothing(app: FastAPI) -> None:
+    page = send(
+        app,
+        ("displays", "", None),
+        ("displays_files", "", ""),
+        ("messages", "", None),
+        ("messages_file", "", ""),
+    )
+    assert page.status == 422
+    assert "Holds no message." in page.text
+    assert 'aria-invalid="true"' in page.text
+
+
+def test_a_time_that_is_none_is_said_at_its_field(app: FastAPI) -> None:
+    page = send(
+        app,
+        ("displays", FIRST.displays, None),
+        ("messages", FIRST.messages, None),
+        ("failed_at", "noon", None),
+    )
+    assert page.status == 422
+    assert 'id="failed_at-error"' in page.text
+    assert "AMQ8441I" in page.text
+
+
+def test_a_long_text_is_answered_and_not_put_back(app: FastAPI) -> None:
+    text = FIRST.messages + "\n" * SHOWN_TEXT
+    page = send(app, ("displays", FIRST.displays, None), ("messages", text, None))
+    assert "6 messages wait" in page.text
+    assert "AMQSBCG0" not in page.text
+
+
+def test_a_form_that_is_none_is_refused(app: FastAPI) -> None:
+    headers = {"content-type": "multipart/form-data; boundary=edge", "accept": "text/html"}
+    assert call(app, "POST", ADDRESS, headers=headers, chunks=[b"no form"]).status == 400
+    assert call(app, "POST", ADDRESS, headers={"accept": "text/html"}).status == 422
+
+
+def test_the_page_stays_of_a_size_that_can_be_read() -> None:
+    rows: list[Row] = [clusqmgr(f"M{number}", STATUS="RETRYING") for number in range(MOST_GROUPS + 5)]
+    rows += [qcluster("Q1", f"M{number}") for number in range(MOST_GROUPS + 5)]
+    messages = [
+        {"channel": f"TO.M{number}", "queue": "Q1", "accounting_token": ELIGIBLE}
+        for number in range(MOST_GROUPS + 5)
+    ]
+    found = shown(answer(ExplanationRequest(displays=[("d", display(*rows))], messages=messages)))
+    assert (len(found.groups), found.groups_left_out) == (MOST_GROUPS, 5)
+    assert (len(found.channels), found.channels_left_out) == (MOST_BARS, MOST_GROUPS + 5 - MOST_BARS)
+    assert len(found.wide.bars) == MOST_BARS
+
+
+def test_the_bars_are_as_long_as_their_counts() -> None:
+    rows = [{"channel": "TO.A", "accounting_token": "00"}] * 3 + [
+        {"channel": "TO.B", "accounting_token": "00"}
+    ]
+    found = shown(answer(ExplanationRequest(displays=[], messages=rows)))
+    first, second = found.wide.bars
+    assert [bar.total for bar in (first, second)] == ["3", "1"]
+    (long,), (short,) = first.segments, second.segments
+    assert abs((long.width + 1.5) / (short.width + 1.5) - 3) < 0.01
+    assert found.legend == (("not_eligible", "not eligible", 4),)
+    (group, _) = found.groups
+    assert (group.count, group.ids) == (3, ("number 1", "number 2", "number 3"))

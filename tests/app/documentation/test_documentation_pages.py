@@ -1,0 +1,160 @@
+"""The files of docs/ as pages: all of them, in order, with headings, tables and links that work."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from fastapi import FastAPI
+
+from app.documentation.library import DOCS_DIR, SHELVES, shelves
+from app.documentation.markdown import page_link, render_article
+from tests.app.web.pages.addresses import ARTICLES, html, page
+from tests.app.web.pages.html import read
+from tests.app.web.support import get
+
+EVERY_ARTICLE = pytest.mark.parametrize("address", ARTICLES)
+
+
+def test_every_file_is_on_exactly_one_shelf() -> None:
+    files = sorted(path.relative_to(DOCS_DIR).with_suffix("").as_posix() for path in DOCS_DIR.rglob("*.md"))
+    assert sorted(entry.slug for shelf in shelves() for entry in shelf.entries) == files
+
+
+def test_folders_are_shelves_in_the_order_of_the_list() -> None:
+    titles = [shelf.title for shelf in shelves()]
+    assert titles == [folder.replace("-", " ").capitalize() for folder in SHELVES]
+    for shelf, (folder, names) in zip(shelves(), SHELVES.items(), strict=True):
+        slugs = [entry.slug for entry in shelf.entries]
+        assert slugs[: len(names)] == [f"{folder}/{name}" for name in names]
+        assert {slug.partition("/")[0] for slug in slugs} == {folder}
+
+
+@pytest.mark.parametrize("folder", [folder for folder, names in SHELVES.items() if names])
+def test_addresses_from_before_pages_were_in_folders_redirect(app: FastAPI, folder: str) -> None:
+    for name in SHELVES[folder]:
+        answer = get(app, f"/docs/{name}")
+        assert (answer.status, answer.headers["location"]) == (308, f"/docs/{folder}/{name}")
+
+
+def test_records_follow_the_list_of_them_by_number() -> None:
+    slugs = [entry.slug for entry in shelves()[-1].entries]
+    assert slugs[0] == "decisions/README"
+    assert slugs[1:] == sorted(slugs[1:])
+
+
+def test_the_list_names_every_page(app: FastAPI) -> None:
+    links = [link["href"] for link in page(app, "/docs").one("main").all("a")]
+    assert links == list(ARTICLES)
+
+
+def test_the_pager_goes_through_all_pages_and_back(app: FastAPI) -> None:
+    walked, address = [ARTICLES[0]], ARTICLES[0]
+    while following := page(app, address).all("a", rel="next"):
+        address = following[0]["href"]
+        walked.append(address)
+    assert walked == list(ARTICLES)
+    back = [address]
+    while before := page(app, address).all("a", rel="prev"):
+        address = before[0]["href"]
+        back.append(address)
+    assert back == walked[::-1]
+
+
+@EVERY_ARTICLE
+def test_a_page_shows_the_headings_of_its_file_with_anchors(app: FastAPI, address: str) -> None:
+    text = (DOCS_DIR / f"{address.removeprefix('/docs/')}.md").read_text(encoding="utf-8")
+    text = re.sub(r"^ *```.*?^ *```$", "", text, flags=re.MULTILINE | re.DOTALL)
+    headings = [re.sub(r"[`*]", "", line).lstrip("# ") for line in re.findall(r"^#+ .+$", text, re.MULTILINE)]
+    shown = page(app, address)
+    found = [
+        element.text.removesuffix("#").strip()
+        for element in shown.one("article").walk()
+        if re.fullmatch(r"h[1-6]", element.tag)
+    ]
+    assert found == headings
+    assert shown.one("head").one("title").text == f"{headings[0]} · cfplan"
+    for element in shown.one("article").all("a", class_="anchor"):
+        assert shown.one(id=element["href"].removeprefix("#"))
+
+
+@EVERY_ARTICLE
+def test_a_page_shows_every_table_and_block_of_its_file(app: FastAPI, address: str) -> None:
+    text = (DOCS_DIR / f"{address.removeprefix('/docs/')}.md").read_text(encoding="utf-8")
+    article = page(app, address).one("article")
+    without_code = re.sub(r"^ *```.*?^ *```$", "", text, flags=re.MULTILINE | re.DOTALL)
+    assert len(article.all("table")) == len(re.findall(r"^ *\|[ :|-]+\|$", without_code, re.MULTILINE))
+    assert len(article.all("pre")) == len(re.findall(r"^ *```[a-z]*$", text, re.MULTILINE)) // 2
+
+
+@EVERY_ARTICLE
+def test_the_page_is_the_current_one_in_the_list_at_its_side(app: FastAPI, address: str) -> None:
+    aside = page(app, address).one("nav", aria_label="Documentation")
+    assert [link["href"] for link in aside.all("a", aria_current="page")] == [address]
+
+
+@pytest.mark.parametrize(
+    ("href", "at", "expected"),
+    [
+        ("glossary.md", "a.md", "glossary"),
+        ("glossary.md#entry", "a.md", "glossary#entry"),
+        ("#here", "a.md", "#here"),
+        ("../findings.md", "contributing/a.md", "../findings"),
+        ("../CONTRIBUTING.md", "a.md", "./"),
+        ("../../planner_core/plan/result.py", "contributing/a.md", "../"),
+        ("https://example.org/a.md", "a.md", "https://example.org/a.md"),
+        ("/reference/limits", "a.md", "/reference/limits"),
+    ],
+)
+def test_links_between_files_are_links_between_pages(href: str, at: str, expected: str) -> None:
+    assert page_link(href, at=at) == expected
+
+
+def test_raw_html_in_a_file_is_shown_and_not_obeyed() -> None:
+    article = render_article("# A\n\n<script>alert(1)</script>\n\n[x](javascript:alert(1))\n", at="a.md")
+    found = read(str(article.html))
+    assert found.all("script") == []
+    assert all(not link["href"].startswith("javascript:") for link in found.all("a"))
+    assert "<script>alert(1)</script>" in found.text
+
+
+def test_headings_of_the_same_words_have_anchors_of_their_own() -> None:
+    article = render_article("# A\n\n## Same\n\n## Same\n\n## `Code` & more\n", at="a.md")
+    assert [heading.anchor for heading in article.headings] == ["same", "same-1", "code--more"]
+
+
+def test_columns_of_numbers_are_aligned_without_inline_style() -> None:
+    article = render_article("# A\n\n| a | b |\n|---|--:|\n| x | 1 |\n", at="a.md")
+    found = read(str(article.html))
+    assert [cell.text for cell in found.all(class_="r")] == ["b", "1"]
+    assert all("style" not in element.attributes for element in found.walk())
+
+
+@pytest.mark.parametrize(
+    "path",
+    ["nothing", "../README", "..%2f..%2fetc%2fpasswd", "glossary.md", "images/quick-calculator.png", "%00"],
+)
+def test_only_pages_that_are_there_are_served(app: FastAPI, path: str) -> None:
+    assert html(app, f"/docs/{path}").status == 404
+
+
+@pytest.mark.parametrize(
+    ("text", "lead"),
+    [
+        ("# A\n\nTo do `this`,\nor that. More.\n", "To do this, or that."),
+        ("# A\n\nTo do this:\n\n- one\n", "To do this"),
+        ("# A\n\n## B\n\nText.\n", ""),
+        ("Text.\n", ""),
+        ("# A\n", ""),
+    ],
+)
+def test_the_first_sentence_tells_in_the_list_what_a_page_is_for(text: str, lead: str) -> None:
+    assert render_article(text, at="a.md").lead == lead
+
+
+def test_the_list_says_of_every_page_for_users_what_it_is_for(app: FastAPI) -> None:
+    shown = page(app, "/docs").one("main").text
+    users = [shelf for shelf in shelves() if shelf.title not in ("Contributing", "Decisions")]
+    for entry in (entry for shelf in users for entry in shelf.entries):
+        assert entry.about
+        assert " ".join(entry.about.split()) in shown

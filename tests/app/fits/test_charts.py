@@ -1,0 +1,257 @@
+"""Charts of forecasts and of fits."""
+
+from __future__ import annotations
+
+import json
+import math
+from dataclasses import replace
+from datetime import date, timedelta
+
+import pytest
+
+from app.database.engine import Database, database_url
+from app.fits import fits
+from app.fits.charts import fit_charts, published_in_words
+from app.fits.fits import Fit
+from app.forecasts.charts import outlook_chart
+from app.forecasts.service import Outlook, Peak, outlooks
+from app.web.chart_svg import drawings
+from app.web.charts import Chart, Line, Spot, runs
+from tests.app.fits.support import (
+    MADE_ON,
+    QSG,
+    STRUCTURE,
+    daily,
+    fit_json,
+    forecast_json,
+    store_night,
+    versions,
+)
+
+
+@pytest.fixture(scope="module")
+def small(tmp_path_factory: pytest.TempPathFactory) -> Database:
+    return Database(database_url("", data_dir=tmp_path_factory.mktemp("data")))
+
+
+@pytest.fixture(scope="module")
+def outlook(small: Database) -> Outlook:
+    """120 days of history, and 180 to come."""
+    store_night(small, forecasts=[forecast_json()], days=daily())
+    with small.session(writes=False) as session:
+        return outlooks(session, QSG, STRUCTURE)[0]
+
+
+def fit_of(database: Database, **members: object) -> Fit:
+    store_night(database, curves=[fit_json(**members)])  # type: ignore[arg-type]
+    with database.session(writes=False) as session:
+        return fits.get_fit(session, versions(database)[-1])
+
+
+def chart_of(outlook: Outlook) -> Chart:
+    found = outlook_chart(outlook)
+    assert found is not None
+    (chart,) = found.charts
+    return chart
+
+
+def values(line: Line) -> list[float]:
+    return [y for _, y in line.points if y is not None]
+
+
+# ---- forecasts -------------------------------------------------------------------------------------------------------
+
+
+def test_a_long_span_is_drawn_by_the_highest_of_each_whole_week(outlook: Outlook) -> None:
+    chart = chart_of(outlook)
+    middle, peak = chart.lines
+    assert chart.heading == "Highest of each week"
+    assert len(values(middle)) == 180 // 7
+    assert len(values(peak)) == 120 // 7
+    weekend = {each.day for each in outlook.peaks if each.day.weekday() >= 5}
+    assert weekend
+    assert not weekend & {day for day, _ in peak.points}, "lower than the other days of its week"
+    short = chart_of(
+        replace(outlook, peaks=outlook.peaks[-30:], forecast=replace(outlook.forecast, bands=()))
+    )
+    assert short.heading == "Peak of each day"
+    assert len(values(short.lines[0])) == 30
+
+
+def test_a_long_span_has_a_finer_chart_with_every_day(outlook: Outlook) -> None:
+    found = outlook_chart(outlook)
+    assert found is not None
+    (days,) = found.finer
+    middle, peak = days.lines
+    measured = [each for each in outlook.peaks if each.value is not None]
+    assert (len(values(middle)), len(values(peak))) == (180, len(measured))
+
+
+def test_days_that_were_not_measured_are_a_gap(outlook: Outlook) -> None:
+    forecast = replace(outlook.forecast, bands=())
+    first = MADE_ON - timedelta(days=10)
+    peaks = [
+        Peak(first + timedelta(days=nth), None if nth in (3, 5) else 100 + nth, 1000) for nth in range(10)
+    ]
+    (peak,) = chart_of(replace(outlook, forecast=forecast, peaks=tuple(peaks))).lines
+    assert [len(run) for run in runs(peak.points)] == [3, 1, 4]
+
+
+def test_everything_is_inside_the_axes_and_the_middle_is_inside_the_fan(outlook: Outlook) -> None:
+    chart = chart_of(outlook)
+    (fan,) = chart.bands
+    middle, peak = chart.lines
+    days = [day for day, _ in (*middle.points, *peak.points)]
+    assert all(0 <= chart.x_axis.share(day) <= 1 for day in days)
+    assert all(0 <= chart.y_axis.share(y) <= 1 for y in (*values(middle), *values(peak)))
+    assert all(low < y < high for (_, low, high), y in zip(fan.points, values(middle), strict=True))
+    assert values(middle) == sorted(values(middle)), "it grows"
+    (made_on,) = chart.marks
+    assert (made_on.at, made_on.label) == (MADE_ON, "forecast")
+    assert all(day > MADE_ON for day, _ in middle.points)  # type: ignore[operator]
+
+
+def test_a_level_shows_over_which_days_it_is_likely_passed_first(outlook: Outlook) -> None:
+    chart = chart_of(outlook)
+    levels = {level.label: level for level in chart.levels}
+    assert set(levels) == {"SIZE", "85 %", "70 %"}
+    middles = {spot.y: spot.x for spot in chart.points}
+    full, size = levels["85 %"], levels["SIZE"]
+    assert full.likely is not None
+    first, last = full.likely
+    assert MADE_ON < first < middles[full.value] < last < chart.x_axis.last  # type: ignore[operator]
+    assert size.likely is not None
+    assert size.value not in middles
+    assert size.likely[1] == chart.x_axis.last, "the end lies beyond the horizon"
+
+
+def test_a_level_that_is_far_away_is_named_and_not_drawn(outlook: Outlook) -> None:
+    far = tuple(replace(each, value=(each.value or 0) * 100) for each in outlook.forecast.crossings)
+    chart = chart_of(replace(outlook, forecast=replace(outlook.forecast, crossings=far)))
+    assert chart.levels == ()
+    assert all(each.level in chart.note for each in far)
+
+
+def test_a_drawing_says_in_words_what_it_shows(outlook: Outlook) -> None:
+    words = chart_of(outlook).description
+    assert "daily peaks from 2026-07-24 to 2026-11-20" in words
+    assert "On 2027-05-19 the middle estimate is" in words
+
+
+def test_without_history_the_days_to_come_are_drawn_and_without_both_nothing(outlook: Outlook) -> None:
+    assert [line.name for line in chart_of(replace(outlook, peaks=())).lines] == ["middle", "peak"]
+    assert values(chart_of(replace(outlook, peaks=())).lines[1]) == []
+    assert outlook_chart(replace(outlook, peaks=(), forecast=replace(outlook.forecast, bands=()))) is None
+
+
+# ---- fits ------------------------------------------------------------------------------------------------------------
+
+
+def charts_of(fit: Fit) -> tuple[Chart, ...]:
+    found = fit_charts(fit)
+    assert found is not None
+    return found.charts
+
+
+def spots(chart: Chart, style: str) -> list[Spot]:
+    return [spot for spot in chart.points if spot.style == style]
+
+
+def test_points_are_on_the_fitted_line_and_their_distances_on_the_axis(small: Database) -> None:
+    entries, residuals = charts_of(fit_of(small))
+    (line,) = entries.lines
+    for spot in spots(entries, "spot"):
+        (_, near) = min(line.points, key=lambda point: abs(math.log(point[0] / spot.x)))  # type: ignore[operator]
+        assert abs(entries.y_axis.share(near or 0) - entries.y_axis.share(spot.y)) < 0.03
+    assert (len(spots(entries, "spot")), len(spots(entries, "hollow"))) == (11, 1)
+    assert [level.value for level in residuals.levels] == [0]
+    assert residuals.y_axis.first == -residuals.y_axis.last  # type: ignore[operator]
+    assert all(0 <= residuals.y_axis.share(spot.y) <= 1 for spot in spots(residuals, "spot"))
+
+
+def test_a_point_that_is_far_out_and_left_out_stays_at_the_edge_of_the_drawing(small: Database) -> None:
+    fit = fit_of(small)
+    far = tuple(replace(point, residual_bytes=1e12) if point.left_out else point for point in fit.points)
+    _, residuals = charts_of(replace(fit, points=far))
+    (hollow,) = spots(residuals, "hollow")
+    assert hollow.y > residuals.y_axis.last  # type: ignore[operator]
+    wide, _ = drawings(residuals)
+    (drawn,) = [shape for shape in wide.shapes if shape.attributes.get("class") == "hollow"]
+    grid = [shape.attributes["y1"] for shape in wide.shapes if shape.attributes.get("class") == "grid"]
+    assert drawn.attributes["cy"] == min(grid)
+
+
+def test_two_costs_give_a_line_for_each_ratio(small: Database) -> None:
+    ratios = [{"elements_per_entry": 6.0, "points": 6}, {"elements_per_entry": 12.0, "points": 6}]
+    entries, _ = charts_of(fit_of(small, element=290.0, ratios=ratios))
+    assert [line.label for line in entries.lines] == ["1:6", "1:12"]
+    six, twelve = (dict(line.points) for line in entries.lines)
+    largest = max(six)
+    assert (twelve[largest] or 0) < (six[largest] or 0), (
+        "more elements for an entry leave room for fewer entries"
+    )
+
+
+def test_the_published_curve_is_told_for_the_same_entries(small: Database) -> None:
+    fit = fit_of(small)
+    smallest = min((point for point in fit.points if not point.left_out), key=lambda point: point.size_bytes)
+    assert fit.published is not None
+    assert smallest.fitted_bytes is not None
+    more = (
+        float(fit.published.base) + float(fit.published.bundle) * smallest.entries - smallest.fitted_bytes
+    ) / 2**20
+    assert f"gives {more:.2f} MiB more at 64 MiB" in published_in_words(fit)
+    assert published_in_words(fit_of(small, cfcc_level=None)) == ""
+
+
+def test_too_little_data_still_shows_its_points(small: Database) -> None:
+    (entries,) = charts_of(fit_of(small, state="too_little", reason="One size.", points=3))
+    assert entries.lines == ()
+    assert len(entries.points) == 3
+    assert fit_charts(replace(fit_of(small), points=())) is None
+
+
+# ---- what the jobs really write --------------------------------------------------------------------------------------
+
+
+def test_what_the_jobs_write_is_read_and_drawn(tmp_path_factory: pytest.TempPathFactory) -> None:
+    """A real fit and a real forecast, as they come out of the jobs, through the store."""
+    import numpy as np
+
+    from bench.simulated_allocations import allocation_points
+    from bench.simulated_peaks import daily_peaks
+    from spark_jobs.fit import AllocationPoint, fit_curve
+    from spark_jobs.forecast import DailyPeaks, Level, forecast
+
+    database = Database(database_url("", data_dir=tmp_path_factory.mktemp("real")))
+    sample = allocation_points(3, ratios=((1, 6), (1, 12)), days=40)
+    fit = fit_curve([AllocationPoint(**row) for row in sample.rows]).as_json()
+    peaks = np.asarray(daily_peaks(4, days=200).peaks[:200])
+    first = MADE_ON - timedelta(days=199)
+    total = float(np.nanmax(peaks)) * 1.2
+    made = forecast(
+        DailyPeaks(QSG, STRUCTURE, "entries", first.toordinal() + np.arange(200), peaks, "entries"),
+        levels=[Level("FULLTHRESHOLD 85 %", total * 0.85), Level("SIZE", total, reached=True)],
+        made_on=MADE_ON.toordinal(), paths=100,
+    )  # fmt: skip
+    days = [
+        {
+            "qsg": QSG, "structure": STRUCTURE, "day": (first + timedelta(days=nth)).isoformat(),
+            "entries_peak": None if np.isnan(peak) else int(peak), "entries_total": int(total),
+        }
+        for nth, peak in enumerate(peaks)
+    ]  # fmt: skip
+    store_night(database, curves=[json.loads(json.dumps(fit))], forecasts=[made.as_json()], days=days)
+    with database.session(writes=False) as session:
+        (outlook,) = outlooks(session, QSG, STRUCTURE)
+        kept = fits.get_fit(session, 1)
+    assert kept.base is not None
+    assert kept.base.low < sample.truth.base_bytes * 1.1
+    assert [chart.id for chart in charts_of(kept)] == ["entries", "residuals"]
+    assert [each.level for each in outlook.forecast.crossings] == ["FULLTHRESHOLD 85 %", "SIZE"]
+    assert len(outlook.forecast.bands) == 180
+    assert outlook.forecast.bands[0].day == date(2026, 11, 21)
+    chart = chart_of(outlook)
+    assert chart.heading == "Highest of each week"
+    assert len(chart.levels) == 2
+    database.close()

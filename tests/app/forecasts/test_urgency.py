@@ -1,0 +1,143 @@
+"""Pages, REST and commands list full structures first, from what the nightly run stored."""
+
+from __future__ import annotations
+
+import json
+from datetime import date, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from fastapi import FastAPI
+
+from app import cli
+from app.main import create_app
+from app.settings import Settings
+from tests.app.fits.support import MADE_ON, crossing_json, daily, forecast_json, store_night
+from tests.app.fits.test_pages import page, table
+from tests.app.web.support import get
+
+FULL_ON = MADE_ON - timedelta(days=2)
+PERCENT_100: dict[str, Any] = {"elements_peak": 131_072}
+
+
+def days_of(
+    structure: str, *, on: date = FULL_ON, qsg: str = "SQ03", **values: object
+) -> list[dict[str, object]]:
+    """Daily peaks, with these values on one day."""
+    return [
+        each | (values if each["day"] == on.isoformat() else {})
+        for each in daily(qsg=qsg, structure=structure, days=30)
+    ]
+
+
+def quiet(structure: str, **members: Any) -> dict[str, Any]:  # noqa: ANN401 - members of a forecast
+    """A forecast that passes no level."""
+    return forecast_json(
+        structure=structure, crossings=[crossing_json("SIZE", 131_072, None, None, None)], **members
+    )
+
+
+def fill(app: FastAPI) -> None:
+    """PAYMENTS runs out soon; TRADES, full 102 times, and STUCK, full now, are not expected to grow at all."""
+    store_night(
+        app.state.database,
+        forecasts=[
+            forecast_json(structure="PAYMENTS", middle=27),
+            quiet("TRADES", measure="entries"),
+            quiet("TRADES"),
+            quiet("STUCK"),
+            quiet("LARGE", measure="smds_blocks", queue_manager="CSQ1"),
+        ],
+        days=[
+            *days_of("PAYMENTS"),
+            *days_of("TRADES", full_count=102, **PERCENT_100),
+            *days_of("STUCK", on=MADE_ON, **PERCENT_100),
+            *days_of(
+                "LARGE", smds=[{"queue_manager": "CSQ1", "blocks_peak": 400, "blocks_total": 400}]
+            ),
+        ],
+    )  # fmt: skip
+
+
+@pytest.fixture
+def full(app: FastAPI) -> FastAPI:
+    fill(app)
+    return app
+
+
+ORDER = [
+    ("STUCK", "elements"), ("TRADES", "elements"), ("TRADES", "entries"), ("LARGE", "smds_blocks"), ("PAYMENTS", "elements"),
+]  # fmt: skip
+
+
+def test_rest_lists_full_structures_first(full: FastAPI) -> None:
+    found = get(full, "/api/v1/forecasts").json()["forecasts"]
+    assert [(each["structure"], each["measure"]) for each in found] == ORDER
+    assert found[0]["fullness"] == {
+        "state": "full_now", "count": 0, "days": 1, "since": MADE_ON.isoformat(), "last": MADE_ON.isoformat(),
+        "sentence": "Full now, on 2026-11-20",
+    }  # fmt: skip
+    assert found[1]["fullness"]["count"] == 102
+    assert found[1]["fullness"]["sentence"] == "Full 102 times since 2026-11-18"
+    assert found[3]["fullness"]["state"] == "was_full"
+    assert found[4]["fullness"] is None
+
+
+def test_rest_pages_keep_the_order_of_urgency(full: FastAPI) -> None:
+    found = [
+        get(full, f"/api/v1/forecasts?per_page=2&page={number}").json()["forecasts"] for number in (1, 2, 3)
+    ]
+    assert [(each["structure"], each["measure"]) for part in found for each in part] == ORDER
+
+
+def test_the_page_lists_full_structures_first(full: FastAPI) -> None:
+    rows = table(page(full, "/forecasts"), "forecasts")[1:]
+    assert [row[0] for row in rows] == [structure for structure, _ in ORDER]
+    assert "Structure full now" in rows[0][4]
+    assert "Structure full 102 times since 2026-11-18" in rows[1][4]
+    assert "Data set full on 2026-11-18" in rows[3][4]
+
+
+def test_the_home_page_names_full_structures_before_the_one_that_runs_out_next(full: FastAPI) -> None:
+    home = " ".join(page(full, "/").one("main").text.split())
+    stuck, trades, following = (
+        home.index("Full now, on 2026-11-20: STUCK of SQ03"),
+        home.index("Full 102 times since 2026-11-18: TRADES of SQ03"),
+        home.index("Runs out next: PAYMENTS of SQ03"),
+    )
+    assert stuck < trades < following
+    assert "Runs out first" not in home
+
+
+def test_the_page_of_a_structure_says_that_it_was_full(full: FastAPI) -> None:
+    text = page(full, "/forecasts/SQ03/TRADES").one("main").text
+    assert text.count("full 102 times since 2026-11-18") == 1
+    assert "full" not in page(full, "/forecasts/SQ03/PAYMENTS").one("main").text.lower().split("resize")[0]
+
+
+def test_the_command_lists_full_structures_first(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("CFPLAN_DATA_DIR", str(tmp_path / "data"))
+    made = create_app(Settings(data_dir=tmp_path / "data"))
+    fill(made)
+    made.state.database.close()
+    assert cli.main(["forecasts", "list"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert [line.split()[1] for line in lines] == [structure for structure, _ in ORDER]
+    assert "Full 102 times since 2026-11-18." in lines[1]
+    assert cli.main(["forecasts", "list", "--json"]) == 0
+    listed = json.loads(capsys.readouterr().out)
+    assert [(each["structure"], each["measure"]) for each in listed] == ORDER
+    assert listed[1]["fullness"]["since"] == "2026-11-18"
+
+
+def test_structures_that_were_full_more_than_a_week_ago_are_listed_by_their_forecast(app: FastAPI) -> None:
+    store_night(
+        app.state.database,
+        forecasts=[quiet("OLD"), forecast_json(structure="SOON", middle=30)],
+        days=[*days_of("OLD", on=MADE_ON - timedelta(days=7), full_count=5), *days_of("SOON")],
+    )
+    found = get(app, "/api/v1/forecasts").json()["forecasts"]
+    assert [(each["structure"], each["fullness"]) for each in found] == [("SOON", None), ("OLD", None)]

@@ -1,0 +1,149 @@
+"""A history of days, and calls that the tests of nights share."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from datetime import UTC, date, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+from sqlalchemy import URL, inspect, text
+
+from app.database.engine import Database
+from app.jobs import processes
+from app.jobs.run import keeper_of
+from app.nightly import service
+from app.nightly.models import Trigger
+from app.nightly.service import Run
+from app.settings import Settings
+from app.usage.models import MeasuredStructure
+from tests.app.web.support import Answer
+from tests.app.web.support import call as call
+
+__all__ = ["Answer", "call"]
+
+JOBS = Path(__file__).parent / "jobs"
+"""Where the stand-ins for the jobs are."""
+LAST = date(2025, 11, 20)
+COMMAND = "import sys; from app.cli import main; sys.exit(main(sys.argv[1:]))"
+
+
+def settings_for(url: URL, folder: Path, **settings: Any) -> Settings:  # noqa: ANN401 - any setting
+    """Settings with this database and a data folder of the test's own; nothing begins by itself."""
+    given = {"night_hour": None, **settings}
+    return Settings(database_url=url.render_as_string(hide_password=False), data_dir=folder / "data", **given)
+
+
+def put_day(settings: Settings, day: date, *, peak: int, qsg: str = "SQ03", structure: str = "APP1") -> None:
+    """A day of the stand-in's history."""
+    folder = Path(settings.history)
+    folder.mkdir(parents=True, exist_ok=True)
+    content = {"qsg": qsg, "structure": structure, "entries_peak": peak}
+    (folder / f"{day}.json").write_text(json.dumps(content), encoding="utf-8")
+
+
+def put_days(settings: Settings, count: int, *, last: date = LAST, **values: Any) -> None:  # noqa: ANN401
+    """Days up to the last one, each a little fuller than the one before."""
+    for number in range(count):
+        put_day(settings, last - timedelta(days=count - 1 - number), peak=500 + number, **values)
+
+
+def order(settings: Settings, **orders: Any) -> None:  # noqa: ANN401 - what the stand-in knows
+    """What the stand-in is to do."""
+    folder = Path(settings.history)
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "orders.json").write_text(json.dumps(orders), encoding="utf-8")
+
+
+def called(settings: Settings) -> dict[str, Any]:
+    """What the stand-in was told the last time."""
+    found: dict[str, Any] = json.loads((Path(settings.history) / "called.json").read_text(encoding="utf-8"))
+    return found
+
+
+def times_run(settings: Settings) -> int:
+    path = Path(settings.history) / "times-run"
+    return len(path.read_text().splitlines()) if path.exists() else 0
+
+
+def queue(database: Database, trigger: Trigger = Trigger.REQUEST, *, due_on: date | None = None) -> Run:
+    with database.session(writes=True) as session:
+        run = service.queue(session, trigger, due_on=due_on)
+        return service.get(session, run.id)
+
+
+def work(database: Database, settings: Settings, run: Run) -> Run:
+    """Work on a run in this process; its job is a process of its own."""
+    keeper_of(database, settings, run.job.id).run()
+    return read(database, run.id)
+
+
+def night(database: Database, settings: Settings) -> Run:
+    """A whole run."""
+    return work(database, settings, queue(database))
+
+
+def read(database: Database, run_id: int) -> Run:
+    with database.session(writes=False) as session:
+        return service.get(session, run_id)
+
+
+def let_go(database: Database) -> None:
+    """As if every process that works on a run were known to be gone."""
+    with database.engine.begin() as connection:
+        connection.execute(text("UPDATE job_runs SET heartbeat_at = NULL WHERE state = 'running'"))
+
+
+def measured(database: Database, qsg: str = "SQ03") -> None:
+    """There is something that a night could be made of."""
+    at = datetime(2026, 11, 20, 9, tzinfo=UTC)
+    with database.session(writes=True) as session:
+        session.add(MeasuredStructure(qsg=qsg, structure="APP1", first_hour=at, last_hour=at))
+
+
+def environment(settings: Settings) -> dict[str, str]:
+    return {**os.environ, **settings.as_environment()}
+
+
+def command(settings: Settings, *words: str) -> subprocess.CompletedProcess[str]:
+    """The command line in a process of its own."""
+    return subprocess.run(
+        [sys.executable, "-P", "-c", COMMAND, *words], env=environment(settings), capture_output=True, text=True,
+        check=False, stdin=subprocess.DEVNULL,
+    )  # fmt: skip
+
+
+def command_process(settings: Settings, *words: str) -> subprocess.Popen[bytes]:
+    return subprocess.Popen(
+        [sys.executable, "-P", "-c", COMMAND, *words], env=environment(settings), stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+    )  # fmt: skip
+
+
+def keeper_process(settings: Settings, run: Run) -> subprocess.Popen[bytes]:
+    return subprocess.Popen(
+        processes.keeper_command(run.job.id), env=environment(settings), stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+    )  # fmt: skip
+
+
+RESULTS = ("fitted_curves", "forecasts", "forecast_scores", "night_findings", "daily_structure_usage")
+NOT_COMPARED = {"id", "run_id", "forecast_id", "made_at", "scored_at"}
+"""Numbers that count attempts, and times."""
+
+
+def results(database: Database) -> dict[str, list[tuple[Any, ...]]]:
+    """Everything that nights have brought, without numbers and times."""
+    found = {}
+    with database.engine.connect() as connection:
+        for table in RESULTS:
+            names = [
+                c["name"] for c in inspect(connection).get_columns(table) if c["name"] not in NOT_COMPARED
+            ]
+            listed = ", ".join(f'"{name}"' for name in names)
+            rows = connection.execute(text(f"SELECT {listed} FROM {table}"))  # noqa: S608 - names of our own
+            found[table] = sorted((tuple(row) for row in rows), key=repr)
+    return found

@@ -1,0 +1,267 @@
+"""Kills at random instants, of a command, of a keeper, of the job: the next run gives what an undisturbed one gives."""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import random
+import signal
+import subprocess
+import time
+from collections.abc import Callable
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from sqlalchemy import URL
+
+from app.database.engine import Database
+from app.jobs import processes
+from app.jobs.models import JobState
+from app.nightly import lock
+from app.nightly.models import Trigger
+from app.settings import Settings
+from tests.app.nightly.support import (
+    LAST,
+    command,
+    command_process,
+    keeper_process,
+    let_go,
+    night,
+    order,
+    put_days,
+    queue,
+    read,
+    results,
+    times_run,
+    work,
+)
+
+on_sqlite = pytest.mark.parametrize("url", ["sqlite"], indirect=True)
+"""What has nothing to do with the kind of database."""
+MOMENTS = random.Random(20261121)
+PAUSE_S = 0.03
+PATIENCE_S = 60.0
+DAYS = 6
+Rows = dict[str, list[tuple[Any, ...]]]
+
+
+def wait_until(holds: Callable[[], bool]) -> None:
+    end = time.monotonic() + PATIENCE_S
+    while not holds():
+        assert time.monotonic() < end, "it never came about"
+        time.sleep(0.02)
+
+
+def orphans(settings: Settings) -> list[int]:
+    """Processes of this history's job that are still there."""
+    found = []
+    for path in Path("/proc").glob("[0-9]*/cmdline"):
+        with contextlib.suppress(OSError):
+            if b"spark_jobs.night" in path.read_bytes() and settings.history.encode() in path.read_bytes():
+                found.append(int(path.parent.name))
+    return found
+
+
+def is_locked(settings: Settings) -> bool:
+    with (processes.work_dir(settings) / lock.FILE).open("a") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return True
+    return False
+
+
+@pytest.fixture
+def undisturbed(url: URL, tmp_path: Path, database: Database, settings: Settings) -> Rows:
+    """What a run gives that nobody disturbs: from a history of its own, and its rows taken away again."""
+    put_days(settings, DAYS)
+    night(database, settings)
+    return results(database)
+
+
+def begin_anew(database: Database, settings: Settings) -> None:
+    """As before the first night."""
+    with database.engine.begin() as connection:
+        for table in (
+            "forecast_scores", "forecasts", "fitted_curves", "night_findings", "daily_structure_usage", "nightly_runs",
+            "job_runs",
+        ):  # fmt: skip
+            connection.exec_driver_sql(f"DELETE FROM {table}")  # noqa: S608 - names of our own
+    subprocess.run(["rm", "-rf", settings.history], check=True)
+    put_days(settings, DAYS)
+    order(settings, pause_s=PAUSE_S)
+
+
+def check(database: Database, settings: Settings, expected: Rows) -> None:
+    order(settings)
+    found = results(database)
+    assert found == expected
+    wait_until(lambda: not is_locked(settings))
+    assert not orphans(settings)
+
+
+def kill_commands(database: Database, settings: Settings, expected: Rows, kills: int) -> None:
+    """Kill `cfplan nightly` at so many instants before it has stored its results; the next one makes each good.
+
+    A command that was quicker than its kill left nothing to make good: the next kill comes earlier.
+    """
+    latest_s = 1.6
+    while kills:
+        begin_anew(database, settings)
+        with command_process(settings, "nightly", "--json") as process:
+            time.sleep(MOMENTS.uniform(latest_s / 4, latest_s))
+            process.kill()
+        before = results(database)
+        assert before in ({name: [] for name in expected}, expected), "results appeared in part"
+        if before == expected:
+            latest_s *= 0.8
+            continue
+        kills -= 1
+        done = command(settings, "nightly")
+        assert done.returncode == 0, done.stderr
+        check(database, settings, expected)
+
+
+def test_a_command_that_is_killed_is_made_good_by_the_next(
+    database: Database, settings: Settings, undisturbed: Rows
+) -> None:
+    kill_commands(database, settings, undisturbed, 2)
+
+
+@pytest.mark.soak
+def test_forty_commands_that_are_killed_are_made_good(
+    database: Database, settings: Settings, undisturbed: Rows
+) -> None:
+    kill_commands(database, settings, undisturbed, 40)
+
+
+def kill_keepers(database: Database, settings: Settings, expected: Rows, kills: int) -> None:
+    """Kill a keeper at so many instants before its run has ended; the next one makes each good."""
+    latest_s = 1.4
+    while kills:
+        begin_anew(database, settings)
+        run = queue(database)
+        with keeper_process(settings, run) as process:
+            time.sleep(MOMENTS.uniform(latest_s / 4, latest_s))
+            process.kill()
+        if read(database, run.id).job.state == JobState.DONE:
+            latest_s *= 0.8
+        else:
+            kills -= 1
+        let_go(database)
+        ended = work(database, settings, run)
+        assert ended.job.state == JobState.DONE
+        check(database, settings, expected)
+
+
+def test_a_keeper_that_is_killed_leaves_the_run_to_the_next(
+    database: Database, settings: Settings, undisturbed: Rows
+) -> None:
+    kill_keepers(database, settings, undisturbed, 2)
+
+
+@pytest.mark.soak
+def test_forty_keepers_that_are_killed_leave_the_run_to_the_next(
+    database: Database, settings: Settings, undisturbed: Rows
+) -> None:
+    kill_keepers(database, settings, undisturbed, 40)
+
+
+@on_sqlite
+@pytest.mark.parametrize("instant", ["reducing", "result"])
+def test_a_job_that_is_killed_fails_the_run_and_the_next_one_makes_it_good(
+    database: Database, settings: Settings, undisturbed: Rows, instant: str
+) -> None:
+    begin_anew(database, settings)
+    order(settings, crash=instant)
+    run = night(database, settings)
+    assert run.job.state == JobState.FAILED
+    assert "signal 9" in run.job.sentence
+    assert not any(results(database).values())
+    order(settings)
+    assert night(database, settings).job.state == JobState.DONE
+    check(database, settings, undisturbed)
+
+
+@on_sqlite
+def test_what_a_killed_keeper_left_behind_has_ended_before_the_next_job_begins(
+    database: Database, settings: Settings
+) -> None:
+    put_days(settings, 40)
+    order(settings, pause_s=0.1)
+    run = queue(database)
+    with keeper_process(settings, run) as process:
+        wait_until(lambda: times_run(settings) == 1)
+        process.kill()
+    assert is_locked(settings) or not orphans(settings)
+    let_go(database)
+    order(settings)
+    with lock.held(processes.work_dir(settings)):
+        assert not orphans(settings)
+    assert work(database, settings, run).job.state == JobState.DONE
+
+
+# ---- one at a time, whoever begins it --------------------------------------------------------------------------------
+
+
+@on_sqlite
+def test_a_command_beside_a_working_run_begins_nothing_and_says_so(
+    database: Database, settings: Settings
+) -> None:
+    put_days(settings, 40)
+    order(settings, pause_s=2)  # far longer than the command takes to start
+    run = queue(database, Trigger.SCHEDULE, due_on=LAST)
+    with keeper_process(settings, run) as process:
+        wait_until(lambda: read(database, run.id).job.state == JobState.RUNNING)
+        done = command(settings, "nightly", "--json")
+        order(settings)
+        process.send_signal(signal.SIGTERM)
+    assert done.returncode == 3, done.stderr
+    assert f"Nightly run {run.id} is under way" in done.stderr
+    assert done.stdout == ""
+
+
+def test_two_commands_at_once_make_one_run(database: Database, settings: Settings) -> None:
+    put_days(settings, DAYS)
+    order(settings, pause_s=0.5)
+    with command_process(settings, "nightly") as one, command_process(settings, "nightly") as other:
+        codes = sorted((one.wait(), other.wait()))
+    assert codes == [0, 3]
+    assert times_run(settings) == 1
+
+
+@on_sqlite
+def test_a_command_takes_up_the_run_that_a_service_left_at_once(
+    database: Database, settings: Settings
+) -> None:
+    """It does not wait for a heartbeat to grow stale: it sees that the process is gone."""
+    patient = settings.model_copy(update={"job_stale_s": 3600.0})
+    put_days(patient, DAYS)
+    order(patient, pause_s=0.1)
+    run = queue(database)
+    with keeper_process(patient, run) as process:
+        wait_until(lambda: read(database, run.id).job.state == JobState.RUNNING)
+        process.kill()
+    order(patient)
+    done = command(patient, "nightly")
+    assert done.returncode == 0, done.stderr
+    assert f"Nightly run {run.id}, which was begun before" in done.stderr
+    assert read(database, run.id).job.attempts == 2
+
+
+@on_sqlite
+def test_a_run_of_another_machine_is_taken_over_only_when_it_is_stale(
+    database: Database, settings: Settings
+) -> None:
+    from app.jobs import service as jobs
+
+    put_days(settings, 1)
+    run = queue(database)
+    with database.session(writes=True) as session:
+        stale = timedelta(seconds=settings.job_stale_s)
+        assert jobs.claim(session, run.job.id, owner="elsewhere:1:abc", stale=stale, at_once=9) is not None
+    assert command(settings, "nightly").returncode == 3
+    let_go(database)
+    assert command(settings, "nightly").returncode == 0

@@ -1,0 +1,267 @@
+"""The night begins by itself: at its hour, once, also after a night that was missed, and never where it is off."""
+
+from __future__ import annotations
+
+from datetime import UTC, date, datetime, timedelta
+from pathlib import Path
+from zoneinfo import ZoneInfo
+
+import pytest
+from sqlalchemy import URL, text
+
+from app.database.engine import Database
+from app.jobs import processes
+from app.jobs.models import JobState
+from app.main import create_app
+from app.nightly import repository
+from app.nightly import schedule as scheduling
+from app.nightly.models import Trigger
+from app.nightly.schedule import Schedule, due_at, last_due, zone_of
+from app.settings import Settings, SettingsInvalid, read_settings
+from tests.app.nightly.support import measured, put_days, queue, read, settings_for, work
+
+BERLIN = ZoneInfo("Europe/Berlin")
+NIGHT = date(2025, 11, 21)
+AFTER = datetime(2025, 11, 21, 1, 30, tzinfo=UTC)  # half past two in Berlin
+
+
+class Clock:
+    """A time that is set by hand."""
+
+    def __init__(self, now: datetime) -> None:
+        self.now = now
+
+    def __call__(self) -> datetime:
+        return self.now
+
+
+@pytest.fixture
+def clock() -> Clock:
+    return Clock(AFTER)
+
+
+@pytest.fixture
+def pokes() -> list[str]:
+    return []
+
+
+@pytest.fixture
+def timed(settings: Settings) -> Settings:
+    return settings.model_copy(update={"night_hour": 2, "night_zone": "Europe/Berlin"})
+
+
+@pytest.fixture
+def schedule(database: Database, timed: Settings, clock: Clock, pokes: list[str]) -> Schedule:
+    return Schedule(database, timed, on_queued=lambda: pokes.append("poke"), clock=clock)
+
+
+def runs(database: Database) -> list[date | None]:
+    with database.session(writes=False) as session:
+        return [run.due_on for run, _ in repository.page_of_runs(session, offset=0, limit=99)[0]]
+
+
+def age_jobs(database: Database, *, before: datetime) -> None:
+    """As if runs had been begun then: the clock of these tests is not the machine's."""
+    with database.engine.begin() as connection:
+        connection.execute(
+            text("UPDATE job_runs SET created_at = :at"),
+            {"at": before.strftime("%Y-%m-%d %H:%M:%S.%f") if database.is_sqlite else before},
+        )
+
+
+def test_the_night_that_is_due_is_begun_once(
+    database: Database, schedule: Schedule, pokes: list[str]
+) -> None:
+    measured(database)
+    assert schedule.look() is True
+    assert schedule.look() is False
+    assert runs(database) == [NIGHT]
+    assert pokes == ["poke"]
+
+
+def test_nights_that_were_missed_are_caught_up_once(
+    database: Database, schedule: Schedule, clock: Clock, timed: Settings
+) -> None:
+    measured(database)
+    put_days(timed, 1)
+    assert schedule.look() is True
+    work(database, timed, read(database, 1))
+    age_jobs(database, before=AFTER)
+    clock.now = AFTER + timedelta(days=5, hours=9)
+    assert schedule.look() is True
+    assert schedule.look() is False
+    assert runs(database) == [NIGHT + timedelta(days=5), NIGHT]
+
+
+def test_before_its_hour_a_night_that_has_run_is_not_begun_again(
+    database: Database, schedule: Schedule, clock: Clock, timed: Settings
+) -> None:
+    measured(database)
+    assert schedule.look() is True
+    work(database, timed, read(database, 1))
+    age_jobs(database, before=AFTER)
+    clock.now = datetime(2025, 11, 22, 0, 59, 59, tzinfo=UTC)
+    assert schedule.look() is False
+    clock.now = datetime(2025, 11, 22, 1, 0, tzinfo=UTC)
+    assert schedule.look() is True
+
+
+def test_a_run_that_somebody_began_after_the_hour_is_that_night_s(
+    database: Database, schedule: Schedule, timed: Settings
+) -> None:
+    measured(database)
+    work(database, timed, queue(database, Trigger.COMMAND))
+    assert schedule.look() is False
+
+
+def test_simulated_data_does_not_stand_for_the_night(database: Database, schedule: Schedule) -> None:
+    measured(database)
+    run = queue(database, Trigger.SIMULATION)
+    assert schedule.look() is False, "one run at a time"
+    with database.engine.begin() as connection:
+        connection.execute(text("UPDATE job_runs SET state = 'failed'"))
+    assert read(database, run.id).job.state == JobState.FAILED
+    assert schedule.look() is True
+
+
+def test_an_installation_without_data_begins_nothing(database: Database, schedule: Schedule) -> None:
+    assert schedule.look() is False
+    assert runs(database) == []
+
+
+def test_what_is_off_is_off(database: Database, settings: Settings, pokes: list[str]) -> None:
+    measured(database)
+    off = Schedule(database, settings, on_queued=lambda: pokes.append("poke"))
+    off.start()
+    assert off.look() is False
+    assert off.next_due() is None
+    off.stop()
+    assert runs(database) == []
+
+
+def test_two_services_on_one_database_begin_one_run(
+    database: Database, timed: Settings, schedule: Schedule, clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The other one asked at the same instant, and was told that the night was wanting, too."""
+    measured(database)
+    assert schedule.look() is True
+    with database.engine.begin() as connection:  # its run has ended meanwhile
+        connection.execute(text("UPDATE job_runs SET state = 'done'"))
+    monkeypatch.setattr(repository, "is_night_wanting", lambda *_, **__: True)
+    other = Schedule(database, timed, on_queued=lambda: None, clock=clock)
+    assert other.look() is False
+    assert runs(database) == [NIGHT]
+
+
+def test_a_service_wakes_by_itself(database: Database, timed: Settings) -> None:
+    """The first look is at the start, so that a night that was missed need not wait for the next hour."""
+    import threading
+
+    measured(database)
+    woken = threading.Event()
+    schedule = Schedule(database, timed, on_queued=woken.set)
+    schedule.start()
+    try:
+        assert woken.wait(30)
+    finally:
+        schedule.stop()
+    assert len(runs(database)) == 1
+
+
+def test_missing_packages_leave_the_night_alone(
+    database: Database, schedule: Schedule, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    measured(database)
+    monkeypatch.setattr(processes, "missing_packages", lambda: ("pyspark",))
+    assert schedule.look() is False
+
+
+def test_the_database_away_for_a_moment_is_logged_and_tried_again(
+    database: Database, schedule: Schedule, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    from app.database.engine import DatabaseUnusable
+
+    measured(database)
+
+    def away(*_: object, **__: object) -> bool:
+        raise DatabaseUnusable("it does not answer")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(repository, "is_night_wanting", away)
+        assert schedule.look() is False
+    assert "cannot be begun at present" in caplog.text
+    assert schedule.look() is True
+
+
+# ---- the hour --------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("night", "utc"),
+    [
+        (date(2025, 11, 21), datetime(2025, 11, 21, 1, tzinfo=UTC)),
+        (date(2025, 7, 1), datetime(2025, 7, 1, 0, tzinfo=UTC)),
+        (date(2025, 3, 30), datetime(2025, 3, 30, 1, tzinfo=UTC)),  # there is no two o'clock: three
+        (date(2025, 10, 26), datetime(2025, 10, 26, 0, tzinfo=UTC)),  # there are two: the first
+    ],
+)
+def test_the_hour_is_that_of_the_zone(night: date, utc: datetime) -> None:
+    assert due_at(night, hour=2, zone=BERLIN) == utc
+
+
+@pytest.mark.parametrize(
+    "night", [date(2025, 3, 29), date(2025, 3, 30), date(2025, 10, 25), date(2025, 10, 26)]
+)
+def test_every_night_is_due_once_where_the_clocks_change(night: date) -> None:
+    due = due_at(night, hour=2, zone=BERLIN)
+    minute = timedelta(minutes=1)
+    assert last_due(due - minute, hour=2, zone=BERLIN) == night - timedelta(days=1)
+    assert last_due(due, hour=2, zone=BERLIN) == night
+    following = due_at(night + timedelta(days=1), hour=2, zone=BERLIN)
+    assert last_due(following - minute, hour=2, zone=BERLIN) == night
+
+
+def test_the_next_night_is_told(schedule: Schedule, clock: Clock) -> None:
+    assert schedule.next_due() == datetime(2025, 11, 22, 1, tzinfo=UTC)
+    clock.now = datetime(2025, 11, 21, 0, 30, tzinfo=UTC)
+    assert schedule.next_due() == datetime(2025, 11, 21, 1, tzinfo=UTC)
+
+
+def test_without_a_zone_it_is_the_machine_s(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(scheduling, "get_localzone", lambda: BERLIN)
+    assert zone_of(settings) == BERLIN
+
+
+# ---- settings --------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("text", "hour"), [("off", None), (" OFF ", None), ("0", 0), ("23", 23)])
+def test_the_hour_is_a_number_or_off(monkeypatch: pytest.MonkeyPatch, text: str, hour: int | None) -> None:
+    monkeypatch.setenv("CFPLAN_NIGHT_HOUR", text)
+    assert read_settings().night_hour == hour
+
+
+@pytest.mark.parametrize(
+    ("name", "text"), [("HOUR", "24"), ("HOUR", "two"), ("ZONE", "Mars/Olympus"), ("ZONE", "../etc/passwd")]
+)
+def test_an_hour_or_a_zone_that_is_none_is_refused(
+    monkeypatch: pytest.MonkeyPatch, name: str, text: str
+) -> None:
+    monkeypatch.setenv(f"CFPLAN_NIGHT_{name}", text)
+    with pytest.raises(SettingsInvalid, match=f"CFPLAN_NIGHT_{name}"):
+        read_settings()
+
+
+def test_the_hour_is_handed_on_to_processes(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
+    for hour in (None, 3):
+        given = settings.model_copy(update={"night_hour": hour})
+        for key, value in given.as_environment().items():
+            monkeypatch.setenv(key, value)
+        assert read_settings().night_hour == hour
+
+
+def test_an_application_starts_and_stops_its_schedule(url: URL, tmp_path: Path) -> None:
+    app = create_app(settings_for(url, tmp_path, night_hour=2))
+    schedule: Schedule = app.state.schedule
+    assert schedule.next_due() is not None
+    app.state.database.close()

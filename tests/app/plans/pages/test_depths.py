@@ -1,0 +1,183 @@
+"""Queue depths on the page of a structure: what is advised, what the plan has, and the picture of both."""
+
+from __future__ import annotations
+
+import json
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+
+from app.plans.depth_pages import advised, depths_of, duration
+from app.plans.editor.form import check, typed_of
+from app.plans.stored import StoredVersion
+from planner_core.document.model import PlanDocument
+from planner_core.document.reading import read_object
+from planner_core.plan.evaluate import evaluate
+from tests.planner_core.plans import varied
+
+
+def found(**paths: Any) -> Any:  # noqa: ANN401
+    result: Any = evaluate(read_object(varied(**paths))).as_json(depths=True)
+    return result["structures"][1]
+
+
+def queue(name: str, **more: Any) -> dict[str, Any]:  # noqa: ANN401
+    return {"name": name, "message_bytes": 2048, "backlog": 1000, "persistent": True, **more}
+
+
+class _NoCurves:
+    """No fitted curve is known."""
+
+    def find(self, version: int) -> None:
+        return None
+
+
+def stored(document: PlanDocument, result: Any) -> StoredVersion:  # noqa: ANN401
+    return StoredVersion(
+        plan_id=1,
+        name="SQ03",
+        number=1,
+        latest=1,
+        created_at=datetime(2026, 3, 2, tzinfo=UTC),
+        comment=None,
+        core_version="0",
+        document_json=document.model_dump_json(),
+        curve_json="{}",
+        result_json=json.dumps(result),
+    )
+
+
+def test_a_version_stored_without_advice_shows_none() -> None:
+    structure = found()
+    structure.pop("depth_events")
+    assert depths_of(structure) is None
+    document = read_object(varied())
+    assert advised(stored(document, {"structures": [structure]}), structure, _NoCurves()) == {}
+
+
+def test_each_queue_is_worked_out_from_the_stored_sizes() -> None:
+    document = read_object(varied(perfmev="ENABLED", growth={"percent_per_year": 10, "years": 2}))
+    result: Any = evaluate(document).as_json()
+    structure = result["structures"][1]
+    assert "queues" not in structure["depth_events"]
+    shown = advised(stored(document, result), structure, _NoCurves())
+    whole: Any = evaluate(document).as_json(depths=True)
+    assert shown["depth_events"] == whole["structures"][1]["depth_events"]
+    # Another core may have stored another INITSIZE: the advice is for that one.
+    structure["initsize_kib"] *= 4
+    structure["size_kib"] *= 4
+    more = advised(stored(document, result), structure, _NoCurves())["depth_events"]
+    assert more["action_messages"] > 3 * shown["depth_events"]["action_messages"]
+    assert more["queues"][0]["maxdepth"] > 3 * shown["depth_events"]["queues"][0]["maxdepth"]
+
+
+def test_what_is_advised_stands_there_without_anything_said() -> None:
+    depths = depths_of(found(structures__0__queues=[queue("A"), queue("B", backlog=0)]))
+    assert depths is not None
+    assert not depths.is_planned
+    assert not depths.facts
+    first, second = depths.rows
+    assert (first.qdepthhi, first.qdepthlo) == ("80", "20")
+    assert (second.maxdepth, second.qdepthhi) == ("", "")
+    assert depths.chart is not None
+    assert [bar.name for bar in depths.chart.bars] == ["A"]
+
+
+def test_what_is_given_is_marked_and_its_effects_are_told() -> None:
+    given = queue("A", maxdepth=2000, qdepthhi=50, put_rate_per_s=3, get_rate_per_s=1)
+    depths = depths_of(found(structures__0__queues=[given], perfmev={"QM01": "ENABLED"}))
+    assert depths is not None
+    (row,) = depths.rows
+    assert row.given == (True, True, False)
+    assert row.planned[1:] == ("50", "12")
+    assert row.effects[-2:] == ("80 %", "80 %")
+    facts = dict(depths.facts)
+    assert facts["Messages of one event"].startswith("1, one of each")
+    assert "Queue Depth High of A after 8 min" in facts["All at their net rates, from empty"]
+
+
+def test_a_maxdepth_beyond_the_structure_does_not_stretch_the_picture() -> None:
+    queues = [queue("A", maxdepth=999_999_999, qdepthhi=80), queue("B")]
+    depths = depths_of(found(structures__0__queues=queues))
+    assert depths is not None
+    assert depths.chart is not None
+    wide, narrow = depths.chart.bars
+    assert wide.name == "A"
+    assert "999" in wide.over
+    assert wide.high is None
+    assert wide.end == depths.chart.right
+    assert narrow.high is not None
+    assert narrow.low is not None
+    assert depths.chart.left < narrow.low < narrow.high < narrow.end < depths.chart.right
+
+
+def test_many_queues_are_drawn_in_part_and_listed_page_by_page() -> None:
+    structure = found(structures__0__queues=[queue(f"Q{n:03}", backlog=1000 + n) for n in range(40)])
+    depths = depths_of(structure, first=30, most=30)
+    assert depths is not None
+    assert [row.name for row in depths.rows] == [f"Q{n:03}" for n in range(30, 40)]
+    assert depths.chart is not None
+    assert depths.chart.bars[0].name == "Q039"
+    assert depths.chart.omitted == 28
+
+
+@pytest.mark.parametrize(
+    ("seconds", "words"),
+    [(0, "0 s"), (119, "119 s"), (120, "2 min"), (7200, "2 h"), (200_000, "2 d"), (-130, "2 min too late")],
+)
+def test_durations_have_the_unit_that_people_would_use(seconds: int, words: str) -> None:
+    assert duration(seconds) == words
+
+
+def test_the_editor_keeps_everything_that_a_document_says_of_depth_events() -> None:
+    given = queue(
+        "A",
+        maxdepth=2000,
+        qdepthhi=50,
+        qdepthlo=0,
+        qdphiev="ENABLED",
+        qdploev="DISABLED",
+        qdpmaxev="DISABLED",
+        qsvciev="NONE",
+        curdepth=0,
+        queue_manager_rates={"QM01": {"put_rate_per_s": 30, "get_rate_per_s": 12.5}},
+    )
+    rated = queue("B", put_rate_per_s=3, get_rate_per_s=0)
+    document = read_object(
+        varied(
+            structures__0__queues=[given, rated],
+            structures__0__event_target_percent=60,
+            perfmev={"QM01": "ENABLED", "QM02": "DISABLED"},
+        )
+    )
+    checked = check(typed_of(document))
+    assert not checked.errors
+    assert checked.document == document
+    one_for_all = document.model_copy(update={"perfmev": "ENABLED"})
+    assert check(typed_of(one_for_all)).document == one_for_all
+
+
+def test_as_text_too() -> None:
+    many = [
+        queue(
+            f"Q{n}", maxdepth=100 + n, qdphiev="ENABLED", queue_manager_rates={"QM01": {"put_rate_per_s": n}}
+        )
+        for n in range(30)
+    ]
+    document = read_object(varied(structures__0__queues=many))
+    typed = typed_of(document)
+    assert "/structures/0/queues" in typed
+    assert check(typed).document == document
+
+
+@pytest.mark.parametrize("text", ["QM01:ON", "MAYBE", "QM01:ENABLED QM01:DISABLED", "QM01"])
+def test_a_perfmev_that_cannot_be_read_is_told_beside_its_field(text: str) -> None:
+    typed = {**typed_of(read_object(varied())), "/perfmev": text}
+    assert "/perfmev" in check(typed).errors
+
+
+@pytest.mark.parametrize("text", ["QM01", "QM01:3", "QM01:a/b", "QM01:1/2 QM01:1/2"])
+def test_rates_that_cannot_be_read_are_told_beside_their_field(text: str) -> None:
+    typed = {**typed_of(read_object(varied())), "/structures/0/queues/0/queue_manager_rates": text}
+    assert "/structures/0/queues/0/queue_manager_rates" in check(typed).errors

@@ -1,0 +1,620 @@
+"""The pages of stored plans, used as a browser without scripts uses them."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import zipfile
+from pathlib import Path
+
+import pytest
+from fastapi import FastAPI
+from openpyxl import load_workbook
+
+from app.fits.kept import Curves
+from app.main import create_app
+from app.plans import changing_pages as changing
+from app.plans import service
+from app.plans.computed import ComputedPlan, compute
+from app.settings import Settings
+from app.texts.documents import example_text, read_text
+from bench.plans import largest
+from planner_core.document.model import PlanDocument
+from tests.app.plans.pages.browsing import Browser, Seen
+
+
+@pytest.fixture
+def browser(app: FastAPI) -> Browser:
+    return Browser(app)
+
+
+def edit(browser: Browser, name: str = "SQ03") -> Seen:
+    return browser.get(f"/plans/{name}/edit")
+
+
+def test_an_empty_installation_explains_itself_and_offers_example_and_calculator(browser: Browser) -> None:
+    page = browser.get("/plans")
+    assert page.status == 200
+    assert "A plan is the sizing of one queue-sharing group" in page.words
+    assert {"/new-plan?from=example", "/new-plan", "/"} <= set(page.links)
+
+
+def test_the_first_visit_is_told_what_this_is_until_something_has_been_saved(browser: Browser) -> None:
+    first = browser.get("/")
+    assert "cfplan sizes the coupling facility structures of IBM MQ queue-sharing groups." in first.words
+    assert {"/new-plan?from=example", "/plans"} <= set(first.links)
+    assert "Nothing has been saved here yet." not in browser.get("/?messages=5").words
+    browser.save_example()
+    assert "Nothing has been saved here yet." not in browser.get("/").words
+    assert browser.get("/").status == 200
+
+
+def test_the_calculator_answers_without_a_database(tmp_path: Path) -> None:
+    broken = tmp_path / "cfplan.db"
+    broken.mkdir()
+    page = Browser(create_app(Settings(data_dir=tmp_path))).get("/")
+    assert page.status == 200
+    assert "Nothing has been saved here yet." not in page.words
+    assert "STRUCTURE NAME(SQ03APPLICATION1)" in page.words
+
+
+def test_a_long_plan_is_cut_on_paper_which_says_how_much_is_missing_and_where_all_of_it_is(
+    browser: Browser, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    browser.save_example()
+    typed = {"/structures/0/full_threshold": "80", "/structures/1/full_threshold": "70", "do": "save"}
+    browser.post("/plans/SQ03/edit", {**edit(browser).fields, **typed})
+    whole = browser.get("/plans/SQ03/versions/2/print")
+    assert "Only the first" not in whole.words
+    findings = browser.ask("GET", "/plans/SQ03/versions/2/files/findings.csv").text.count("\n") - 1
+    for limit in ("MOST_FINDINGS", "MOST_PRINTED_QUEUES", "MOST_DIFFERENCES"):
+        monkeypatch.setattr(f"app.plans.pages.{limit}", 1)
+    cut = browser.get("/plans/SQ03/versions/2/print")
+    for words, where in (
+        (f"Only the first 1 of {findings} findings", "/plans/SQ03/versions/2/files/findings.csv"),
+        ("Only the first 1 of 2 queues", "/plans/SQ03/versions/2/files/queues.csv"),
+        ("Only the first 1 of 2 changes", "/plans/SQ03/compare?from=1&to=2"),
+    ):
+        assert f"{words} are on this page. All of them: {where}" in cut.words
+        assert browser.ask("GET", where).status_code == 200
+        assert where in cut.links
+
+
+def test_the_example_saved_through_the_form_gives_the_policy_of_the_rest_interface(browser: Browser) -> None:
+    page = browser.save_example()
+    assert (page.status, page.path) == (200, "/plans/SQ03?saved=created")
+    saved = browser.ask("GET", "/plans/SQ03/versions/1/files/policy").text
+    asked = browser.ask(
+        "POST",
+        "/api/v1/policy",
+        content=read_text(example_text().encode()).model_dump_json().encode(),
+        headers={"content-type": "application/json"},
+    )
+    assert saved == asked.text
+    assert "STRUCTURE NAME(SQ03APPLICATION1)" in saved
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/plans", "/plans/SQ03", "/plans/SQ03/edit", "/plans/SQ03/history", "/plans/SQ03/compare",
+        "/plans/SQ03/advice", "/plans/SQ03/versions/1", "/plans/SQ03/versions/1/print",
+        "/plans/SQ03/versions/1/structures/APPLICATION1", "/plans/SQ03/versions/1/structures/CSQ_ADMIN",
+        "/plans/SQ03/versions/1/structures/CSQSYSAPPL", "/new-plan", "/import-plans", "/deleted-plans",
+        "/new-plan?from=copy&name=SQ03",
+    ],
+)  # fmt: skip
+def test_every_page_has_one_heading_and_no_id_twice(browser: Browser, path: str) -> None:
+    browser.save_example()
+    page = browser.get(path)
+    assert page.status == 200
+    assert page.text.count("<h1") == 1
+    assert len(page.ids) == len(set(page.ids))
+    for link in page.links:
+        if link.startswith("#"):
+            assert link[1:] in page.ids, link
+
+
+def test_a_form_with_mistakes_is_not_saved_and_links_to_its_fields(browser: Browser) -> None:
+    browser.save_example()
+    page = edit(browser)
+    sent = {**page.fields, "/structures/0/queues/0/backlog": "2OO", "/qsg": "toolong", "do": "save"}
+    answer = browser.post("/plans/SQ03/edit", sent)
+    assert answer.status == 422
+    assert answer.fields["/structures/0/queues/0/backlog"] == "2OO"
+    assert {"#/qsg", "#/structures/0/queues/0/backlog"} <= set(answer.links)
+    assert {"/qsg-error", "/structures/0/queues/0/backlog-error"} <= set(answer.ids)
+    assert len(browser.get("/plans/SQ03/history").fields) == 2  # still one version: from and to
+
+
+def test_findings_beside_the_form_link_to_the_field_that_causes_them(browser: Browser) -> None:
+    browser.save_example()
+    sent = {**edit(browser).fields, "/structures/0/initsize": "100M", "do": "check"}
+    page = browser.post("/plans/SQ03/edit", sent)
+    assert "INITSIZE_BELOW_NEED" in page.text
+    assert "#/structures/0/initsize" in page.links
+    assert "/structures/0/initsize" in page.ids
+
+
+def test_rows_are_added_and_removed_by_buttons(browser: Browser) -> None:
+    browser.save_example()
+    page = browser.post("/plans/SQ03/edit", {**edit(browser).fields, "do": "add:/structures/0/queues"})
+    assert "/structures/0/queues/1/name" in page.fields
+    page = browser.post("/plans/SQ03/edit", {**page.fields, "do": "add:/structures"})
+    assert "/structures/2/name" in page.fields
+    page = browser.post("/plans/SQ03/edit", {**page.fields, "do": "remove:/structures/0"})
+    assert "/structures/0/name" not in page.fields
+    page = browser.post("/plans/SQ03/edit", {**page.fields, "do": "save"})
+    assert page.path == "/plans/SQ03?saved=changed"
+    assert "SQ03MYDATA" in page.words
+    assert "SQ03APPLICATION1" not in page.words
+
+
+def test_two_editors_at_once_see_both_versions_and_lose_nothing(browser: Browser) -> None:
+    browser.save_example()
+    first, second = edit(browser).fields, edit(browser).fields
+    saved = browser.post(
+        "/plans/SQ03/edit", {**first, "/structures/0/queues/0/backlog": "250000", "do": "save"}
+    )
+    assert saved.path == "/plans/SQ03?saved=changed"
+    refused = browser.post(
+        "/plans/SQ03/edit",
+        {**second, "/structures/1/full_threshold": "80", "comment": "my remark", "do": "save"},
+    )
+    assert refused.status == 409
+    for words in (
+        "/structures/APPLICATION1/queues/PAYMENTS.IN/backlog",
+        "200000",
+        "250000",
+        "full_threshold",
+        "80",
+    ):
+        assert words in refused.words
+    together = browser.post("/plans/SQ03/edit", {**refused.fields, "do": "merge"})
+    assert together.fields["/structures/0/queues/0/backlog"] == "250000"
+    assert together.fields["/structures/1/full_threshold"] == "80"
+    assert together.fields["comment"] == "my remark"
+    done = browser.post("/plans/SQ03/edit", {**together.fields, "do": "save"})
+    assert done.path == "/plans/SQ03?saved=changed"
+    compared = browser.get("/plans/SQ03/compare?from=1&to=3")
+    assert "Structure MYDATA: FULLTHRESHOLD" in compared.words
+    assert "250 000 messages" in compared.words
+
+
+def test_saving_mine_after_a_conflict_keeps_theirs_in_the_history(browser: Browser) -> None:
+    browser.save_example()
+    first, second = edit(browser).fields, edit(browser).fields
+    browser.post("/plans/SQ03/edit", {**first, "/cfcc_level": "24", "do": "save"})
+    refused = browser.post("/plans/SQ03/edit", {**second, "/cfcc_level": "23", "do": "save"})
+    browser.post("/plans/SQ03/edit", {**refused.fields, "do": "save"})
+    levels = [
+        json.loads(browser.ask("GET", f"/plans/SQ03/versions/{n}/files/plan.json").text).get("cfcc_level", 25)
+        for n in (1, 2, 3)
+    ]
+    assert levels == [25, 24, 23]
+
+
+def test_what_was_typed_survives_the_deletion_of_the_plan(browser: Browser) -> None:
+    browser.save_example()
+    typed = edit(browser).fields
+    browser.post("/plans/SQ03/delete", {})
+    page = browser.post("/plans/SQ03/edit", {**typed, "/cfcc_level": "24", "do": "save"})
+    assert page.status == 409
+    assert page.fields["/cfcc_level"] == "24"
+    again = browser.post("/new-plan", {**page.fields, "do": "save"})
+    assert again.path == "/plans/SQ03?saved=created"
+
+
+def test_a_name_that_is_taken_or_impossible_is_told_beside_the_name(browser: Browser) -> None:
+    browser.save_example()
+    for name in ("SQ03", "../x", ""):
+        page = browser.save_example(name)
+        assert page.status == 422
+        assert "name-error" in page.ids
+        assert page.fields["/qsg"] == "SQ03"
+
+
+def test_deleting_can_be_undone(browser: Browser) -> None:
+    browser.save_example()
+    page = browser.post("/plans/SQ03/delete", {})
+    assert "SQ03 was deleted" in page.words
+    assert browser.get("/plans/SQ03").status == 404
+    assert "SQ03" in browser.get("/deleted-plans").words
+    assert browser.post("/plans/SQ03/restore", {}).status == 200
+    assert browser.get("/plans/SQ03/history").status == 200
+
+
+def test_a_finding_is_acknowledged_with_a_reason_that_becomes_part_of_the_plan(browser: Browser) -> None:
+    browser.save_example(**{"/structures/0/initsize": "100M"})
+    page = browser.get("/plans/SQ03")
+    assert page.fields["code"]
+    found = json.loads(browser.ask("GET", "/api/v1/plans/SQ03").text)["findings"]
+    given = {
+        "etag": page.fields["etag"],
+        "code": "INITSIZE_BELOW_NEED",
+        "structure": "APPLICATION1",
+        "message": next(item["message"] for item in found if item["code"] == "INITSIZE_BELOW_NEED"),
+        "reason": "agreed",
+    }
+    page = browser.post("/plans/SQ03/acknowledge", given)
+    assert "Acknowledged: agreed" in page.words
+    document = json.loads(browser.ask("GET", "/plans/SQ03/versions/2/files/plan.json").text)
+    assert document["acknowledged"] == [
+        {key: given[key] for key in ("code", "structure", "message", "reason")}
+    ]
+
+
+def test_a_finding_that_says_something_else_is_open_again_until_it_is_acknowledged_anew(
+    browser: Browser,
+) -> None:
+    browser.save_example(**{"/structures/0/initsize": "100M"})
+    page = browser.get("/plans/SQ03")
+    given = {key: page.fields[key] for key in ("etag", "code", "structure", "message")}
+    browser.post("/plans/SQ03/acknowledge", {**given, "reason": "agreed"})
+    form = edit(browser)
+    assert form.fields["/acknowledged/0/message"] == given["message"]
+    browser.post("/plans/SQ03/edit", {**form.fields, "/structures/0/initsize": "90M", "do": "save"})
+    page = browser.get("/plans/SQ03")
+    assert "Acknowledged: agreed" not in page.words
+    assert "it is open again" in page.words
+    assert page.fields["message"] != given["message"]
+    given = {key: page.fields[key] for key in ("etag", "code", "structure", "message")}
+    browser.post("/plans/SQ03/acknowledge", {**given, "reason": "agreed again"})
+    document = json.loads(browser.ask("GET", "/plans/SQ03/versions/4/files/plan.json").text)
+    assert [item["reason"] for item in document["acknowledged"]] == ["agreed again"]
+
+
+def test_a_reason_is_not_lost_when_it_cannot_be_taken(browser: Browser) -> None:
+    browser.save_example(**{"/structures/0/initsize": "100M"})
+    page = browser.get("/plans/SQ03")
+    given = {key: page.fields[key] for key in ("etag", "code", "structure", "message")}
+    long = browser.post("/plans/SQ03/acknowledge", {**given, "reason": "x" * 501})
+    assert long.status == 422
+    assert "1 to 500 characters" in long.words
+    browser.post("/plans/SQ03/edit", {**edit(browser).fields, "/cfcc_level": "24", "do": "save"})
+    stale = browser.post("/plans/SQ03/acknowledge", {**given, "reason": "agreed"})
+    assert stale.status == 409
+    assert "Another plan" not in stale.words
+    assert "somebody has saved version 2" in stale.words
+    assert stale.fields["reason"] == "agreed"
+    gone = browser.post(
+        "/plans/SQ03/acknowledge",
+        {**given, "etag": stale.fields["etag"], "code": "NOT_THERE", "reason": "agreed"},
+    )
+    assert gone.status == 422
+    assert "Your reason was: agreed" in gone.words
+
+
+def test_a_name_is_not_lost_when_a_plan_cannot_be_renamed(browser: Browser) -> None:
+    browser.save_example()
+    browser.save_example("OTHER")
+    etag = browser.get("/plans/SQ03").fields["etag"]
+    for name, status, words in (
+        ("a b", 422, "1 to 64 characters"),
+        ("OTHER", 409, "There is a plan called OTHER"),
+    ):
+        page = browser.post("/plans/SQ03/rename", {"etag": etag, "name": name})
+        assert (page.status, page.fields["name"]) == (status, name)
+        assert words in page.words
+        assert "new-name-error" in page.ids
+    browser.post("/plans/SQ03/edit", {**edit(browser).fields, "/cfcc_level": "24", "do": "save"})
+    page = browser.post("/plans/SQ03/rename", {"etag": etag, "name": "NEW"})
+    assert (page.status, page.fields["name"]) == (409, "NEW")
+    assert "somebody has saved version 2" in page.words
+    again = browser.post("/plans/SQ03/rename", {"etag": page.fields["etag"], "name": "NEW"})
+    assert again.path == "/plans/NEW?saved=renamed"
+
+
+@pytest.mark.parametrize("number", ["0", "7", "abc", "99999999999", "1.5"])
+def test_a_version_that_is_not_there_is_said_to_be_the_one_missing(browser: Browser, number: str) -> None:
+    browser.save_example()
+    for page in ("", "/print", "/structures/APPLICATION1", "/files/plan.json"):
+        answer = browser.get(f"/plans/SQ03/versions/{number}{page}")
+        assert answer.status == 404
+        assert f"The plan SQ03 has no version {number}" in answer.words
+    assert "There is no plan called NONE" in browser.get(f"/plans/NONE/versions/{number}").words
+
+
+def test_plans_deleted_under_one_name_are_told_apart_and_come_back_one_by_one(browser: Browser) -> None:
+    for level in ("25", "24"):
+        browser.save_example(**{"/cfcc_level": level, "comment": f"for level {level}"})
+        browser.post("/plans/SQ03/delete", {})
+    browser.save_example()
+    page = browser.get("/deleted-plans")
+    assert "for level 25" in page.words
+    assert "for level 24" in page.words
+    oldest = page.fields["id"]  # that of the last line
+    assert page.fields["name"] == "SQ03-restored"
+    taken = browser.post("/plans/SQ03/restore", {"id": oldest, "name": "SQ03"})
+    assert taken.status == 409
+    assert "under another name" in taken.words
+    assert browser.post("/plans/SQ03/restore", {"id": oldest, "name": "a b"}).status == 422
+    done = browser.post("/plans/SQ03/restore", {"id": oldest, "name": "SQ03-old"})
+    assert done.path == "/plans/SQ03-old?saved=restored"
+    assert "CFCC level 25" in done.words
+    assert "for level 24" in browser.get("/deleted-plans").words
+
+
+def test_undoing_a_deletion_after_the_name_was_taken_asks_for_another(browser: Browser) -> None:
+    browser.save_example()
+    undo = browser.post("/plans/SQ03/delete", {}).fields
+    browser.save_example()
+    page = browser.post("/plans/SQ03/restore", undo)
+    assert (page.status, page.fields["name"]) == (409, "SQ03-restored")
+    assert browser.post("/plans/SQ03/restore", page.fields).path == "/plans/SQ03-restored?saved=restored"
+
+
+def test_a_form_with_more_structures_than_are_read_is_refused_before_it_is_filled_in(
+    browser: Browser,
+) -> None:
+    rows = {f"/structures/{number}/name": "A" for number in range(1_001)}
+    page = browser.post("/plan-preview", rows)
+    assert page.status == 422
+    assert "The form has 1,001 structures, and at most 1,000 are read." in page.words
+
+
+def test_without_a_file_chosen_the_page_asks_for_one(browser: Browser) -> None:
+    for files in ([("files", ("", b""))], [("other", ("x.json", b"{}"))]):
+        answer = browser.ask("POST", "/import-plans", files=files)
+        assert answer.status_code == 422
+        assert "Choose one file or more." in answer.text
+
+
+def test_files_are_read_and_computed_before_the_database_is_locked(
+    browser: Browser, app: FastAPI, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    computed: list[str] = []
+
+    def others_save_meanwhile(document: PlanDocument, curves: Curves) -> ComputedPlan:
+        with app.state.database.session(writes=True) as session:
+            service.save_plan(session, f"OTHER-{len(computed)}", document)
+        computed.append(document.qsg)
+        return compute(document, curves)
+
+    monkeypatch.setattr(changing, "compute", others_save_meanwhile)
+    files = [("files", (f"{name}.yaml", example_text().encode())) for name in ("A", "B")]
+    answer = browser.ask("POST", "/import-plans", files=files)
+    assert answer.text.count("Imported.") == 2
+    assert computed == ["SQ03", "SQ03"]
+
+
+def test_plans_are_exported_and_imported_as_files(browser: Browser) -> None:
+    browser.save_example("A.1")
+    archive = zipfile.ZipFile(io.BytesIO(browser.ask("GET", "/export-plans").content))
+    assert archive.namelist() == ["A.1.json"]
+    yaml = browser.ask("GET", "/plans/A.1/versions/1/files/plan.yaml").content
+    answer = browser.ask(
+        "POST",
+        "/import-plans",
+        files=[
+            ("files", ("B.json", archive.read("A.1.json"))),
+            ("files", ("C.yaml", yaml)),
+            ("files", ("A.1.yml", yaml)),
+            ("files", ("D.yaml", b"qsg: [")),
+        ],
+    )
+    assert answer.status_code == 200
+    assert "There is a plan called A.1 already" in answer.text
+    texts = {
+        name: browser.ask("GET", f"/plans/{name}/versions/1/files/plan.json").text
+        for name in ("A.1", "B", "C")
+    }
+    assert len(set(texts.values())) == 1
+    assert browser.get("/plans/D").status == 404
+
+
+def test_tables_are_given_as_csv_and_as_a_workbook(browser: Browser) -> None:
+    browser.save_example()
+    at = "/plans/SQ03/versions/1/files"
+    rows = list(csv.DictReader(io.StringIO(browser.ask("GET", f"{at}/structures.csv").text)))
+    assert [row["structure"] for row in rows] == [
+        "SQ03CSQ_ADMIN", "SQ03APPLICATION1", "SQ03MYDATA", "SQ03CSQSYSAPPL",
+    ]  # fmt: skip
+    book = load_workbook(io.BytesIO(browser.ask("GET", f"{at}/tables.xlsx").content))
+    sheet = book["structures"]
+    heading = [cell.value for cell in sheet[1]]
+    assert [str(row[heading.index("size_kib")].value) for row in sheet.iter_rows(min_row=2)] == [
+        row["size_kib"] for row in rows
+    ]
+    assert {"facilities", "queues", "findings", "plan"} <= set(book.sheetnames)
+
+
+def test_a_text_that_looks_like_a_formula_stays_a_text_in_a_spreadsheet(browser: Browser) -> None:
+    reason = "=1+1"
+    browser.save_example(
+        **{
+            "/structures/0/initsize": "100M",
+            "/acknowledged/0/code": "INITSIZE_BELOW_NEED",
+            "/acknowledged/0/reason": reason,
+        }
+    )
+    at = "/plans/SQ03/versions/1/files"
+    assert ",'=1+1," in browser.ask("GET", f"{at}/findings.csv").text
+    book = load_workbook(io.BytesIO(browser.ask("GET", f"{at}/tables.xlsx").content))
+    found = [cell for row in book["findings"].iter_rows() for cell in row if cell.value == reason]
+    assert [cell.data_type for cell in found] == ["s"]
+
+
+def test_the_answer_of_the_calculator_opens_in_the_editor(browser: Browser) -> None:
+    page = browser.get("/new-plan?from=calculator&messages=777&qsg=ABCD")
+    assert page.fields["/qsg"] == "ABCD"
+    assert page.fields["/structures/0/queues/0/backlog"] == "777"
+
+
+def test_the_preview_says_what_is_wrong_with_which_field(browser: Browser) -> None:
+    sent = {**browser.get("/new-plan?from=example").fields, "/cfcc_level": "x"}
+    page = browser.post("/plan-preview", sent)
+    assert 'data-for="/cfcc_level"' in page.text
+    sent["/cfcc_level"] = "25"
+    page = browser.post("/plan-preview", sent)
+    assert "The group takes" in page.words
+
+
+def test_text_that_people_typed_is_never_markup(browser: Browser) -> None:
+    evil = '"><script>alert(1)</script>'
+    sent = {**browser.get("/new-plan?from=example").fields, "/qsg": evil, "comment": evil, "name": evil}
+    for path in ("/new-plan", "/plan-preview"):
+        assert "<script>alert" not in browser.post(path, {**sent, "do": "save"}).text
+
+
+def test_several_plans_stand_on_one_sheet_before_and_after(browser: Browser) -> None:
+    browser.save_example()
+    browser.save_example("OTHER", **{"/qsg": "SQ04"})
+    sent = {
+        **edit(browser).fields,
+        "/structures/0/initsize": "600M",
+        "/structures/0/size": "900M",
+        "do": "save",
+    }
+    browser.post("/plans/SQ03/edit", sent)
+    page = browser.get("/sheet?plan=SQ03&plan=OTHER&plan=NONE")
+    assert "There is no plan called NONE" in page.words
+    assert {"SQ03APPLICATION1", "SQ04APPLICATION1"} <= set(page.words.split())
+    rows = list(csv.DictReader(io.StringIO(browser.ask("GET", "/sheet?plan=SQ03&plan=OTHER&as=csv").text)))
+    of_cf01 = [int(row["initsize_kib"]) for row in rows if row["coupling_facility"] == "CF01"]
+    assert 600 * 1024 in of_cf01
+    together = f"{sum(int(row['initsize_kib']) for row in rows) / 1024:.1f}"
+    assert together in page.words.replace(" ", "")
+
+
+def test_plan_and_sheet_show_storage_and_structures_without_a_place(browser: Browser) -> None:
+    facilities = {f"/coupling_facilities/{number}/occupied": "63.5G" for number in (0, 1)}
+    sizes = {
+        "/structures/0/initsize": "600M",
+        "/structures/0/size": "900M",
+        "/structures/0/duplex": "ENABLED",
+    }
+    browser.save_example(**facilities, **sizes)
+    for address in ("/plans/SQ03", "/plans/SQ03/versions/1/print", "/sheet?plan=SQ03"):
+        page = browser.get(address)
+        assert "No coupling facility has a place for SQ03APPLICATION1, SQ03MYDATA" in page.words
+        assert "65024.0" in page.words.replace("\u202f", "").replace(" ", "")
+    assert "is not given while the plan has errors" in browser.get("/plans/SQ03/versions/1/print").words
+
+
+def test_sheet_counts_the_smallest_storage_where_plans_differ(browser: Browser) -> None:
+    browser.save_example()
+    browser.save_example("OTHER", **{"/qsg": "SQ04", "/coupling_facilities/0/size": "32G"})
+    words = browser.get("/sheet?plan=SQ03&plan=OTHER").words
+    assert "The plans state different size for CF01" in words
+    assert "32768.0" in words.replace("\u202f", "").replace(" ", "")
+
+
+def test_structures_of_one_name_in_two_plans_are_told(browser: Browser) -> None:
+    browser.save_example()
+    browser.save_example("COPY")
+    page = browser.get("/sheet?plan=SQ03&plan=COPY")
+    assert "SQ03APPLICATION1 is in more than one plan" in page.words
+
+
+def test_a_proposal_to_split_is_taken_over_into_the_editor_and_saved(browser: Browser) -> None:
+    browser.save_example(
+        **{
+            "/structures/0/queues/1/name": "BATCH.DEEP",
+            "/structures/0/queues/1/message_bytes": "1024",
+            "/structures/0/queues/1/backlog": "9000",
+            "/structures/0/queues/1/selector_reads": "yes",
+        }
+    )
+    page = browser.get("/plans/SQ03/advice")
+    assert "BATCH.DEEP" in page.words
+    editor = browser.post("/plans/SQ03/take-over", page.fields)
+    assert editor.fields["/structures/1/queues/0/name"] == "BATCH.DEEP"
+    saved = browser.post("/plans/SQ03/edit", {**editor.fields, "do": "save"})
+    assert saved.path == "/plans/SQ03?saved=changed"
+    assert "Split as proposed" in browser.get("/plans/SQ03/history").words
+
+
+def test_an_old_version_is_shown_as_it_was(browser: Browser) -> None:
+    browser.save_example()
+    before = browser.get("/plans/SQ03/versions/1/structures/APPLICATION1").words
+    assert " Backup and recovery " in before
+    before = before.replace(" Backup and recovery ", " ")  # asked of what a plan says now
+    browser.post("/plans/SQ03/edit", {**edit(browser).fields, "/cfcc_level": "17", "do": "save"})
+    assert browser.get("/plans/SQ03/versions/1/structures/APPLICATION1").words == before
+    assert "An old version" in browser.get("/plans/SQ03/versions/1").words
+
+
+def test_what_the_core_refuses_is_not_saved_and_told(browser: Browser) -> None:
+    page = browser.save_example(**{"/queue_managers": "33"})
+    assert page.status == 422
+    assert "/queue_managers-error" in page.ids
+    assert browser.get("/plans/SQ03").status == 404
+
+
+def test_the_largest_plan_is_edited_without_a_field_for_each_of_its_queues(browser: Browser) -> None:
+    document = largest(structures=63, queues=512)
+    put = browser.ask(
+        "PUT",
+        "/api/v1/plans/LARGEST",
+        content=json.dumps(document).encode(),
+        headers={"content-type": "application/json"},
+    )
+    assert put.status_code == 201
+    page = edit(browser, "LARGEST")
+    assert len(page.fields) < 3000
+    assert (
+        sum(text.count("\n") - 1 for key, text in page.fields.items() if key.endswith("/queues")) == 63 * 512
+    )
+    saved = browser.post("/plans/LARGEST/edit", {**page.fields, "/cfcc_level": "24", "do": "save"})
+    assert saved.path == "/plans/LARGEST?saved=changed"
+    compared = browser.get("/plans/LARGEST/compare")
+    assert "Group: CFCC level" in compared.words
+
+
+def test_the_page_of_a_structure_advises_on_the_depths_of_its_queues(browser: Browser) -> None:
+    browser.save_example()
+    stored = browser.ask("GET", "/api/v1/plans/SQ03", headers={"accept": "application/json"}).json()
+    assert "queues" not in stored["result"]["structures"][2]["depth_events"]
+    advised = browser.ask(
+        "POST",
+        "/api/v1/events/advise",
+        content=json.dumps(stored["document"]).encode(),
+        headers={"content-type": "application/json"},
+    ).json()
+    (found,) = (each for each in advised["structures"] if each["name"] == "MYDATA")
+    page = browser.get("/plans/SQ03/versions/1/structures/MYDATA")
+    assert "h-depths" in page.ids
+    for each in found["depth_events"]["queues"]:
+        assert f"{each['name']}: MAXDEPTH {each['maxdepth']}, QDEPTHHI {each['qdepthhi']}" in page.words
+
+
+def test_every_figure_of_a_structure_has_its_stored_explanation(browser: Browser) -> None:
+    browser.save_example()
+    stored = browser.ask(
+        "GET", "/api/v1/plans/SQ03?explain=true", headers={"accept": "application/json"}
+    ).json()
+    page = browser.get("/plans/SQ03/versions/1/structures/MYDATA")
+    formula = stored["explanations"]["/structures/2/need_bytes"]["formula"]
+    assert " ".join(formula.split()) in page.words
+    assert "why-need_bytes" in page.ids
+    assert "why-together-initsize_kib" in browser.get("/plans/SQ03").ids
+
+
+def test_what_was_typed_survives_the_deletion_of_the_plan_while_both_changes_are_looked_at(
+    browser: Browser,
+) -> None:
+    browser.save_example()
+    first, second = edit(browser).fields, edit(browser).fields
+    browser.post("/plans/SQ03/edit", {**first, "/cfcc_level": "24", "do": "save"})
+    refused = browser.post("/plans/SQ03/edit", {**second, "/cfcc_level": "23", "do": "save"})
+    browser.post("/plans/SQ03/delete", {})
+    page = browser.post("/plans/SQ03/edit", {**refused.fields, "do": "merge"})
+    assert page.status == 409
+    assert (page.fields["/cfcc_level"], page.fields["name"]) == ("23", "SQ03")
+    again = browser.post("/new-plan", {**page.fields, "do": "save"})
+    assert again.path == "/plans/SQ03?saved=created"
+
+
+@pytest.mark.parametrize("action", ["save", "check"])
+def test_an_empty_name_is_told_together_with_what_else_is_wrong(browser: Browser, action: str) -> None:
+    page = browser.get("/new-plan")
+    answer = browser.post("/new-plan", {**page.fields, "/qsg": "SQ03", "do": action})
+    assert {"#name", "#/queue_managers"} <= set(answer.links)
+
+
+def test_what_is_missing_is_named_beside_the_form(browser: Browser) -> None:
+    page = browser.get("/new-plan")
+    answer = browser.post("/plan-preview", {**page.fields, "/qsg": "SQ03"})
+    assert "#/queue_managers" in answer.links

@@ -1,0 +1,113 @@
+"""A process that is killed at any instant of a save leaves the old version or the new one, whole."""
+
+from __future__ import annotations
+
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import pytest
+
+from app.database.engine import Database
+from app.plans import service
+from planner_core.plan.evaluate import evaluate
+from planner_core.plan.explain import result_json
+from planner_core.texts.outputs import OUTPUT_KINDS
+from tests.app.plans.support import plan
+from tests.packaging.pins import ROOT
+
+SAVES = 1.5
+"""A child is killed within the time of so many saves, as the first one took on this machine at this hour."""
+
+
+@contextmanager
+def saver(database: Database) -> Iterator[subprocess.Popen[str]]:
+    command = [
+        sys.executable,
+        "-m",
+        "tests.app.plans.saver",
+        database.url.render_as_string(hide_password=False),
+    ]
+    with subprocess.Popen(
+        command, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, bufsize=1
+    ) as process:
+        yield process
+        assert process.stdin is not None
+        process.stdin.close()
+
+
+def kill_a_child(process: subprocess.Popen[str], *, after_s: float | None) -> int:
+    """Start a child, kill it after that time, or after its first save; the last version that it said was saved."""
+    assert process.stdin is not None
+    assert process.stdout is not None
+    process.stdin.write("go\n")
+    process.stdin.flush()
+    word, child = process.stdout.readline().split()
+    assert word == "child"
+    said = 0
+    if after_s is None:
+        said = int(process.stdout.readline().split()[1])
+    else:
+        time.sleep(after_s)
+    os.kill(int(child), signal.SIGKILL)
+    while (line := process.stdout.readline().split()) != ["gone"]:
+        said = int(line[1])
+    return said
+
+
+def check_whole(database: Database) -> int:
+    """Every version is complete and no number is missing; the latest is the one that its plan names."""
+    with database.session(writes=False) as session:
+        numbers = [item.number for item in service.list_versions(session, "SQ03")]
+        latest = service.get_plan(session, "SQ03")
+        assert numbers == list(range(latest.number, 0, -1))
+        for number in numbers[:3]:
+            version = service.get_version(session, "SQ03", number)
+            result = evaluate(version.document)
+            assert version.result == result.as_json()
+            assert len(service.get_explanations(session, version)) == len(
+                result_json(result, explain=True)["explanations"]  # type: ignore[arg-type]
+            )
+            for kind in OUTPUT_KINDS:
+                if kind != "job":
+                    assert service.get_output(session, "SQ03", kind, number=number).text
+        assert service.list_plans(session).items[0].version == latest.number
+    return latest.number
+
+
+def kill_often(database: Database, kills: int) -> None:
+    moments = random.Random(20261121)
+    with database.session(writes=True) as session:
+        service.save_plan(session, "SQ03", plan())
+    numbers = []
+    with saver(database) as process:
+        began = time.monotonic()
+        assert kill_a_child(process, after_s=None) == 2
+        longest_s = SAVES * (time.monotonic() - began)
+        for _ in range(kills):
+            said = kill_a_child(process, after_s=moments.uniform(0, longest_s))
+            found = check_whole(database)
+            assert found >= said, "a version that was said to be saved is gone"
+            numbers.append(found)
+    assert numbers == sorted(numbers)
+    assert numbers[-1] > 1, "nothing was ever saved: the test shows nothing"
+    if database.is_sqlite:
+        with database.engine.connect() as connection:
+            assert connection.exec_driver_sql("PRAGMA integrity_check").scalar() == "ok"
+            assert connection.exec_driver_sql("PRAGMA foreign_key_check").all() == []
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+def test_ten_kills_lose_nothing(database: Database) -> None:
+    kill_often(database, 10)
+
+
+@pytest.mark.soak
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+def test_a_hundred_kills_lose_nothing(database: Database) -> None:
+    kill_often(database, 100)

@@ -1,0 +1,372 @@
+"""Saving, reading, deleting and restoring, on both databases."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import UTC, timedelta
+from typing import Any
+
+import pytest
+from sqlalchemy.orm import Session
+
+from app.database.engine import Database
+from app.plans import service
+from app.plans.stored import StoredVersion
+from planner_core import CORE_VERSION
+from planner_core.document.reading import read_object
+from planner_core.errors import PlanRefused
+from planner_core.plan.evaluate import evaluate
+from planner_core.plan.explain import result_json
+from planner_core.plan.result import PlanResult
+from planner_core.texts.outputs import OUTPUT_KINDS, render_output
+from tests.app.plans.support import SQ03, above_figures, plan
+
+
+@pytest.fixture
+def session(database: Database) -> Iterator[Session]:
+    with database.session(writes=True) as opened:
+        yield opened
+
+
+def test_what_was_saved_is_what_is_read(session: Session) -> None:
+    document = plan()
+    saved = service.save_plan(session, "SQ03", document, comment="  first\n of all ")
+    assert saved.status == "created"
+    found = service.get_plan(session, "SQ03")
+    assert found == saved.version
+    assert (found.name, found.number, found.is_latest, found.comment) == ("SQ03", 1, True, "first of all")
+    assert found.document == document
+    assert found.created_at.tzinfo is UTC
+    assert found.result == evaluate(document).as_json()
+    assert found.curve == found.result["curve"]
+    explained = result_json(evaluate(document), explain=True)["explanations"]
+    assert service.get_explanations(session, found) == explained
+
+
+@pytest.mark.parametrize("kind", OUTPUT_KINDS)
+def test_the_texts_of_a_version_are_those_of_its_document(session: Session, kind: str) -> None:
+    document = plan()
+    service.save_plan(session, "SQ03", document)
+    if kind == "job":
+        with pytest.raises(service.StoredOutputRefused, match="/policy/name") as refused:
+            service.get_output(session, "SQ03", kind)
+        assert {finding["code"] for finding in refused.value.stored_findings} == {"JOB_INCOMPLETE"}
+        return
+    found = service.get_output(session, "SQ03", kind)
+    expected = render_output(kind, evaluate(document))
+    assert (found.text, found.filename) == (expected.text, expected.filename)
+    assert found.etag != service.get_plan(session, "SQ03").etag
+
+
+def test_each_change_is_a_version_and_old_ones_stay(session: Session) -> None:
+    tags: list[str] = []
+    for headroom in (10, 20, 30):
+        outcome = service.save_plan(
+            session, "SQ03", plan(headroom_percent=headroom), if_match=tags[-1] if tags else None
+        )
+        tags.append(outcome.version.etag)
+        assert outcome.status == ("changed" if len(tags) > 1 else "created")
+    assert len(set(tags)) == 3
+    history = service.list_versions(session, "SQ03")
+    assert [(item.number, item.etag, item.is_latest) for item in history] == [
+        (3, tags[2], True), (2, tags[1], False), (1, tags[0], False),
+    ]  # fmt: skip
+    for number, headroom in ((1, 10), (2, 20), (3, 30)):
+        version = service.get_version(session, "SQ03", number)
+        assert version.document == plan(headroom_percent=headroom)
+        assert version.is_latest == (number == 3)
+    with pytest.raises(service.PlanNotFound, match="no version 4"):
+        service.get_version(session, "SQ03", 4)
+
+
+@pytest.mark.parametrize("if_match", [None, '"0.0"', "*", "current"])
+def test_the_same_document_changes_nothing(session: Session, if_match: str | None) -> None:
+    first = service.save_plan(session, "SQ03", plan()).version
+    tag = first.etag if if_match == "current" else if_match
+    again = service.save_plan(session, "SQ03", plan(), if_match=tag, comment="again")
+    assert again.status == "identical"
+    assert again.version == first
+    assert len(service.list_versions(session, "SQ03")) == 1
+
+
+def test_a_change_without_the_version_it_is_made_on_is_refused(session: Session) -> None:
+    service.save_plan(session, "SQ03", plan())
+    with pytest.raises(service.PreconditionRequired) as refused:
+        service.save_plan(session, "SQ03", plan(headroom_percent=20))
+    assert refused.value.current == service.get_plan(session, "SQ03")
+
+
+@pytest.mark.parametrize("if_match", ['"0.0"', "W/{}", "", '"x", "y"', "{}-policy"])
+def test_a_change_on_top_of_another_version_is_refused(session: Session, if_match: str) -> None:
+    old = service.save_plan(session, "SQ03", plan()).version
+    new = service.save_plan(session, "SQ03", plan(headroom_percent=20), if_match=old.etag).version
+    for tag in (old.etag, if_match.format(new.etag)):
+        with pytest.raises(service.PlanConflict) as refused:
+            service.save_plan(session, "SQ03", plan(headroom_percent=30), if_match=tag)
+        assert refused.value.current == new
+    assert service.get_plan(session, "SQ03") == new
+    assert (
+        service.save_plan(session, "SQ03", plan(headroom_percent=30), if_match=f'"0.0" , {new.etag}').status
+        == "changed"
+    )
+
+
+def test_create_only_never_changes_a_plan(session: Session) -> None:
+    assert service.save_plan(session, "SQ03", plan(), create_only=True).status == "created"
+    for document in (plan(), plan(headroom_percent=20)):
+        with pytest.raises(service.PlanConflict, match="already"):
+            service.save_plan(session, "SQ03", document, create_only=True)
+
+
+def test_a_change_of_a_plan_that_is_gone_is_refused(session: Session) -> None:
+    tag = service.save_plan(session, "SQ03", plan()).version.etag
+    service.delete_plan(session, "SQ03")
+    for given in (tag, "*"):
+        with pytest.raises(service.PlanGone, match="no longer exists"):
+            service.save_plan(session, "SQ03", plan(headroom_percent=20), if_match=given)
+
+
+def test_a_plan_that_cannot_exist_is_not_stored(session: Session) -> None:
+    with pytest.raises(PlanRefused):
+        service.save_plan(session, "SQ03", plan(queue_managers=33))
+    assert service.list_plans(session).total == 0
+
+
+@pytest.mark.parametrize(
+    "name", ["", ".hidden", "a b", "x" * 65, "a/b", "Größe", "a\n", "..", "\x00", "a%2fb"]
+)
+def test_a_name_that_no_plan_can_have_is_refused(session: Session, name: str) -> None:
+    with pytest.raises(service.PlanNameInvalid):
+        service.save_plan(session, name, plan())
+    with pytest.raises(service.PlanNotFound):
+        service.get_plan(session, name)
+
+
+def test_names_are_told_apart_by_case(session: Session) -> None:
+    service.save_plan(session, "sq03", plan())
+    service.save_plan(session, "SQ03", plan(headroom_percent=20))
+    assert service.get_plan(session, "sq03").document == plan()
+    assert [item.name for item in service.list_plans(session).items] == ["SQ03", "sq03"]
+
+
+def test_plans_are_listed_by_pages_and_found_by_a_part_of_their_names(session: Session) -> None:
+    names = ["alpha", "Beta", "gamma_1", "gamma-2", "GAMMA.3", "x" * 64]
+    for name in names:
+        service.save_plan(session, name, plan(qsg="QX1" if name == "Beta" else "SQ03"))
+    everything = service.list_plans(session)
+    assert [item.name for item in everything.items] == sorted(names, key=str.lower)
+    assert (everything.total, everything.page, everything.pages) == (6, 1, 1)
+    walked = [service.list_plans(session, page=page, per_page=4) for page in (1, 2, 3)]
+    assert [len(page.items) for page in walked] == [4, 2, 0]
+    assert {(page.total, page.pages) for page in walked} == {(6, 2)}
+    assert tuple(item for page in walked for item in page.items) == everything.items
+
+    def found(search: str) -> set[str]:
+        return {item.name for item in service.list_plans(session, search=search).items}
+
+    assert found("gamma") == {"gamma_1", "gamma-2", "GAMMA.3"}
+    assert found("qx1") == {"Beta"}
+    assert found("_") == {"gamma_1"}  # no wildcard
+    assert found("%") == set()
+    assert found("\\") == set()
+    assert found("\x00") == found("") == set(names)
+
+
+def test_a_summary_has_the_figures_of_the_latest_version(session: Session) -> None:
+    service.save_plan(session, "SQ03", plan())
+    version = service.save_plan(session, "SQ03", plan(headroom_percent=20), if_match="*").version
+    (item,) = service.list_plans(session).items
+    totals = version.result["totals"]
+    assert (item.version, item.etag, item.qsg) == (2, version.etag, "SQ03")
+    assert (item.structures, item.initsize_kib, item.size_kib) == (
+        totals["structures"], totals["initsize_kib"], totals["size_kib"],
+    )  # fmt: skip
+    counts = [finding["severity"] for finding in version.result["findings"]]
+    assert (item.errors, item.warnings, item.infos) == tuple(map(counts.count, ("error", "warning", "info")))
+    assert item.updated_at == version.created_at >= item.created_at
+
+
+def test_acknowledged_findings_are_counted_apart(session: Session) -> None:
+    exposed = above_figures(SQ03)
+    before = service.save_plan(session, "SQ03", read_object(exposed)).version
+    warning = next(f for f in before.result["findings"] if f["severity"] == "warning")
+    accepted = {"code": warning["code"], "structure": warning["structure"], "reason": "known"}
+    document = read_object({**exposed, "acknowledged": [accepted]})
+    service.save_plan(session, "SQ03", document, if_match=before.etag)
+    newer, older = service.list_versions(session, "SQ03")
+    assert older.acknowledged == 0
+    assert newer.acknowledged >= 1
+    assert newer.warnings == older.warnings - newer.acknowledged
+
+
+def test_a_deleted_plan_can_be_restored_with_all_its_versions(session: Session) -> None:
+    service.save_plan(session, "SQ03", plan())
+    latest = service.save_plan(session, "SQ03", plan(headroom_percent=20), if_match="*").version
+    service.delete_plan(session, "SQ03")
+    with pytest.raises(service.PlanNotFound):
+        service.get_plan(session, "SQ03")
+    assert service.list_plans(session).total == 0
+    assert [(item.name, item.version, item.qsg) for item in service.list_deleted(session)] == [
+        ("SQ03", 2, "SQ03")
+    ]
+    assert service.restore_plan(session, "SQ03") == latest
+    assert len(service.list_versions(session, "SQ03")) == 2
+    assert service.list_deleted(session) == ()
+    with pytest.raises(service.PlanNotFound):
+        service.restore_plan(session, "SQ03")
+
+
+def test_a_deletion_heeds_the_version_it_is_made_on(session: Session) -> None:
+    old = service.save_plan(session, "SQ03", plan()).version
+    new = service.save_plan(session, "SQ03", plan(headroom_percent=20), if_match=old.etag).version
+    with pytest.raises(service.PlanConflict):
+        service.delete_plan(session, "SQ03", if_match=old.etag)
+    service.delete_plan(session, "SQ03", if_match=new.etag)
+
+
+def test_a_new_plan_of_a_deleted_name_shares_no_etag_with_it(session: Session) -> None:
+    old = service.save_plan(session, "SQ03", plan()).version
+    service.delete_plan(session, "SQ03")
+    new = service.save_plan(session, "SQ03", plan()).version
+    assert new.number == 1
+    assert new.etag != old.etag
+    with pytest.raises(service.NameTaken):
+        service.restore_plan(session, "SQ03")
+    service.delete_plan(session, "SQ03")
+    assert service.restore_plan(session, "SQ03") == new  # the one that was deleted last
+    service.delete_plan(session, "SQ03")
+    assert service.purge_deleted(session, timedelta(0)) == 2
+    again = service.save_plan(session, "SQ03", plan()).version
+    assert again.etag not in {
+        old.etag,
+        new.etag,
+    }  # numbers are not used twice, even when nothing is left of them
+
+
+def test_of_plans_deleted_under_one_name_each_can_be_restored(session: Session) -> None:
+    old = service.save_plan(session, "SQ03", plan(), comment="the old one").version
+    service.delete_plan(session, "SQ03")
+    service.save_plan(session, "SQ03", plan(headroom_percent=20))
+    service.delete_plan(session, "SQ03")
+    new = service.save_plan(session, "SQ03", plan(headroom_percent=30)).version
+    _, first = service.list_deleted(session)
+    assert (first.id, first.comment, first.saved_at) == (old.plan_id, "the old one", old.created_at)
+    for refused, name in (
+        (service.NameTaken, None),
+        (service.NameTaken, "SQ03"),
+        (service.PlanNameInvalid, "a b"),
+    ):
+        with pytest.raises(refused):
+            service.restore_plan(session, "SQ03", plan_id=first.id, new_name=name)
+    with pytest.raises(service.PlanNotFound):
+        service.restore_plan(session, "OTHER", plan_id=first.id)
+    with pytest.raises(service.PlanNotFound):
+        service.restore_plan(session, "SQ03", plan_id=new.plan_id)
+    assert service.names_in_use(session) == {"SQ03"}
+    restored = service.restore_plan(session, "SQ03", plan_id=first.id, new_name="SQ03-old")
+    assert (restored.name, restored.document, restored.etag) == ("SQ03-old", old.document, old.etag)
+    assert service.get_plan(session, "SQ03") == new
+
+
+def test_a_plan_that_comes_and_goes_while_it_is_saved_is_saved(
+    session: Session, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    create, outrun = service._create, [True, True]
+
+    def outrun_twice(*given: Any, **more: Any) -> StoredVersion | None:  # noqa: ANN401
+        """Twice somebody else creates the plan in this moment and deletes it in the next."""
+        return None if outrun and outrun.pop() else create(*given, **more)
+
+    monkeypatch.setattr(service, "_create", outrun_twice)
+    assert service.save_plan(session, "SQ03", plan()).status == "created"
+
+
+def test_only_what_was_deleted_long_enough_ago_is_removed(session: Session) -> None:
+    service.save_plan(session, "SQ03", plan())
+    service.save_plan(session, "KEPT", plan())
+    service.delete_plan(session, "SQ03")
+    assert service.purge_deleted(session, timedelta(days=1)) == 0
+    assert service.purge_deleted(session, timedelta(0)) == 1
+    assert service.list_deleted(session) == ()
+    assert service.get_plan(session, "KEPT").number == 1
+
+
+def test_a_plan_can_be_renamed_and_copied(session: Session) -> None:
+    first = service.save_plan(session, "SQ03", plan()).version
+    service.save_plan(session, "OTHER", plan())
+    renamed = service.rename_plan(session, "SQ03", "NEW", if_match=first.etag)
+    assert (renamed.name, renamed.number, renamed.document) == ("NEW", 1, first.document)
+    with pytest.raises(service.PlanNotFound):
+        service.get_plan(session, "SQ03")
+    copied = service.copy_plan(session, "NEW", "SQ03")
+    assert (copied.number, copied.document) == (1, first.document)
+    assert copied.comment == "Copied from NEW, version 1"
+    for attempt in (service.rename_plan, service.copy_plan):
+        with pytest.raises(service.NameTaken):
+            attempt(session, "NEW", "OTHER")
+        with pytest.raises(service.PlanNameInvalid):
+            attempt(session, "NEW", ".new")
+        with pytest.raises(service.PlanNotFound):
+            attempt(session, "NOWHERE", "X")
+
+
+def test_an_old_version_shows_what_it_showed_whichever_core_is_at_work(
+    session: Session, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    old = service.save_plan(session, "SQ03", plan()).version
+    text = service.get_output(session, "SQ03", "policy").text
+    explanations = service.get_explanations(session, old)
+    really = PlanResult.as_json
+
+    def other(self: PlanResult) -> dict[str, object]:
+        return {**really(self), "core_version": "99.0", "qsg": "NEW!", "queue_managers": 1}
+
+    monkeypatch.setattr(PlanResult, "as_json", other)
+    monkeypatch.setattr("planner_core.CORE_VERSION", "99.0")
+    monkeypatch.setattr("app.plans.computed.render_output", lambda *_: pytest.fail("rendered anew"))
+    monkeypatch.setattr("app.plans.computed.evaluate", lambda *_: pytest.fail("computed anew"))
+    session.expire_all()
+    found = service.get_version(session, "SQ03", 1)
+    assert found == old
+    assert found.result == really(evaluate(plan()))
+    assert found.core_version == old.core_version != "99.0"
+    assert service.get_output(session, "SQ03", "policy").text == text
+    assert service.get_explanations(session, found) == explanations
+
+
+def test_a_version_says_which_core_computed_it(session: Session, monkeypatch: pytest.MonkeyPatch) -> None:
+    service.save_plan(session, "SQ03", plan())
+    monkeypatch.setattr(
+        "app.plans.computed.evaluate", lambda document, _: _with_version(evaluate(document), "99.0")
+    )
+    outcome = service.save_plan(session, "SQ03", plan(headroom_percent=20), if_match="*")
+    assert outcome.version.core_version == outcome.version.result["core_version"] == "99.0"
+    old = service.get_version(session, "SQ03", 1)
+    assert old.core_version == old.result["core_version"] == CORE_VERSION
+    assert [item.core_version for item in service.list_versions(session, "SQ03")] == [
+        "99.0",
+        CORE_VERSION,
+    ]
+
+
+def _with_version(result: object, version: str) -> object:
+    import dataclasses
+
+    return dataclasses.replace(result, core_version=version)  # type: ignore[type-var]
+
+
+def test_a_document_stored_before_a_key_existed_is_still_the_same_document(
+    session: Session, database: Database
+) -> None:
+    """Later versions of cfplan add optional keys: what was stored without them is not changed by saving it again."""
+    from sqlalchemy import select
+
+    from app.plans.models import PlanVersion
+
+    first = service.save_plan(session, "SQ03", plan()).version
+    row = session.scalars(select(PlanVersion)).one()
+    row.document = first.document_json.replace(',"acknowledged":[]', "")
+    assert row.document != first.document_json
+    session.flush()
+    assert service.get_plan(session, "SQ03").document == plan()
+    assert service.save_plan(session, "SQ03", plan()).status == "identical"

@@ -1,0 +1,172 @@
+"""A plan that went on: scenarios of its older versions say so, and lose nothing on the way to the new one."""
+
+from __future__ import annotations
+
+import copy
+import re
+from collections.abc import Iterator
+from typing import Any
+from urllib.parse import urlencode
+
+import pytest
+from fastapi import FastAPI
+
+from app.main import create_app
+from app.scenarios import cli as commands
+from app.settings import Settings
+from planner_core.document.reading import read_object
+from planner_core.errors import InputInvalid
+from planner_core.whatif.changes import applied, read_changes
+from planner_core.whatif.scenario import scenario
+from planner_core.whatif.scenario_report import NO_COMMANDS, SavedScenario, report, side_by_side
+from tests.app.plans.support import SQ03
+from tests.app.web.support import HOST, Answer, call, get, send_json
+
+PLAN = "/api/v1/plans/SQ03"
+PAGES = "/plans/SQ03/scenarios"
+WITHOUT_MYDATA = {
+    **SQ03,
+    "structures": [each for each in SQ03["structures"] if each["name"] != "MYDATA"],
+}
+BOTH = {"headroom_percent": 30, "structures": [{"name": "MYDATA", "size": "4G"}]}
+
+
+@pytest.fixture(scope="module")
+def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[FastAPI]:
+    """One application for all: each test has a plan of its own."""
+    made = create_app(Settings(data_dir=tmp_path_factory.mktemp("data")))
+    yield made
+    made.state.database.close()
+
+
+@pytest.fixture
+def app(shared: FastAPI) -> FastAPI:
+    """A plan with one scenario of its first version, of a structure that its second does not have."""
+    if get(shared, PLAN).status == 200:
+        assert call(shared, "DELETE", PLAN).status == 200
+    assert send_json(shared, "PUT", PLAN, SQ03).status == 201
+    assert send_json(shared, "PUT", f"{PLAN}/scenarios/both", {"changes": BOTH}).status == 201
+    etag = get(shared, PLAN).headers["etag"]
+    assert send_json(shared, "PUT", PLAN, WITHOUT_MYDATA, if_match=etag).status == 200
+    return shared
+
+
+def post(app: FastAPI, address: str, **fields: str) -> Answer:
+    headers = {
+        "content-type": "application/x-www-form-urlencoded",
+        "accept": "text/html",
+        "origin": f"http://{HOST}",
+    }
+    return call(app, "POST", address, headers=headers, chunks=[urlencode(fields).encode()])
+
+
+def kept(name: str, changes: dict[str, Any], plan: dict[str, Any] = SQ03) -> SavedScenario:
+    result = scenario(read_object(copy.deepcopy(plan)), read_changes(changes)).as_json()
+    return SavedScenario(name=name, version=1, note="", result=result)
+
+
+def test_a_change_onto_a_version_without_the_structure_is_refused_and_says_what_would_be_lost(
+    app: FastAPI,
+) -> None:
+    before = get(app, f"{PLAN}/scenarios/both").json()
+    fields = {"etag": before["etag"], "note": "", "headroom_percent": "30", "MYDATA.size": "4G"}
+    refused = post(app, f"{PAGES}/both/edit", version="2", **fields)
+    assert refused.status == 422
+    assert "SIZE 4G of MYDATA was left out: this version of the plan has no such structure." in refused.text
+    assert get(app, f"{PLAN}/scenarios/both").json() == before
+    assert post(app, f"{PAGES}/both/edit", version="1", **fields).status == 303
+    del fields["MYDATA.size"]  # the form that was answered does not have the box any more
+    assert post(app, f"{PAGES}/both/edit", version="2", **fields).status == 303
+    assert get(app, f"{PLAN}/scenarios/both").json()["changes"] == {"headroom_percent": 30}
+
+
+def test_a_copy_says_what_the_latest_version_has_no_place_for(app: FastAPI) -> None:
+    page = call(app, "GET", f"{PAGES}/new?from=both", headers={"accept": "text/html"})
+    assert page.status == 200
+    assert "Not all of both can be taken over." in page.text
+    assert "SIZE 4G of MYDATA was left out: this version of the plan has no such structure." in page.text
+    whole = call(app, "GET", f"{PAGES}/new", headers={"accept": "text/html"})
+    assert "taken over" not in whole.text
+
+
+def test_a_comparison_of_old_scenarios_says_so_and_one_of_five_is_refused_in_words(app: FastAPI) -> None:
+    (said,) = get(app, f"{PLAN}/scenarios/compare?of=both").json()["findings"]
+    assert said["code"] == "SCENARIOS_OF_OLD_VERSION"
+    assert said["message"].startswith(
+        "The plan's latest version is 2. These scenarios are older: both of version 1."
+    )
+    page = call(app, "GET", f"{PAGES}/compare?of=both", headers={"accept": "text/html"})
+    assert "SCENARIOS_OF_OLD_VERSION" in page.text
+    for names, told in ((",", "none is named"), ("a,b,c,d,e", "5 are named")):
+        refused = get(app, f"{PLAN}/scenarios/compare?of={names}")
+        assert (refused.status, refused.json()["errors"]) == (
+            422,
+            [{"field": "of", "message": f"name one to 4 scenarios; {told}"}],
+        )
+
+
+def test_a_comparison_of_the_latest_version_says_nothing() -> None:
+    one = kept("a", {"lost": "CF01"})
+    assert side_by_side([one], latest=1).findings == ()
+    assert [each.code for each in side_by_side([one], latest=2).findings] == ["SCENARIOS_OF_OLD_VERSION"]
+
+
+def test_the_report_says_which_state_of_the_scenario_it_is(app: FastAPI) -> None:
+    first = get(app, f"{PLAN}/scenarios/both/report").json()
+    assert first["revision"] == 1
+    page = call(app, "GET", f"{PAGES}/both/report", headers={"accept": "text/html"}).text
+    assert "The latest is 2." in page
+    assert "first saved" not in page
+    etag = get(app, f"{PLAN}/scenarios/both").json()["etag"]
+    again = {"changes": {"headroom_percent": 40}, "version": 1}
+    assert send_json(app, "PUT", f"{PLAN}/scenarios/both", again, if_match=etag).status == 200
+    assert get(app, f"{PLAN}/scenarios/both/report").json()["revision"] == 2
+    page = call(app, "GET", f"{PAGES}/both/report", headers={"accept": "text/html"}).text
+    assert re.search(r"state 2, first saved", page)
+
+
+def test_a_scenario_without_commands_is_not_compared_as_one_without_work() -> None:
+    huge = kept("huge", {"outage_factor": 1000, "rate_factor": 1000})
+    assert huge.result["commands_refused"]
+    rows = side_by_side([huge, kept("a", {"headroom_percent": 30})]).commands
+    for row in rows:
+        assert row.values[1] == NO_COMMANDS
+    assert rows[0].values[0] == 0
+    assert rows[0].values[2] > 0
+
+
+def test_white_space_and_messages_gone_have_notes_with_documents() -> None:
+    told: Any = report(kept("a", {"lost": "CF01"}))
+    notes = {each["number"]: each for each in told["notes"]}
+    for loss in (*told["losses"]["before"], *told["losses"]["after"]):
+        assert notes[loss["note_white_space"]]["figure"].startswith("White space")
+        assert notes[loss["note_messages_gone"]]["figure"].startswith("Messages gone")
+        assert notes[loss["note_white_space"]]["documents"]
+        assert notes[loss["note_messages_gone"]]["documents"]
+
+
+def test_the_report_as_text_has_a_source_for_every_figure_of_a_loss() -> None:
+    told: Any = report(kept("a", {"lost": "CF01"}))
+    answer = {
+        **told,
+        "plan": "SQ03",
+        "revision": 2,
+        "created_at": "2026-01-01T00:00",
+        "updated_at": "2026-01-02T00:00",
+    }
+    lines = list(commands._report_lines(answer, 3))
+    assert lines[0].endswith("version 1 (the latest is 3)")
+    assert "State 2; first saved 2026-01-01T00:00 UTC" in lines
+    losses = [line for line in lines if line.startswith("Without ")]
+    assert losses
+    assert all(
+        re.search(r"white space [0-9,]+ MiB \(\d+\), \d+ messages gone \(\d+\)$", line) for line in losses
+    )
+    assert "What decided" in lines
+
+
+@pytest.mark.parametrize("part", [{"name": "MYDATA"}, {"name": "MYDATA", "size": None, "duplex": None}])
+def test_a_structure_of_which_nothing_changes_is_refused(part: dict[str, object]) -> None:
+    with pytest.raises(InputInvalid) as refused:
+        applied(read_object(copy.deepcopy(SQ03)), read_changes({"structures": [part]}))
+    assert "changes nothing of MYDATA" in str(refused.value)

@@ -1,0 +1,234 @@
+"""The calculator's page: the same figures and the same texts as the core gives."""
+
+from __future__ import annotations
+
+import json
+import re
+from decimal import ROUND_CEILING, Decimal
+from typing import Any
+
+import pytest
+from fastapi import FastAPI
+
+from app.sizing.calculator.answer import DOCUMENT_OUTPUT, LABELS, SHOWN_OUTPUTS
+from planner_core.units import MIB
+from tests.app.web.pages.addresses import calculator, html, page
+from tests.app.web.pages.html import Element
+from tests.app.web.support import get, post_json
+
+PLANS = {
+    "the example": {},
+    "with a DSGROUP": {"dsgroup": "MQ.SMDS.*.APP1"},
+    "large messages by rate": {
+        "backlog_by": "rate", "rate_per_minute": "1200", "outage_minutes": "90", "message_bytes": "40K",
+        "dsgroup": "MQ.SMDS.*.A", "cfcc_level": "19", "queue_managers": "3",
+    },
+    "nonpersistent, without CSQSYSAPPL": {"persistent": "no", "csqsysappl": "no", "shared_channels": "0"},
+    "an era long gone": {"cfcc_level": "14", "qsg": "Q1", "coupling_facilities": "CFA"},
+    "no messages": {"messages": "0"},
+}  # fmt: skip
+EVERY_PLAN = pytest.mark.parametrize("fields", PLANS.values(), ids=list(PLANS))
+
+
+def document_of(app: FastAPI, fields: dict[str, str]) -> Any:  # noqa: ANN401 - any JSON value
+    """The plan document that the page offers for download."""
+    answer = get(app, f"/quick/{DOCUMENT_OUTPUT}{calculator(**fields)[1:]}")
+    assert answer.status == 200
+    return answer.json()
+
+
+@EVERY_PLAN
+@pytest.mark.parametrize("kind", SHOWN_OUTPUTS)
+def test_a_text_on_the_page_and_its_download_are_what_rest_gives_for_the_same_document(
+    app: FastAPI, fields: dict[str, str], kind: str
+) -> None:
+    rest = post_json(app, f"/api/v1/{kind}", document_of(app, fields))
+    shown = page(app, calculator(**fields))
+    texts = shown.all("pre", id=f"text-{kind}")
+    if rest.status != 200:
+        assert texts == []
+        assert rest.json()["detail"] in shown.one(class_="answer").text
+        return
+    assert texts[0].raw_text == rest.text
+    (link,) = [link for link in shown.all("a") if link["href"].startswith(f"/quick/{kind}?")]
+    download = get(app, link["href"])
+    assert download.content == rest.content
+    assert download.media_type == rest.media_type == "text/plain"
+    assert download.headers["content-disposition"] == rest.headers["content-disposition"]
+    assert link["download"] in download.headers["content-disposition"]
+
+
+@EVERY_PLAN
+def test_the_document_on_the_page_is_the_one_to_download(app: FastAPI, fields: dict[str, str]) -> None:
+    shown = page(app, calculator(**fields)).one("pre", id=f"text-{DOCUMENT_OUTPUT}")
+    assert json.loads(shown.raw_text) == document_of(app, fields)
+
+
+def figures(part: Element) -> dict[str, str]:
+    return {
+        item.all("span")[0].text: item.one("span", class_="value").text
+        for item in part.all(class_="figure")
+        if item.tag != "figure"
+    }
+
+
+def written(value: Any, kind: str) -> str:  # noqa: ANN401 - any JSON value
+    """A figure as a reader sees it, worked out apart from the filters."""
+    if kind == "bytes":
+        return f"{value / MIB:.1f} MiB"
+    if kind == "kib":
+        return f"{value / 1024:.1f} MiB"
+    if kind == "percent":  # what is full is never shown as less
+        return f"{Decimal(value).quantize(Decimal('0.1'), ROUND_CEILING)} %"
+    return str(value)
+
+
+@EVERY_PLAN
+def test_every_figure_is_the_one_of_the_result(app: FastAPI, fields: dict[str, str]) -> None:
+    result = post_json(app, "/api/v1/size", document_of(app, fields)).json()
+    section = page(app, calculator(**fields)).one("section", aria_labelledby="h-figures")
+    blocks = section.all(class_="figures")
+    names = [heading.text for heading in section.all("h3")]
+    assert names == [structure["cfrm_name"] for structure in result["structures"]] + ["Together"]
+    for block, found in zip(blocks, [*result["structures"], result["totals"]], strict=True):
+        shown = figures(block)
+        values = dict(found)
+        values |= {f"smds/{name}": value for name, value in (found.get("smds") or {}).items()}
+        expected = {
+            label: written(values[name], kind)
+            for name, (label, kind) in LABELS.items()
+            if values.get(name) is not None
+            and not ("offload" in name and found.get("role") in {"admin", "system"})
+        }
+        assert shown == expected
+
+
+@EVERY_PLAN
+def test_the_findings_are_those_of_the_result_each_with_its_source(
+    app: FastAPI, fields: dict[str, str]
+) -> None:
+    result = post_json(app, "/api/v1/size", document_of(app, fields)).json()
+    section = page(app, calculator(**fields)).one("section", aria_labelledby="h-findings")
+    shown = section.all(class_="finding")
+    assert [item.one("code").text for item in shown] == [finding["code"] for finding in result["findings"]]
+    for item, finding in zip(shown, result["findings"], strict=True):
+        assert item.one(class_="sev").text.lower() == finding["severity"]
+        assert " ".join(finding["message"].split()) in item.text
+        assert item.one(class_="source").text
+        assert item.all("a")[0]["href"] == f"/docs/reference/findings#{finding['code'].lower()}"
+
+
+def test_every_number_of_the_answer_leads_to_its_explanation(app: FastAPI) -> None:
+    shown = page(app, "/")
+    answer = shown.one(class_="answer")
+    for number in answer.all("a", class_="num"):
+        explanation = answer.one(id=number["href"].removeprefix("#"))
+        assert explanation.all("code", class_="formula")
+        assert explanation.all(class_="basis")
+    strip = answer.one("dl", class_="strip")
+    assert len(strip.all("a", class_="num")) >= len(strip.all("dt")) - 1
+    unexplained = [item.text for item in answer.all(class_="plain")]
+    assert [text for text in unexplained if re.search(r"\d", text)] == []
+
+
+def test_a_default_calculation_with_a_dsgroup_has_neither_error_nor_warning(app: FastAPI) -> None:
+    severities = {item.text for item in page(app, calculator(dsgroup="MQ.SMDS.*.APP1")).all(class_="sev")}
+    assert severities == {"Info"}
+
+
+def test_the_chart_is_drawn_by_the_service_and_is_a_table_too(app: FastAPI) -> None:
+    shown = page(app, "/").one("figure", class_="chart")
+    wide, narrow = shown.all("svg")
+    for drawing in (wide, narrow):
+        assert drawing["role"] == "img"
+        assert "200000 messages need 440.9 MiB" in drawing.one("desc").text
+        assert len(drawing.all("circle", class_="point")) == 1
+    rows = [[cell.text for cell in row.all() if cell.tag in {"th", "td"}] for row in shown.all("tr")[1:]]
+    assert ["200000", "440.9 MiB", "this plan"] in rows
+    assert [int(row[0]) for row in rows] == sorted(int(row[0]) for row in rows)
+
+
+@pytest.mark.parametrize("fields", [{"messages": "0"}, {"messages": "1"}, {"messages": "99999999"},
+                                    {"message_bytes": "0"}, {"message_bytes": "100M", "messages": "9"}])  # fmt: skip
+def test_the_chart_stays_inside_its_frame(app: FastAPI, fields: dict[str, str]) -> None:
+    for drawing in page(app, calculator(**fields)).all("svg", role="img"):
+        _, _, width, height = map(float, drawing["viewbox"].split())
+        for element in drawing.walk():
+            points = re.findall(r"([-\d.]+),([-\d.]+)", element.get("points") or "")
+            xs = [float(x) for x, _ in points] + [
+                float(element[n]) for n in ("x", "x1", "x2", "cx") if element.get(n)
+            ]
+            ys = [float(y) for _, y in points] + [
+                float(element[n]) for n in ("y", "y1", "y2", "cy") if element.get(n)
+            ]
+            assert all(0 <= x <= width for x in xs), element
+            assert all(0 <= y <= height for y in ys), element
+
+
+def test_what_was_typed_is_still_in_its_box(app: FastAPI) -> None:
+    typed = {
+        "messages": "2OO",
+        "queue": '"><b>&amp;',
+        "qsg": "sq03",
+        "backlog_by": "messages",
+        "csqsysappl": "no",
+    }
+    shown = page(app, calculator(**typed), status=422)
+    for name in ("messages", "queue", "qsg"):
+        assert shown.one("input", name=name)["value"] == typed[name]
+    chosen = [box["value"] for box in shown.all("input", name="csqsysappl") if "checked" in box.attributes]
+    assert chosen == ["no"]
+
+
+def test_an_error_stands_beside_its_field_is_read_out_with_it_and_listed_with_a_link(app: FastAPI) -> None:
+    shown = page(app, calculator(messages="2OO", size_factor="9"), status=422)
+    for name in ("messages", "size_factor"):
+        box = shown.one("input", name=name)
+        assert box["aria-invalid"] == "true"
+        assert f"{name}-error" in box["aria-describedby"].split()
+        error = shown.one(id=f"{name}-error").text
+        assert error
+        assert error in shown.one(class_="answer").text
+        assert shown.one(class_="answer").all("a", href=f"#{name}")
+    assert shown.one("input", name="qsg").get("aria-invalid") is None
+    assert shown.one(id="summary").text == "Fix 2 fields to see a result."
+    assert "open" in shown.one("details", class_="more").attributes
+    assert shown.all("pre") == []
+
+
+def test_a_plan_beyond_ibms_limits_is_refused_with_the_reason_and_its_source(app: FastAPI) -> None:
+    shown = page(app, calculator(queue_managers="33"), status=422)
+    assert "32" in shown.one(id="queue_managers-error").text
+    (finding,) = shown.all(class_="finding")
+    assert finding.one(class_="source").text
+    assert shown.all("pre") == []
+
+
+def test_the_page_asks_nothing_of_those_who_have_no_script(app: FastAPI) -> None:
+    shown = page(app, "/")
+    form = shown.one("form")
+    assert (form["action"], form["method"]) == ("/", "get")
+    button = shown.one("button", class_="primary", type="submit")
+    assert (button.text, button["form"]) == ("Calculate", form["id"])
+    for button in shown.all("button", class_="copy"):
+        assert "hidden" in button.attributes
+    assert "hidden" in shown.one("button", id="page-theme").attributes
+
+
+@pytest.mark.parametrize("kind", [*SHOWN_OUTPUTS, DOCUMENT_OUTPUT])
+@pytest.mark.parametrize("fields", [{"messages": "x"}, {"queue_managers": "33"}])
+def test_there_is_nothing_to_download_from_a_form_with_errors(
+    app: FastAPI, kind: str, fields: dict[str, str]
+) -> None:
+    answer = html(app, f"/quick/{kind}{calculator(**fields)[1:]}")
+    if kind == DOCUMENT_OUTPUT and "queue_managers" in fields:
+        assert answer.status == 200  # the document is well-formed; what it asks for is not possible
+        return
+    assert answer.status == 422
+    assert answer.media_type == "text/html"
+    assert "content-disposition" not in answer.headers
+
+
+@pytest.mark.parametrize("kind", ["job", "nothing", "..%2fpolicy", "policy%00"])
+def test_there_is_no_other_output(app: FastAPI, kind: str) -> None:
+    assert html(app, f"/quick/{kind}").status == 404

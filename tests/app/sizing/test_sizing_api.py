@@ -1,0 +1,129 @@
+from __future__ import annotations
+
+import copy
+import json
+import re
+import threading
+from collections import Counter
+
+import pytest
+from fastapi import FastAPI
+
+from app.sizing import service
+from app.sizing.examples import examples
+from bench.plans import largest
+from planner_core.document.model import PlanDocument
+from planner_core.document.reading import read_json, read_object
+from planner_core.document.schema import json_schema
+from planner_core.plan.evaluate import evaluate
+from planner_core.plan.explain import result_json
+from planner_core.texts.outputs import OUTPUT_KINDS, render_output
+from tests.app.web.support import COMPLETE, SMALLEST, SQ03, Json, call, get, post_json
+
+
+def as_sent(value: object) -> Json:
+    return json.loads(json.dumps(value))
+
+
+@pytest.mark.parametrize("name", list(examples()))
+@pytest.mark.parametrize(
+    ("query", "explain"), [("", False), ("?explain=false", False), ("?explain=true", True)]
+)
+def test_a_result_is_what_the_core_says(app: FastAPI, name: str, query: str, explain: bool) -> None:
+    document = examples()[name].document
+    answer = post_json(app, f"/api/v1/size{query}", document)
+    assert answer.status == 200, answer.text
+    assert answer.media_type == "application/json"
+    assert answer.json() == as_sent(result_json(evaluate(read_object(document)), explain=explain))
+    assert ("explanations" in answer.json()) is explain
+
+
+def test_findings_say_code_severity_message_and_source(app: FastAPI) -> None:
+    findings = post_json(app, "/api/v1/size", SMALLEST).json()["findings"]
+    assert findings
+    for finding in findings:
+        assert finding["code"]
+        assert finding["severity"] in {"error", "warning", "info"}
+        assert finding["message"]
+        assert finding["source"]
+
+
+def test_a_plan_with_errors_is_answered_and_its_texts_are_refused(app: FastAPI) -> None:
+    document = copy.deepcopy(SQ03)
+    document["structures"][0]["cflevel"] = 2  # the queue is persistent
+    answer = post_json(app, "/api/v1/size", document)
+    assert answer.status == 200
+    assert "error" in {finding["severity"] for finding in answer.json()["findings"]}
+    assert post_json(app, "/api/v1/policy", document).status == 422
+
+
+@pytest.mark.parametrize("kind", OUTPUT_KINDS)
+def test_a_text_is_what_the_core_writes_and_is_downloaded_under_a_name(app: FastAPI, kind: str) -> None:
+    result = evaluate(read_object(COMPLETE))
+    expected = render_output(kind, result)
+    answer = post_json(app, f"/api/v1/{kind}", COMPLETE)
+    assert answer.status == 200, answer.text
+    assert answer.headers["content-type"] == "text/plain; charset=utf-8"
+    assert answer.headers["content-disposition"] == f'attachment; filename="{expected.filename}"'
+    assert re.fullmatch(r"[A-Za-z0-9._-]+", expected.filename)
+    assert answer.text == expected.text
+
+
+@pytest.mark.parametrize("kind", OUTPUT_KINDS)
+def test_a_text_comes_with_the_number_of_findings(app: FastAPI, kind: str) -> None:
+    answer = post_json(app, f"/api/v1/{kind}", COMPLETE)
+    counts = Counter(finding.severity for finding in evaluate(read_object(COMPLETE)).findings)
+    expected = f"error={counts['error']}, warning={counts['warning']}, info={counts['info']}"
+    assert answer.headers["x-cfplan-findings"] == expected
+
+
+@pytest.mark.parametrize("kind", OUTPUT_KINDS)
+def test_the_same_document_gives_the_same_bytes(app: FastAPI, kind: str) -> None:
+    assert (
+        post_json(app, f"/api/v1/{kind}", COMPLETE).content
+        == post_json(app, f"/api/v1/{kind}", COMPLETE).content
+    )
+
+
+@pytest.mark.parametrize("qsg", ["A$", "@#$1"])
+def test_names_with_national_characters_do_not_spoil_the_headers(app: FastAPI, qsg: str) -> None:
+    answer = post_json(app, "/api/v1/policy", {**SQ03, "qsg": qsg})
+    if answer.status == 200:
+        assert re.fullmatch(r'attachment; filename="[A-Za-z0-9._-]+"', answer.headers["content-disposition"])
+    else:
+        assert answer.status == 422
+
+
+def test_documents_of_any_size_are_computed_off_the_event_loop(
+    app: FastAPI, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    threads: list[int] = []
+
+    def read(body: bytes) -> PlanDocument:
+        threads.append(threading.get_ident())
+        return read_json(body)
+
+    monkeypatch.setattr(service, "read_json", read)
+    for path in ("/api/v1/size", "/api/v1/policy"):
+        assert post_json(app, path, SQ03).status == 200
+    assert len(threads) == 2
+    assert threading.get_ident() not in threads
+
+
+def test_a_plan_with_many_structures_is_answered(app: FastAPI) -> None:
+    answer = post_json(app, "/api/v1/size", largest(structures=20, queues=3))
+    assert answer.status == 200, answer.text
+    assert answer.json()["totals"]["structures"] == 21
+
+
+def test_the_schema_of_the_document_is_given(app: FastAPI) -> None:
+    answer = get(app, "/api/v1/schema")
+    assert answer.media_type == "application/schema+json"
+    assert answer.json() == {**as_sent(json_schema()), "findings": []}
+
+
+def test_a_byte_order_mark_is_answered_with_a_sentence(app: FastAPI) -> None:
+    body = b"\xef\xbb\xbf" + json.dumps(SQ03).encode()
+    answer = call(app, "POST", "/api/v1/size", headers={"content-type": "application/json"}, chunks=[body])
+    assert answer.status == 422
+    assert answer.json()["errors"]

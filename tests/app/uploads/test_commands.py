@@ -1,0 +1,258 @@
+"""`cfplan ingest` and `cfplan history`: the same jobs at the terminal."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from sqlalchemy import URL, text
+
+from app.cli import main
+from app.database.engine import Database
+from app.jobs import processes
+from app.uploads import qsg_map
+from tests.app.uploads.support import DAY, READS, history, settings_for
+
+
+@pytest.fixture(autouse=True)
+def settings_of_the_test(
+    url: URL, database: Database, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert database.revision()
+    for name, value in settings_for(url, tmp_path).as_environment().items():
+        monkeypatch.setenv(name, value)
+
+
+def dump(folder: Path, content: str = READS) -> str:
+    path = folder / "night.smf"
+    path.write_text(content)
+    return str(path)
+
+
+def hours(database: Database) -> int:
+    with database.engine.connect() as connection:
+        return connection.execute(text("SELECT count(*) FROM hourly_structure_usage")).scalar_one()
+
+
+def test_a_file_is_read_and_reported_as_json(
+    database: Database, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["ingest", dump(tmp_path)]) == 0
+    out, err = capfd.readouterr()
+    report = json.loads(out)
+    assert (report["status"], report["files"][0]["message"]) == ("stored", "342 rows were stored.")
+    assert "event" not in report
+    assert "reading" in err
+    assert err.splitlines()[-1] == "night.smf: stored. 342 rows were stored."
+    assert hours(database) == 1
+
+
+def test_questions_are_told_with_the_options_that_answer_them(
+    database: Database, url: URL, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    content = f"ask\ndays {DAY}\n"
+    assert main(["ingest", dump(tmp_path, content)]) == 4
+    out, err = capfd.readouterr()
+    assert json.loads(out)["status"] == "needs_answers"
+    assert "--qsg SYSA:CSQ1=QSG" in err
+    assert "elsewhere: SQ03" in err
+    assert hours(database) == 0
+    assert main(["ingest", "--qsg", "sysa:csq1=sq03", "--qsg=SYSB:CSQ2=", dump(tmp_path, content)]) == 0
+    called = history(settings_for(url, tmp_path), content)
+    assert called is not None
+    assert called["qsg"] == ["SYSA:CSQ1=SQ03", "SYSB:CSQ2="]
+    with database.session(writes=False) as session:
+        assert qsg_map.as_arguments(session) == called["qsg"]
+
+
+def test_the_time_that_is_shown_as_an_example_is_one_that_is_taken(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    path = dump(tmp_path, "observe\ndays\n")
+    assert main(["ingest", path]) == 4
+    (line,) = [each for each in capfd.readouterr().err.splitlines() if "--observed-at" in each]
+    assert main(["ingest", *line.split()[:2], path]) == 0
+
+
+def test_which_of_several_files_fared_how_is_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    report = {
+        "event": "report", "status": "not_readable", "files": [
+            {"file": "a.smf", "status": "already_stored", "message": "It was there."},
+            {"file": "b.txt", "status": "not_readable", "message": "It is nothing."},
+        ],
+    }  # fmt: skip
+    said = f"import sys; print({json.dumps(json.dumps(report))}); sys.exit(3)"
+    monkeypatch.setattr(processes, "ingest_command", lambda *_, **__: [sys.executable, "-c", said])
+    for name in ("a.smf", "b.txt"):
+        (tmp_path / name).write_text("x")
+    assert main(["ingest", str(tmp_path / "a.smf"), str(tmp_path / "b.txt")]) == 3
+    err = capfd.readouterr().err
+    assert "a.smf: already stored. It was there." in err
+    assert "b.txt: not readable. It is nothing." in err
+
+
+def test_what_is_said_of_a_display_reaches_the_reader(url: URL, tmp_path: Path) -> None:
+    said = ["--kind", "cfstatus", "--observed-at", "2024-11-21T09:30", "--zone=-05:00"]
+    assert main(["ingest", *said, dump(tmp_path, "days\n")]) == 0
+    called = history(settings_for(url, tmp_path), "days\n")
+    assert called is not None
+    assert (called["kind"], called["observed_at"], called["zone"]) == (
+        "cfstatus",
+        "2024-11-21T14:30:00Z",
+        "-05:00",
+    )
+
+
+@pytest.mark.parametrize(("content", "code"), [("nothing\n", 1), ("fail 3\n", 3)])
+def test_the_exit_code_is_the_reader_s(
+    tmp_path: Path, content: str, code: int, capfd: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["ingest", dump(tmp_path, content)]) == code
+    assert json.loads(capfd.readouterr().out)["files"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["ingest", "nowhere.smf"], "There is no file 'nowhere.smf'."),
+        (["ingest", "."], "is a folder: name the files in it"),
+        (["ingest", "x", "/dev/null"], "/dev/null is a device. Only files are read."),
+        (
+            ["ingest", "--qsg", "SYSA:CSQ1=SQ03", "--qsg", "sysa:csq1=SQ04", "x"],
+            "CSQ1 on SYSA is said to be in SQ03 and in SQ04",
+        ),
+        (
+            ["ingest", "--observed-at", "2024-03-31T02:30", "--zone", "Europe/Berlin", "x"],
+            "left that hour out",
+        ),
+        (["ingest", "--observed-at", "2199-03-31T02:30Z", "x"], "has not come yet"),
+        (["ingest", "--qsg", "SYSA=SQ03", "x"], "not of the form SID:QMGR=QSG"),
+        (["ingest", "--qsg", "SYSA:CSQ1=SQ033", "x"], "1 to 4 characters"),
+        (["ingest", "--observed-at", "2024-11-21T09:30", "x"], "in which time zone"),
+        (["ingest", "--kind", "vsam", "x"], "invalid choice"),
+        (["history", "export", "--table", "usage"], "invalid choice"),
+    ],
+)
+def test_bad_usage_is_a_sentence(
+    arguments: list[str],
+    words: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "x").write_text(READS)
+    assert main(arguments) == 2
+    out, err = capfd.readouterr()
+    assert out == ""
+    assert words in err
+    assert "Traceback" not in err
+
+
+def test_a_reader_without_a_report_is_told(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    assert main(["ingest", dump(tmp_path, "crash\n")]) == 2
+    assert "without a report" in capfd.readouterr().err
+
+
+def test_missing_packages_are_told_before_anything_is_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(processes, "NEEDED", ("a_package_that_nobody_has",))
+    for arguments in (
+        ["ingest", dump(tmp_path)],
+        ["history", "export", "--table", "allocation"],
+        ["history", "rollup"],
+    ):
+        assert main(arguments) == 2
+        assert "make setup" in capfd.readouterr().err
+
+
+def test_the_roll_ups_are_made_anew(database: Database, capfd: pytest.CaptureFixture[str]) -> None:
+    assert main(["history", "rollup"]) == 0
+    assert "0 hours of structures" in capfd.readouterr().out
+    assert hours(database) == 0
+
+
+def test_the_export_is_the_jobs_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    called: list[list[str]] = []
+
+    def run(command: list[str], **_: object) -> subprocess.CompletedProcess[str]:
+        called.append(command)
+        return subprocess.CompletedProcess(command, 0)
+
+    monkeypatch.setattr(subprocess, "run", run)
+    asked = [
+        "--table",
+        "queue_usage",
+        "--qsg",
+        "SQ03",
+        "--structure",
+        "APP1",
+        "--from",
+        "2026-11-20",
+        "--to",
+        "2026-11-21",
+    ]
+    assert main(["history", "export", *asked]) == 0
+    assert called[0][len(processes.PYTHON) :] == [
+        "spark_jobs.history", "export", f"--history={tmp_path / 'data' / 'history'}", "--table=queue_usage", "--qsg=SQ03",
+        "--structure=APP1", "--from=2026-11-20", "--to=2026-11-21", "--output=csv",
+    ]  # fmt: skip
+
+
+def test_an_export_that_was_ended_from_outside_is_told(
+    monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    def run(command: list[str], **_: object) -> subprocess.CompletedProcess[str]:
+        return subprocess.CompletedProcess(command, -6)
+
+    monkeypatch.setattr(subprocess, "run", run)
+    assert main(["history", "export", "--table", "allocation"]) == 1
+    assert "by signal 6" in capfd.readouterr().err
+
+
+def test_a_pipe_is_refused_and_not_waited_for(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "pipe"
+    os.mkfifo(path)
+    assert main(["ingest", str(path)]) == 2
+    assert "is a pipe: write what comes out of it to a file first" in capfd.readouterr().err
+
+
+def test_limits_on_packed_files_reach_the_reader(
+    url: URL, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CFPLAN_MAX_UNPACKED_BYTES", "1000")
+    monkeypatch.setenv("CFPLAN_MAX_UNPACKED_RATIO", "7")
+    assert main(["ingest", dump(tmp_path)]) == 0
+    called = history(settings_for(url, tmp_path), READS)
+    assert called is not None
+    assert (called["max_unpacked"], called["max_ratio"]) == ("1000", "7")
+
+
+@pytest.mark.skipif(not Path("/proc").exists(), reason="looks for processes in /proc")
+def test_an_interrupted_command_leaves_no_reader_behind(tmp_path: Path) -> None:
+    path = dump(tmp_path, "say decoding 1 2\nhang\n")
+    program = "import sys; from app.cli import main; sys.exit(main(sys.argv[1:]))"
+    with subprocess.Popen(
+        [sys.executable, "-c", program, "ingest", path],
+        stderr=subprocess.PIPE,
+        text=True,
+        # A run in the background hands on that interrupts are ignored; a terminal does not.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
+    ) as process:
+        assert process.stderr is not None
+        assert "reading" in process.stderr.readline()
+        time.sleep(0.2)
+        process.send_signal(signal.SIGINT)
+        process.communicate()
+    assert process.returncode == 130
+    running = [each.read_bytes() for each in Path("/proc").glob("[0-9]*/cmdline") if each.exists()]
+    assert not any(path.encode() in each for each in running)

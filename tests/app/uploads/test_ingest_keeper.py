@@ -1,0 +1,262 @@
+"""One run from its claim to its end; the reader is a stand-in that does as the file says."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+import pytest
+from sqlalchemy import URL, text
+
+from app.database.engine import Database
+from app.jobs import ingest_keeper, processes, service
+from app.jobs.models import JobState
+from app.jobs.service import Job
+from app.settings import Settings
+from app.uploads import files, qsg_map
+from app.uploads.service import UploadDetails
+from app.uploads.service import report as report_of
+from tests.app.uploads.support import (
+    DAY,
+    READS,
+    history,
+    job,
+    job_id_of,
+    keep,
+    log,
+    run_keeper,
+    settings_for,
+    times_read,
+    wait_until,
+)
+
+
+@pytest.fixture
+def settings(url: URL, tmp_path: Path) -> Settings:
+    return settings_for(url, tmp_path)
+
+
+def read(database: Database, settings: Settings, content: str, said: UploadDetails = UploadDetails()) -> Job:  # noqa: B008 - frozen
+    outcome = keep(database, settings.data_dir, content, said=said)
+    return run_keeper(database, settings, job_id_of(outcome))
+
+
+def hours(database: Database) -> int:
+    with database.engine.connect() as connection:
+        return connection.execute(text("SELECT count(*) FROM hourly_structure_usage")).scalar_one()
+
+
+def test_a_file_is_read_and_its_hours_are_stored(database: Database, settings: Settings) -> None:
+    done = read(database, settings, READS)
+    assert (done.state, done.attempts, done.sentence) == (JobState.DONE, 1, "342 rows were stored.")
+    assert history(settings, READS) is not None
+    assert hours(database) == 1
+    assert done.upload_id is not None
+    with database.session(writes=False) as session:
+        report = report_of(session, done.upload_id)
+    assert report["files"][0]["days"] == [DAY]
+    said = log(database, done.id)
+    assert "reading night.smf" in said
+    assert "spark_jobs.rollup" in said
+    assert list(processes.work_dir(settings).glob("*.jsonl")) == []
+
+
+def test_the_reader_is_told_what_people_said_and_what_the_map_says(
+    database: Database, settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SPARK_MASTER", "spark://127.0.0.1:7077")
+    with database.session(writes=True) as session:
+        qsg_map.put(session, "SYSA", "CSQ1", "SQ03")
+        qsg_map.put(session, "SYSB", "CSQ2", "")
+    said = UploadDetails(kind="cfstatus", observed_at="2024-11-21T09:30", zone="-05:00")
+    assert (
+        read(database, settings.model_copy(update={"history_days": 400}), "days\n", said).state
+        == JobState.DONE
+    )
+    assert history(settings, "days\n") == {
+        "kind": "cfstatus", "observed_at": "2024-11-21T14:30:00Z", "zone": "-05:00", "names": ["night.smf"],
+        "qsg": ["SYSA:CSQ1=SQ03", "SYSB:CSQ2="], "retention_days": "400", "master": "spark://127.0.0.1:7077",
+        "max_unpacked": str(settings.max_unpacked_bytes), "max_ratio": str(settings.max_unpacked_ratio),
+    }  # fmt: skip
+
+
+def test_a_run_that_asks_stores_nothing_and_goes_on_with_the_answers(
+    database: Database, settings: Settings
+) -> None:
+    content = f"ask\ndays {DAY}\n"
+    asked = read(database, settings, content)
+    assert asked.state == JobState.ASKS
+    assert asked.asks is not None
+    assert [each["queue_manager"] for each in asked.asks["unknown_qsg"]] == ["CSQ1", "CSQ2"]
+    assert history(settings, content) is None
+    assert hours(database) == 0
+    from app.uploads import service as uploads
+
+    assert asked.upload_id is not None
+    with database.session(writes=True) as session:
+        found = uploads.read_again(session, asked.upload_id, UploadDetails(), qsg={("SYSA", "CSQ1"): "SQ03"})
+    assert found.job is not None
+    assert run_keeper(database, settings, found.job.id).state == JobState.DONE
+    assert hours(database) == 1
+
+
+def test_a_file_that_is_no_dump_fails_with_the_reader_s_words(database: Database, settings: Settings) -> None:
+    failed = read(database, settings, "fail 3\n")
+    assert (failed.state, failed.sentence) == (JobState.FAILED, "This is no SMF dump: transfer it in binary.")
+
+
+def test_a_file_with_nothing_for_the_history_is_read_all_the_same(
+    database: Database, settings: Settings
+) -> None:
+    assert read(database, settings, "nothing\n").state == JobState.DONE
+
+
+def test_a_reader_that_fails_says_what_it_said_last(database: Database, settings: Settings) -> None:
+    failed = read(database, settings, "fail 7\n")
+    assert failed.state == JobState.FAILED
+    assert "exit code 7" in failed.sentence
+    assert "It said: reading night.smf" in failed.sentence
+
+
+def test_a_reader_that_is_killed_is_told_apart(database: Database, settings: Settings) -> None:
+    failed = read(database, settings, "crash\n")
+    assert failed.state == JobState.FAILED
+    assert "signal 9" in failed.sentence
+
+
+def test_a_word_on_the_wrong_stream_is_only_logged(database: Database, settings: Settings) -> None:
+    done = read(database, settings, "noise\n")
+    assert done.state == JobState.DONE
+    assert "a library says something" in log(database, done.id)
+
+
+def test_roll_ups_that_are_cut_short_are_not_stored(database: Database, settings: Settings) -> None:
+    failed = read(database, settings, "days 2026-01-02\n")
+    assert failed.state == JobState.FAILED
+    assert "middle" in failed.sentence
+    assert hours(database) == 0
+
+
+def test_what_falls_over_after_its_last_line_has_done_its_work(
+    database: Database, settings: Settings
+) -> None:
+    done = read(database, settings, "crash-at-exit\ndays 2026-01-03\n")
+    assert done.state == JobState.DONE
+    assert hours(database) == 1
+    assert "after its report" in log(database, done.id)
+
+
+def test_a_file_that_is_gone_is_said(database: Database, settings: Settings) -> None:
+    outcome = keep(database, settings.data_dir, READS)
+    files.remove(settings.data_dir, outcome.upload.sha256)
+    failed = run_keeper(database, settings, job_id_of(outcome))
+    assert failed.state == JobState.FAILED
+    assert "not in the data folder" in failed.sentence
+
+
+def test_a_run_that_was_cut_off_after_reading_is_not_read_again(
+    database: Database, settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Cut(BaseException):
+        """As a kill would be: nothing is tidied up in the database."""
+
+    def cut(*_: object) -> None:
+        raise Cut
+
+    job_id = job_id_of(keep(database, settings.data_dir, READS))
+    with monkeypatch.context() as patch:
+        patch.setattr(ingest_keeper, "store_rollups", cut)
+        with pytest.raises(Cut):
+            run_keeper(database, settings, job_id)
+    assert job(database, job_id).state == JobState.RUNNING
+    assert hours(database) == 0
+    let_go(database, job_id)
+    resumed = run_keeper(database, settings, job_id)
+    assert (resumed.state, resumed.attempts) == (JobState.DONE, 2)
+    assert hours(database) == 1
+    assert times_read(settings) == 1
+    assert "resumed" in log(database, job_id)
+
+
+def let_go(database: Database, job_id: int) -> None:
+    with database.engine.begin() as connection:
+        connection.execute(text("UPDATE job_runs SET heartbeat_at = NULL WHERE id = :id"), {"id": job_id})
+
+
+def test_a_keeper_that_lost_its_run_ends_its_reader_and_writes_no_more(
+    database: Database, settings: Settings
+) -> None:
+    job_id = job_id_of(keep(database, settings.data_dir, "say decoding 1 10\nhang\n"))
+    keeper = threading.Thread(target=lambda: run_keeper(database, settings, job_id))
+    keeper.start()
+    wait_until(lambda: job(database, job_id).stage == "decoding")
+    with database.engine.begin() as connection:
+        connection.execute(
+            text("UPDATE job_runs SET owner = 'another', sentence = 'mine' WHERE id = :id"), {"id": job_id}
+        )
+    keeper.join()  # it ends, though its reader never would have
+    found = job(database, job_id)
+    assert (found.state, found.sentence) == (JobState.RUNNING, "mine")
+
+
+def test_a_keeper_that_is_told_to_stop_gives_its_run_back(database: Database, settings: Settings) -> None:
+    job_id = job_id_of(keep(database, settings.data_dir, "say decoding 1 10\nhang\n"))
+    environment = {**os.environ, **settings.as_environment()}
+    with subprocess.Popen(
+        processes.keeper_command(job_id), env=environment, stderr=subprocess.PIPE, text=True
+    ) as process:
+        wait_until(lambda: job(database, job_id).stage == "decoding")
+        process.send_signal(signal.SIGTERM)
+        _, errors = process.communicate()
+    assert (process.returncode, errors) == (0, "")
+    found = job(database, job_id)
+    assert (found.state, found.attempts) == (JobState.QUEUED, 0)
+
+
+@pytest.mark.parametrize("arguments", [[], ["x"], ["1", "2"]])
+def test_the_keeper_s_command_wants_one_number(arguments: list[str]) -> None:
+    done = subprocess.run(
+        [*processes.PYTHON, "app.jobs.run", *arguments], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 2
+    assert "one run" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_a_keeper_of_a_run_that_is_not_there_ends_quietly(database: Database, settings: Settings) -> None:
+    environment = {**os.environ, **settings.as_environment()}
+    done = subprocess.run(processes.keeper_command(999), env=environment, capture_output=True, check=False)
+    assert (done.returncode, done.stderr) == (0, b"")
+
+
+def test_settings_reach_a_process_whole(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.chdir(tmp_path)
+    given = Settings(
+        data_dir=Path("here"),
+        allowed_hosts=("a.example", ".b.example"),
+        port=0,
+        history_url="s3://bucket/usage",
+    )
+    program = "import json; from app.settings import Settings; print(Settings().model_dump_json())"
+    printed = subprocess.run(
+        [sys.executable, "-c", program], env={**os.environ, **given.as_environment()}, cwd="/", capture_output=True,
+        check=True,
+    )  # fmt: skip
+    assert Settings(**json.loads(printed.stdout)) == given.model_copy(update={"data_dir": tmp_path / "here"})
+
+
+def test_no_password_stands_in_a_command(url: URL, tmp_path: Path) -> None:
+    settings = Settings(data_dir=tmp_path, database_url="postgresql://u:secret@db/x")
+    assert "secret" not in " ".join(
+        processes.keeper_command(1) + processes.ingest_command(settings, [tmp_path])
+    )
+    assert url
+
+
+def test_ends_are_ends() -> None:
+    assert set(service.RESTS) | {JobState.QUEUED, JobState.RUNNING} == set(JobState)

@@ -1,0 +1,168 @@
+"""Kills at any instant: of an upload, of a keeper. What is there afterwards is whole, and is read once."""
+
+from __future__ import annotations
+
+import hashlib
+import http.client
+import os
+import random
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+import pytest
+from sqlalchemy import URL, text
+
+from app.database.engine import Database
+from app.jobs import processes
+from app.jobs.models import JobState
+from app.settings import Settings
+from app.uploads import files, service
+from tests.app.uploads.support import (
+    DAY,
+    job,
+    job_id_of,
+    keep,
+    run_keeper,
+    settings_for,
+    wait_until,
+    whole_files,
+)
+
+MOMENTS = random.Random(20261121)
+LONGEST_S = 0.15
+PIECE = os.urandom(2**16)
+SERVE = "import sys; from app.cli import main; sys.exit(main(['serve', '--port', sys.argv[1]]))"
+
+
+@contextmanager
+def service_process(settings: Settings) -> Iterator[tuple[subprocess.Popen[bytes], int]]:
+    """The service in a process of its own, without its jobs."""
+    with socket.create_server(("127.0.0.1", 0)) as probe:
+        port = probe.getsockname()[1]
+    environment = {**os.environ, **settings.as_environment()}
+    with subprocess.Popen(
+        [sys.executable, "-c", SERVE, str(port)], env=environment, stderr=subprocess.DEVNULL
+    ) as process:
+        try:
+            wait_until(lambda: answers(port))
+            yield process, port
+        finally:
+            process.kill()
+
+
+def answers(port: int) -> bool:
+    with suppress(OSError), socket.create_connection(("127.0.0.1", port), timeout=1):
+        return True
+    return False
+
+
+def send_until_killed(port: int, process: subprocess.Popen[bytes], *, after_s: float) -> bool:
+    """Upload a file and kill the service after that time; whether it had answered that it is kept."""
+    pid = os.fork()
+    if pid == 0:
+        time.sleep(after_s)
+        os.kill(process.pid, signal.SIGKILL)
+        os._exit(0)
+    content = PIECE * 400 + os.urandom(8)
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=30)
+    status = 0
+    with suppress(OSError, http.client.HTTPException):
+        connection.request("POST", "/api/v1/uploads?name=big.smf", body=content)
+        status = connection.getresponse().status
+    connection.close()
+    os.waitpid(pid, 0)
+    process.wait()
+    return status == 201
+
+
+def check_whole(database: Database, settings: Settings) -> int:
+    """Every row has its file, and every file is what its name says."""
+    for sha256 in whole_files(settings.data_dir):
+        path = files.path_of(settings.data_dir, sha256)
+        assert hashlib.sha256(path.read_bytes()).hexdigest() == sha256
+    with database.session(writes=False) as session:
+        found = service.list_uploads(session, per_page=200)
+        for upload in found.items:
+            assert upload.sha256 in whole_files(settings.data_dir)
+            assert upload.job is not None
+    return found.total
+
+
+def kill_uploads(database: Database, settings: Settings, kills: int) -> None:
+    """Cut off so many uploads. One that was quicker than its kill is kept: the next kill comes earlier."""
+    kept, latest_s = 0, LONGEST_S
+    while kills:
+        with service_process(settings) as (process, port):
+            if send_until_killed(port, process, after_s=MOMENTS.uniform(0, latest_s)):
+                kept, latest_s = kept + 1, latest_s * 0.8
+            else:
+                kills -= 1
+        assert check_whole(database, settings) >= kept, "an upload that was said to be kept is gone"
+    for path in (settings.data_dir / "uploads" / "incoming").glob("*"):
+        os.utime(path, (1, 1))
+    files.remove_abandoned(settings.data_dir)
+    assert list((settings.data_dir / "uploads" / "incoming").glob("*")) == []
+
+
+@pytest.fixture
+def settings(url: URL, tmp_path: Path, database: Database) -> Settings:
+    assert database.revision()
+    return settings_for(url, tmp_path)
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+def test_three_kills_of_an_upload_leave_whole_files_only(database: Database, settings: Settings) -> None:
+    kill_uploads(database, settings, 3)
+
+
+@pytest.mark.soak
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+def test_fifty_kills_of_an_upload_leave_whole_files_only(database: Database, settings: Settings) -> None:
+    kill_uploads(database, settings, 50)
+
+
+def kill_keepers(database: Database, settings: Settings, kills: int) -> None:
+    """Kill each keeper at some instant; the last one is let live, and the run ends as if nothing had been."""
+    lines = "".join(f"say decoding {n} 20\nwait 0.02\n" for n in range(20))
+    killed = 0
+    for number in range(kills):
+        job_id = job_id_of(
+            keep(database, settings.data_dir, f"{lines}days {DAY} 2026-11-{number % 20 + 1:02}\n# {number}")
+        )
+        environment = {**os.environ, **settings.as_environment()}
+        with subprocess.Popen(processes.keeper_command(job_id), env=environment) as process:
+            time.sleep(MOMENTS.uniform(0.2, 1.6))
+            process.kill()
+        state = job(database, job_id).state
+        assert state in {JobState.QUEUED, JobState.RUNNING, JobState.DONE}
+        killed += state != JobState.DONE
+        with database.engine.begin() as connection:
+            connection.execute(text("UPDATE job_runs SET heartbeat_at = NULL WHERE state = 'running'"))
+        ended = run_keeper(database, settings, job_id)
+        assert ended.state == JobState.DONE
+        assert stored_hours(database, f"2026-11-{number % 20 + 1:02}") == 1
+    assert killed, "every run had ended before it was killed: the test shows nothing"
+
+
+def stored_hours(database: Database, day: str) -> int:
+    hour = f"{day} 09:00:00" if not database.is_sqlite else f"{day} 09:00:00.000000"
+    with database.engine.connect() as connection:
+        query = text("SELECT count(*) FROM hourly_structure_usage WHERE hour = :hour")
+        return connection.execute(query, {"hour": hour if database.is_sqlite else f"{hour}+00"}).scalar_one()
+
+
+def test_five_kills_of_a_keeper_leave_the_run_to_the_next(database: Database, settings: Settings) -> None:
+    kill_keepers(database, settings, 5)
+
+
+@pytest.mark.soak
+def test_a_hundred_kills_of_a_keeper_leave_the_run_to_the_next(
+    database: Database, settings: Settings
+) -> None:
+    kill_keepers(database, settings, 100)

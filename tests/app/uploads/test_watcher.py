@@ -1,0 +1,143 @@
+"""The service starts what waits, resumes what was left, and says what is missing."""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+import sys
+from collections.abc import Iterator
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+from sqlalchemy import URL, text
+
+from app.database.engine import Database
+from app.jobs import processes, service
+from app.jobs.models import JobState
+from app.jobs.watcher import MOST_FALSE_STARTS, Watcher
+from app.settings import Settings
+from tests.app.uploads.support import READS, job, job_id_of, keep, settings_for, times_read, wait_until
+
+
+@pytest.fixture
+def settings(url: URL, tmp_path: Path) -> Settings:
+    return settings_for(url, tmp_path)
+
+
+@pytest.fixture
+def watching(database: Database, settings: Settings) -> Iterator[Watcher]:
+    """A watcher that looks when the test says so."""
+    made = Watcher(database, settings)
+    yield made
+    for child in made._children.values():
+        child.kill()
+        child.wait()
+
+
+def test_what_waits_is_started_in_order_and_only_so_many_at_once(
+    database: Database, settings: Settings, watching: Watcher
+) -> None:
+    ids = [job_id_of(keep(database, settings.data_dir, f"{READS}wait 0.{n}\n")) for n in (1, 2)]
+    assert watching.look() == 1
+    assert watching.look() == 0
+    wait_until(lambda: job(database, ids[0]).state == JobState.DONE)
+    assert job(database, ids[1]).state == JobState.QUEUED
+    wait_until(lambda: bool(watching.look()) or job(database, ids[1]).state == JobState.DONE)
+    wait_until(lambda: job(database, ids[1]).state == JobState.DONE)
+
+
+def test_a_service_that_starts_reads_what_waits(database: Database, settings: Settings) -> None:
+    job_id = job_id_of(keep(database, settings.data_dir, READS))
+    made = Watcher(database, settings)
+    made.start()
+    try:
+        wait_until(lambda: job(database, job_id).state == JobState.DONE)
+    finally:
+        made.stop()
+    made.start()  # and again, as a test client does
+    made.stop()
+
+
+def test_a_keeper_that_was_killed_is_followed_by_another(
+    database: Database, settings: Settings, watching: Watcher
+) -> None:
+    job_id = job_id_of(keep(database, settings.data_dir, f"say decoding 1 2\nwait 2\n{READS}"))
+    watching.look()
+    wait_until(lambda: job(database, job_id).stage == "decoding")
+    os.kill(watching._children[job_id].pid, signal.SIGKILL)
+    wait_until(lambda: bool(watching.look()))  # at once, not only when the heartbeat is stale
+    wait_until(lambda: job(database, job_id).state == JobState.DONE)
+    assert job(database, job_id).attempts == 2
+
+
+def test_a_keeper_of_an_earlier_service_that_is_gone_is_noticed(
+    database: Database, settings: Settings, watching: Watcher
+) -> None:
+    job_id = job_id_of(keep(database, settings.data_dir, READS))
+    owner = f"{socket.gethostname()}:{2**22 - 1}:feed"  # no process has this number
+    with database.session(writes=True) as session:
+        assert service.claim(session, job_id, owner=owner, stale=timedelta(hours=1), at_once=1)
+    assert watching.look() == 1
+    wait_until(lambda: job(database, job_id).state == JobState.DONE)
+
+
+def test_a_run_on_another_machine_is_left_alone_while_it_is_heard_of(
+    database: Database, settings: Settings, watching: Watcher
+) -> None:
+    job_id = job_id_of(keep(database, settings.data_dir, READS))
+    with database.session(writes=True) as session:
+        assert service.claim(
+            session, job_id, owner="another.example:1:feed", stale=timedelta(hours=1), at_once=1
+        )
+    assert watching.look() == 0
+    with database.engine.begin() as connection:
+        connection.execute(text("UPDATE job_runs SET heartbeat_at = '2020-01-01 00:00:00'"))
+    assert watching.look() == 1
+    wait_until(lambda: job(database, job_id).state == JobState.DONE)
+
+
+def test_nothing_is_started_while_packages_are_missing_and_all_when_they_are_there(
+    database: Database, settings: Settings, watching: Watcher, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    job_id = job_id_of(keep(database, settings.data_dir, READS))
+    with monkeypatch.context() as patch:
+        patch.setattr(processes, "NEEDED", ("json", "a_package_that_nobody_has"))
+        assert processes.missing_packages() == ("a_package_that_nobody_has",)
+        assert watching.look() == 0
+        assert job(database, job_id).state == JobState.QUEUED
+    assert watching.look() == 1
+    wait_until(lambda: job(database, job_id).state == JobState.DONE)
+
+
+def test_a_run_that_never_begins_is_given_up_with_a_word(
+    database: Database, settings: Settings, watching: Watcher, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    job_id = job_id_of(keep(database, settings.data_dir, READS))
+    monkeypatch.setattr(processes, "keeper_command", lambda _: [sys.executable, "-c", "raise SystemExit(2)"])
+    started = 0
+
+    def has_failed() -> bool:
+        nonlocal started
+        started += watching.look()
+        return job(database, job_id).state == JobState.FAILED
+
+    wait_until(has_failed)
+    assert started == MOST_FALSE_STARTS
+    assert "keepers.log" in job(database, job_id).sentence
+    assert times_read(settings) == 0
+
+
+def test_old_files_are_removed_when_the_service_starts(database: Database, settings: Settings) -> None:
+    outcome = keep(database, settings.data_dir, READS)
+    part = settings.data_dir / "uploads" / "incoming" / "left.part"
+    part.write_bytes(b"half")
+    os.utime(part, (1, 1))
+    made = Watcher(database, settings)
+    made.start()
+    try:
+        wait_until(lambda: not part.exists())
+        wait_until(lambda: job(database, job_id_of(outcome)).state == JobState.DONE)
+    finally:
+        made.stop()

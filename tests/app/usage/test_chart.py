@@ -1,0 +1,91 @@
+"""Usage over time, and sizes of messages, as charts."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+
+import pytest
+
+from app.usage.charts import held_from, size_bars, time_chart
+from app.usage.measured import SizeBucket
+from app.usage.periods import Period
+from app.web.charts import Chart, runs
+from tests.app.usage.support import at
+
+DAY = Period(at(0), at(24), "hour")
+
+
+def chart(
+    values: dict[int, int], *, limit: dict[int, int] | None = None, full: tuple[int, ...] = ()
+) -> Chart:
+    return time_chart(
+        "entries",
+        "List entries in use",
+        unit="entries",
+        period=DAY,
+        values=[(at(hour), value) for hour, value in values.items()],
+        limit=[(at(hour), value) for hour, value in (limit or {}).items()],
+        full=[(at(hour), 3) for hour in full],
+    )
+
+
+def test_a_value_is_in_the_middle_of_its_hour_and_the_axis_ends_at_a_round_value() -> None:
+    found = chart({0: 0, 1: 100, 2: 50})
+    half = timedelta(minutes=30)
+    assert dict(found.lines[0].points) == {at(0) + half: 0, at(1) + half: 100, at(2) + half: 50}
+    assert [found.y_axis.share(value) for value in (0, 100)] == [0, 1]
+    assert [found.x_axis.share(hour) for hour in (at(0), at(24))] == [0, 1]
+
+
+def test_hours_without_records_are_a_gap() -> None:
+    (line,) = chart({0: 5, 1: 6, 5: 7, 9: 8, 10: 9}).lines
+    assert [len(run) for run in runs(line.points)] == [2, 1, 2]
+
+
+def test_a_limit_is_stepped_and_holds_to_the_end() -> None:
+    _, limit = chart({0: 5}, limit={0: 100, 12: 50}).lines
+    assert dict(limit.points) == {at(0): 100, at(12): 50, at(24): 50}
+    assert limit.is_stepped
+    assert limit.label == "of 50"
+    assert limit.style == "limit"
+
+
+def test_a_limit_holds_from_before_the_period_until_another_is_observed() -> None:
+    observed: list[tuple[datetime, int | None]] = [
+        (at(1), None),
+        (at(2), 10),
+        (at(3), 20),
+        (at(4), None),
+        (at(5), 20),
+    ]
+    assert held_from(observed, 10, at(0)) == [(at(0), 10), (at(3), 20)]
+    assert held_from(observed, None, at(0)) == [(at(2), 10), (at(3), 20)]
+    assert held_from([], None, at(0)) == []
+
+
+def test_hours_when_it_was_full_are_marked_and_described() -> None:
+    found = chart({0: 5, 1: 6, 2: 7}, full=(1, 2))
+    assert [mark.title for mark in found.marks] == ["3 times", "3 times"]
+    assert "found full in 2 hours" in found.description
+    assert "last on 2026-11-16 at 02:00 UTC" in found.description
+
+
+def test_the_words_have_the_figures_that_the_drawing_has() -> None:
+    words = chart({0: 1_500, 1: 26_000, 2: 900}, limit={0: 131_072}).description
+    assert "from 900 to 26\u202f000, the highest on 2026-11-16 at 01:00 UTC; last 900" in words
+    assert "of: 131\u202f072" in words
+
+
+def test_a_chart_of_nothing_says_so() -> None:
+    assert chart({}).description == "List entries in use: nothing was measured."
+
+
+def test_sizes_are_bars_as_long_as_their_share() -> None:
+    found = size_bars([SizeBucket(512, 100), SizeBucket(4096, 300)])
+    assert found is not None
+    small, large = found.bars
+    assert [bar.name for bar in found.bars] == ["up to 512 bytes", "up to 4\u202f096 bytes"]
+    assert small.extent == pytest.approx(large.extent / 3)
+    assert small.text == "100 (25.0 %)"
+    assert size_bars([]) is None
+    assert size_bars([SizeBucket(512, 0)]) is None

@@ -1,0 +1,87 @@
+"""Which hours are looked at."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from app.usage.periods import LENGTHS, Period, choose
+from tests.app.usage.support import at
+
+FIRST, LAST = at(0), at(999)
+
+
+def chosen(**asked: str) -> Period:
+    found = choose({key.rstrip("_"): text for key, text in asked.items()}, first_hour=FIRST, last_hour=LAST)
+    assert found.error == ""
+    return found.period
+
+
+def test_without_a_wish_the_last_seven_measured_days_are_shown_by_hours() -> None:
+    assert chosen() == Period(at(1000 - 7 * 24), at(1000), "hour", "7d")
+
+
+@pytest.mark.parametrize("word", LENGTHS)
+def test_a_length_ends_with_the_last_measured_hour(word: str) -> None:
+    found = chosen(period=word)
+    assert found.past == at(1000)
+    assert found.past - found.first == min(timedelta(days=LENGTHS[word][1]), timedelta(hours=1000))
+    assert found.by == ("hour" if LENGTHS[word][1] <= 31 else "day")
+    assert found.query() == {"period": word}
+
+
+def test_everything_begins_with_the_first_measured_hour() -> None:
+    assert chosen(period="all") == Period(FIRST, at(1000), "day", "all")
+
+
+def test_a_day_that_ends_a_period_is_in_it() -> None:
+    found = chosen(from_="2026-11-16", to="2026-11-17")
+    assert (found.first, found.past, found.last_day.isoformat()) == (at(0), at(48), "2026-11-17")
+
+
+def test_a_time_that_ends_a_period_is_not_in_it() -> None:
+    assert chosen(from_="2026-11-16T02:00:00Z", to="2026-11-16T06:00:00+01:00") == Period(
+        at(2), at(5), "hour"
+    )
+
+
+def test_what_is_left_out_is_the_first_and_the_last_measured_hour() -> None:
+    assert chosen(from_="2026-11-20").past == at(1000)
+    assert chosen(to="2026-11-20").first == FIRST
+
+
+@pytest.mark.parametrize(
+    ("asked", "words"),
+    [
+        ({"period": "fortnight"}, "'fortnight'"),
+        ({"from": "20.11.2026"}, "no day"),
+        ({"from": "2026-11-31"}, "no day"),
+        ({"from": "0001-01-01"}, "no day"),
+        ({"to": "9999-12-31"}, "no day"),
+        ({"from": "2026-11-20", "to": "2026-11-19"}, "ends before it begins"),
+        ({"to": "2026-11-01"}, "ends before it begins"),
+    ],
+)
+def test_what_cannot_be_shown_is_said_and_the_usual_period_taken(asked: dict[str, str], words: str) -> None:
+    found = choose(asked, first_hour=FIRST, last_hour=LAST)
+    assert words in found.error
+    assert found.period == chosen()
+
+
+@given(st.integers(-50, 50), st.sampled_from(list(LENGTHS)))
+def test_steps_back_and_on_meet_without_a_gap(times: int, word: str) -> None:
+    period = chosen(period=word)
+    moved = period.moved(times)
+    assert moved.past - moved.first == period.past - period.first
+    assert moved.moved(1).first == moved.past
+    assert moved.moved(-times).first == period.first
+
+
+@given(st.text(max_size=30), st.text(max_size=30), st.text(max_size=10))
+def test_whatever_is_asked_there_is_a_period(first: str, past: str, word: str) -> None:
+    found = choose({"from": first, "to": past, "period": word}, first_hour=FIRST, last_hour=LAST).period
+    assert found.first < found.past
+    assert choose(found.query(), first_hour=FIRST, last_hour=LAST).period == found

@@ -1,0 +1,185 @@
+"""Roll-ups are stored as they come, once, on both databases."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from app.database.engine import Database
+from app.usage import rollups
+from app.usage.models import (
+    HourlyQueueUsage,
+    HourlySmdsUsage,
+    HourlyStructureUsage,
+    MeasuredQueue,
+    MeasuredStructure,
+)
+from app.usage.rollups import RollupInvalid, RollupsCutShort, StoredRollups, store_rollups
+from tests.app.usage.support import at, output, queue_hour, smds_hour, structure_hour
+
+HOURS = [
+    *(structure_hour(hours) for hours in (0, 1, 30)),
+    *(smds_hour(hours) for hours in (0, 30)),
+    *(queue_hour(hours) for hours in (0, 30)),
+]
+LINES = output(*HOURS)
+
+
+def everything(session: Session) -> dict[str, list[dict[str, Any]]]:
+    return {
+        table.__tablename__: [
+            {column.name: getattr(row, column.key) for column in table.__table__.columns}
+            for row in session.scalars(select(table).order_by(*table.__table__.primary_key))
+        ]
+        for table in (
+            HourlyStructureUsage,
+            HourlySmdsUsage,
+            HourlyQueueUsage,
+            MeasuredStructure,
+            MeasuredQueue,
+        )
+    }
+
+
+def stored(database: Database, *batches: list[dict[str, Any]]) -> dict[str, list[dict[str, Any]]]:
+    for lines in batches:
+        with database.session(writes=True) as session:
+            store_rollups(session, lines)
+    with database.session(writes=False) as session:
+        return everything(session)
+
+
+def test_hours_are_stored_with_their_figures_and_their_period(database: Database) -> None:
+    with database.session(writes=True) as session:
+        counted = store_rollups(session, LINES)
+    assert counted == StoredRollups(structure_hours=3, smds_hours=2, queue_hours=2, days=0)
+    found = stored(database)
+    hour = found["hourly_structure_usage"][1]
+    assert (hour["hour"], hour["entries_in_use_max"], hour["sources"]) == (at(1), 1001, "115-2 QEST")
+    assert hour["entries_total"] is None  # not measured is not nought
+    assert found["measured_structures"] == [
+        {
+            "qsg": "SQ03", "structure": "APPLICATION1", "first_hour": at(0), "last_hour": at(30),
+            "last_use_hour": at(30), "last_limits_hour": None, "last_full_hour": None,
+            "last_entries_limit_hour": None, "last_elements_limit_hour": None,
+        }
+    ]  # fmt: skip
+    assert found["measured_queues"][0]["last_hour"] == at(30)
+    assert found["hourly_queue_usage"][0]["size_buckets"] == [{"up_to_bytes": 1024, "puts": 36_000}]
+    assert found["hourly_smds_usage"][1]["blocks_in_use_max"] == 40
+
+
+def test_where_the_last_figures_of_each_kind_are_is_kept(database: Database) -> None:
+    blank = {"entries_in_use_max": None, "elements_in_use_max": None}
+    lines = output(
+        structure_hour(0, entries_total=5, structure_full_count=1),
+        structure_hour(1, elements_total=5, **blank),
+        structure_hour(2, elements_in_use_max=None),
+        structure_hour(3, **blank, size_bytes=2**30),
+    )
+    (kept,) = stored(database, lines)["measured_structures"]
+    assert [kept[f"last_{what}hour"] for what in ("full_", "limits_", "use_", "")] == [
+        at(0),
+        at(1),
+        at(2),
+        at(3),
+    ]
+    assert (kept["last_entries_limit_hour"], kept["last_elements_limit_hour"]) == (at(0), at(1))
+
+
+def test_a_queue_that_moved_is_kept_in_both_structures(database: Database) -> None:
+    moved = output(queue_hour(0), queue_hour(0, structure="APPLICATION2"), queue_hour(0, structure=None))
+    found = stored(database, moved)
+    assert [row["structure"] for row in found["hourly_queue_usage"]] == ["", "APPLICATION1", "APPLICATION2"]
+    assert [row["structure"] for row in found["measured_queues"]] == ["", "APPLICATION1", "APPLICATION2"]
+
+
+def test_a_structure_of_which_only_queues_were_measured_is_known(database: Database) -> None:
+    (kept,) = stored(database, output(queue_hour(3), queue_hour(5), queue_hour(9, structure=None)))[
+        "measured_structures"
+    ]
+    assert (kept["first_hour"], kept["last_hour"], kept["last_use_hour"]) == (at(3), at(5), None)
+    gone = output(days=["2026-11-16"])
+    assert stored(database, gone)["measured_structures"] == []
+
+
+def test_a_structure_of_which_only_data_sets_were_measured_is_known(database: Database) -> None:
+    (kept,) = stored(database, output(smds_hour(3), smds_hour(5, queue_manager="CSQ2")))[
+        "measured_structures"
+    ]
+    assert (kept["first_hour"], kept["last_hour"], kept["last_use_hour"]) == (at(3), at(5), None)
+    assert stored(database, output(days=["2026-11-16"]))["measured_structures"] == []
+
+
+def test_the_same_lines_again_change_nothing(database: Database) -> None:
+    assert stored(database, LINES) == stored(database, LINES, LINES)
+
+
+def test_a_line_replaces_its_hour_whole(database: Database) -> None:
+    again = structure_hour(1, elements_in_use_max=7, entries_in_use_max=None, structure_full_count=3)
+    found = stored(database, LINES, output(again))
+    hour = found["hourly_structure_usage"][1]
+    assert (hour["elements_in_use_max"], hour["entries_in_use_max"], hour["structure_full_count"]) == (
+        7,
+        None,
+        3,
+    )
+    assert found["measured_structures"][0]["last_full_hour"] == at(1)
+
+
+def test_days_that_are_given_anew_lose_what_is_no_longer_there(database: Database) -> None:
+    before = output(*HOURS, structure_hour(2, qsg="SQ04"))
+    found = stored(database, before, output(structure_hour(5), days=["2026-11-16"]))
+    assert [(row["qsg"], row["hour"]) for row in found["hourly_structure_usage"]] == [
+        ("SQ03", at(5)),
+        ("SQ03", at(30)),
+    ]
+    assert [(row["qsg"], row["first_hour"]) for row in found["measured_structures"]] == [("SQ03", at(5))]
+    assert [(row["first_hour"], row["last_hour"]) for row in found["measured_queues"]] == [(at(30), at(30))]
+    assert [row["hour"] for row in found["hourly_smds_usage"]] == [at(30)]
+
+
+def test_lines_of_other_events_are_passed_by(database: Database) -> None:
+    assert stored(database, [{"event": "progress", "done": 1}, *LINES]) == stored(database, LINES)
+
+
+def test_more_lines_than_one_batch_are_all_stored(
+    database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    whole = stored(database, LINES)
+    monkeypatch.setattr(rollups, "BATCH", 2)
+    assert stored(database, output(days=["2026-11-16", "2026-11-17"]), LINES) == whole
+
+
+@pytest.mark.parametrize(
+    ("line", "fault"),
+    [
+        (structure_hour(0, qsg=None), "qsg"),
+        (structure_hour(0, hour="2026-11-16T10:30:00Z"), "first minute"),
+        (structure_hour(0, hour="2026-11-16T10:00:00"), "hour"),
+        (structure_hour(0, entries_in_use_max=-1), "entries_in_use_max"),
+        (structure_hour(0, structure_full_count=2**63), "structure_full_count"),
+        (smds_hour(0, queue_manager=""), "queue_manager"),
+        (queue_hour(0, queue="Q" * 49), "queue"),
+        (queue_hour(0, size_buckets=[{"up_to_bytes": 4}]), "size_buckets"),
+        (
+            {"event": "end", "structure_hours": 4, "smds_hours": 2, "queue_hours": 2},
+            "structure_hours counts 4",
+        ),
+    ],
+)
+def test_a_line_that_cannot_be_stored_is_named_and_nothing_is_kept(
+    database: Database, line: dict[str, Any], fault: str
+) -> None:
+    with pytest.raises(RollupInvalid, match=rf"Line 9 .*{fault}"):
+        stored(database, [*LINES[:-1], line, LINES[-1]])
+    assert not any(stored(database).values())
+
+
+def test_lines_that_were_cut_short_are_refused(database: Database) -> None:
+    with pytest.raises(RollupsCutShort, match="run them again"):
+        stored(database, LINES[:-1])
+    assert not any(stored(database).values())

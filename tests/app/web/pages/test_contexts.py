@@ -1,0 +1,261 @@
+"""A page is a context and a template that uses exactly what is in it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import fields
+from pathlib import Path
+from typing import get_type_hints
+
+import pytest
+from fastapi import FastAPI
+from jinja2 import UndefinedError, meta, nodes
+
+from app.clusters.decide_pages import DecidePage
+from app.clusters.explain_pages import ExplainPage
+from app.clusters.load_pages import LoadPage
+from app.documentation.api_docs import ApiDocsPage
+from app.documentation.pages import ArticlePage, DocumentationContentsPage
+from app.events.read_pages import ReadEventsPage
+from app.events.simulate_pages import SimulateEventsPage
+from app.fits.levels_pages import CfLevelsPage
+from app.fits.pages import CurvePage, CurvesPage
+from app.forecasts.pages import ForecastsPage, StructureForecastPage
+from app.nightly.pages import NightPage, NightsPage
+from app.plans.changing_pages import DeletedPage, ImportPage
+from app.plans.editor.pages import ConflictPage, EditorPage, PanelPage
+from app.plans.pages import (
+    AdvicePage,
+    ComparePage,
+    HistoryPage,
+    ListPage,
+    PrintPage,
+    ResultPage,
+    StructurePage,
+)
+from app.plans.sheet_pages import SheetPage
+from app.reference.contexts import ReferenceContentsPage, TablePage
+from app.running.pages import FromRunningPage, LintPage, MergePage, RunningPage, WhatRunsPage
+from app.scenarios.pages import (
+    ScenarioComparePage,
+    ScenarioFormPage,
+    ScenarioReportPage,
+    ScenariosPage,
+)
+from app.sizing.calculator.pages import QuickPage
+from app.texts.documents import example_text, read_text
+from app.uploads.pages import NewUploadPage, QsgMapPage, UploadPage, UploadsPage
+from app.usage.pages import QueuePage, UsageListPage, UsagePage
+from app.usage.plan_pages import PlanFromUsagePage
+from app.usage.take_over_pages import TakeOverPage
+from app.web import rendering as templating
+from app.web.problems import ErrorPage
+from app.web.rendering import PROVIDED, TEMPLATES_DIR, Page, environment, render_text
+from app.web.style_guide.pages import StylePage
+from app.whatif.filling_pages import FillingPage
+from app.whatif.growth_pages import UpgradePage
+from app.whatif.loss_pages import CfLossPage
+from app.whatif.pages import WhatIfPage
+from app.whatif.recovery_pages import RecoveryPage
+from app.whatif.smds_pages import SmdsPage
+from app.whatif.threshold_pages import ThresholdsPage
+from tests.app.fits.support import daily, fit_json, forecast_json, store_night
+from tests.app.uploads.support import post_file
+from tests.app.usage.support import store, ten_days
+from tests.app.web.pages.addresses import PAGES, html
+from tests.app.web.support import send_json
+
+CONTEXTS: dict[str, type[Page]] = {
+    "api_docs.html": ApiDocsPage,
+    "clusters/decide.html": DecidePage,
+    "clusters/explain.html": ExplainPage,
+    "clusters/load.html": LoadPage,
+    "fits/curve.html": CurvePage,
+    "fits/levels.html": CfLevelsPage,
+    "fits/list.html": CurvesPage,
+    "documentation/article.html": ArticlePage,
+    "documentation/contents.html": DocumentationContentsPage,
+    "errors/error.html": ErrorPage,
+    "events/read.html": ReadEventsPage,
+    "events/simulate.html": SimulateEventsPage,
+    "forecasts/list.html": ForecastsPage,
+    "forecasts/structure.html": StructureForecastPage,
+    "nightly/list.html": NightsPage,
+    "nightly/run.html": NightPage,
+    "plans/advice.html": AdvicePage,
+    "plans/compare.html": ComparePage,
+    "plans/conflict.html": ConflictPage,
+    "plans/deleted.html": DeletedPage,
+    "plans/editor.html": EditorPage,
+    "plans/history.html": HistoryPage,
+    "plans/import.html": ImportPage,
+    "plans/list.html": ListPage,
+    "plans/panel.html": PanelPage,
+    "plans/print.html": PrintPage,
+    "plans/result.html": ResultPage,
+    "plans/structure.html": StructurePage,
+    "sizing/calculator.html": QuickPage,
+    "reference/contents.html": ReferenceContentsPage,
+    "reference/table.html": TablePage,
+    "running/compare.html": RunningPage,
+    "running/contents.html": WhatRunsPage,
+    "running/lint.html": LintPage,
+    "running/made.html": FromRunningPage,
+    "running/merge.html": MergePage,
+    "sheet/sheet.html": SheetPage,
+    "scenarios/compare.html": ScenarioComparePage,
+    "scenarios/form.html": ScenarioFormPage,
+    "scenarios/list.html": ScenariosPage,
+    "scenarios/report.html": ScenarioReportPage,
+    "style/style.html": StylePage,
+    "uploads/list.html": UploadsPage,
+    "uploads/map.html": QsgMapPage,
+    "uploads/new.html": NewUploadPage,
+    "uploads/upload.html": UploadPage,
+    "usage/list.html": UsageListPage,
+    "usage/plan.html": PlanFromUsagePage,
+    "usage/queue.html": QueuePage,
+    "usage/structure.html": UsagePage,
+    "usage/take_over.html": TakeOverPage,
+    "whatif/contents.html": WhatIfPage,
+    "whatif/filling.html": FillingPage,
+    "whatif/loss.html": CfLossPage,
+    "whatif/recovery.html": RecoveryPage,
+    "whatif/smds.html": SmdsPage,
+    "whatif/thresholds.html": ThresholdsPage,
+    "whatif/upgrade.html": UpgradePage,
+}
+
+PLAN_PAGES = (
+    "/plans", "/new-plan", "/deleted-plans", "/import-plans", "/sheet", "/plans/CONTEXTS", "/plans/CONTEXTS/history",
+    "/plans/CONTEXTS/compare", "/plans/CONTEXTS/versions/1/print", "/plans/CONTEXTS/advice",
+    "/plans/CONTEXTS/versions/1/structures/MYDATA", "/plans/CONTEXTS/versions/1/structures/MYDATA/filling",
+    "/plans/CONTEXTS/versions/1/structures/MYDATA/thresholds",
+)  # fmt: skip
+SCENARIO_PAGES = (
+    "/plans/CONTEXTS/scenarios", "/plans/CONTEXTS/scenarios/new", "/plans/CONTEXTS/scenarios/compare?of=more",
+    "/plans/CONTEXTS/scenarios/more/report",
+)  # fmt: skip
+USAGE_PAGES = (
+    "/usage/SQ03/APPLICATION1", "/usage/SQ03/APPLICATION1/queue?name=ORDERS.IN", "/usage/SQ03/plan", "/usage/SQ03/plan/into/CONTEXTS",
+)  # fmt: skip
+NIGHT_PAGES = ("/curves/1", "/forecasts/SQ03/APPLICATION1", "/nights/1")
+ANSWERS_TO_FORMS = {"plans/conflict.html", "plans/panel.html"}
+"""tests/app/plans/pages sends these forms."""
+
+
+def parts(name: str) -> set[str]:
+    """A template and all that it extends, includes or imports."""
+    found, waiting = set[str](), [name]
+    while waiting:
+        part = waiting.pop()
+        if part in found:
+            continue
+        found.add(part)
+        text = (TEMPLATES_DIR / part).read_text(encoding="utf-8")
+        for other in meta.find_referenced_templates(environment().parse(text)):
+            assert other is not None, f"{part} chooses a template at run time"
+            waiting.append(other)
+    return found
+
+
+def names_used(name: str) -> set[str]:
+    """The names that a template, with all its parts, expects from outside."""
+    used = set[str]()
+    for part in parts(name):
+        tree = environment().parse((TEMPLATES_DIR / part).read_text(encoding="utf-8"))
+        used |= meta.find_undeclared_variables(tree) - names_made(tree)
+    return used
+
+
+def names_made(tree: nodes.Template) -> set[str]:
+    """The names at the top of a template, which Jinja does not count as known inside its blocks."""
+    made = set[str]()
+    for node in tree.body:
+        if isinstance(node, nodes.Macro):
+            made.add(node.name)
+        elif isinstance(node, nodes.FromImport):
+            made |= {each if isinstance(each, str) else each[1] for each in node.names}
+        elif isinstance(node, nodes.Assign):
+            made |= {name.name for name in node.target.find_all(nodes.Name)} | (
+                {node.target.name} if isinstance(node.target, nodes.Name) else set()
+            )
+    return made
+
+
+def subclasses(of: type[Page]) -> Iterator[type[Page]]:
+    for each in of.__subclasses__():
+        yield each
+        yield from subclasses(each)
+
+
+@pytest.mark.parametrize("name", CONTEXTS)
+def test_a_template_uses_no_name_that_its_context_does_not_declare(name: str) -> None:
+    declared = {field.name for field in fields(CONTEXTS[name])}
+    assert names_used(name) - PROVIDED - declared == set()
+
+
+@pytest.mark.parametrize("name", CONTEXTS)
+def test_a_context_declares_no_name_that_its_template_does_not_use(name: str) -> None:
+    declared = {field.name for field in fields(CONTEXTS[name])}
+    frame = set[str]() if "_base.html" in parts(name) else {field.name for field in fields(Page)}
+    assert declared - names_used(name) - frame == set()
+
+
+@pytest.mark.parametrize("context", CONTEXTS.values())
+def test_every_field_of_a_context_says_what_it_is(context: type[Page]) -> None:
+    for name, hint in get_type_hints(context, include_extras=True).items():
+        words = getattr(hint, "__metadata__", ())
+        assert words, name
+        assert isinstance(words[0], str), name
+        assert len(words[0]) > 10, name
+
+
+def test_every_page_template_has_a_context_and_every_context_a_template() -> None:
+    whole = {
+        path.relative_to(TEMPLATES_DIR).as_posix()
+        for path in TEMPLATES_DIR.rglob("*.html")
+        if not path.name.startswith("_")
+    }
+    assert whole == set(CONTEXTS)
+    here = {context for context in subclasses(Page) if context.__module__.startswith("app.")}
+    assert here == set(CONTEXTS.values())
+
+
+def test_every_partial_is_part_of_a_page() -> None:
+    partials = {path.relative_to(TEMPLATES_DIR).as_posix() for path in TEMPLATES_DIR.rglob("_*.html")}
+    assert partials == {part for name in CONTEXTS for part in parts(name) if Path(part).name.startswith("_")}
+
+
+def test_the_pages_are_rendered_from_these_pairs(app: FastAPI, monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: dict[str, type[Page]] = {}
+
+    def watched(name: str, context: Page, *, root_path: str = "") -> str:
+        seen[name] = type(context)
+        return render_text(name, context, root_path=root_path)
+
+    monkeypatch.setattr(templating, "render_text", watched)
+    saved = send_json(
+        app, "PUT", "/api/v1/plans/CONTEXTS", read_text(example_text().encode()).model_dump(mode="json")
+    )
+    assert saved.status in {200, 201}
+    scenario = {"changes": {"queue_managers": 6}}
+    assert send_json(app, "PUT", "/api/v1/plans/CONTEXTS/scenarios/more", scenario).status in {200, 201}
+    store(app, ten_days(days=2))
+    upload = post_file(app, "text").json()["id"]
+    store_night(app.state.database, curves=[fit_json()], forecasts=[forecast_json()], days=daily())
+    for address in (*PAGES, *PLAN_PAGES, *SCENARIO_PAGES, *USAGE_PAGES, *NIGHT_PAGES, f"/uploads/{upload}"):
+        html(app, address)
+    assert seen == {name: context for name, context in CONTEXTS.items() if name not in ANSWERS_TO_FORMS}
+
+
+def test_a_misspelt_name_is_an_error_and_not_an_empty_place() -> None:
+    with pytest.raises(UndefinedError, match="sumary"):
+        environment().from_string("{{ sumary }}").render(summary="a summary")
+    with pytest.raises(UndefinedError):
+        render_text("sizing/calculator.html", Page(title="A page", section=""))
+
+
+def test_what_is_typed_is_escaped() -> None:
+    shown = environment().from_string("{{ typed }}").render(typed="<script>alert(1)</script>\"'")
+    assert shown == "&lt;script&gt;alert(1)&lt;/script&gt;&#34;&#39;"

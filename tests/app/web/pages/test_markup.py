@@ -1,0 +1,153 @@
+"""Rules that hold on every page: nothing inline, everything labelled, every link leads somewhere."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from functools import cache
+from itertools import pairwise
+from pathlib import Path
+from urllib.parse import urldefrag, urljoin, urlsplit
+
+import pytest
+from fastapi import FastAPI
+
+from app.web.rendering import TEMPLATES_DIR
+from tests.app.web.pages.addresses import PAGES, page
+from tests.app.web.pages.html import Element
+
+EVERY_PAGE = pytest.mark.parametrize(("address", "status"), PAGES.items(), ids=list(PAGES))
+
+
+@EVERY_PAGE
+def test_nothing_is_inline_that_the_policy_of_the_page_forbids(
+    app: FastAPI, address: str, status: int
+) -> None:
+    found = page(app, address, status=status)
+    for element in found.walk():
+        assert element.tag != "style"
+        assert "style" not in element.attributes, element
+        assert [name for name in element.attributes if name.startswith("on")] == []
+        for name in ("href", "src", "action"):
+            assert not (element.get(name) or "").lower().startswith("javascript:")
+        if element.tag == "script":
+            assert element["src"].startswith("/")
+            assert element.text == ""
+
+
+@pytest.mark.parametrize(
+    "template",
+    sorted(TEMPLATES_DIR.rglob("*.html")),
+    ids=lambda path: path.relative_to(TEMPLATES_DIR).as_posix(),
+)
+def test_no_template_switches_escaping_off_or_writes_style_or_script(template: Path) -> None:
+    text = template.read_text(encoding="utf-8")
+    assert not re.search(r"\|\s*safe\b|autoescape|\bstyle=|<style|\son[a-z]+=", text)
+    assert not re.search(r"<script(?![^>]*\bsrc=)", text)
+
+
+@EVERY_PAGE
+def test_only_this_service_is_asked_for_scripts_styles_and_pictures(
+    app: FastAPI, address: str, status: int
+) -> None:
+    found = page(app, address, status=status)
+    for element in found.all("link") + found.all("script") + found.all("img"):
+        target = element.get("href") or element["src"]
+        assert not urlsplit(target).netloc, target
+
+
+@EVERY_PAGE
+def test_ids_are_unique_and_every_reference_to_one_is_met(app: FastAPI, address: str, status: int) -> None:
+    found = page(app, address, status=status)
+    ids = Counter(element["id"] for element in found.walk() if "id" in element.attributes)
+    assert [name for name, times in ids.items() if times > 1] == []
+    for element in found.walk():
+        for attribute in ("aria-labelledby", "aria-describedby", "for", "data-copy"):
+            for name in (element.get(attribute) or "").split():
+                assert name in ids, f"{attribute}={name}"
+
+
+@EVERY_PAGE
+def test_every_box_has_a_label(app: FastAPI, address: str, status: int) -> None:
+    found = page(app, address, status=status)
+    labels = {label["for"]: label.text for label in found.all("label")}
+    for box in found.all("input"):
+        assert box.get("type") == "hidden" or box.get("aria-label") or labels[box["id"]], box
+
+
+@EVERY_PAGE
+def test_headings_start_with_one_and_skip_no_level(app: FastAPI, address: str, status: int) -> None:
+    main = page(app, address, status=status).one("main")
+    levels = [int(element.tag[1]) for element in main.walk() if re.fullmatch(r"h[1-6]", element.tag)]
+    assert levels[0] == 1
+    if address != "/style":  # which shows one of each
+        assert levels.count(1) == 1
+    assert all(after <= before + 1 for before, after in pairwise(levels)), levels
+
+
+@EVERY_PAGE
+def test_every_heading_of_a_table_says_what_it_heads(app: FastAPI, address: str, status: int) -> None:
+    for head in page(app, address, status=status).all("th"):
+        assert head["scope"] in {"col", "colgroup", "row", "rowgroup"}
+
+
+@EVERY_PAGE
+def test_what_scrolls_can_be_reached_from_the_keyboard_and_has_a_name(
+    app: FastAPI, address: str, status: int
+) -> None:
+    found = page(app, address, status=status)
+    for region in found.all(role="region"):
+        assert region["tabindex"] == "0"
+        assert region["aria-label"]
+    labels = [region["aria-label"] for region in found.all(role="region") + found.all(role="group")]
+    assert len(set(labels)) == len(labels)
+    for block in found.all("pre"):
+        assert block["tabindex"] == "0"
+        assert block["aria-label"]
+    for table in found.all("table"):
+        assert any(table in region.walk() for region in found.all(class_="scroll"))
+
+
+@EVERY_PAGE
+def test_the_title_tells_the_page_from_others_and_the_navigation_where_it_is(
+    app: FastAPI, address: str, status: int
+) -> None:
+    found = page(app, address, status=status)
+    assert found.one("head").one("title").text.endswith(" · cfplan")
+    current = [link.text for link in found.one("nav", aria_label="Main").all("a", aria_current="true")]
+    section = address.split("?")[0].strip("/").split("/")[0]
+    expected = {
+        "": ["Calculator"], "reference": ["Published tables"], "docs": ["Documentation"], "api": ["API"],
+        **{
+            page: ["What if"]
+            for page in ("whatif", "what-runs", "lint", "merge", "running", "plan-from-running", "events", "cluster")
+        },
+        "usage": ["Usage"], "forecasts": ["Forecasts"], "curves": ["Curves"], "nights": ["Nights"], "cf-levels": ["Curves"], "uploads": ["Uploads"], "new-upload": ["Uploads"], "qsg-map": ["Uploads"],
+    }  # fmt: skip
+    assert current == expected.get(section, [])
+
+
+@EVERY_PAGE
+def test_every_link_inside_the_service_leads_somewhere(app: FastAPI, address: str, status: int) -> None:
+    @cache
+    def ids(target: str) -> set[str]:
+        return {element["id"] for element in page(app, target).walk() if "id" in element.attributes}
+
+    found = page(app, address, status=status)
+    for link in found.all("a"):
+        whole = urljoin(f"http://cfplan{address}", link["href"])
+        target, fragment = urldefrag(whole)
+        parts = urlsplit(target)
+        if parts.netloc != "cfplan" or not _is_page(link):
+            continue
+        path = parts.path + (f"?{parts.query}" if parts.query else "")
+        if path == address:
+            here = {element["id"] for element in found.walk() if "id" in element.attributes}
+            assert not fragment or fragment in here, link["href"]
+        else:
+            there = ids(path)
+            assert not fragment or fragment in there, link["href"]
+
+
+def _is_page(link: Element) -> bool:
+    return "download" not in link.attributes and not re.match(r"/(api/v|openapi|healthz)", link["href"])

@@ -1,0 +1,71 @@
+"""The living style page shows every component there is."""
+
+from __future__ import annotations
+
+from fastapi import FastAPI
+from jinja2 import nodes
+
+from app.web.rendering import TEMPLATES_DIR, environment
+from tests.app.web.pages.addresses import page
+
+STYLE = "style/style.html"
+TREES = {
+    path.relative_to(TEMPLATES_DIR).as_posix(): environment().parse(path.read_text(encoding="utf-8"))
+    for path in TEMPLATES_DIR.rglob("*.html")
+}
+
+
+def macros(name: str) -> dict[str, nodes.Macro]:
+    """The macros that a template defines."""
+    return {macro.name: macro for macro in TREES[name].find_all(nodes.Macro)}
+
+
+def imported(name: str) -> dict[str, tuple[str, str]]:
+    """What a template calls by which name: the template it comes from, and its name there."""
+    found = {macro: (name, macro) for macro in macros(name)}
+    for node in TREES[name].find_all(nodes.FromImport):
+        assert isinstance(node.template, nodes.Const)
+        for each in node.names:
+            there, here = (each, each) if isinstance(each, str) else each
+            found[here] = (str(node.template.value), there)
+    return found
+
+
+def called(tree: nodes.Node, name: str) -> set[tuple[str, str]]:
+    """The components that a part of a template calls."""
+    known = imported(name)
+    names = {call.node.name for call in tree.find_all(nodes.Call) if isinstance(call.node, nodes.Name)}
+    return {known[each] for each in names if each in known}
+
+
+def shown() -> set[tuple[str, str]]:
+    """The components that the style page calls, and those that these call in turn."""
+    waiting, found = called(TREES[STYLE], STYLE), set[tuple[str, str]]()
+    while waiting:
+        template, macro = each = waiting.pop()
+        found.add(each)
+        waiting |= called(macros(template)[macro], template) - found
+    return found
+
+
+def test_every_component_is_on_the_style_page() -> None:
+    everything = {(name, macro) for name in TREES for macro in macros(name)}
+    assert everything - shown() == set()
+
+
+def test_components_are_defined_in_partials_so_that_the_style_page_can_show_them() -> None:
+    whole = [name for name in TREES if not name.rpartition("/")[2].startswith("_")]
+    assert [name for name in whole if macros(name)] == []
+
+
+def test_the_specimens_are_really_there(app: FastAPI) -> None:
+    main = page(app, "/style").one("main")
+    for words in (
+        "A text that is not given",
+        "Acknowledged: Agreed with operations.",
+        "of 512 lines",
+        "To tick",
+    ):
+        assert words in main.text
+    drawn = {each["aria-labelledby"] for each in main.all("svg", role="img")}
+    assert len(drawn) >= 13  # two widths of six charts, and how a structure fills

@@ -1,0 +1,75 @@
+"""Whatever stands in an address, the answer is a page: never a fault of the service."""
+
+from __future__ import annotations
+
+from urllib.parse import quote, urlencode
+
+from fastapi import FastAPI
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from app.sizing.calculator.answer import DOCUMENT_OUTPUT, SHOWN_OUTPUTS
+from app.sizing.calculator.form import DEFAULTS
+from tests.app.web.pages.addresses import html
+from tests.app.web.pages.html import read
+
+_numbers = st.one_of(
+    st.integers(-3, 10**12).map(str),
+    st.decimals(0, 10**6, places=3).map(str),
+    st.sampled_from(
+        ["0", "1", "32", "63K", "4G", "100M", "9" * 24, "0.0000000000001", "1e9", "NaN", "Infinity", "½", "٣"]
+    ),
+)
+_texts = st.one_of(
+    _numbers,
+    st.text(max_size=60),
+    st.sampled_from(
+        [*DEFAULTS.values(), "rate", "no", "CF01 CF01", "A" * 600, "\x00", "\r\n", "');--", "\U0010ffff"]
+    ),
+)
+_queries = st.dictionaries(st.sampled_from([*DEFAULTS, "unknown", ""]), _texts, max_size=8)
+WIDELY = settings(
+    max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
+)
+
+
+@WIDELY
+@given(query=_queries, how=st.sampled_from(["messages", "rate"]))
+def test_the_calculator_answers_any_fields(app: FastAPI, query: dict[str, str], how: str) -> None:
+    address = "/?" + urlencode({"backlog_by": how, **query}, errors="surrogatepass")
+    answer = html(app, address)
+    assert answer.status in {200, 422}, answer.text[:300]
+    shown = read(answer.text)
+    if answer.status == 200:
+        assert shown.all("pre")
+    else:
+        assert shown.all(class_="wrong") or shown.all(class_="finding") or shown.all(class_="error")
+        assert shown.one(id="summary").text.endswith("to see a result.")
+    for name in DEFAULTS:
+        box = shown.all("input", name=name)[0]
+        if name in query and box["type"] == "text":
+            assert box["value"] == query[name][:500].strip()
+
+
+@WIDELY
+@given(query=_queries, kind=st.sampled_from([*SHOWN_OUTPUTS, DOCUMENT_OUTPUT]))
+def test_a_download_is_a_text_or_a_page_that_says_why_not(
+    app: FastAPI, query: dict[str, str], kind: str
+) -> None:
+    answer = html(app, f"/quick/{kind}?" + urlencode(query, errors="surrogatepass"))
+    assert answer.status in {200, 422}, answer.text[:300]
+    assert answer.media_type == ("text/plain" if answer.status == 200 else "text/html")
+
+
+@WIDELY
+@given(raw=st.binary(max_size=80))
+def test_any_bytes_after_the_question_mark_are_answered(app: FastAPI, raw: bytes) -> None:
+    answer = html(app, "/?messages=" + quote(raw))
+    assert answer.status in {200, 422}
+
+
+@WIDELY
+@given(raw=st.text(st.characters(min_codepoint=33, max_codepoint=126, exclude_characters="?#"), max_size=60))
+def test_any_other_address_is_a_page_or_not_found(app: FastAPI, raw: str) -> None:
+    for folder in ("reference", "docs", "quick"):
+        assert html(app, f"/{folder}/{raw}").status in {200, 307, 404, 405}

@@ -1,0 +1,309 @@
+from __future__ import annotations
+
+import copy
+import json
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import jsonschema_rs
+import pytest
+from fastapi import FastAPI
+from fastapi.routing import APIRoute
+
+from app.sizing.examples import examples
+from planner_core.texts.outputs import OUTPUT_KINDS
+from tests.app.fits.support import daily, fit_json, forecast_json, store_night
+from tests.app.uploads.support import finish
+from tests.app.usage.support import store, ten_days
+from tests.app.web.support import COMPLETE, SMALLEST, SQ03, call, get, post_json, send_json
+
+
+@pytest.fixture(scope="session")
+def description(app: FastAPI) -> dict[str, Any]:
+    found: dict[str, Any] = get(app, "/openapi.json").json()
+    return found
+
+
+def walk(value: object) -> Iterator[Any]:
+    """Everything in a JSON value."""
+    yield value
+    items = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    for item in items:
+        yield from walk(item)
+
+
+def operations(description: dict[str, Any]) -> Iterator[tuple[str, str, dict[str, Any]]]:
+    for path, item in description["paths"].items():
+        for method, operation in item.items():
+            yield path, method, operation
+
+
+def validator(
+    description: dict[str, Any], schema: dict[str, Any], *, closed: bool = True
+) -> jsonschema_rs.Draft202012Validator:
+    """A validator; `closed` refuses members that are not described, so that none goes undescribed."""
+    whole = copy.deepcopy({"components": description["components"], **schema})
+    for part in walk(whole) if closed else ():
+        if isinstance(part, dict) and part.get("type") == "object" and "properties" in part:
+            part.setdefault("additionalProperties", False)
+    return jsonschema_rs.Draft202012Validator(whole)
+
+
+def test_every_address_of_the_interface_is_described(app: FastAPI, description: dict[str, Any]) -> None:
+    routes = {
+        route.path for route in app.routes if isinstance(route, APIRoute) and route.path.startswith("/api/v1")
+    }
+    assert routes <= set(description["paths"])
+    assert {f"/api/v1/{kind}" for kind in ("size", *OUTPUT_KINDS)} <= set(description["paths"])
+
+
+def test_no_page_is_described_as_part_of_the_interface(description: dict[str, Any]) -> None:
+    assert [
+        path for path in description["paths"] if not path.startswith("/api/v1/") and path != "/healthz"
+    ] == []
+
+
+def test_every_operation_says_what_it_does_and_what_it_answers(description: dict[str, Any]) -> None:
+    tags = {tag["name"] for tag in description["tags"]}
+    for path, method, operation in operations(description):
+        assert operation["summary"], (path, method)
+        assert operation["description"], (path, method)
+        assert set(operation["tags"]) <= tags
+        for status, response in operation["responses"].items():
+            assert response["description"], (path, status)
+            if status == "304":
+                assert "content" not in response
+                continue
+            (media_type,) = response["content"]
+            if status not in {"200", "201", "202"}:
+                assert media_type == "application/problem+json"
+                schema = {"$ref": "#/components/schemas/Problem"}
+                assert response["content"][media_type]["schema"] == schema
+                validator(description, schema).validate(response["content"][media_type]["example"])
+
+
+def test_whatever_takes_a_plan_document_has_examples(description: dict[str, Any]) -> None:
+    plan, takers = {"$ref": "#/components/schemas/PlanDocument"}, set[str]()
+    for path, _, operation in operations(description):
+        content = operation.get("requestBody", {"content": {}})["content"]
+        if content.get("application/json", {}).get("schema") == plan:
+            takers.add(path)
+            assert operation["requestBody"]["required"] is True
+            # The complete job needs hardware fields, which one example has.
+            shown = {"complete"} if path == "/api/v1/job" else set(examples())
+            # Questions about a plan show one plan each, the one that they say most about.
+            found = set(content["application/json"].get("examples", {}))
+            assert found <= shown if path.startswith("/api/v1/whatif/") else found == shown, path
+    assert takers >= {f"/api/v1/{kind}" for kind in ("size", *OUTPUT_KINDS)} | {"/api/v1/plans/{name}"}
+
+
+def test_every_reference_leads_somewhere(description: dict[str, Any]) -> None:
+    schemas = description["components"]["schemas"]
+    references = {
+        part["$ref"]
+        for part in walk(description)
+        if isinstance(part, dict) and isinstance(part.get("$ref"), str)
+    }
+    assert references
+    for reference in references:
+        assert reference.removeprefix("#/components/schemas/") in schemas, reference
+
+
+def test_every_schema_is_used(description: dict[str, Any]) -> None:
+    text = json.dumps(description)
+    assert [
+        name for name in description["components"]["schemas"] if f'"#/components/schemas/{name}"' not in text
+    ] == []
+
+
+KEPT = tuple(
+    f"/api/v1/plans/{{name}}/scenarios{part}" for part in ("/{scenario}", "/{scenario}/report", "/compare")
+)
+"""Answers with examples that show what was kept before."""
+
+
+def test_every_example_runs(own_app: FastAPI, description: dict[str, Any]) -> None:
+    ran = 0
+    for path, method, operation in operations(description):
+        content = operation.get("requestBody", {"content": {}})["content"]
+        for name, example in content.get("application/json", {}).get("examples", {}).items():
+            at = address_of(path.replace("{name}", f"EXAMPLE.{name}").replace("{scenario}", "kept"))
+            answer = send_json(own_app, method.upper(), at, example["value"])
+            ran += 1
+            made = method == "put" or "200" not in operation["responses"]
+            assert answer.status == (201 if made else 200), (path, name, answer.text)
+    assert ran >= len(examples()) * (1 + len(OUTPUT_KINDS)) + 1
+
+
+def test_every_example_of_an_answer_is_the_answer(app: FastAPI, description: dict[str, Any]) -> None:
+    shown = 0
+    for path, _, operation in operations(description):
+        for media_type, content in operation["responses"].get("200", {"content": {}})["content"].items():
+            for name, example in content.get("examples", {}).items():
+                if path in KEPT:
+                    continue  # what is kept has times: below
+                asked = operation["requestBody"]["content"]["application/json"]["examples"][name]["value"]
+                answer = post_json(app, path, asked)
+                assert example["value"] == (
+                    answer.json() if media_type == "application/json" else answer.text
+                )
+                shown += 1
+    assert shown >= 1 + len(OUTPUT_KINDS)
+
+
+def test_the_examples_of_kept_scenarios_are_the_answers_but_for_the_time(
+    own_app: FastAPI, description: dict[str, Any]
+) -> None:
+    operation = description["paths"]["/api/v1/plans/{name}/scenarios"]["post"]
+    for name, asked in operation["requestBody"]["content"]["application/json"]["examples"].items():
+        assert send_json(own_app, "PUT", "/api/v1/plans/SQ03", examples()[name].document).status == 201
+        assert post_json(own_app, "/api/v1/plans/SQ03/scenarios", asked["value"]).status == 201
+        for path in KEPT:
+            content = description["paths"][path]["get"]["responses"]["200"]["content"]["application/json"]
+            shown, answer = content["examples"][name]["value"], get(own_app, address_of(path))
+            found = without_times(answer.json())
+            assert answer.status == 200
+            assert found == without_times(shown), path
+            assert found
+            validator(description, content["schema"]).validate(shown)
+
+
+def without_times(value: Any) -> Any:  # noqa: ANN401
+    """JSON without the moments at which something was kept."""
+    if isinstance(value, list):
+        return [without_times(item) for item in value]
+    if isinstance(value, dict):
+        moments = ("created_at", "updated_at")
+        return {key: without_times(item) for key, item in value.items() if key not in moments}
+    return value
+
+
+def test_the_examples_of_saved_plans_are_the_answers_but_for_the_time(
+    own_app: FastAPI, description: dict[str, Any]
+) -> None:
+    answers = description["paths"]["/api/v1/plans/{name}"]["put"]["responses"]["201"]["content"]
+    shown = answers["application/json"]["examples"]
+    assert set(shown) == set(examples())
+    for number, (name, example) in enumerate(shown.items(), start=1):
+        found = send_json(own_app, "PUT", "/api/v1/plans/SQ03", examples()[name].document).json()
+        changes = {"created_at": found["created_at"], "etag": f'"{number}.1"'}
+        assert found == {**example["value"], **changes}
+        validator(description, {"$ref": "#/components/schemas/StoredPlan"}).validate(found)
+        assert call(own_app, "DELETE", "/api/v1/plans/SQ03").status == 200
+
+
+def test_examples_satisfy_the_schema_of_the_document(description: dict[str, Any]) -> None:
+    check = validator(description, {"$ref": "#/components/schemas/PlanDocument"})
+    for example in examples().values():
+        check.validate(example.document)
+
+
+@pytest.mark.parametrize("name", list(examples()))
+@pytest.mark.parametrize("query", ["", "?explain=true"])
+def test_results_have_exactly_the_members_that_are_described(
+    app: FastAPI, description: dict[str, Any], name: str, query: str
+) -> None:
+    result = post_json(app, f"/api/v1/size{query}", examples()[name].document).json()
+    validator(description, {"$ref": "#/components/schemas/PlanResult"}).validate(result)
+
+
+def test_all_members_that_are_described_occur(app: FastAPI, description: dict[str, Any]) -> None:
+    on_db2 = {**SQ03, "structures": [{**SQ03["structures"][0], "offload": {"to": "DB2"}}]}
+    placed = {"duplex_site": "CROSSSITE", "enforce_order": True, "scm": {"max_size": "4G", "augmented": "1G"}}
+    with_more = {**SQ03, "structures": [{**SQ03["structures"][0], **placed}]}
+    results = [post_json(app, "/api/v1/size", document).json() for document in (SQ03, on_db2, with_more)]
+    described = description["components"]["schemas"]["StructureAnswer"]["properties"]
+    occurring = {name for result in results for structure in result["structures"] for name in structure}
+    assert set(described) == occurring
+
+
+@pytest.mark.parametrize(
+    ("path", "document"), [("/api/v1/size", {}), ("/api/v1/size", {**SQ03, "queue_managers": 33}), ("/api/v1/job", SMALLEST)]
+)  # fmt: skip
+def test_problems_have_exactly_the_members_that_are_described(
+    app: FastAPI, description: dict[str, Any], path: str, document: object
+) -> None:
+    problem = post_json(app, path, document).json()
+    validator(description, {"$ref": "#/components/schemas/Problem"}).validate(problem)
+
+
+def address_of(path: str) -> str:
+    """A path of the description with something that is there."""
+    there = {
+        "table_id": "admin_structure_cfcc14", "name": "SQ03", "number": "1", "qsg": "SQ03", "structure": "APPLICATION1",
+        "system_id": "SYSA", "queue_manager": "CSQ1", "version": "1", "coupling_facility": "CF01", "scenario": "more-trade",
+    }  # fmt: skip
+    for parameter, value in there.items():
+        path = path.replace("{" + parameter + "}", value)
+    asked = {"/queue": "?name=ORDERS.IN", "/scenarios/compare": "?of=more-trade"}
+    return path + "".join(query for end, query in asked.items() if path.endswith(end))
+
+
+def test_the_answers_of_all_get_operations_are_as_described(
+    own_app: FastAPI, description: dict[str, Any]
+) -> None:
+    changed = {**COMPLETE, "headroom_percent": 25}
+    for name in ("SQ03", "GONE"):
+        assert send_json(own_app, "PUT", f"/api/v1/plans/{name}", COMPLETE).status == 201
+    assert send_json(own_app, "PUT", "/api/v1/plans/SQ03?comment=x", changed, if_match="*").status == 200
+    scenario = {"name": "more-trade", "changes": {"headroom_percent": 30}}
+    assert post_json(own_app, "/api/v1/plans/SQ03/scenarios", scenario).status == 201
+    store(own_app, ten_days())
+    store_night(own_app.state.database, curves=[fit_json()], forecasts=[forecast_json()], days=daily())
+    level = send_json(own_app, "PUT", "/api/v1/cf-levels/CF01", {"cfcc_level": 25})
+    validator(description, {"$ref": "#/components/schemas/LevelAnswer"}).validate(level.json())
+    received = post_json(own_app, "/api/v1/uploads", {})
+    assert received.status == 201
+    finish(own_app, received.json()["job"]["id"])
+    deleted = call(own_app, "DELETE", "/api/v1/plans/GONE").json()
+    validator(description, {"$ref": "#/components/schemas/DeletionAnswer"}).validate(deleted)
+    for path, method, operation in operations(description):
+        if method == "get":
+            answer = get(own_app, address_of(path))
+            ((media_type, content),) = operation["responses"]["200"]["content"].items()
+            assert answer.status == 200, (path, answer.text)
+            assert answer.media_type == media_type
+            described = operation["responses"]["200"].get("headers", {})
+            assert {name.lower() for name in described} <= set(answer.headers)
+            if media_type == "text/event-stream":
+                assert answer.text.startswith("event: end\n")
+                continue
+            value = answer.text if media_type.startswith("text/") else answer.json()
+            validator(description, content["schema"]).validate(value)
+            explain = [p for p in operation.get("parameters", []) if p["name"] == "explain"]
+            if explain:
+                value = get(own_app, address_of(path) + "?explain=true").json()
+                validator(description, content["schema"]).validate(value)
+                assert value["explanations"]
+            tag = answer.headers.get("etag")
+            assert ("304" in operation["responses"]) == (tag is not None)
+            if tag:
+                again = get(own_app, address_of(path), if_none_match=f'"0.0", W/{tag}')
+                assert (again.status, again.content, again.headers["etag"]) == (304, b"", tag)
+
+
+def test_every_json_answer_of_the_interface_has_findings(app: FastAPI, description: dict[str, Any]) -> None:
+    for path, method, _ in operations(description):
+        address = address_of(path)
+        if address.endswith("/events"):  # a stream that lasts while the job does
+            continue
+        answers = [
+            get(app, address),
+            get(app, address.replace("admin_structure_cfcc14", "nothing")),
+            call(app, "PUT", address),
+            call(app, "PATCH", address),
+        ]
+        if method == "post":
+            documents: list[object] = [SQ03, {}, []]
+            answers += [post_json(app, address, document) for document in documents]
+        for answer in answers:
+            if not (answer.media_type or "").startswith("text/") and not address.endswith("/document"):
+                assert isinstance(answer.json()["findings"], list), (path, answer.text)
+
+
+def test_header_patterns_hold(app: FastAPI, description: dict[str, Any]) -> None:
+    headers = description["paths"]["/api/v1/policy"]["post"]["responses"]["200"]["headers"]
+    answer = post_json(app, "/api/v1/policy", SQ03)
+    for name, header in headers.items():
+        assert re.search(header["schema"].get("pattern", ""), answer.headers[name.lower()])

@@ -1,0 +1,80 @@
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from pathlib import Path
+
+from fastapi import FastAPI
+
+from tests.app.fits.support import daily, fit_json, forecast_json, store_night
+from tests.app.uploads.support import finish
+from tests.app.usage.support import store, ten_days
+from tests.app.web.support import COMPLETE, get, send_json
+
+PAGE = (Path(__file__).parents[3] / "docs" / "reference" / "rest-api.md").read_text(encoding="utf-8")
+ADDRESSES = re.findall(r"^\| `(GET|POST|PUT|DELETE) ([^`]+)`", PAGE, re.MULTILINE)
+
+
+STATUSES = {
+    ("PUT", "/api/v1/plans/SQ03"): 201, ("POST", "/api/v1/uploads"): 201, ("POST", "/api/v1/uploads/1/ingest"): 202,
+    ("POST", "/api/v1/nightly-runs"): 202, ("POST", "/api/v1/plans/SQ03/scenarios"): 201,
+    ("PUT", "/api/v1/plans/SQ03/scenarios/trade"): 201,
+}  # fmt: skip
+"""Of answers that are not 200."""
+BODIES: dict[str, object] = {
+    "/api/v1/plans/SQ03/scenarios": {"name": "outage", "changes": {"outage_factor": 2}},
+    "/api/v1/plans/SQ03/scenarios/trade": {"changes": {"rate_factor": 2}},
+    "/api/v1/cf-levels/CF01": {"cfcc_level": 25},
+    "/api/v1/uploads/1/ingest": {"kind": "template"},
+    "/api/v1/usage/plan-document": {
+        "qsg": "SQ03",
+        "queue_managers": 5,
+        "cfcc_level": 25,
+        "persistent_when_unknown": True,
+    },
+}
+"""Of requests that take no plan document."""
+QUESTIONS = ("events/", "cluster/", "whatif/", "lint", "merge", "diff", "plan-from-running")
+
+
+def test_every_address_on_the_page_answers_in_the_order_of_the_page(own_app: FastAPI) -> None:
+    assert ADDRESSES
+    store(own_app, ten_days())
+    store_night(own_app.state.database, curves=[fit_json()], forecasts=[forecast_json()], days=daily())
+    for method, address in ADDRESSES:
+        answer = (
+            get(own_app, address)
+            if method == "GET"
+            else send_json(
+                own_app,
+                method,
+                address.replace("structure=S", "structure=APPLICATION1"),
+                body_for(own_app, address),
+            )
+        )
+        expected = STATUSES.get((method, address.partition("?")[0]), 200)
+        assert answer.status == expected, (address, answer.text)
+        if (method, address.partition("?")[0]) == ("POST", "/api/v1/uploads"):
+            finish(own_app, answer.json()["job"]["id"])  # no keeper works on the jobs of this application
+
+
+def body_for(app: FastAPI, address: str) -> object:
+    """What is sent: as stated above, or as the description of what-if questions shows it, or a plan document."""
+    path = address.partition("?")[0]
+    if path in BODIES or not path.removeprefix("/api/v1/").startswith(QUESTIONS):
+        return BODIES.get(path, COMPLETE)
+    asked = app.openapi()["paths"][path]["post"]["requestBody"]["content"]["application/json"]
+    return next(iter(asked["examples"].values()))["value"]
+
+
+def test_every_address_of_the_interface_is_on_the_page(app: FastAPI) -> None:
+    described = get(app, "/openapi.json").json()["paths"]
+    named = {(method.lower(), described_as(address, described)) for method, address in ADDRESSES}
+    assert named == {(method, path) for path, item in described.items() for method in item}
+
+
+def described_as(address: str, paths: Iterable[str]) -> str:
+    """The path that an address is of; one without parameters goes before one with them."""
+    path = address.partition("?")[0]
+    fitting = [each for each in paths if re.fullmatch(re.sub(r"\\\{\w+\\\}", "[^/]+", re.escape(each)), path)]
+    return min(fitting, key=lambda each: each.count("{"), default=path)

@@ -1,0 +1,82 @@
+from __future__ import annotations
+
+import pytest
+from fastapi import FastAPI
+
+from tests.app.web.support import SMALLEST, assert_problem, call, get, post_json
+
+HERE = "http://127.0.0.1:8000"
+MATRIX = [
+    # Sec-Fetch-Site, Origin, passes
+    (None, None, True),
+    ("same-origin", None, True),
+    ("same-origin", HERE, True),
+    ("none", None, True),
+    ("same-site", None, False),
+    ("cross-site", None, False),
+    ("cross-site", HERE, False),
+    ("Same-Origin", None, False),
+    ("", None, False),
+    (None, HERE, True),
+    (None, "https://127.0.0.1:8000", True),
+    (None, "http://127.0.0.1", False),
+    (None, "http://127.0.0.1:8001", False),
+    (None, "http://localhost:8000", False),
+    (None, "http://evil.example", False),
+    (None, "http://127.0.0.1:8000.evil.example", False),
+    (None, "http://127.0.0.1:8000@evil.example", False),
+    (None, "null", False),
+    (None, "", False),
+    (None, "http://127.0.0.1:port", False),
+]
+
+
+def headers_of(site: str | None, origin: str | None) -> dict[str, str]:
+    given = {"sec_fetch_site": site, "origin": origin}
+    return {name: value for name, value in given.items() if value is not None}
+
+
+@pytest.mark.parametrize(("site", "origin", "passes"), MATRIX)
+def test_a_post_passes_only_from_this_service_or_from_no_browser(
+    app: FastAPI, site: str | None, origin: str | None, passes: bool
+) -> None:
+    answer = post_json(app, "/api/v1/size", SMALLEST, **headers_of(site, origin))
+    if passes:
+        assert answer.status == 200, answer.text
+    else:
+        assert_problem(answer, "cross-origin", 403)
+
+
+@pytest.mark.parametrize(("site", "origin", "passes"), MATRIX)
+def test_reading_needs_no_origin(app: FastAPI, site: str | None, origin: str | None, passes: bool) -> None:
+    assert get(app, "/healthz", **headers_of(site, origin)).status == 200
+
+
+@pytest.mark.parametrize("method", ["POST", "PUT", "PATCH", "DELETE", "QUERY", "TRACE"])
+def test_every_method_that_is_not_known_to_be_safe_is_checked(app: FastAPI, method: str) -> None:
+    assert_problem(
+        call(app, method, "/healthz", headers={"origin": "http://evil.example"}), "cross-origin", 403
+    )
+
+
+@pytest.mark.parametrize(
+    ("origin", "host", "passes"),
+    [
+        ("http://localhost", "localhost", True),
+        ("http://localhost:80", "localhost", True),
+        ("https://localhost", "localhost", True),
+        ("https://localhost", "localhost:443", True),
+        ("http://[::1]:8000", "[::1]:8000", True),
+        ("http://LOCALHOST:8000", "localhost:8000", True),
+    ],
+)
+def test_the_origin_is_compared_with_the_host_header_port_and_all(
+    app: FastAPI, origin: str, host: str, passes: bool
+) -> None:
+    answer = call(app, "POST", "/nowhere", headers={"origin": origin}, host=host)
+    assert (answer.status == 404) is passes
+
+
+def test_no_other_site_may_read_an_answer(app: FastAPI) -> None:
+    answer = get(app, "/healthz", origin="http://evil.example")
+    assert not [name for name in answer.headers if name.startswith("access-control-")]

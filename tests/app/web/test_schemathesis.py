@@ -1,0 +1,230 @@
+"""Requests made up from the description: whatever is sent, the answer is one that is described."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+
+import hypothesis
+import pytest
+import schemathesis
+from schemathesis.checks import CHECKS, load_all_checks
+
+from app.jobs import api as job_routes
+from app.jobs import processes
+from app.main import create_app
+from app.plans import service
+from app.scenarios import service as scenarios
+from app.scenarios.service import ScenarioDraft
+from app.settings import Settings
+from planner_core.document.reading import read_object
+from planner_core.texts.outputs import OUTPUT_KINDS
+from tests.app.fits.support import daily, fit_json, forecast_json, store_night
+from tests.app.uploads.support import finish, post_file
+from tests.app.usage.support import store, ten_days
+from tests.app.web.support import SQ03
+
+STORED_NAME = "SQ03"
+SCENARIO = "more-trade"
+STORED = "/api/v1/plans/{name}"
+USAGE = "/api/v1/usage"
+UPLOADS, QSG_MAP, CF_LEVELS = "/api/v1/uploads", "/api/v1/qsg-map", "/api/v1/cf-levels"
+NIGHT = ("/api/v1/curves", "/api/v1/forecasts", CF_LEVELS, "/api/v1/nightly-runs")
+MEASURED = "structures/{qsg}/{structure}"
+RUNNING = ("lint", "merge", "diff", "plan-from-running")
+OPERATIONS = [
+    *(("POST", f"/api/v1/{kind}") for kind in ("size", *OUTPUT_KINDS)),
+    *(
+        ("GET", path)
+        for path in ("/healthz", "/api/v1/schema", "/api/v1/reference", "/api/v1/reference/{table_id}")
+    ),
+    *(("GET", path) for path in ("/api/v1/plans", "/api/v1/deleted-plans")),
+    *((method, STORED) for method in ("PUT", "GET", "DELETE")),
+    *(("GET", f"{STORED}/{part}") for part in ("document", "versions", "versions/{number}", "diff")),
+    ("POST", f"{STORED}/restore"),
+    *((method, f"{STORED}/scenarios") for method in ("GET", "POST")),
+    *((method, f"{STORED}/scenarios/{{scenario}}") for method in ("GET", "PUT", "DELETE")),
+    *(("GET", f"{STORED}/scenarios/{part}") for part in ("compare", "{scenario}/report")),
+    *(
+        ("GET", f"{USAGE}/{part}")
+        for part in ("structures", *(f"{MEASURED}{at}" for at in ("", "/queues", "/queue")))
+    ),
+    ("POST", f"{USAGE}/plan-document"),
+    *((method, UPLOADS) for method in ("GET", "POST")),
+    *(("GET", f"{UPLOADS}/{{number}}{part}") for part in ("", "/report")),
+    ("POST", f"{UPLOADS}/{{number}}/ingest"),
+    ("DELETE", f"{UPLOADS}/{{number}}"),
+    *(("GET", f"/api/v1/jobs/{{number}}{part}") for part in ("", "/log", "/events")),
+    ("GET", QSG_MAP),
+    *((method, f"{QSG_MAP}/{{system_id}}/{{queue_manager}}") for method in ("PUT", "DELETE")),
+    *(("GET", f"/api/v1/curves{part}") for part in ("", "/{version}", "/{version}/points")),
+    *(("GET", f"/api/v1/forecasts{part}") for part in ("", "/{qsg}/{structure}")),
+    ("GET", CF_LEVELS),
+    *((method, f"{CF_LEVELS}/{{coupling_facility}}") for method in ("PUT", "DELETE")),
+    *((method, "/api/v1/nightly-runs") for method in ("GET", "POST")),
+    ("GET", "/api/v1/nightly-runs/{number}"),
+    *(("GET", f"/api/v1/night/report{ending}") for ending in ("", ".md")),
+    ("POST", "/api/v1/events/simulate"),
+    ("POST", "/api/v1/events/read"),
+    *(("POST", f"/api/v1/events/{question}") for question in ("advise", "rates")),
+    *(("POST", f"/api/v1/cluster/{question}") for question in ("decide", "load")),
+    ("POST", "/api/v1/cluster/explain"),
+    *(
+        ("POST", f"/api/v1/whatif/{question}")
+        for question in ("cf-loss", "upgrade", "filling", "thresholds", "recovery", "smds-job")
+    ),
+    *(("POST", f"/api/v1/{question}") for question in RUNNING),
+    *(("GET", f"{STORED}{at}/{kind}") for at in ("", "/versions/{number}") for kind in OUTPUT_KINDS),
+]
+GOOD, BAD = schemathesis.GenerationMode.POSITIVE, schemathesis.GenerationMode.NEGATIVE
+HAS_BODY = [
+    ("PUT", STORED),
+    ("POST", f"{STORED}/scenarios"),
+    ("PUT", f"{STORED}/scenarios/{{scenario}}"),
+    ("POST", f"{UPLOADS}/{{number}}/ingest"),
+    ("PUT", f"{QSG_MAP}/{{system_id}}/{{queue_manager}}"),
+    ("PUT", f"{CF_LEVELS}/{{coupling_facility}}"),
+    ("POST", "/api/v1/events/simulate"),
+    ("POST", "/api/v1/events/read"),
+    *(("POST", f"/api/v1/events/{question}") for question in ("advise", "rates")),
+    *(("POST", f"/api/v1/cluster/{question}") for question in ("decide", "load")),
+    ("POST", "/api/v1/cluster/explain"),
+    *(
+        ("POST", f"/api/v1/whatif/{question}")
+        for question in ("cf-loss", "upgrade", "filling", "thresholds", "recovery", "smds-job")
+    ),
+    *(("POST", f"/api/v1/{question}") for question in RUNNING),
+    *((method, path) for method, path in OPERATIONS[: 1 + len(OUTPUT_KINDS)]),
+]
+HAS_NOTHING = [("GET", CF_LEVELS), ("POST", "/api/v1/nightly-runs")]
+HAS_PARAMETERS = [
+    (method, path)
+    for method, path in OPERATIONS
+    if path.startswith(("/api/v1/plans", USAGE, f"{UPLOADS}/", "/api/v1/jobs"))
+    or (path.startswith(NIGHT) and (method, path) not in HAS_NOTHING)
+    or (method, path) in HAS_BODY
+]
+TRIED = [
+    pytest.param(method, path, mode, id=f"{method} {path} {mode.value}")
+    for method, path in OPERATIONS
+    for mode in (
+        (GOOD, BAD) if (method, path) in HAS_PARAMETERS else (GOOD,)
+    )  # nothing bad goes into the others
+]
+CASES_EACH, CASES_EACH_OF_ONE_INPUT, CASES_EACH_IN_SOAK = 25, 8, 250
+ONE_INPUT = [
+    (method, path) for method, path in OPERATIONS if path.endswith(tuple(f"/{kind}" for kind in OUTPUT_KINDS))
+]
+"""They take what POST /api/v1/size takes, or the names of a stored plan and its version."""
+SENT: Counter[tuple[str, int]] = Counter()
+"""Requests that were sent, by operation and by how many were asked for: some operations have but one request."""
+CHECKED = [
+    "not_a_server_error",
+    "status_code_conformance",
+    "content_type_conformance",
+    "response_headers_conformance",
+    "response_schema_conformance",
+    "negative_data_rejection",
+]
+
+
+@pytest.fixture(scope="module")
+def described(tmp_path_factory: pytest.TempPathFactory) -> Iterator[schemathesis.BaseSchema]:
+    """The interface as it describes itself, for any host name: the tester calls it by one of its own."""
+    settings = Settings(data_dir=Path(tmp_path_factory.mktemp("data")), allowed_hosts=("*",))
+    app = create_app(settings)
+    with app.state.database.session(writes=True) as session:
+        service.save_plan(session, STORED_NAME, read_object(SQ03))
+    worked = scenarios.work_out(app.state.database, STORED_NAME, ScenarioDraft({"queue_managers": 6}))
+    with app.state.database.session(writes=True) as session:
+        scenarios.save(session, STORED_NAME, SCENARIO, worked)
+    store(app, ten_days(days=2))
+    store_night(app.state.database, curves=[fit_json()], forecasts=[forecast_json()], days=daily())
+    upload = post_file(app, "text").json()
+    finish(app, upload["job"]["id"])
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(processes, "NEEDED", ("a_package_that_nobody_has",))  # so that no job is started
+        patch.setattr(job_routes, "LONGEST_STREAM_S", 0.5)
+        yield schemathesis.openapi.from_asgi("/openapi.json", app)
+
+
+def test_all_operations_are_tried(described: schemathesis.BaseSchema) -> None:
+    found = {
+        (operation.ok().method.upper(), operation.ok().path)  # type: ignore[union-attr]
+        for operation in described.get_all_operations()
+    }
+    assert found == set(OPERATIONS)
+
+
+@pytest.mark.parametrize(("method", "path", "mode"), TRIED)
+def test_made_up_requests_get_answers_that_are_described(
+    described: schemathesis.BaseSchema, method: str, path: str, mode: schemathesis.GenerationMode
+) -> None:
+    cases = CASES_EACH_OF_ONE_INPUT if (method, path) in ONE_INPUT else CASES_EACH
+    try_cases(described, method, path, mode, cases=cases)
+
+
+@pytest.mark.soak
+@pytest.mark.parametrize(("method", "path", "mode"), TRIED)
+def test_ten_times_as_many_made_up_requests_get_answers_that_are_described(
+    described: schemathesis.BaseSchema, method: str, path: str, mode: schemathesis.GenerationMode
+) -> None:
+    try_cases(described, method, path, mode, cases=CASES_EACH_IN_SOAK)
+
+
+def was_tried_whole(*cases: int) -> bool:
+    """All operations were tried by this process; not so when tests are picked or spread."""
+    return len({operation for operation, asked in SENT if asked in cases}) == len(TRIED)
+
+
+def test_a_thousand_requests_were_sent() -> None:
+    if not was_tried_whole(CASES_EACH, CASES_EACH_OF_ONE_INPUT):
+        pytest.skip("only some of the operations were tried")
+    assert sum(sent for (_, asked), sent in SENT.items() if asked < CASES_EACH_IN_SOAK) >= 1_000
+
+
+@pytest.mark.soak
+def test_ten_thousand_requests_were_sent() -> None:
+    if not was_tried_whole(CASES_EACH_IN_SOAK):
+        pytest.skip("only some of the operations were tried")
+    print(SENT)
+    assert sum(sent for (_, asked), sent in SENT.items() if asked == CASES_EACH_IN_SOAK) >= 10_000
+
+
+def try_cases(
+    described: schemathesis.BaseSchema,
+    method: str,
+    path: str,
+    mode: schemathesis.GenerationMode,
+    *,
+    cases: int,
+) -> None:
+    """Send that many. Half of the requests for stored plans ask for one that is there."""
+    load_all_checks()
+    strategy = described[path][method].as_strategy(generation_mode=mode)
+
+    @hypothesis.given(case=strategy, real=hypothesis.strategies.booleans())
+    @hypothesis.settings(
+        max_examples=cases,
+        deadline=None,
+        derandomize=True,
+        database=None,
+        phases=[hypothesis.Phase.generate],
+        suppress_health_check=list(hypothesis.HealthCheck),
+    )
+    def send(case: schemathesis.Case, real: bool) -> None:
+        SENT[f"{method} {path} {mode.value}", cases] += 1
+        if real and "{name}" in path and mode is GOOD:
+            case.path_parameters["name"] = STORED_NAME
+            if "scenario" in case.path_parameters:
+                case.path_parameters["scenario"] = SCENARIO
+            if "number" in case.path_parameters:
+                case.path_parameters["number"] = 1
+        if real and "{qsg}" in path and mode is GOOD:
+            case.path_parameters.update(qsg="SQ03", structure="APPLICATION1")
+        if real and path.startswith((f"{UPLOADS}/", "/api/v1/jobs/")) and mode is GOOD:
+            case.path_parameters["number"] = 1
+        case.call_and_validate(checks=CHECKS.get_by_names(CHECKED))  # type: ignore[arg-type]
+
+    send()

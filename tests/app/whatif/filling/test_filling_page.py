@@ -1,0 +1,71 @@
+"""The page of an outage as it opens: always with a picture, with the choices that its queues have."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from fastapi import FastAPI
+
+from tests.app.web.pages.html import read
+from tests.app.web.support import Answer, send_json
+from tests.app.whatif.placement.test_pages import page
+from tests.planner_core.whatif.filling.plans import Document, queue
+
+SMALL, LARGE = queue("SMALL", put_rate_per_s=40), queue("LARGE", message_bytes=30_000, backlog=5000)
+PLANS: dict[str, list[Document]] = {
+    "ONE": [SMALL],
+    "ALIKE": [SMALL, queue("OTHER", put_rate_per_s=1)],
+    "MIXED": [SMALL, LARGE],
+    "BACKLOG": [LARGE],
+    "EMPTY": [],
+}
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _plans(app: FastAPI) -> None:
+    for name, queues in PLANS.items():
+        plan: dict[str, Any] = {
+            "qsg": "SQ03",
+            "queue_managers": 2,
+            "structures": [{"name": "APP1", "queues": queues}],
+        }
+        assert send_json(app, "PUT", f"/api/v1/plans/{name}", plan).status == 201
+
+
+def opened(app: FastAPI, name: str, query: str = "") -> Answer:
+    return page(app, f"/plans/{name}/versions/1/structures/APP1/filling{query}")
+
+
+@pytest.mark.parametrize("name", PLANS)
+def test_it_opens_with_a_picture_of_the_planned_outage(app: FastAPI, name: str) -> None:
+    answer = opened(app, name)
+    assert answer.status == 200
+    drawn = [each for each in read(answer.text).all("svg") if each.attributes.get("role") == "img"]
+    assert len(drawn) == 2  # for wide and for narrow pages
+    assert all(each.all("polyline") for each in drawn)
+
+
+def test_an_outage_without_length_says_that_there_is_nothing_to_draw(app: FastAPI) -> None:
+    answer = opened(app, "ONE", "?outage_minutes=0")
+    assert "There is nothing to draw: the outage has no length." in answer.text
+    assert not [each for each in read(answer.text).all("svg") if each.attributes.get("role") == "img"]
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("ONE", "One queue: there is no mix to change."),
+        ("ALIKE", "The messages of all queues have one mean size: there is no mix to change."),
+        ("MIXED", None),
+    ],
+)
+def test_the_mix_is_offered_where_there_is_one_and_explained_where_there_is_none(
+    app: FastAPI, name: str, expected: str | None
+) -> None:
+    answer = opened(app, name)
+    has_field = 'id="larger_percent"' in answer.text
+    assert has_field == (expected is None)
+    assert ("Messages are</th>" in answer.text) == has_field
+    assert ("no mix to change" in answer.text) != has_field
+    assert expected is None or expected in answer.text

@@ -1,0 +1,225 @@
+"""The pages of backup and recovery and of the SMDS job: for a stored plan, for one that is sent, with what is wrong at its field."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+from urllib.parse import quote
+
+import pytest
+from fastapi import FastAPI
+
+from planner_core.document.reading import read_object
+from planner_core.plan.evaluate import evaluate
+from planner_core.texts.smds_job import LOADS, smds_job
+from planner_core.whatif.recovery import recovery
+from tests.app.web.pages.html import Element, read
+from tests.app.web.support import Answer, send_json
+from tests.app.whatif.placement.test_pages import page, sent, words
+from tests.planner_core.whatif.filling.plans import queue
+
+PLAN: dict[str, Any] = {
+    "qsg": "SQ03",
+    "queue_managers": ["QM01", "QM02"],
+    "structures": [
+        {
+            "name": "FAST",
+            "offload": {"dsgroup": "MQ.SMDS.*.FAST"},
+            "queues": [queue(message_bytes=20_000, put_rate_per_s=10, persistent=True)],
+        },
+        {"name": "NOBACK", "recover": False, "offload": {"to": "DB2"}, "queues": [queue("N", backlog=9)]},
+    ],
+}
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _plans(app: FastAPI) -> None:
+    nameless = {**PLAN, "queue_managers": 2}
+    double = json.loads(json.dumps(PLAN))
+    double["structures"][1] |= {"offload": {"dsgroup": "MQ.SMDS.*.FAST"}}
+    for name, plan in (("ready", PLAN), ("nameless", nameless), ("double", double)):
+        assert send_json(app, "PUT", f"/api/v1/plans/{name}", plan).status == 201
+
+
+def row(answer: Answer, name: str) -> list[str]:
+    (found,) = [
+        each for each in read(answer.text).all("tr") if each.all("th") and each.all("th")[0].text == name
+    ]
+    return [" ".join(cell.text.split()) for cell in found.all("td")]
+
+
+def box(answer: Answer, name: str) -> Element:
+    return read(answer.text).one("input", id=f"stored-{name}")
+
+
+def test_each_structure_has_the_figures_of_the_core(app: FastAPI) -> None:
+    answer = page(app, "/whatif/recovery?plan=ready&log_read_mb_per_s=50")
+    assert answer.status == 200
+    found = recovery(read_object(PLAN)).structures[0]
+    mib = 2**20
+    assert row(answer, "SQ03FAST")[1:4] == [
+        f"{found.backup_bytes / mib:.1f}",
+        f"{found.log_bytes_per_hour / mib:.1f}",
+        f"{found.log_bytes_between / mib:.1f}",
+    ]
+    assert row(answer, "Logs are read at") == ["50", "MB a second", "given", "typed below"]
+    assert row(answer, "A structure must be back within")[:3] == ["60", "minutes", "assumed"]
+
+
+def test_a_structure_that_is_not_backed_up_says_why_and_has_no_time(app: FastAPI) -> None:
+    assert row(page(app, "/whatif/recovery?plan=ready"), "SQ03NOBACK") == [
+        "It is not backed up: it has RECOVER(NO)."
+    ]
+
+
+def test_what_is_typed_wrongly_is_told_at_its_field(app: FastAPI) -> None:
+    answer = page(app, "/whatif/recovery?plan=ready&interval_minutes=often&recovery_minutes=30")
+    assert answer.status == 422
+    wrong, right = box(answer, "interval_minutes"), box(answer, "recovery_minutes")
+    assert wrong.attributes["aria-invalid"] == "true"
+    assert read(answer.text).one("p", id="stored-interval_minutes-error").text == "Must be a number."
+    assert (right.attributes["value"], "aria-invalid" in right.attributes) == ("30", False)
+
+
+@pytest.mark.parametrize("question", ["recovery", "smds"])
+def test_plans_are_stored_sent_or_unknown(app: FastAPI, question: str) -> None:
+    assert page(app, f"/whatif/{question}?plan=nobody").status == 404
+    answer = sent(app, f"/whatif/{question}", text=json.dumps(PLAN))
+    assert answer.status == 200
+    assert "the plan that you sent" in words(answer)
+    damaged = sent(app, f"/whatif/{question}", text='{"qsg": "SQ03"}')
+    assert damaged.status == 422
+    assert "/queue_managers" in words(damaged)
+    assert "the example plan" in words(page(app, f"/whatif/{question}?plan=.example"))
+
+
+def test_the_job_stands_there_for_each_queue_manager_and_as_files(app: FastAPI) -> None:
+    answer = page(app, "/whatif/smds?plan=ready")
+    job = smds_job(evaluate(read_object(PLAN)))
+    texts = [each.text for each in read(answer.text).all("pre")]
+    assert texts == [" ".join(job.of(name).split()) for name in ("QM01", "QM02")]
+    assert "MQ.SMDS.QM01.FAST" in texts[0]
+    assert "QM02" not in texts[0]
+    links = [each.attributes["href"] for each in read(answer.text).all("a", class_="button")]
+    whole, *members = [page(app, link) for link in links if "as=" in link]
+    assert whole.text == job.text
+    assert [each.text for each in members] == [job.of("QM01"), job.of("QM02")]
+    assert whole.headers["content-disposition"] == 'attachment; filename="SQ03-smds.jcl"'
+    assert members[0].headers["content-disposition"] == 'attachment; filename="SQ03-QM01-smds.jcl"'
+
+
+def test_a_plan_that_is_sent_has_its_job_as_a_file(app: FastAPI) -> None:
+    answer = sent(app, "/whatif/smds", **{"text": json.dumps(PLAN), "as": "QM02"})
+    assert answer.text == smds_job(evaluate(read_object(PLAN))).of("QM02")
+
+
+def test_space_for_a_full_structure_is_chosen_on_the_page_and_kept_in_its_files(app: FastAPI) -> None:
+    result = evaluate(read_object(PLAN))
+    answer = page(app, "/whatif/smds?plan=ready&for=size")
+    chosen = {
+        each.attributes["value"]
+        for each in read(answer.text).all("option")
+        if "selected" in each.attributes and each.attributes["value"] in LOADS
+    }
+    assert chosen == {"size"}
+    links = [each.attributes["href"] for each in read(answer.text).all("a", class_="button")]
+    whole, *_ = [page(app, link) for link in links if "as=" in link]
+    assert whole.text == smds_job(result, load="size").text != smds_job(result).text
+    assert page(app, "/whatif/smds?plan=ready&for=nothing").status == 200
+
+
+def test_a_plan_with_errors_has_no_job_and_shows_its_errors(app: FastAPI) -> None:
+    answer = sent(app, "/whatif/smds", text=json.dumps({**PLAN, "system": {"initsize": "1M"}}))
+    assert "No job: the plan has errors. Correct them first." in words(answer)
+    assert "SYSTEM_STRUCTURE_BELOW_MINIMUM" in words(answer)
+    assert "The job" not in [each.text for each in read(answer.text).all("h2")]
+
+
+def test_names_that_the_plan_does_not_tell_are_asked_for_at_their_field_and_taken(app: FastAPI) -> None:
+    answer = page(app, "/whatif/smds?plan=nameless")
+    assert answer.status == 200
+    assert "No job yet. The plan gives the number of queue managers, 2, but not their names" in words(answer)
+    assert (
+        "aria-invalid" not in box(answer, "queue_managers").attributes
+    )  # nothing was typed that could be wrong
+    assert "The job" not in [each.text for each in read(answer.text).all("h2")]
+    named = page(app, "/whatif/smds?plan=nameless&of=nameless&queue_managers=qm08,+qm09")
+    assert "MQ.SMDS.QM08.FAST" in words(named)
+    other = page(app, "/whatif/smds?plan=ready&of=nameless&queue_managers=QM08+QM09")
+    assert "QM08" not in words(other)
+    assert "The plan has 2 queue managers, and 1 is named." in words(
+        page(app, "/whatif/smds?plan=nameless&queue_managers=QM08")
+    )
+
+
+def test_no_names_are_asked_for_where_nothing_is_offloaded_to_data_sets(app: FastAPI) -> None:
+    answer = sent(app, "/whatif/smds", text=json.dumps({"qsg": "SQ03", "queue_managers": 2}))
+    assert "No structure of the plan offloads to SMDS" in words(answer)
+    assert "No job yet" not in words(answer)
+
+
+def test_what_was_typed_wrong_is_told_at_the_top_with_a_link_to_its_box(app: FastAPI) -> None:
+    answer = page(app, "/whatif/recovery?plan=ready&recovery_minutes=soon")
+    told = read(answer.text).one("div", role="alert")
+    assert told.one("a")["href"] == "#stored-recovery_minutes"
+    assert box(answer, "recovery_minutes").attributes["aria-invalid"] == "true"
+
+
+@pytest.mark.parametrize(
+    ("names", "said"),
+    [("QM08 QM08", "named twice"), ("LONGNAME", "1 to 4"), (" ".join(f"Q{n:03}" for n in range(33)), "32")],
+)
+def test_names_that_cannot_be_are_refused_at_their_field(app: FastAPI, names: str, said: str) -> None:
+    answer = page(app, f"/whatif/smds?plan=nameless&queue_managers={quote(names)}")
+    assert answer.status == 422
+    assert said in read(answer.text).one("p", id="stored-queue_managers-error").text
+
+
+def test_a_dsgroup_of_two_structures_is_told_at_its_field_and_mended_there(app: FastAPI) -> None:
+    answer = page(app, "/whatif/smds?plan=double")
+    assert (
+        read(answer.text).one("p", id="stored-dsgroup-NOBACK-error").text
+        == "NOBACK has the same DSGROUP as FAST: each structure needs its own data sets."
+    )
+    mended = page(app, "/whatif/smds?plan=double&dsgroup-NOBACK=mq.smds.*.other")
+    assert "MQ.SMDS.QM01.OTHER" in words(mended)
+    wrong = page(app, "/whatif/smds?plan=double&dsgroup-NOBACK=MQ.SMDS")
+    assert wrong.status == 422
+    assert "asterisk" in read(wrong.text).one("p", id="stored-dsgroup-NOBACK-error").text
+
+
+@pytest.mark.parametrize("question", ["filling", "thresholds"])
+@pytest.mark.parametrize(
+    ("query", "leads_to"),
+    [
+        ("plan=ready", "/plans/ready/versions/1/structures/FAST/"),
+        ("plan=ready&structure=NOBACK", "/plans/ready/versions/1/structures/NOBACK/"),
+        ("plan=ready&structure=OTHER", "/plans/ready/versions/1/structures/FAST/"),
+    ],
+)
+def test_a_question_about_a_structure_is_found_by_its_name(
+    app: FastAPI, question: str, query: str, leads_to: str
+) -> None:
+    answer = page(app, f"/whatif/{question}?{query}")
+    assert (answer.status, answer.headers["location"]) == (303, leads_to + question)
+
+
+@pytest.mark.parametrize("query", ["", "plan=nobody"])
+def test_a_question_about_a_structure_without_a_plan_leads_to_the_questions(app: FastAPI, query: str) -> None:
+    answer = page(app, f"/whatif/filling?{query}")
+    assert answer.headers["location"] == f"/whatif?{query or 'plan='}"
+
+
+def test_a_structure_without_queues_says_what_is_missing(app: FastAPI) -> None:
+    plan = {"qsg": "SQ03", "queue_managers": 3, "structures": [{"name": "BARE"}]}
+    assert send_json(app, "PUT", "/api/v1/plans/bare", plan).status == 201
+    answer = page(app, "/plans/bare/versions/1/structures/BARE/filling")
+    assert "Nothing arrives on SQ03BARE: the plan gives it no queue." in words(answer)
+
+
+def test_the_hub_and_the_pages_of_a_plan_lead_to_both(app: FastAPI) -> None:
+    hub = page(app, "/whatif?plan=ready").text
+    assert 'href="/whatif/recovery?plan=ready"' in hub
+    assert 'href="/whatif/smds?plan=ready"' in hub
+    assert 'href="/whatif/smds?plan=ready"' in page(app, "/plans/ready").text
+    assert 'href="/whatif/recovery?plan=ready"' in page(app, "/plans/ready/versions/1/structures/FAST").text

@@ -1,0 +1,100 @@
+"""POST /api/v1/whatif/cf-loss and /upgrade: the core's answers, with parameters read strictly."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from fastapi import FastAPI
+
+from app.whatif.placement_answers import CfLossAnswer, UpgradeAnswerShape
+from planner_core.document.reading import read_object
+from planner_core.plan.evaluate import evaluate
+from planner_core.whatif.growth import upgrades
+from planner_core.whatif.loss import losses_of
+from tests.app.web.support import SQ03, assert_problem, get, post_json, send_json
+from tests.planner_core.whatif.placement.scenes import cf, document, structure
+
+LOSS, UPGRADE = "/api/v1/whatif/cf-loss", "/api/v1/whatif/upgrade"
+TIGHT = document([cf("CF01"), cf("CF02", "3G")], [structure("A", "4G")])
+
+
+def test_the_answer_is_the_core_s(app: FastAPI) -> None:
+    answer = post_json(app, LOSS, SQ03)
+    assert answer.status == 200, answer.text
+    assert answer.json() == losses_of([("SQ03", evaluate(read_object(SQ03)))]).as_json()
+    upgraded = post_json(app, UPGRADE, SQ03)
+    assert upgraded.json() == upgrades(read_object(SQ03)).as_json()
+
+
+@pytest.mark.parametrize("plan", [SQ03, TIGHT, document([], [])], ids=["example", "tight", "without CFs"])
+def test_answers_have_exactly_the_members_that_are_described(app: FastAPI, plan: dict[str, Any]) -> None:
+    for address, shape in ((LOSS, CfLossAnswer), (UPGRADE, UpgradeAnswerShape)):
+        found = post_json(app, address, plan).json()
+        assert shape.model_validate(found).model_dump(mode="json", exclude_unset=True) == found
+
+
+def test_storage_is_counted_with_size_when_asked_for(app: FastAPI) -> None:
+    by_size = post_json(app, f"{LOSS}?at=size", SQ03).json()
+    assert by_size["counted_at"] == "size"
+    assert (
+        by_size["losses"][0]["white_space_mib"]
+        > post_json(app, LOSS, SQ03).json()["losses"][0]["white_space_mib"]
+    )
+
+
+def test_stored_plans_of_the_sysplex_are_counted_as_well(app: FastAPI) -> None:
+    other = document([cf("CF01"), cf("CF02", "3G")], [structure("B", "2G")], qsg="QSG2")
+    assert send_json(app, "PUT", "/api/v1/plans/other", other).status in {200, 201}
+    found = post_json(app, f"{LOSS}?with=other", TIGHT).json()
+    assert found["plans"] == ["SQ03", "other"]
+    assert {each["structure"] for each in found["placements"]} == {
+        "SQ03CSQ_ADMIN",
+        "SQ03A",
+        "QSG2CSQ_ADMIN",
+        "QSG2B",
+    }
+    assert_problem(post_json(app, f"{LOSS}?with=nobody", TIGHT), "plan-not-found", 404)
+    assert_problem(
+        post_json(app, f"{LOSS}?with=other", other), "input-refused", 422
+    )  # the same structures twice
+
+
+@pytest.mark.parametrize(
+    ("address", "field"),
+    [
+        (f"{LOSS}?at=minsize", "at"),
+        (f"{LOSS}?{'&'.join(['with=x'] * 41)}", "with"),
+        (f"{UPGRADE}?cfcc=x", "cfcc"),
+        (f"{UPGRADE}?cfcc=100", "cfcc"),
+        (f"{UPGRADE}?queue_managers=-1", "queue_managers"),
+        (f"{UPGRADE}?queue_managers=1_0", "queue_managers"),
+        (f"{UPGRADE}?growth=ten", "growth"),
+        (f"{UPGRADE}?growth=1001", "growth"),
+        (f"{UPGRADE}?years=51", "years"),
+    ],
+)
+def test_a_bad_parameter_is_named(app: FastAPI, address: str, field: str) -> None:
+    problem = assert_problem(post_json(app, address, SQ03), "request-invalid", 422)
+    assert [error["field"] for error in problem["errors"]] == [field]
+
+
+def test_a_level_that_is_no_step_up_is_refused(app: FastAPI) -> None:
+    problem = assert_problem(post_json(app, f"{UPGRADE}?cfcc=25", SQ03), "out-of-range", 422)
+    assert "must be between 26 and 99. The plan is at level 25." in problem["detail"]
+
+
+def test_a_plan_that_cannot_be_read_is_a_problem_with_its_fields(app: FastAPI) -> None:
+    for address in (LOSS, UPGRADE):
+        problem = assert_problem(post_json(app, address, {"qsg": "SQ03"}), "document-invalid", 422)
+        assert [error["field"] for error in problem["errors"]] == ["/queue_managers"]
+        assert_problem(post_json(app, address, {**SQ03, "queue_managers": 33}), "plan-refused", 422)
+
+
+def test_both_are_described_with_examples_that_are_answers(app: FastAPI) -> None:
+    described = get(app, "/openapi.json").json()["paths"]
+    for address in (LOSS, UPGRADE):
+        operation = described[address]["post"]
+        (example,) = operation["requestBody"]["content"]["application/json"]["examples"].values()
+        (answer,) = operation["responses"]["200"]["content"]["application/json"]["examples"].values()
+        assert post_json(app, address, example["value"]).json() == answer["value"]

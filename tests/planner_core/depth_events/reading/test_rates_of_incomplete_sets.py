@@ -1,0 +1,94 @@
+"""Rates taken out of sets that lack something: what is left out is told, and no part of a set passes for the whole."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from planner_core.depth_events.measured import WithRates, with_rates
+from planner_core.depth_events.reading import read_all
+from planner_core.depth_events.sets import EventContext, QueueFacts
+from tests.planner_core.depth_events.reading.support import CORREL, FULL, HIGH, LOW, Told, as_lines
+
+QUEUE = {"name": "SQ1", "message_bytes": 2048, "backlog": 60_000}
+PLAN: dict[str, Any] = {
+    "qsg": "QSG1",
+    "queue_managers": ["QM1", "QM2", "QM3"],
+    "structures": [{"name": "APPLICATION1", "queues": [QUEUE]}],
+}
+OTHER_CORREL = CORREL[:-1] + "E"
+
+
+def told(name: str, puts: int, seconds: int, *, reason: int = HIGH, correl_id: str = CORREL) -> Told:
+    return Told(name, "SQ1", reason, seconds, 800, puts, 0, correl_id)
+
+
+def taken(*messages: Told, known: EventContext | None = None, using: Any = "filling") -> WithRates:  # noqa: ANN401
+    reading = read_all([("events", as_lines(*messages))], known or EventContext())
+    return with_rates(PLAN, reading.as_json(), using=using)
+
+
+def rates(made: WithRates) -> Any:  # noqa: ANN401
+    return made.document["structures"][0]["queues"][0].get("queue_manager_rates")
+
+
+def test_a_set_in_which_one_that_put_tells_no_time_gives_no_rate() -> None:
+    made = taken(told("QM1", 600, 120), told("QM2", 200, 0))
+    assert rates(made) is None
+    assert made.passed_over[0].reason == "no set gives the times of all members that put or got"
+    made = taken(told("QM1", 600, 120), told("QM2", 200, 120))
+    assert rates(made) == {
+        "QM1": {"put_rate_per_s": 5, "get_rate_per_s": 0},
+        "QM2": {"put_rate_per_s": 1.666667, "get_rate_per_s": 0},
+    }
+
+
+def test_an_idle_member_without_a_time_does_no_harm() -> None:
+    made = taken(told("QM1", 600, 120), told("QM2", 0, 0))
+    assert rates(made) == {"QM1": {"put_rate_per_s": 5, "get_rate_per_s": 0}}
+
+
+def test_the_newest_set_that_tells_its_time_is_taken() -> None:
+    at_once = told("QM1", 200, 0, reason=FULL, correl_id=OTHER_CORREL)
+    for using in ("filling", "all"):
+        made = taken(told("QM1", 600, 100), at_once, using=using)
+        assert rates(made) == {"QM1": {"put_rate_per_s": 6, "get_rate_per_s": 0}}
+        assert made.taken[0].sets == 1
+
+
+def test_a_member_without_a_message_is_told_beside_the_rates() -> None:
+    known = EventContext(members=("QM1", "QM2"), queues={"SQ1": QueueFacts(depth=0)})
+    made = taken(told("QM1", 600, 100), known=known)
+    assert rates(made) == {"QM1": {"put_rate_per_s": 6, "get_rate_per_s": 0}}
+    (finding,) = made.findings
+    assert finding.code == "MEASURED_RATES_INCOMPLETE"
+    assert "what QM2 put and got, and 200 puts or gets that no message counts" in finding.message
+    assert finding.field == "/structures/0/queues/0/queue_manager_rates"
+    assert made.as_json()["findings"] == [finding.as_json()]
+
+
+def test_a_set_that_is_whole_has_nothing_to_tell() -> None:
+    known = EventContext(members=("QM1", "QM2"), queues={"SQ1": QueueFacts(depth=0)})
+    assert taken(told("QM1", 600, 100), told("QM2", 200, 100), known=known).findings == ()
+
+
+def test_a_gap_from_a_depth_that_was_only_assumed_is_none_of_the_rates() -> None:
+    assert taken(told("QM1", 600, 100)).findings == ()
+
+
+@pytest.mark.parametrize("members", [("QM1",), ("QM1", "QM2")])
+def test_only_the_sets_that_were_taken_count(members: tuple[str, ...]) -> None:
+    low = told("QM1", 0, 100, reason=LOW, correl_id=OTHER_CORREL)
+    known = EventContext(members=members, queues={"SQ1": QueueFacts(depth=0)})
+    made = taken(told("QM1", 800, 100), told("QM2", 0, 100), low, known=known)
+    assert made.findings == ()
+
+
+@pytest.mark.parametrize(
+    "spoilt", [{"missing": 3}, {"missing": [4]}, {"reconciliation": {"unreconciled": "x"}}]
+)
+def test_answers_that_say_nothing_of_it_are_taken_as_they_are(spoilt: dict[str, Any]) -> None:
+    made = read_all([("events", as_lines(told("QM1", 600, 100)))], EventContext())
+    one = made.sets[0].as_json()
+    assert with_rates(PLAN, [one | spoilt]).findings == ()

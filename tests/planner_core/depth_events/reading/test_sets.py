@@ -1,0 +1,518 @@
+"""Messages come together to the events that gave them, and a set says what became of its queue."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from fractions import Fraction
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from planner_core.depth_events.course import Simulation
+from planner_core.depth_events.known import read_displayed
+from planner_core.depth_events.reading import EventReading, read_all
+from planner_core.depth_events.sets import EventContext, EventSet, QueueFacts, sets_of
+from planner_core.errors import InputInvalid
+from tests.planner_core.depth_events.reading.support import (
+    AT,
+    CORREL,
+    FULL,
+    HIGH,
+    LOW,
+    Told,
+    as_lines,
+    as_text,
+    message,
+    pcf,
+)
+from tests.planner_core.depth_events.support import Json, do, member, play, shared
+
+SQ1 = QueueFacts(maxdepth=1000, qdepthhi=80, qdepthlo=20, depth=0)
+KNOWN = EventContext(members=("QM1", "QM2", "QM3"), queues={"SQ1": SQ1})
+START = datetime(2026, 3, 2, 9, 0, tzinfo=UTC)
+
+
+def written(simulation: Simulation, *, with_correl_ids: bool = True) -> bytes:
+    """The messages of a simulation as amqsevt would have written them."""
+    return as_lines(
+        *(
+            Told(
+                each.queue_manager,
+                each.queue,
+                each.event.reason,
+                each.time_since_reset,
+                each.high_q_depth,
+                each.msg_enq_count,
+                each.msg_deq_count,
+                f"{each.occurrence:048X}" if with_correl_ids and each.correl_id else None,
+                START + timedelta(seconds=int(each.at)),
+            )
+            for each in simulation.events
+        )
+    )
+
+
+def read(data: bytes, known: EventContext = KNOWN) -> EventReading:
+    return read_all([("events", data)], known)
+
+
+def only_set(reading: EventReading) -> EventSet:
+    (found,) = reading.sets
+    return found
+
+
+def codes(reading: EventReading) -> list[str]:
+    return [finding.code for finding in reading.findings]
+
+
+# ---- the cases of a shared queue ---------------------------------------------------------------------------------------
+
+
+def rises(perfmev: Mapping[str, str], *, active: bool = True) -> Simulation:
+    """QM2 puts 300 and gets 100, QM1 puts 600: the depth reaches 800, and QM1 detects it."""
+    members = [
+        member(name, perfmev.get(name, "ENABLED"), active=active or name != "QM3")
+        for name in ("QM1", "QM2", "QM3")
+    ]
+    timeline = [
+        do("put", "QM2", "SQ1", 300, 10),
+        do("get", "QM2", "SQ1", 100, 20),
+        do("put", "QM1", "SQ1", 600, 60),
+    ]
+    return play(members, [shared()], timeline)  # fmt: skip
+
+
+def test_se1_three_messages_of_one_event_account_for_its_depth() -> None:
+    reading = read(written(rises({})))
+    found = only_set(reading)
+    assert (found.event.reason, found.grouped_by, found.is_shared) == (HIGH, "correl_id", True)
+    assert [(m.queue_manager, m.message.enqueued, m.message.dequeued) for m in found.members] == [
+        ("QM1", 600, 0),
+        ("QM2", 300, 100),
+        ("QM3", 0, 0),
+    ]
+    assert found.null_events == ("QM3",)
+    assert found.missing == ()
+    assert (found.reconciliation.computed_depth, found.reconciliation.told_depth) == (800, 800)
+    assert found.reconciliation.unreconciled == 0
+    assert codes(reading) == []
+
+
+def test_se2_a_member_with_perfmev_disabled_that_did_nothing_is_missing_and_nothing_else_is() -> None:
+    reading = read(
+        written(rises({"QM3": "DISABLED"})), replace(KNOWN, perfmev={"QM1": True, "QM2": True, "QM3": False})
+    )
+    found = only_set(reading)
+    assert [(each.queue_manager, each.cause) for each in found.missing] == [("QM3", "perfmev_disabled")]
+    assert (found.null_events, found.reconciliation.unreconciled) == ((), 0)
+    assert codes(reading) == ["READ_SET_INCOMPLETE"]
+
+
+def test_se3_what_a_silent_member_did_is_unreconciled_and_put_down_to_it() -> None:
+    reading = read(written(rises({"QM2": "DISABLED"})))
+    found = only_set(reading)
+    assert [m.queue_manager for m in found.members] == ["QM1", "QM3"]
+    assert (found.reconciliation.computed_depth, found.reconciliation.unreconciled) == (600, 200)
+    (missing,) = found.missing
+    assert (missing.queue_manager, missing.cause) == ("QM2", "perfmev_disabled")
+    assert codes(reading) == ["READ_SET_INCOMPLETE", "READ_SET_UNRECONCILED"]
+    (finding,) = [each for each in reading.findings if each.code == "READ_SET_UNRECONCILED"]
+    assert "QM2 did not report: it put 200 messages more than it got" in finding.message
+
+
+def test_se3_with_perfmev_said_to_be_enabled_its_message_was_lost() -> None:
+    found = only_set(
+        read(written(rises({"QM2": "DISABLED"})), replace(KNOWN, perfmev=dict.fromkeys(KNOWN.members, True)))
+    )
+    assert [(each.queue_manager, each.cause) for each in found.missing] == [("QM2", "not_read")]
+
+
+def test_se4_and_se6_give_no_message_and_no_set() -> None:
+    for perfmev in ({"QM1": "DISABLED"}, dict.fromkeys(("QM1", "QM2", "QM3"), "DISABLED")):
+        assert rises(perfmev).events == ()
+
+
+def test_se5_a_member_that_is_not_active_may_be_that_or_not_have_been_read() -> None:
+    found = only_set(read(written(rises({}, active=False))))
+    assert [(each.queue_manager, each.cause) for each in found.missing] == [("QM3", "not_known")]
+    assert found.reconciliation.unreconciled == 0
+
+
+def test_se9_thirty_one_of_thirty_two_messages_are_null_events() -> None:
+    names = [f"QM{number:02}" for number in range(32)]
+    timeline = [do("put", "QM00", "SQ1", 800, 10)]
+    reading = read(
+        written(play([member(name) for name in names], [shared()], timeline)), EventContext(tuple(names))
+    )
+    found = only_set(reading)
+    assert (len(found.members), len(found.null_events), found.missing) == (32, 31, ())
+    assert found.most_puts is not None
+    assert (found.most_puts.queue_manager, found.most_puts.share) == ("QM00", Fraction(1))
+
+
+# ---- IBM's examples ----------------------------------------------------------------------------------------------------
+
+EXAMPLE_1 = [(HIGH, 800, 1157, 357, 800), (LOW, 900, 1220, 1820, 200)]
+EXAMPLE_2 = [
+    (HIGH, 800, 1645, 845, 800),
+    (LOW, 855, 311, 911, 200),
+    (HIGH, 800, 1377, 777, 800),
+    (FULL, 1000, 324, 124, 1000),
+    (LOW, 1000, 221, 1021, 200),
+]
+
+
+@pytest.mark.parametrize("rows", [EXAMPLE_1, EXAMPLE_2], ids=["example 1", "example 2"])
+@pytest.mark.parametrize(
+    "known",
+    [EventContext(), EventContext(queues={"MYQUEUE1": replace(SQ1, is_shared=False)})],
+    ids=["bare", "thresholds known"],
+)
+def test_the_depths_of_ibms_examples_follow_from_the_messages(
+    rows: list[tuple[int, int, int, int, int]], known: EventContext
+) -> None:
+    messages = [
+        message(
+            queue_manager="QM1", queue="MYQUEUE1", reason=reason, high=high, enqueued=enq, dequeued=deq,
+            time_since_reset=600, created=START + timedelta(seconds=600 * number),
+        )
+        for number, (reason, high, enq, deq, _) in enumerate(rows, start=1)
+    ]  # fmt: skip
+    found = sets_of(messages, known)
+    assert [each.reconciliation.computed_depth for each in found] == [depth for *_, depth in rows]
+    assert [each.reconciliation.unreconciled or 0 for each in found] == [0] * len(rows)
+    assert [each.members[0].counted for each in found] == [None] + ["since_the_set_before"] * (len(rows) - 1)
+
+
+def test_the_captured_chain_has_no_rates_where_all_happened_within_a_second() -> None:
+    chain = as_lines(Told("NHARAPP", "EVT.HI", HIGH, 0, 4, 4, 0), Told("NHARAPP", "EVT.HI", FULL, 0, 5, 1, 0))
+    reading = read(
+        chain, EventContext(queues={"EVT.HI": QueueFacts(maxdepth=5, qdepthhi=80, qdepthlo=20, depth=0)})
+    )
+    assert [each.event.reason for each in reading.sets] == [HIGH, FULL]
+    assert [each.reconciliation.computed_depth for each in reading.sets] == [4, 5]
+    assert [each.reconciliation.told_depth for each in reading.sets] == [4, 5]
+    assert [each.rate.puts for each in reading.sets] == [None, None]
+
+
+def test_files_of_one_second_in_the_order_of_their_names_are_put_right() -> None:
+    """2053-queue-full.json comes before 2224-queue-depth-high.json, and happened after it."""
+    full = as_lines(Told("NHARAPP", "EVT.HI", FULL, 0, 5, 1, 0))
+    high = as_lines(Told("NHARAPP", "EVT.HI", HIGH, 0, 4, 4, 0))
+    reading = read_all([("2053.json", full), ("2224.json", high)], EventContext())
+    assert [each.event.reason for each in reading.sets] == [HIGH, FULL]
+
+
+# ---- how messages are brought together ---------------------------------------------------------------------------------
+
+
+def three(**values: object) -> list[Told]:
+    return [Told(name, "SQ1", HIGH, 60, 800, 100, 0, **values) for name in ("QM1", "QM2", "QM3")]  # type: ignore[arg-type]
+
+
+def test_without_correl_id_messages_near_in_time_are_a_set_and_said_to_be_so() -> None:
+    told = [replace(each, created=AT + timedelta(seconds=at)) for at, each in enumerate(three())]
+    reading = read(as_lines(*told), EventContext())
+    found = only_set(reading)
+    assert (found.grouped_by, len(found.members), found.is_shared) == ("time", 3, True)
+    assert codes(reading)[-1] == "READ_SET_BY_TIME"
+    assert any("within 5 seconds" in each["assumed"] for each in reading.assumptions)
+
+
+@pytest.mark.parametrize(("seconds", "sets"), [(5, 1), (6, 2)])
+def test_the_window_is_what_is_said(seconds: int, sets: int) -> None:
+    one, two, _ = three()
+    data = as_lines(one, replace(two, created=AT + timedelta(seconds=seconds)))
+    assert len(read(data, EventContext()).sets) == sets
+    assert len(read(data, EventContext(window_s=0)).sets) == 2
+
+
+def test_a_queue_manager_writes_once_for_one_event() -> None:
+    one, two, _ = three()
+    data = as_lines(one, two, replace(one, enqueued=1), replace(two, enqueued=1))
+    assert [[m.message.enqueued for m in each.members] for each in read(data, EventContext()).sets] == [
+        [100, 100],
+        [1, 1],
+    ]
+
+
+def test_another_correl_id_is_another_set_however_near_in_time() -> None:
+    one, two, _ = three()
+    data = as_lines(replace(one, correl_id=CORREL), replace(two, correl_id=CORREL[:-1] + "E"))
+    assert [len(each.members) for each in read(data, EventContext()).sets] == [1, 1]
+
+
+def test_queues_that_are_said_not_to_be_shared_are_kept_apart() -> None:
+    known = EventContext(queues={"SQ1": QueueFacts(is_shared=False)})
+    found = read(as_lines(*three()), known).sets
+    assert [(len(each.members), each.is_shared, each.missing) for each in found] == [(1, False, ())] * 3
+    later = [replace(each, created=AT + timedelta(hours=1)) for each in three()]
+    chained = read(as_lines(*three(), *later), known).sets
+    assert [each.reconciliation.depth_before for each in chained] == [0, 0, 0, 800, 800, 800]
+
+
+def test_queue_managers_outside_the_group_are_not_taken_into_its_sets() -> None:
+    reading = read(as_lines(*three()), EventContext(members=("QM1", "QM2")))
+    assert [[m.queue_manager for m in each.members] for each in reading.sets] == [["QM1", "QM2"], ["QM3"]]
+
+
+def test_without_times_the_nth_message_of_each_queue_manager_goes_with_the_nth_of_the_others() -> None:
+    files = [
+        (name, pcf(Told(name, "SQ1", HIGH, enqueued=1)) + pcf(Told(name, "SQ1", LOW)) + pcf(Told(name, "SQ1", HIGH, enqueued=2)))
+        for name in ("QM1", "QM2")
+    ]  # fmt: skip
+    reading = read_all(files, EventContext())
+    assert [(each.event.reason, each.grouped_by, len(each.members)) for each in reading.sets] == [
+        (HIGH, "order", 2),
+        (LOW, "order", 2),
+        (HIGH, "order", 2),
+    ]
+    assert "READ_SET_BY_TIME" in codes(reading)
+
+
+def test_a_file_that_is_given_twice_changes_nothing() -> None:
+    data = written(rises({}))
+    once, twice = read_all([("a", data)], KNOWN), read_all([("a", data), ("b", data)], KNOWN)
+    assert twice.repeats == 3
+    assert [each.as_json() for each in twice.sets] == [each.as_json() for each in once.sets]
+
+
+def test_messages_that_nothing_tells_apart_are_not_taken_for_repeats() -> None:
+    assert read(pcf(Told()) * 2, EventContext()).repeats == 0
+
+
+def test_service_interval_events_are_in_no_set() -> None:
+    reading = read(as_lines(Told(reason=2226)), EventContext())
+    assert (len(reading.sets), len(reading.service_interval)) == (0, 1)
+
+
+# ---- what a set says ---------------------------------------------------------------------------------------------------
+
+
+def chain(*told: Told, known: EventContext | None = None) -> EventReading:
+    """Messages a quarter of an hour apart."""
+    at = [replace(each, created=START + timedelta(minutes=15 * number)) for number, each in enumerate(told)]
+    return read(as_lines(*at), known or EventContext())
+
+
+def test_rates_rest_on_time_since_reset_of_each_queue_manager() -> None:
+    data = as_lines(
+        Told("QM1", "SQ1", HIGH, 100, 800, 1000, 0, CORREL),
+        Told("QM2", "SQ1", HIGH, 50, 790, 100, 300, CORREL),
+    )
+    found = only_set(read(data, EventContext()))
+    assert [
+        (m.rate.as_json()["put_rate_per_s"], m.rate.as_json()["get_rate_per_s"]) for m in found.members
+    ] == [
+        (10, 0),
+        (2, 6),
+    ]
+    assert (found.rate.puts, found.rate.gets) == (Fraction(12), Fraction(6))
+    assert found.most_puts is not None
+    assert found.most_gets is not None
+    assert (found.most_puts.queue_manager, found.most_puts.share) == ("QM1", Fraction(10, 11))
+    assert (found.most_gets.queue_manager, found.most_gets.share) == ("QM2", Fraction(1))
+
+
+def test_where_time_since_reset_is_zero_the_times_of_the_messages_tell_the_rate() -> None:
+    low = Told("QM1", "SQ1", LOW, 900, 0, 0, 0)
+    high = Told("QM1", "SQ1", HIGH, 0, 800, 90, 0)
+    found = chain(low, high).sets[1].members[0].rate
+    assert (found.puts, found.seconds, found.basis) == (Fraction(90, 900), Fraction(900), "creation_times")
+
+
+@pytest.mark.parametrize(
+    ("seconds", "counted"),
+    [(900, "since_the_set_before"), (898, "since_the_set_before"), (897, "shorter"), (902, "since_the_set_before"), (903, "longer")],
+)  # fmt: skip
+def test_counters_that_do_not_begin_at_the_set_before_are_told(seconds: int, counted: str) -> None:
+    reading = chain(Told("QM1", "SQ1", LOW, 9, 0, 0, 0), Told("QM1", "SQ1", HIGH, seconds, 800, 800, 0))
+    assert reading.sets[1].members[0].counted == counted
+    assert ("READ_SET_COUNTERS" in codes(reading)) is (counted != "since_the_set_before")
+
+
+def test_a_queue_manager_that_stops_getting_is_told_where_gets_were_to_be_expected() -> None:
+    low = Told("QM1", "SQ1", LOW, 900, 0, 0, 45)
+    for seconds, is_told in ((900, True), (100, True), (99, False)):
+        reading = chain(low, Told("QM1", "SQ1", HIGH, seconds, 800, 800, 0))
+        assert ("READ_SET_GETS_STOPPED" in codes(reading)) is is_told, seconds
+    assert "READ_SET_GETS_STOPPED" not in codes(chain(low, Told("QM1", "SQ1", HIGH, 900, 800, 801, 1)))
+
+
+def test_a_queue_from_which_more_was_got_than_put_was_not_empty() -> None:
+    found = chain(Told("QM1", "SQ1", LOW, 60, 0, 100, 700)).sets[0].reconciliation
+    assert (found.depth_before, found.computed_depth, found.depth) == (None, None, None)
+    facts = EventContext(queues={"SQ1": replace(SQ1, depth=None)})
+    found = chain(Told("QM1", "SQ1", LOW, 60, 0, 100, 700), known=facts).sets[0].reconciliation
+    assert (found.depth_before, found.depth) == (None, 200)
+
+
+def test_the_set_after_one_that_does_not_reconcile_begins_at_the_depth_that_was_told() -> None:
+    reading = chain(
+        Told("QM1", "SQ1", HIGH, 60, 800, 700, 0),
+        Told("QM1", "SQ1", FULL, 900, 1000, 200, 0),
+    )
+    assert [each.reconciliation.unreconciled for each in reading.sets] == [100, 0]
+    assert codes(reading).count("READ_SET_UNRECONCILED") == 1
+
+
+def test_high_depth_of_a_shared_queue_tells_nothing_of_those_that_did_not_put() -> None:
+    """Queue Full right after Queue Depth High at MAXDEPTH: nobody put in between."""
+    told = Told("QM1", "SQ1", FULL, 1, 0, 0, 0, CORREL)
+    assert only_set(read(as_lines(told), EventContext())).reconciliation.told_depth is None
+    assert only_set(read(as_lines(told))).reconciliation.told_depth == 1000
+
+
+def test_a_high_depth_below_the_threshold_is_told_and_not_taken_for_the_depth() -> None:
+    reading = read(
+        as_lines(Told("QM1", "SQ1", HIGH, 60, 799, 799, 0, CORREL)), EventContext(queues={"SQ1": SQ1})
+    )
+    assert codes(reading) == ["READ_SET_HIGH_DEPTH"]
+    assert only_set(reading).reconciliation.told_depth is None
+    reading = read(
+        as_lines(Told("QM1", "SQ1", HIGH, 60, 800, 800, 0, CORREL)), EventContext(queues={"SQ1": SQ1})
+    )
+    assert codes(reading) == []
+
+
+def test_what_contradicts_what_was_said_of_the_members_is_told() -> None:
+    known = replace(KNOWN, perfmev={"QM3": False})
+    assert "READ_SET_MEMBERS_DIFFER" in codes(read(written(rises({})), known))
+    known = EventContext(members=("QM1", "QM2"))
+    assert "READ_SET_MEMBERS_DIFFER" in codes(read(written(rises({})), known))
+
+
+def test_a_member_seen_elsewhere_was_probably_not_active() -> None:
+    one, two, three_ = (replace(each, correl_id=CORREL) for each in three())
+    reading = chain(
+        replace(one, reason=LOW), replace(two, queue="OTHER"), known=EventContext(members=("QM1", "QM2"))
+    )
+    assert [(each.queue_manager, each.cause) for each in reading.sets[0].missing] == [("QM2", "not_active")]
+    reading = chain(one, known=EventContext(members=("QM1", "QM2"), perfmev={"QM2": True}))
+    assert [(each.queue_manager, each.cause) for each in reading.sets[0].missing] == [("QM2", "not_read")]
+    assert three_.queue_manager == "QM3"
+
+
+def test_findings_of_one_code_end_at_twenty() -> None:
+    told = [Told("QM1", f"Q{number}", HIGH, 60, 800, 700, 0) for number in range(30)]
+    assert codes(chain(*told)).count("READ_SET_UNRECONCILED") == 20
+
+
+# ---- what is refused ---------------------------------------------------------------------------------------------------
+
+
+def test_no_files_and_files_without_events_are_refused_with_their_names() -> None:
+    with pytest.raises(InputInvalid, match="one file of events or more"):
+        read_all([], EventContext())
+    with pytest.raises(InputInvalid, match=r"hello\.txt: This is none of the formats"):
+        read_all([("good", as_lines(Told())), ("hello.txt", b"hello")], EventContext())
+    with pytest.raises(InputInvalid, match=r"cut\.txt: line 1: 'NO NAME' is no name of a queue"):
+        read_all([("cut.txt", as_text(Told(queue="NO NAME")).encode())], EventContext())
+
+
+def test_what_is_damaged_is_told_beside_what_could_be_read() -> None:
+    reading = read(pcf(Told()) + pcf(Told())[:50], EventContext())
+    assert len(reading.sets) == 1
+    (finding,) = [each for each in reading.findings if each.code == "READ_EVENTS_UNREAD"]
+    assert "offset 236 (X'EC')" in finding.message
+
+
+def test_a_code_page_that_was_taken_for_granted_is_told_with_its_file() -> None:
+    for data, pages in ((pcf(Told(), ccsid=1047), ["1047"]), (pcf(Told(), ccsid=500), [])):
+        told = [each for each in read(data, EventContext()).findings if each.code == "READ_EVENTS_CODE_PAGE"]
+        assert [each.field for each in told] == ["/files/0" for _ in pages]
+        assert all(page in each.message for each, page in zip(told, pages, strict=True))
+
+
+def test_attributes_are_read_out_of_displays_of_both_platforms() -> None:
+    text = """
+CSQM401I MQP1 QUEUE(SQ1) TYPE(QLOCAL) QSGDISP(SHARED)
+MAXDEPTH(1000) QDEPTHHI(80) QDEPTHLO(20) QDPHIEV(ENABLED)
+AMQ8409I: Display Queue details.
+   QUEUE(LQ1)                              TYPE(QLOCAL)
+   MAXDEPTH(5000)                          QDEPTHHI(90)
+AMQ8408I: Display Queue Manager details.
+   QMNAME(QM1)                             PERFMEV(DISABLED)
+"""
+    found = read_displayed(text)
+    assert found.queues["SQ1"] == QueueFacts(1000, 80, 20, is_shared=True)
+    assert found.queues["LQ1"] == QueueFacts(5000, 90, None)
+    assert found.perfmev == {"QM1": False}
+    assert found.problems == ()
+
+
+def test_attributes_that_cannot_be_are_told_with_their_line() -> None:
+    found = read_displayed("QUEUE(SQ1)\nMAXDEPTH(many)\nQDEPTHHI(101)\nQMNAME(QM1) PERFMEV(PERHAPS)")
+    assert [problem.line for problem in found.problems] == [2, 3, 4]
+    assert found.queues["SQ1"] == QueueFacts()
+
+
+# ---- anything ----------------------------------------------------------------------------------------------------------
+
+
+@st.composite
+def timelines(draw: st.DrawFn) -> tuple[list[Json], int, int, int]:
+    """Puts and gets of three queue managers, a second apart or more."""
+    steps, at = [], 0
+    for _ in range(draw(st.integers(1, 25))):
+        at += draw(st.integers(1, 300))
+        name = draw(st.sampled_from(("QM1", "QM2", "QM3")))
+        steps.append(do(draw(st.sampled_from(("put", "get"))), name, "SQ1", draw(st.integers(1, 40)), at))
+    low, high = sorted((draw(st.integers(0, 99)), draw(st.integers(1, 100))))
+    return steps, draw(st.integers(1, 60)), low, high
+
+
+@settings(max_examples=60)
+@given(timelines())
+def test_where_all_report_every_set_accounts_for_its_depth(drawn: tuple[list[Json], int, int, int]) -> None:
+    """What the simulator wrote is read again: as many sets as events, complete, and reconciled."""
+    steps, maxdepth, low, high = drawn
+    simulation = play(
+        [member(name) for name in ("QM1", "QM2", "QM3")],
+        [shared(maxdepth=maxdepth, qdepthlo=low, qdepthhi=high)],
+        steps,
+    )
+    if not simulation.events:
+        return
+    facts = QueueFacts(maxdepth, high, low, is_shared=True, depth=0)
+    reading = read(written(simulation), replace(KNOWN, queues={"SQ1": facts}))
+    occurrences = [each for each in simulation.occurrences if each.messages]
+    assert [each.event for each in reading.sets] == [each.event for each in occurrences]
+    for found, happened in zip(reading.sets, occurrences, strict=True):
+        assert found.missing == ()
+        assert len(found.members) == 3
+        assert found.reconciliation.enqueued == sum(each.msg_enq_count for each in happened.written)
+        if found.reconciliation.depth_before_basis == "given":
+            assert found.reconciliation.computed_depth == happened.depth
+        assert found.null_events == tuple(
+            sorted(each.queue_manager for each in happened.written if each.is_null)
+        )
+
+
+@given(st.permutations(range(9)), st.booleans())
+def test_the_order_of_messages_with_correl_ids_makes_no_difference(order: list[int], one_file: bool) -> None:
+    told = [
+        Told(
+            name, "SQ1", reason, 60, depth, 100, 0, f"{number:048X}",
+            START + timedelta(minutes=number),
+        )
+        for number, (reason, depth) in enumerate(((HIGH, 800), (FULL, 1000), (LOW, 1000)), start=1)
+        for name in ("QM1", "QM2", "QM3")
+    ]  # fmt: skip
+    shuffled = [told[at] for at in order]
+    files = (
+        [("events", as_lines(*shuffled))]
+        if one_file
+        else [(f"events {at}", as_lines(each)) for at, each in enumerate(shuffled)]
+    )
+
+    def plain(reading: EventReading) -> list[object]:
+        return [
+            (each.event, [(m.queue_manager, m.rate) for m in each.members], each.reconciliation, each.missing)
+            for each in reading.sets
+        ]
+
+    assert plain(read_all(files, KNOWN)) == plain(read(as_lines(*told)))

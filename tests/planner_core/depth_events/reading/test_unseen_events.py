@@ -1,0 +1,120 @@
+"""Sets that cannot follow each other, and a CorrelId that cannot be of one event."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import timedelta
+
+import pytest
+
+from planner_core.depth_events.reading import EventReading, read_all
+from planner_core.depth_events.sets import EventContext, QueueFacts
+from planner_core.findings import Finding
+from tests.planner_core.depth_events.reading.support import AT, FULL, HIGH, LOW, Told, as_lines
+
+UNSEEN, TWICE = "READ_SET_EVENT_UNSEEN", "READ_SET_CORREL_ID_TWICE"
+
+
+def read(*messages: Told, known: EventContext | None = None) -> EventReading:
+    return read_all([("events", as_lines(*messages))], known or EventContext())
+
+
+def told(reading: EventReading, code: str) -> list[Finding]:
+    return [each for each in reading.findings if each.code == code]
+
+
+def one_after_the_other(*reasons: int, queue_manager: str = "QM1", apart_s: int = 60) -> list[Told]:
+    """A set of one message for each, with CorrelIds of their own."""
+    return [
+        Told(
+            queue_manager,
+            "SQ1",
+            reason,
+            apart_s,
+            800,
+            10,
+            0,
+            f"{nth:048X}",
+            AT + timedelta(seconds=apart_s * nth),
+        )
+        for nth, reason in enumerate(reasons, start=1)
+    ]
+
+
+@pytest.mark.parametrize(("sets", "more"), [(21, 0), (22, 1), (60, 39)])
+def test_findings_that_are_left_out_are_counted(sets: int, more: int) -> None:
+    reading = read(*one_after_the_other(*[HIGH] * sets))
+    assert len(told(reading, UNSEEN)) == min(20, sets - 1)
+    says = " ".join(each.message for each in told(reading, "READ_FINDINGS_LEFT_OUT"))
+    assert (f"{more} of {UNSEEN}" in says) is bool(more)
+
+
+@pytest.mark.parametrize(
+    ("reasons", "unseen"),
+    [
+        ((HIGH, LOW, HIGH, FULL, LOW, HIGH), []),  # IBM's example 2, and on
+        ((HIGH, HIGH), [2]),
+        ((HIGH, FULL, HIGH), [3]),  # Queue Full does not enable QDPHIEV
+        ((HIGH, FULL, LOW, FULL), []),
+        ((LOW, LOW), [2]),
+        ((LOW, FULL, LOW), []),
+        ((FULL, FULL), [2]),
+        ((FULL, HIGH, FULL), []),  # QDPHIEV was enabled when the first put was rejected
+        ((HIGH, HIGH, LOW, HIGH, HIGH), [2, 5]),
+    ],
+)
+def test_an_event_that_was_switched_off_needs_another_to_be_there_again(
+    reasons: tuple[int, ...], unseen: list[int]
+) -> None:
+    findings = told(read(*one_after_the_other(*reasons)), UNSEEN)
+    assert [each.field for each in findings] == [f"/sets/{number - 1}" for number in unseen]
+
+
+def test_what_can_have_been_between_is_named() -> None:
+    (finding,) = told(read(*one_after_the_other(HIGH, HIGH)), UNSEEN)
+    assert (
+        "set 1, the same event, left QDPHIEV DISABLED, and only a Queue Depth Low enables it"
+        in finding.message
+    )
+    assert "one set" not in finding.message
+
+
+def test_sets_by_time_that_are_too_far_apart_may_be_one() -> None:
+    apart = [
+        replace(each, correl_id=None, queue_manager=name, created=AT + timedelta(seconds=9 * nth))
+        for nth, (each, name) in enumerate(zip(one_after_the_other(HIGH, HIGH), ("QM1", "QM2"), strict=True))
+    ]
+    shared = {"SQ1": QueueFacts(is_shared=True)}
+    (finding,) = told(read(*apart, known=EventContext(queues=shared)), UNSEEN)
+    assert "or the two are one set whose messages are further apart than the window allows" in finding.message
+    assert not told(read(*apart, known=EventContext(queues=shared, window_s=9)), UNSEEN)
+
+
+def test_queues_of_one_name_that_nothing_says_are_shared_have_switches_of_their_own() -> None:
+    one, other = one_after_the_other(HIGH, HIGH)
+    both = (replace(one, correl_id=None), replace(other, correl_id=None, queue_manager="QM2"))
+    assert not told(read(*both), UNSEEN)
+
+
+def test_events_of_one_second_may_stand_in_any_order() -> None:
+    first, *others = one_after_the_other(HIGH, HIGH, LOW)
+    at_once = [replace(each, created=others[0].created) for each in others]
+    assert not told(read(first, *at_once), UNSEEN)
+
+
+def test_two_messages_of_one_queue_manager_with_one_correl_id_are_told() -> None:
+    one, other = one_after_the_other(HIGH, LOW)
+    (finding,) = told(read(one, replace(one, enqueued=11)), TWICE)
+    assert finding.field == "/sets/1"
+    assert "Sets 1 and 2 have one CorrelId" in finding.message
+    assert "QM1 wrote more than one message with it" in finding.message
+    (finding,) = told(read(one, replace(other, correl_id=one.correl_id)), TWICE)
+    assert "the events or queues differ" in finding.message
+    assert not told(read(one, other), TWICE)
+    assert not told(read(one, replace(one, queue_manager="QM2")), TWICE)
+
+
+def test_a_correl_id_of_everything_is_told_once() -> None:
+    every = [replace(each, correl_id="A" * 48) for each in one_after_the_other(*(HIGH, LOW) * 4)]
+    (finding,) = told(read(*every), TWICE)
+    assert "Sets 1, 2, 3, 4, 5 and 3 more have one CorrelId" in finding.message

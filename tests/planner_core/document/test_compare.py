@@ -1,0 +1,78 @@
+"""Differences of documents and results."""
+
+from __future__ import annotations
+
+import copy
+from typing import Any
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from planner_core.document.compare import differences
+from tests.planner_core.plans import BASE, plan
+
+json_values = st.recursive(
+    st.one_of(st.none(), st.booleans(), st.integers(-5, 5), st.text(max_size=3)),
+    lambda inner: st.one_of(
+        st.lists(inner, max_size=3),
+        st.dictionaries(st.sampled_from(["name", "code", "a", "b/c", "~"]), inner, max_size=3),
+    ),
+    max_leaves=12,
+)
+
+
+def test_a_changed_value_is_named_with_its_queue_and_structure() -> None:
+    before, after = (
+        plan().model_dump(mode="json"),
+        plan(structures__0__queues__0__backlog=5).model_dump(mode="json"),
+    )
+
+    (found,) = differences(before, after)
+
+    assert found.as_json() == {
+        "pointer": "/structures/APP1/queues/Q1/backlog",
+        "kind": "changed",
+        "before": 100000,
+        "after": 5,
+    }
+
+
+def test_a_queue_that_moved_in_its_list_is_no_difference() -> None:
+    document: Any = copy.deepcopy(BASE)
+    document["structures"][0]["queues"].append({"name": "Q2", "message_bytes": 1, "backlog": 1})
+    turned = copy.deepcopy(document)
+    turned["structures"][0]["queues"].reverse()
+
+    assert differences(document, turned) == ()
+
+
+def test_added_and_removed_queues_are_told_apart() -> None:
+    document: Any = copy.deepcopy(BASE)
+    document["structures"][0]["queues"][0]["name"] = "Q9"
+
+    found = {(item.kind, item.pointer) for item in differences(BASE, document)}
+
+    assert found == {("removed", "/structures/APP1/queues/Q1"), ("added", "/structures/APP1/queues/Q9")}
+
+
+def test_a_list_of_plain_values_is_one_value() -> None:
+    (found,) = differences({"preflist": ["CF01", "CF02"]}, {"preflist": ["CF02", "CF01"]})
+
+    assert (found.pointer, found.before) == ("/preflist", ["CF01", "CF02"])
+
+
+def test_one_is_not_true_and_one_is_not_one_point_zero() -> None:
+    assert len(differences({"a": 1}, {"a": True})) == 1
+
+
+@given(json_values)
+def test_a_value_does_not_differ_from_itself(value: object) -> None:
+    assert differences(value, copy.deepcopy(value)) == ()
+
+
+@given(json_values, json_values)
+def test_different_values_differ_and_the_other_way_round_as_often(before: object, after: object) -> None:
+    there, back = differences(before, after), differences(after, before)
+
+    assert len(there) == len(back)
+    assert {item.pointer for item in there} == {item.pointer for item in back}

@@ -1,0 +1,96 @@
+"""Findings that the planners accept, with their reasons."""
+
+from __future__ import annotations
+
+import pytest
+
+from planner_core.errors import DocumentInvalid
+from planner_core.plan.evaluate import evaluate
+from tests.planner_core.plans import findings_of, plan
+
+PATH: dict[str, object] = {"structures__0__offload": {}}
+
+
+def test_an_acknowledged_warning_carries_its_reason() -> None:
+    found = findings_of(
+        **PATH, acknowledged=[{"code": "DSGROUP_MISSING", "reason": "defined by the storage team"}]
+    )
+
+    assert found["DSGROUP_MISSING"].acknowledged == "defined by the storage team"
+    assert found["DSGROUP_MISSING"].severity == "warning"
+    assert "ACKNOWLEDGEMENT_UNUSED" not in found
+
+
+def test_it_is_for_the_named_structure_only() -> None:
+    accepted = {"code": "DSGROUP_MISSING", "structure": "OTHER", "reason": "x"}
+
+    found = findings_of(**PATH, acknowledged=[accepted])
+
+    assert found["DSGROUP_MISSING"].acknowledged is None
+    assert found["ACKNOWLEDGEMENT_UNUSED"].field == "/acknowledged/0"
+
+
+def test_a_message_that_is_accepted_is_accepted_word_for_word() -> None:
+    two = [{"name": name, "size": size} for name, size in (("CF01", "64G"), ("CF02", "299M"))]
+    given: dict[str, object] = {"structures__0__initsize": "300M", "coupling_facilities": two}
+    message = findings_of(**given)["CF_TOO_SMALL"].message
+    accepted = {
+        "code": "CF_TOO_SMALL",
+        "structure": "APP1",
+        "message": message,
+        "reason": "CF02 is for tests",
+    }
+    assert findings_of(**given, acknowledged=[accepted])["CF_TOO_SMALL"].acknowledged == "CF02 is for tests"
+
+    given["coupling_facilities"] = [*two, {"name": "CF03", "size": "299M"}]
+    given["structures__0__preflist"] = ["CF01", "CF02", "CF03"]
+    found = findings_of(**given, acknowledged=[accepted])
+
+    assert "CF03" in found["CF_TOO_SMALL"].message
+    assert found["CF_TOO_SMALL"].acknowledged is None
+    assert found["ACKNOWLEDGEMENT_UNUSED"].field == "/acknowledged/0"
+    assert "it is open again" in found["ACKNOWLEDGEMENT_UNUSED"].message
+    del accepted["message"]
+    assert findings_of(**given, acknowledged=[accepted])["CF_TOO_SMALL"].acknowledged, "whatever it says"
+
+
+def test_every_finding_has_a_message_that_can_be_accepted() -> None:
+    for item in evaluate(plan(**PATH)).findings:
+        given = {"code": item.code, "message": item.message, "reason": "x"}
+        assert plan(acknowledged=[given]).acknowledged[0].message == item.message
+
+
+@pytest.mark.parametrize("message", ["", " ", "a\nb", 5, "x" * 20_001])
+def test_a_message_is_one_line(message: object) -> None:
+    with pytest.raises(DocumentInvalid) as caught:
+        plan(acknowledged=[{"code": "DSGROUP_MISSING", "reason": "x", "message": message}])
+
+    assert caught.value.problems[0].field == "/acknowledged/0/message"
+
+
+def test_an_error_is_not_accepted() -> None:
+    found = findings_of(
+        structures__0__recover=False, acknowledged=[{"code": "PERSISTENT_NEEDS_RECOVER", "reason": "x"}]
+    )
+
+    assert found["PERSISTENT_NEEDS_RECOVER"].acknowledged is None
+    assert "ACKNOWLEDGEMENT_UNUSED" in found
+
+
+@pytest.mark.parametrize("reason", ["", "   ", "a\nb", "a\x00b", "x" * 501, 5, None])
+def test_a_reason_is_a_sentence_on_one_line(reason: object) -> None:
+    with pytest.raises(DocumentInvalid) as caught:
+        plan(acknowledged=[{"code": "DSGROUP_MISSING", "reason": reason}])
+
+    assert caught.value.problems[0].field == "/acknowledged/0/reason"
+
+
+def test_a_reason_appears_in_no_output() -> None:
+    from planner_core.texts.outputs import OUTPUT_KINDS, render_output
+
+    document = plan(**PATH, acknowledged=[{"code": "DSGROUP_MISSING", "reason": ") /* SIZE(1) ZZZ"}])
+    result = evaluate(document)
+
+    for kind in OUTPUT_KINDS:
+        if kind != "job":
+            assert "ZZZ" not in render_output(kind, result).text

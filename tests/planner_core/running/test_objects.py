@@ -1,0 +1,337 @@
+"""MQ's objects: after each single command a group is safe, and after the last one it is as planned."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from planner_core.document.reading import read_json
+from planner_core.findings import Finding
+from planner_core.plan.evaluate import evaluate
+from planner_core.plan.result import PlanResult
+from planner_core.running.compare import Comparison, compare
+from planner_core.running.state import read_running, same
+from planner_core.texts.mqsc.commands import read_commands
+from planner_core.texts.mqsc.render import mqsc
+from tests.planner_core.running.sysplex import FROM_LEVEL_5, MqGroup, Refused, Unsafe
+from tests.planner_core.running.test_merge import result
+
+GROUP = "MQ.SMDS.*.APP1"
+DEFINED = {
+    "OFFLOAD": "SMDS", "OFFLD1TH": "70", "OFFLD1SZ": "32K", "OFFLD2TH": "80", "OFFLD2SZ": "4K", "OFFLD3TH": "90",
+    "OFFLD3SZ": "0K", "DSGROUP": "", "DSBLOCK": "256K", "DSBUFS": "100", "DSEXPAND": "YES", "CFCONLOS": "ASQMGR",
+    "RECAUTO": "YES",
+}  # fmt: skip
+"""What DEFINE CFSTRUCT ... CFLEVEL(5) gives a structure that states nothing."""
+
+
+def carry_out(found: Comparison, group: MqGroup) -> None:
+    """Issue the commands as their remarks say."""
+    for step in found.commands:
+        if step.kind == "job":
+            group.formatted.add(re.findall(r"define and format (\S+) for", step.command)[0])
+        elif step.kind == "mqsc":
+            group.is_stopped = step.takes_effect == "needs an outage"
+            assert_states_all(step.command)
+            group.issue(step.command)
+            group.is_stopped = False
+
+
+def assert_states_all(command: str) -> None:
+    """An ALTER that raises the level or changes offload leaves nothing to what MQ assumes."""
+    if command.startswith("ALTER CFSTRUCT") and re.search(
+        r"CFLEVEL\(5\)|OFFLOAD|OFFLD|DSGROUP|DSBLOCK", command
+    ):
+        for key in (
+            "OFFLOAD",
+            "CFCONLOS",
+            "RECAUTO",
+            *(f"OFFLD{n}{what}" for n in (1, 2, 3) for what in ("TH", "SZ")),
+        ):
+            assert f" {key}(" in command, (key, command)
+
+
+def text_of(attributes: dict[str, str], *, as_display: bool) -> str:
+    said = " ".join(f"{key}('{value}')" for key, value in attributes.items())
+    return f"{'' if as_display else 'DEFINE '}CFSTRUCT(APP1) {said}\n"
+
+
+@st.composite
+def structures_today(draw: st.DrawFn) -> dict[str, str]:
+    found = {"CFLEVEL": str(draw(st.integers(3, 5))), "RECOVER": draw(st.sampled_from(["YES", "NO"]))}
+    if found["CFLEVEL"] != "5":
+        return found
+    found |= DEFINED
+    found["OFFLOAD"] = draw(st.sampled_from(["SMDS", "DB2"]))
+    if found["OFFLOAD"] == "SMDS" or draw(st.booleans()):
+        found["DSGROUP"] = draw(st.sampled_from([GROUP, "OLD.*.APP1"]))
+    for number in (1, 2, 3):
+        found[f"OFFLD{number}SZ"] = draw(st.sampled_from(["64K", "8K", "0K"]))
+    found["DSBLOCK"] = draw(st.sampled_from(["64K", "256K"]))
+    found["DSEXPAND"] = draw(st.sampled_from(["YES", "NO"]))
+    found["CFCONLOS"] = draw(st.sampled_from(["ASQMGR", "TERMINATE", "TOLERATE"]))
+    found["RECAUTO"] = draw(st.sampled_from(["YES", "NO"]))
+    return found
+
+
+@st.composite
+def plans(draw: st.DrawFn) -> dict[str, Any]:
+    if draw(st.integers(0, 5)) == 0:
+        return {"structures__0__cflevel": 4, "structures__0__offload": {}}
+    rules = draw(st.sampled_from([[], [{"usage_over": 70, "size_over": "0K"}]]))
+    to = draw(st.sampled_from(["SMDS", "DB2"]))
+    found: dict[str, Any] = {"structures__0__offload": {"to": to, "rules": rules, "dsgroup": GROUP}}
+    if draw(st.booleans()):
+        found["structures__0__cflevel"] = 5
+    if draw(st.booleans()):
+        found["structures__0__recover"] = True
+    if draw(st.booleans()):
+        found["structures__0__cfconlos"] = draw(st.sampled_from(["ASQMGR", "TERMINATE", "TOLERATE"]))
+        found["structures__0__recauto"] = draw(st.booleans())
+        found["structures__0__offload"]["dsexpand"] = draw(st.booleans())
+    return found
+
+
+@settings(max_examples=300, deadline=None)
+@given(structures_today(), plans(), st.booleans())
+def test_a_structure_is_safe_after_each_command_and_as_planned_after_the_last(
+    today: dict[str, str], changes: dict[str, Any], as_display: bool
+) -> None:
+    made = result(**changes)
+    planned = changes["structures__0__offload"]
+    group = MqGroup({"APP1": dict(today)}, {}, formatted={today.get("DSGROUP", "")})
+    if "DB2" in {planned.get("to"), today.get("OFFLOAD")}:
+        has_rules = today.get("OFFLOAD") == "DB2" and any(today[f"OFFLD{n}SZ"] != "64K" for n in (1, 2, 3))
+        group.to_db2 = {"APP1"} if planned.get("to") == "DB2" or has_rules else set()
+    if "TERMINATE" in {changes.get("structures__0__cfconlos"), today.get("CFCONLOS")}:
+        group.to_terminate = {"APP1"}
+    found = compare(made, read_running([text_of(today, as_display=as_display)]))
+    carry_out(found, group)
+    (command,) = [each for each in read_commands(mqsc(made)).commands if each.kind == "CFSTRUCT"]
+    stays_low = today["CFLEVEL"] != "5" and "structures__0__cflevel" not in changes
+    for key, value in command.settings().items():
+        now = group.cfstructs["APP1"]
+        if stays_low and FROM_LEVEL_5.fullmatch(key):
+            assert key not in now, key
+            continue
+        has_today = key in today
+        assert same(key, now[key], today[key] if has_today and not is_stated(key, changes) else value), key
+
+
+def is_stated(key: str, changes: dict[str, Any]) -> bool:
+    """Whether the plan states an attribute of the CFSTRUCT; `offload` states the method and the rules together, or nothing."""
+    if key.lower() in {"cflevel", "recover", "cfconlos", "recauto"}:
+        return f"structures__0__{key.lower()}" in changes
+    offload = changes["structures__0__offload"]
+    if key == "OFFLOAD":
+        return "to" in offload
+    return ("rules" if key.startswith("OFFLD") else key.lower()) in offload
+
+
+KEEPS = (
+    "DEFINE CFSTRUCT(APP1) CFLEVEL(5) RECOVER(NO) OFFLOAD(SMDS) OFFLD1TH(50) OFFLD1SZ(16K) OFFLD2TH(60) OFFLD2SZ(8K) "
+    "OFFLD3TH(70) OFFLD3SZ(1K) DSGROUP('MQ.SMDS.*.APP1') DSBLOCK(64K) DSBUFS(800) DSEXPAND(NO) CFCONLOS(TERMINATE) RECAUTO(NO)\n"
+)
+KEEPS_QUEUE = (
+    "DEFINE QLOCAL(Q1) QSGDISP(SHARED) CFSTRUCT(APP1) DEFPSIST(YES) NOSHARE DEFSOPT(EXCL) INDXTYPE(MSGID) "
+    "MAXMSGL(100) BOTHRESH(5) MAXDEPTH(77)\n"
+)
+
+
+def silent(**paths: Any) -> PlanResult:  # noqa: ANN401
+    """A plan that states a queue and the name of its data sets, and nothing else of MQ's objects."""
+    queue = {"name": "Q1", "message_bytes": 1024, "backlog": 100_000}
+    return result(**{"structures__0__queues": [queue], "admin__headroom_percent": 10, **paths})
+
+
+def of(found: Comparison, code: str) -> list[Finding]:
+    return [each for each in found.findings if each.code == code]
+
+
+@pytest.mark.parametrize("is_stored", [False, True])
+def test_what_the_plan_does_not_state_of_an_object_keeps_todays_value(is_stored: bool) -> None:
+    made = silent()
+    if is_stored:  # every key is there, with its default
+        made = evaluate(read_json(made.document.model_dump_json()))
+    running = read_running([KEEPS, KEEPS_QUEUE])
+    found = compare(made, running)
+    assert found.commands == ()
+    assert found.is_same
+    kept = [
+        each.message
+        for each in of(found, "UNSTATED_KEPT")
+        if "(APP1)" in each.message or "(Q1)" in each.message
+    ]
+    for attribute in ("RECOVER(NO)", "CFCONLOS(TERMINATE)", "RECAUTO(NO)", "OFFLD1TH(50)", "OFFLD1SZ(16K)", "OFFLD2SZ(8K)",
+                      "OFFLD3SZ(1K)", "DSBLOCK(64K)", "DSBUFS(800)", "DSEXPAND(NO)"):  # fmt: skip
+        assert attribute in kept[0]
+    assert "keeps DEFPSIST(YES), NOSHARE, DEFSOPT(EXCL)" in kept[1]
+    assert "calculated with DEFPSIST(NO), SHARE, DEFSOPT(SHARED)" in kept[1]
+    assert "KEPT. CFSTRUCT(APP1) keeps RECOVER(NO)" in found.text
+
+
+def test_the_plans_defaults_replace_todays_values_of_objects_where_that_is_asked_for() -> None:
+    found = compare(silent(), read_running([KEEPS, KEEPS_QUEUE]), unstated="plan")
+    altered = " ".join(step.command for step in found.commands)
+    for attribute in (
+        "RECOVER(YES)",
+        "OFFLD1TH(70)",
+        "DSBUFS(100)",
+        "DSBLOCK(256K)",
+        "RECAUTO(YES)",
+        "DEFPSIST(NO)",
+    ):
+        assert attribute in altered
+    assert not [
+        each for each in of(found, "UNSTATED_KEPT") if "CFSTRUCT" in each.message or "QLOCAL" in each.message
+    ]
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "command"),
+    [
+        ("recover", True, "ALTER CFSTRUCT(APP1) RECOVER(YES)"),
+        ("offload__dsbufs", 100, "ALTER CFSTRUCT(APP1) DSBUFS(100)"),
+        ("queues__0__persistent", False, "ALTER QLOCAL(Q1) QSGDISP(SHARED) DEFPSIST(NO)"),
+        ("queues__0__max_message_length", 2000, "ALTER QLOCAL(Q1) QSGDISP(SHARED) MAXMSGL(2000)"),
+    ],
+)
+def test_what_the_plan_states_of_an_object_is_altered_and_nothing_else(
+    key: str, value: object, command: str
+) -> None:
+    found = compare(silent(**{f"structures__0__{key}": value}), read_running([KEEPS, KEEPS_QUEUE]))
+    assert [step.command for step in found.commands] == [command]
+
+
+def test_rules_change_with_their_method_and_stay_with_it() -> None:
+    db2 = "DEFINE CFSTRUCT(APP1) CFLEVEL(5) RECOVER(YES) OFFLOAD(DB2) OFFLD1TH(41) OFFLD1SZ(64K)\n"
+    (alter,) = [
+        step.command
+        for step in compare(
+            silent(structures__0__offload={"to": "SMDS", "dsgroup": GROUP}), read_running([db2])
+        ).commands
+        if step.command.startswith("ALTER")
+    ]
+    assert "OFFLOAD(SMDS) OFFLD1TH(70) OFFLD1SZ(32K)" in alter
+    rules = {"rules": [{"usage_over": 70, "size_over": "0K"}]}
+    assert compare(silent(structures__0__offload=rules), read_running([db2])).commands == ()
+
+
+def test_cflevel_that_the_plan_does_not_state_stays_and_offload_of_the_plan_is_named() -> None:
+    for level in ("CFLEVEL(4)", ""):
+        found = compare(silent(), read_running([f"CFSTRUCT(APP1)\n{level}\nRECOVER(YES)\n"]))
+        assert found.commands == ()
+        (told,) = of(found, "CFLEVEL_STAYS_LOWER")
+        assert (told.severity, told.field, told.structure) == ("warning", "/structures/0/cflevel", "APP1")
+        assert "OFFLOAD, DSGROUP. State cflevel: 5" in told.message
+
+
+@pytest.mark.parametrize("offload", [{}, {"to": "SMDS"}])
+def test_no_alter_sets_smds_without_a_dsgroup(offload: dict[str, str]) -> None:
+    made = silent(structures__0__cflevel=5, structures__0__offload=offload)
+    found = compare(made, read_running(["DEFINE CFSTRUCT(APP1) CFLEVEL(4) RECOVER(YES)\n"]))
+    assert found.commands == ()
+    assert not found.is_same
+    (told,) = of(found, "ALTER_WITHOUT_DSGROUP")
+    assert (told.severity, told.field) == ("warning", "/structures/0/offload/dsgroup")
+    text = found.text
+    assert "NOT YET. CFSTRUCT(APP1) would get OFFLOAD(SMDS) without DSGROUP" in text
+    assert "Nothing to do" not in text
+
+
+def test_a_loss_of_protection_and_a_changed_level_are_warnings_with_both_values() -> None:
+    today = KEEPS.replace("RECOVER(NO)", "RECOVER(YES)").replace("CFLEVEL(5)", "CFLEVEL(4)")
+    today = today[: today.index(" OFFLOAD")] + "\n"
+    asked = silent(
+        structures__0__cflevel=5,
+        structures__0__recover=False,
+        structures__0__queues__0__persistent=False,
+    )
+    found = compare(asked, read_running([today, KEEPS_QUEUE]))
+    told = {each.field: each for each in of(found, "MQ_PROTECTION_CHANGES")}
+    assert {each.severity for each in told.values()} == {"warning"}
+    assert "RECOVER(YES) becomes RECOVER(NO)" in told["/structures/0/recover"].message
+    assert "CFLEVEL(4) becomes CFLEVEL(5)" in told["/structures/0/cflevel"].message
+    assert "DEFPSIST(YES) becomes DEFPSIST(NO)" in told["/structures/0/queues/0/persistent"].message
+    assert of(compare(silent(), read_running([today, KEEPS_QUEUE])), "MQ_PROTECTION_CHANGES") == []
+
+
+AT_LEVEL_4 = "CFSTRUCT(APP1)\nCFLEVEL(4)\nRECOVER(YES)\nCFCONLOS(TERMINATE)\nRECAUTO(NO)\n"
+
+
+def test_a_raised_level_keeps_cfconlos_and_recauto_that_a_display_shows() -> None:
+    found = compare(silent(structures__0__cflevel=5), read_running([AT_LEVEL_4]))
+    (alter,) = [step for step in found.commands if step.command.startswith("ALTER")]
+    assert "CFLEVEL(5) CFCONLOS(TERMINATE) RECAUTO(NO) OFFLOAD(SMDS)" in alter.command
+    assert "CFCONLOS(TERMINATE) and RECAUTO(NO) stay as today" in alter.why
+
+
+def test_a_raised_level_names_each_change_of_cfconlos_and_recauto() -> None:
+    made = silent(structures__0__cflevel=5, structures__0__cfconlos="TOLERATE", structures__0__recauto=True)
+    (alter,) = [
+        step
+        for step in compare(made, read_running([AT_LEVEL_4])).commands
+        if step.command.startswith("ALTER")
+    ]
+    assert "CFLEVEL(5) CFCONLOS(TOLERATE) RECAUTO(YES) OFFLOAD(SMDS)" in alter.command
+    assert alter.why.startswith(
+        "CFLEVEL 4 becomes 5, CFCONLOS TERMINATE becomes TOLERATE, RECAUTO NO becomes YES."
+    )
+
+
+def test_a_queue_that_is_defined_anew_keeps_attributes_that_the_plan_does_not_state() -> None:
+    moved = KEEPS_QUEUE.replace("CFSTRUCT(APP1)", "CFSTRUCT(OLD)")
+    _, define = compare(silent(), read_running([moved])).commands
+    assert define.command == (
+        "DEFINE QLOCAL(Q1) QSGDISP(SHARED) CFSTRUCT(APP1) DEFPSIST(YES) NOSHARE DEFSOPT(EXCL) INDXTYPE(MSGID) MAXMSGL(100) "
+        "BOTHRESH(5) MAXDEPTH(77)"
+    )
+
+
+RULES = "OFFLD1TH(70) OFFLD1SZ(32K) OFFLD2TH(80) OFFLD2SZ(4K) OFFLD3TH(90) OFFLD3SZ(0K)"
+
+
+def test_the_simulation_refuses_what_diff_printed_before() -> None:
+    """The former commands: rules before the method, and a raised level that named two attributes."""
+    db2 = {**DEFINED, "CFLEVEL": "5", "OFFLOAD": "DB2", **{f"OFFLD{n}SZ": "64K" for n in (1, 2, 3)}}
+    group = MqGroup({"APP1": db2}, {}, formatted={GROUP})
+    with pytest.raises(Unsafe, match="rules of APP1 offload to Db2"):
+        group.issue(f"ALTER CFSTRUCT(APP1) {RULES} DSGROUP('{GROUP}')")
+    group = MqGroup({"APP1": {"CFLEVEL": "4"}}, {}, formatted={GROUP})
+    with pytest.raises(Unsafe, match="queue managers end with APP1"):
+        group.issue(f"ALTER CFSTRUCT(APP1) CFLEVEL(5) DSGROUP('{GROUP}')")
+    assert group.cfstructs["APP1"]["OFFLOAD"] == "DB2"
+    group = MqGroup({"APP1": db2}, {})
+    with pytest.raises(Unsafe, match="not formatted"):
+        group.issue(f"ALTER CFSTRUCT(APP1) OFFLOAD(SMDS) {RULES} DSGROUP('{GROUP}')")
+    smds = {**DEFINED, "CFLEVEL": "5", "DSGROUP": GROUP}
+    with pytest.raises(Refused, match="DATA SETS IN USE"):
+        MqGroup({"APP1": smds}, {}, formatted={GROUP}).issue("ALTER CFSTRUCT(APP1) DSBLOCK(64K)")
+    assert FROM_LEVEL_5.fullmatch("RECAUTO")
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    st.sampled_from(["APP1", "OLD"]),
+    st.sampled_from(["NONE", "MSGID"]),
+    st.sampled_from(["YES", "NO"]),
+    st.booleans(),
+)
+def test_mq_takes_every_command_for_a_queue(
+    structure: str, index: str, share: str, states_share: bool
+) -> None:
+    today = {"CFSTRUCT": structure, "DEFPSIST": "YES", "SHARE": share, "DEFSOPT": "SHARED", "INDXTYPE": index}
+    word = "SHARE" if share == "YES" else "NOSHARE"
+    text = f"DEFINE QLOCAL(Q1) QSGDISP(SHARED) CFSTRUCT({structure}) DEFPSIST(YES) {word} DEFSOPT(SHARED) INDXTYPE({index})\n"
+    changes: dict[str, Any] = {"structures__0__queues__0__index_type": "CORRELID"}
+    if states_share:
+        changes["structures__0__queues__0__share"] = True
+    group = MqGroup({}, {"Q1": today})
+    carry_out(compare(result(**changes), read_running([text])), group)
+    now = group.queues["Q1"]
+    assert (now["CFSTRUCT"], now["INDXTYPE"]) == ("APP1", "CORRELID")
+    assert now["SHARE"] == ("YES" if states_share else share)

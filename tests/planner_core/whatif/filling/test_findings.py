@@ -1,0 +1,114 @@
+"""Every finding of the questions about structures: raised where it holds, and not where it just does not."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from decimal import Decimal
+from typing import NamedTuple
+
+import pytest
+
+from planner_core.findings import Finding, catalogue
+from planner_core.plan.evaluate import evaluate
+from planner_core.texts.smds_job import smds_job
+from planner_core.whatif.filling_up import Outage, fill_up
+from planner_core.whatif.recovery import RecoveryQuestion, recovery
+from planner_core.whatif.thresholds import ThresholdQuestion, advise
+from tests.planner_core.whatif.filling.plans import Document, queue, structure
+
+Ask = Callable[[], tuple[Finding, ...]]
+SOME = queue(message_bytes=4096, put_rate_per_s=100, persistent=True)
+FOUR_GB: Document = {"initsize": "4G", "size": "4G"}
+
+
+class Case(NamedTuple):
+    """Where a finding is raised, the nearest where it is not, and the field it is about."""
+
+    raised: Ask
+    not_raised: Ask
+    field: str | None
+
+
+def outage(made: Document, keys: Document = FOUR_GB, **asked: object) -> Ask:
+    return lambda: fill_up(structure([made], **keys), "APP1", Outage(**asked)).findings
+
+
+def thresholds(made: Document, keys: Document = FOUR_GB, **asked: object) -> Ask:
+    return lambda: advise(structure([made], **keys), "APP1", ThresholdQuestion(**asked)).findings
+
+
+def recovered(made: Document, **asked: object) -> Ask:
+    return lambda: recovery(structure([made]), RecoveryQuestion(**asked)).findings
+
+
+def job(**keys: object) -> Ask:
+    made: Document = {"queue_managers": ["QM01"], "offload": {"dsgroup": "MQ.*.APP1"}, **FOUR_GB, **keys}
+    return lambda: smds_job(evaluate(structure([SOME], **made))).findings
+
+
+CODES: Mapping[str, Case] = {
+    "FULL_DURING_OUTAGE": Case(
+        # 1 166 929 messages fit with IBM's rules
+        outage(SOME, outage_minutes=Decimal(195)),
+        outage(SOME, outage_minutes=Decimal(194)),
+        "/structures/0/initsize",
+    ),
+    "OUTAGE_ASSUMED": Case(outage(queue(backlog=10)), outage(SOME), "/structures/0/queues"),
+    "MAXDEPTH_DURING_OUTAGE": Case(
+        outage({**SOME, "maxdepth": 539_999}), outage({**SOME, "maxdepth": 540_000}), "/structures/0/queues"
+    ),
+    "DATA_SET_FULL_DURING_OUTAGE": Case(
+        outage({**SOME, "message_bytes": 100_000}, data_set_bytes=2**30),
+        outage({**SOME, "message_bytes": 100_000}, data_set_bytes=2**37),
+        "/structures/0/offload/dsgroup",
+    ),
+    "BACKLOG_DOES_NOT_FIT": Case(
+        thresholds(SOME, hold=2_000_000), thresholds(SOME, hold=1_900_000), "/structures/0/initsize"
+    ),
+    "BACKLOG_USES_LAST_TENTH": Case(
+        thresholds(SOME, hold=1_900_000), thresholds(SOME, hold=1_500_000), "/structures/0/initsize"
+    ),
+    "TYPICAL_DEPTH_NOT_GIVEN": Case(thresholds(SOME), thresholds(SOME, typical=0), "/structures/0/queues"),
+    "OFFLOADS_IN_NORMAL_RUNNING": Case(
+        # IBM's 90 % of the 648 294 that fit
+        thresholds(SOME, typical=583_466),
+        thresholds(SOME, typical=583_464),
+        "/structures/0/offload/rules",
+    ),
+    "NORMAL_RUNNING_NEARLY_FULL": Case(
+        thresholds(SOME, typical=551_051), thresholds(SOME, typical=551_049), "/structures/0/initsize"
+    ),
+    "IBM_MARGIN_NOT_KEPT": Case(
+        thresholds(SOME, hold=1_000_000),
+        thresholds(SOME, hold=1_000_000, margin_percent=Decimal(10)),
+        "/structures/0/offload/rules",
+    ),
+    "RECOVERY_TOO_SLOW": Case(
+        recovered(SOME, recovery_minutes=Decimal(21)),
+        recovered(SOME, recovery_minutes=Decimal(30)),
+        "/structures/0/recover",
+    ),
+    "LOG_RATE_ASSUMED": Case(recovered(SOME), recovered(SOME, log_read_mb_per_s=Decimal(100)), None),
+    "LOG_WITHOUT_RATE": Case(
+        recovered(queue(backlog=5, persistent=True)), recovered(queue(backlog=5)), "/structures/0/queues"
+    ),
+    "SMDS_JOB_INCOMPLETE": Case(job(queue_managers=1), job(), "/queue_managers"),
+    "SMDS_DOES_NOT_GROW": Case(
+        job(offload={"dsgroup": "MQ.*.APP1", "dsexpand": False}), job(), "/structures/0/offload/dsexpand"
+    ),
+    "SMDS_JOB_CHOICES_ASSUMED": Case(job(), job(offload={"to": "DB2"}), None),
+}
+
+
+@pytest.mark.parametrize("code", CODES)
+def test_it_is_raised_where_it_holds_with_its_field_and_source(code: str) -> None:
+    (found,) = [finding for finding in CODES[code].raised() if finding.code == code]
+    assert found.field == CODES[code].field
+    assert found.severity == catalogue()[code].severity
+    assert found.source == catalogue()[code].source
+    assert found.message.endswith(".")
+
+
+@pytest.mark.parametrize("code", CODES)
+def test_it_is_not_raised_where_it_just_does_not_hold(code: str) -> None:
+    assert code not in {finding.code for finding in CODES[code].not_raised()}

@@ -1,0 +1,264 @@
+"""The job of the shared message data sets: one for each queue manager and structure, and what stands against it."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from planner_core.document.model import PlanDocument
+from planner_core.document.reading import read_object
+from planner_core.plan.evaluate import evaluate
+from planner_core.texts.smds_job import LOADS, Load, SmdsJob, smds_job
+from tests.planner_core.whatif.filling.plans import queue, structure
+
+NAMES = ["QM01", "QM02", "QM03"]
+
+
+def plan(**keys: object) -> PlanDocument:
+    made: dict[str, object] = {
+        "queue_managers": NAMES,
+        "initsize": "1G",
+        "size": "2G",
+        "offload": {"dsgroup": "MQ.SMDS.*.APP1"},
+        **keys,
+    }
+    return structure([queue(message_bytes=20_000, backlog=500_000)], **made)
+
+
+def made(**keys: object) -> SmdsJob:
+    return smds_job(evaluate(plan(**keys)))
+
+
+def made_for(load: Load, **keys: object) -> SmdsJob:
+    return smds_job(evaluate(plan(**keys)), load=load)
+
+
+def test_data_sets_of_500_large_messages_have_space_for_them_and_grow_from_there() -> None:
+    """10,000,000 bytes and the header of 512 are 2442 pages of 4096; 2 % and a block of 256 KB on top."""
+    document = structure(
+        [queue(message_bytes=10_000_000, backlog=500)],
+        queue_managers=["QM01", "QM02"],
+        offload={"dsgroup": "MQ.SMDS.*.BIG"},
+        initsize="41M",
+        size="62M",
+    )
+    space = 500 * 2442 * 4096 * 1.02 + 256 * 1024
+    small, large = (smds_job(evaluate(document), load=load) for load in LOADS)
+    for each in small.data_sets:
+        assert space / 2**20 <= each.primary_mib <= space / 2**20 + 2
+        assert each.secondary_mib * 100 >= each.when_full_mib - each.primary_mib
+        assert each.secondary_mib * 10 >= each.primary_mib
+    assert sum(each.primary_mib for each in small.data_sets) < 10 * 1024
+    assert sum(each.primary_mib for each in large.data_sets) > 300 * 1024
+    assert [each.when_full_mib for each in small.data_sets] == [each.primary_mib for each in large.data_sets]
+    assert "planned" in small.text
+    assert "DSEXPAND(YES)" in small.text
+    assert "full at SIZE" in large.text
+
+
+@pytest.mark.parametrize("load", LOADS)
+def test_space_of_the_job_is_that_of_the_result(load: Load) -> None:
+    offload = {"dsgroup": "MQ.SMDS.*.APP1", "rules": [{"usage_over": 0, "size_over": "4K"}]}
+    need = evaluate(plan(offload=offload)).structures[1].smds
+    assert need is not None
+    bytes_needed = need.overload_bytes if load == "backlog" else need.when_full_bytes
+    assert bytes_needed > 2**20
+    assert {each.primary_mib for each in made_for(load, offload=offload).data_sets} == {
+        -(-bytes_needed // 2**20)
+    }
+
+
+def test_a_structure_that_offloads_nothing_at_its_backlog_has_space_for_an_overload() -> None:
+    """The space is that of a plan with half as many messages more in a structure of the same size."""
+    sizes = {
+        "initsize": "1G",
+        "size": "1G",
+        "offload": {"dsgroup": "MQ.SMDS.*.APP1"},
+        "queue_managers": NAMES,
+    }
+    planned, more = (
+        evaluate(structure([queue(message_bytes=20_000, backlog=backlog)], **sizes))
+        for backlog in (26_000, 39_000)
+    )
+    (before, after) = (result.structures[1].smds for result in (planned, more))
+    assert before is not None
+    assert after is not None
+    assert before.at_backlog_bytes == 0
+    assert before.overload_bytes == after.at_backlog_bytes > 100 * 2**20
+    (primary,) = {each.primary_mib for each in smds_job(planned).data_sets}
+    assert primary == -(-after.at_backlog_bytes // 2**20)
+
+
+def test_primary_space_is_100_mib_at_least_but_no_more_than_a_full_structure_needs() -> None:
+    large = structure(
+        [queue(backlog=1)], queue_managers=NAMES, offload={"dsgroup": "MQ.*.A"}, initsize="1G", size="1G"
+    )
+    assert {(each.primary_mib, each.secondary_mib >= 10) for each in smds_job(evaluate(large)).data_sets} == {
+        (100, True)
+    }
+    queues = [queue(f"Q{number}", message_bytes=100, backlog=1) for number in range(9)]
+    offload = {"dsgroup": "MQ.SMDS.*.APP1", "dsblock": "1M"}
+    small = smds_job(
+        evaluate(structure(queues, queue_managers=NAMES, offload=offload, initsize="41M", size="41M"))
+    )
+    assert all(9 <= each.primary_mib == each.when_full_mib < 100 for each in small.data_sets)
+
+
+def test_the_head_of_the_job_names_the_placeholders_in_it() -> None:
+    for job in (
+        made(initsize="40M", size="60M"),
+        made(initsize="20G", size="40G"),
+        made(offload={"to": "DB2"}),
+    ):
+        head, _, body = job.text.partition("EXEC PGM=")
+        assert set(re.findall(r"[+]{2}[A-Z]+[+]{2}", head)) == set(re.findall(r"[+]{2}[A-Z]+[+]{2}", body))
+
+
+def test_a_primary_space_for_a_full_structure_may_not_fit_on_one_volume_and_the_answer_says_so() -> None:
+    assert "on one volume" in made_for("size").text
+    (assumed,) = made_for("size").findings
+    (primary,) = {each.primary_mib for each in made_for("size").data_sets}
+    assert f"the largest here is {primary} MiB" in assumed.message
+
+
+@pytest.mark.parametrize("load", LOADS)
+def test_data_sets_that_do_not_expand_have_the_space_of_a_full_structure_and_are_reported(load: Load) -> None:
+    offload = {"dsgroup": "MQ.SMDS.*.APP1", "dsexpand": False}
+    job = made_for(load, offload=offload)
+    assert {(each.primary_mib - each.when_full_mib, each.secondary_mib) for each in job.data_sets} == {(0, 0)}
+    assert re.search(r"MEGABYTES\([0-9]+\) -", job.text)
+    codes = [each.code for each in job.findings]
+    assert codes == ["SMDS_DOES_NOT_GROW", "SMDS_JOB_CHOICES_ASSUMED"]
+    assert job.findings[0].field == "/structures/0/offload/dsexpand"
+    assert [each.code for each in made().findings] == ["SMDS_JOB_CHOICES_ASSUMED"]
+
+
+def test_a_plan_with_errors_gives_no_job() -> None:
+    assert made().text
+    document = plan().model_dump(mode="json", exclude_defaults=True) | {"system": {"initsize": "1M"}}
+    wrong = smds_job(evaluate(read_object(document)))
+    assert (wrong.text, wrong.data_sets) == ("", ())
+    assert [each.code for each in wrong.findings] == ["SYSTEM_STRUCTURE_BELOW_MINIMUM"]
+
+
+def test_what_only_the_cfrm_job_lacks_does_not_keep_the_data_sets_from_their_job() -> None:
+    document = plan().model_dump(mode="json", exclude_defaults=True) | {"policy": {"job": True}}
+    result = evaluate(read_object(document))
+    assert "JOB_INCOMPLETE" in {each.code for each in result.findings}
+    assert smds_job(result).text
+
+
+def test_every_queue_manager_has_a_data_set_of_the_size_when_the_structure_is_full() -> None:
+    job = made_for("size")
+    assert [(each.queue_manager, each.name) for each in job.data_sets] == [
+        (name, f"MQ.SMDS.{name}.APP1") for name in NAMES
+    ]
+    need = evaluate(plan()).structures[1].smds
+    assert need is not None
+    assert {each.primary_mib for each in job.data_sets} == {-(-need.when_full_bytes // 2**20)}
+    assert len(re.findall(r"EXEC PGM=IDCAMS$", job.text, re.MULTILINE)) == 3
+    assert len(re.findall(r"EXEC PGM=CSQJUFMT,", job.text)) == 3
+    assert [finding.code for finding in job.findings] == ["SMDS_JOB_CHOICES_ASSUMED"]
+
+
+def test_the_job_keeps_to_the_columns_and_rules_of_jcl() -> None:
+    for line in [*made().text.splitlines(), *made_for("size", initsize="20G", size="40G").text.splitlines()]:
+        assert len(line) <= 71
+        assert line.isascii()
+        assert line.startswith(("//", "  ", "/*"))
+    text = made().text
+    assert text.splitlines().count("/*") == 3
+    names = re.findall(r"^//([A-Z0-9]+) ", text, re.MULTILINE)
+    steps = [name for name in names if name.startswith(("DEF", "FMT"))]
+    assert len(set(steps)) == len(steps)
+    assert all(len(name) <= 8 for name in names)
+
+
+def test_data_sets_over_4_gb_name_a_data_class_and_smaller_ones_do_not() -> None:
+    large = made(initsize="20G", size="40G")
+    assert all(each.needs_extended_addressability for each in large.data_sets)
+    assert large.text.count("DATACLASS(") == 3
+    small = made(initsize="40M", size="60M")
+    assert not any(each.needs_extended_addressability for each in small.data_sets)
+    assert "DATACLASS(" not in small.text
+
+
+@pytest.mark.parametrize(
+    ("keys", "field", "words"),
+    [
+        ({"queue_managers": 3}, "/queue_managers", "List the names"),
+        ({"offload": {}}, "/structures/0/offload/dsgroup", "no DSGROUP"),
+    ],
+)
+def test_what_is_missing_is_named_and_no_job_is_given(
+    keys: dict[str, object], field: str, words: str
+) -> None:
+    job = made(**keys)
+    assert (job.text, job.data_sets) == ("", ())
+    assert [(finding.severity, finding.field) for finding in job.findings] == [("error", field)]
+    assert words in job.findings[0].message
+
+
+def test_two_structures_with_one_dsgroup_are_refused() -> None:
+    found = plan().model_dump(mode="json", exclude_defaults=True)
+    other = {**found["structures"][0], "name": "APP2", "queues": [queue("Q2", message_bytes=20_000)]}
+    job = smds_job(evaluate(read_object({**found, "structures": [*found["structures"], other]})))
+    assert job.text == ""
+    assert "APP2 has the same DSGROUP as APP1" in job.findings[0].message
+
+
+@pytest.mark.parametrize("keys", [{"offload": {"to": "DB2"}}, {"cflevel": 4}])
+def test_without_smds_there_is_nothing_to_define(keys: dict[str, object]) -> None:
+    job = made(**keys)
+    assert job.data_sets == ()
+    assert "No structure of the plan offloads to SMDS." in job.text
+
+
+def test_a_job_has_at_most_255_steps() -> None:
+    """z/OS MVS JCL Reference, EXEC statement: "A job can have a maximum of 255 job steps"."""
+    names = [f"QM{number:02}" for number in range(1, 33)]
+    structures = [
+        {
+            "name": f"A{at}",
+            "offload": {"dsgroup": f"MQ.SMDS.*.A{at}"},
+            "queues": [{"name": f"Q{at}", "message_bytes": 70_000, "backlog": 9}],
+        }
+        for at in range(8)
+    ]
+    document = read_object(
+        {"schema_version": 1, "qsg": "SQ03", "queue_managers": names, "structures": structures}
+    )
+    job = smds_job(evaluate(document))
+    assert len(job.data_sets) == 256
+    jobs = job.text.split("//* Put another JOB statement here")
+    steps = [part.count(" EXEC PGM=") for part in jobs]
+    assert steps == [254, 254, 4]
+    assert all(re.findall(r"EXEC PGM=(\w+)", part)[0] == "IDCAMS" for part in jobs)
+    assert "Put another" not in made().text
+
+
+def test_a_data_set_name_of_more_than_44_characters_is_told_and_no_job_is_given() -> None:
+    longest = "AAAAAAAA.BBBBBBBB.CCCCCCCC.DDDDDDDD.*.EEE"  # 44 with QM01
+    assert made(offload={"dsgroup": longest}).text
+    job = made(offload={"dsgroup": longest + "E"})
+    assert (job.text, job.data_sets) == ("", ())
+    (finding,) = job.findings
+    assert finding.field == "/structures/0/offload/dsgroup"
+    assert "up to 45 characters, such as AAAAAAAA.BBBBBBBB.CCCCCCCC.DDDDDDDD.QM01.EEEE" in finding.message
+
+
+def test_two_dsgroups_that_give_one_data_set_are_told() -> None:
+    structures = [
+        {
+            "name": name,
+            "offload": {"dsgroup": dsgroup},
+            "queues": [{"name": f"Q.{name}", "message_bytes": 70_000, "backlog": 9}],
+        }
+        for name, dsgroup in (("A", "MQ.*.QM02"), ("B", "MQ.QM02.*"))
+    ]
+    document = {"schema_version": 1, "qsg": "SQ03", "queue_managers": ["QM01"], "structures": structures}
+    assert smds_job(evaluate(read_object(document))).text
+    job = smds_job(evaluate(read_object({**document, "queue_managers": ["QM01", "QM02"]})))
+    assert job.text == ""
+    assert [(each.structure, "MQ.QM02.QM02" in each.message) for each in job.findings] == [("B", True)]

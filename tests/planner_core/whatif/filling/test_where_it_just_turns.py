@@ -1,0 +1,141 @@
+"""Cases at the edge of a rule, where the neighbouring rule would answer otherwise."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from fractions import Fraction
+
+import pytest
+
+from planner_core.sizing.offload import RULE_OFF_BYTES
+from planner_core.whatif.filling_up import Outage, fill_up
+from planner_core.whatif.recovery import RecoveryQuestion, recovery
+from planner_core.whatif.thresholds import ThresholdAdvice, ThresholdQuestion, advise
+from tests.planner_core.whatif.filling.plans import Document, queue, structure
+
+KIB, MIB = 2**10, 2**20
+
+
+def ask(size: str, *queues: Document, **keys: object) -> ThresholdAdvice:
+    return advise(structure(list(queues), initsize=size, size=size), "APP1", ThresholdQuestion(**keys))
+
+
+# ---- thresholds ------------------------------------------------------------------------------------------------------
+
+
+def test_where_all_but_the_largest_are_costly_to_offload_no_smaller_size_is_left_for_rule_2() -> None:
+    advice = ask("10G", queue(), costly_up_to=40 * KIB)
+    assert advice.rules[0].size_bytes == 32 * KIB
+    assert advice.rules[1].size_bytes == RULE_OFF_BYTES
+    assert "the rule is off" in advice.rules[1].why
+
+
+def test_a_backlog_that_fills_the_structure_by_ibms_arithmetic_leaves_no_threshold() -> None:
+    # 4 194 304 x 768 bytes are 3 GB exactly.
+    assert ask("3G", queue(backlog=4_194_304)).ibm.threshold is None
+    assert ask("3G", queue(backlog=4_000_000)).ibm.threshold == 0
+
+
+def test_of_three_kinds_of_messages_rule_2_parts_those_that_are_furthest_apart() -> None:
+    sizes = (5 * KIB, 9 * KIB, 31 * KIB)
+    advice = ask("10G", *(queue(f"Q{size}", message_bytes=size) for size in sizes))
+    assert [rule.size_bytes // KIB for rule in advice.rules] == [32, 16, 0]
+
+
+def test_a_round_size_may_be_that_of_the_smaller_messages_which_it_does_not_offload() -> None:
+    advice = ask("10G", queue("A", message_bytes=8 * KIB), queue("B", message_bytes=16 * KIB))
+    assert advice.rules[1].size_bytes == 8 * KIB
+
+
+@pytest.mark.parametrize("messages_per_s", [900, 1100, 1300, 1700, 2300])
+def test_the_size_that_would_hold_the_backlog_is_the_smallest(messages_per_s: int) -> None:
+    queues = queue(message_bytes=6 * KIB, put_rate_per_s=messages_per_s)
+    short = ask("1G", queues, typical=10_000).shortfall
+    assert short is not None
+    assert short.size_bytes is not None
+    size_mib = short.size_bytes // MIB
+    assert ask(f"{size_mib}M", queues, typical=10_000).is_within_margin
+    assert not ask(f"{size_mib - 1}M", queues, typical=10_000).is_within_margin
+
+
+def test_outages_that_differ_are_not_shortened_to_one() -> None:
+    queues = [
+        queue("A", put_rate_per_s=1000, outage_minutes=60),
+        queue("B", put_rate_per_s=1000, outage_minutes=90),
+    ]
+    short = ask("1G", *queues).shortfall
+    assert short is not None
+    assert short.outage_minutes is None
+
+
+# ---- filling ---------------------------------------------------------------------------------------------------------
+
+
+def test_how_long_a_structure_lasts_counts_queues_whose_own_outage_is_over() -> None:
+    """A ends after 10 minutes and B fills the structure alone; were both down, it would last half as long."""
+    queues = [
+        queue("A", put_rate_per_s=100, outage_minutes=10),
+        queue("B", put_rate_per_s=100, outage_minutes=600),
+    ]
+    document = structure(queues, initsize="1G", size="1G", offload={"to": "SMDS", "rules": []})
+    own = fill_up(document, "APP1")
+    both = fill_up(document, "APP1", Outage(outage_minutes=Decimal(600)))
+    assert own.full_at_minutes is not None
+    assert own.full_at_minutes > 10
+    assert own.lasts_minutes == both.full_at_minutes
+    assert own.full_at_minutes + 10 == 2 * both.full_at_minutes  # type: ignore[operator]
+
+
+def test_a_queue_whose_outage_is_over_comes_to_no_depth_afterwards() -> None:
+    queues = [
+        queue("A", put_rate_per_s=1, outage_minutes=10, maxdepth=1_000),  # 600 of them; 800 is QDEPTHHI
+        queue("B", put_rate_per_s=1, outage_minutes=60),
+    ]
+    answer = fill_up(structure(queues, initsize="4G", size="4G"), "APP1")
+    assert [moment.kind for moment in answer.events] == ["outage_ends"]
+
+
+def test_a_backlog_without_a_rate_arrives_over_the_longest_of_several_outages() -> None:
+    queues = [
+        queue("A", backlog=4_500),
+        queue("B", put_rate_per_s=1, outage_minutes=20),
+        queue("C", put_rate_per_s=1, outage_minutes=45),
+    ]
+    answer = fill_up(structure(queues, initsize="1G", size="1G"), "APP1")
+    assert answer.queues[0].messages_per_minute == 100
+
+
+def test_a_rate_grows_also_where_the_plan_has_no_outage_to_make_a_backlog_of_it() -> None:
+    document = structure(
+        [queue(put_rate_per_s=1, outage_minutes=0)],
+        initsize="1G",
+        size="1G",
+        growth={"percent_per_year": 10, "years": 1},
+    )
+    answer = fill_up(document, "APP1", Outage(outage_minutes=Decimal(60)))
+    assert answer.queues[0].messages_per_minute == 66
+
+
+# ---- recovery --------------------------------------------------------------------------------------------------------
+
+
+def test_a_recovery_that_takes_exactly_as_long_as_it_may_meets_its_time() -> None:
+    """61 440 messages of 512 bytes and 512 bytes of overhead are 60 MB: a minute at 1 MB a second."""
+    nothing_put = {"QM01": {"get_rate_per_s": 1}}
+    queues = [queue(message_bytes=512, backlog=61_440, persistent=True, queue_manager_rates=nothing_put)]
+    document = structure(queues, queue_managers=["QM01"])
+    asked = RecoveryQuestion(
+        recovery_minutes=Decimal(1), log_read_mb_per_s=Decimal(1), backup_overhead_bytes=512
+    )
+    (found,) = recovery(document, asked).structures
+    assert found.recovery_s == 60
+    assert found.meets
+
+
+def test_the_log_grows_with_the_rate() -> None:
+    def logged(**growth: object) -> int:
+        queues = [queue(message_bytes=1024, put_rate_per_s=100, persistent=True)]
+        (found,) = recovery(structure(queues, growth=growth)).structures
+        return found.log_bytes_per_hour
+
+    assert logged(percent_per_year=25, years=2) == Fraction(5, 4) ** 2 * logged(percent_per_year=0, years=0)

@@ -1,0 +1,326 @@
+"""Histories of every kind, and what is said of them."""
+
+from __future__ import annotations
+
+import json
+import math
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from spark_jobs.forecast import LEAST_DAYS, Forecast, Level, Resize, forecast
+from spark_jobs.forecast.paths import with_empty_days, with_episodes
+from tests.spark_jobs.forecast.histories import MONDAY, busy, history
+
+LEVELS = (Level("70 %", 1400.0), Level("85 %", 1700.0), Level("SIZE", 2000.0, reached=True))
+
+
+def said(peaks: object, *, levels: tuple[Level, ...] = LEVELS, **options: object) -> Forecast:
+    return forecast(history(peaks), levels=levels, **options)  # type: ignore[arg-type]
+
+
+def finite(found: object) -> bool:
+    """Whether every number in it is one."""
+    if isinstance(found, dict):
+        return all(finite(value) for value in found.values())
+    if isinstance(found, list):
+        return all(finite(value) for value in found)
+    return not isinstance(found, float) or math.isfinite(found)
+
+
+def test_a_growing_structure_passes_its_levels_in_their_order() -> None:
+    found = said(busy(270, level=700, growth=0.002))
+    assert found.state == "forecast"
+    days = [crossing.p50 for crossing in found.crossings]
+    assert all(day is not None for day in days[:2])
+    assert sorted(day or 999 for day in days) == [day or 999 for day in days]
+    for crossing in found.crossings:
+        for low, high in ((crossing.p10, crossing.p50), (crossing.p50, crossing.p90)):
+            assert high is None or (low is not None and low <= high)
+    assert found.growth_per_30_days is not None
+    assert found.growth_per_30_days[1] == pytest.approx(math.expm1(0.06), abs=0.02)
+    assert found.sentence.startswith(found.crossings[0].sentence)
+
+
+def test_a_forecast_is_json_with_all_that_pages_and_scores_need() -> None:
+    found = said(busy(120, growth=0.002), horizon_days=90).as_json()
+    assert json.loads(json.dumps(found, allow_nan=False)) == found
+    assert {name: len(values) for name, values in found["quantiles"].items()} == {
+        "p10": 90,
+        "p50": 90,
+        "p90": 90,
+    }
+    assert found["made_on"] == "2026-05-04"
+    first = found["crossings"][0]
+    assert first["dates"]["p50"] > found["made_on"]
+    assert len(found["baselines"]["last_week"]) == 7
+    low, middle, high = (np.array(found["quantiles"][name]) for name in ("p10", "p50", "p90"))
+    assert np.all(low <= middle)
+    assert np.all(middle <= high)
+
+
+def test_the_same_history_gives_the_same_forecast_in_another_process_too() -> None:
+    peaks = busy(100, growth=0.003)
+    here = json.dumps(said(peaks, seed=3).as_json())
+    program = (
+        "import json; from tests.spark_jobs.forecast.test_forecast import said, busy;"
+        "print(json.dumps(said(busy(100, growth=0.003), seed=3).as_json()))"
+    )
+    there = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True).stdout
+    assert there.strip() == here
+    assert json.dumps(said(peaks, seed=4).as_json()) != here
+
+
+def test_what_the_rest_of_the_program_draws_changes_nothing_and_is_not_changed() -> None:
+    np.random.seed(1)
+    before = said(busy(100)).as_json()
+    state = np.random.get_state()[1].copy()  # type: ignore[index]
+    assert said(busy(100)).as_json() == before
+    assert np.array_equal(np.random.get_state()[1], state)  # type: ignore[index]
+
+
+def test_the_order_of_the_days_does_not_matter() -> None:
+    peaks = busy(100, growth=0.003)
+    order = np.random.default_rng(1).permutation(100)
+    shuffled = history(peaks[order], days=MONDAY + order)
+    assert forecast(shuffled, levels=LEVELS).as_json() == said(peaks).as_json()
+
+
+def test_days_not_measured_are_like_days_not_named() -> None:
+    peaks = busy(120)
+    peaks[[5, 50, 51]] = np.nan
+    known = np.isfinite(peaks)
+    named = history(peaks[known], days=MONDAY + np.flatnonzero(known))
+    assert forecast(named, levels=LEVELS).as_json() == said(peaks).as_json()
+
+
+@pytest.mark.parametrize("days", [0, 1, LEAST_DAYS - 1])
+def test_a_short_history_is_shown_without_forecast(days: int) -> None:
+    found = said([1500.0] * days + [np.nan] * 3)
+    assert found.state == ("too_short" if days else "not_measured")
+    assert not found.quantiles
+    assert found.crossings[0].p50 is None
+    assert found.crossings[0].state == ("already_crossed" if days else "no_forecast")
+    assert finite(found.as_json())
+
+
+def test_six_weeks_are_enough() -> None:
+    assert said(busy(LEAST_DAYS)).state == "forecast"
+
+
+def test_the_empty_time_before_the_first_use_is_no_history() -> None:
+    short = said(np.concatenate([np.zeros(100), busy(LEAST_DAYS - 2)]))
+    assert short.state == "too_short"
+    assert "since it was first in use" in short.sentence
+    long = said(np.concatenate([np.zeros(300), busy(60, growth=0.01)]))
+    assert long.state == "forecast"
+    assert long.growth_per_30_days is not None
+    assert long.growth_per_30_days[1] > 0.15
+
+
+def test_nothing_is_said_of_a_structure_that_is_measured_no_longer() -> None:
+    found = said(busy(100), made_on=MONDAY + 99 + 46)
+    assert found.state == "out_of_date"
+    assert "46 days ago" in found.sentence
+
+
+def test_days_are_counted_from_the_day_it_is_made_on() -> None:
+    peaks = busy(200, growth=0.004, noise=0.02)
+    early, late = said(peaks), said(peaks, made_on=MONDAY + 199 + 21)
+    assert len(late.quantiles["p50"]) == 180
+    assert early.quantiles["p50"][30] == pytest.approx(late.quantiles["p50"][9], rel=0.05)
+    top = Level("x", 4000.0)
+    earlier, later = (said(peaks, levels=(top,), made_on=MONDAY + day).crossings[0].p50 for day in (199, 220))
+    assert earlier is not None
+    assert later is not None
+    assert abs(earlier - 21 - later) <= 7
+
+
+def test_what_came_after_the_day_it_is_made_on_is_not_looked_at() -> None:
+    peaks = busy(200)
+    other = peaks.copy()
+    other[150:] *= 9
+    made_on = MONDAY + 149
+    assert said(peaks, made_on=made_on).as_json() == said(other, made_on=made_on).as_json()
+
+
+@pytest.mark.parametrize("value", [0.0, 1500.0])
+def test_what_never_changes_is_flat(value: float) -> None:
+    found = said([value] * 60)
+    assert found.state == "flat"
+    assert found.sentence.startswith("The same on all 60 days measured")
+    assert set(found.quantiles["p90"]) == {value}
+    assert [crossing.state for crossing in found.crossings] == (
+        ["beyond"] * 3 if not value else ["already_crossed", "beyond", "beyond"]
+    )
+
+
+def test_the_same_week_over_and_over_is_told_as_it_is() -> None:
+    week = [100.0, 110, 120, 130, 140, 50, 0]
+    found = said(week * 12, levels=(Level("no", 150.0), Level("yes", 135.0)))
+    assert np.abs(np.array(found.quantiles["p50"][:7]) - week).max() < 3
+    no, yes = found.crossings
+    assert no.state == "beyond"
+    assert yes.state == "already_crossed"
+    assert yes.p50 == 5
+
+
+def test_one_weekday_only_does_not_make_the_others_wild() -> None:
+    days = MONDAY + 7 * np.arange(60)
+    peaks = 1000 * np.exp(np.random.default_rng(1).normal(0, 0.05, 60))
+    found = forecast(history(peaks, days=days), levels=LEVELS)
+    assert found.state == "forecast"
+    assert found.highest is not None
+    assert found.highest[1] < 1500
+
+
+def test_a_shrinking_structure_passes_nothing_and_stays_above_nought() -> None:
+    found = said(busy(200, growth=-0.02))
+    assert {crossing.state for crossing in found.crossings} == {"beyond"}
+    assert found.growth_per_30_days is not None
+    assert found.growth_per_30_days[2] < 0
+    assert min(found.quantiles["p10"]) >= 0
+
+
+@pytest.mark.parametrize("factor", [1e-6, 1e-3, 1e9, 1e15])
+def test_the_unit_does_not_matter(factor: float) -> None:
+    peaks = busy(120, growth=0.003)
+    usual = said(peaks)
+    scaled = tuple(Level(level.name, (level.value or 0) * factor, level.reached) for level in LEVELS)
+    found = said(peaks * factor, levels=scaled)
+    for one, two in zip(usual.crossings, found.crossings, strict=True):
+        pairs = [(one.p10, two.p10), (one.p50, two.p50), (one.p90, two.p90)]
+        assert [a is None for a, _ in pairs] == [b is None for _, b in pairs]
+        assert all(abs(a - b) <= 1 for a, b in pairs if a is not None and b is not None)
+
+
+def test_percentages_alone_can_be_forecast() -> None:
+    peaks = history(busy(200, level=40.0, growth=0.003), unit="percent")
+    found = forecast(peaks, levels=[Level("85 %", 85.0)])
+    assert found.unit == "percent"
+    assert found.crossings[0].p50 is not None
+
+
+def test_a_structure_that_is_mostly_empty_has_no_growth() -> None:
+    peaks = np.zeros(200)
+    peaks[10::20] = 1000 + np.arange(10)
+    found = said(peaks, levels=(Level("above", 1005.0), Level("never", 2000.0)))
+    assert found.model == "weeks drawn from the past"
+    above, never = found.crossings
+    assert above.p50 is not None
+    assert never.state == "beyond"
+
+
+def test_empty_days_now_and_then_are_no_trouble() -> None:
+    peaks = busy(200)
+    peaks[np.random.default_rng(5).permutation(200)[:60]] = 0
+    found = said(peaks, levels=(Level("far", 5000.0),))
+    assert found.state == "forecast"
+    assert finite(found.as_json())
+    assert found.highest is not None
+    assert found.highest[1] < 1500
+    assert found.quantiles["p10"][0] == 0
+
+
+def test_what_fell_out_of_use_stays_there() -> None:
+    found = said(np.concatenate([busy(150), np.zeros(40)]))
+    assert found.state == "forecast"
+    assert found.crossings[1].state == "beyond"
+    assert np.median(found.quantiles["p50"]) < 300
+
+
+def test_backlogs_are_told_beside_the_days_not_in_them() -> None:
+    peaks = busy(300)
+    clean = said(peaks)
+    for day in (60, 150, 240):
+        peaks[day] = 2600
+    found = said(peaks)
+    assert found.crossings[1].state == clean.crossings[1].state == "beyond"
+    assert found.crossings[1].probability_within_horizon == pytest.approx(0, abs=0.01)
+    chance = found.crossings[1].probability_with_exceptional_days
+    assert chance is not None
+    # Three in 300 days: 1.8 are to be expected in 180 days, so at least one comes with 1 - e^-1.8 = 83 %.
+    assert 0.65 < chance < 0.95
+    assert found.crossings[1].days_crossed == 3
+    assert any("3 days out of the ordinary" in note for note in found.notes)
+
+
+def test_exceptional_days_come_as_often_and_as_high_as_they_did() -> None:
+    excess = np.zeros(100)
+    excess[[10, 11, 50]] = np.log([3.0, 2.0, 5.0])
+    paths = np.full((4000, 100), 10.0)
+    found = with_episodes(paths, excess, span_days=100, random=np.random.default_rng(1))
+    assert found is not None
+    assert np.all(found >= paths)
+    # Two episodes seen in 100 days: rates of 2.5 on average, of one and of two days alike.
+    assert (found > 12).sum(axis=1).mean() == pytest.approx(2.5 * 1.5, rel=0.1)
+    # Half of them are five times as high: none comes with (1 + 1/2) to the power of -2.5.
+    assert (found > 40).any(axis=1).mean() == pytest.approx(1 - 1.5**-2.5, abs=0.03)
+    assert with_episodes(paths, -excess, span_days=100, random=np.random.default_rng(1)) is None
+
+
+def test_weekdays_are_empty_as_often_as_they_were() -> None:
+    days = MONDAY + np.arange(70)
+    empty = days % 7 == (MONDAY + 5) % 7
+    empty[14 + np.array([1, 15, 29, 43])] = True  # every other Tuesday of the last eight weeks
+    found = with_empty_days(
+        np.ones((2000, 14)), days=days, empty=empty, first=MONDAY + 70, random=np.random.default_rng(1)
+    )
+    assert found.mean(axis=0)[:7] == pytest.approx([1, 0.5, 1, 1, 1, 0, 1], abs=0.05)
+    assert found.mean(axis=0)[7:] == pytest.approx([1, 0.5, 1, 1, 1, 0, 1], abs=0.05)
+
+
+def test_a_larger_size_is_passed_later_and_its_levels_are_those_of_the_factor() -> None:
+    found = said(busy(270, growth=0.003), resizes=(Resize("double", 2.0), Resize("half", 0.5)))
+    double, half = found.resizes
+    assert [crossing.value for crossing in double.crossings] == [2800, 3400, 4000]
+    for usual, larger in zip(found.crossings, double.crossings, strict=True):
+        assert (usual.p50 or 999) <= (larger.p50 or 999)
+    assert half.crossings[0].state == "already_crossed"
+    assert double.sentence.startswith("double: 70 % ")
+    direct = said(busy(270, growth=0.003), levels=(Level("85 %", 3400.0),))
+    assert direct.crossings[0].p50 == double.crossings[1].p50
+
+
+def test_without_any_limit_growth_is_told_all_the_same() -> None:
+    found = said(busy(100), levels=(Level("SIZE", None, reached=True),))
+    assert found.sentence.startswith("No limit known.")
+    assert found.resizes == ()
+    assert said(busy(100), levels=()).sentence.startswith("No limit known.")
+
+
+def test_a_day_named_twice_and_a_senseless_horizon_are_refused() -> None:
+    with pytest.raises(ValueError, match="twice"):
+        history([1.0, 2.0], days=[MONDAY, MONDAY])
+    with pytest.raises(ValueError, match="one peak for each day"):
+        history([1.0, 2.0], days=[MONDAY])
+    with pytest.raises(ValueError, match="at least 1"):
+        said(busy(100), horizon_days=0)
+
+
+def test_a_horizon_of_a_day_and_of_two_years() -> None:
+    assert len(said(busy(100), horizon_days=1).quantiles["p50"]) == 1
+    assert len(said(busy(100), horizon_days=730).quantiles["p50"]) == 730
+
+
+WILD = st.one_of(
+    st.just(math.nan),
+    st.just(math.inf),
+    st.just(-1.0),
+    st.just(0.0),
+    st.floats(0, 1e12),
+    st.integers(0, 5).map(float),
+)
+
+
+@settings(max_examples=40)
+@given(st.lists(WILD, min_size=0, max_size=70))
+def test_any_history_gets_an_answer_in_finite_figures(peaks: list[float]) -> None:
+    found = said(peaks, paths=20, horizon_days=30).as_json()
+    assert finite(found)
+    assert found["sentence"]
+    json.dumps(found, allow_nan=False)

@@ -1,0 +1,170 @@
+"""What happened, held against what was said: figures worked out by hand."""
+
+from __future__ import annotations
+
+import datetime as dt
+import json
+from typing import Any
+
+import numpy as np
+import pytest
+
+from spark_jobs.forecast import DailyPeaks, Level, forecast, score
+from spark_jobs.forecast.scoring import pinball, wape
+from tests.spark_jobs.forecast.histories import MONDAY, busy, history
+
+MADE_ON = MONDAY + 69
+
+
+def stored(**changed: object) -> dict[str, Any]:
+    """A forecast of ten days: 90, 100 and 110 every day, 85 % (105) on day 4 with an interval from 2 to 8."""
+    found: dict[str, Any] = {
+        "made_on": dt.date.fromordinal(MADE_ON).isoformat(),
+        "horizon_days": 10,
+        "quantiles": {"p10": [90.0] * 10, "p50": [100.0] * 10, "p90": [110.0] * 10},
+        "crossings": [
+            {"level": "85 %", "value": 105.0, "reached": False, "days": {"p10": 2, "p50": 4, "p90": 8}},
+            {
+                "level": "SIZE",
+                "value": None,
+                "reached": True,
+                "days": {"p10": None, "p50": None, "p90": None},
+            },
+        ],
+        "baselines": {
+            "last_value": 120.0,
+            "last_week": [100.0, 110, 100, 100, 100, 100, 100],
+            "line": {"at_made_on": 100.0, "per_day": 10.0},
+        },
+    }
+    return found | changed
+
+
+def actual(*peaks: float) -> DailyPeaks:
+    """Peaks of the days after the forecast."""
+    return history(np.array(peaks), first=MADE_ON + 1)
+
+
+def test_errors_are_those_of_the_days_that_are_past() -> None:
+    # A Monday to a Wednesday; off by 0, 20, 5 of 325.
+    found = score(stored(), actual(100, 120, 105))
+    assert (found.days_scored, found.days_past, found.complete) == (3, 3, False)
+    assert found.wape == pytest.approx(25 / 325)
+    # p10 90: 0.1 x (10 + 30 + 15) = 5.5; p50: 0.5 x 25 = 12.5; p90 110: 0.1 x (10 + 5) + 0.9 x 10 = 10.5.
+    assert found.pinball == pytest.approx((5.5 + 12.5 + 10.5) / 9 / (325 / 3))
+    assert found.coverage80 == pytest.approx(2 / 3)
+    rules = dict(found.wape_of_rules)
+    assert rules["last_value"] == pytest.approx((20 + 0 + 15) / 325)
+    assert rules["seasonal_naive"] == pytest.approx((0 + 10 + 5) / 325)
+    assert rules["straight_line"] == pytest.approx((10 + 0 + 25) / 325)
+    assert "worse than the best simple rule (seasonal naive, 4.6 %)" in found.sentence
+    assert found.sentence.startswith("Over 3 days, off by 7.7 % of the peaks on average")
+
+
+def test_days_not_measured_and_days_outside_the_horizon_do_not_count() -> None:
+    days = MADE_ON + np.array([-3, 0, 2, 11, 30])
+    found = score(stored(), history(np.array([1e9, 1e9, 100.0, 1e9, 1e9]), days=days))
+    assert (found.days_scored, found.days_past, found.complete) == (1, 10, True)
+    assert found.wape == 0
+
+
+@pytest.mark.parametrize(
+    ("peaks", "came", "error", "inside"),
+    [
+        ([100, 100, 100, 106], 4, 0, True),
+        ([106], 1, 3, False),
+        ([100, 106], 2, 2, True),
+        ([100] * 7 + [106], 8, -4, True),
+        ([100] * 8 + [106], 9, -5, False),
+        ([100] * 7, None, None, None),
+        ([100] * 8, None, None, False),
+        ([105] * 4 + [105.5], 5, -1, True),
+    ],
+)
+def test_a_crossing_is_held_against_its_day(
+    peaks: list[float], came: int | None, error: int | None, inside: bool | None
+) -> None:
+    (found,) = score(stored(), actual(*peaks)).crossings
+    assert (found.level, found.predicted) == ("85 %", 4)
+    assert (found.actual, found.error_days, found.in_interval) == (came, error, inside)
+
+
+@pytest.mark.parametrize(
+    ("days", "peaks", "inside"),
+    [
+        ((2, 4, None), [100] * 9, None),
+        ((2, 4, None), [100] * 10, True),
+        ((2, 4, None), [106], False),
+        ((None, None, None), [100] * 10, True),
+        ((None, None, None), [100] * 9 + [106], False),
+    ],
+)
+def test_beyond_the_horizon_is_right_once_the_horizon_is_past(
+    days: tuple[int | None, ...], peaks: list[float], inside: bool | None
+) -> None:
+    said = stored()
+    said["crossings"][0]["days"] = dict(zip(("p10", "p50", "p90"), days, strict=True))
+    (found,) = score(said, actual(*peaks)).crossings
+    assert found.in_interval is inside
+
+
+def test_a_backlog_is_no_crossing() -> None:
+    peaks = busy(80, level=90, weekend=1.0, noise=0.01)
+    peaks[72] = 400
+    (found,) = score(stored(), history(peaks)).crossings
+    assert found.actual is None
+    peaks[76:] = 106
+    (found,) = score(stored(), history(peaks)).crossings
+    assert found.actual == 7
+
+
+def test_before_the_first_day_and_without_forecast_there_is_nothing_to_score() -> None:
+    early = score(stored(), history(np.full(5, 1.0)))
+    assert (early.days_scored, early.wape, early.sentence) == (0, None, "No day of it is past yet.")
+    none = score(stored(quantiles={}), actual(1.0))
+    assert none.sentence == "Nothing to score: no forecast was made."
+    assert score(stored(), history(np.array([]))).days_past == 0
+
+
+def test_where_nothing_was_in_use_there_is_no_share() -> None:
+    found = score(stored(), actual(0.0, 0.0))
+    assert (found.wape, found.pinball, found.wape_of_rules) == (None, None, ())
+    assert "nothing was in use" in found.sentence
+    assert wape(np.zeros(2), np.ones(2)) is None
+    assert pinball(np.zeros(2), np.ones((3, 2))) is None
+
+
+def test_a_stored_forecast_can_be_scored_against_what_came() -> None:
+    peaks = busy(200, level=700, growth=0.003)
+    made = forecast(
+        history(peaks[:120]), levels=[Level("85 %", 1150.0), Level("far", 9e9)], horizon_days=60, seed=1
+    )
+    found = score(json.loads(json.dumps(made.as_json())), history(peaks))
+    assert found.complete
+    assert found.days_scored == 60
+    assert found.wape is not None
+    assert found.wape < min(value for _, value in found.wape_of_rules)
+    assert "better than the best simple rule" in found.sentence
+    near, far = found.crossings
+    assert near.in_interval is True
+    assert (far.actual, far.in_interval) == (None, True)
+    first = int(np.flatnonzero(peaks[120:] > 1150)[0]) + 1
+    assert near.actual == first
+    assert f"85 % came after {first} days; predicted in {near.predicted} days." in found.sentence
+    assert json.loads(json.dumps(found.as_json(), allow_nan=False)) == found.as_json()
+
+
+def test_a_forecast_without_paths_is_scored_as_such() -> None:
+    made = forecast(history(busy(20)), levels=[Level("85 %", 100.0)])
+    assert score(made.as_json(), history(busy(60))).days_scored == 0
+
+
+def test_a_structure_that_was_filled_to_its_last_element_was_full() -> None:
+    """A level is stored as it is: rounded up, it would never be reached."""
+    total = 3_438_366
+    peaks = history(np.linspace(0.5, 0.9, 70) * total, first=MADE_ON - 69)
+    found = forecast(peaks, levels=[Level("SIZE", total, reached=True)], horizon_days=30, seed=1)
+    said = json.loads(json.dumps(found.as_json()))
+    assert said["crossings"][0]["value"] == total
+    came = history(np.full(30, float(total)), first=found.made_on + 1)
+    assert score(said, came).crossings[0].actual == 1

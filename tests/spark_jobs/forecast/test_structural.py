@@ -1,0 +1,172 @@
+"""The model against the same sums done the long way, and against histories whose making is known."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from spark_jobs.forecast import structural
+from spark_jobs.forecast.breaks import breaks_of
+from spark_jobs.forecast.design import Break, Design
+from spark_jobs.forecast.noise import Distances, Lasting
+from spark_jobs.forecast.structural import PRIOR_DAYS
+from tests.spark_jobs.forecast.histories import MONDAY, busy
+
+DEVIATION = 0.1
+AHEAD = 60
+GAPS = np.r_[0:40, 45:90]
+"""Days measured: five are missing."""
+WALKS = Lasting(0.6, 0.8, 0.1, 0.004)
+
+
+def long_way(days: np.ndarray, other: np.ndarray, lasting: Lasting) -> np.ndarray:
+    """Covariance of the days, one by one, in units of the noise's variance."""
+    found = np.empty((len(days), len(other)))
+    for row, one in enumerate(days.tolist()):
+        for column, two in enumerate(other.tolist()):
+            apart, early, late = abs(one - two), min(one, two), max(one, two)
+            noise = lasting.share * lasting.correlation**apart if apart else 1.0
+            level = lasting.level_walk**2 * early
+            # The integral of (early - u)(late - u) over u from 0 to early.
+            pace = lasting.pace_walk**2 * (early**2 * late / 2 - early**3 / 6)
+            found[row, column] = noise + level + pace
+    return found
+
+
+def logs(days: np.ndarray) -> np.ndarray:
+    random = np.random.default_rng(4)
+    found: np.ndarray = (
+        0.004 * days + np.where(days % 7 == 4, 0.3, 0.0) + random.normal(0, DEVIATION, len(days))
+    )
+    return found
+
+
+def fitter(days: np.ndarray) -> tuple[structural._Fitter, Distances, Design]:
+    last = int(days[-1])
+    distances, design = Distances(days, last=last), Design(days, last=last)
+    return (
+        structural._Fitter(logs(days), distances, design.of(days), design.priors(), deviation=DEVIATION),
+        distances,
+        design,
+    )
+
+
+def test_the_covariance_is_that_of_the_long_way() -> None:
+    root = np.tril(Distances(GAPS, last=89).root(WALKS))
+    assert root @ root.T == pytest.approx(long_way(GAPS, GAPS, WALKS))
+
+
+def test_evidence_is_that_of_the_days_joint_distribution() -> None:
+    made, _, design = fitter(GAPS)
+    columns = design.of(GAPS)
+    prior = np.diag((design.priors() / DEVIATION) ** 2)
+    known = logs(GAPS)
+    ours, theirs = [], []
+    for lasting in (WALKS, Lasting(0.0, 1.0), Lasting(0.85, 1.0)):
+        covariance = long_way(GAPS, GAPS, lasting) + columns @ prior @ columns.T
+        squares = known @ np.linalg.solve(covariance, known) + PRIOR_DAYS * DEVIATION**2
+        determinant = np.linalg.slogdet(covariance)[1]
+        theirs.append(-determinant / 2 - (len(known) + PRIOR_DAYS) / 2 * np.log(squares))
+        ours.append(made._both(lasting, steps=3)[0].log_evidence - lasting.log_prior())
+    assert np.diff(ours) == pytest.approx(np.diff(theirs), abs=1e-6)
+
+
+@pytest.mark.parametrize("lasting", [WALKS, Lasting(0.0, 1.0), Lasting(0.85, 1.0, 0.2)])
+def test_paths_have_the_mean_and_the_spread_of_the_days_to_come(lasting: Lasting) -> None:
+    made, distances, design = fitter(GAPS)
+    fit = made._both(lasting, steps=3)[0]
+    coming = 90 + np.arange(AHEAD)
+    paths, _ = structural._drawn(fit, distances, design.of(coming), 20_000, np.random.default_rng(2))
+
+    columns, later = design.of(GAPS), design.of(coming)
+    prior = np.diag((design.priors() / DEVIATION) ** 2)
+    seen = long_way(GAPS, GAPS, lasting) + columns @ prior @ columns.T
+    between = long_way(coming, GAPS, lasting) + later @ prior @ columns.T
+    ahead = long_way(coming, coming, lasting) + later @ prior @ later.T
+    known = logs(GAPS)
+    mean = between @ np.linalg.solve(seen, known)
+    spread = np.diag(ahead - between @ np.linalg.solve(seen, between.T))
+    freedom = len(known) + PRIOR_DAYS
+    squares = known @ np.linalg.solve(seen, known) + PRIOR_DAYS * DEVIATION**2
+    deviation = np.sqrt(spread * squares / (freedom - 2))
+    assert paths.mean(axis=0) == pytest.approx(mean, abs=0.03 * deviation.max())
+    assert paths.std(axis=0) == pytest.approx(deviation, rel=0.05)
+
+
+def drawn(peaks: np.ndarray, ahead: int = 180) -> np.ndarray:
+    days = MONDAY + np.arange(len(peaks))
+    made = structural.structural(
+        days,
+        peaks,
+        last=int(days[-1]),
+        deviation=0.05,
+        ahead=ahead,
+        count=400,
+        random=np.random.default_rng(1),
+    )
+    return made.ordinary
+
+
+def test_compounding_growth_goes_on() -> None:
+    growth = 0.003
+    peaks = busy(300, growth=growth, noise=0.02)
+    middle = np.median(drawn(peaks), axis=0)
+    truth = 1000 * np.exp(growth * (300 + np.arange(180))) * np.where((300 + np.arange(180)) % 7 >= 5, 0.5, 1)
+    assert np.abs(np.log(middle / truth)).max() < 0.08
+
+
+def test_linear_growth_is_known_from_compounding_growth_where_it_bends_enough() -> None:
+    day = np.arange(480)
+    truth = 200 + 5.0 * day
+    peaks = truth[:300] * busy(300, level=1.0, noise=0.02, weekend=1.0)
+    middle = np.median(drawn(peaks), axis=0)
+    assert np.abs(np.log(middle / truth[300:])).max() < 0.06
+
+
+def test_a_shift_of_level_is_found_and_is_not_taken_for_growth() -> None:
+    peaks = busy(200)
+    peaks[120:] *= 1.5
+    days = MONDAY + np.arange(200)
+    found = breaks_of(
+        days, np.log(peaks / 1000), Distances(days, last=int(days[-1])), last=int(days[-1]), deviation=0.05
+    )
+    assert found == [Break(MONDAY + 120, "level")]
+    middle = np.median(drawn(peaks), axis=0)
+    working = np.arange(200, 380) % 7 < 5
+    assert middle[working] == pytest.approx(1500, rel=0.1)
+
+
+def test_growth_that_began_is_found_and_goes_on() -> None:
+    peaks = busy(300, noise=0.04) * np.exp(np.maximum(np.arange(300) - 200, 0) * 0.006)
+    days = MONDAY + np.arange(300)
+    (found,) = breaks_of(
+        days, np.log(peaks / 1000), Distances(days, last=int(days[-1])), last=int(days[-1]), deviation=0.04
+    )
+    assert found.of == "pace"
+    assert abs(found.day - (MONDAY + 200)) < 14
+
+
+@pytest.mark.parametrize("growth", [0.0, 0.004, -0.004])
+def test_steady_growth_and_lasting_noise_are_no_breaks(growth: float) -> None:
+    random = np.random.default_rng(11)
+    days = MONDAY + np.arange(300)
+    for _ in range(10):
+        noise = np.zeros(300)
+        for day in range(1, 300):
+            noise[day] = 0.6 * noise[day - 1] + random.normal(0, 0.05)
+        last = int(days[-1])
+        found = breaks_of(
+            days, growth * np.arange(300) + noise, Distances(days, last=last), last=last, deviation=0.06
+        )
+        assert found == []
+
+
+def test_weekdays_that_were_never_measured_are_as_the_others_are_on_average() -> None:
+    days = MONDAY + 7 * np.arange(60)
+    design = Design(days, last=int(days[-1]))
+    assert design.of(days).shape[1] == len(design.priors())
+    coming = int(days[-1]) + 1 + np.arange(7)
+    assert np.all(design.of(coming)[:, 2] == 0), "one weekday is its own average"
+    two = Design(np.concatenate([days, days + 2]), last=int(days[-1]) + 2).of(coming)
+    assert two[:, 2:4].sum(axis=1) == pytest.approx(np.zeros(7))
+    assert not two[[0, 2, 3, 4, 5], 2:4].any(), "Tuesday, Thursday and after"

@@ -1,0 +1,186 @@
+"""Kill an ingest at any instant: the history is as before or has the whole file, and the next run makes it whole."""
+
+from __future__ import annotations
+
+import json
+import random
+import shutil
+import time
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from spark_jobs import ingest
+from spark_jobs.history.store import History
+from tests.forked import Forked, forked
+from tests.spark_jobs.history import dumps
+from tests.spark_jobs.history.dumps import GROUPS
+from tests.spark_jobs.history.support import contents
+
+KILLS, SOAK_KILLS = 10, 200
+MOST_STEPS = 40
+PATIENCE_S = 120
+
+Contents = dict[str, list[dict[str, Any]]]
+
+
+def started(*arguments: str) -> AbstractContextManager[Forked]:
+    """An ingest that has imported everything and has not begun; killed at the end, if need be."""
+    return forked("tests.spark_jobs.history.ingesting", *arguments)
+
+
+@dataclass(frozen=True)
+class Night:
+    """A history with one file, a second file that overlaps it, and what the history is without and with it."""
+
+    base: Path
+    dump: Path
+    before: Contents
+    after: Contents
+    seconds: float
+    """What the second file takes, from its begin to its end."""
+
+    def arguments(self, history: Path) -> list[str]:
+        return ["--history", str(history), str(self.dump), *GROUPS]
+
+
+@pytest.fixture(scope="module")
+def night(tmp_path_factory: pytest.TempPathFactory) -> Night:
+    folder = tmp_path_factory.mktemp("night")
+    base, dump = folder / "base", folder / "second.smf"
+    dumps.write(folder / "first.smf", range(20))
+    dumps.write(dump, range(12, 70))  # into the next day
+    assert ingest.main(["--history", str(base), str(folder / "first.smf"), *GROUPS]) == 0
+    whole = folder / "whole"
+    shutil.copytree(base, whole)
+    with started("--history", str(whole), str(dump), *GROUPS) as process:
+        began = time.monotonic()
+        process.begin()
+        assert process.wait(PATIENCE_S) == 0
+        seconds = time.monotonic() - began
+    before, after = contents(History.open(str(base))), contents(History.open(str(whole)))
+    assert all(len(before[table]) < len(after[table]) for table in after)
+    return Night(base, dump, before, after, seconds)
+
+
+def held(night: Night, history: Path) -> bool:
+    """Whether the second file is in the history; fails where half of it is."""
+    found = contents(History.open(str(history)))
+    assert found in (night.before, night.after)
+    files = [row["file_name"] for row in History.open(str(history)).files()]
+    assert (night.dump.name in files) == (found == night.after)
+    return found == night.after
+
+
+def finish(night: Night, history: Path) -> None:
+    assert ingest.main(night.arguments(history)) == 0
+    assert contents(History.open(str(history))) == night.after
+    assert [row["file_name"] for row in History.open(str(history)).files()] == ["first.smf", "second.smf"]
+
+
+def kill_at_random(night: Night, history: Path, chance: random.Random) -> None:
+    shutil.copytree(night.base, history)
+    while True:
+        with started(*night.arguments(history)) as process:
+            process.begin()
+            time.sleep(chance.uniform(0, 1.1 * night.seconds))
+            process.kill()
+        held(night, history)
+        if chance.random() < 0.7:  # sometimes it is killed again and again
+            break
+    finish(night, history)
+
+
+@pytest.mark.parametrize("seed", range(KILLS))
+def test_killed_at_a_random_instant(night: Night, tmp_path: Path, seed: int) -> None:
+    kill_at_random(night, tmp_path / "history", random.Random(seed))
+
+
+@pytest.mark.soak
+@pytest.mark.parametrize("seed", range(KILLS, KILLS + SOAK_KILLS))
+def test_killed_at_another_random_instant(night: Night, tmp_path: Path, seed: int) -> None:
+    kill_at_random(night, tmp_path / "history", random.Random(seed))
+
+
+def test_killed_at_every_step(night: Night, tmp_path: Path) -> None:
+    """Half a file written, a whole one, before the log's entry, after it: each in turn."""
+    found = []
+    for step in range(1, MOST_STEPS):
+        history = tmp_path / str(step)
+        shutil.copytree(night.base, history)
+        with started("--die", str(step), *night.arguments(history)) as process:
+            process.begin()
+            code = process.wait(PATIENCE_S)
+        found.append(held(night, history))
+        finish(night, history)
+        if code == 0:
+            break
+        assert code == -9
+    assert code == 0, "there are more steps than were tried"
+    assert found == sorted(found), "once it is there, it stays"
+    assert found.count(False) > 10
+    assert found.count(True) >= 2, "the step after the log's entry, and the run that was not killed"
+
+
+def test_what_a_killed_ingest_left_behind_is_deleted_in_time_and_nothing_else(
+    night: Night, tmp_path: Path
+) -> None:
+    history = tmp_path / "history"
+    shutil.copytree(night.base, history)
+    with started("--die", "6", *night.arguments(history)) as process:
+        process.begin()
+        assert process.wait(PATIENCE_S) == -9
+    opened = History.open(str(history))
+    named = {str(history / part.path) for part in opened.snapshot().parts}
+    files = {str(path) for path in history.rglob("*.parquet")}
+    assert len(files - named) == 3
+    delta = opened._delta()
+    gone = delta.vacuum(retention_hours=0, dry_run=False, enforce_retention_duration=False, full=True)
+    assert len(gone) == 3
+    assert {str(path) for path in history.rglob("*.parquet")} == named
+    finish(night, history)
+
+
+def test_two_ingests_at_once_give_the_history_of_one(night: Night, tmp_path: Path) -> None:
+    """Three overlapping dumps and one of them twice, in processes of their own, into a history that is not there."""
+    history, one = tmp_path / "history", tmp_path / "one"
+    files = [dumps.write(tmp_path / f"{n}.smf", range(n, n + 20)) for n in (0, 10, 20)]
+    with (
+        started("--history", str(history), str(files[0]), *GROUPS) as a,
+        started("--history", str(history), str(files[1]), *GROUPS) as b,
+        started("--history", str(history), str(files[2]), *GROUPS) as c,
+        started("--history", str(history), str(files[0]), *GROUPS) as d,
+    ):
+        for process in (a, b, c, d):
+            process.begin()
+        for process in (a, b, c, d):
+            assert process.wait(PATIENCE_S) == 0, process.stderr()
+    whole = dumps.write(tmp_path / "whole.smf", range(40))
+    assert ingest.main(["--history", str(one), str(whole), *GROUPS]) == 0
+    assert contents(History.open(str(history))) == contents(History.open(str(one)))
+
+
+def test_one_is_killed_while_the_other_goes_on(night: Night, tmp_path: Path) -> None:
+    history = tmp_path / "history"
+    shutil.copytree(night.base, history)
+    other = dumps.write(tmp_path / "other.smf", range(30, 70))
+    with (
+        started("--die", "9", *night.arguments(history)) as killed,
+        started("--history", str(history), str(other), *GROUPS) as goes_on,
+    ):
+        killed.begin()
+        goes_on.begin()
+        assert killed.wait(PATIENCE_S) == -9
+        assert goes_on.wait(PATIENCE_S) == 0
+    assert ingest.main(night.arguments(history)) == 0
+    assert contents(History.open(str(history))) == night.after
+
+
+def test_the_last_line_of_an_ingest_that_ends_is_its_report(night: Night, tmp_path: Path) -> None:
+    with started("--history", str(tmp_path / "h"), str(night.dump), *GROUPS) as process:
+        process.begin()
+        assert process.wait(PATIENCE_S) == 0
+        assert json.loads(process.stdout().splitlines()[-1])["event"] == "report"

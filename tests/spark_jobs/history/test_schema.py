@@ -1,0 +1,73 @@
+"""The tables as data are consistent, and documented."""
+
+from __future__ import annotations
+
+import pyarrow as pa
+import pytest
+
+from spark_jobs.history.schema import (
+    FILES,
+    NATURAL_KEYS,
+    TABLES,
+    HistoryError,
+    natural_key,
+    row_schema,
+    stored_schema,
+    xcf_name,
+)
+from tests.spark_jobs.history.page import PAGE, with_blocks
+
+
+def test_columns_of_one_name_have_one_type_since_all_tables_are_one_delta_table() -> None:
+    types: dict[str, pa.DataType] = {}
+    for table in (*TABLES, FILES):
+        for field in stored_schema(table):
+            assert types.setdefault(field.name, field.type) == field.type, f"{table}.{field.name}"
+
+
+def test_no_column_is_named_like_the_partitions() -> None:
+    assert all("table" not in stored_schema(table).names for table in (*TABLES, FILES))
+
+
+@pytest.mark.parametrize("key", NATURAL_KEYS, ids=lambda key: key.family)
+def test_natural_keys_are_made_of_columns(key: object) -> None:
+    known = {name for table in TABLES for name in row_schema(table).names}
+    assert set(key.columns) <= known  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize(
+    ("source", "family"),
+    [
+        ("115-2 QEST", "115-2"),
+        ("115-2 QESD", "115-2"),
+        ("115-216 QQST", "115-216"),
+        ("116-1 WQ", "116"),
+        ("116-2 WQ", "116"),
+        ("116 WQ", "116"),
+        ("74-4 R744SREQ", "74-4"),
+        ("CFACT", "CFACT"),
+        ("display CFSTATUS", "display"),
+        ("message IXC585E", "message"),
+        ("template", "template"),
+    ],
+)
+def test_every_source_has_its_key(source: str, family: str) -> None:
+    assert natural_key(source).family == family
+
+
+def test_a_source_without_a_key_is_refused() -> None:
+    with pytest.raises(HistoryError, match="No natural key"):
+        natural_key("hearsay")
+
+
+@pytest.mark.parametrize(
+    ("qsg", "structure", "expected"),
+    [("SQ03", "APPLICATION1", "SQ03APPLICATION1"), ("Q1", "CSQ_ADMIN", "Q1@@CSQ_ADMIN")],
+)
+def test_xcf_names_pad_the_group_to_four(qsg: str, structure: str, expected: str) -> None:
+    assert xcf_name(qsg, structure) == expected
+
+
+def test_the_page_describes_the_tables_as_they_are() -> None:
+    text = PAGE.read_text("utf-8")
+    assert with_blocks(text) == text, "write it anew: python -m tests.spark_jobs.history.page"

@@ -1,0 +1,200 @@
+"""What is said in the morning, and what is not."""
+
+from __future__ import annotations
+
+import datetime as dt
+import re
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from spark_jobs.night.facts import Facts, OffloadRule, Plan
+from spark_jobs.night.findings import FINDING_KINDS, DataSetState, Day, State, findings_of
+
+LAST = dt.date(2026, 11, 20)
+MIB = 2**20
+PAGE = Path(__file__).parents[3] / "docs/operations/nightly.md"
+PLAN = Plan(
+    "SQ03",
+    4,
+    "SQ03",
+    "APP1",
+    85,
+    (OffloadRule(70, 32768), OffloadRule(80, 4096)),
+    500 * MIB,
+    750 * MIB,
+    300 * MIB,
+)
+
+
+def days(count: int = 91, **values: int | None) -> list[Day]:
+    figures: dict[str, Any] = {"entries_peak": 100_000, "elements_peak": 600_000, "full_count": 0, **values}
+    return [Day(LAST - dt.timedelta(days=count - 1 - number), **figures) for number in range(count)]
+
+
+USUAL = State(
+    qsg="SQ03", structure="APP1", last_day=LAST, days=days(), coupling_facility="CF01", size_bytes=512 * MIB,
+    entries_total=200_000, elements_total=1_200_000, initsize_bytes=400 * MIB, base_bytes=22.0 * MIB,
+)  # fmt: skip
+
+
+def forecast(
+    level: str = "SIZE",
+    kind: str = "size",
+    *,
+    state: str = "within",
+    p50: int | None = 43,
+    measure: str = "entries",
+) -> dict[str, Any]:
+    crossing = {
+        "level": level, "state": state, "days": {"p10": 31, "p50": p50, "p90": 70},
+        "sentence": f"{level} in {p50} days, 80 % interval 31 to 70",
+    }  # fmt: skip
+    return {
+        "measure": measure, "queue_manager": None, "total": 200_000, "crossings": [crossing],
+        "levels": [{"name": level, "kind": kind, "percent": 100, "value": 1}],
+    }  # fmt: skip
+
+
+def codes(state: State, facts: Facts | None = None) -> list[str]:
+    return [one.code for one in findings_of([state], facts or Facts())]
+
+
+def only(state: State, facts: Facts | None = None) -> dict[str, Any]:
+    (found,) = findings_of([state], facts or Facts())
+    return found.as_json()
+
+
+def test_an_ordinary_structure_is_not_spoken_of() -> None:
+    assert codes(replace(USUAL, plans=(PLAN,), forecasts=[forecast(p50=None, state="beyond")])) == []
+
+
+def test_a_structure_that_was_full_is_an_error_for_a_week() -> None:
+    full = [*days(89), Day(LAST - dt.timedelta(days=6), full_count=3), Day(LAST, full_count=1)]
+    found = only(replace(USUAL, days=full))
+    assert (found["code"], found["severity"], found["day"]) == ("STRUCTURE_WAS_FULL", "error", "2026-11-20")
+    assert found["figures"] == {"full_count": 4, "days": 2, "first_day": "2026-11-14"}
+    assert "4 times on 2 days" in found["message"]
+    assert "2192" in found["source"]
+    once = [Day(LAST - dt.timedelta(days=1), full_count=1)]
+    assert "found full once on 2026-11-19" in only(replace(USUAL, days=once))["message"]
+    assert codes(replace(USUAL, days=[Day(LAST - dt.timedelta(days=7), full_count=3), *days(1)])) == []
+
+
+@pytest.mark.parametrize(
+    ("peak", "failed", "said"), [(990, 0, True), (989, None, False), (5, 2, True), (989, 0, False)]
+)
+def test_a_full_data_set(peak: int, failed: int | None, said: bool) -> None:
+    state = replace(USUAL, data_sets=[DataSetState("MQ01", LAST, peak, 990, failed)])
+    assert codes(state) == (["SMDS_WAS_FULL"] if said else [])
+    assert codes(replace(state, last_day=LAST + dt.timedelta(days=8), days=[])) == []
+
+
+@pytest.mark.parametrize(("days_to", "said"), [(43, True), (60, True), (61, False), (None, False)])
+def test_what_fills_within_the_lead_time(days_to: int | None, said: bool) -> None:
+    assert codes(replace(USUAL, forecasts=[forecast(p50=days_to)])) == (
+        ["FILLS_WITHIN_LEAD_TIME"] if said else []
+    )
+    assert codes(replace(USUAL, forecasts=[forecast(p50=days_to)]), Facts(lead_time_days=20)) == []
+
+
+def test_of_several_levels_the_most_serious_is_told_and_offload_is_not_filling() -> None:
+    forecasts = [
+        forecast("offload at 70 %", "offload", p50=1), forecast("FULLTHRESHOLD 85 %", "full_threshold", p50=5),
+        forecast("SIZE", "size", p50=50, measure="elements"), forecast("SIZE", "size", p50=51),
+    ]  # fmt: skip
+    found = only(replace(USUAL, forecasts=forecasts))
+    assert (found["figures"]["level"], found["figures"]["measure"], found["figures"]["days"]) == (
+        "SIZE",
+        "elements",
+        50,
+    )
+    assert found["message"].startswith("APP1 of SQ03, elements: SIZE in 50 days, 80 % interval 31 to 70.")
+    assert codes(replace(USUAL, forecasts=forecasts[:1])) == []
+
+
+def test_a_level_that_is_passed_already_comes_in_no_days() -> None:
+    found = only(
+        replace(
+            USUAL,
+            forecasts=[forecast("FULLTHRESHOLD 85 %", "full_threshold", state="already_crossed", p50=None)],
+        )
+    )
+    assert found["figures"]["days"] == 0
+
+
+def test_offload_that_the_plan_did_not_expect() -> None:
+    """The plan's 300 of 500 MiB are 58 % of what is above the base; 75 % of the elements are in use."""
+    state = replace(USUAL, days=days(elements_peak=900_000), plans=(PLAN,), initsize_bytes=None)
+    found = only(state)
+    assert found["code"] == "OFFLOAD_EARLIER_THAN_PLANNED"
+    assert found["figures"] == {
+        "plan": "SQ03",
+        "version": 4,
+        "usage_pct": 75.0,
+        "planned_pct": 58.2,
+        "offload_pct": 70,
+    }
+    assert codes(replace(state, plans=(replace(PLAN, need_bytes=400 * MIB),))) == [], "planned to pass it"
+    assert codes(replace(state, days=[*days(91, elements_peak=900_000)[:80], *days(7)])) == [], (
+        "not in the last week"
+    )
+    assert codes(replace(state, plans=(replace(PLAN, offload_rules=()),))) == [], "no rule is known"
+    assert codes(replace(state, plans=(replace(PLAN, offload_rules=()),), offload_pct=(70,))) != []
+
+
+@pytest.mark.parametrize(
+    ("elements", "tolerance", "said"),
+    [(600_000, 0.5, False), (390_000, 0.5, True), (410_000, 0.5, False), (890_000, 0.5, False), (910_000, 0.5, True), (390_000, 1.0, False)],
+)  # fmt: skip
+def test_a_ratio_far_from_what_is_used(elements: int, tolerance: float, said: bool) -> None:
+    state = replace(USUAL, days=days(elements_peak=elements), initsize_bytes=None)
+    assert codes(state, Facts(ratio_tolerance=tolerance)) == (["RATIO_FAR_FROM_DEMAND"] if said else [])
+
+
+def test_a_ratio_says_which_pool_runs_out_first() -> None:
+    few, many = (
+        replace(USUAL, days=days(elements_peak=number), initsize_bytes=None)
+        for number in (200_000, 1_100_000)
+    )
+    assert "runs out of entries first" in only(few)["message"]
+    assert "runs out of elements first" in only(many)["message"]
+    assert codes(replace(few, days=days(20, elements_peak=200_000))) == [], "too few days"
+    assert codes(replace(few, days=days(elements_peak=2_000, entries_peak=1_000))) == [], "hardly used"
+
+
+def test_initsize_above_need() -> None:
+    """Half of 490 MiB above the base: 267 MiB are needed; half as much again is 400.5."""
+    assert codes(replace(USUAL, initsize_bytes=400 * MIB)) == []
+    found = only(replace(USUAL, initsize_bytes=402 * MIB))
+    assert (found["code"], found["severity"]) == ("INITSIZE_ABOVE_NEED", "info")
+    assert found["figures"]["need_bytes"] == 267 * MIB
+    assert found["figures"]["days"] == 91
+    assert codes(replace(USUAL, initsize_bytes=402 * MIB), Facts(oversize_share=0.6)) == []
+    assert codes(replace(USUAL, initsize_bytes=402 * MIB, days=days(27))) == [], "too few days"
+    of_plan = only(
+        replace(USUAL, initsize_bytes=None, plans=(replace(PLAN, initsize_bytes=450 * MIB, need_bytes=None),))
+    )
+    assert (of_plan["figures"]["plan"], of_plan["figures"]["initsize_bytes"]) == ("SQ03", 450 * MIB)
+
+
+def test_the_most_serious_comes_first() -> None:
+    states = [
+        replace(USUAL, structure="B", initsize_bytes=900 * MIB),
+        replace(USUAL, structure="A", initsize_bytes=900 * MIB, forecasts=[forecast()]),
+        replace(USUAL, structure="C", days=[Day(LAST, full_count=1)]),
+    ]
+    found = [(one.as_json()["severity"], one.state.structure) for one in findings_of(states, Facts())]
+    assert found == [("error", "C"), ("warning", "A"), ("info", "A"), ("info", "B")]
+
+
+def test_simulated_usage_is_marked() -> None:
+    assert only(replace(USUAL, forecasts=[forecast()], is_simulated=True))["is_simulated"]
+
+
+def test_every_code_is_in_the_documentation_with_its_severity() -> None:
+    page = PAGE.read_text(encoding="utf-8")
+    told = dict(re.findall(r"^\| `([A-Z_]+)` \| (\w+) \|", page, re.MULTILINE))
+    assert told == {kind.code: kind.severity for kind in FINDING_KINDS}

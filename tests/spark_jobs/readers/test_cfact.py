@@ -1,0 +1,203 @@
+"""CFACT is read by the names that RMF's reports show, and what is not clear in it is left out."""
+
+from __future__ import annotations
+
+import json
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from spark_jobs.readers import NotReadable, detect
+from tests.spark_jobs.readers.support import EAST, GROUPS, OBSERVED, read_text, rows
+
+M = 1024**2
+NAMES = [
+    "Structure Name 1",
+    "Structure Type 1",
+    "Structure Status",
+    "System Name",
+    "CF Name 1",
+    "Structure Size",
+    "Min. Structure Size",
+    "Max. Structure Size",
+    "Total List Entries (LIST/LOCK)",
+    "Actual List Entries (LIST/LOCK)",
+    "Total Data Elements (LIST/CACHE)",
+    "Actual Data Elements (LIST/CACHE)",
+    "Sync Request Count",
+    "Async Request Count",
+    "Maximum of SCM Space",
+    "Actual SCM List Entries",
+    "Actual SCM List Elements",
+    "Structure Name 2",
+]
+
+
+def cells(
+    name: str, *, system: str = "*ALL", kind: str = "LIST", size: str = "256M", requests: int = 70
+) -> list[str]:
+    first = [name, kind, "ACTIVE", system, "CF01", size, "128M", "512M", "111234", "1200", "667404", "8100"]
+    return [*first, str(requests), "7", "0M", "0", "0", name]
+
+
+TABLE = [
+    cells("QSG1APPLICATION1"),
+    cells("QSG1APPLICATION1", system="SYSA", requests=40),
+    cells("QSG1APPLICATION1", system="SYSB", requests=30),
+    cells("QSG1CSQ_ADMIN"),
+    cells("IXCSTR1"),
+    cells("ISGLOCK", kind="LOCK"),
+]
+
+
+def as_csv(table: list[list[str]], names: list[str] = NAMES) -> str:
+    return "\n".join(",".join(f'"{cell}"' for cell in row) for row in [names, *table]) + "\n"
+
+
+def test_structures_of_known_groups_are_read(tmp_path: Path) -> None:
+    text = as_csv(TABLE)
+    assert detect(text.encode()).kind == "cfact_csv"
+    result = read_text(tmp_path, text, "cfact_csv", observed_at=OBSERVED)
+    assert (result.asks, result.problem_count) == ((), 0)
+    found = rows(result, "structure_usage")
+    assert [(row["structure"], row.get("system_id")) for row in found] == [
+        ("APPLICATION1", None),
+        ("APPLICATION1", "SYSA"),
+        ("APPLICATION1", "SYSB"),
+        ("CSQ_ADMIN", None),
+    ]
+    assert sorted(result.passed_over.values()) == [1, 1]
+    wanted = {
+        "source": "CFACT",
+        "origin": "report",
+        "qsg": "QSG1",
+        "xcf_structure": "QSG1APPLICATION1",
+        "interval_end": OBSERVED,
+        "in_use_kind": "at_end",
+        "coupling_facility": "CF01",
+        "size_bytes": 256 * M,
+        "size_min_bytes": 128 * M,
+        "size_max_bytes": 512 * M,
+        "entries_total": 111_234,
+        "entries_in_use": 1200,
+        "elements_total": 667_404,
+        "elements_in_use": 8100,
+        "sync_requests": 40,
+        "async_requests": 7,
+        "scm_entries_in_use": 0,
+        "status": "ACTIVE",
+    }
+    assert {name: found[1][name] for name in wanted} == wanted
+    assert "sync_requests" not in found[0]  # the systems' rows have them
+    assert found[3]["sync_requests"] == 70
+
+
+def test_without_a_known_group_lists_keep_xcfs_names(tmp_path: Path) -> None:
+    result = read_text(
+        tmp_path,
+        as_csv([cells("QSG1APPLICATION1"), cells("ISGLOCK", kind="LOCK")]),
+        "cfact_csv",
+        observed_at=OBSERVED,
+    )
+    (row,) = rows(result, "structure_usage")
+    assert (row["xcf_structure"], "qsg" in row) == ("QSG1APPLICATION1", False)
+    result = read_text(
+        tmp_path, as_csv([cells("QSG1APPLICATION1")]), "cfact_csv", observed_at=OBSERVED, qsg_of=GROUPS
+    )
+    assert rows(result, "structure_usage")[0]["qsg"] == "QSG1"
+
+
+def test_a_size_without_a_unit_is_left_out_and_said(tmp_path: Path) -> None:
+    result = read_text(
+        tmp_path, as_csv([cells("QSG1CSQ_ADMIN", size="262144")]), "cfact_csv", observed_at=OBSERVED
+    )
+    assert "no unit" in result.problems[0].message
+    assert "size_bytes" not in rows(result, "structure_usage")[0]
+    names = ["Structure Size (K)" if name == "Structure Size" else name for name in NAMES]
+    result = read_text(
+        tmp_path, as_csv([cells("QSG1CSQ_ADMIN", size="262144")], names), "cfact_csv", observed_at=OBSERVED
+    )
+    assert rows(result, "structure_usage")[0]["size_bytes"] == 256 * M
+
+
+@pytest.mark.parametrize(("column", "value"), [(8, "111K"), (9, "1.2M"), (9, "999999")])
+def test_rounded_or_impossible_counts_are_left_out_and_said(tmp_path: Path, column: int, value: str) -> None:
+    row = cells("QSG1CSQ_ADMIN")
+    row[column] = value
+    result = read_text(tmp_path, as_csv([row]), "cfact_csv", observed_at=OBSERVED)
+    assert result.problem_count == 1
+    assert result.problems[0].line == 2
+    found = rows(result, "structure_usage")[0]
+    assert ("entries_total" in found) + ("entries_in_use" in found) < 2
+    assert found["elements_in_use"] == 8100
+
+
+def test_the_time_is_asked_for_or_read(tmp_path: Path) -> None:
+    result = read_text(tmp_path, as_csv(TABLE), "cfact_csv")
+    assert [ask.what for ask in result.asks] == ["observed_at"]
+    timed = [[*row, "2026-03-22 13:00:00"] for row in TABLE]
+    result = read_text(tmp_path, as_csv(timed, [*NAMES, "Interval End"]), "cfact_csv")
+    assert [ask.what for ask in result.asks] == ["zone"]
+    result = read_text(tmp_path, as_csv(timed, [*NAMES, "Interval End"]), "cfact_csv", zone=EAST)
+    assert rows(result, "structure_usage")[0]["interval_end"] == OBSERVED
+
+
+def dds(columns: list[str], table: list[list[Any]]) -> str:
+    """What RMF's data server answers, as IBM's Grafana plugin for RMF reads it."""
+    return json.dumps(
+        {
+            "report": [
+                {
+                    "timeData": {
+                        "utcStart": "20260322115900",
+                        "utcEnd": "20260322120000",
+                        "localEnd": "20260322130000",
+                    },
+                    "metric": {"id": "CFACT"},
+                    "columnHeaders": {"col": [{"value": column, "type": "T"} for column in columns]},
+                    "row": [{"refno": "1", "col": row} for row in table],
+                }
+            ]
+        }
+    )
+
+
+def test_the_data_servers_form_carries_its_interval(tmp_path: Path) -> None:
+    text = dds(NAMES, TABLE)
+    assert detect(text.encode()).kind == "cfact_json"
+    result = read_text(tmp_path, text, "cfact_json")
+    assert (result.asks, result.problem_count) == ((), 0)
+    found = rows(result, "structure_usage")
+    assert len(found) == 4
+    assert found[0]["interval_end"] == OBSERVED
+    assert found[0]["interval_start"] == datetime(2026, 3, 22, 11, 59, tzinfo=UTC)
+    assert found[0]["interval_us"] == 60_000_000
+
+
+def test_the_data_servers_own_ids_are_refused_with_the_ids(tmp_path: Path) -> None:
+    with pytest.raises(NotReadable, match=r"XYZ1, XYZ2.*ids"):
+        read_text(tmp_path, dds(["XYZ1", "XYZ2"], [["a", "b"]]), "cfact_json")
+
+
+def test_a_list_of_objects_is_read_like_the_table(tmp_path: Path) -> None:
+    text = json.dumps([dict(zip(NAMES, row, strict=True)) for row in TABLE])
+    result = read_text(tmp_path, text, "cfact_json", observed_at=OBSERVED)
+    assert len(rows(result, "structure_usage")) == 4
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{"report": 7}',
+        '{"report": [7]}',
+        '{"report": [{}]}',
+        "[]",
+        "{}",
+        '{"columnHeaders": {"col": "x"}, "row": 1}',
+    ],
+)
+def test_json_of_another_shape_is_refused(tmp_path: Path, text: str) -> None:
+    with pytest.raises(NotReadable):
+        read_text(tmp_path, text, "cfact_json")

@@ -1,0 +1,129 @@
+"""74-4: self-checks, pieces of broken records, and the join of what the gatherers say."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from spark_jobs.smf.decode import decode_bytes
+from spark_jobs.smf.encode import dump, rmf_record
+from tests.spark_jobs.smf.made import Maker, agrees, header, rows_of
+
+
+def decoded(records: list[bytes]) -> Any:  # noqa: ANN401
+    return decode_bytes(dump(records), sections=["r744"])
+
+
+WRONG = (
+    {"elements_in_use": 10, "elements_total": 9},
+    {"entries_in_use": 10, "entries_total": 9},
+    {"size_bytes": 4096, "size_max_bytes": 0, "size_min_bytes": 0},
+    {"size_bytes": 4096, "size_max_bytes": 8192, "size_min_bytes": 8192},
+    {"xcf_structure": "lower"},
+    {"async_requests": 0.5},
+    {"sync_requests": -1.0},
+    {"structure_type": "code 9"},
+)
+
+
+@pytest.mark.parametrize("wrong", WRONG, ids=str)
+def test_a_row_that_cannot_be_fails_the_self_check(wrong: dict[str, Any]) -> None:
+    make = Maker(1)
+    sound = make.facility(3)
+    damaged = make.facility(3)
+    damaged["r744_structure"][1] |= wrong
+    found = decoded([*rmf_record(header(), sound), *rmf_record(header(1), damaged)])
+    check = found.checks["r744"]
+    assert (check.rows, check.failed) == (6, 1)
+    assert check.is_layout_wrong
+    assert [item.reason.split()[0] for item in found.accounting.quarantined] == ["values"]
+    assert {row["record"] for row in rows_of([found], "r744_structure")} == {0}, (
+        "only the record with that row is left out"
+    )
+
+
+def test_one_row_in_a_hundred_may_fail_and_no_more() -> None:
+    make = Maker(2)
+    records = []
+    for number in range(100):
+        rows = make.facility(1)
+        if number == 7:
+            rows["r744_structure"][0] |= WRONG[0]
+        records += rmf_record(header(number), rows)
+    found = decoded(records)
+    assert found.checks["r744"].failed == 1
+    assert not found.checks["r744"].is_layout_wrong
+    assert len(rows_of([found], "r744_structure")) == 99
+
+
+def test_cache_and_lock_structures_have_no_list_to_check() -> None:
+    make = Maker(3)
+    rows = make.facility(1)
+    rows["r744_structure"][0] |= {"structure_type": "CACHE", "elements_in_use": 10, "elements_total": 0}
+    assert decoded(rmf_record(header(), rows)).checks["r744"].failed == 0
+
+
+def test_what_the_master_gatherer_says_is_joined_to_the_requests_of_the_same_instance() -> None:
+    make = Maker(4)
+    rows = make.facility(4)
+    both, only_requests, only_policy, other = rows["r744_structure"]
+    only_requests |= dict.fromkeys(("policy_size_bytes",))
+    only_policy |= dict.fromkeys(("structure_type",))
+    other["xcf_structure"] = both["xcf_structure"]  # the other instance of it, in a rebuild
+    found = rows_of([decoded(rmf_record(header(), rows))], "r744_structure")
+    assert len(found) == 4
+    by_size = {row["policy_size_bytes"]: row for row in found}
+    assert agrees(by_size[both["policy_size_bytes"]], both)
+    assert agrees(by_size[other["policy_size_bytes"]], other)
+    assert by_size[None]["entries_total"] == only_requests["entries_total"]
+    assert by_size[None]["is_active_instance"] is None
+    assert by_size[only_policy["policy_size_bytes"]]["entries_total"] is None
+
+
+@pytest.mark.parametrize("piece_bytes", [700, 1000, 3000])
+def test_a_broken_record_is_put_together_whatever_its_pieces_are(piece_bytes: int) -> None:
+    make = Maker(5)
+    rows = make.facility(12)
+    pieces = rmf_record(header(), rows, piece_bytes=piece_bytes)
+    assert len(pieces) > 1
+    found = decoded(pieces)
+    structures = rows_of([found], "r744_structure")
+    assert len(structures) == 12
+    assert all(map(agrees, structures, rows["r744_structure"]))
+    assert len(rows_of([found], "r744_cf")) == 1, "the facility is counted once"
+    assert found.accounting.quarantined == []
+
+
+def test_pieces_of_two_facilities_of_one_interval_are_kept_apart() -> None:
+    make = Maker(6)
+    one, two = make.facility(8), make.facility(8)
+    found = decoded(
+        [*rmf_record(header(), one, piece_bytes=1500), *rmf_record(header(), two, piece_bytes=1500)]
+    )
+    facilities = [row["coupling_facility"] for row in rows_of([found], "r744_structure")]
+    assert (
+        facilities
+        == [one["r744_cf"][0]["coupling_facility"]] * 8 + [two["r744_cf"][0]["coupling_facility"]] * 8
+    )
+
+
+@pytest.mark.parametrize("missing", [0, 1, -1])
+def test_a_broken_record_with_a_piece_missing_is_quarantined_whole(missing: int) -> None:
+    make = Maker(7)
+    pieces = rmf_record(header(), make.facility(8), piece_bytes=1500)
+    del pieces[missing]
+    whole = make.facility(2)
+    found = decoded([*pieces, *rmf_record(header(9), whole)])
+    assert len(rows_of([found], "r744_structure")) == 2
+    assert len(found.accounting.quarantined) == len(pieces)
+    assert found.accounting.total_bytes == sum(map(len, pieces)) + len(rmf_record(header(9), whole)[0])
+
+
+def test_the_interval_of_rmf_is_in_utc() -> None:
+    make = Maker(8)
+    head = header(zone=60)
+    (row,) = rows_of([decoded(rmf_record(head, make.facility(0)))], "r744_cf")
+    assert row["interval_end"] == head.written_at
+    assert row["utc_offset_minutes"] == 60
+    assert (row["interval_end"] - row["interval_start"]).total_seconds() * 1_000_000 == row["interval_us"]
