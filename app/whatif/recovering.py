@@ -9,6 +9,7 @@ from app.fits.resolve import curve_of, evaluate
 from planner_core.document.model import PlanDocument
 from planner_core.texts.smds_job import SmdsJob, SmdsJobQuestion, smds_job
 from planner_core.units import format_mib
+from planner_core.whatif.filling_up import tenths_down
 from planner_core.whatif.recovery import Recovery, RecoveryQuestion, StructureRecovery, recovery
 
 
@@ -54,5 +55,4 @@ def _longest(each: StructureRecovery) -> str:
     """The longest interval between backups, rounded down as in the JSON answer."""
     if each.interval_minutes is None:
         return "not known" if each.unrated_queues else "any"
-    shown = each.as_json()["longest_interval_minutes"]
-    return f"{shown:.1f} min" if each.interval_minutes else "none"
+    return f"{tenths_down(each.interval_minutes):.1f} min" if each.interval_minutes else "none"

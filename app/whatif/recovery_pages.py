@@ -21,13 +21,12 @@ from app.whatif.recovering import answer as recovery_answer
 from planner_core.document.model import PlanDocument
 from planner_core.errors import FieldProblem
 from planner_core.provenance import Explanation, Input
-from planner_core.units import floor_fraction
+from planner_core.whatif.filling_up import tenths_down
 from planner_core.whatif.recovery import Recovery, RecoveryQuestion, StructureRecovery
 
 router = APIRouter(include_in_schema=False)
 MOST_BARS = 20
 MOST_EXPLAINED = 20
-_TENTHS = 10
 _SECONDS_PER_MINUTE = 60
 FIELDS = question_fields(RecoveryQuestion)
 _INPUTS = {
@@ -125,11 +124,11 @@ def _page(
 ) -> Response:
     form = read_question(RecoveryQuestion, typed, FIELDS)
     curves = DatabaseCurves(request.app.state.database)
-    question = form.question
+    question = (form.question or RecoveryQuestion()).model_copy(update={"explain": True})
     answer, problems = answered(
         asked,
-        None if question is None else document,
-        lambda plan: arranged(recovery_answer(plan, question or RecoveryQuestion(), curves)),
+        document if form.question else None,
+        lambda plan: arranged(recovery_answer(plan, question, curves)),
     )
     page = RecoveryPage(
         title="Backup and recovery",
@@ -191,7 +190,7 @@ def _row(each: StructureRecovery, at: int) -> StructureRecoveryRow:
                 shown[why.figure],
                 replace(why, figure=f"{_FIGURES[why.figure]}, {each.cfrm_name}"),
             )
-            for why in each.explanations
+            for why in (each.explanations or {}).values()
         ),
     )
 
@@ -202,7 +201,7 @@ def _minutes(seconds: Fraction) -> str:
 
 def _tenths(minutes: Fraction) -> str:
     """Rounded down: a longer interval would be too long."""
-    return f"{floor_fraction(minutes * _TENTHS) / _TENTHS:.1f}"
+    return f"{tenths_down(minutes):.1f}"
 
 
 def _chart(found: Recovery) -> BarChart | None:

@@ -7,74 +7,9 @@ from typing import Annotated, Any, Literal
 from pydantic import Field
 
 from app.sizing.examples import examples
-from app.web.answers import Absent, Answer
+from app.web.answers import Answer
 from app.web.openapi import model_schemas, put_examples, put_schemas
 from planner_core.findings import Finding
-from planner_core.provenance import Assumption, Explanation
-
-
-class StructureRecoveryAnswer(Answer):
-    """Backup and recovery of one structure."""
-
-    structure: str
-    cfrm_name: str
-    is_recoverable: Annotated[bool, Field(description="RECOVER(YES) and CFLEVEL(3) or higher.")]
-    not_backed_up: Annotated[
-        str | None, Field(description="Why there are no backups, and so no recovery; null where there are.")
-    ]
-    persistent_messages: int
-    backup_bytes: Annotated[int, Field(description="What one BACKUP CFSTRUCT writes to the log.")]
-    log_bytes_per_hour: Annotated[int, Field(description="What its persistent messages write to logs.")]
-    log_bytes_between: Annotated[int, Field(description="The same between two backups.")]
-    recovery_s: Annotated[int | None, Field(description="Null for a structure that is not backed up.")]
-    meets: Annotated[
-        bool | None,
-        Field(
-            description="Whether that is within the time allowed; null for a structure that is not backed up, and where the log of queues "
-            "without a rate decides."
-        ),
-    ]
-    back_up_every_minutes: Annotated[
-        float | None,
-        Field(
-            description="How often to back it up: every hour, as IBM advises, or more often where the recovery time needs that; null where it "
-            "is not backed up, or no interval is short enough."
-        ),
-    ]
-    longest_interval_minutes: Annotated[
-        float | None,
-        Field(description="How far apart backups may be as computed; null where nothing is logged."),
-    ]
-    documented_interval_hours: Annotated[
-        float | None, Field(description="The same by IBM's formula, which leaves the backup itself out.")
-    ]
-    assumed: Annotated[
-        str | None,
-        Field(description="What is assumed of CSQSYSAPPL, whose CFSTRUCT is not in the plan; else null."),
-    ]
-    explanations: dict[str, Explanation] | Absent = None
-
-
-class RecoveryTotals(Answer):
-    """All structures, one after the other."""
-
-    backup_bytes: int
-    log_bytes_per_hour: int
-    recovery_s: int
-
-
-class RecoveryAnswer(Answer):
-    """Backup and recovery of a plan's application structures."""
-
-    recovery_minutes: float
-    interval_minutes: float
-    log_read_mb_per_s: float
-    backup_overhead_bytes: int
-    fill_percent: float
-    structures: list[StructureRecoveryAnswer]
-    totals: RecoveryTotals
-    assumptions: list[Assumption]
-    findings: list[Finding]
 
 
 class SmdsDataSetAnswer(Answer):
@@ -111,7 +46,7 @@ class SmdsJobAnswer(Answer):
     findings: list[Finding]
 
 
-SHAPES = (RecoveryAnswer, SmdsJobAnswer)
+SHAPES = (SmdsJobAnswer,)
 PATHS = tuple(f"/api/v1/whatif/{question}" for question in ("filling", "thresholds", "recovery", "smds-job"))
 EXAMPLE = "smallest"
 

@@ -14,17 +14,12 @@ from app.web.openapi import json_response, plan_request, problems
 from app.web.questions import check_question
 from app.whatif import filling, recovering, thresholds
 from planner_core.document.reading import read_json
-from planner_core.questions import Explained
 from planner_core.texts.smds_job import SmdsJobQuestion
 from planner_core.whatif.filling_up import FillingUp, Outage
-from planner_core.whatif.recovery import RecoveryQuestion
+from planner_core.whatif.recovery import Recovery, RecoveryQuestion
 from planner_core.whatif.thresholds import ThresholdAdvice, ThresholdQuestion
 
 router = APIRouter(prefix="/api/v1/whatif", tags=["what if"], dependencies=[Depends(check_question)])
-
-
-class ExplainedRecoveryQuestion(Explained, RecoveryQuestion):
-    """The question, with or without the explanation of each figure."""
 
 
 def _described(shape: str, about: str) -> dict[str, Any]:
@@ -65,16 +60,15 @@ def advise(
 @router.post(
     "/recovery",
     summary="Back up and recover structures",
-    **_described(
-        "RecoveryAnswer",
-        "What a backup of each structure writes, what is logged between two, and how long recovery takes.",
-    ),
+    response_description="Size of a backup of each structure, the log between two backups, and the time that recovery takes.",
+    openapi_extra=plan_request(),
+    responses=problems(413, 415, 422),
 )
 def recover(
-    question: Annotated[ExplainedRecoveryQuestion, Query()], body: DocumentBody, curves: CurvesDep
-) -> Response:
-    """A plan, a recovery time and the rate of your logs in; bytes, seconds and the longest interval out."""
-    return _json(recovering.answer(read_json(body), question, curves).as_json(explain=question.explain))
+    question: Annotated[RecoveryQuestion, Query()], body: DocumentBody, curves: CurvesDep
+) -> Recovery:
+    """Take a plan, a recovery time and the rate of your logs; return bytes, seconds and the longest interval."""
+    return recovering.answer(read_json(body), question, curves)
 
 
 @router.post(

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Callable, Iterable, Mapping
-from functools import partial
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
 from app.command_line import (
@@ -39,9 +38,6 @@ def add(verb: Command) -> None:
     add_question(recovery, _recovery_question)
     job = verb("smds-job", "The job that defines and formats the shared message data sets.", _smds_job)
     add_question(job, _smds_job_question)
-    recovery.add_argument(
-        "--explain", action="store_true", help="with --json: the explanation of each figure"
-    )
 
 
 def _outage() -> type[Question]:
@@ -71,25 +67,19 @@ def _smds_job_question() -> type[Question]:
 def _filling(arguments: argparse.Namespace) -> int:
     from app.whatif import filling
 
-    return _answered(arguments, filling.answer, lambda found: found.as_json(), filling.lines)
+    return _answered(arguments, filling.answer, filling.lines)
 
 
 def _thresholds(arguments: argparse.Namespace) -> int:
     from app.whatif import thresholds
 
-    return _answered(arguments, thresholds.answer, lambda found: found.as_json(), thresholds.lines)
+    return _answered(arguments, thresholds.answer, thresholds.lines)
 
 
 def _recovery(arguments: argparse.Namespace) -> int:
     from app.whatif import recovering
 
-    explained = partial(_explained, arguments)
-    return _answered(arguments, recovering.answer, explained, recovering.lines)
-
-
-def _explained(arguments: argparse.Namespace, found: Any) -> Mapping[str, Any]:  # noqa: ANN401 - an answer of the core
-    answer: Mapping[str, Any] = found.as_json(explain=arguments.explain)
-    return answer
+    return _answered(arguments, recovering.answer, recovering.lines)
 
 
 def _smds_job(arguments: argparse.Namespace) -> int:
@@ -111,7 +101,6 @@ def _smds_job(arguments: argparse.Namespace) -> int:
 def _answered(
     arguments: argparse.Namespace,
     answer: Callable[..., Any],
-    as_json: Callable[[Any], Mapping[str, Any]],
     lines: Callable[[Any], Iterable[str]],
 ) -> int:
     """Print an answer; a plan that cannot exist is answered with its findings."""
@@ -127,7 +116,7 @@ def _answered(
         sys.stderr.write(f"{refused}\n")
         return EXIT_FINDINGS
     if arguments.json:
-        write_json(as_json(found))
+        write_json(found.as_json())
     else:
         write_lines(lines(found))
         for each in found.findings:

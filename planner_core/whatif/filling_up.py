@@ -157,6 +157,12 @@ def shown_minutes(value: Fraction) -> float:
     return round(float(value), _SHOWN_DIGITS)
 
 
+def tenths_down(value: Fraction) -> float:
+    """Return a number in tenths, rounded down."""
+    return floor_fraction(value * 10) / 10
+
+
+TenthsDown = Annotated[Fraction, Unchecked(), PlainSerializer(tenths_down, return_type=float)]
 Minutes = Annotated[
     Fraction,
     Unchecked(),

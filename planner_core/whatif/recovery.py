@@ -15,7 +15,7 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import Annotated
 
-from pydantic import Field
+from pydantic import Field, PlainSerializer, computed_field
 
 from planner_core import tables
 from planner_core.document.model import MessageSizes, PlanDocument, Queue, Structure
@@ -23,19 +23,20 @@ from planner_core.findings import Finding, finding, in_order
 from planner_core.limits import limit
 from planner_core.plan.evaluate import evaluate_structure, evaluate_system
 from planner_core.provenance import Assumption, Basis, Explanation, Input, Step
-from planner_core.questions import Absent, Label, Metavar, Number, Question, Whole
+from planner_core.questions import Absent, Explained, Label, Metavar, Number, Whole
 from planner_core.sizing.demand import QueueDemand, growth_factor
 from planner_core.sizing.structure_result import StructureResult
 from planner_core.sizing.structure_size import Curve
 from planner_core.units import KIB, MIB, ceil_fraction, floor_fraction
-from planner_core.whatif.filling_up import parts_of
+from planner_core.whatif.filling_up import TenthsDown, parts_of
+from planner_core.wire import Answer, Exact, Hidden, Omittable, Unchecked
 
 _SECONDS_PER_MINUTE = 60
 _SECONDS_PER_HOUR = 3600
 _TENTHS = 10
 
 
-class RecoveryQuestion(Question):
+class RecoveryQuestion(Explained):
     """How structures are backed up and recovered; absent parameters have the assumed or published values."""
 
     recovery_minutes: Annotated[
@@ -73,36 +74,62 @@ class RecoveryQuestion(Question):
     )
 
 
-@dataclass(frozen=True, slots=True)
-class StructureRecovery:
-    """One structure: bytes, seconds, and the interval that meets the recovery time.
+Seconds = Annotated[Fraction, Unchecked(), PlainSerializer(ceil_fraction, return_type=int)]
 
-    Without backups there is no recovery: `not_backed_up` says why, and time and `meets` are None. Where queues without a rate log what
-    nobody knows, `meets` is None unless what is known takes too long already.
+
+@dataclass(frozen=True, slots=True)
+class StructureRecovery(Answer):
+    """Backup and recovery of one structure.
+
+    Without backups there is no recovery: `not_backed_up` says why, and time and `meets` are None. If the log of queues without
+    a rate is not known, `meets` is None unless the known part already takes too long.
     """
 
-    name: str
+    name: Annotated[str, Field(alias="structure")]
     cfrm_name: str
-    not_backed_up: str | None
+    not_backed_up: Annotated[
+        str | None, Field(description="Why there are no backups, and so no recovery; null where there are.")
+    ]
     persistent_messages: int
-    backup_bytes: int
-    log_bytes_per_hour: int
-    log_bytes_between: int
-    recovery_s: Fraction | None
-    meets: bool | None
-    interval_minutes: Fraction | None
-    documented_interval_hours: Fraction | None
-    unrated_queues: int
-    explanations: tuple[Explanation, ...]
-    assumed: str | None = None
-    """What is assumed where the plan does not define its CFSTRUCT."""
+    backup_bytes: Annotated[int, Field(description="Bytes that one BACKUP CFSTRUCT writes to the log.")]
+    log_bytes_per_hour: Annotated[int, Field(description="Bytes that its persistent messages write to logs.")]
+    log_bytes_between: Annotated[int, Field(description="The same between two backups.")]
+    recovery_s: Annotated[Seconds | None, Field(description="Null for a structure that is not backed up.")]
+    meets: Annotated[
+        bool | None,
+        Field(
+            description="Whether that is within the time allowed; null for a structure that is not backed up, and where the log of queues "
+            "without a rate decides."
+        ),
+    ]
+    interval_minutes: Annotated[
+        TenthsDown | None,
+        Field(
+            alias="longest_interval_minutes",
+            description="Longest time between backups, as computed; null where nothing is logged.",
+        ),
+    ]
+    documented_interval_hours: Annotated[
+        Annotated[
+            Fraction, Unchecked(), PlainSerializer(lambda value: round(float(value), 2), return_type=float)
+        ]
+        | None,
+        Field(description="The same by IBM's formula, which leaves the backup itself out."),
+    ]
+    unrated_queues: Hidden[int]
+    explanations: Omittable[dict[str, Explanation]]
+    assumed: Annotated[
+        str | None,
+        Field(description="Assumption about CSQSYSAPPL, whose CFSTRUCT is not in the plan; else null."),
+    ] = None
 
+    @computed_field(
+        description="How often to back it up: every hour, as IBM advises, or more often where the recovery time needs that; null "
+        "where it is not backed up, or no interval is short enough."
+    )
     @property
-    def back_up_every_minutes(self) -> Fraction | None:
-        """Return how often to back it up [minutes]: every hour, as IBM advises, or more often where recovery needs that.
-
-        It is None where the structure is not backed up, and where no interval is short enough.
-        """
+    def back_up_every_minutes(self) -> Exact[Fraction] | None:
+        """How often to back it up [minutes]."""
         if not self.is_recoverable:
             return None
         hour = Fraction(_constant("backup_minutes"))
@@ -111,93 +138,54 @@ class StructureRecovery:
             return None if self.meets is False else hour
         return min(hour, _in_tenths(self.interval_minutes)) or None
 
+    @computed_field
     @property
     def is_recoverable(self) -> bool:
-        """Whether it is backed up, and recovered from that."""
+        """RECOVER(YES) and CFLEVEL(3) or higher."""
         return self.not_backed_up is None
-
-    def as_json(self, *, explain: bool = False) -> dict[str, object]:
-        """JSON-ready; with `explain`, formula and inputs of each figure."""
-        found: dict[str, object] = {
-            "structure": self.name,
-            "cfrm_name": self.cfrm_name,
-            "is_recoverable": self.is_recoverable,
-            "not_backed_up": self.not_backed_up,
-            "persistent_messages": self.persistent_messages,
-            "backup_bytes": self.backup_bytes,
-            "log_bytes_per_hour": self.log_bytes_per_hour,
-            "log_bytes_between": self.log_bytes_between,
-            "recovery_s": None if self.recovery_s is None else ceil_fraction(self.recovery_s),
-            "meets": self.meets,
-            "back_up_every_minutes": None
-            if self.back_up_every_minutes is None
-            else float(self.back_up_every_minutes),
-            "longest_interval_minutes": None
-            if self.interval_minutes is None
-            else float(_in_tenths(self.interval_minutes)),
-            "documented_interval_hours": None
-            if self.documented_interval_hours is None
-            else round(float(self.documented_interval_hours), 2),
-            "assumed": self.assumed,
-        }
-        if explain:
-            found["explanations"] = {each.figure: each.as_json() for each in self.explanations}
-        return found
 
 
 @dataclass(frozen=True, slots=True)
-class Recovery:
-    """The answer."""
+class RecoveryTotals(Answer):
+    """All structures, recovered one after the other."""
 
-    recovery_minutes: Fraction
-    interval_minutes: Fraction
-    log_read_mb_per_s: Fraction
+    backup_bytes: int
+    log_bytes_per_hour: int
+    recovery_s: Seconds
+
+
+@dataclass(frozen=True, slots=True)
+class Recovery(Answer):
+    """Backup and recovery of a plan's structures."""
+
+    recovery_minutes: Exact[Fraction]
+    interval_minutes: Exact[Fraction]
+    log_read_mb_per_s: Exact[Fraction]
     backup_overhead_bytes: int
-    fill_percent: Fraction
-    inputs: tuple[Input, ...]
-    structures: tuple[StructureRecovery, ...]
+    fill_percent: Exact[Fraction]
+    inputs: Hidden[tuple[Input, ...]]
+    structures: Hidden[tuple[StructureRecovery, ...]]
+    """The application structures of the plan."""
+    system: Hidden[StructureRecovery | None]
+    """CSQSYSAPPL, where the plan includes it."""
     assumptions: tuple[Assumption, ...]
     findings: tuple[Finding, ...]
-    system: StructureRecovery | None = None
-    """CSQSYSAPPL; `structures` has the application structures of the plan."""
 
+    @computed_field(alias="structures")
     @property
     def all_structures(self) -> tuple[StructureRecovery, ...]:
         """The application structures, and CSQSYSAPPL where the plan includes it."""
         return self.structures if self.system is None else (*self.structures, self.system)
 
+    @computed_field
     @property
-    def backup_bytes(self) -> int:
-        """What one backup of each structure writes."""
-        return sum(each.backup_bytes for each in self.all_structures)
-
-    @property
-    def log_bytes_per_hour(self) -> int:
-        """What persistent messages of all structures write to logs."""
-        return sum(each.log_bytes_per_hour for each in self.structures)
-
-    @property
-    def recovery_s(self) -> Fraction:
-        """How long it takes to recover those that are backed up, one after the other."""
-        return sum((each.recovery_s or Fraction(0) for each in self.all_structures), Fraction(0))
-
-    def as_json(self, *, explain: bool = False) -> dict[str, object]:
-        """JSON-ready; with `explain`, formula and inputs of each figure."""
-        return {
-            "recovery_minutes": float(self.recovery_minutes),
-            "interval_minutes": float(self.interval_minutes),
-            "log_read_mb_per_s": float(self.log_read_mb_per_s),
-            "backup_overhead_bytes": self.backup_overhead_bytes,
-            "fill_percent": float(self.fill_percent),
-            "structures": [each.as_json(explain=explain) for each in self.all_structures],
-            "totals": {
-                "backup_bytes": self.backup_bytes,
-                "log_bytes_per_hour": self.log_bytes_per_hour,
-                "recovery_s": ceil_fraction(self.recovery_s),
-            },
-            "assumptions": [each.as_json() for each in self.assumptions],
-            "findings": [each.as_json() for each in self.findings],
-        }
+    def totals(self) -> RecoveryTotals:
+        """All structures, recovered one after the other."""
+        return RecoveryTotals(
+            backup_bytes=sum(each.backup_bytes for each in self.all_structures),
+            log_bytes_per_hour=sum(each.log_bytes_per_hour for each in self.all_structures),
+            recovery_s=sum((each.recovery_s or Fraction(0) for each in self.all_structures), Fraction(0)),
+        )
 
 
 def longest_interval_hours(
@@ -315,7 +303,7 @@ def _system(result: StructureResult, settled: _Settled) -> StructureRecovery:
         interval_minutes=None,
         documented_interval_hours=None,
         unrated_queues=sums.unrated_queues,
-        explanations=(),
+        explanations={} if settled.explain else None,
         assumed=_SYSTEM_ASSUMED,
     )
 
@@ -350,6 +338,7 @@ class _Settled:
     """The question with its defaults filled in."""
 
     def __init__(self, asked: RecoveryQuestion) -> None:
+        self.explain = asked.explain
         known = tables.constants("whatif_recovery")
 
         def taken(name: str, given: Decimal | int | None, constant: str, unit: str, per: int = 1) -> Input:
@@ -416,7 +405,9 @@ def _structure(document: PlanDocument, result: StructureResult, settled: _Settle
         interval_minutes=interval,
         documented_interval_hours=documented,
         unrated_queues=sums.unrated_queues,
-        explanations=() if reason else tuple(_explained(sums, settled)),
+        explanations={each.figure: each for each in (() if reason else _explained(sums, settled))}
+        if settled.explain
+        else None,
     )
 
 

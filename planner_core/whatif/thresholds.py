@@ -43,7 +43,7 @@ from planner_core.sizing.smds import data_set_bytes, lob_bytes, message_header_b
 from planner_core.sizing.structure_result import StructureResult, hundredths
 from planner_core.sizing.structure_size import Curve, bundles_in, model_constant
 from planner_core.units import KIB, MIB, Kib, ceil_div, floor_fraction, format_size
-from planner_core.whatif.filling_up import Percent, Storage, parts_of, structure_of
+from planner_core.whatif.filling_up import Percent, Storage, TenthsDown, parts_of, structure_of, tenths_down
 from planner_core.wire import Answer, Omittable, Unchecked
 
 Purpose = Literal["performance", "cushioned transition", "capacity"]
@@ -52,14 +52,9 @@ PURPOSES: tuple[Purpose, ...] = ("performance", "cushioned transition", "capacit
 _FULL = 100
 
 
-def _tenths_down(value: Fraction) -> float:
-    return floor_fraction(value * 10) / 10
-
-
 Rounded = Annotated[
     Fraction, Unchecked(), PlainSerializer(lambda value: float(round(value, 2)), return_type=float)
 ]
-TenthsDown = Annotated[Fraction, Unchecked(), PlainSerializer(_tenths_down, return_type=float)]
 
 
 class ThresholdQuestion(Explained):
@@ -744,7 +739,7 @@ def _findings(bench: _Bench, chosen: _Chosen, advice: ThresholdAdvice) -> Iterat
             else "no size that a policy allows would hold them"
         )
         shorter = (
-            f", and this one would hold those of {_tenths_down(short.outage_minutes):g} minutes"
+            f", and this one would hold those of {tenths_down(short.outage_minutes):g} minutes"
             if short.outage_minutes is not None
             else ""
         )

@@ -112,15 +112,16 @@ def test_a_structure_that_takes_too_long_is_told_with_what_to_do() -> None:
     ],
 )
 def test_what_is_not_backed_up_meets_no_recovery_time_and_says_why(keys: dict[str, object], why: str) -> None:
-    answer = recovery(structure([queue(backlog=10, persistent=True)], **keys))
+    asked = RecoveryQuestion(explain=True)
+    answer = recovery(structure([queue(backlog=10, persistent=True)], **keys), asked)
     (found,) = answer.structures
     assert not found.is_recoverable
-    told = found.as_json(explain=True)
+    told = found.as_json()
     assert told["not_backed_up"] == why
     assert (told["meets"], told["recovery_s"], told["longest_interval_minutes"]) == (None, None, None)
     assert (told["backup_bytes"], told["log_bytes_per_hour"], told["explanations"]) == (0, 0, {})
     assert answer.system is not None
-    assert answer.recovery_s == answer.system.recovery_s
+    assert answer.totals.recovery_s == answer.system.recovery_s
 
 
 def test_a_structure_that_is_backed_up_says_nothing_against_it() -> None:
@@ -148,9 +149,10 @@ def test_every_figure_is_worked_out_again_from_its_explanation(asked: RecoveryQu
         queue("N", message_bytes=2048, backlog=5_000_000),
     ]
     document = structure(queues, growth={"percent_per_year": 10, "years": 2})
-    (found,) = recovery(document, asked).structures
-    told = found.as_json(explain=True)
-    for each in found.explanations:
+    (found,) = recovery(document, asked.model_copy(update={"explain": True})).structures
+    told = found.as_json()
+    assert found.explanations is not None
+    for each in found.explanations.values():
         names = {item.name: Fraction(item.value) for item in each.inputs}
         for step in each.steps:
             names[step.name] = calculate(step.formula, names)
@@ -226,7 +228,7 @@ def test_csqsysappl_is_backed_up_as_a_recoverable_structure_whose_definition_is_
     assert system["backup_bytes"] > 512 * system["persistent_messages"]
     assert system["back_up_every_minutes"] == 60
     assert "RECOVER(YES) is assumed" in system["assumed"]
-    assert found.backup_bytes == sum(each["backup_bytes"] for each in shown)
+    assert found.totals.backup_bytes == sum(each["backup_bytes"] for each in shown)
     without = read_object(
         document.model_dump(mode="json", exclude_defaults=True) | {"system": {"include": False}}
     )
