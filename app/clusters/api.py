@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import Annotated
 
 from fastapi import APIRouter, Depends, Query
-from starlette.concurrency import run_in_threadpool
-from starlette.requests import Request
-from starlette.responses import Response
 
 from app.clusters import service
-from app.fits.dependencies import curves_of
-from app.sizing.body import JSON, DocumentBody, document_body
-from app.web.openapi import json_request, json_response, plan_request, problems
+from app.fits.dependencies import CurvesDep
+from app.sizing.body import DocumentBody
+from app.web.openapi import json_request, plan_request, problems
 from app.web.questions import check_parameters
 from planner_core.clusters.answer import DecisionAnswer
+from planner_core.clusters.load import ClusterLoadAnswer
 from planner_core.clusters.model import EliminationOrder
+from planner_core.document.reading import read_json
 
 router = APIRouter(prefix="/api/v1/cluster", tags=["clusters"])
 
@@ -36,19 +34,11 @@ def decide(order: Annotated[EliminationOrder, Query()], body: DocumentBody) -> D
 
 @router.post(
     "/load",
-    summary="What clusters put on the structures of a plan",
+    summary="Calculate the load of clusters on structures",
+    response_description="Rates and shares, the effects of each failure, and the sizes that survive it.",
     openapi_extra=plan_request(),
-    responses={
-        200: json_response(
-            "ClusterLoadAnswer",
-            "Rates and shares, what changes when something fails, and the sizes that survive it.",
-        ),
-        **problems(413, 415, 422),
-    },
-    response_class=Response,
+    responses=problems(413, 415, 422),
 )
-async def load(request: Request) -> Response:
-    """A plan document in; the load of its `clusters` on its structures out, normally and for each failure."""
-    body = await document_body(request)
-    answer = partial(service.load_json, curves=curves_of(request))
-    return Response(await run_in_threadpool(answer, body), media_type=JSON)
+def load(body: DocumentBody, curves: CurvesDep) -> ClusterLoadAnswer:
+    """Take a plan document; return the load of its `clusters` on its structures, normally and during each failure."""
+    return service.load_answer(read_json(body), curves)

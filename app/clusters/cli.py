@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from app.clusters import explain_cli as explain_command
 from app.command_line import (
@@ -27,6 +27,7 @@ from app.command_line import (
 
 if TYPE_CHECKING:
     from planner_core.clusters.answer import DecisionAnswer
+    from planner_core.clusters.load import ClusterLoadAnswer
     from planner_core.questions import Question
 
 
@@ -77,32 +78,32 @@ def _load(arguments: argparse.Namespace) -> int:
     from app.fits.from_settings import CurvesOfSettings
 
     answer = load_answer(read_plan(arguments.file), CurvesOfSettings())
-    return write_answer(arguments, answer, _load_lines(answer))
+    return write_answer(arguments, answer.as_json(), _load_lines(answer))
 
 
-def _load_lines(answer: Mapping[str, Any]) -> Iterator[str]:
-    if not answer["flows"]:
+def _load_lines(answer: ClusterLoadAnswer) -> Iterator[str]:
+    if not answer.flows:
         yield "The plan has no clusters: write them under the key clusters."
-    for flow in answer["flows"]:
-        yield f"{flow['cluster']} {flow['queue']}: {_rate(flow['rate_per_s'])} messages a second"
-        for queue in flow["physical_queues"]:
-            kind = f"shared queue of {queue['name']}" if queue["shared"] else queue["name"]
-            yield f"  {kind}: {_rate(queue['rate_per_s'])} ({_rate(queue['share_percent'])} %)"
-    for structure in answer["structures"]:
-        yield f"{structure['structure']}: {_rate(structure['rate_per_s'])} messages a second"
-        for each in structure["failures"]:
-            change = each["change_percent"]
+    for flow in answer.flows:
+        yield f"{flow.cluster} {flow.queue}: {_rate(flow.rate_per_s)} messages a second"
+        for queue in flow.physical_queues:
+            kind = f"shared queue of {queue.name}" if queue.shared else queue.name
+            yield f"  {kind}: {_rate(queue.rate_per_s)} ({_rate(queue.share_percent)} %)"
+    for structure in answer.structures:
+        yield f"{structure.structure}: {_rate(structure.rate_per_s)} messages a second"
+        for each in structure.failures:
+            change = each.change_percent
             yield (
-                f"  {each['kind'].replace('_', ' ')} {each['name']} fails: {_rate(each['rate_per_s'])} a second"
+                f"  {each.label} fails: {_rate(each.rate_per_s)} a second"
                 + (f" ({change:+.1f} %)" if change is not None else "")
-                + f"; must hold {each['messages']}"
-                + ("" if each["holds_in_initsize"] else ", more than INITSIZE holds")
+                + f"; must hold {each.messages}"
+                + ("" if each.holds_in_initsize else ", more than INITSIZE holds")
             )
-        worst = structure["survives"]
+        worst = structure.survives
         if worst is not None:
             yield (
-                f"  survives all with INITSIZE {worst['initsize_kib']}K, SIZE {worst['size_kib']}K "
-                f"({worst['messages']} messages, {worst['kind'].replace('_', ' ')} {worst['name']})"
+                f"  survives all with INITSIZE {worst.initsize_kib}K, SIZE {worst.size_kib}K "
+                f"({worst.messages} messages, {worst.label})"
             )
 
 

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+
+from planner_core.clusters.load import FlowDuringFailure, FlowLoad, InstanceDuringFailure, InstanceLoad
 
 MOST_INSTANCES = 16
 """With more of them there is no picture; the tables have all."""
@@ -85,28 +86,23 @@ class _Part:
     is_reached: bool
 
 
-def flow_chart(flow: Mapping[str, Any], failure: Mapping[str, Any] | None, *, nth: int) -> FlowChart | None:
+def flow_chart(flow: FlowLoad, failure: FlowDuringFailure | None, *, nth: int) -> FlowChart | None:
     """The picture of a flow and of one failure of it; None where there is too much for one."""
-    before = _parts(flow["instances"], shared=_shared_names(flow))
-    if not 0 < len(before) <= MOST_INSTANCES or not flow["rate_per_s"]:
+    before = _parts(flow.instances, shared=_shared_names(flow))
+    if not 0 < len(before) <= MOST_INSTANCES or not flow.rate_per_s:
         return None
     panels = [("Normally", before)]
     if failure is not None:
         panels.append(
-            (f"While {words_of(failure)} is away", _parts(failure["instances"], shared=_shared_names(flow)))
+            (f"While {failure.label} is away", _parts(failure.instances, shared=_shared_names(flow)))
         )
-    sender = flow["sender"] or "sender"
+    sender = flow.sender or "sender"
     return FlowChart(
-        title=f"Where messages for {flow['queue']} go",
+        title=f"Where messages for {flow.queue} go",
         description=" ".join(f"{title}: {_in_words(parts)}." for title, parts in panels),
-        wide=_draw(f"flow-{nth}-wide", "wide", panels, flow["rate_per_s"], sender),
-        narrow=_draw(f"flow-{nth}-narrow", "narrow", panels, flow["rate_per_s"], sender),
+        wide=_draw(f"flow-{nth}-wide", "wide", panels, flow.rate_per_s, sender),
+        narrow=_draw(f"flow-{nth}-narrow", "narrow", panels, flow.rate_per_s, sender),
     )
-
-
-def words_of(failure: Mapping[str, Any]) -> str:
-    """`queue manager P1`, as failures are called on pages."""
-    return f"{failure['kind'].replace('_', ' ')} {failure['name']}"
 
 
 def plain_rate(value: float) -> str:
@@ -114,20 +110,20 @@ def plain_rate(value: float) -> str:
     return f"{value:,.1f}".rstrip("0").rstrip(".").replace(",", "\N{NARROW NO-BREAK SPACE}")
 
 
-def _shared_names(flow: Mapping[str, Any]) -> set[str]:
-    return {item["name"] for item in flow["physical_queues"] if item["shared"]} | {
-        item["physical_queue"] for item in flow["instances"] if item["shared"]
+def _shared_names(flow: FlowLoad) -> set[str]:
+    return {item.name for item in flow.physical_queues if item.shared} | {
+        item.physical_queue for item in flow.instances if item.shared
     }
 
 
-def _parts(instances: Iterable[Mapping[str, Any]], *, shared: set[str]) -> list[_Part]:
+def _parts(instances: Iterable[InstanceLoad | InstanceDuringFailure], *, shared: set[str]) -> list[_Part]:
     return [
         _Part(
-            item["queue_manager"],
-            item["physical_queue"],
-            item["physical_queue"] in shared,
-            item["rate_per_s"],
-            item.get("reached", True),
+            item.queue_manager,
+            item.physical_queue,
+            item.physical_queue in shared,
+            item.rate_per_s,
+            item.reached if isinstance(item, InstanceDuringFailure) else True,
         )
         for item in instances
     ]

@@ -1,126 +1,131 @@
-"""The load of clusters as pages show it, out of the JSON of a result: a stored plan shows what it showed."""
+"""The load of clusters as pages show it."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Callable, Hashable, Sequence
+from dataclasses import dataclass, replace
+from typing import TypeVar
 
-from app.clusters.flow_chart import FlowChart, flow_chart, words_of
+from app.clusters.flow_chart import FlowChart, flow_chart
 from app.plans.finding_groups import source_of
-from planner_core.provenance import Assumption, Basis
+from planner_core.clusters.flow import NamedFailure
+from planner_core.clusters.load import (
+    ClusterLoad,
+    FlowDuringFailure,
+    FlowLoad,
+    StructureClusterLoad,
+    StructureDuringFailure,
+)
+from planner_core.provenance import Assumption
+from planner_core.wire import adapter
 
-Failed = Mapping[str, Any]
 MOST_CHOSEN = 200
-"""Characters of a failure's key that are looked at."""
+"""Characters of a failure's key that are read."""
+F = TypeVar("F", bound=NamedFailure)
 
 
 @dataclass(frozen=True, slots=True)
 class FlowView:
-    """One sender's messages to a queue: the picture, and its failures, those that come to the same together."""
+    """One sender's messages to a queue: the chart, and its failures, with those of equal effect as one."""
 
-    flow: Mapping[str, Any]
+    flow: FlowLoad
     chart: FlowChart | None
     failure: str
-    failures: tuple[tuple[str, str, Failed], ...]
-    """How it is chosen, what it is called, what it does."""
+    failures: tuple[tuple[str, str, FlowDuringFailure], ...]
+    """Key, names and effect."""
 
 
 @dataclass(frozen=True, slots=True)
 class StructureLoadView:
-    """What clusters put on one structure."""
+    """The load of clusters on one structure."""
 
-    load: Mapping[str, Any]
+    load: StructureClusterLoad
     survives: str
-    failures: tuple[tuple[str, Failed], ...]
+    failures: tuple[tuple[str, StructureDuringFailure], ...]
 
 
 @dataclass(frozen=True, slots=True)
 class ClusterLoadView:
-    """All of it."""
+    """The load of all clusters of a plan."""
 
     flows: tuple[FlowView, ...]
     structures: tuple[StructureLoadView, ...]
     assumptions: Sequence[Assumption]
 
 
-def clusters_shown(clusters: Mapping[str, Any], *, chosen: str = "") -> ClusterLoadView:
+def stored_load(clusters: object) -> ClusterLoad:
+    """Read the member `clusters` of a stored result."""
+    found: ClusterLoad = adapter(ClusterLoad).validate_python(clusters)
+    # A source is stored as the line that readers see.
+    assumptions = tuple(replace(each, source=source_of(str(each.source))) for each in found.assumptions)
+    return replace(found, assumptions=assumptions)
+
+
+def clusters_shown(clusters: ClusterLoad, *, chosen: str = "") -> ClusterLoadView:
     """Arrange the load for a page.
 
     Args:
-        clusters: The member `clusters` of a result, or the answer about the load.
-        chosen: Key of the failure that pictures show; else that for which the structure must be largest.
+        clusters: The load.
+        chosen: Key of the failure in the charts; by default the one for which the structure must be largest.
     """
-    worst = {
-        each["structure"]: key_of(each["survives"]) for each in clusters["structures"] if each["survives"]
-    }
+    worst = {each.structure: each.survives.key for each in clusters.structures if each.survives}
     return ClusterLoadView(
         flows=tuple(
-            _flow(flow, chosen or worst.get(flow["structure"], ""), nth)
-            for nth, flow in enumerate(clusters["flows"])
+            _flow(flow, chosen or worst.get(flow.structure or "", ""), nth)
+            for nth, flow in enumerate(clusters.flows)
         ),
-        structures=tuple(_structure(each) for each in clusters["structures"]),
-        assumptions=tuple(
-            Assumption(what=each["what"], basis=Basis(each["basis"]), source=source_of(each["source"]))
-            for each in clusters["assumptions"]
-        ),
+        structures=tuple(_structure(each) for each in clusters.structures),
+        assumptions=clusters.assumptions,
     )
 
 
-def key_of(failure: Failed) -> str:
-    """What names a failure in an address or a form."""
-    return f"{failure['kind']}:{failure['name']}"
-
-
-def _flow(flow: Mapping[str, Any], chosen: str, nth: int) -> FlowView:
-    failures = flow["failures"]
-    failure = next((each for each in failures if key_of(each) == chosen), failures[0] if failures else None)
+def _flow(flow: FlowLoad, chosen: str, nth: int) -> FlowView:
+    failures = flow.failures
+    failure = next((each for each in failures if each.key == chosen), failures[0] if failures else None)
     return FlowView(
         flow=flow,
         chart=flow_chart(flow, failure, nth=nth),
-        failure=words_of(failure) if failure else "",
+        failure=failure.label if failure else "",
         failures=tuple(
-            (key_of(group[0]), _together(group), group[0]) for group in _groups(failures, _flow_figures)
+            (group[0].key, _together(group), group[0]) for group in _groups(failures, _flow_effect)
         ),
     )
 
 
-def _structure(load: Mapping[str, Any]) -> StructureLoadView:
+def _structure(load: StructureClusterLoad) -> StructureLoadView:
     return StructureLoadView(
         load=load,
-        survives=words_of(load["survives"]) if load["survives"] else "",
-        failures=tuple(
-            (_together(group), group[0]) for group in _groups(load["failures"], _structure_figures)
-        ),
+        survives=load.survives.label if load.survives else "",
+        failures=tuple((_together(group), group[0]) for group in _groups(load.failures, _structure_effect)),
     )
 
 
-def _groups(failures: Sequence[Failed], figures: Any) -> Iterator[list[Failed]]:  # noqa: ANN401 - a function of this module
-    """Failures that come to the same figures, in the order of the first of each."""
-    found: dict[object, list[Failed]] = {}
+def _groups(failures: Sequence[F], effect: Callable[[F], Hashable]) -> list[list[F]]:
+    """Group failures of equal effect, in the order of the first of each group."""
+    found: dict[Hashable, list[F]] = {}
     for each in failures:
-        found.setdefault(figures(each), []).append(each)
-    yield from found.values()
+        found.setdefault(effect(each), []).append(each)
+    return list(found.values())
 
 
-def _flow_figures(each: Failed) -> object:
+def _flow_effect(each: FlowDuringFailure) -> Hashable:
     return (
-        repr(each["rates_per_s"]),
-        each["waiting_per_s"],
-        repr(each["burst_messages"]),
-        repr([item["reached"] for item in each["instances"]]),
+        tuple(each.rates_per_s.items()),
+        each.waiting_per_s,
+        tuple(each.burst_messages.items()),
+        tuple(item.reached for item in each.instances),
     )
 
 
-def _structure_figures(each: Failed) -> object:
-    return repr({name: value for name, value in each.items() if name not in ("kind", "name")})
+def _structure_effect(each: StructureDuringFailure) -> Hashable:
+    return replace(each, kind="channel", name="")
 
 
-def _together(group: Sequence[Failed]) -> str:
-    """`channel TO.P1, queue manager P1`, or `channel TO.P1, TO.P2, TO.P3`."""
+def _together(group: Sequence[NamedFailure]) -> str:
+    """Return `channel TO.P1, queue manager P1`, or `channels TO.P1, TO.P2, TO.P3`."""
     by_kind: dict[str, list[str]] = {}
     for each in group:
-        by_kind.setdefault(each["kind"], []).append(each["name"])
+        by_kind.setdefault(each.kind, []).append(each.name)
     return "; ".join(
         f"{kind.replace('_', ' ')}{'s' if len(names) > 1 else ''} {', '.join(names)}"
         for kind, names in by_kind.items()

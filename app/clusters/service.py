@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any, NoReturn
-
-from pydantic_core import to_json
+from typing import NoReturn
 
 from app.fits.kept import Curves
 from app.fits.resolve import evaluate
@@ -13,9 +11,10 @@ from app.texts.documents import parse_text
 from app.texts.example_files import ExampleFile
 from planner_core.clusters.answer import DecisionAnswer, answer
 from planner_core.clusters.file import WHAT, DecisionFile, read_object
+from planner_core.clusters.load import ClusterLoad, ClusterLoadAnswer
 from planner_core.clusters.model import Mode
 from planner_core.document.model import PlanDocument
-from planner_core.document.reading import parse_json, read_json
+from planner_core.document.reading import parse_json
 from planner_core.errors import DocumentInvalid, FieldProblem, InputInvalid
 
 LARGEST_FILE_BYTES = 2**20
@@ -93,19 +92,17 @@ def decide_json(body: bytes, *, mode: Mode) -> DecisionAnswer:
     return answer(read_object(parsed), mode=mode)
 
 
-def load_answer(document: PlanDocument, curves: Curves) -> dict[str, Any]:
-    """What the clusters of a plan put on its structures."""
+def load_answer(document: PlanDocument, curves: Curves) -> ClusterLoadAnswer:
+    """Calculate the load of a plan's clusters on its structures."""
     result = evaluate(document, curves, compares=False)
-    load = result.clusters
-    found: dict[str, Any] = {"qsg": document.qsg}
-    found |= load.as_json() if load is not None else {"flows": [], "structures": [], "assumptions": []}
-    own = [item.as_json() for item in result.findings if item.code.startswith("CLUSTER_")]
-    return {**found, "findings": own}
-
-
-def load_json(body: bytes, *, curves: Curves) -> bytes:
-    """The answer to a plan document, as JSON text."""
-    return to_json(load_answer(read_json(body), curves))
+    load = result.clusters or ClusterLoad(flows=(), structures=(), assumptions=())
+    return ClusterLoadAnswer(
+        qsg=document.qsg,
+        flows=load.flows,
+        structures=load.structures,
+        assumptions=load.assumptions,
+        findings=tuple(each for each in result.findings if each.code.startswith("CLUSTER_")),
+    )
 
 
 def _invalid(message: str) -> NoReturn:

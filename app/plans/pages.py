@@ -14,7 +14,7 @@ from fastapi import APIRouter, HTTPException, Request
 from fastapi.responses import Response
 from sqlalchemy.orm import Session
 
-from app.clusters.load_view import MOST_CHOSEN, ClusterLoadView, clusters_shown
+from app.clusters.load_view import MOST_CHOSEN, ClusterLoadView, clusters_shown, stored_load
 from app.database.session import SessionDep
 from app.fits.kept import CurvesBeside
 from app.fits.resolve import curve_of, evaluate
@@ -499,7 +499,7 @@ def _clusters(request: Request, stored: StoredVersion) -> ClusterLoadView | None
     found = stored.result.get("clusters")
     if not found:
         return None
-    return clusters_shown(found, chosen=request.query_params.get("fail", "")[:MOST_CHOSEN])
+    return clusters_shown(stored_load(found), chosen=request.query_params.get("fail", "")[:MOST_CHOSEN])
 
 
 def _text(session: Session, stored: StoredVersion, kind: str, *, cut: bool) -> OutputTextView:

@@ -6,9 +6,9 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from app.clusters.answers import ClustersAnswer
 from app.events.advise_answers import DepthEventsAnswer
 from app.web.answers import Absent, Answer
+from planner_core.clusters.load import ClusterLoad
 from planner_core.findings import Finding
 from planner_core.provenance import Explanation
 
@@ -309,7 +309,7 @@ class PlanResultAnswer(Answer):
     totals: TotalsAnswer
     findings: list[Finding]
     clusters: Annotated[
-        ClustersAnswer | Absent,
+        ClusterLoad | Absent,
         Field(description="With `clusters` in the document only: what they put on the structures."),
     ] = None
     comparison: Annotated[

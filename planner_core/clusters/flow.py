@@ -9,7 +9,9 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Literal
+from typing import Annotated, Literal
+
+from pydantic import Field
 
 from planner_core.clusters.advice import place_of
 from planner_core.clusters.answer import shares
@@ -18,8 +20,14 @@ from planner_core.clusters.model import Candidate, Situation
 from planner_core.document.cluster_entries import with_senders_own
 from planner_core.document.cluster_instances import Status
 from planner_core.document.model import Cluster
+from planner_core.wire import Answer
 
-FailureKind = Literal["channel", "queue_manager", "destination"]
+FailureKind = Annotated[
+    Literal["channel", "queue_manager", "destination"],
+    Field(
+        description="What fails: a channel; a queue manager with all channels to it; or all channels to one physical queue."
+    ),
+]
 _PERCENT = 100
 HBINT: int = Cluster.model_fields["hbint"].default
 """What HBINT(0) is taken as: no heartbeat shows the failure, so that it lasts no shorter."""
@@ -29,12 +37,28 @@ HEARTBEAT_GRACE_S = 60
 Derived from IBM's description of HBINT: docs/explanation/assumptions.md, Cluster load."""
 
 
-@dataclass(frozen=True, slots=True, order=True)
-class Failure:
-    """What fails: a channel, a queue manager with all channels to it, or all that lead to one physical queue."""
+@dataclass(frozen=True, slots=True)
+class NamedFailure(Answer):
+    """A failure, without its effects."""
 
     kind: FailureKind
     name: str
+
+    @property
+    def label(self) -> str:
+        """Return the failed part for people: `queue manager P1`."""
+        return f"{self.kind.replace('_', ' ')} {self.name}"
+
+    @property
+    def key(self) -> str:
+        """Return the name of the failure in an address or a form."""
+        return f"{self.kind}:{self.name}"
+
+
+@dataclass(frozen=True, slots=True)
+class Failure(NamedFailure):
+    """A channel, a queue manager with all channels to it, or all channels to one physical queue."""
+
     queue_manager: str = ""
 
     def stops(self, candidate: Candidate) -> bool:
@@ -137,7 +161,7 @@ class Flow:
 
     def during(self, failure: Failure) -> FailureOutcome:
         """The flow while something fails. What is bound stays with its destination, the rest is chosen anew."""
-        failed = {_key(c) for c in self.decision.candidates if failure.stops(c)}
+        failed = {route_of(c) for c in self.decision.candidates if failure.stops(c)}
         if not failed:
             return self.normal
         situation = self.decision.situation
@@ -156,16 +180,16 @@ class Flow:
             *((candidate, (1 - free) * share * self.rate) for candidate, share in self.shares.items()),
             *((candidate, free * share * self.rate) for candidate, share in moved.items()),
         ]
-        stopped = [(c, share * self.rate) for c, share in self.shares.items() if _key(c) in failed]
+        stopped = [(c, share * self.rate) for c, share in self.shares.items() if route_of(c) in failed]
         routes: defaultdict[Route, Fraction] = defaultdict(Fraction)
         for candidate, rate in then:
-            routes[_key(candidate)] += rate
+            routes[route_of(candidate)] += rate
         gathered = free * self.detect_s * sum((rate for _, rate in stopped), Fraction(0))
         return FailureOutcome(
             decision=decision,
-            arriving=_by_queue((c, rate) for c, rate in then if _key(c) not in failed),
-            waiting=_by_queue((c, rate) for c, rate in then if _key(c) in failed),
-            burst=_by_queue((c, gathered * share) for c, share in moved.items() if _key(c) not in failed),
+            arriving=_by_queue((c, rate) for c, rate in then if route_of(c) not in failed),
+            waiting=_by_queue((c, rate) for c, rate in then if route_of(c) in failed),
+            burst=_by_queue((c, gathered * share) for c, share in moved.items() if route_of(c) not in failed),
             due=_by_queue((c, free * self.detect_s * rate) for c, rate in stopped),
             routes=dict(routes),
             failed=frozenset(failed),
@@ -190,13 +214,14 @@ def flow_of(entry: Cluster, *, index: int, qsg: str, growth: Fraction = Fraction
         waiting={},
         burst={},
         due={},
-        routes={_key(candidate): each for candidate, each in rates.items()},
+        routes={route_of(candidate): each for candidate, each in rates.items()},
         failed=frozenset(),
     )
     return Flow(index=index, entry=entry, rate=rate, decision=decision, shares=parts, normal=normal)
 
 
-def _key(candidate: Candidate) -> Route:
+def route_of(candidate: Candidate) -> Route:
+    """Return the queue manager and the channel of a candidate."""
     return candidate.queue_manager, candidate.channel.name if candidate.channel else ""
 
 

@@ -9,11 +9,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from typing import Annotated
+
+from pydantic import Field, WithJsonSchema
 
 from planner_core import tables
 from planner_core.clusters.advice import remarks
-from planner_core.clusters.flow import HBINT, Failure, FailureOutcome, Flow, Route, flow_of
-from planner_core.clusters.model import Candidate, Destination
+from planner_core.clusters.answer import ModeName
+from planner_core.clusters.flow import HBINT, Failure, FailureOutcome, Flow, NamedFailure, flow_of, route_of
+from planner_core.clusters.model import Destination
 from planner_core.document.model import Growth, PlanDocument, Queue, Structure
 from planner_core.findings import Finding, finding
 from planner_core.provenance import Assumption, Basis
@@ -30,209 +34,177 @@ from planner_core.sizing.structure_result import Load, StructureResult
 from planner_core.sizing.structure_size import size_for
 from planner_core.sizing.structures import size_application
 from planner_core.units import bytes_to_kib_ceil, ceil_fraction
+from planner_core.wire import Answer, Hidden, Unchecked
 
 _PERCENT = 100
 _DIGITS = 3
 _MINUTE_S = 60
 _ZERO = Fraction(0)
+Figure = Annotated[float, Unchecked(), WithJsonSchema({"type": "number"})]
+"""A number with at most three decimals; a whole one is written without a decimal point."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class QueueDuring:
-    """A shared queue while something fails; messages and rates are at the plan's horizon.
+class InstanceLoad(Destination):
+    """An instance with one channel to it, and the messages it gets."""
 
-    Attributes:
-        rate: What the clusters send to it [messages/s].
-        before: The same in normal operation.
-        burst: Messages that arrive at once when the failure is noticed.
-        added: Those of them that would not have come otherwise.
-        waits: Messages that gather at the senders while it lasts; None where no outage is known.
-        surge: How much deeper those make the queue when the destination is back; None likewise.
-        surge_s: How long they take to arrive [seconds]; None where no rate of return is given.
-        drift: Messages by which the queue grows while that lasts; None where gets or outage are not known.
-        gets: What the remaining consumers take [messages/s]; None where that is not known.
-        deepest: The messages that the structure must hold of this queue.
-    """
-
-    queue: Queue
-    rate: Fraction
-    before: Fraction
-    burst: Fraction
-    added: Fraction
-    waits: Fraction | None
-    surge: Fraction | None
-    surge_s: Fraction | None
-    gets: Fraction | None
-    drift: Fraction | None
-    deepest: int
-
-    @property
-    def growth(self) -> Fraction | None:
-        """Messages a second by which the queue grows meanwhile; None where the gets are not known."""
-        return None if self.gets is None else max(self.rate - self.gets, _ZERO)
+    shared: Annotated[bool, Field(description="Whether it is a shared queue of this group.")]
+    share_percent: Figure
+    rate_per_s: Figure
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class StructureDuring:
-    """A structure while something fails: the queues that it touches, and what all of its queues take then."""
+class PhysicalQueue(Answer):
+    """Where messages are stored: the group for a shared queue, else a queue manager."""
 
-    failure: Failure
-    queues: tuple[QueueDuring, ...]
-    rate: Fraction
+    name: str
+    shared: bool
+    share_percent: Figure
+    rate_per_s: Figure
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class InstanceDuringFailure(Destination):
+    """An instance with one channel to it, during a failure."""
+
+    reached: Annotated[bool, Field(description="If false, messages sent to it wait at the sender.")]
+    rate_per_s: Figure
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FlowDuringFailure(NamedFailure):
+    """A flow during a failure."""
+
+    chosen: Annotated[tuple[str, ...], Field(description="Queue managers that messages are sent to then.")]
+    rates_per_s: Annotated[dict[str, Figure], Field(description="By physical queue.")]
+    waiting_per_s: Annotated[
+        Figure, Field(description="Rate at which the sender's transmission queue grows.")
+    ]
+    burst_messages: Annotated[
+        dict[str, int],
+        Field(description="Messages that arrive together when the failure is noticed, by physical queue."),
+    ]
+    instances: tuple[InstanceDuringFailure, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FlowLoad(Answer):
+    """The messages of one sender to a clustered queue."""
+
+    cluster: str
+    queue: str
+    sender: str | None
+    structure: Annotated[str | None, Field(description="The structure of the queue in the plan.")]
+    mode: ModeName
+    rate_per_s: Figure
+    not_fixed_percent: Figure
+    detect_seconds: int
+    detect_seconds_given: Annotated[
+        bool, Field(description="If false, it follows from HBINT, which is assumed.")
+    ]
+    chosen: tuple[str, ...]
+    instances: tuple[InstanceLoad, ...]
+    physical_queues: tuple[PhysicalQueue, ...]
+    failures: tuple[FlowDuringFailure, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QueueDuringFailure(Answer):
+    """A shared queue during a failure; rates and messages are at the plan's horizon."""
+
+    queue: str
+    rate_per_s: Annotated[Figure, Field(description="Messages that clusters send to it.")]
+    gets_per_s: Annotated[
+        Figure | None, Field(description="Messages that the remaining consumers get; null: not known.")
+    ]
+    growth_per_s: Figure | None
+    growth_messages: Annotated[
+        int | None, Field(description="Growth over the outage; null: gets or outage are not known.")
+    ]
+    burst_messages: Annotated[
+        int, Field(description="Messages that arrive together when the failure is noticed.")
+    ]
+    added_messages: Annotated[
+        int, Field(description="Messages of the burst that would not have come to this queue otherwise.")
+    ]
+    waiting_messages: Annotated[
+        int | None, Field(description="Messages that collect at the senders; null: no outage is given.")
+    ]
+    surge_messages: Annotated[
+        int | None, Field(description="How much deeper those make the queue when the destination is back.")
+    ]
+    surge_seconds: Annotated[
+        Figure | None, Field(description="How long they take to arrive; null: no rate of return is given.")
+    ]
+    messages: Annotated[int, Field(description="Messages of this queue that the structure must hold.")]
+    rate: Hidden[Fraction] = _ZERO
+    growth: Hidden[Fraction | None] = None
+    """Messages a second by which the queue grows meanwhile; None if the gets are not known."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StructureDuringFailure(NamedFailure):
+    """A structure during a failure: the queues that it affects, and the storage for all queues."""
+
+    rate_per_s: Figure
+    change_percent: Annotated[
+        Figure | None, Field(description="Compared with normal operation; null if nothing came then.")
+    ]
+    queues: tuple[QueueDuringFailure, ...]
     messages: int
     need_bytes: int
+    holds_in_initsize: bool
+    holds_in_size: bool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class StructureLoad:
-    """What clusters put on one structure."""
+class SurvivingSizes(NamedFailure):
+    """The failure for which the structure must be largest, and the sizes that survive it."""
 
-    structure: StructureResult
-    rate: Fraction
-    queues: tuple[QueueDuring, ...]
-    during: tuple[StructureDuring, ...]
-    survives: StructureResult | None
-    """The structure sized for the worst of them, by the plan's own rules."""
-
-    @property
-    def worst(self) -> StructureDuring | None:
-        """The failure for which the structure must be largest; None where nothing can fail."""
-        return max(self.during, key=lambda each: each.need_bytes, default=None)
+    messages: int
+    need_bytes: int
+    initsize_kib: int
+    size_kib: int
+    holds_in_initsize: Annotated[bool, Field(description="Whether INITSIZE of the plan is sufficient.")]
+    holds_in_size: Annotated[bool, Field(description="Whether SIZE of the plan is sufficient.")]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ClusterLoad:
-    """What the clusters of a plan put on its structures. Rates and messages are at the plan's horizon."""
+class StructureClusterLoad(Answer):
+    """The load of clusters on one structure."""
+
+    structure: str
+    rate_per_s: Figure
+    failures: tuple[StructureDuringFailure, ...]
+    survives: SurvivingSizes | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClusterLoad(Answer):
+    """The load of a plan's clusters on its structures, at the plan's horizon."""
+
+    flows: tuple[FlowLoad, ...]
+    structures: tuple[StructureClusterLoad, ...]
+    assumptions: tuple[Assumption, ...]
+    findings: Hidden[tuple[Finding, ...]] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClusterLoadAnswer(ClusterLoad):
+    """The load of clusters on the structures of a group."""
 
     qsg: str
-    flows: tuple[Flow, ...]
-    structures: tuple[StructureLoad, ...]
-    outcomes: Mapping[tuple[int, Failure], FailureOutcome]
-    homes: Mapping[str, str]
-    findings: tuple[Finding, ...]
-    assumptions: tuple[Assumption, ...]
-
-    def as_json(self) -> dict[str, object]:
-        """JSON-ready, without the findings: those are the plan's."""
-        return {
-            "flows": [self._flow_json(flow) for flow in self.flows],
-            "structures": [self._structure_json(each) for each in self.structures],
-            "assumptions": [item.as_json() for item in self.assumptions],
-        }
-
-    def _flow_json(self, flow: Flow) -> dict[str, object]:
-        entry = flow.entry
-        rate = flow.rate
-        whole = sum(flow.shares.values()) or Fraction(1)
-        return {
-            "cluster": entry.name,
-            "queue": entry.queue,
-            "sender": entry.sender,
-            "structure": self.homes.get(entry.queue),
-            "mode": flow.decision.mode,
-            "rate_per_s": _number(rate),
-            "not_fixed_percent": _number(Fraction(entry.not_fixed_percent)),
-            "detect_seconds": flow.detect_s,
-            "detect_seconds_given": entry.detect_seconds is not None,
-            "chosen": list(flow.decision.queue_managers),
-            "instances": [
-                {
-                    **Destination.of(candidate).as_json(),
-                    "shared": bool(candidate.instance.qsg),
-                    "share_percent": _number(flow.shares.get(candidate, _ZERO) / whole * _PERCENT),
-                    "rate_per_s": _number(flow.shares.get(candidate, _ZERO) * rate),
-                }
-                for candidate in flow.decision.candidates
-            ],
-            "physical_queues": [
-                {
-                    "name": name,
-                    "shared": name == self.qsg and any(i.shared for i in entry.instances),
-                    "share_percent": _number(_share(amount, flow.rate) * _PERCENT),
-                    "rate_per_s": _number(amount),
-                }
-                for name, amount in flow.arriving.items()
-            ],
-            "failures": [
-                self._outcome_json(flow, failure, self.outcomes[flow.index, failure])
-                for failure in dict.fromkeys(flow.failures)
-            ],
-        }
-
-    def _outcome_json(self, flow: Flow, failure: Failure, outcome: FailureOutcome) -> dict[str, object]:
-        return {
-            "kind": failure.kind,
-            "name": failure.name,
-            "chosen": list(outcome.decision.queue_managers),
-            "rates_per_s": {name: _number(rate) for name, rate in outcome.arriving.items()},
-            "waiting_per_s": _number(outcome.waiting_per_s),
-            "burst_messages": {name: _whole(each) for name, each in outcome.burst.items()},
-            "instances": [
-                {
-                    **Destination.of(candidate).as_json(),
-                    "reached": (route := _route(candidate)) not in outcome.failed,
-                    "rate_per_s": _number(outcome.routes.get(route, _ZERO)),
-                }
-                for candidate in flow.decision.candidates
-            ],
-        }
-
-    def _structure_json(self, load: StructureLoad) -> dict[str, object]:
-        worst = load.worst
-        return {
-            "structure": load.structure.name,
-            "rate_per_s": _number(load.rate),
-            "failures": [self._during_json(load, each) for each in load.during],
-            "survives": None
-            if worst is None or load.survives is None
-            else {
-                "kind": worst.failure.kind,
-                "name": worst.failure.name,
-                "messages": worst.messages,
-                "need_bytes": worst.need_bytes,
-                "initsize_kib": bytes_to_kib_ceil(load.survives.sizes.initsize_bytes),
-                "size_kib": bytes_to_kib_ceil(load.survives.sizes.size_bytes),
-                "holds_in_initsize": worst.need_bytes <= load.structure.sizes.initsize_bytes,
-                "holds_in_size": worst.need_bytes <= load.structure.sizes.size_bytes,
-            },
-        }
-
-    def _during_json(self, load: StructureLoad, each: StructureDuring) -> dict[str, object]:
-        rate = each.rate
-        return {
-            "kind": each.failure.kind,
-            "name": each.failure.name,
-            "rate_per_s": _number(rate),
-            "change_percent": _number((rate - load.rate) / load.rate * _PERCENT) if load.rate else None,
-            "queues": [
-                {
-                    "queue": queue.queue.name,
-                    "rate_per_s": _number(queue.rate),
-                    "gets_per_s": None if queue.gets is None else _number(queue.gets),
-                    "growth_per_s": None if queue.growth is None else _number(queue.growth),
-                    "growth_messages": None if queue.drift is None else _whole(queue.drift),
-                    "burst_messages": _whole(queue.burst),
-                    "added_messages": _whole(queue.added),
-                    "waiting_messages": None if queue.waits is None else _whole(queue.waits),
-                    "surge_messages": None if queue.surge is None else _whole(queue.surge),
-                    "surge_seconds": None if queue.surge_s is None else _number(queue.surge_s),
-                    "messages": _whole(queue.deepest),
-                }
-                for queue in each.queues
-            ],
-            "messages": each.messages,
-            "need_bytes": each.need_bytes,
-            "holds_in_initsize": each.need_bytes <= load.structure.sizes.initsize_bytes,
-            "holds_in_size": each.need_bytes <= load.structure.sizes.size_bytes,
-        }
+    findings: Annotated[
+        tuple[Finding, ...], Field(description="Findings of the plan that concern its clusters.")
+    ]
 
 
 def load_of(document: PlanDocument, structures: Sequence[StructureResult]) -> ClusterLoad:
-    """Work out what the clusters of a plan put on its structures.
+    """Calculate the load of a plan's clusters on its structures.
 
     Args:
         document: The plan.
-        structures: Its structures, worked out.
+        structures: The results of its structures.
     """
     growth = growth_factor(percent_per_year=document.growth.percent_per_year, years=document.growth.years)
     flows = tuple(
@@ -242,20 +214,81 @@ def load_of(document: PlanDocument, structures: Sequence[StructureResult]) -> Cl
     failures = tuple(dict.fromkeys(failure for flow in flows for failure in flow.failures))
     outcomes = {(flow.index, failure): flow.during(failure) for flow in flows for failure in failures}
     homes = {queue.name: structure.name for structure in document.structures for queue in structure.queues}
-    loads = tuple(
+    loads = [
         _structure_load(document, result, flows, failures, outcomes, growth)
         for result in structures
         if isinstance(result.definition, Structure)
         and any(_reaches(flow, queue) for flow in flows for queue in result.definition.queues)
-    )
+    ]
     return ClusterLoad(
-        qsg=document.qsg,
-        flows=flows,
-        structures=loads,
-        outcomes=outcomes,
-        homes=homes,
-        findings=tuple(_findings(document, flows, loads, homes, growth)),
+        flows=tuple(
+            _flow_load(
+                flow,
+                {failure: outcomes[flow.index, failure] for failure in flow.failures},
+                qsg=document.qsg,
+                structure=homes.get(flow.entry.queue),
+            )
+            for flow in flows
+        ),
+        structures=tuple(load for load, _ in loads),
         assumptions=_assumptions(flows),
+        findings=(*_flow_findings(document, flows, homes), *(each for _, found in loads for each in found)),
+    )
+
+
+def _flow_load(
+    flow: Flow, outcomes: Mapping[Failure, FailureOutcome], *, qsg: str, structure: str | None
+) -> FlowLoad:
+    entry = flow.entry
+    whole = sum(flow.shares.values()) or Fraction(1)
+    return FlowLoad(
+        cluster=entry.name,
+        queue=entry.queue,
+        sender=entry.sender,
+        structure=structure,
+        mode=flow.decision.mode,
+        rate_per_s=_number(flow.rate),
+        not_fixed_percent=_number(Fraction(entry.not_fixed_percent)),
+        detect_seconds=flow.detect_s,
+        detect_seconds_given=entry.detect_seconds is not None,
+        chosen=flow.decision.queue_managers,
+        instances=tuple(
+            InstanceLoad.of(
+                each,
+                shared=bool(each.instance.qsg),
+                share_percent=_number(flow.shares.get(each, _ZERO) / whole * _PERCENT),
+                rate_per_s=_number(flow.shares.get(each, _ZERO) * flow.rate),
+            )
+            for each in flow.decision.candidates
+        ),
+        physical_queues=tuple(
+            PhysicalQueue(
+                name=name,
+                shared=name == qsg and any(each.shared for each in entry.instances),
+                share_percent=_number(_share(amount, flow.rate) * _PERCENT),
+                rate_per_s=_number(amount),
+            )
+            for name, amount in flow.arriving.items()
+        ),
+        failures=tuple(
+            FlowDuringFailure(
+                kind=failure.kind,
+                name=failure.name,
+                chosen=outcome.decision.queue_managers,
+                rates_per_s={name: _number(rate) for name, rate in outcome.arriving.items()},
+                waiting_per_s=_number(outcome.waiting_per_s),
+                burst_messages={name: ceil_fraction(each) for name, each in outcome.burst.items()},
+                instances=tuple(
+                    InstanceDuringFailure.of(
+                        each,
+                        reached=(route := route_of(each)) not in outcome.failed,
+                        rate_per_s=_number(outcome.routes.get(route, _ZERO)),
+                    )
+                    for each in flow.decision.candidates
+                ),
+            )
+            for failure, outcome in outcomes.items()
+        ),
     )
 
 
@@ -270,7 +303,7 @@ def _structure_load(
     failures: Sequence[Failure],
     outcomes: Mapping[tuple[int, Failure], FailureOutcome],
     growth: Fraction,
-) -> StructureLoad:
+) -> tuple[StructureClusterLoad, list[Finding]]:
     definition = result.definition
     if not isinstance(definition, Structure):
         msg = "clusters send to application structures only"
@@ -314,18 +347,39 @@ def _structure_load(
         )
         messages, need = around.need_with(queues)
         during.append(
-            StructureDuring(
-                failure=failure, queues=queues, rate=rate + changed, messages=messages, need_bytes=need
+            StructureDuringFailure(
+                kind=failure.kind,
+                name=failure.name,
+                rate_per_s=_number(rate + changed),
+                change_percent=_number(changed / rate * _PERCENT) if rate else None,
+                queues=queues,
+                messages=messages,
+                need_bytes=need,
+                holds_in_initsize=need <= result.sizes.initsize_bytes,
+                holds_in_size=need <= result.sizes.size_bytes,
             )
         )
     worst = max(during, key=lambda each: each.need_bytes, default=None)
-    return StructureLoad(
-        structure=result,
-        rate=rate,
-        queues=normal,
-        during=tuple(during),
-        survives=around.sized_for(worst.queues) if worst is not None else None,
+    survives = None
+    if worst is not None:
+        sized = around.sized_for(worst.queues).sizes
+        survives = SurvivingSizes(
+            kind=worst.kind,
+            name=worst.name,
+            messages=worst.messages,
+            need_bytes=worst.need_bytes,
+            initsize_kib=bytes_to_kib_ceil(sized.initsize_bytes),
+            size_kib=bytes_to_kib_ceil(sized.size_bytes),
+            holds_in_initsize=worst.holds_in_initsize,
+            holds_in_size=worst.holds_in_size,
+        )
+    load = StructureClusterLoad(
+        structure=result.name, rate_per_s=_number(rate), failures=tuple(during), survives=survives
     )
+    return load, [
+        *_rate_findings(result, around.places, reached, normal, growth),
+        *_failure_findings(document, result, load, [queue.name for queue, _ in reached]),
+    ]
 
 
 class _Around:
@@ -355,7 +409,7 @@ class _Around:
         self.base = result.queues
         self.sized: dict[tuple[tuple[str, int], ...], StructureResult] = {}
 
-    def need_with(self, queues: Sequence[QueueDuring]) -> tuple[int, int]:
+    def need_with(self, queues: Sequence[QueueDuringFailure]) -> tuple[int, int]:
         """Messages, and the need [bytes]."""
         if self.definition.size_with_offload:
             found = self.sized_for(queues)
@@ -363,9 +417,9 @@ class _Around:
         demand = self.load.demand
         messages, elements = demand.entries, demand.exact_elements
         for each in queues:
-            was = self.base[self.places[each.queue.name]]
+            was = self.base[self.places[each.queue]]
             one = self._demand_of(was)
-            now = self._demand_of(replace(was, messages=each.deepest))
+            now = self._demand_of(replace(was, messages=each.messages))
             messages += now.entries - one.entries
             elements += now.exact_elements - one.exact_elements
         need = size_for(
@@ -382,14 +436,14 @@ class _Around:
             page_header_bytes=message_header_bytes(),
         )
 
-    def sized_for(self, queues: Sequence[QueueDuring]) -> StructureResult:
+    def sized_for(self, queues: Sequence[QueueDuringFailure]) -> StructureResult:
         """The structure with these queues as deep as they get, whatever sizes the plan gives it."""
-        key = tuple((each.queue.name, each.deepest) for each in queues)
+        key = tuple((each.queue, each.messages) for each in queues)
         if key not in self.sized:
             deeper = list(self.planned)
             for each in queues:
-                place = self.places[each.queue.name]
-                deeper[place] = deeper[place].model_copy(update=_backlog_of(each.deepest))
+                place = self.places[each.queue]
+                deeper[place] = deeper[place].model_copy(update=_backlog_of(each.messages))
             structure = self.definition.model_copy(
                 update={"queues": deeper, "initsize": None, "size": None, "minsize": None}
             )
@@ -413,7 +467,7 @@ def _queue_during(
     failure: Failure | None,
     qsg: str,
     growth: Fraction,
-) -> QueueDuring:
+) -> QueueDuringFailure:
     before = sum((flow.arriving.get(qsg, _ZERO) for flow in flows), _ZERO)
     rate = sum((outcome.arriving.get(qsg, _ZERO) for outcome in outcomes), _ZERO)
     burst = sum((outcome.burst.get(qsg, _ZERO) for outcome in outcomes), _ZERO)
@@ -428,20 +482,23 @@ def _queue_during(
         max(rate - gets_then, _ZERO) * max(outages) * _MINUTE_S if gets_then is not None and outages else None
     )
     backlog = _backlog(queue, flows, before=before, rate=rate, growth=growth)
-    return QueueDuring(
-        queue=queue,
-        rate=rate,
-        before=before,
-        burst=burst,
-        added=added,
-        waits=waits,
-        surge=surge,
-        surge_s=surge_s,
-        gets=gets_then,
-        drift=drift,
-        deepest=ceil_fraction(
+    growth_now = None if gets_then is None else max(rate - gets_then, _ZERO)
+    return QueueDuringFailure(
+        queue=queue.name,
+        rate_per_s=_number(rate),
+        gets_per_s=_number_or_none(gets_then),
+        growth_per_s=_number_or_none(growth_now),
+        growth_messages=_whole_or_none(drift),
+        burst_messages=ceil_fraction(burst),
+        added_messages=ceil_fraction(added),
+        waiting_messages=_whole_or_none(waits),
+        surge_messages=_whole_or_none(surge),
+        surge_seconds=_number_or_none(surge_s),
+        messages=ceil_fraction(
             max(backlog + added, _planned(queue) * growth + (surge or _ZERO), burst, added + (drift or _ZERO))
         ),
+        rate=rate,
+        growth=growth_now,
     )
 
 
@@ -518,12 +575,8 @@ def _gets(queue: Queue, flows: Sequence[Flow], *, qsg: str, failure: Failure | N
     return Fraction(queue.get_rate_per_s)
 
 
-def _findings(
-    document: PlanDocument,
-    flows: Sequence[Flow],
-    loads: Sequence[StructureLoad],
-    homes: Mapping[str, str],
-    growth: Fraction,
+def _flow_findings(
+    document: PlanDocument, flows: Sequence[Flow], homes: Mapping[str, str]
 ) -> Iterator[Finding]:
     members = document.queue_managers if isinstance(document.queue_managers, list) else None
     for flow in flows:
@@ -565,31 +618,31 @@ def _findings(
                 ),
                 field=f"{at}/detect_seconds",
             )
-    for load in loads:
-        yield from _structure_findings(document, load, growth)
 
 
-def _structure_findings(document: PlanDocument, load: StructureLoad, growth: Fraction) -> Iterator[Finding]:
-    name, worst = load.structure.name, load.worst
-    queues = {each.queue.name: each for each in load.queues}
-    definition = load.structure.definition
-    places = (
-        {queue.name: place for place, queue in enumerate(definition.queues)}
-        if isinstance(definition, Structure)
-        else {}
-    )
-    for queue_name, each in queues.items():
-        at = f"{load.structure.pointer}/queues/{places.get(queue_name, 0)}"
-        given = each.queue.put_rate_per_s
-        planned = None if given is None else Fraction(given) * growth
-        if planned is not None and each.before > planned:
+def _rate_findings(
+    result: StructureResult,
+    places: Mapping[str, int],
+    reached: Sequence[tuple[Queue, Sequence[Flow]]],
+    normal: Sequence[QueueDuringFailure],
+    growth: Fraction,
+) -> Iterator[Finding]:
+    for (queue, _), each in zip(reached, normal, strict=True):
+        planned = None if queue.put_rate_per_s is None else Fraction(queue.put_rate_per_s) * growth
+        if planned is not None and each.rate > planned:
             yield finding(
                 "CLUSTER_RATE_ABOVE_PLAN",
-                f"Clusters send {_plain(each.before)} messages a second to {queue_name}, the plan counts {_plain(planned)}.",
-                field=f"{at}/put_rate_per_s",
-                structure=name,
+                f"Clusters send {_plain(each.rate)} messages a second to {queue.name}, the plan counts {_plain(planned)}.",
+                field=f"{result.pointer}/queues/{places[queue.name]}/put_rate_per_s",
+                structure=result.name,
             )
-    if any(each.waits is None for during in load.during for each in during.queues):
+
+
+def _failure_findings(
+    document: PlanDocument, result: StructureResult, load: StructureClusterLoad, queues: Sequence[str]
+) -> Iterator[Finding]:
+    name, worst = result.name, load.survives
+    if any(each.waiting_messages is None for during in load.failures for each in during.queues):
         entries = [
             index
             for index, entry in enumerate(document.clusters)
@@ -603,39 +656,25 @@ def _structure_findings(document: PlanDocument, load: StructureLoad, growth: Fra
             field=f"/clusters/{entries[0]}/outage_minutes" if entries else None,
             structure=name,
         )
-    slow = [(during, each) for during in load.during for each in during.queues if each.growth]
+    slow = [(during, each) for during in load.failures for each in during.queues if each.growth]
     if slow:
         during, each = max(slow, key=lambda pair: pair[1].growth or _ZERO)
         yield finding(
             "CLUSTER_GETS_TOO_SLOW",
-            f"When {words(during.failure)} fails, {each.queue.name} gets {_plain(each.rate)} messages a second but only "
-            f"{_plain(each.gets or _ZERO)} are got: it grows by {_plain(each.growth or _ZERO)} a second.",
+            f"When {during.label} fails, {each.queue} gets {_spaced(each.rate_per_s)} messages a second but only "
+            f"{_spaced(each.gets_per_s or 0)} are got: it grows by {_spaced(each.growth_per_s or 0)} a second.",
             structure=name,
         )
-    if (
-        worst is not None
-        and load.survives is not None
-        and worst.need_bytes > load.structure.sizes.initsize_bytes
-    ):
-        fits = "SIZE does" if worst.need_bytes <= load.structure.sizes.size_bytes else "nor does SIZE"
+    if worst is not None and not worst.holds_in_initsize:
+        fits = "SIZE does" if worst.holds_in_size else "nor does SIZE"
         yield finding(
             "CLUSTER_FAILURE_ABOVE_INITSIZE",
-            f"When {words(worst.failure)} fails, {name} must hold {_plain(Fraction(worst.messages))} messages: "
-            f"INITSIZE {bytes_to_kib_ceil(load.structure.sizes.initsize_bytes)}K cannot hold them, {fits}. "
-            f"INITSIZE {bytes_to_kib_ceil(load.survives.sizes.initsize_bytes)}K and SIZE "
-            f"{bytes_to_kib_ceil(load.survives.sizes.size_bytes)}K do.",
-            field=f"{load.structure.pointer}/initsize",
+            f"When {worst.label} fails, {name} must hold {_spaced(worst.messages)} messages: "
+            f"INITSIZE {bytes_to_kib_ceil(result.sizes.initsize_bytes)}K cannot hold them, {fits}. "
+            f"INITSIZE {worst.initsize_kib}K and SIZE {worst.size_kib}K do.",
+            field=f"{result.pointer}/initsize",
             structure=name,
         )
-
-
-def words(failure: Failure) -> str:
-    """A failure for people."""
-    if failure.kind == "channel":
-        return f"channel {failure.name}"
-    return (
-        f"queue manager {failure.name}" if failure.kind == "queue_manager" else f"destination {failure.name}"
-    )
 
 
 def _assumptions(flows: Sequence[Flow]) -> tuple[Assumption, ...]:
@@ -680,13 +719,17 @@ def _number(value: Fraction) -> int | float:
     return int(value) if value.denominator == 1 else round(float(value), _DIGITS)
 
 
+def _number_or_none(value: Fraction | None) -> int | float | None:
+    return None if value is None else _number(value)
+
+
+def _whole_or_none(value: Fraction | None) -> int | None:
+    return None if value is None else ceil_fraction(value)
+
+
 def _plain(value: Fraction) -> str:
-    return f"{_number(value):,}".replace(",", " ")
+    return _spaced(_number(value))
 
 
-def _whole(value: Fraction | int) -> int:
-    return ceil_fraction(Fraction(value))
-
-
-def _route(candidate: Candidate) -> Route:
-    return candidate.queue_manager, candidate.channel.name if candidate.channel else ""
+def _spaced(value: float) -> str:
+    return f"{value:,}".replace(",", " ")

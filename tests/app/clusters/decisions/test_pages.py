@@ -15,6 +15,7 @@ from app.texts.documents import example_text, parse_yaml
 from app.texts.example_files import ExampleFile
 from planner_core.clusters.answer import answer
 from planner_core.clusters.file import read_object
+from planner_core.clusters.load import ClusterLoad
 from planner_core.document.reading import read_object as plan_from
 from planner_core.plan.evaluate import evaluate
 from tests.app.web.support import Answer, call, get, send_json
@@ -34,6 +35,12 @@ def send(app: FastAPI, address: str, *parts: tuple[str, str, str | None]) -> Ans
 
 def clustered() -> dict[str, Any]:
     found: Any = parse_yaml(example_text("inventory.yaml").encode())
+    return found
+
+
+def load_of(plan: dict[str, Any]) -> ClusterLoad:
+    found = evaluate(plan_from(plan)).clusters
+    assert found is not None
     return found
 
 
@@ -132,9 +139,8 @@ def test_a_stored_plan_shows_its_clusters_with_links_to_each_failure(app: FastAP
 
 
 def test_bands_are_as_wide_as_rates_and_none_is_lost() -> None:
-    shown = evaluate(plan_from(clustered())).as_json()["clusters"]
-    flow: dict[str, Any] = shown["flows"][0]  # type: ignore[index]
-    for failure in flow["failures"]:
+    flow = load_of(clustered()).flows[0]
+    for failure in flow.failures:
         chart = flow_chart(flow, failure, nth=0)
         assert chart is not None
         normally, then = chart.wide.panels
@@ -148,9 +154,8 @@ def test_bands_are_as_wide_as_rates_and_none_is_lost() -> None:
 def test_labels_of_queue_managers_end_before_those_of_the_queues() -> None:
     plan = clustered()
     plan["clusters"][0]["instances"][0]["queue_manager"] = "QM.NEWYORK.CENTRAL"
-    shown: Any = evaluate(plan_from(plan)).as_json()["clusters"]
-    flow: dict[str, Any] = shown["flows"][0]
-    chart = flow_chart(flow, flow["failures"][0], nth=0)
+    flow = load_of(plan).flows[0]
+    chart = flow_chart(flow, flow.failures[0], nth=0)
     assert chart is not None
     for drawing, most in ((chart.wide, 17), (chart.narrow, 14)):
         labels = [n.label for panel in drawing.panels for n in panel.nodes if n.kind.startswith("manager")]
@@ -159,8 +164,7 @@ def test_labels_of_queue_managers_end_before_those_of_the_queues() -> None:
 
 
 def test_failures_that_come_to_the_same_stand_together() -> None:
-    shown: Any = evaluate(plan_from(clustered())).as_json()["clusters"]
-    (flow,) = clusters_shown(shown).flows
+    (flow,) = clusters_shown(load_of(clustered())).flows
     assert [name for _, name, _ in flow.failures][:2] == [
         "channel TO.NEWYORK; queue manager NEWYORK; destination NEWYORK",
         "channel TO.P1; queue manager P1",
@@ -170,7 +174,6 @@ def test_failures_that_come_to_the_same_stand_together() -> None:
 def test_with_too_many_instances_there_is_no_picture() -> None:
     plan = clustered()
     plan["clusters"][0]["instances"] = [{"queue_manager": f"Q{n}"} for n in range(MOST_INSTANCES + 1)]
-    shown: Any = evaluate(plan_from(plan)).as_json()["clusters"]
-    (flow,) = clusters_shown(shown).flows
+    (flow,) = clusters_shown(load_of(plan)).flows
     assert flow.chart is None
     assert flow.failures
