@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
 from dataclasses import dataclass
 from typing import Annotated
 
 from fastapi import APIRouter, Depends, Request
 from fastapi.responses import Response
-from starlette.datastructures import UploadFile
 
 from app.clusters.service import EXAMPLES, LARGEST_FILE_BYTES, decide_text
 from app.clusters.steps_chart import StepsChart, steps_chart
 from app.texts.example_files import ExampleFile
+from app.web.forms import read_posted
 from app.web.rendering import Page, render
 from planner_core.clusters.advice import MODE_NAMES
 from planner_core.clusters.answer import ChosenDestination, DecisionAnswer
@@ -90,14 +89,11 @@ def show(request: Request, example: str = "", mode: str = "seed") -> Response:
     return _page(request, DecisionForm(found.text, _mode(mode), found.name))
 
 
-async def _sent(request: Request) -> AsyncIterator[DecisionForm]:
-    """The form. A file that was chosen comes before what stands in the box."""
-    async with request.form(max_part_size=LARGEST_FILE_BYTES + 1) as form:
-        text = str(form.get("text") or "")
-        chosen = form.get("file")
-        if isinstance(chosen, UploadFile) and chosen.filename:
-            text = (await chosen.read(LARGEST_FILE_BYTES + 1)).decode("utf-8", errors="replace")
-        yield DecisionForm(text.replace("\r\n", "\n"), _mode(str(form.get("mode"))), "")
+async def _sent(request: Request) -> DecisionForm:
+    form = await read_posted(
+        request, largest_bytes=LARGEST_FILE_BYTES + 1, largest_file_bytes=LARGEST_FILE_BYTES
+    )
+    return DecisionForm(form.text, _mode(form.value("mode")), "")
 
 
 @router.post(PATH)

@@ -9,12 +9,11 @@ from typing import Annotated, Final
 from fastapi import APIRouter, HTTPException, Request
 from fastapi.responses import Response
 from starlette.concurrency import run_in_threadpool
-from starlette.datastructures import UploadFile
 
 from app.clusters.explain_view import ExplanationView, shown
 from app.clusters.explaining import EXAMPLES, ExplanationExample, ExplanationRequest, answer, text_of
 from app.web.field_values import Kind
-from app.web.forms import FormField
+from app.web.forms import FormField, read_posted
 from app.web.rendering import Page, render
 from planner_core.clusters.model import MODES, Mode
 from planner_core.errors import InputInvalid
@@ -63,17 +62,14 @@ def form(request: Request) -> Response:
 @router.post(PATH)
 async def ask(request: Request) -> Response:
     """Answer what was typed into the boxes and what stands in the files."""
-    typed: dict[str, str] = {}
-    files: dict[str, list[tuple[str, str]]] = {"displays_files": [], "messages_file": []}
-    async with request.form(
-        max_files=_MOST_FILES, max_fields=_MOST_FILES, max_part_size=LARGEST_TEXT_BYTES
-    ) as sent:
-        for key, value in sent.multi_items():
-            if isinstance(value, str):
-                typed[key] = value
-            elif isinstance(value, UploadFile) and value.filename and key in files:
-                files[key].append((value.filename[:200], text_of(await value.read())))
-    return await run_in_threadpool(_answered, request, typed, files)
+    form = await read_posted(
+        request, largest_bytes=LARGEST_TEXT_BYTES, most_files=_MOST_FILES, most_fields=_MOST_FILES
+    )
+    files = {
+        field: [(each.name[:200], text_of(each.data)) for each in form.files if each.field == field]
+        for field in ("displays_files", "messages_file")
+    }
+    return await run_in_threadpool(_answered, request, form.last, files)
 
 
 def _answered(

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
 from dataclasses import dataclass
 from typing import Annotated
 
 from fastapi import APIRouter, Depends, Request
 from fastapi.responses import Response
-from starlette.datastructures import UploadFile
 
 from app.clusters.load_view import MOST_CHOSEN, ClusterLoadView, clusters_shown
 from app.clusters.service import load_answer
 from app.fits.kept import DatabaseCurves
 from app.plans.finding_groups import FindingView, findings_shown
 from app.texts.documents import CLUSTERED, LARGEST_FILE_BYTES, example_text, read_text
+from app.web.forms import read_posted
 from app.web.rendering import Page, render
 from planner_core.errors import DocumentInvalid, FieldProblem, PlanRefused
 
@@ -52,15 +51,11 @@ def show(request: Request) -> Response:
     return _page(request, LoadForm(example_text(CLUSTERED), "", is_example=True))
 
 
-async def _sent(request: Request) -> AsyncIterator[LoadForm]:
-    """The form. A file that was chosen comes before what stands in the box."""
-    async with request.form(max_part_size=LARGEST_FILE_BYTES + 1) as form:
-        text = str(form.get("text") or "")
-        chosen = form.get("file")
-        if isinstance(chosen, UploadFile) and chosen.filename:
-            text = (await chosen.read(LARGEST_FILE_BYTES + 1)).decode("utf-8", errors="replace")
-        fails = str(form.get("fail") or "")[:MOST_CHOSEN]
-        yield LoadForm(text.replace("\r\n", "\n"), fails, is_example=False)
+async def _sent(request: Request) -> LoadForm:
+    form = await read_posted(
+        request, largest_bytes=LARGEST_FILE_BYTES + 1, largest_file_bytes=LARGEST_FILE_BYTES
+    )
+    return LoadForm(form.text, form.value("fail")[:MOST_CHOSEN], is_example=False)
 
 
 @router.post(PATH)

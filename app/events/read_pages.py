@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Annotated
 
 from fastapi import APIRouter, Depends, Request
 from fastapi.responses import Response
-from starlette.datastructures import UploadFile
 
 from app.events.read_charts import chart_of
 from app.events.reading import (
@@ -22,6 +21,8 @@ from app.events.reading import (
     known_from_texts,
 )
 from app.web.charts import Chart
+from app.web.field_values import value_of
+from app.web.forms import read_posted
 from app.web.rendering import Page, render
 from planner_core.depth_events.readers import FORMATS, EventFile, EventMessage
 from planner_core.depth_events.reading import WHAT, EventReading, read_all
@@ -134,15 +135,11 @@ def show(request: Request) -> Response:
     return _page(request, EventFilesForm(example_text(), typed, is_example=True))
 
 
-async def _sent(request: Request) -> AsyncIterator[EventFilesForm]:
-    async with request.form(max_files=MOST_FILES, max_part_size=_LARGEST_PART_BYTES) as form:
-        chosen = [each for each in form.getlist("files") if isinstance(each, UploadFile) and each.filename]
-        files = tuple(
-            [((each.filename or "")[-_MOST_SHOWN_FILE_NAME:], await each.read()) for each in chosen]
-        )
-        texts = {name: str(form.get(name) or "") for name in ("text", *_TEXTS)}
-        text = texts.pop("text").replace("\r\n", "\n")
-        yield EventFilesForm(text, texts, files)
+async def _sent(request: Request) -> EventFilesForm:
+    form = await read_posted(request, largest_bytes=_LARGEST_PART_BYTES, most_files=MOST_FILES)
+    files = tuple((each.name[-_MOST_SHOWN_FILE_NAME:], each.data) for each in form.files)
+    texts = {name: form.value(name) for name in _TEXTS}
+    return EventFilesForm(form.value("text").replace("\r\n", "\n"), texts, files)
 
 
 @router.post("/events/read")
@@ -191,10 +188,11 @@ def _reading(sent: EventFilesForm) -> EventReading:
 
 def _window(text: str) -> int:
     plain = text.strip() or str(DEFAULT_WINDOW_S)
-    if not plain.isascii() or not plain.isdigit() or int(plain[:6]) > LONGEST_WINDOW_S:
+    seconds = value_of("whole", plain)
+    if not isinstance(seconds, int) or not 0 <= seconds <= LONGEST_WINDOW_S:
         message = f"{plain[:20]!a} is no number of seconds from 0 to {LONGEST_WINDOW_S}"
         raise InputInvalid(WHAT, (FieldProblem("window", message),))
-    return int(plain[:6])
+    return seconds
 
 
 def answer_of(reading: EventReading) -> EventFilesView:

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Annotated
 
 from fastapi import APIRouter, Depends, Request
 from fastapi.responses import Response
-from starlette.datastructures import UploadFile
 
 from app.events.service import EXAMPLES, LARGEST_FILE_BYTES, starter_text, with_readings
 from app.events.simulate_charts import chart_of
 from app.texts.example_files import ExampleFile
 from app.web.charts import Chart
+from app.web.forms import read_posted
 from app.web.rendering import Page, render
 from planner_core.depth_events.course import START, Occurrence, QueueAfterStep, Simulation, plain_seconds
 from planner_core.depth_events.file import DepthEventFile
@@ -177,17 +177,14 @@ def show(request: Request, example: str = "", queue: str = "") -> Response:
     return _page(request, SimulationForm(found.text, found.name, {}))
 
 
-async def _sent(request: Request) -> AsyncIterator[SimulationForm]:
-    """The form. A file that was chosen comes before what stands in the box."""
-    async with request.form(max_part_size=LARGEST_FILE_BYTES + 1) as form:
-        text = str(form.get("text") or "")
-        chosen = form.get("file")
-        if isinstance(chosen, UploadFile) and chosen.filename:
-            text = (await chosen.read(LARGEST_FILE_BYTES + 1)).decode("utf-8", errors="replace")
-        readings = {
-            name: str(form.get(name)) for name, values in READING_VALUES.items() if form.get(name) in values
-        }
-        yield SimulationForm(text.replace("\r\n", "\n"), "", readings)
+async def _sent(request: Request) -> SimulationForm:
+    form = await read_posted(
+        request, largest_bytes=LARGEST_FILE_BYTES + 1, largest_file_bytes=LARGEST_FILE_BYTES
+    )
+    readings = {
+        name: form.value(name) for name, values in READING_VALUES.items() if form.value(name) in values
+    }
+    return SimulationForm(form.text, "", readings)
 
 
 @router.post("/events/simulate")

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Annotated, Final
 
 from fastapi import Depends, Request
 from sqlalchemy.orm import Session
-from starlette.datastructures import UploadFile
 
 from app.fits.kept import Curves
 from app.fits.resolve import evaluate
 from app.plans import service as plans
 from app.running.texts import LARGEST_FILE_BYTES, MOST_TEXTS, WHAT, printable, running_example, text_of
 from app.texts.documents import example_text, read_text
+from app.web.field_values import value_of
+from app.web.forms import read_posted
 from app.whatif.asking import EXAMPLE_CHOICE
 from planner_core.document.types import message_bytes
 from planner_core.errors import DocumentInvalid, FieldProblem, InputInvalid, PlannerError
@@ -65,10 +66,11 @@ class RunningForm:
         text = self.value(name)
         if not text:
             return None
-        if not (text.isascii() and text.isdigit()) or not lowest <= int(text[:12]) <= highest:
+        number = value_of("whole", text)
+        if not isinstance(number, int) or not lowest <= number <= highest:
             problem = FieldProblem(f"/{name}", f"must be a whole number between {lowest} and {highest}")
             raise InputInvalid(WHAT, (problem,))
-        return int(text)
+        return number
 
     def message_bytes(self) -> int | None:
         """A message size, None where the field is empty.
@@ -88,30 +90,30 @@ class RunningForm:
         return tuple(name for found in self.files.values() for name, _ in found)
 
 
-async def given_form(request: Request) -> AsyncIterator[RunningForm]:
-    """Read the form. What is typed has the line ends that its file had, where the form knows them."""
-    typed: dict[str, str] = {}
+async def given_form(request: Request) -> RunningForm:
+    """Read the form. Texts have the line ends of their file, where the form knows them."""
+    sent = await read_posted(
+        request,
+        largest_bytes=LARGEST_FILE_BYTES,
+        most_files=MOST_TEXTS,
+        most_fields=_MOST_FIELDS,
+        largest_file_bytes=LARGEST_FILE_BYTES,
+    )
+    typed = {key: text if key in _BOXES else text[:_LONGEST_VALUE] for key, text in sent.texts}
     files: dict[str, list[tuple[str, str]]] = {}
     unread: list[FieldProblem] = []
-    async with request.form(
-        max_files=MOST_TEXTS, max_fields=_MOST_FIELDS, max_part_size=LARGEST_FILE_BYTES
-    ) as sent:
-        for key, value in sent.multi_items():
-            if isinstance(value, str):
-                typed[key] = value if key in _BOXES else value[:_LONGEST_VALUE]
-            elif isinstance(value, UploadFile) and value.filename:
-                name = value.filename[:_LONGEST_VALUE]
-                try:
-                    text = text_of(await value.read(LARGEST_FILE_BYTES + 1), name)
-                except InputInvalid as error:
-                    unread += (FieldProblem(f"/{_box_of(key)}", each.message) for each in error.problems)
-                else:
-                    files.setdefault(key, []).append((name, text))
+    for each in sent.files:
+        name = each.name[:_LONGEST_VALUE]
+        try:
+            files.setdefault(each.field, []).append((name, text_of(each.data, name)))
+        except InputInvalid as error:
+            box = _box_of(each.field)
+            unread += (FieldProblem(f"/{box}", problem.message) for problem in error.problems)
     newline = NEWLINES.get(typed.get("newline", ""), "\n")
     for key in _BOXES & typed.keys():
         plain = typed[key].replace("\r\n", "\n").replace("\r", "\n")
         typed[key] = plain.replace("\n", newline) if key == "policy" else plain
-    yield RunningForm(typed, {key: tuple(found) for key, found in files.items()}, unread=tuple(unread))
+    return RunningForm(typed, {key: tuple(found) for key, found in files.items()}, unread=tuple(unread))
 
 
 def _box_of(field: str) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any
 from urllib.parse import quote
@@ -34,6 +34,7 @@ from app.scenarios.form import (
 from app.scenarios.service import ScenarioDraft
 from app.scenarios.stored import ScenarioSummary, StoredScenario
 from app.scenarios.view import ReportView, ScenarioComparisonView, compared, reported
+from app.web.forms import read_posted
 from app.web.rendering import Page, render, root_path
 from planner_core.errors import DocumentInvalid, FieldProblem, InputInvalid, PlanRefused
 from planner_core.whatif.changes import WHAT
@@ -91,10 +92,9 @@ class ScenarioReportPage(Page):
     answer: Annotated[ReportView, "The report, arranged"]
 
 
-async def _sent(request: Request) -> AsyncIterator[dict[str, str]]:
-    """The boxes of a form."""
-    async with request.form(max_fields=_MOST_FIELDS, max_part_size=_MOST_BYTES) as form:
-        yield shortened({key: value for key, value in form.items() if isinstance(value, str)})
+async def _sent(request: Request) -> dict[str, str]:
+    form = await read_posted(request, largest_bytes=_MOST_BYTES, most_fields=_MOST_FIELDS)
+    return shortened(form.last)
 
 
 SentDep = Annotated[dict[str, str], Depends(_sent)]

@@ -13,13 +13,15 @@ from decimal import Decimal
 from typing import Any
 from urllib.parse import parse_qsl, urlencode
 
-from fastapi import HTTPException
+from fastapi import HTTPException, Request
 
 from app.web.field_values import Kind, text_of, value_of
 from planner_core.errors import FieldProblem
 
 Options = tuple[tuple[str, str], ...]
 MOST_PARAMETERS = 60_000
+MOST_FILES = 50
+MOST_FIELDS = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,6 +93,77 @@ def filled(
         for field in declared
         for name in (at + field.name,)
     )
+
+
+# ---- posted forms -----------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class PostedFile:
+    """A file that was chosen in a form: the name of its field, its own name, and its content."""
+
+    field: str
+    name: str
+    data: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class PostedForm:
+    """The texts and files of a form that was sent."""
+
+    texts: tuple[tuple[str, str], ...] = ()
+    files: tuple[PostedFile, ...] = ()
+
+    def values(self, name: str) -> list[str]:
+        """Return all texts of a field."""
+        return [text for each, text in self.texts if each == name]
+
+    def value(self, name: str, default: str = "") -> str:
+        """Return the last text of a field."""
+        return self.last.get(name, default)
+
+    @property
+    def last(self) -> Mapping[str, str]:
+        """The last text of each field."""
+        return dict(self.texts)
+
+    @property
+    def text(self) -> str:
+        """The text of the chosen file, or else of the box called text, with plain line ends."""
+        chosen = next((each for each in self.files if each.field == "file"), None)
+        text = chosen.data.decode("utf-8", errors="replace") if chosen else self.value("text")
+        return text.replace("\r\n", "\n")
+
+
+async def read_posted(
+    request: Request,
+    *,
+    largest_bytes: int,
+    most_files: int = MOST_FILES,
+    most_fields: int = MOST_FIELDS,
+    largest_file_bytes: int | None = None,
+) -> PostedForm:
+    """Read a form that was sent with its files.
+
+    Args:
+        request: The request.
+        largest_bytes: The longest text of a field; a longer one is refused.
+        most_files: A form with more is refused.
+        most_fields: A form with more is refused.
+        largest_file_bytes: One more byte of each file is read, so that its reader can refuse it. Without it files
+            are read to their end.
+    """
+    texts, files = [], []
+    async with request.form(
+        max_files=most_files, max_fields=most_fields, max_part_size=largest_bytes
+    ) as form:
+        for name, value in form.multi_items():
+            if isinstance(value, str):
+                texts.append((name, value))
+            elif value.filename:
+                data = await value.read(-1 if largest_file_bytes is None else largest_file_bytes + 1)
+                files.append(PostedFile(name, value.filename, data))
+    return PostedForm(tuple(texts), tuple(files))
 
 
 # ---- texts and values -----------------------------------------------------------------------------------------------

@@ -5,16 +5,16 @@ Where plans are stored, the planner chooses: no page answers about the example u
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Annotated, TypeVar
 
 from fastapi import Depends, Request
 from sqlalchemy.orm import Session
-from starlette.datastructures import UploadFile
 
 from app.plans import service
 from app.texts.documents import LARGEST_FILE_BYTES, example_text, read_text
+from app.web.forms import PostedForm, read_posted
 from planner_core.document.model import PlanDocument
 from planner_core.errors import DocumentInvalid, FieldProblem, PlannerError, PlanRefused
 
@@ -23,27 +23,6 @@ EXAMPLE_CHOICE = ".example"
 MOST_PROBLEMS = 20
 ALL = service.MOST_PER_PAGE
 Answer = TypeVar("Answer")
-
-
-@dataclass(frozen=True, slots=True)
-class PostedForm:
-    """What a form brought: the text of a document, and its other fields, each with all its values."""
-
-    text: str
-    fields: tuple[tuple[str, str], ...]
-
-    def values(self, name: str) -> list[str]:
-        """The values of a field."""
-        return [value for each, value in self.fields if each == name]
-
-    def value(self, name: str, default: str = "") -> str:
-        """The last value of a field."""
-        return next(reversed(self.values(name)), default)
-
-    @property
-    def last(self) -> Mapping[str, str]:
-        """The last value of each field."""
-        return dict(self.fields)
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,15 +58,11 @@ class PlanSelection:
         return "the example plan" if self.is_example else "the plan that you sent"
 
 
-async def sent_form(request: Request) -> AsyncIterator[PostedForm]:
-    """The form of a what-if page. A file that was chosen comes before what stands in the box."""
-    async with request.form(max_part_size=LARGEST_FILE_BYTES + 1, max_fields=200) as form:
-        text = str(form.get("text") or "")
-        chosen = form.get("file")
-        if isinstance(chosen, UploadFile) and chosen.filename:
-            text = (await chosen.read(LARGEST_FILE_BYTES + 1)).decode("utf-8", errors="replace")
-        fields = tuple((name, value) for name, value in form.multi_items() if isinstance(value, str))
-        yield PostedForm(text.replace("\r\n", "\n"), fields)
+async def sent_form(request: Request) -> PostedForm:
+    """Read the form of a what-if page."""
+    return await read_posted(
+        request, largest_bytes=LARGEST_FILE_BYTES + 1, largest_file_bytes=LARGEST_FILE_BYTES
+    )
 
 
 SentDep = Annotated[PostedForm, Depends(sent_form)]
