@@ -2,47 +2,58 @@
 
 from __future__ import annotations
 
-from decimal import Decimal
+from typing import Annotated
 
 from fastapi import APIRouter
+from pydantic import Field
 from starlette.exceptions import HTTPException
 
-from app.web.answers import ColumnAnswer, NoteAnswer, SourceAnswer, TableAnswer, TablesAnswer, TableSummary
+from app.web.answers import Answer
 from app.web.openapi import problems
-from planner_core.tables import PublishedTable, all_tables
+from planner_core.findings import Finding
+from planner_core.tables import PublishedTable, TableSummary, all_tables
 
 PREFIX = "/api/v1/reference"
 router = APIRouter(prefix=PREFIX, tags=["reference"])
+Url = Annotated[str, Field(description="Path of the whole table.")]
+
+
+class ListedTable(TableSummary):
+    """A published table without its rows."""
+
+    url: Url
+
+
+class TablesAnswer(Answer):
+    """All published tables."""
+
+    tables: list[ListedTable]
+    findings: list[Finding]
+
+
+class TableAnswer(PublishedTable):
+    """A table as its source prints it."""
+
+    url: Url
+    findings: list[Finding]
 
 
 @router.get("", summary="The published tables", responses=problems())
 def list_tables() -> TablesAnswer:
-    """Every table a figure rests on, with its source and its basis."""
-    return TablesAnswer(tables=[_summary(table) for table in all_tables()], findings=[])
+    """List every table that a figure rests on, with its source and its basis."""
+    tables = [
+        ListedTable(
+            **{name: getattr(table, name) for name in TableSummary.model_fields}, url=f"{PREFIX}/{table.id}"
+        )
+        for table in all_tables()
+    ]
+    return TablesAnswer(tables=tables, findings=[])
 
 
 @router.get("/{table_id}", summary="One published table", responses=problems(404))
 def show_table(table_id: str) -> TableAnswer:
-    """A table as its source prints it: columns with units, rows, and notes on what is odd about them."""
+    """Return a table as its source prints it: columns with units, rows, and notes on odd figures."""
     table = next((table for table in all_tables() if table.id == table_id), None)
     if table is None:
         raise HTTPException(404, f"There is no published table of this name; GET {PREFIX} lists them.")
-    return TableAnswer(
-        **_summary(table).model_dump(),
-        columns=[ColumnAnswer(name=c.name, title=c.title, unit=c.unit) for c in table.columns],
-        rows=[[float(cell) if isinstance(cell, Decimal) else cell for cell in row] for row in table.rows],
-        notes=[NoteAnswer(row=n.row, text=n.text, corrected=n.corrected) for n in table.notes],
-        findings=[],
-    )
-
-
-def _summary(table: PublishedTable) -> TableSummary:
-    source = SourceAnswer(document=table.source.document, section=table.source.section, url=table.source.url)
-    return TableSummary(
-        id=table.id,
-        title=table.title,
-        about=table.about,
-        basis=table.basis.value,
-        source=source,
-        url=f"{PREFIX}/{table.id}",
-    )
+    return TableAnswer(**dict(table), url=f"{PREFIX}/{table.id}", findings=[])

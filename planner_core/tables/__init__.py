@@ -13,14 +13,36 @@ from decimal import Decimal
 from fractions import Fraction
 from functools import cache
 from importlib import resources
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, PlainSerializer, model_validator
 
-from planner_core.provenance import Basis, Input, Source
+from planner_core.provenance import Basis, Input, Source, SourceText
 
-Cell = Annotated[int | Decimal | str, Field(union_mode="smart")]
-_STRICT = ConfigDict(frozen=True, extra="forbid", strict=True)
+
+def _open(schema: dict[str, Any]) -> None:
+    # Data files are closed, answers are not: later versions may add members to them.
+    schema.pop("additionalProperties", None)
+
+
+_STRICT = ConfigDict(
+    frozen=True,
+    extra="forbid",
+    strict=True,
+    json_schema_extra=_open,
+    json_schema_serialization_defaults_required=True,
+)
+
+
+def _plain(cell: int | Decimal | str) -> int | float | str:
+    return float(cell) if isinstance(cell, Decimal) else cell
+
+
+Cell = Annotated[
+    int | Decimal | str, Field(union_mode="smart"), PlainSerializer(_plain, return_type=int | float | str)
+]
+_LISTED = Field(strict=False)
+"""TOML has lists, tables keep tuples."""
 
 TABLE_IDS = (
     "admin_structure_cfcc14",
@@ -47,7 +69,7 @@ TABLE_IDS = (
 
 
 class Column(BaseModel):
-    """One column: its name in JSON, its title for people, and the unit of its numbers."""
+    """A column of a table."""
 
     model_config = _STRICT
     name: str
@@ -56,26 +78,54 @@ class Column(BaseModel):
 
 
 class Note(BaseModel):
-    """A remark on one row (named by its first cell), and a corrected value where a misprint is likely."""
+    """A remark on the row whose first cell is `row`."""
 
     model_config = _STRICT
     row: int
     text: str
-    corrected: int | None = None
+    corrected: Annotated[
+        int | None, Field(description="The intended figure if the printed one is probably a misprint.")
+    ] = None
 
 
-class _TableFile(BaseModel):
+class TableSummary(BaseModel):
+    """A published table without its rows."""
+
     model_config = _STRICT
     id: str
     title: str
     about: str
-    source: str
-    section: str
-    basis: str
-    kind: Literal["table", "constants"] = "table"
-    columns: list[Column]
-    rows: list[list[Cell]]
-    notes: list[Note] = Field(default_factory=list)
+    basis: Annotated[Basis, Field(strict=False)]
+    source: Source
+
+
+class PublishedTable(TableSummary):
+    """A table as its source prints it."""
+
+    kind: Annotated[Literal["table", "constants"], Field(exclude=True)] = "table"
+    columns: Annotated[tuple[Column, ...], _LISTED]
+    rows: Annotated[
+        tuple[Annotated[tuple[Cell, ...], _LISTED], ...],
+        Field(strict=False, description="One list for each row, with one cell for each column."),
+    ]
+    notes: Annotated[tuple[Note, ...], _LISTED] = ()
+
+    @model_validator(mode="before")
+    @classmethod
+    def _find_source(cls, file: dict[str, Any]) -> dict[str, Any]:
+        if not {"source", "section"} <= file.keys():
+            return file
+        place = source(file["source"], file["section"])
+        return {**{key: value for key, value in file.items() if key != "section"}, "source": place}
+
+    def records(self) -> tuple[Mapping[str, int | Decimal | str], ...]:
+        """Return the rows as mappings from column name to cell."""
+        names = [column.name for column in self.columns]
+        return tuple(dict(zip(names, row, strict=True)) for row in self.rows)
+
+    def note(self, row: int) -> Note | None:
+        """Return the remark on the row whose first cell is `row`."""
+        return next((note for note in self.notes if note.row == row), None)
 
 
 class _SourceEntry(BaseModel):
@@ -91,41 +141,14 @@ class _SourcesFile(BaseModel):
 
 
 @dataclass(frozen=True, slots=True)
-class PublishedTable:
-    """A table as its source prints it. `rows` hold int, Decimal or str cells, one per column."""
+class Constant(Input):
+    """A named whole number with its unit, basis and source."""
 
-    id: str
-    title: str
-    about: str
-    source: Source
-    basis: Basis
-    kind: str
-    columns: tuple[Column, ...]
-    rows: tuple[tuple[int | Decimal | str, ...], ...]
-    notes: tuple[Note, ...]
-
-    def records(self) -> tuple[Mapping[str, int | Decimal | str], ...]:
-        """The rows as mappings from column name to cell."""
-        names = [column.name for column in self.columns]
-        return tuple(dict(zip(names, row, strict=True)) for row in self.rows)
-
-    def note(self, row: int) -> Note | None:
-        """The remark on the row whose first cell is `row`."""
-        return next((note for note in self.notes if note.row == row), None)
-
-
-@dataclass(frozen=True, slots=True)
-class Constant:
-    """One named number with its unit, basis and source."""
-
-    name: str
     value: int
-    unit: str
-    basis: Basis
-    source: Source
+    source: SourceText
 
     def as_input(self, name: str | None = None) -> Input:
-        """This number as an input of an explanation."""
+        """Return this number as an input of an explanation."""
         return Input(name or self.name, self.value, self.unit, self.basis, self.source)
 
 
@@ -161,25 +184,15 @@ def source(key: str, section: str = "") -> Source:
 @cache
 def table(table_id: str) -> PublishedTable:
     """Load one table and check its shape."""
-    file = _TableFile.model_validate(_read(table_id))
-    if file.id != table_id:
-        msg = f"{table_id}.toml calls itself {file.id!r}"
+    found = PublishedTable.model_validate(_read(table_id))
+    if found.id != table_id:
+        msg = f"{table_id}.toml calls itself {found.id!r}"
         raise TableError(msg)
-    wrong = [row for row in file.rows if len(row) != len(file.columns)]
-    if wrong or not file.rows:
-        msg = f"{table_id}.toml: row {wrong[:1]} does not have {len(file.columns)} cells"
+    wrong = [row for row in found.rows if len(row) != len(found.columns)]
+    if wrong or not found.rows:
+        msg = f"{table_id}.toml: row {wrong[:1]} does not have {len(found.columns)} cells"
         raise TableError(msg)
-    return PublishedTable(
-        id=file.id,
-        title=file.title,
-        about=file.about,
-        source=source(file.source, file.section),
-        basis=Basis(file.basis),
-        kind=file.kind,
-        columns=tuple(file.columns),
-        rows=tuple(tuple(row) for row in file.rows),
-        notes=tuple(file.notes),
-    )
+    return found
 
 
 def all_tables() -> tuple[PublishedTable, ...]:

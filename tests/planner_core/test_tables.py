@@ -101,7 +101,7 @@ def test_a_file_that_lacks_something_is_refused(monkeypatch: pytest.MonkeyPatch,
         ({"rows": []}, "does not have 2 cells"),
         ({"source": "hearsay"}, "no source 'hearsay'"),
         ({"id": "bad"}, "calls itself 'bad'"),
-        ({"basis": "guessed"}, "'guessed' is not a valid Basis"),
+        ({"basis": "guessed"}, "input_value='guessed'"),
     ],
 )
 def test_a_file_whose_contents_do_not_fit_is_refused(

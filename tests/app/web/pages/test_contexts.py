@@ -34,7 +34,7 @@ from app.plans.pages import (
     StructurePage,
 )
 from app.plans.sheet_pages import SheetPage
-from app.reference.contexts import ReferenceContentsPage, TablePage
+from app.reference.pages import ReferenceContentsPage, TablePage
 from app.running.pages import FromRunningPage, LintPage, MergePage, RunningPage, WhatRunsPage
 from app.scenarios.pages import (
     ScenarioComparePage,
