@@ -9,11 +9,11 @@ from starlette.responses import Response
 
 from app.events import advising, reading, service
 from app.events.advise_description import advice_response, rates_request, rates_response
-from app.events.read_description import read_request, reading_response
 from app.fits.dependencies import curves_of
 from app.sizing.body import JSON, DocumentBody, document_body
 from app.web.openapi import json_request, plan_request, problems
 from planner_core.depth_events.course import Simulation
+from planner_core.depth_events.reading import EventReading
 
 router = APIRouter(prefix="/api/v1/events", tags=["depth events"])
 
@@ -33,14 +33,13 @@ def simulate(body: DocumentBody) -> Simulation:
 @router.post(
     "/read",
     summary="Read depth event messages",
-    openapi_extra=read_request(),
-    responses={200: reading_response(), **problems(413, 415, 422)},
-    response_class=Response,
+    response_description="Every message, and the sets of all queues in the order of time.",
+    openapi_extra=json_request("ReadRequest"),
+    responses=problems(413, 415, 422),
 )
-async def read(request: Request) -> Response:
-    """Files of event messages in; sets, members missing, depths reconciled and rates out."""
-    body = await document_body(request)
-    return Response(await run_in_threadpool(reading.reading_json, body), media_type=JSON)
+def read(body: DocumentBody) -> EventReading:
+    """Take files of event messages; return sets, missing members, reconciled depths and rates."""
+    return reading.read_body(body)
 
 
 @router.post(

@@ -20,7 +20,7 @@ from app.command_line import (
 
 if TYPE_CHECKING:
     from planner_core.depth_events.reading import EventReading
-    from planner_core.depth_events.sets import EventSet, Member
+    from planner_core.depth_events.sets import EventSet, SetMember
 
 _LONGEST_WINDOW_S = 3_600
 
@@ -106,16 +106,16 @@ def _read(arguments: argparse.Namespace) -> int:
 
 def _lines(reading: EventReading) -> Iterator[str]:
     """The answer for people: one block a set."""
-    from planner_core.depth_events.reading import format_words
+    from planner_core.depth_events.readers import FORMATS
 
     for file in reading.files:
-        more = f", {file.others} other events passed over" if file.others else ""
-        yield f"{file.name}: {format_words(file.format)}, {_count(len(file.messages), 'event')}{more}"
+        more = f", {file.other_events} other events passed over" if file.other_events else ""
+        yield f"{file.name}: {FORMATS[file.format]}, {_count(len(file.messages), 'event')}{more}"
     for each in reading.sets:
         yield ""
         yield from _set_lines(each)
-    for message in reading.service_interval:
-        yield f"{message.title} on {message.queue} of {message.queue_manager}: no depth event, in no set"
+    for message in reading.service_interval_events:
+        yield f"{message.event} on {message.queue} of {message.queue_manager}: no depth event, in no set"
     if reading.findings:
         yield ""
     for finding in reading.findings:
@@ -138,24 +138,23 @@ def _set_lines(each: EventSet) -> Iterator[str]:
     told = "" if found.told_depth is None else f", the event tells {found.told_depth}"
     gap = "" if not found.unreconciled else f", unreconciled {found.unreconciled}"
     if found.computed_depth is None:
-        yield f"     depth before not known; {found.enqueued} puts, {found.dequeued} gets{told}"
+        yield f"     depth before not known; {found.msg_enq_count} puts, {found.msg_deq_count} gets{told}"
     else:
         basis = " (assumed)" if found.depth_before_basis == "assumed" else ""
-        yield f"     depth {found.depth_before}{basis} + {found.enqueued} - {found.dequeued} = {found.computed_depth}{told}{gap}"
+        yield f"     depth {found.depth_before}{basis} + {found.msg_enq_count} - {found.msg_deq_count} = {found.computed_depth}{told}{gap}"
 
 
-def _member(member: Member, *, is_null: bool) -> str:
-    message = member.message
+def _member(member: SetMember, *, is_null: bool) -> str:
     told = (
-        f"{_calls(message.enqueued, 'put')}, {_calls(message.dequeued, 'get')} in {_known(message.time_since_reset_s)} s, "
-        f"HighQDepth {_known(message.high_depth)}"
+        f"{_calls(member.msg_enq_count, 'put')}, {_calls(member.msg_deq_count, 'get')} in {_known(member.time_since_reset_s)} s, "
+        f"HighQDepth {_known(member.high_q_depth)}"
     )
     if is_null:
         return f"{told}: null event"
-    rate = member.rate
-    if rate.puts is None or rate.gets is None:
+    puts, gets = member.put_rate_per_s, member.get_rate_per_s
+    if puts is None or gets is None:
         return f"{told}; no rate, the time is 0"
-    return f"{told}; {float(rate.puts):.3g} puts/s, {float(rate.gets):.3g} gets/s"
+    return f"{told}; {float(puts):.3g} puts/s, {float(gets):.3g} gets/s"
 
 
 def _calls(value: int | None, what: str) -> str:

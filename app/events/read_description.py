@@ -4,30 +4,16 @@ from __future__ import annotations
 
 from typing import Any
 
-from app.events.read_answers import ReadingAnswer
 from app.events.reading import EXAMPLE_NAME, ReadRequest, example_text
 from app.events.reading import read_request as answered
-from app.web.openapi import json_request, json_response, model_schemas, put_examples, put_schemas
+from app.web.openapi import model_schemas, put_examples, put_schemas
 
 PATH = "/api/v1/events/read"
 
 
-def read_request() -> dict[str, Any]:
-    """A request body with files of event messages."""
-    return json_request("ReadRequest")
-
-
-def reading_response() -> dict[str, Any]:
-    """The answer of the reader."""
-    return json_response(
-        "ReadingAnswer",
-        "Every message, the sets of all queues in the order of time, and what there is to say about them.",
-    )
-
-
 def add(whole: dict[str, Any]) -> None:
     """Put the components and the example into the whole description; it is called when first asked for."""
-    put_schemas(whole, model_schemas(ReadingAnswer), model_schemas(ReadRequest, mode="validation"))
+    put_schemas(whole, model_schemas(ReadRequest, mode="validation"))
     name, request = "three-members", example_request()
     put_examples(
         whole["paths"][PATH]["post"],

@@ -29,6 +29,7 @@ from planner_core.depth_events.reading import WHAT, EventReading, read_all
 from planner_core.depth_events.sets import DEFAULT_WINDOW_S, EventSet, QueueFacts
 from planner_core.errors import FieldProblem, InputInvalid
 from planner_core.findings import Finding
+from planner_core.sizing.depth_advice import DepthAssumption
 
 router = APIRouter(include_in_schema=False)
 
@@ -109,7 +110,7 @@ class EventFilesView:
     sets: tuple[EventSetRow, ...]
     sets_omitted: int
     service_interval: tuple[EventMessage, ...]
-    assumptions: tuple[Mapping[str, str], ...]
+    assumptions: tuple[DepthAssumption, ...]
     findings: tuple[Finding, ...]
 
 
@@ -199,12 +200,10 @@ def answer_of(reading: EventReading) -> EventFilesView:
     """What was read, arranged for the page."""
     queues = list(dict.fromkeys(each.queue for each in reading.sets))
     return EventFilesView(
-        files=tuple(
-            EventFileRow(each.name, FORMATS.get(each.format, each.format), each) for each in reading.files
-        ),
-        messages=len(reading.messages),
+        files=tuple(EventFileRow(each.name, FORMATS[each.format], each) for each in reading.files),
+        messages=len(reading.events),
         repeats=reading.repeats,
-        others=sum(each.others for each in reading.files),
+        others=sum(each.other_events for each in reading.files),
         set_count=len(reading.sets),
         missing=sum(len(each.missing) for each in reading.sets),
         nulls=sum(len(each.null_events) for each in reading.sets),
@@ -213,7 +212,7 @@ def answer_of(reading: EventReading) -> EventFilesView:
         queues_omitted=max(0, len(queues) - MOST_QUEUES),
         sets=tuple(_set(each) for each in reading.sets[:MOST_SETS]),
         sets_omitted=max(0, len(reading.sets) - MOST_SETS),
-        service_interval=reading.service_interval[:MOST_SETS],
+        service_interval=reading.service_interval_events[:MOST_SETS],
         assumptions=reading.assumptions,
         findings=reading.findings,
     )
@@ -240,7 +239,7 @@ def _queue(nth: int, name: str, reading: EventReading) -> QueueDepthView:
 
 
 def _kind(sets: Sequence[EventSet]) -> str:
-    shared = {each.is_shared for each in sets}
+    shared = {each.shared for each in sets}
     return "shared" if True in shared else "not shared" if shared == {False} else "shared or not is not told"
 
 

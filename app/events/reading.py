@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
-from pydantic_core import to_json
 
 from app.texts.example_files import text_of
 from planner_core.bounds import check_lines
@@ -101,8 +100,8 @@ def example_text() -> str:
     return text_of("event-messages", EXAMPLE_NAME)
 
 
-def reading_json(body: bytes) -> bytes:
-    """The answer to a request's body, as JSON text.
+def read_body(body: bytes) -> EventReading:
+    """Read the event messages in the body of a request.
 
     Raises:
         InputInvalid: Not JSON, not such a request, or files that hold no events.
@@ -111,7 +110,7 @@ def reading_json(body: bytes) -> bytes:
         document = parse_json(body)
     except DocumentInvalid as error:
         raise InputInvalid(WHAT, error.problems) from None
-    return to_json(read_request(document).as_json())
+    return read_request(document)
 
 
 def read_request(document: Any) -> EventReading:  # noqa: ANN401 - whatever JSON holds

@@ -3,27 +3,31 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Annotated, Final
+
+from pydantic import Field, computed_field
 
 from planner_core import CORE_VERSION, tables
 from planner_core.depth_events.model import Event, Switch, Switches
-from planner_core.depth_events.readers import FORMATS, EventFile, EventMessage, read_events
+from planner_core.depth_events.readers import EventFile, EventMessage, read_events
 from planner_core.depth_events.readers.message import SERVICE_INTERVAL
 from planner_core.depth_events.sets import (
     CLOCK_TOLERANCE_S,
     GETS_EXPECTED,
     EventContext,
     EventSet,
-    Member,
     QueueFacts,
+    SetMember,
     sets_of,
     without_repeats,
 )
 from planner_core.errors import FieldProblem, InputInvalid
 from planner_core.findings import Finding, finding, in_order
-from planner_core.provenance import Basis, Source
+from planner_core.provenance import Basis
+from planner_core.sizing.depth_advice import DepthAssumption
+from planner_core.wire import Answer, Hidden
 
 WHAT: Final = "The input of events"
 MOST_MESSAGES: Final = 50_000
@@ -33,46 +37,24 @@ MOST_OF_A_KIND: Final = 20
 _MOST_NUMBERS: Final = 5
 
 
-@dataclass(frozen=True, slots=True)
-class EventReading:
-    """Everything that was read, and what it comes to."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EventReading(Answer):
+    """Everything that was read, and the sets."""
 
+    core_version: str = CORE_VERSION
     files: tuple[EventFile, ...]
-    messages: tuple[EventMessage, ...]
-    repeats: int
+    repeats: Annotated[int, Field(description="Duplicate messages, which are counted once.")]
+    events: tuple[EventMessage, ...]
     sets: tuple[EventSet, ...]
-    known: EventContext
-    assumptions: tuple[Mapping[str, str], ...]
+    known: Hidden[EventContext]
+    assumptions: tuple[DepthAssumption, ...]
     findings: tuple[Finding, ...]
 
+    @computed_field
     @property
-    def service_interval(self) -> tuple[EventMessage, ...]:
-        """Queue Service Interval events, which shared queues do not have: shown, and part of no set."""
-        return tuple(message for message in self.messages if message.reason in SERVICE_INTERVAL)
-
-    def as_json(self) -> dict[str, object]:
-        """JSON-ready."""
-        return {
-            "core_version": CORE_VERSION,
-            "files": [
-                {
-                    "name": file.name,
-                    "format": file.format,
-                    "messages": len(file.messages),
-                    "other_events": file.others,
-                    "problems": [{"place": p.place, "message": p.message} for p in file.problems],
-                    "problems_omitted": file.problems_omitted,
-                    "notes": list(file.notes),
-                }
-                for file in self.files
-            ],
-            "repeats": self.repeats,
-            "events": [message.as_json() for message in self.messages],
-            "sets": [each.as_json() for each in self.sets],
-            "service_interval_events": [message.as_json() for message in self.service_interval],
-            "assumptions": [dict(assumption) for assumption in self.assumptions],
-            "findings": [each.as_json() for each in self.findings],
-        }
+    def service_interval_events(self) -> tuple[EventMessage, ...]:
+        """Queue service interval events, which are in no set: shared queues have none."""
+        return tuple(message for message in self.events if message.reason in SERVICE_INTERVAL)
 
 
 def read_all(files: Sequence[tuple[str, bytes]], known: EventContext) -> EventReading:
@@ -101,13 +83,13 @@ def read_all(files: Sequence[tuple[str, bytes]], known: EventContext) -> EventRe
         *_of_queues(sets, known),
     )
     return EventReading(
-        tuple(found),
-        messages,
-        repeats,
-        sets,
-        known,
-        tuple(_assumptions(sets, known)),
-        in_order([*_limited(told)]),
+        files=tuple(found),
+        repeats=repeats,
+        events=messages,
+        sets=sets,
+        known=known,
+        assumptions=tuple(_assumptions(sets, known)),
+        findings=in_order([*_limited(told)]),
     )
 
 
@@ -118,7 +100,7 @@ def _refuse(files: Sequence[EventFile]) -> None:
         for at, file in enumerate(files)
         if file.format == "unknown"
     ]
-    if not problems and not any(file.messages or file.others for file in files):
+    if not problems and not any(file.messages or file.other_events for file in files):
         problems = [
             FieldProblem(f"/files/{at}", f"{file.name}: {problem}")
             for at, file in enumerate(files)
@@ -288,7 +270,7 @@ def _of_order(sets: Sequence[EventSet]) -> Iterator[Finding]:
     at_once = Counter((each.queue, each.at) for each in sets if each.at)
     off: dict[tuple[str, str], dict[Event, EventSet]] = {}
     for each in sets:
-        key = each.queue, "" if each.is_shared else each.members[0].queue_manager
+        key = each.queue, "" if each.shared else each.members[0].queue_manager
         switched_off = off.setdefault(key, {})
         if each.at and at_once[each.queue, each.at] > 1:  # their order is not known
             switched_off.clear()
@@ -339,7 +321,7 @@ def _of_members(sets: Sequence[EventSet], known: EventContext) -> Iterator[Findi
                     f"time: check DISPLAY QMGR PERFMEV on {name}.",
                     field=_at(each, "/members"),
                 )
-            elif known.members and name not in known.all_members and each.is_shared:
+            elif known.members and name not in known.all_members and each.shared:
                 yield finding(
                     "READ_SET_MEMBERS_DIFFER",
                     f"{_name(each)} has a message of {name}, which is not among the members {', '.join(known.members)}. Add "
@@ -370,7 +352,7 @@ def _of_counters(each: EventSet) -> Iterator[Finding]:
         first = shorter[0]
         yield finding(
             "READ_SET_COUNTERS",
-            f"{_name(each)}: {who} counted for only {first.message.time_since_reset_s} seconds, but the previous set was "
+            f"{_name(each)}: {who} counted for only {first.time_since_reset_s} seconds, but the previous set was "
             f"{_whole(first)} seconds ago: something reset the counters in between, such as {why}. Puts and gets before "
             "that are in no message.",
             field=_at(each, "/members"),
@@ -380,19 +362,19 @@ def _of_counters(each: EventSet) -> Iterator[Finding]:
         first = longer[0]
         yield finding(
             "READ_SET_COUNTERS",
-            f"{_name(each)}: {_list(longer)} counted for {first.message.time_since_reset_s} seconds, although the previous "
+            f"{_name(each)}: {_list(longer)} counted for {first.time_since_reset_s} seconds, although the previous "
             f"set was {_whole(first)} seconds ago: that one did not reset {'its' if len(longer) == 1 else 'their'} "
             "counters, and puts and gets before it are counted twice.",
             field=_at(each, "/members"),
         )
 
 
-def _list(members: Sequence[Member]) -> str:
+def _list(members: Sequence[SetMember]) -> str:
     names = [member.queue_manager for member in members]
     return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
 
 
-def _whole(member: Member) -> int:
+def _whole(member: SetMember) -> int:
     return round(member.elapsed_s or 0)
 
 
@@ -400,11 +382,11 @@ def _of_queues(sets: Sequence[EventSet], known: EventContext) -> Iterator[Findin
     for each in sets:
         yield from _of_depths(each)
         facts = known.queues.get(each.queue, QueueFacts())
-        high = each.high_depth
+        high = each.high_q_depth
         expected = facts.high_depth if each.event is Event.HIGH else facts.maxdepth
         if high is None or expected is None or each.event is Event.LOW:
             continue
-        if high < expected and any(m.message.enqueued or not each.is_shared for m in each.members):
+        if high < expected and any(m.msg_enq_count or not each.shared for m in each.members):
             attribute = "QDEPTHHI of MAXDEPTH are" if each.event is Event.HIGH else "MAXDEPTH is"
             yield finding(
                 "READ_SET_HIGH_DEPTH",
@@ -429,14 +411,14 @@ def _of_depths(each: EventSet) -> Iterator[Finding]:
         told = f"{_TOLD[found.told_basis or 'high_q_depth']} tells"
         yield finding(
             "READ_SET_UNRECONCILED",
-            f"{_name(each)}: {found.enqueued} puts and {found.dequeued} gets make, {start}; {told} {found.told_depth}. "
+            f"{_name(each)}: {found.msg_enq_count} puts and {found.msg_deq_count} gets make, {start}; {told} {found.told_depth}. "
             f"{_gap(gap, each)}",
             field=_at(each, "/reconciliation"),
         )
     elif found.computed_depth is not None and found.computed_depth < 0:
         yield finding(
             "READ_SET_UNRECONCILED",
-            f"{_name(each)}: {found.enqueued} puts and {found.dequeued} gets make {found.computed_depth} messages from "
+            f"{_name(each)}: {found.msg_enq_count} puts and {found.msg_deq_count} gets make {found.computed_depth} messages from "
             f"{found.depth_before} before: puts of {-found.computed_depth} messages or more are in no message.",
             field=_at(each, "/reconciliation"),
         )
@@ -461,58 +443,49 @@ def _gap(gap: int, each: EventSet) -> str:
 # ---- assumptions -------------------------------------------------------------------------------------------------------
 
 
-def _assumptions(sets: Sequence[EventSet], known: EventContext) -> Iterator[dict[str, str]]:
+def _assumptions(sets: Sequence[EventSet], known: EventContext) -> Iterator[DepthAssumption]:
     ours = tables.source("project", "Reading depth events")
     events = tables.source("mq_depth_events", "")
     if any(each.reconciliation.told_basis == "high_q_depth" for each in sets):
-        yield _assumed(
+        yield DepthAssumption(
             "The depth at a Queue Depth High or Queue Full event is the largest HighQDepth of its set: the put that met the "
             "condition, or the last one before it, saw that depth.",
             Basis.DERIVED,
             events,
         )
     if any(each.reconciliation.told_basis == "qdepthlo" for each in sets):
-        yield _assumed(
+        yield DepthAssumption(
             "The depth at a Queue Depth Low event is the highest at which a get meets QDEPTHLO.",
             Basis.DERIVED,
             events,
         )
     if any(each.reconciliation.depth_before_basis == "assumed" for each in sets):
-        yield _assumed(
+        yield DepthAssumption(
             "A queue was empty when the counters of its first set started, unless its depth at that time is given.",
             Basis.ASSUMED,
             ours,
         )
     if any(each.reconciliation.depth_before_basis == "set_before" for each in sets):
-        yield _assumed(
+        yield DepthAssumption(
             "The counters of a set started at the event of the previous set on the same queue.",
             Basis.PUBLISHED,
             tables.source("mq_event_statistics", ""),
         )
     if any(each.grouped_by == "time" for each in sets):
-        yield _assumed(
+        yield DepthAssumption(
             f"Messages without CorrelId within {known.window_s} seconds are of one event.",
             Basis.ASSUMED,
             ours,
         )
     if any(member.counted for each in sets for member in each.members):
-        yield _assumed(
+        yield DepthAssumption(
             f"Clocks and rounding to whole seconds cause differences of up to {CLOCK_TOLERANCE_S} seconds.",
             Basis.ASSUMED,
             ours,
         )
     if any(member.has_stopped_getting for each in sets for member in each.members):
-        yield _assumed(
+        yield DepthAssumption(
             f"A queue manager that got nothing although {GETS_EXPECTED} gets or more were expected has stopped getting.",
             Basis.ASSUMED,
             ours,
         )
-
-
-def _assumed(text: str, basis: Basis, source: Source) -> dict[str, str]:
-    return {"assumed": text, "basis": basis.value, "source": str(source)}
-
-
-def format_words(name: str) -> str:
-    """A format as people call it."""
-    return FORMATS.get(name, name)

@@ -12,18 +12,24 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from datetime import datetime
 from fractions import Fraction
 from itertools import groupby
-from typing import Final, Literal
+from typing import Annotated, Any, Final, Literal
 
-from planner_core.depth_events.model import EVENT_OF_REASON, DepthLimits, Event
-from planner_core.depth_events.readers.message import EventMessage, iso
+from pydantic import Field, computed_field
+
+from planner_core.depth_events.model import EVENT_OF_REASON, DepthLimits, Event, EventTitle, Reason
+from planner_core.depth_events.readers.message import CorrelId, CountersReport, EventMessage, IsoTime
+from planner_core.wire import Answer, Exact, Hidden
 
 GroupedBy = Literal["correl_id", "time", "order"]
 ToldBasis = Literal["high_q_depth", "maxdepth", "qdepthlo"]
-Cause = Literal["perfmev_disabled", "not_active", "not_read", "not_known"]
+DepthBasis = Literal["given", "set_before", "assumed"]
+RateBasis = Literal["time_since_reset", "creation_times", "no_activity"]
+Counted = Literal["since_the_set_before", "shorter", "longer"]
+MissingCause = Literal["perfmev_disabled", "not_active", "not_read", "not_known"]
 DEFAULT_WINDOW_S: Final = 5
 """Seconds within which messages without CorrelId are taken for one set: a broadcast in a sysplex takes far less, a
 queue that falls to QDEPTHLO and rises to QDEPTHHI again seldom does."""
@@ -77,186 +83,157 @@ class EventContext:
         return tuple(dict.fromkeys((*self.members, *self.perfmev)))
 
 
-@dataclass(frozen=True, slots=True)
-class Rate:
-    """Messages a second of one queue manager or of all; None where no time tells it."""
-
-    puts: Fraction | None
-    gets: Fraction | None
-    seconds: Fraction | None = None
-    basis: Literal["time_since_reset", "creation_times", "no_activity"] | None = None
-
-    def as_json(self) -> dict[str, object]:
-        """JSON-ready."""
-        return {
-            "put_rate_per_s": _float(self.puts),
-            "get_rate_per_s": _float(self.gets),
-            "rate_seconds": _float(self.seconds),
-            "rate_basis": self.basis,
-        }
+MessagesPerSecond = Annotated[
+    Exact[Fraction] | None, Field(description="Messages a second; null where no time is known.")
+]
 
 
-@dataclass(frozen=True, slots=True)
-class Member:
-    """One queue manager's message in a set."""
+@dataclass(frozen=True, kw_only=True)
+class Rates(Answer):
+    """Rates of one queue manager or of all."""
 
-    message: EventMessage
-    rate: Rate
-    counted: Literal["since_the_set_before", "shorter", "longer"] | None
-    """Since when it counted, against the time of the set before; None where no times tell."""
-    elapsed_s: Fraction | None
-    has_stopped_getting: bool
-    expected_gets: Fraction | None
+    put_rate_per_s: MessagesPerSecond = None
+    get_rate_per_s: MessagesPerSecond = None
+    rate_seconds: Exact[Fraction] | None = None
+    rate_basis: Annotated[
+        RateBasis | None,
+        Field(description="The time that the rates are based on; TimeSinceReset unless that is 0."),
+    ] = None
 
-    @property
-    def queue_manager(self) -> str:
-        """Who wrote the message."""
-        return self.message.queue_manager
 
-    def as_json(self) -> dict[str, object]:
-        """JSON-ready."""
-        told = self.message.as_json()
-        return {
-            "queue_manager": told["queue_manager"],
-            "time_since_reset_s": told["time_since_reset_s"],
-            "high_q_depth": told["high_q_depth"],
-            "msg_enq_count": told["msg_enq_count"],
-            "msg_deq_count": told["msg_deq_count"],
-            "is_null": told["is_null"],
-            **self.rate.as_json(),
-            "counted": self.counted,
-            "created": told["created"],
-            "created_local": told["created_local"],
-            "file": told["file"],
-            "place": told["place"],
-        }
+@dataclass(frozen=True, kw_only=True)
+class SetMember(CountersReport, Rates):
+    """One queue manager's part of a set."""
+
+    counted: Annotated[
+        Counted | None,
+        Field(
+            description="TimeSinceReset compared with the time since the set before; null where no times are known."
+        ),
+    ]
+    elapsed_s: Hidden[Fraction | None]
+    has_stopped_getting: Hidden[bool]
+    expected_gets: Hidden[Fraction | None]
 
 
 @dataclass(frozen=True, slots=True)
-class Missing:
-    """A member without a message in the set."""
+class MissingMember(Answer):
+    """A queue manager without a message in the set, and the likely cause."""
 
     queue_manager: str
-    cause: Cause
+    cause: MissingCause
     words: str
-
-    def as_json(self) -> dict[str, object]:
-        """JSON-ready."""
-        return {"queue_manager": self.queue_manager, "cause": self.cause, "words": self.words}
 
 
 @dataclass(frozen=True, slots=True)
-class Reconciliation:
-    """Depth before, puts and gets, against the depth that the event itself tells."""
+class Reconciliation(Answer):
+    """Depth before, puts and gets, compared with the depth that the event itself shows."""
 
     depth_before: int | None
-    depth_before_basis: Literal["given", "set_before", "assumed"] | None
-    enqueued: int
-    dequeued: int
+    depth_before_basis: DepthBasis | None
+    msg_enq_count: Annotated[int, Field(description="Sum over the members.")]
+    msg_deq_count: Annotated[int, Field(description="Sum over the members.")]
     computed_depth: int | None
-    told_depth: int | None
+    told_depth: Annotated[int | None, Field(description="The depth that the event itself shows.")]
     told_basis: ToldBasis | None
 
+    @computed_field
     @property
     def unreconciled(self) -> int | None:
-        """Messages that the set does not account for."""
+        """The told depth minus the computed one."""
         if self.computed_depth is None or self.told_depth is None:
             return None
         return self.told_depth - self.computed_depth
 
+    @computed_field
     @property
     def depth(self) -> int | None:
-        """The depth at the event, as well as it is known."""
+        """The depth at the event, as far as it is known."""
         return self.told_depth if self.told_depth is not None else self.computed_depth
 
-    def as_json(self) -> dict[str, object]:
-        """JSON-ready."""
-        return {
-            "depth_before": self.depth_before,
-            "depth_before_basis": self.depth_before_basis,
-            "msg_enq_count": self.enqueued,
-            "msg_deq_count": self.dequeued,
-            "computed_depth": self.computed_depth,
-            "told_depth": self.told_depth,
-            "told_basis": self.told_basis,
-            "unreconciled": self.unreconciled,
-            "depth": self.depth,
-        }
-
 
 @dataclass(frozen=True, slots=True)
-class Share:
-    """The queue manager with the largest share of puts or of gets."""
+class Share(Answer):
+    """The queue manager with the largest share."""
 
     queue_manager: str
-    share: Fraction
-
-    def as_json(self) -> dict[str, object]:
-        """JSON-ready."""
-        return {"queue_manager": self.queue_manager, "share": _float(self.share)}
+    share: Exact[Fraction]
 
 
 @dataclass(frozen=True, slots=True)
-class EventSet:
-    """One event of one queue, and everything that its messages say together."""
+class Imbalance(Answer):
+    """How uneven the parts of the members are; null where there were no puts or no gets."""
+
+    puts: Share | None
+    gets: Share | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class EventSet(Rates):
+    """All messages of one event on one queue."""
 
     number: int
     queue: str
-    event: Event
-    grouped_by: GroupedBy
-    correl_id: str | None
-    at: datetime | None
-    is_at_local: bool
-    members: tuple[Member, ...]
-    missing: tuple[Missing, ...]
+    event: EventTitle
+    grouped_by: Annotated[
+        GroupedBy,
+        Field(description="How the messages were grouped; by order where they have no time either."),
+    ]
+    correl_id: CorrelId | None
+    at: Hidden[datetime | None]
+    is_at_local: Hidden[bool]
+    members: tuple[SetMember, ...]
+    missing: tuple[MissingMember, ...]
     reconciliation: Reconciliation
-    rate: Rate
-    most_puts: Share | None
-    most_gets: Share | None
-    is_shared: bool | None
-    """Whether the queue is shared; None where nothing tells it."""
+    imbalance: Imbalance
+    shared: Annotated[
+        bool | None, Field(description="Whether the queue is shared; null where this is not known.")
+    ]
 
+    @computed_field
+    @property
+    def reason(self) -> Reason:
+        """Queue Full, Queue Depth High, Queue Depth Low."""
+        return self.event.reason
+
+    @computed_field
+    @property
+    def created(self) -> IsoTime:
+        """Time of the first message, UTC."""
+        return None if self.is_at_local else self.at
+
+    @computed_field
+    @property
+    def created_local(self) -> IsoTime:
+        """The same, in a time zone the format omits."""
+        return self.at.replace(tzinfo=None) if self.at and self.is_at_local else None
+
+    @computed_field
+    @property
+    def messages(self) -> int:
+        """Number of messages."""
+        return len(self.members)
+
+    @computed_field
     @property
     def null_events(self) -> tuple[str, ...]:
         """Queue managers that did nothing with the shared queue."""
-        if not self.is_shared:
-            return ()
-        return tuple(member.queue_manager for member in self.members if member.message.is_null)
+        return tuple(each.queue_manager for each in self.members if each.is_null) if self.shared else ()
 
+    @computed_field
     @property
-    def high_depth(self) -> int | None:
-        """The largest HighQDepth: each queue manager compares at its own puts, so that sums mean nothing."""
-        return max(
-            (m.message.high_depth for m in self.members if m.message.high_depth is not None), default=None
-        )
+    def high_q_depth(self) -> int | None:
+        """The largest HighQDepth of the members."""
+        # Each queue manager updates its own at its own puts, so a sum would mean nothing.
+        return max((m.high_q_depth for m in self.members if m.high_q_depth is not None), default=None)
 
-    def as_json(self) -> dict[str, object]:
-        """JSON-ready."""
-        return {
-            "number": self.number,
-            "queue": self.queue,
-            "event": self.event.title,
-            "reason": self.event.reason,
-            "grouped_by": self.grouped_by,
-            "correl_id": self.correl_id,
-            "shared": self.is_shared,
-            "created": None if self.is_at_local else iso(self.at),
-            "created_local": self.at.replace(tzinfo=None).isoformat()
-            if self.at and self.is_at_local
-            else None,
-            "messages": len(self.members),
-            "members": [member.as_json() for member in self.members],
-            "null_events": list(self.null_events),
-            "missing": [missing.as_json() for missing in self.missing],
-            "high_q_depth": self.high_depth,
-            "reconciliation": self.reconciliation.as_json(),
-            **self.rate.as_json(),
-            "net_rate_per_s": _float(_less(self.rate.puts, self.rate.gets)),
-            "imbalance": {
-                "puts": self.most_puts.as_json() if self.most_puts else None,
-                "gets": self.most_gets.as_json() if self.most_gets else None,
-            },
-        }
+    @computed_field
+    @property
+    def net_rate_per_s(self) -> MessagesPerSecond:
+        """Puts minus gets a second; null where one of them is not known."""
+        if self.put_rate_per_s is None or self.get_rate_per_s is None:
+            return None
+        return self.put_rate_per_s - self.get_rate_per_s
 
 
 def sets_of(messages: Sequence[EventMessage], known: EventContext) -> tuple[EventSet, ...]:
@@ -286,8 +263,8 @@ def without_repeats(messages: Iterable[EventMessage]) -> tuple[tuple[EventMessag
     repeats = 0
     for message in messages:
         identity = (
-            message.reason, message.queue_manager, message.queue, message.time_since_reset_s, message.high_depth,
-            message.enqueued, message.dequeued, message.correl_id, message.created, message.created_local,
+            message.reason, message.queue_manager, message.queue, message.time_since_reset_s, message.high_q_depth,
+            message.msg_enq_count, message.msg_deq_count, message.correl_id, message.created, message.created_local,
         )  # fmt: skip
         if (message.correl_id or message.at) and identity in known:
             repeats += 1
@@ -413,7 +390,7 @@ def _set(
     members = tuple(_member(message, before) for message in messages)
     is_shared = facts.is_shared
     if is_shared is None:
-        is_shared = True if correl_id or len(messages) > 1 else before.is_shared if before else None
+        is_shared = True if correl_id or len(messages) > 1 else before.shared if before else None
     reconciliation = _reconciled(messages, event, before, facts, is_shared=is_shared)
     return EventSet(
         number=number,
@@ -426,16 +403,21 @@ def _set(
         members=members,
         missing=tuple(_missing(members, known, seen, reconciliation)) if is_shared is not False else (),
         reconciliation=reconciliation,
-        rate=_rate_of_all(members),
-        most_puts=_largest_share(messages, puts=True),
-        most_gets=_largest_share(messages, puts=False),
-        is_shared=is_shared,
+        imbalance=Imbalance(
+            _largest_share([(each.msg_enq_count, each.queue_manager) for each in messages]),
+            _largest_share([(each.msg_deq_count, each.queue_manager) for each in messages]),
+        ),
+        shared=is_shared,
+        **_rates_of_all(members),
     )
 
 
-def _member(message: EventMessage, before: EventSet | None) -> Member:
+_REPORTED: Final = tuple(each.name for each in fields(CountersReport))
+
+
+def _member(message: EventMessage, before: EventSet | None) -> SetMember:
     elapsed = _elapsed(message, before)
-    counted: Literal["since_the_set_before", "shorter", "longer"] | None = None
+    counted: Counted | None = None
     if elapsed is not None and message.time_since_reset_s is not None:
         difference = message.time_since_reset_s - elapsed
         counted = (
@@ -445,18 +427,26 @@ def _member(message: EventMessage, before: EventSet | None) -> Member:
             if difference > CLOCK_TOLERANCE_S
             else "since_the_set_before"
         )
-    rate = _rate(message, elapsed)
+    rates = _rates(message, elapsed)
     earlier = _earlier(message.queue_manager, before)
+    seconds = rates.get("rate_seconds")
     expected = (
-        earlier.rate.gets * rate.seconds
-        if earlier and earlier.rate.gets and rate.seconds is not None
+        earlier.get_rate_per_s * seconds
+        if earlier and earlier.get_rate_per_s and seconds is not None
         else None
     )
-    stopped = expected is not None and expected >= GETS_EXPECTED and message.dequeued == 0
-    return Member(message, rate, counted, elapsed, stopped, expected if stopped else None)
+    stopped = expected is not None and expected >= GETS_EXPECTED and message.msg_deq_count == 0
+    return SetMember(
+        counted=counted,
+        elapsed_s=elapsed,
+        has_stopped_getting=stopped,
+        expected_gets=expected if stopped else None,
+        **rates,
+        **{name: getattr(message, name) for name in _REPORTED},
+    )
 
 
-def _earlier(queue_manager: str, before: EventSet | None) -> Member | None:
+def _earlier(queue_manager: str, before: EventSet | None) -> SetMember | None:
     if before is None:
         return None
     return next((member for member in before.members if member.queue_manager == queue_manager), None)
@@ -471,56 +461,51 @@ def _elapsed(message: EventMessage, before: EventSet | None) -> Fraction | None:
     return max(Fraction((message.at - before.at).total_seconds()), Fraction(0))
 
 
-def _rate(message: EventMessage, elapsed: Fraction | None) -> Rate:
-    if message.time_since_reset_s:
-        seconds = Fraction(message.time_since_reset_s)
-        return Rate(
-            _divided(message.enqueued, seconds),
-            _divided(message.dequeued, seconds),
-            seconds,
-            "time_since_reset",
-        )
-    if message.is_null:
-        return Rate(Fraction(0), Fraction(0), None, "no_activity")
-    if elapsed:
-        return Rate(
-            _divided(message.enqueued, elapsed),
-            _divided(message.dequeued, elapsed),
-            elapsed,
-            "creation_times",
-        )
-    return Rate(None, None)
+def _rates(message: EventMessage, elapsed: Fraction | None) -> dict[str, Any]:
+    """Return the members of `Rates`."""
+    seconds = Fraction(message.time_since_reset_s) if message.time_since_reset_s else elapsed
+    if not message.time_since_reset_s and message.is_null:
+        return {
+            "put_rate_per_s": Fraction(0),
+            "get_rate_per_s": Fraction(0),
+            "rate_basis": "no_activity",
+        }
+    if not seconds:
+        return {}
+    return {
+        "put_rate_per_s": _divided(message.msg_enq_count, seconds),
+        "get_rate_per_s": _divided(message.msg_deq_count, seconds),
+        "rate_seconds": seconds,
+        "rate_basis": "time_since_reset" if message.time_since_reset_s else "creation_times",
+    }
 
 
 def _divided(count: int | None, seconds: Fraction) -> Fraction | None:
     return None if count is None else count / seconds
 
 
-def _rate_of_all(members: Sequence[Member]) -> Rate:
-    """Sums; unknown as soon as one is unknown. Times differ by member, so there is none for all."""
-    puts = [member.rate.puts for member in members]
-    gets = [member.rate.gets for member in members]
-    bases = {member.rate.basis for member in members} - {"no_activity", None}
-    basis: Literal["time_since_reset", "creation_times"] | None = None
-    if bases:
-        basis = "creation_times" if "creation_times" in bases else "time_since_reset"
-    return Rate(
-        None if None in puts else sum((rate for rate in puts if rate is not None), Fraction(0)),
-        None if None in gets else sum((rate for rate in gets if rate is not None), Fraction(0)),
-        None,
-        basis,
-    )
+def _rates_of_all(members: Sequence[SetMember]) -> dict[str, Any]:
+    """Return the members of `Rates` for the whole set."""
+    # Times differ by member, so the set has no rate_seconds.
+    bases = {member.rate_basis for member in members}
+    return {
+        "put_rate_per_s": _sum([member.put_rate_per_s for member in members]),
+        "get_rate_per_s": _sum([member.get_rate_per_s for member in members]),
+        "rate_basis": next((each for each in ("creation_times", "time_since_reset") if each in bases), None),
+    }
 
 
-def _largest_share(messages: Sequence[EventMessage], *, puts: bool) -> Share | None:
-    counts = [
-        ((message.enqueued if puts else message.dequeued) or 0, message.queue_manager) for message in messages
-    ]
-    total = sum(count for count, _ in counts)
+def _sum(rates: Sequence[Fraction | None]) -> Fraction | None:
+    """Return the sum; None if one of them is not known."""
+    return None if None in rates else sum((rate for rate in rates if rate is not None), Fraction(0))
+
+
+def _largest_share(counts: Sequence[tuple[int | None, str]]) -> Share | None:
+    total = sum(count or 0 for count, _ in counts)
     if not total:
         return None
-    most, queue_manager = max(counts, key=lambda item: item[0])
-    return Share(queue_manager, Fraction(most, total))
+    most, queue_manager = max(counts, key=lambda item: item[0] or 0)
+    return Share(queue_manager, Fraction(most or 0, total))
 
 
 def _reconciled(
@@ -531,10 +516,10 @@ def _reconciled(
     *,
     is_shared: bool | None,
 ) -> Reconciliation:
-    enqueued = sum(message.enqueued or 0 for message in messages)
-    dequeued = sum(message.dequeued or 0 for message in messages)
+    enqueued = sum(message.msg_enq_count or 0 for message in messages)
+    dequeued = sum(message.msg_deq_count or 0 for message in messages)
     start: int | None
-    basis: Literal["given", "set_before", "assumed"] | None
+    basis: DepthBasis | None
     if before is not None:
         start = before.reconciliation.depth
         basis = None if start is None else "set_before"
@@ -561,7 +546,11 @@ def _told_depth(
     if event is Event.FULL and facts.maxdepth is not None:
         return facts.maxdepth, "maxdepth"
     high = max(
-        (m.high_depth for m in messages if m.high_depth is not None and (m.enqueued or not is_shared)),
+        (
+            m.high_q_depth
+            for m in messages
+            if m.high_q_depth is not None and (m.msg_enq_count or not is_shared)
+        ),
         default=None,
     )
     if high is None or (facts.high_depth is not None and event is Event.HIGH and high < facts.high_depth):
@@ -573,8 +562,8 @@ def _told_depth(
 
 
 def _missing(
-    members: Sequence[Member], known: EventContext, seen: set[str], reconciliation: Reconciliation
-) -> Iterator[Missing]:
+    members: Sequence[SetMember], known: EventContext, seen: set[str], reconciliation: Reconciliation
+) -> Iterator[MissingMember]:
     """Members without a message, and the likely cause."""
     there = {member.queue_manager for member in members}
     names = [name for name in known.all_members if name not in there]
@@ -586,9 +575,9 @@ def _missing(
         yield _why(name, is_enabled=known.perfmev.get(name), is_seen=name in seen, was_active=was_active)
 
 
-def _why(name: str, *, is_enabled: bool | None, is_seen: bool, was_active: bool) -> Missing:
+def _why(name: str, *, is_enabled: bool | None, is_seen: bool, was_active: bool) -> MissingMember:
     if is_enabled is False:
-        return Missing(
+        return MissingMember(
             name,
             "perfmev_disabled",
             f"{name} has PERFMEV(DISABLED): it writes no event. Its puts and gets are in no message.",
@@ -598,35 +587,27 @@ def _why(name: str, *, is_enabled: bool | None, is_seen: bool, was_active: bool)
             f"{name} wrote nothing, although messages that the others do not account for show that it was active: it "
             "probably had PERFMEV(DISABLED) then, or its message was not read."
         )
-        return Missing(name, "perfmev_disabled", words)
+        return MissingMember(name, "perfmev_disabled", words)
     if was_active:
         words = (
             f"{name} wrote nothing, although messages that the others do not account for show that it was active and it has "
             "PERFMEV(ENABLED): its message was probably not read, or its SYSTEM.ADMIN.PERFM.EVENT was full."
         )
-        return Missing(name, "not_read", words)
+        return MissingMember(name, "not_read", words)
     if is_seen:
         words = (
             f"{name} wrote other events in the input, but none in this set: it was probably not active at the time"
             f"{'' if is_enabled else ', or had PERFMEV(DISABLED) then'}."
         )
-        return Missing(name, "not_active", words)
+        return MissingMember(name, "not_active", words)
     if is_enabled:
         words = (
             f"No event of {name} is in the input: its SYSTEM.ADMIN.PERFM.EVENT was probably not read, was full, or is "
             "inhibited for puts; or it was not active."
         )
-        return Missing(name, "not_read", words)
+        return MissingMember(name, "not_read", words)
     words = (
         f"No event of {name} is in the input: it has PERFMEV(DISABLED), was not active, or its "
         "SYSTEM.ADMIN.PERFM.EVENT was not read. Give its PERFMEV to narrow this down."
     )
-    return Missing(name, "not_known", words)
-
-
-def _float(value: Fraction | None) -> float | None:
-    return None if value is None else float(value)
-
-
-def _less(one: Fraction | None, other: Fraction | None) -> Fraction | None:
-    return None if one is None or other is None else one - other
+    return MissingMember(name, "not_known", words)

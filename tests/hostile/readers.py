@@ -121,7 +121,7 @@ READERS: Final[Mapping[str, Reader]] = {
     "what is known of depth events": lambda text: event_reading.known_from_texts(
         members=text, perfmev=text, displays=[text], depths_before=text.split("\n")
     ),
-    "requests to read events": lambda text: event_reading.reading_json(text.encode("utf-8", "replace")),
+    "requests to read events": lambda text: event_reading.read_body(text.encode("utf-8", "replace")),
     "scenarios": lambda text: read_scenario(text.encode("utf-8", "replace"), named=True),
     "questions about what runs": lambda text: running_service.diff_json(text.encode("utf-8", "replace"), curves=None),  # type: ignore[arg-type]
     "maps of queue managers to groups": lambda text: checked_mapping(text, text, text),

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from typing import Final
 
 from planner_core.depth_events.readers import amqsevt_json, dump, hexadecimal, labelled, pcf
-from planner_core.depth_events.readers.message import EventFile, EventMessage, ReadProblem
+from planner_core.depth_events.readers.message import EventFile, EventFormat, EventMessage, ReadProblem
 
 __all__ = ["FORMATS", "LARGEST_FILE_BYTES", "EventFile", "EventMessage", "ReadProblem", "read_events"]
 
@@ -35,7 +36,7 @@ def read_events(data: bytes, *, name: str) -> EventFile:
     if text is None and pcf.looks_like(data):
         found = EventFile(name, pcf.FORMAT)
         pcf.read(data, found)
-        return _with_mqmd(found)
+        return _with_format_of_messages(found)
     found = _unknown(name) if text is None else _read_text(text, name)
     if found.format != "unknown":
         return found
@@ -50,17 +51,18 @@ def read_events(data: bytes, *, name: str) -> EventFile:
 
 def _read_text(text: str, name: str) -> EventFile:
     text = text.replace("\r\n", "\n").replace("\r", "\n")
-    for looks_like, read, format_name in (
+    readers: tuple[tuple[Callable[[str], bool], Callable[[str, EventFile], None], EventFormat], ...] = (
         (dump.looks_like_amqsbcg, dump.read_amqsbcg, dump.AMQSBCG),
         (dump.looks_like_dmpmqmsg, dump.read_dmpmqmsg, dump.DMPMQMSG),
         (amqsevt_json.looks_like, amqsevt_json.read, amqsevt_json.FORMAT),
         (labelled.looks_like, labelled.read, labelled.AMQSEVT),
         (hexadecimal.looks_like, hexadecimal.read, hexadecimal.HEX),
-    ):
+    )
+    for looks_like, read, format_name in readers:
         if looks_like(text):
             found = EventFile(name, format_name)
             read(text, found)
-            return _of_its_messages(found)
+            return _with_format_of_messages(found)
     return _unknown(name)
 
 
@@ -77,15 +79,10 @@ def _text(data: bytes) -> str | None:
         return None if pcf.looks_like(data) else data.decode("latin-1")
 
 
-def _of_its_messages(found: EventFile) -> EventFile:
-    """The two formats of labels are told apart message by message."""
-    if found.messages and found.format == labelled.AMQSEVT:
-        found.format = found.messages[0].format
-    return found
-
-
-def _with_mqmd(found: EventFile) -> EventFile:
-    if found.messages:
+def _with_format_of_messages(found: EventFile) -> EventFile:
+    """Return the file with the format of its first message."""
+    # The readers of labels and of PCF each read two formats, and see only in a message which one it is.
+    if found.messages and found.format in (labelled.AMQSEVT, pcf.FORMAT):
         found.format = found.messages[0].format
     return found
 

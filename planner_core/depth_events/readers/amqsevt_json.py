@@ -96,7 +96,7 @@ def _event(event: Mapping[str, Any], place: str, found: EventFile) -> None:
         return
     kind = _number_or_name(event.get("eventType"))
     if reason not in TITLES or (isinstance(kind, int) and kind != PERFORMANCE_EVENT):
-        found.others += 1
+        found.other_events += 1
         return
     data = event.get("eventData")
     if not isinstance(data, dict):

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from planner_core.depth_events.readers import pcf
-from planner_core.depth_events.readers.message import EventFile
+from planner_core.depth_events.readers.message import EventFile, EventFormat
 
 AMQSBCG: Final = "amqsbcg"
 DMPMQMSG: Final = "dmpmqmsg"
@@ -92,7 +92,7 @@ def _dumped(attributes: dict[str, str], digits: list[str], line: int, found: Eve
 
 
 def _shown_message(
-    digits: str, descriptor: pcf.Descriptor, format_name: str, place: str, found: EventFile
+    digits: str, descriptor: pcf.Descriptor, format_name: EventFormat, place: str, found: EventFile
 ) -> None:
     data = bytes.fromhex(digits[: len(digits) - len(digits) % 2])
     if not data:

@@ -16,6 +16,7 @@ from planner_core.depth_events.readers.message import (
     REASON_OF_NAME,
     TITLES,
     EventFile,
+    EventFormat,
     plain_label,
     shown,
 )
@@ -110,7 +111,7 @@ def _close(record: _Record | None, found: EventFile) -> None:
         return
     place = f"line {record.line}"
     if record.reason is None:
-        if {"enqueued", "dequeued"} & record.values.keys():
+        if {"msg_enq_count", "msg_deq_count"} & record.values.keys():
             found.problem(place, "The event has no line with its reason: it is left out.")
         return
     reason = _reason(record.reason)
@@ -121,9 +122,9 @@ def _close(record: _Record | None, found: EventFile) -> None:
     if reason not in TITLES or (
         kind and kind["number"] is not None and int(kind["number"]) != PERFORMANCE_EVENT
     ):
-        found.others += 1
+        found.other_events += 1
         return
-    format_name = EVENT_DISPLAY if record.reason_label == "reasoncode" else AMQSEVT
+    format_name: EventFormat = EVENT_DISPLAY if record.reason_label == "reasoncode" else AMQSEVT
     created = _time(_UTC, record.created, place, found)
     local = _time(_LOCAL, record.local, place, found)
     found.add(

@@ -6,9 +6,12 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from typing import Final
+from typing import Annotated, Final, Literal, get_args
+
+from pydantic import Field, PlainSerializer, WithJsonSchema, computed_field
 
 from planner_core.depth_events.model import Event
+from planner_core.wire import Answer, Hidden, Unchecked
 
 PERFORMANCE_EVENT: Final = 45
 """MQCMD_PERFM_EVENT."""
@@ -43,85 +46,78 @@ LABELS: Final[Mapping[str, str]] = {
             "mqcaqname",
         ),
         "time_since_reset_s": ("timesincereset", "mqiatimesincereset"),
-        "high_depth": ("highqueuedepth", "highqdepth", "mqiahighqdepth"),
-        "enqueued": ("msgenqcount", "mqiamsgenqcount"),
-        "dequeued": ("msgdeqcount", "mqiamsgdeqcount"),
+        "high_q_depth": ("highqueuedepth", "highqdepth", "mqiahighqdepth"),
+        "msg_enq_count": ("msgenqcount", "mqiamsgenqcount"),
+        "msg_deq_count": ("msgdeqcount", "mqiamsgdeqcount"),
         "correl_id": ("correlationid", "correlid"),
     }.items()
     for label in labels
 }  # fmt: skip
 """The names that the formats have for the fields, without blanks, underscores and case."""
-COUNTS: Final = ("time_since_reset_s", "high_depth", "enqueued", "dequeued")
+COUNTS: Final = ("time_since_reset_s", "high_q_depth", "msg_enq_count", "msg_deq_count")
 
 
-@dataclass(frozen=True, slots=True)
-class EventMessage:
-    """One event message; None where it does not say."""
-
-    file: str
-    place: str
-    """Line or offset in the file."""
-    format: str
-    reason: int
-    queue_manager: str
-    queue: str
-    time_since_reset_s: int | None = None
-    high_depth: int | None = None
-    enqueued: int | None = None
-    dequeued: int | None = None
-    correl_id: str | None = None
-    """48 hexadecimal digits; None where it is missing or all zero."""
-    created: datetime | None = None
-    """When it was put on the event queue, UTC."""
-    created_local: datetime | None = None
-    """The same in a zone that the format does not tell."""
-
-    @property
-    def title(self) -> str:
-        """The event's name as IBM writes it."""
-        return TITLES[self.reason]
-
-    @property
-    def is_null(self) -> bool:
-        """Whether it counts no activity of its queue manager on the queue."""
-        return not self.enqueued and not self.dequeued
-
-    @property
-    def at(self) -> datetime | None:
-        """When, for comparing; zones that are not told are taken as UTC."""
-        return self.created or (self.created_local.replace(tzinfo=UTC) if self.created_local else None)
-
-    def as_json(self) -> dict[str, object]:
-        """JSON-ready."""
-        return {
-            "file": self.file,
-            "place": self.place,
-            "format": self.format,
-            "event": self.title,
-            "reason": self.reason,
-            "queue_manager": self.queue_manager,
-            "queue": self.queue,
-            "time_since_reset_s": self.time_since_reset_s,
-            "high_q_depth": self.high_depth,
-            "msg_enq_count": self.enqueued,
-            "msg_deq_count": self.dequeued,
-            "correl_id": self.correl_id,
-            "created": iso(self.created),
-            "created_local": self.created_local.isoformat() if self.created_local else None,
-            "is_null": self.is_null,
-        }
+EventFormat = Literal[
+    "amqsevt_json", "amqsevt_text", "mq_event_display", "pcf", "pcf_with_mqmd", "amqsbcg", "dmpmqmsg", "hex",
+]  # fmt: skip
+CorrelId = Annotated[str, Field(pattern=f"^[0-9A-F]{{{CORREL_ID_DIGITS}}}$")]
 
 
-def iso(when: datetime | None) -> str | None:
-    """ISO 8601 with Z for UTC."""
+def _iso(when: datetime | None) -> str | None:
     return when.isoformat().replace("+00:00", "Z") if when else None
 
 
-@dataclass(frozen=True, slots=True)
-class ReadProblem:
-    """What could not be read: where, and why."""
+IsoTime = Annotated[datetime | None, Unchecked(), PlainSerializer(_iso, return_type=str | None)]
+"""A time that is written by ISO 8601, with Z for UTC."""
 
-    place: str
+
+@dataclass(frozen=True, kw_only=True)
+class CountersReport(Answer):
+    """The counters of one queue manager; None where its message does not have them."""
+
+    file: str
+    place: Annotated[str, Field(description="Line or offset in the file.")]
+    queue_manager: str
+    time_since_reset_s: int | None = None
+    high_q_depth: int | None = None
+    msg_enq_count: int | None = None
+    msg_deq_count: int | None = None
+    created: Annotated[IsoTime, Field(description="When it was put on the event queue, UTC.")] = None
+    created_local: Annotated[IsoTime, Field(description="The same, in a time zone the format omits.")] = None
+
+    @computed_field
+    @property
+    def is_null(self) -> bool:
+        """Whether its queue manager did nothing with the queue."""
+        return not self.msg_enq_count and not self.msg_deq_count
+
+    @property
+    def at(self) -> datetime | None:
+        """The time for comparisons; a time without a zone is treated as UTC."""
+        return self.created or (self.created_local.replace(tzinfo=UTC) if self.created_local else None)
+
+
+@dataclass(frozen=True, kw_only=True)
+class EventMessage(CountersReport):
+    """One event message; null where it does not have a value."""
+
+    format: EventFormat
+    reason: Annotated[int, WithJsonSchema({"type": "integer", "enum": sorted(TITLES)})]
+    queue: str
+    correl_id: Annotated[CorrelId | None, Field(description="Null where it is missing or all zero.")] = None
+
+    @computed_field
+    @property
+    def event(self) -> str:
+        """The event's name as IBM writes it."""
+        return TITLES[self.reason]
+
+
+@dataclass(frozen=True, slots=True)
+class ReadProblem(Answer):
+    """A part of a file that could not be read."""
+
+    place: Annotated[str, Field(description="Line or offset in the file.")]
     message: str
 
     def __str__(self) -> str:
@@ -130,18 +126,28 @@ class ReadProblem:
 
 
 @dataclass(slots=True)
-class EventFile:
-    """What was found in one file."""
+class EventFile(Answer):
+    """The contents of a file."""
 
     name: str
-    format: str
-    messages: list[EventMessage] = field(default_factory=list)
-    others: int = 0
-    """Events that are no performance events: counted and left out."""
+    # No answer has the format `unknown`: such files are refused.
+    format: Annotated[
+        EventFormat | Literal["unknown"],
+        WithJsonSchema({"type": "string", "enum": list(get_args(EventFormat))}),
+    ]
+    messages: Hidden[list[EventMessage]] = field(default_factory=list)
+    other_events: Annotated[int, Field(description="Events of other kinds, which are skipped.")] = 0
     problems: list[ReadProblem] = field(default_factory=list)
     problems_omitted: int = 0
-    notes: list[str] = field(default_factory=list)
-    """What was taken for granted."""
+    notes: Annotated[list[str], Field(description="Assumptions made to read it.")] = field(
+        default_factory=list
+    )
+
+    @computed_field(alias="messages")
+    @property
+    def message_count(self) -> int:
+        """Performance events."""
+        return len(self.messages)
 
     def problem(self, place: str, message: str) -> None:
         """Note what could not be read; past the first hundred only how many there are."""
@@ -158,7 +164,7 @@ class EventFile:
     def add(
         self,
         place: str,
-        format_name: str,
+        format_name: EventFormat,
         *,
         reason: int,
         values: Mapping[str, object],

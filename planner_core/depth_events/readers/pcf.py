@@ -15,7 +15,7 @@ from datetime import UTC, datetime
 from typing import Final, Literal
 
 from planner_core.depth_events.readers.code_pages import decode_name
-from planner_core.depth_events.readers.message import PERFORMANCE_EVENT, TITLES, EventFile
+from planner_core.depth_events.readers.message import PERFORMANCE_EVENT, TITLES, EventFile, EventFormat
 
 FORMAT: Final = "pcf"
 FORMAT_WITH_MQMD: Final = "pcf_with_mqmd"
@@ -31,7 +31,7 @@ _MOST_PARAMETERS: Final = 2_000
 _MOST_SCRAPS: Final = 1_000
 NAMES: Final = {2015: "queue_manager", 2002: "queue", 2016: "queue"}
 """MQCA_Q_MGR_NAME, MQCA_BASE_OBJECT_NAME (also MQCA_BASE_Q_NAME), MQCA_Q_NAME."""
-NUMBERS: Final = {35: "time_since_reset_s", 36: "high_depth", 37: "enqueued", 38: "dequeued"}
+NUMBERS: Final = {35: "time_since_reset_s", 36: "high_q_depth", 37: "msg_enq_count", 38: "msg_deq_count"}
 """MQIA_TIME_SINCE_RESET, MQIA_HIGH_Q_DEPTH, MQIA_MSG_ENQ_COUNT, MQIA_MSG_DEQ_COUNT."""
 
 MQMD_LENGTHS: Final = {1: 324, 2: 364}
@@ -140,7 +140,7 @@ def _order_of(data: bytes, at: int) -> ByteOrder | None:
 
 
 def read_message(
-    data: bytes, start: int, found: EventFile, descriptor: Descriptor, format_name: str, *, place: str
+    data: bytes, start: int, found: EventFile, descriptor: Descriptor, format_name: EventFormat, *, place: str
 ) -> int:
     """Read one message that begins with its MQCFH; the position after it, or after its header where it is broken."""
     order = _order_of(data, start)
@@ -182,7 +182,7 @@ def read_message(
         _parameter(data[position : position + length], order, descriptor, values, found)
         position += length
     if command != PERFORMANCE_EVENT or reason not in TITLES:
-        found.others += 1
+        found.other_events += 1
         return position
     values["correl_id"] = descriptor.correl_id
     found.add(place, format_name, reason=reason, values=values, created=descriptor.created)

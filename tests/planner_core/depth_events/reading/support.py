@@ -51,9 +51,9 @@ def message(
         queue_manager=told.queue_manager,
         queue=told.queue,
         time_since_reset_s=told.time_since_reset,
-        high_depth=told.high,
-        enqueued=told.enqueued,
-        dequeued=told.dequeued,
+        high_q_depth=told.high,
+        msg_enq_count=told.enqueued,
+        msg_deq_count=told.dequeued,
         correl_id=told.correl_id,
         created=told.created,
     )

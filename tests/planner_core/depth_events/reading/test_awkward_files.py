@@ -37,7 +37,7 @@ def test_text_in_ebcdic_is_read_and_told(text: str, format_name: str, new_line: 
     found = read_events(data, name="SYSPRINT")
     assert found.format == format_name
     (message,) = found.messages
-    assert (message.queue_manager, message.queue, message.enqueued) == ("QM1", "SQ1", TOLD.enqueued)
+    assert (message.queue_manager, message.queue, message.msg_enq_count) == ("QM1", "SQ1", TOLD.enqueued)
     assert "EBCDIC" in found.notes[0]
     assert [
         each.code

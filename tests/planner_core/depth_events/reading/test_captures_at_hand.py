@@ -27,5 +27,5 @@ def test_the_messages_are_read(name: str, as_bytes: bool) -> None:
     data = bytes.fromhex(path.read_text()) if as_bytes else path.read_bytes()
     (message,) = read_events(data, name=name).messages
     assert (message.queue_manager, message.queue) == CASES[name]
-    assert (message.reason, message.time_since_reset_s, message.high_depth) == (2224, 120, 800)
-    assert (message.enqueued, message.dequeued) == (1000, 200)
+    assert (message.reason, message.time_since_reset_s, message.high_q_depth) == (2224, 120, 800)
+    assert (message.msg_enq_count, message.msg_deq_count) == (1000, 200)

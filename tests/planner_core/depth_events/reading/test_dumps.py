@@ -59,7 +59,7 @@ def test_offsets_and_asterisks_are_read_as_such(name: str) -> None:
         ("MQP1", CORREL),
         ("MQP2", CORREL),
     ]
-    assert found.messages[1].enqueued == MANY[1].enqueued
+    assert found.messages[1].msg_enq_count == MANY[1].enqueued
 
 
 def test_there_are_asterisks_to_read() -> None:

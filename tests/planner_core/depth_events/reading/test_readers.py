@@ -49,9 +49,9 @@ def says(message: EventMessage) -> Told:
         message.queue,
         message.reason,
         message.time_since_reset_s if message.time_since_reset_s is not None else -1,
-        message.high_depth if message.high_depth is not None else -1,
-        message.enqueued if message.enqueued is not None else -1,
-        message.dequeued if message.dequeued is not None else -1,
+        message.high_q_depth if message.high_q_depth is not None else -1,
+        message.msg_enq_count if message.msg_enq_count is not None else -1,
+        message.msg_deq_count if message.msg_deq_count is not None else -1,
         message.correl_id,
         message.created,
     )
@@ -78,7 +78,9 @@ def test_the_captured_chain_of_high_and_full_is_read_from_a_stream_without_separ
     full = as_object(Told("NHARAPP", "EVT.HI", 2053, 0, 5, 1, 0))
     text = json.dumps(high, indent=1) + json.dumps(full, indent=1)
     found = read(text)
-    assert [(each.reason, each.high_depth, each.enqueued, each.dequeued) for each in found.messages] == [
+    assert [
+        (each.reason, each.high_q_depth, each.msg_enq_count, each.msg_deq_count) for each in found.messages
+    ] == [
         (2224, 4, 4, 0),
         (2053, 5, 1, 0),
     ]
@@ -239,7 +241,7 @@ def test_a_reason_may_be_told_by_its_name_alone() -> None:
 def test_missing_counts_are_not_known_and_not_zero() -> None:
     event = as_object(TOLD)
     del event["eventData"]["msgDeqCount"]
-    assert only(json.dumps(event)).dequeued is None
+    assert only(json.dumps(event)).msg_deq_count is None
 
 
 def test_a_correl_id_of_zeros_is_none() -> None:
@@ -252,16 +254,16 @@ def test_events_of_other_kinds_are_counted_and_passed_over() -> None:
         "eventReason": {"name": "Config Change Object", "value": 2368},
     }
     found = read(json.dumps(config).encode() + as_lines(TOLD))
-    assert (len(found.messages), found.others, found.problems) == (1, 1, [])
+    assert (len(found.messages), found.other_events, found.problems) == (1, 1, [])
     found = read(pcf(TOLD, command=43) + pcf(TOLD))
-    assert (len(found.messages), found.others, found.problems) == (1, 1, [])
+    assert (len(found.messages), found.other_events, found.problems) == (1, 1, [])
     text = as_text(TOLD).replace("Perfm Event [45]", "Config Event [43]").replace("[2224]", "[2368]")
     found = read(text + as_text(TOLD))
-    assert (len(found.messages), found.others, found.problems) == (1, 1, [])
+    assert (len(found.messages), found.other_events, found.problems) == (1, 1, [])
 
 
 def test_service_interval_events_are_read() -> None:
-    assert only(as_lines(replace(TOLD, reason=2226))).title == "Queue Service Interval High"
+    assert only(as_lines(replace(TOLD, reason=2226))).event == "Queue Service Interval High"
 
 
 # ---- many in a file ----------------------------------------------------------------------------------------------------
@@ -443,7 +445,7 @@ def test_what_was_written_is_read_again(many: list[Told], order: Order) -> None:
 @given(st.binary(max_size=2000))
 def test_any_bytes_are_read_or_told_to_be_none(data: bytes) -> None:
     found = read(data)
-    assert found.messages or found.problems or found.others or found.format != "unknown"
+    assert found.messages or found.problems or found.other_events or found.format != "unknown"
 
 
 @given(st.data())

@@ -88,8 +88,8 @@ def rises(perfmev: Mapping[str, str], *, active: bool = True) -> Simulation:
 def test_se1_three_messages_of_one_event_account_for_its_depth() -> None:
     reading = read(written(rises({})))
     found = only_set(reading)
-    assert (found.event.reason, found.grouped_by, found.is_shared) == (HIGH, "correl_id", True)
-    assert [(m.queue_manager, m.message.enqueued, m.message.dequeued) for m in found.members] == [
+    assert (found.event.reason, found.grouped_by, found.shared) == (HIGH, "correl_id", True)
+    assert [(m.queue_manager, m.msg_enq_count, m.msg_deq_count) for m in found.members] == [
         ("QM1", 600, 0),
         ("QM2", 300, 100),
         ("QM3", 0, 0),
@@ -149,8 +149,8 @@ def test_se9_thirty_one_of_thirty_two_messages_are_null_events() -> None:
     )
     found = only_set(reading)
     assert (len(found.members), len(found.null_events), found.missing) == (32, 31, ())
-    assert found.most_puts is not None
-    assert (found.most_puts.queue_manager, found.most_puts.share) == ("QM00", Fraction(1))
+    assert found.imbalance.puts is not None
+    assert (found.imbalance.puts.queue_manager, found.imbalance.puts.share) == ("QM00", Fraction(1))
 
 
 # ---- IBM's examples ----------------------------------------------------------------------------------------------------
@@ -195,7 +195,7 @@ def test_the_captured_chain_has_no_rates_where_all_happened_within_a_second() ->
     assert [each.event.reason for each in reading.sets] == [HIGH, FULL]
     assert [each.reconciliation.computed_depth for each in reading.sets] == [4, 5]
     assert [each.reconciliation.told_depth for each in reading.sets] == [4, 5]
-    assert [each.rate.puts for each in reading.sets] == [None, None]
+    assert [each.put_rate_per_s for each in reading.sets] == [None, None]
 
 
 def test_files_of_one_second_in_the_order_of_their_names_are_put_right() -> None:
@@ -217,9 +217,9 @@ def test_without_correl_id_messages_near_in_time_are_a_set_and_said_to_be_so() -
     told = [replace(each, created=AT + timedelta(seconds=at)) for at, each in enumerate(three())]
     reading = read(as_lines(*told), EventContext())
     found = only_set(reading)
-    assert (found.grouped_by, len(found.members), found.is_shared) == ("time", 3, True)
+    assert (found.grouped_by, len(found.members), found.shared) == ("time", 3, True)
     assert codes(reading)[-1] == "READ_SET_BY_TIME"
-    assert any("within 5 seconds" in each["assumed"] for each in reading.assumptions)
+    assert any("within 5 seconds" in each.assumed for each in reading.assumptions)
 
 
 @pytest.mark.parametrize(("seconds", "sets"), [(5, 1), (6, 2)])
@@ -233,7 +233,7 @@ def test_the_window_is_what_is_said(seconds: int, sets: int) -> None:
 def test_a_queue_manager_writes_once_for_one_event() -> None:
     one, two, _ = three()
     data = as_lines(one, two, replace(one, enqueued=1), replace(two, enqueued=1))
-    assert [[m.message.enqueued for m in each.members] for each in read(data, EventContext()).sets] == [
+    assert [[m.msg_enq_count for m in each.members] for each in read(data, EventContext()).sets] == [
         [100, 100],
         [1, 1],
     ]
@@ -248,7 +248,7 @@ def test_another_correl_id_is_another_set_however_near_in_time() -> None:
 def test_queues_that_are_said_not_to_be_shared_are_kept_apart() -> None:
     known = EventContext(queues={"SQ1": QueueFacts(is_shared=False)})
     found = read(as_lines(*three()), known).sets
-    assert [(len(each.members), each.is_shared, each.missing) for each in found] == [(1, False, ())] * 3
+    assert [(len(each.members), each.shared, each.missing) for each in found] == [(1, False, ())] * 3
     later = [replace(each, created=AT + timedelta(hours=1)) for each in three()]
     chained = read(as_lines(*three(), *later), known).sets
     assert [each.reconciliation.depth_before for each in chained] == [0, 0, 0, 800, 800, 800]
@@ -286,7 +286,7 @@ def test_messages_that_nothing_tells_apart_are_not_taken_for_repeats() -> None:
 
 def test_service_interval_events_are_in_no_set() -> None:
     reading = read(as_lines(Told(reason=2226)), EventContext())
-    assert (len(reading.sets), len(reading.service_interval)) == (0, 1)
+    assert (len(reading.sets), len(reading.service_interval_events)) == (0, 1)
 
 
 # ---- what a set says ---------------------------------------------------------------------------------------------------
@@ -304,24 +304,26 @@ def test_rates_rest_on_time_since_reset_of_each_queue_manager() -> None:
         Told("QM2", "SQ1", HIGH, 50, 790, 100, 300, CORREL),
     )
     found = only_set(read(data, EventContext()))
-    assert [
-        (m.rate.as_json()["put_rate_per_s"], m.rate.as_json()["get_rate_per_s"]) for m in found.members
-    ] == [
-        (10, 0),
-        (2, 6),
+    assert [(m.put_rate_per_s, m.get_rate_per_s) for m in found.members] == [
+        (Fraction(10), Fraction(0)),
+        (Fraction(2), Fraction(6)),
     ]
-    assert (found.rate.puts, found.rate.gets) == (Fraction(12), Fraction(6))
-    assert found.most_puts is not None
-    assert found.most_gets is not None
-    assert (found.most_puts.queue_manager, found.most_puts.share) == ("QM1", Fraction(10, 11))
-    assert (found.most_gets.queue_manager, found.most_gets.share) == ("QM2", Fraction(1))
+    assert (found.put_rate_per_s, found.get_rate_per_s) == (Fraction(12), Fraction(6))
+    assert found.imbalance.puts is not None
+    assert found.imbalance.gets is not None
+    assert (found.imbalance.puts.queue_manager, found.imbalance.puts.share) == ("QM1", Fraction(10, 11))
+    assert (found.imbalance.gets.queue_manager, found.imbalance.gets.share) == ("QM2", Fraction(1))
 
 
 def test_where_time_since_reset_is_zero_the_times_of_the_messages_tell_the_rate() -> None:
     low = Told("QM1", "SQ1", LOW, 900, 0, 0, 0)
     high = Told("QM1", "SQ1", HIGH, 0, 800, 90, 0)
-    found = chain(low, high).sets[1].members[0].rate
-    assert (found.puts, found.seconds, found.basis) == (Fraction(90, 900), Fraction(900), "creation_times")
+    found = chain(low, high).sets[1].members[0]
+    assert (found.put_rate_per_s, found.rate_seconds, found.rate_basis) == (
+        Fraction(90, 900),
+        Fraction(900),
+        "creation_times",
+    )
 
 
 @pytest.mark.parametrize(
@@ -484,7 +486,7 @@ def test_where_all_report_every_set_accounts_for_its_depth(drawn: tuple[list[Jso
     for found, happened in zip(reading.sets, occurrences, strict=True):
         assert found.missing == ()
         assert len(found.members) == 3
-        assert found.reconciliation.enqueued == sum(each.msg_enq_count for each in happened.written)
+        assert found.reconciliation.msg_enq_count == sum(each.msg_enq_count for each in happened.written)
         if found.reconciliation.depth_before_basis == "given":
             assert found.reconciliation.computed_depth == happened.depth
         assert found.null_events == tuple(
@@ -511,7 +513,15 @@ def test_the_order_of_messages_with_correl_ids_makes_no_difference(order: list[i
 
     def plain(reading: EventReading) -> list[object]:
         return [
-            (each.event, [(m.queue_manager, m.rate) for m in each.members], each.reconciliation, each.missing)
+            (
+                each.event,
+                [
+                    (m.queue_manager, m.put_rate_per_s, m.get_rate_per_s, m.rate_seconds, m.rate_basis)
+                    for m in each.members
+                ],
+                each.reconciliation,
+                each.missing,
+            )
             for each in reading.sets
         ]
 
