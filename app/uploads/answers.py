@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Annotated, Any, Literal
 
@@ -10,8 +11,9 @@ from pydantic import Field
 
 from app.jobs.answers import JobMembers, job_members
 from app.uploads.qsg_map import QUEUE_MANAGER_PATTERN, SYSTEM_PATTERN, GroupMapping
-from app.uploads.service import PageOfUploads, StoredUpload, UploadOutcome
+from app.uploads.service import StoredUpload, UploadOutcome
 from app.web.answers import Answer
+from app.web.paging import ResultPage
 from planner_core.findings import Finding
 from planner_core.inputs import KINDS
 
@@ -91,15 +93,11 @@ class ReceivedAnswer(UploadAnswer):
     ]
 
 
-class UploadsAnswer(Answer):
+@dataclass(frozen=True, slots=True)
+class UploadsAnswer(ResultPage[UploadMembers]):
     """One page of the list of uploads, the newest first."""
 
-    uploads: list[UploadMembers]
-    total: Annotated[int, Field(description="Uploads on all pages.")]
-    page: int
-    pages: int
-    per_page: int
-    findings: list[Finding]
+    items: Annotated[tuple[UploadMembers, ...], Field(serialization_alias="uploads")]
 
 
 class ReportAnswer(Answer):
@@ -187,18 +185,6 @@ def received_answer(outcome: UploadOutcome) -> ReceivedAnswer:
     """An upload that has just arrived."""
     stored: Literal["created", "identical"] = "created" if outcome.is_new else "identical"
     return ReceivedAnswer(**upload_members(outcome.upload), stored=stored, findings=[])
-
-
-def page_answer(page: PageOfUploads) -> UploadsAnswer:
-    """One page of the list."""
-    return UploadsAnswer(
-        uploads=[UploadMembers(**upload_members(item)) for item in page.items],
-        total=page.total,
-        page=page.page,
-        pages=page.pages,
-        per_page=page.per_page,
-        findings=[],
-    )
 
 
 def entry_members(entry: GroupMapping) -> dict[str, Any]:

@@ -16,10 +16,10 @@ from app.uploads.errors import UploadInvalid
 from app.uploads.qsg_map import QUEUE_MANAGER_PATTERN, SYSTEM_PATTERN
 from app.uploads.service import UploadDetails
 from app.web.openapi import problems
+from app.web.paging import PageParameters
 from planner_core.errors import FieldProblem
 
 LARGEST_ID = 2**62
-MOST_PAGES = 1_000_000
 
 UploadId = Annotated[int, Path(ge=1, le=LARGEST_ID, description="Number of the upload.", examples=[1])]
 SystemId = Annotated[
@@ -33,13 +33,11 @@ router = APIRouter(prefix="/api/v1", tags=["uploads"])
 
 
 @router.get("/uploads", summary="List uploads", responses=problems(422))
-def list_uploads(
-    session: SessionDep,
-    page: Annotated[int, Query(ge=1, le=MOST_PAGES)] = 1,
-    per_page: Annotated[int, Query(ge=1, le=service.MOST_PER_PAGE)] = 50,
-) -> answers.UploadsAnswer:
+def list_uploads(session: SessionDep, asked: PageParameters) -> answers.UploadsAnswer:
     """Uploads, the newest first, a page at a time, each with the last job that read it."""
-    return answers.page_answer(service.list_uploads(session, page=page, per_page=per_page))
+    found = service.list_uploads(session, asked)
+    items = [answers.UploadMembers(**answers.upload_members(each)) for each in found.items]
+    return answers.UploadsAnswer.of(items, found.total, asked)
 
 
 @router.post(

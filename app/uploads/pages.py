@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated
-from urllib.parse import parse_qsl, urlencode
+from urllib.parse import parse_qsl
 
 from fastapi import APIRouter, HTTPException, Request
 from fastapi.responses import RedirectResponse, Response
@@ -26,6 +26,7 @@ from app.uploads.qsg_map import GroupMapping
 from app.uploads.report import UploadReport, shown
 from app.uploads.service import StoredUpload, UploadDetails
 from app.web.forms import FormField, filled
+from app.web.paging import PageRequest, ResultPage
 from app.web.rendering import Page, render, root_path
 from planner_core.errors import FieldProblem
 from planner_core.inputs import KIND_TITLES
@@ -33,7 +34,6 @@ from planner_core.inputs import KIND_TITLES
 router = APIRouter(include_in_schema=False)
 
 SECTION = "uploads"
-PER_PAGE = 50
 LARGEST_ID = 2**62
 MOST_PARAMETERS = 3_000
 STATES: Mapping[JobState, str] = {
@@ -99,9 +99,8 @@ class UploadProgress:
 class UploadsPage(Page):
     """All uploads, or what an empty installation says."""
 
-    lines: Annotated[tuple[UploadRow, ...], "One page of uploads"]
-    pages: Annotated[tuple[tuple[int, str], ...], "Numbers and addresses of the other pages"]
-    page: Annotated[int, "The number of this one"]
+    found: Annotated[ResultPage[StoredUpload], "One page of uploads"]
+    lines: Annotated[tuple[UploadRow, ...], "The same as rows of the table"]
     said: Annotated[str, "What has just been done"]
     missing: Annotated[str, "What to do before anything can be read; empty when all is there"]
     is_under_way: Annotated[bool, "Whether something is being read, so that the page is worth a refresh"]
@@ -157,14 +156,12 @@ class QsgMapPage(Page):
 @router.get("/uploads")
 def uploads(request: Request, session: SessionDep) -> Response:
     """The newest first."""
-    page = _number(request.query_params.get("page", ""))
-    found = service.list_uploads(session, page=page, per_page=PER_PAGE)
+    found = service.list_uploads(session, PageRequest.of_address(request))
     context = UploadsPage(
         title="Uploads",
         section=SECTION,
+        found=found,
         lines=tuple(_line(item) for item in found.items),
-        pages=_pages(found.pages),
-        page=page,
         said=_said(request),
         missing=_missing(),
         is_under_way=any(item.job is not None and item.job.is_under_way for item in found.items),
@@ -447,16 +444,6 @@ def _id(upload_id: int) -> int:
     if not 0 < upload_id < LARGEST_ID:
         raise UploadNotFound(upload_id)
     return upload_id
-
-
-def _number(text: str) -> int:
-    return max(int(text), 1) if text.isascii() and text.isdigit() and len(text) < 7 else 1  # noqa: PLR2004
-
-
-def _pages(pages: int) -> tuple[tuple[int, str], ...]:
-    if pages <= 1:
-        return ()
-    return tuple((page, f"/uploads?{urlencode({'page': page})}") for page in range(1, pages + 1))
 
 
 def _see(request: Request, path: str) -> Response:

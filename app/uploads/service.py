@@ -27,13 +27,13 @@ from app.uploads import files, qsg_map, repository
 from app.uploads.errors import FileGone, ReportNotReady, UploadInvalid, UploadNotFound
 from app.uploads.files import StagedUpload
 from app.uploads.models import LONGEST_FILENAME, Upload
+from app.web.paging import PageRequest, ResultPage
 from planner_core.errors import FieldProblem
 from planner_core.inputs import KINDS, Kind, KindUnknown, detect
 from planner_core.local_time import TimeNotMeant, check_observed, instant_of
 
 logger = logging.getLogger("cfplan.uploads")
 
-MOST_PER_PAGE = 200
 UNNAMED = "unnamed"
 _OFFSET = re.compile(r"[+-](0\d|1[0-4]):[0-5]\d")
 _UTC_NAMES = ("Z", "UTC", "GMT")
@@ -66,17 +66,6 @@ class UploadOutcome:
 
     upload: StoredUpload
     is_new: bool
-
-
-@dataclass(frozen=True, slots=True)
-class PageOfUploads:
-    """One page of the list, the newest first."""
-
-    items: tuple[StoredUpload, ...]
-    total: int
-    page: int
-    pages: int
-    per_page: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,13 +136,11 @@ def get(session: Session, upload_id: int) -> StoredUpload:
     return _shown(row, jobs.latest(session, [row.id]).get(row.id))
 
 
-def list_uploads(session: Session, *, page: int = 1, per_page: int = 50) -> PageOfUploads:
+def list_uploads(session: Session, asked: PageRequest) -> ResultPage[StoredUpload]:
     """Uploads, the newest first."""
-    per_page = min(max(per_page, 1), MOST_PER_PAGE)
-    rows, total = repository.page(session, offset=(page - 1) * per_page, limit=per_page)
+    rows, total = repository.page(session, offset=asked.offset, limit=asked.per_page)
     of = jobs.latest(session, [row.id for row in rows])
-    items = tuple(_shown(row, of.get(row.id)) for row in rows)
-    return PageOfUploads(items, total, page, max(-(-total // per_page), 1), per_page)
+    return ResultPage.of([_shown(row, of.get(row.id)) for row in rows], total, asked)
 
 
 def report(session: Session, upload_id: int) -> dict[str, Any]:

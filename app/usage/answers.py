@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
 from fractions import Fraction
@@ -13,7 +14,6 @@ from pydantic import BaseModel, ConfigDict, Field
 from app.usage.measured import (
     MeasuredStructure,
     ObservedTotals,
-    PageOfStructures,
     QueueFigures,
     QueuePoint,
     SizeBucket,
@@ -25,6 +25,7 @@ from app.usage.periods import Period
 from app.usage.planning import Backlog, DraftPlan, MeasuredBasis, PlanQuestion, Sizes
 from app.usage.service import StructureUsage
 from app.web.answers import Answer
+from app.web.paging import ResultPage
 from planner_core.document.model import PlanDocument
 from planner_core.findings import Finding
 from planner_core.simulated import has_simulated_name
@@ -72,15 +73,11 @@ class MeasuredStructureAnswer(Answer):
     plans: Annotated[list[str], Field(description="Plans in whose latest version the structure is.")]
 
 
-class MeasuredStructuresAnswer(Answer):
+@dataclass(frozen=True, slots=True)
+class MeasuredStructuresAnswer(ResultPage[MeasuredStructureAnswer]):
     """One page of the measured structures."""
 
-    structures: list[MeasuredStructureAnswer]
-    total: int
-    page: int
-    pages: int
-    per_page: int
-    findings: list[Finding]
+    items: Annotated[tuple[MeasuredStructureAnswer, ...], Field(serialization_alias="structures")]
 
 
 class PeriodAnswer(Answer):
@@ -325,19 +322,8 @@ class PlanFromUsageAnswer(Answer):
     ]
 
 
-def structures_answer(page: PageOfStructures) -> MeasuredStructuresAnswer:
-    """One page of the list."""
-    return MeasuredStructuresAnswer(
-        structures=[_structure(each) for each in page.items],
-        total=page.total,
-        page=page.page,
-        pages=page.pages,
-        per_page=page.per_page,
-        findings=[],
-    )
-
-
-def _structure(found: MeasuredStructure) -> MeasuredStructureAnswer:
+def structure_answer(found: MeasuredStructure) -> MeasuredStructureAnswer:
+    """A structure with its latest figures."""
     return MeasuredStructureAnswer(
         qsg=found.qsg,
         is_simulated=has_simulated_name(found.qsg),

@@ -24,11 +24,11 @@ from app.usage.errors import UsageNotFound, UsageRequestInvalid
 from app.usage.periods import Period, Step
 from app.usage.planning import can_be_planned
 from app.web.openapi import problems
+from app.web.paging import PageParameters
 from planner_core.document.reading import read_object
 from planner_core.errors import FieldProblem, PlanRefused
 from planner_core.names import QUEUE_PATTERN
 
-MOST_PAGES = 1_000_000
 NAME = r"^[A-Za-z0-9$#@_]+$"
 
 Qsg = Annotated[str, Path(pattern=NAME, max_length=4, description="Name of the group.", examples=["SQ03"])]
@@ -61,15 +61,14 @@ router = APIRouter(prefix="/api/v1/usage", tags=["measured usage"])
 @router.get("/structures", summary="List measured structures", responses=problems(422))
 def list_structures(
     session: SessionDep,
+    asked: PageParameters,
     search: Annotated[
         str | None, Query(max_length=100, description="A part of the structure's or the group's name.")
     ] = None,
-    page: Annotated[int, Query(ge=1, le=MOST_PAGES)] = 1,
-    per_page: Annotated[int, Query(ge=1, le=service.MOST_PER_PAGE)] = 50,
 ) -> MeasuredStructuresAnswer:
     """Structures by group and name, a page at a time, with their latest figures and the plans that use them."""
-    found = service.list_structures(session, search=search, page=page, per_page=per_page)
-    return answers.structures_answer(found)
+    found = service.list_structures(session, asked, search=search)
+    return MeasuredStructuresAnswer.of(list(map(answers.structure_answer, found.items)), found.total, asked)
 
 
 @router.get(

@@ -81,17 +81,6 @@ class MeasuredStructure:
 
 
 @dataclass(frozen=True, slots=True)
-class PageOfStructures:
-    """One page of a list."""
-
-    items: tuple[MeasuredStructure, ...]
-    total: int
-    page: int
-    pages: int
-    per_page: int
-
-
-@dataclass(frozen=True, slots=True)
 class UsagePoint:
     """A structure in one hour, or the highest of one day. What no record said is None."""
 

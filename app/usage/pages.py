@@ -17,8 +17,8 @@ from app.usage import periods, service
 from app.usage.charts import held_from, size_bars, time_chart
 from app.usage.measured import (
     GENERATED,
+    MeasuredStructure,
     ObservedTotals,
-    PageOfStructures,
     QueueFigures,
     QueuePoint,
     SizeBucket,
@@ -32,13 +32,13 @@ from app.web import chart_script
 from app.web.chart_plotly import ZoomedChart
 from app.web.chart_script import ChartScript
 from app.web.charts import BarChart, Chart
+from app.web.paging import PageRequest, ResultPage
 from app.web.rendering import Page, render
 from planner_core.names import cfrm_structure_name
 from planner_core.simulated import FILE_PREFIX, has_simulated_name
 
 router = APIRouter(include_in_schema=False)
 
-PER_PAGE = 50
 MOST_QUEUES = 200
 """Shown on a page; the file has all."""
 
@@ -83,9 +83,8 @@ class Highest:
 class UsageListPage(Page):
     """All measured structures, or what an empty installation says."""
 
-    structures: Annotated[PageOfStructures, "One page of structures"]
+    structures: Annotated[ResultPage[MeasuredStructure], "One page of structures"]
     search: Annotated[str, "What was looked for"]
-    pages: Annotated[tuple[tuple[int, str], ...], "Numbers and addresses of the other pages"]
     groups: Annotated[tuple[str, ...], "The groups on this page, to make plans of"]
     is_empty: Annotated[bool, "Whether nothing has been measured yet"]
 
@@ -139,15 +138,12 @@ class QueuePage(Page):
 def structures(request: Request, session: SessionDep) -> Response:
     """All measured structures by group and name."""
     search = request.query_params.get("search", "").strip()[:100]
-    asked = request.query_params.get("page", "")
-    number = int(asked) if asked.isascii() and asked.isdigit() and 0 < len(asked) < 7 else 1  # noqa: PLR2004 - pages
-    found = service.list_structures(session, search=search or None, page=max(number, 1), per_page=PER_PAGE)
+    found = service.list_structures(session, PageRequest.of_address(request), search=search or None)
     page = UsageListPage(
         title="Measured usage",
         section="usage",
         structures=found,
         search=search,
-        pages=_pages(found.pages, search),
         groups=tuple(dict.fromkeys(each.qsg for each in found.items)),
         is_empty=found.total == 0 and not search,
     )
@@ -346,15 +342,6 @@ def path_of(qsg: str, structure: str) -> str:
 
 def _quoted(name: str) -> str:
     return quote(name, safe="")
-
-
-def _pages(count: int, search: str) -> tuple[tuple[int, str], ...]:
-    query = {"search": search} if search else {}
-    return tuple(
-        (number, f"/usage?{urlencode({**query, 'page': number})}")
-        for number in range(1, count + 1)
-        if count > 1
-    )
 
 
 def _csv(table: Table, qsg: str, name: str) -> Response:

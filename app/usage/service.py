@@ -20,7 +20,6 @@ from app.usage.errors import UsageNotFound
 from app.usage.measured import (
     MeasuredStructure,
     ObservedTotals,
-    PageOfStructures,
     QueueFigures,
     QueuePoint,
     SizeBucket,
@@ -42,11 +41,10 @@ from app.usage.observed import (
 from app.usage.periods import DAY, HOUR, Period
 from app.usage.planning import DraftPlan, MeasuredBasis, PlanQuestion, QueueKey, make_plan
 from app.usage.repository import AnyRow
+from app.web.paging import PageRequest, ResultPage
 from planner_core.plan.result import PlanResult
-from planner_core.units import ceil_div
 
 Point = TypeVar("Point")
-MOST_PER_PAGE = 200
 
 
 class PlanUsing(NamedTuple):
@@ -75,22 +73,15 @@ class StructureUsage(NamedTuple):
 
 
 def list_structures(
-    session: Session, *, search: str | None = None, page: int = 1, per_page: int = 50
-) -> PageOfStructures:
+    session: Session, asked: PageRequest, *, search: str | None = None
+) -> ResultPage[MeasuredStructure]:
     """Measured structures by group and name. `search` is looked for in both, whatever the case."""
     search = " ".join(search.replace("\0", " ").split()) if search else None
-    per_page = min(max(per_page, 1), MOST_PER_PAGE)
     rows, total = repository.page_of_structures(
-        session, search=search, offset=(page - 1) * per_page, limit=per_page
+        session, search=search, offset=asked.offset, limit=asked.per_page
     )
     plans = plans_using(session, {row.qsg for row in rows})
-    return PageOfStructures(
-        items=tuple(_structure(row, _week(session, row), plans) for row in rows),
-        total=total,
-        page=page,
-        pages=max(1, ceil_div(total, per_page)),
-        per_page=per_page,
-    )
+    return ResultPage.of([_structure(row, _week(session, row), plans) for row in rows], total, asked)
 
 
 def _week(session: Session, row: AnyRow) -> repository.Most:

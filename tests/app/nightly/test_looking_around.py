@@ -23,6 +23,7 @@ from app.nightly.looking_around import LookAround
 from app.nightly.models import Trigger
 from app.settings import Settings
 from app.usage import service as usage
+from app.web.paging import PageRequest
 from tests.app.nightly.support import let_go, measured, night, order, put_days, queue, read, results, work
 
 
@@ -45,7 +46,7 @@ def has_simulated(database: Database) -> bool:
 
 def groups(database: Database) -> set[str]:
     with database.session(writes=False) as session:
-        return {item.qsg for item in usage.list_structures(session).items}
+        return {item.qsg for item in usage.list_structures(session, PageRequest()).items}
 
 
 def test_simulated_data_is_read_summed_up_fitted_and_forecast_in_one_job(

@@ -24,6 +24,7 @@ from app.nightly import looking_around, repository, service
 from app.nightly.models import FitState, Trigger
 from app.settings import Settings
 from app.usage import service as usage
+from app.web.paging import PageRequest
 from tests.app.nightly.support import RESULTS, command, command_process, queue, results, settings_for, work
 
 pytestmark = [
@@ -62,7 +63,7 @@ def test_looking_around_and_forgetting_with_the_real_jobs(
         assert {(each.qsg, each.is_simulated) for each in forecasts} == {("SIM1", True)}
         assert any(each.state == "forecast" for each in forecasts)
         assert all(each.is_simulated for each in service.findings_of(session, run.id))
-        assert {item.qsg for item in usage.list_structures(session).items} == {"SIM1"}
+        assert {item.qsg for item in usage.list_structures(session, PageRequest()).items} == {"SIM1"}
     again = work(database, settings, queue(database))
     assert (again.days_reduced, again.job.state) == (0, JobState.DONE), again.job.sentence
     with database.session(writes=True) as session:
@@ -70,7 +71,7 @@ def test_looking_around_and_forgetting_with_the_real_jobs(
     keeper_of(database, settings, job.id).run()
     with database.session(writes=False) as session:
         assert not service.has_simulated(session)
-        assert usage.list_structures(session).total == 0
+        assert usage.list_structures(session, PageRequest()).total == 0
     last = work(database, settings, queue(database))
     assert last.job.state == JobState.DONE, last.job.sentence
     assert not any(results(database).values())

@@ -23,6 +23,7 @@ from app.jobs import processes
 from app.jobs.models import JobState
 from app.settings import Settings
 from app.uploads import files, service
+from app.web.paging import PageRequest
 from tests.app.uploads.support import (
     DAY,
     job,
@@ -87,7 +88,7 @@ def check_whole(database: Database, settings: Settings) -> int:
         path = files.path_of(settings.data_dir, sha256)
         assert hashlib.sha256(path.read_bytes()).hexdigest() == sha256
     with database.session(writes=False) as session:
-        found = service.list_uploads(session, per_page=200)
+        found = service.list_uploads(session, PageRequest(per_page=200))
         for upload in found.items:
             assert upload.sha256 in whole_files(settings.data_dir)
             assert upload.job is not None

@@ -19,6 +19,7 @@ from app.jobs.models import JobState
 from app.uploads import files, qsg_map, service
 from app.uploads.errors import FileGone, MappingNotFound, ReportNotReady, UploadInvalid, UploadNotFound
 from app.uploads.service import UploadDetails, UploadOutcome
+from app.web.paging import PageRequest
 from tests.app.uploads.support import job_id_of, keep, placed, set_state, whole_files
 
 STALE = timedelta(seconds=60)
@@ -351,7 +352,7 @@ def test_uploads_are_listed_newest_first_a_page_at_a_time(database: Database, tm
     for name in "abcde":
         keep(database, tmp_path, name, filename=name)
     with database.session(writes=False) as session:
-        pages = [service.list_uploads(session, page=page, per_page=2) for page in (1, 2, 3, 4)]
+        pages = [service.list_uploads(session, PageRequest(page, 2)) for page in (1, 2, 3, 4)]
     assert [[item.filename for item in page.items] for page in pages] == [["e", "d"], ["c", "b"], ["a"], []]
     assert {(page.total, page.pages) for page in pages} == {(5, 3)}
     assert all(item.job is not None for page in pages for item in page.items)

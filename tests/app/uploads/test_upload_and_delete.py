@@ -18,6 +18,7 @@ from app.jobs.models import JobState
 from app.uploads import files, repository, service
 from app.uploads.errors import UploadNotFound
 from app.uploads.service import UploadDetails, UploadOutcome
+from app.web.paging import PageRequest
 from tests.app.uploads.support import NOTHING_SAID, job_id_of, keep, placed, received, set_state, whole_files
 
 AT_NINE = UploadDetails(observed_at="2024-11-21T09:00", zone="UTC")
@@ -39,7 +40,7 @@ def clean_up(database: Database, data_dir: Path) -> None:
 def uploads_without_file(database: Database, data_dir: Path) -> list[int]:
     """The uploads whose row promises a file that is not there."""
     with database.session(writes=False) as session:
-        items = service.list_uploads(session, per_page=200).items
+        items = service.list_uploads(session, PageRequest(per_page=200)).items
     return [
         item.id
         for item in items
