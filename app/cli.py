@@ -29,13 +29,14 @@ from app.command_line import (
     write_json,
 )
 from app.events.simulate_cli import add as add_events
-from app.jobs.cli import add as add_jobs
 from app.nightly.cli import add as add_night
 from app.plans.cli import add as add_plans
 from app.running.cli import add as add_running
 from app.scenarios.cli import add as add_scenarios
+from app.uploads.ingest_cli import add as add_ingest
 from app.uploads.simulate_cli import add as add_simulate
 from app.uploads.smf_cli import add as add_smf
+from app.usage.history_cli import add as add_history
 from app.whatif.cli import add as add_whatif
 from planner_core.errors import SHOWN_PROBLEMS, DocumentInvalid, OutputRefused, PlannerError, PlanRefused
 from planner_core.findings import Finding, in_order
@@ -224,7 +225,8 @@ def _parser() -> argparse.ArgumentParser:
     command("example", "An example plan document (YAML).", _example)
 
     add_plans(command, _whole(1, _MOST_VERSIONS), _Parser)
-    add_jobs(command, _Parser)
+    add_ingest(command)
+    add_history(command, _Parser)
     add_night(command, _Parser)
     add_smf(command, _Parser)
     add_simulate(command)

@@ -39,7 +39,7 @@ from app.scenarios import description as scenarios_description
 from app.settings import Settings
 from app.sizing import api as sizing
 from app.uploads import api as uploads
-from app.uploads import description as uploads_description
+from app.uploads.service import clean_up
 from app.usage import api as usage
 from app.web import chart_script, openapi
 from app.web import problems as errors
@@ -135,13 +135,12 @@ def create_app(settings: Settings | None = None) -> FastAPI:
     app.state.settings = settings
     app.state.health_checks = CapacityLimiter(MOST_HEALTH_CHECKS)
     app.state.database = Database(database_url(settings.database_url, data_dir=settings.data_dir))
-    app.state.watcher = Watcher(app.state.database, settings)
+    app.state.watcher = Watcher(app.state.database, settings, clean_up=clean_up)
     app.state.schedule = Schedule(app.state.database, settings, on_queued=app.state.watcher.poke)
     errors.install(app)
     openapi.install(
         app,
         plans_description.add,
-        uploads_description.add,
         events_description.add,
         cluster_description.add,
         running_description.add,

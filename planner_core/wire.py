@@ -16,6 +16,7 @@ values; the annotations of this module say how one of them is written, or that i
 
 from __future__ import annotations
 
+from dataclasses import fields
 from functools import cache
 from typing import Annotated, Any, ClassVar, Final, TypeVar
 
@@ -104,4 +105,14 @@ def _adapter(kind: Any) -> TypeAdapter[Any]:  # noqa: ANN401 - any type expressi
     return TypeAdapter(kind)
 
 
-__all__: Final = ["Answer", "Exact", "Hidden", "Omittable", "TextOrNull", "Unchecked", "adapter"]
+def copied(kind: type[T], source: object, **given: object) -> T:
+    """Return a dataclass with the attributes that another object has under the names of its fields.
+
+    The arguments replace attributes. A field that the other object lacks keeps its default.
+    """
+    contract: Any = kind
+    names = [field.name for field in fields(contract) if field.name not in given]
+    return kind(**{name: getattr(source, name) for name in names if hasattr(source, name)}, **given)
+
+
+__all__: Final = ["Answer", "Exact", "Hidden", "Omittable", "TextOrNull", "Unchecked", "adapter", "copied"]

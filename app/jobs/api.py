@@ -15,9 +15,9 @@ from starlette.responses import Response
 from app.database.engine import Database
 from app.database.session import SessionDep
 from app.jobs import service
-from app.jobs.answers import JobAnswer, job_answer
-from app.jobs.service import Job
+from app.jobs.service import Job, JobAnswer
 from app.web.openapi import problems
+from planner_core.wire import copied
 
 LARGEST_ID = 2**62
 LOOKS_EVERY_S = 0.5
@@ -40,7 +40,7 @@ def existing_job(number: JobId, request: Request) -> Job:
 @router.get("/{number}", summary="Read a job", responses=problems(404, 422))
 def read_job(number: JobId, session: SessionDep) -> JobAnswer:
     """Where a job is: its state, its stage and how far it is in it, and when it was last heard of."""
-    return job_answer(service.get(session, number))
+    return copied(JobAnswer, service.get(session, number))
 
 
 @router.get(
@@ -73,11 +73,12 @@ async def follow_job(
     database: Database = request.app.state.database
     before = None
     for _ in range(int(LONGEST_STREAM_S / LOOKS_EVERY_S)):
-        answer = job_answer(job)
-        if answer != before:
-            is_first, before = before is None, answer
+        if job != before:
+            is_first, before = before is None, job
             kind = "progress" if job.is_under_way else "end"
-            yield ServerSentEvent(data=answer, event=kind, retry=RETRY_MS if is_first else None)
+            # Given as `data`, the answer would be encoded without the serializers of its fields.
+            answer = copied(JobAnswer, job).json_bytes().decode()
+            yield ServerSentEvent(raw_data=answer, event=kind, retry=RETRY_MS if is_first else None)
         if not job.is_under_way:
             return
         await asyncio.sleep(LOOKS_EVERY_S)

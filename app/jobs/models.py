@@ -23,14 +23,6 @@ class JobState(StrEnum):
     FAILED = "failed"
 
 
-INGEST = "ingest"
-"""The kind of job that reads an upload into the usage history."""
-NIGHT, LOOK_AROUND, FORGET_SIMULATED = "night", "look_around", "forget_simulated"
-"""The nightly run; simulated data with a nightly run over it; such data taken away again."""
-ALONE = (NIGHT, LOOK_AROUND, FORGET_SIMULATED)
-"""Kinds of which one run at a time is worked on, wherever it was begun."""
-
-
 class JobRun(Base):
     """One run of a job. Its keeper alone writes to it while it runs, under the name in `owner`."""
 

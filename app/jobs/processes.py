@@ -113,4 +113,4 @@ def history_command(settings: Settings, verb: str, *rest: str) -> list[str]:
 
 def keeper_command(job_id: int) -> list[str]:
     """Keep one run of a job."""
-    return [*PYTHON, "app.jobs.run", str(job_id)]
+    return [*PYTHON, "app.keeper", str(job_id)]

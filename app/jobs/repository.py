@@ -10,7 +10,8 @@ from sqlalchemy import ColumnElement, and_, func, or_, select, update
 from sqlalchemy.orm import Session, defer
 
 from app.database.session import hold_lock
-from app.jobs.models import ALONE, JobRun, JobState
+from app.jobs.kinds import kind_of, names_alone
+from app.jobs.models import JobRun, JobState
 
 CLAIM_LOCK = 0x6366706A6F62  # "cfpjob"
 """PostgreSQL's advisory lock under which runs are claimed: so their number at one time holds."""
@@ -56,12 +57,13 @@ def waiting(session: Session, *, stale_before: datetime) -> Sequence[int]:
         or_(JobRun.heartbeat_at.is_(None), JobRun.heartbeat_at < stale_before),
     )
     query = select(JobRun.id, JobRun.kind).where(or_(JobRun.state == JobState.QUEUED, is_stale))
-    is_taken = count_alive(session, stale_before=stale_before, kinds=ALONE) > 0
+    is_taken = count_alive(session, stale_before=stale_before, kinds=names_alone()) > 0
     found = []
     for job_id, kind in session.execute(query.order_by(JobRun.id)):
-        if kind in ALONE and is_taken:
-            continue
-        is_taken = is_taken or kind in ALONE
+        if kind_of(kind).is_alone:
+            if is_taken:
+                continue
+            is_taken = True
         found.append(job_id)
     return found
 

@@ -11,13 +11,19 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from typing import Any
+from typing import Annotated, Any
 
+from pydantic import Field
 from sqlalchemy.orm import Session
 
-from app.jobs import repository
-from app.jobs.errors import JobBusy, JobNotFound
-from app.jobs.models import ALONE, INGEST, JobRun, JobState
+from app.jobs import processes, repository
+from app.jobs.errors import JobNotFound
+from app.jobs.kinds import kind_of, names_alone
+from app.jobs.models import JobRun, JobState
+from planner_core.contracts import tolerant
+from planner_core.contracts.ingest import Asks
+from planner_core.findings import Finding
+from planner_core.wire import Answer, copied
 
 MOST_ATTEMPTS = 5
 """A run that was cut off this often is not resumed by itself again: it may be what kills the machine."""
@@ -26,29 +32,45 @@ RESTS = (*ENDS, JobState.ASKS)
 """States in which nobody works on a run, nor is about to."""
 
 
+WAITS = "Waits until it is its turn."
+
+
 @dataclass(frozen=True, slots=True)
-class Job:
-    """A run as it is shown."""
+class Job(Answer):
+    """One run of a job."""
 
     id: int
-    kind: str
+    kind: Annotated[
+        str,
+        Field(
+            description="What it does: `ingest` reads an upload into the usage history, `night` is a nightly run, "
+            "`look_around` simulates data and makes a nightly run over it, `forget_simulated` takes it away again."
+        ),
+    ]
     upload_id: int | None
-    state: JobState
-    stage: str
-    done: int
-    total: int
-    sentence: str
-    attempts: int
+    state: Annotated[JobState, Field(description="`asks` waits for answers; `done` and `failed` are ends.")]
+    stage: Annotated[str, Field(description="Such as `decoding` or `fitting`; empty before the first.")]
+    done: Annotated[int, Field(description="How much of the stage is done; bytes, where it has bytes.")]
+    total: Annotated[int, Field(description="How much there is in the stage; 0 when that is not known.")]
+    sentence: Annotated[str, Field(description="Where it is, or how it ended, in words.")]
+    attempts: Annotated[int, Field(description="How often it was begun; more than once when it was cut off.")]
     created_at: datetime
     started_at: datetime | None
     heartbeat_at: datetime | None
     ended_at: datetime | None
-    asks: Mapping[str, Any] | None
+    asks: Asks | None
 
     @property
     def is_under_way(self) -> bool:
         """Whether it still changes by itself."""
         return self.state not in RESTS
+
+
+@dataclass(frozen=True, slots=True)
+class JobAnswer(Job):
+    """A run of a job, asked for by its number."""
+
+    findings: tuple[Finding, ...] = ()
 
 
 def now() -> datetime:
@@ -89,42 +111,31 @@ def latest(session: Session, upload_ids: Sequence[int]) -> Mapping[int, Job]:
 
 def shown(run: JobRun) -> Job:
     """A row as it is shown."""
-    return Job(
-        id=run.id,
-        kind=run.kind,
-        upload_id=run.upload_id,
+    asks = run.asks if run.state == JobState.ASKS else None
+    return copied(
+        Job,
+        run,
         state=JobState(run.state),
-        stage=run.stage,
-        done=run.done,
-        total=run.total,
-        sentence=run.sentence,
-        attempts=run.attempts,
-        created_at=run.created_at,
-        started_at=run.started_at,
-        heartbeat_at=run.heartbeat_at,
-        ended_at=run.ended_at,
-        asks=None if run.asks is None else json.loads(run.asks),
+        sentence=run.sentence or _sentence_of(run),
+        asks=None if asks is None else tolerant.read(Asks, json.loads(asks)),
     )
 
 
+def stage_title(job: Job) -> str:
+    """The stage of a run in words; empty where a job of another version has one that is not known here."""
+    return kind_of(job.kind).stages.get(job.stage, "")
+
+
+def _sentence_of(run: JobRun) -> str:
+    if run.state == JobState.QUEUED:
+        return processes.WHAT_TO_DO if processes.missing_packages() else WAITS
+    if run.state == JobState.RUNNING:
+        kind = kind_of(run.kind)
+        return f"{kind.stages[run.stage]}." if run.stage in kind.stages else kind.begins
+    return ""
+
+
 # ---- before a run ----------------------------------------------------------------------------------------------------
-
-
-def queue_ingest(session: Session, upload_id: int) -> Job:
-    """A new run that reads an upload, unless one is under way. It is flushed for its number.
-
-    Raises:
-        JobBusy: One is under way.
-    """
-    repository.hold_claims(session)
-    last = repository.latest_of(session, [upload_id]).get(upload_id)
-    if last is not None:
-        if shown(last).is_under_way:
-            raise JobBusy(last.id)
-        if last.state == JobState.ASKS:  # its questions are answered, or asked anew by the next one
-            last.state, last.ended_at = JobState.FAILED, now()
-            last.sentence = "Read again with more answers."
-    return queue(session, INGEST, upload_id=upload_id)
 
 
 def queue(session: Session, kind: str, *, upload_id: int | None = None) -> Job:
@@ -153,20 +164,21 @@ def claim(session: Session, job_id: int, *, owner: str, stale: timedelta, at_onc
     stale_before = now() - stale
     if run is None or run.state not in (JobState.QUEUED, JobState.RUNNING):
         return None
+    kind = kind_of(run.kind)
     was_running = run.state == JobState.RUNNING
     if was_running and run.heartbeat_at is not None and run.heartbeat_at >= stale_before:
         return None
     if was_running and run.attempts >= MOST_ATTEMPTS:
         run.state, run.ended_at = JobState.FAILED, now()
         run.sentence = (
-            f"{'Reading' if run.kind == INGEST else 'The run'} was cut off {run.attempts} times before it had ended, "
+            f"{kind.title} was cut off {run.attempts} times before it had ended, "
             "so it is not begun again by itself. "
             "The log may say why; a machine with too little memory ends processes without a word."
         )
         return None
     if repository.count_alive(session, stale_before=stale_before) >= at_once:
         return None
-    if run.kind in ALONE and repository.count_alive(session, stale_before=stale_before, kinds=ALONE):
+    if kind.is_alone and repository.count_alive(session, stale_before=stale_before, kinds=names_alone()):
         return None
     run.state, run.owner, run.heartbeat_at, run.attempts = JobState.RUNNING, owner, now(), run.attempts + 1
     run.started_at = run.started_at or run.heartbeat_at

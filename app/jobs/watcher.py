@@ -13,7 +13,7 @@ import subprocess
 import threading
 import time
 from collections import Counter
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from datetime import timedelta
 from typing import IO
 
@@ -23,8 +23,6 @@ from sqlalchemy.orm import Session
 from app.database.engine import Database
 from app.jobs import processes, repository, service
 from app.settings import Settings
-from app.uploads import files
-from app.uploads import service as uploads
 from planner_core.errors import PlannerError
 
 EVERY_S = 2.0
@@ -41,9 +39,16 @@ logger = logging.getLogger("cfplan.jobs")
 class Watcher:
     """Looks for runs that nobody works on, as often as it is told and every few seconds."""
 
-    def __init__(self, database: Database, settings: Settings) -> None:
+    def __init__(
+        self,
+        database: Database,
+        settings: Settings,
+        *,
+        clean_up: Callable[[Database, Settings], None] | None = None,
+    ) -> None:
         self._database = database
         self._settings = settings
+        self._clean_up = clean_up
         self._children: dict[int, subprocess.Popen[bytes]] = {}
         self._false_starts: Counter[int] = Counter()
         self._poked = threading.Event()
@@ -130,9 +135,8 @@ class Watcher:
     def _tidy(self) -> None:
         if self._tidied_at is not None and time.monotonic() - self._tidied_at < TIDY_EVERY_S:
             return
-        files.remove_abandoned(self._settings.data_dir)
-        with self._database.session(writes=True) as session:
-            _remove_old_files(session, self._settings)
+        if self._clean_up is not None:
+            self._clean_up(self._database, self._settings)
         self._tidied_at = time.monotonic()
 
 
@@ -144,10 +148,6 @@ def let_go_of_the_dead(session: Session, ended: Collection[int] = ()) -> None:
 
 def _left_by_the_dead(session: Session, ended: Collection[int]) -> list[tuple[int, str]]:
     return [(job_id, owner) for job_id, owner in repository.running_owners(session) if _is_gone(owner, ended)]
-
-
-def _remove_old_files(session: Session, settings: Settings) -> None:
-    uploads.remove_old_files(session, data_dir=settings.data_dir, kept=timedelta(days=settings.upload_days))
 
 
 def _is_gone(owner: str, ended: Collection[int]) -> bool:

@@ -11,7 +11,6 @@ from pydantic import Field
 from app.fits import fits
 from app.fits.answers import CrossingAnswer, ScoreAnswer, crossing_answer, score_answer
 from app.forecasts import service as forecasts
-from app.jobs.answers import sentence_of
 from app.nightly.models import NightFinding
 from app.nightly.service import Run, RunPage
 from app.web.answers import Answer
@@ -126,7 +125,7 @@ def run_members(run: Run) -> dict[str, Any]:
         "stage": job.stage,
         "done": job.done,
         "total": job.total,
-        "sentence": sentence_of(job),
+        "sentence": job.sentence,
         "attempts": job.attempts,
         "created_at": job.created_at,
         "started_at": job.started_at,

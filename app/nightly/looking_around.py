@@ -16,7 +16,6 @@ from pathlib import Path
 from typing import Any
 
 from app.jobs import processes, service
-from app.jobs.ingest_keeper import days_of, read_lines
 from app.jobs.keeper import BEAT_S, LostRun, StepFailed, how_it_ended
 from app.jobs.models import JobState
 from app.jobs.service import Job
@@ -24,7 +23,8 @@ from app.nightly import repository
 from app.nightly import service as nights
 from app.nightly.keeper import NightKeeper
 from app.nightly.lock import Lock
-from app.usage.rollups import store_rollups
+from app.uploads.ingest_keeper import days_of
+from app.usage.rollups import read_lines, store_rollups
 from planner_core.simulated import FILE_PREFIX
 
 DAYS, STRUCTURES, QUEUE_MANAGERS, INTERVAL_MINUTES, SEED = 112, 5, 2, 60, 20_260_101

@@ -15,10 +15,10 @@ from app.fits.fits import Fit, fits_of_run
 from app.jobs import processes
 from app.jobs import repository as job_rows
 from app.jobs import service as jobs
-from app.jobs.models import FORGET_SIMULATED
 from app.nightly import repository, service
 from app.nightly import view as shown
 from app.nightly.errors import NightUnderWay, RunNotFound
+from app.nightly.job_kinds import FORGET_SIMULATED
 from app.nightly.models import Trigger
 from app.nightly.schedule import Schedule
 from app.nightly.service import Run

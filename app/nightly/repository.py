@@ -10,7 +10,7 @@ from typing import Any, TypeAlias, TypeVar
 from sqlalchemy import Row, and_, delete, func, or_, select, update
 from sqlalchemy.orm import Session, defer
 
-from app.jobs.models import INGEST, JobRun, JobState
+from app.jobs.models import JobRun, JobState
 from app.nightly.models import (
     CfLevel,
     DailyStructureUsage,
@@ -23,6 +23,7 @@ from app.nightly.models import (
     Trigger,
 )
 from app.plans.models import Plan, PlanVersion
+from app.uploads.job_kind import INGEST
 from app.usage.models import HourlyQueueUsage, HourlySmdsUsage, HourlyStructureUsage, MeasuredStructure
 from planner_core.simulated import has_simulated_name
 from planner_core.urgency import FULL_DAYS

@@ -11,10 +11,11 @@ from sqlalchemy.orm import Session
 
 from app.jobs import repository as job_rows
 from app.jobs import service as jobs
-from app.jobs.models import FORGET_SIMULATED, LOOK_AROUND, NIGHT, JobRun, JobState
+from app.jobs.models import JobRun, JobState
 from app.jobs.service import Job
 from app.nightly import repository
 from app.nightly.errors import NightUnderWay, RunNotFound
+from app.nightly.job_kinds import FORGET_SIMULATED, LOOK_AROUND, NIGHT
 from app.nightly.models import NightFinding, NightlyRun, Trigger
 from planner_core.findings import SEVERITIES
 

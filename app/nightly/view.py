@@ -11,10 +11,10 @@ from sqlalchemy.exc import OperationalError
 from sqlalchemy.orm import Session
 
 from app.database.engine import Database, DatabaseUnusable
-from app.jobs.answers import STAGES, sentence_of
 from app.jobs.models import JobState
-from app.jobs.service import Job
+from app.jobs.service import Job, stage_title
 from app.nightly import repository, service
+from app.nightly.job_kinds import STAGES
 from app.nightly.models import NightFinding, Trigger
 from app.nightly.service import Run
 from app.web.rendering import grouped, own_page
@@ -216,15 +216,15 @@ def progress_of(job: Job) -> RunProgress:
     """How far a job is, and how it ended."""
     is_known = job.state == JobState.RUNNING and job.total > 0
     words = STATES[job.state]
-    if job.state == JobState.RUNNING and job.stage in STAGES:
-        words = STAGES[job.stage]
+    if job.state == JobState.RUNNING and stage_title(job):
+        words = stage_title(job)
         if is_known and job.total > 1:
             words += f": {grouped(min(job.done, job.total))} of {grouped(job.total)}"
     value = THOUSAND * min(job.done, job.total) // job.total if is_known else -1
     return RunProgress(
         value=THOUSAND if job.state == JobState.DONE else 0 if job.state == JobState.FAILED else value,
         words=words,
-        sentence=sentence_of(job),
+        sentence=job.sentence,
         is_under_way=job.is_under_way,
         is_failed=job.state == JobState.FAILED,
         events=f"/api/v1/jobs/{job.id}/events" if job.is_under_way else "",

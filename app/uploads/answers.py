@@ -4,16 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime
 from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
-from app.jobs.answers import JobMembers, job_members
 from app.uploads.qsg_map import QUEUE_MANAGER_PATTERN, SYSTEM_PATTERN, GroupMapping
-from app.uploads.service import StoredUpload, UploadOutcome
+from app.uploads.service import StoredUpload
 from app.web.answers import Answer
 from app.web.paging import ResultPage
+from planner_core import wire
 from planner_core.findings import Finding
 from planner_core.inputs import KINDS
 
@@ -54,50 +53,28 @@ Zone = Annotated[
 ]
 
 
-class UploadMembers(Answer):
-    """A file that was received, and the last job that read it."""
+@dataclass(frozen=True, slots=True)
+class UploadsAnswer(ResultPage[StoredUpload]):
+    """One page of the list of uploads, the newest first."""
 
-    id: int
-    filename: str
-    size_bytes: int
-    sha256: str
-    kind: Annotated[str, Field(description="What the file was said to be; empty: it was left to detection.")]
-    detected_kind: Annotated[
-        str, Field(description="What its first bytes say; empty: nothing that is known.")
-    ]
-    observed_at: str
-    zone: str
-    observed_utc: Annotated[
-        str,
-        Field(description="The instant that `observed_at` and `zone` mean; empty where no time was said."),
-    ]
-    created_at: datetime
-    removed_at: Annotated[
-        datetime | None, Field(description="When the file itself was removed; its report stays.")
-    ]
-    job: JobMembers | None
+    items: Annotated[tuple[StoredUpload, ...], Field(serialization_alias="uploads")]
 
 
-class UploadAnswer(UploadMembers):
+@dataclass(frozen=True, slots=True)
+class UploadAnswer(StoredUpload):
     """An upload."""
 
-    findings: list[Finding]
+    findings: tuple[Finding, ...] = ()
 
 
+@dataclass(frozen=True, slots=True)
 class ReceivedAnswer(UploadAnswer):
     """An upload that has just arrived."""
 
     stored: Annotated[
         Literal["created", "identical"],
         Field(description="`identical`: the same file was there already; it is kept once."),
-    ]
-
-
-@dataclass(frozen=True, slots=True)
-class UploadsAnswer(ResultPage[UploadMembers]):
-    """One page of the list of uploads, the newest first."""
-
-    items: Annotated[tuple[UploadMembers, ...], Field(serialization_alias="uploads")]
+    ] = "created"
 
 
 class ReportAnswer(Answer):
@@ -111,26 +88,19 @@ class ReportAnswer(Answer):
     findings: list[Finding]
 
 
-class QsgMapEntry(Answer):
-    """Which group a queue manager is in."""
-
-    system_id: Annotated[str, Field(description="The SMF identifier of the system.")]
-    queue_manager: str
-    qsg: Annotated[str, Field(description="Empty: the queue manager is in no group.")]
-    updated_at: datetime
-
-
-class QsgEntryAnswer(QsgMapEntry):
+@dataclass(frozen=True, slots=True)
+class QsgEntryAnswer(GroupMapping):
     """An entry of the map."""
 
-    findings: list[Finding]
+    findings: tuple[Finding, ...] = ()
 
 
-class QsgMapAnswer(Answer):
+@dataclass(frozen=True, slots=True)
+class QsgMapAnswer(wire.Answer):
     """The whole map."""
 
-    entries: list[QsgMapEntry]
-    findings: list[Finding]
+    entries: Sequence[GroupMapping]
+    findings: tuple[Finding, ...] = ()
 
 
 class QsgBody(Answer):
@@ -156,47 +126,3 @@ class ReadAgainBody(Answer):
     qsg: list[QsgOfQueueManager] = Field(
         default_factory=list, max_length=1_000, description="Kept in the map, for later files as well."
     )
-
-
-def upload_members(upload: StoredUpload) -> dict[str, Any]:
-    """The members of an upload."""
-    return {
-        "id": upload.id,
-        "filename": upload.filename,
-        "size_bytes": upload.size_bytes,
-        "sha256": upload.sha256,
-        "kind": upload.kind,
-        "detected_kind": upload.detected_kind,
-        "observed_at": upload.observed_at,
-        "zone": upload.zone,
-        "observed_utc": upload.observed_utc,
-        "created_at": upload.created_at,
-        "removed_at": upload.removed_at,
-        "job": None if upload.job is None else job_members(upload.job),
-    }
-
-
-def upload_answer(upload: StoredUpload) -> UploadAnswer:
-    """An upload."""
-    return UploadAnswer(**upload_members(upload), findings=[])
-
-
-def received_answer(outcome: UploadOutcome) -> ReceivedAnswer:
-    """An upload that has just arrived."""
-    stored: Literal["created", "identical"] = "created" if outcome.is_new else "identical"
-    return ReceivedAnswer(**upload_members(outcome.upload), stored=stored, findings=[])
-
-
-def entry_members(entry: GroupMapping) -> dict[str, Any]:
-    """The members of an entry of the map."""
-    return {
-        "system_id": entry.system_id,
-        "queue_manager": entry.queue_manager,
-        "qsg": entry.qsg,
-        "updated_at": entry.updated_at,
-    }
-
-
-def map_answer(entries: Sequence[GroupMapping]) -> QsgMapAnswer:
-    """The whole map."""
-    return QsgMapAnswer(entries=[QsgMapEntry(**entry_members(entry)) for entry in entries], findings=[])

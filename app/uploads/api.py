@@ -10,14 +10,15 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from app.database.session import SessionDep
-from app.sizing.body import JSON
 from app.uploads import answers, arrivals, description, qsg_map, service
 from app.uploads.errors import UploadInvalid
 from app.uploads.qsg_map import QUEUE_MANAGER_PATTERN, SYSTEM_PATTERN
 from app.uploads.service import UploadDetails
 from app.web.openapi import problems
 from app.web.paging import PageParameters
+from app.web.rendering import root_path
 from planner_core.errors import FieldProblem
+from planner_core.wire import copied
 
 LARGEST_ID = 2**62
 
@@ -35,25 +36,24 @@ router = APIRouter(prefix="/api/v1", tags=["uploads"])
 @router.get("/uploads", summary="List uploads", responses=problems(422))
 def list_uploads(session: SessionDep, asked: PageParameters) -> answers.UploadsAnswer:
     """Uploads, the newest first, a page at a time, each with the last job that read it."""
-    found = service.list_uploads(session, asked)
-    items = [answers.UploadMembers(**answers.upload_members(each)) for each in found.items]
-    return answers.UploadsAnswer.of(items, found.total, asked)
+    return copied(answers.UploadsAnswer, service.list_uploads(session, asked))
 
 
 @router.post(
     "/uploads",
     summary="Upload usage data",
     responses={**description.received(), **problems(408, 413, 422, 507)},
-    response_class=Response,
+    status_code=201,
     openapi_extra=description.file_request(),
 )
 async def upload(
     request: Request,
+    response: Response,
     name: Annotated[str, Query(max_length=255, description="Name of the file.", examples=["night.smf"])] = "",
     kind: Annotated[answers.KindOrDetect, Query()] = "",
     observed_at: Annotated[answers.ObservedAt, Query()] = "",
     zone: Annotated[answers.Zone, Query()] = "",
-) -> Response:
+) -> answers.ReceivedAnswer:
     """Takes a file of any kind that `cfplan ingest` reads and of any length, and queues a job that reads it (201).
 
     The file is the body itself, whatever its media type, or the one file of a form (multipart/form-data), whose fields
@@ -65,19 +65,16 @@ async def upload(
         if len(arrived.files) != 1:
             raise UploadInvalid(FieldProblem("", "Send one file in each request."))
         (outcome,) = await run_in_threadpool(arrivals.keep, request, arrived, said)
-    at = f"{request.scope.get('root_path', '')}/api/v1/uploads/{outcome.upload.id}"
-    return Response(
-        answers.received_answer(outcome).model_dump_json(),
-        status_code=201 if outcome.is_new else 200,
-        media_type=JSON,
-        headers={"location": at},
-    )
+    response.headers["location"] = f"{root_path(request)}/api/v1/uploads/{outcome.upload.id}"
+    if not outcome.is_new:
+        response.status_code = 200
+    return copied(answers.ReceivedAnswer, outcome.upload, stored="created" if outcome.is_new else "identical")
 
 
 @router.get("/uploads/{number}", summary="Read an upload", responses=problems(404, 422))
 def read_upload(number: UploadId, session: SessionDep) -> answers.UploadAnswer:
     """What was received, what it is taken for, and the last job that read it."""
-    return answers.upload_answer(service.get(session, number))
+    return copied(answers.UploadAnswer, service.get(session, number))
 
 
 @router.get("/uploads/{number}/report", summary="Read the report", responses=problems(404, 409, 422))
@@ -101,20 +98,20 @@ def read_again(
     qsg = qsg_map.gathered((each.system_id, each.queue_manager, each.qsg) for each in body.qsg)
     found = service.read_again(session, number, said, qsg=qsg)
     arrivals.start_after_commit(request, session)
-    return answers.upload_answer(found)
+    return copied(answers.UploadAnswer, found)
 
 
 @router.delete("/uploads/{number}", summary="Delete an upload", responses=problems(404, 409, 422))
 def delete_upload(number: UploadId, session: SessionDep, request: Request) -> answers.UploadAnswer:
     """Forgets an upload with its reports and removes its file. What it brought to the usage history stays there."""
     deleted = service.delete(session, number, data_dir=request.app.state.settings.data_dir)
-    return answers.upload_answer(deleted)
+    return copied(answers.UploadAnswer, deleted)
 
 
 @router.get("/qsg-map", summary="Read the map of queue managers", responses=problems())
 def read_map(session: SessionDep) -> answers.QsgMapAnswer:
     """Which queue-sharing group each queue manager is in: records written before MQ 10 do not say it."""
-    return answers.map_answer(qsg_map.entries(session))
+    return answers.QsgMapAnswer(qsg_map.entries(session))
 
 
 @router.put(
@@ -127,7 +124,7 @@ def put_entry(
 ) -> answers.QsgEntryAnswer:
     """Adds or changes an entry. What is in the usage history already keeps the name under which it was stored."""
     entry = qsg_map.put(session, system_id, queue_manager, body.qsg)
-    return answers.QsgEntryAnswer(**answers.entry_members(entry), findings=[])
+    return copied(answers.QsgEntryAnswer, entry)
 
 
 @router.delete(
@@ -138,4 +135,4 @@ def delete_entry(
 ) -> answers.QsgMapAnswer:
     """Removes an entry from the map, and answers what is left of it."""
     qsg_map.remove(session, system_id, queue_manager)
-    return answers.map_answer(qsg_map.entries(session))
+    return answers.QsgMapAnswer(qsg_map.entries(session))

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from app.sizing.body import JSON
 from app.uploads.answers import ReceivedAnswer
-from app.web.openapi import COMPONENTS, model_schemas, put_schemas
 
 BINARY = {"type": "string", "format": "binary"}
 
@@ -33,16 +31,10 @@ def file_request() -> dict[str, Any]:
 def received() -> dict[int | str, dict[str, Any]]:
     """The answers to an upload."""
     location = {"description": "Where the upload is.", "schema": {"type": "string"}}
-    content = {JSON: {"schema": {"$ref": COMPONENTS + "ReceivedAnswer"}}}
     return {
-        status: {"description": words, "headers": {"Location": location}, "content": content}
+        status: {"description": words, "headers": {"Location": location}, "model": ReceivedAnswer}
         for status, words in (
             (200, "The same file is there already (`stored` is `identical`)."),
             (201, "The file is kept (`stored` is `created`), and a job that reads it is queued."),
         )
     }
-
-
-def add(whole: dict[str, Any]) -> None:
-    """Put the component into the whole description; it is called when first asked for."""
-    put_schemas(whole, model_schemas(ReceivedAnswer))

@@ -14,9 +14,8 @@ from starlette.concurrency import run_in_threadpool
 from app.database.session import SessionDep
 from app.jobs import processes
 from app.jobs import service as jobs
-from app.jobs.answers import STAGES, AskedQueueManager, AsksAnswer, asks_answer, sentence_of
 from app.jobs.models import JobState
-from app.jobs.service import Job
+from app.jobs.service import Job, stage_title
 from app.plans.editor.pages import BodyDep
 from app.uploads import arrivals, qsg_map, service
 from app.uploads.amounts import amount
@@ -28,6 +27,7 @@ from app.uploads.service import StoredUpload, UploadDetails
 from app.web.forms import FormField, filled
 from app.web.paging import PageRequest, ResultPage
 from app.web.rendering import Page, render, root_path
+from planner_core.contracts.ingest import AskedQueueManager, Asks
 from planner_core.errors import FieldProblem
 from planner_core.inputs import KIND_TITLES
 
@@ -280,7 +280,7 @@ def _upload(
 ) -> Response:
     found = service.get(session, _id(upload_id))
     job = found.job
-    asks = asks_answer(job) if job is not None and job.state == JobState.ASKS else None
+    asks = job.asks if job is not None else None
     said = {"kind": found.kind, "observed_at": found.observed_at, "zone": found.zone, **typed}
     when = _when(asks, said, wrong)
     boxes = about_fields(said, wrong, detected=found.detected_kind)
@@ -297,7 +297,7 @@ def _upload(
         said=_said(request),
         state=STATES[job.state] if job else "not read",
         progress=_progress(job),
-        sentence=WAITS_FOR_ANSWERS if asks else sentence_of(job) if job else "",
+        sentence=WAITS_FOR_ANSWERS if asks else job.sentence if job else "",
         is_failed=job is not None and job.state == JobState.FAILED,
         messages=tuple(asks.messages) if asks else (),
         questions=questions,
@@ -317,31 +317,30 @@ def _report(session: SessionDep, job: Job | None) -> UploadReport | None:
 
 
 def _questions(
-    asks: AsksAnswer | None, typed: Mapping[str, str], wrong: Mapping[str, str]
+    asks: Asks | None, typed: Mapping[str, str], wrong: Mapping[str, str]
 ) -> tuple[GroupQuestion, ...]:
     return tuple(
         GroupQuestion(
-            each.system_id, each.queue_manager, _who(each), each.suggested or "",
+            each.system_id or "", each.queue_manager, _who(each), each.suggested or "",
             FormField(
                 name, f"Group of {_who(each)}", kind="name", value=typed.get(name, ""), error=wrong.get(name, ""),
                 hint=f"Elsewhere it is in {each.suggested}." if each.suggested else "",
             ),
-            none_name=f"none/{each.system_id}/{each.queue_manager}",
-            is_none=f"none/{each.system_id}/{each.queue_manager}" in typed,
+            none_name=f"none/{at}",
+            is_none=f"none/{at}" in typed,
         )
         for each in (asks.unknown_qsg if asks else ())
-        for name in (f"qsg/{each.system_id}/{each.queue_manager}",)
+        for at in (f"{each.system_id or ''}/{each.queue_manager}",)
+        for name in (f"qsg/{at}",)
     )  # fmt: skip
 
 
 def _who(asked: AskedQueueManager) -> str:
-    at = "" if asked.system_id in ("", ANY_SYSTEM) else f" on {asked.system_id}"
+    at = "" if asked.system_id in (None, "", ANY_SYSTEM) else f" on {asked.system_id}"
     return f"{asked.queue_manager}{at}"
 
 
-def _when(
-    asks: AsksAnswer | None, said: Mapping[str, str], wrong: Mapping[str, str]
-) -> tuple[FormField, ...]:
+def _when(asks: Asks | None, said: Mapping[str, str], wrong: Mapping[str, str]) -> tuple[FormField, ...]:
     if asks is None:
         return ()
     wanted = {"observed_at": asks.observed_at, "zone": asks.zone or asks.observed_at}
@@ -398,7 +397,7 @@ def _progress(job: Job | None) -> UploadProgress:
     if job.state != JobState.RUNNING or not job.total:
         return UploadProgress(-1, STATES[job.state], is_under_way=job.is_under_way, events=events)
     of = f"{amount(job.done)} of {amount(job.total)}" if job.total > 1 else ""
-    words = ": ".join(filter(None, (STAGES.get(job.stage, job.stage), of)))
+    words = ": ".join(filter(None, (stage_title(job) or job.stage, of)))
     return UploadProgress(
         1000 * min(job.done, job.total) // job.total, words, is_under_way=True, events=events
     )

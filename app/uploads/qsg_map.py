@@ -6,8 +6,9 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Any
+from typing import Annotated, Any
 
+from pydantic import Field
 from sqlalchemy.orm import Session
 
 from app.uploads import repository
@@ -15,6 +16,7 @@ from app.uploads.errors import MappingNotFound, UploadInvalid
 from app.uploads.models import QsgMapping
 from planner_core import names
 from planner_core.errors import FieldProblem, NameSyntax
+from planner_core.wire import Answer, copied
 
 SYSTEM_PATTERN = r"[A-Z0-9$#@]{1,4}"
 """A system's SMF identifier: 1 to 4 characters."""
@@ -23,18 +25,18 @@ _SYSTEM = re.compile(SYSTEM_PATTERN)
 
 
 @dataclass(frozen=True, slots=True)
-class GroupMapping:
-    """One entry as it is shown. An empty group: the queue manager is in none."""
+class GroupMapping(Answer):
+    """The group of a queue manager."""
 
-    system_id: str
+    system_id: Annotated[str, Field(description="The SMF identifier of the system.")]
     queue_manager: str
-    qsg: str
+    qsg: Annotated[str, Field(description="Empty: the queue manager is in no group.")]
     updated_at: datetime
 
 
 def entries(session: Session) -> Sequence[GroupMapping]:
     """The whole map, in order."""
-    return [_shown(row) for row in repository.list_mappings(session)]
+    return [copied(GroupMapping, row) for row in repository.list_mappings(session)]
 
 
 def as_arguments(session: Session) -> list[str]:
@@ -55,7 +57,7 @@ def put(session: Session, system_id: str, queue_manager: str, qsg: str) -> Group
         session.add(row)
     row.qsg, row.updated_at = qsg, datetime.now(UTC)
     session.flush()
-    return _shown(row)
+    return copied(GroupMapping, row)
 
 
 def remove(session: Session, system_id: str, queue_manager: str) -> None:
@@ -127,7 +129,3 @@ def put_all(session: Session, answers: Mapping[tuple[str, str], str]) -> None:
     """Add or change several entries, in one order for everybody."""
     for (system_id, queue_manager), qsg in sorted(answers.items()):
         put(session, system_id, queue_manager, qsg)
-
-
-def _shown(row: QsgMapping) -> GroupMapping:
-    return GroupMapping(row.system_id, row.queue_manager, row.qsg, row.updated_at)

@@ -12,25 +12,31 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta, timezone, tzinfo
 from pathlib import Path
-from typing import Any, cast
+from typing import Annotated, Any, cast
 from zoneinfo import ZoneInfo
 
+from pydantic import Field
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.orm import Session
 
+from app.database.engine import Database
 from app.database.session import after_commit
+from app.jobs import repository as job_rows
 from app.jobs import service as jobs
 from app.jobs.errors import JobBusy
 from app.jobs.models import JobState
 from app.jobs.service import Job
+from app.settings import Settings
 from app.uploads import files, qsg_map, repository
 from app.uploads.errors import FileGone, ReportNotReady, UploadInvalid, UploadNotFound
 from app.uploads.files import StagedUpload
+from app.uploads.job_kind import INGEST
 from app.uploads.models import LONGEST_FILENAME, Upload
 from app.web.paging import PageRequest, ResultPage
 from planner_core.errors import FieldProblem
 from planner_core.inputs import KINDS, Kind, KindUnknown, detect
 from planner_core.local_time import TimeNotMeant, check_observed, instant_of
+from planner_core.wire import Answer, copied
 
 logger = logging.getLogger("cfplan.uploads")
 
@@ -40,23 +46,27 @@ _UTC_NAMES = ("Z", "UTC", "GMT")
 
 
 @dataclass(frozen=True, slots=True)
-class StoredUpload:
-    """An upload as it is shown, with the last of its jobs."""
+class StoredUpload(Answer):
+    """A file that was received, and the last job that read it."""
 
     id: int
     filename: str
     size_bytes: int
     sha256: str
-    kind: str
-    """As the user says; empty: detected."""
-    detected_kind: str
-    """As its first bytes say; empty: they look like nothing that is known."""
+    kind: Annotated[str, Field(description="What the file was said to be; empty: it was left to detection.")]
+    detected_kind: Annotated[
+        str, Field(description="What its first bytes say; empty: nothing that is known.")
+    ]
     observed_at: str
     zone: str
-    observed_utc: str
-    """The instant that both mean; empty where no time is said."""
+    observed_utc: Annotated[
+        str,
+        Field(description="The instant that `observed_at` and `zone` mean; empty where no time was said."),
+    ]
     created_at: datetime
-    removed_at: datetime | None
+    removed_at: Annotated[
+        datetime | None, Field(description="When the file itself was removed; its report stays.")
+    ]
     job: Job | None
 
 
@@ -133,14 +143,14 @@ def get(session: Session, upload_id: int) -> StoredUpload:
         UploadNotFound: There is none of this number.
     """
     row = _found(session, upload_id)
-    return _shown(row, jobs.latest(session, [row.id]).get(row.id))
+    return copied(StoredUpload, row, job=jobs.latest(session, [row.id]).get(row.id))
 
 
 def list_uploads(session: Session, asked: PageRequest) -> ResultPage[StoredUpload]:
     """Uploads, the newest first."""
     rows, total = repository.page(session, offset=asked.offset, limit=asked.per_page)
     of = jobs.latest(session, [row.id for row in rows])
-    return ResultPage.of([_shown(row, of.get(row.id)) for row in rows], total, asked)
+    return ResultPage.of([copied(StoredUpload, row, job=of.get(row.id)) for row in rows], total, asked)
 
 
 def report(session: Session, upload_id: int) -> dict[str, Any]:
@@ -172,14 +182,14 @@ def keep(session: Session, received: StagedUpload, *, filename: str, said: Uploa
         found = _new(received, filename=filename, said=said)
         session.add(found)
         session.flush()
-        jobs.queue_ingest(session, found.id)
+        _queue_ingest(session, found.id)
         return UploadOutcome(get(session, found.id), is_new=True)
     for row in repository.find_with_bytes(session, received.sha256):
         row.removed_at = None  # the file has just been put back
     shown = get(session, found.id)
     if shown.job is None or shown.job.state == JobState.FAILED:
         _change(session, found, said)
-        jobs.queue_ingest(session, found.id)
+        _queue_ingest(session, found.id)
         shown = get(session, found.id)
     return UploadOutcome(shown, is_new=False)
 
@@ -199,7 +209,7 @@ def read_again(
         raise FileGone(upload_id)
     qsg_map.put_all(session, qsg or {})
     _change(session, row, said.checked(kept_observed_at=row.observed_at, kept_zone=row.zone))
-    jobs.queue_ingest(session, row.id)
+    _queue_ingest(session, row.id)
     return get(session, upload_id)
 
 
@@ -221,6 +231,13 @@ def delete(session: Session, upload_id: int, *, data_dir: Path) -> StoredUpload:
     return shown
 
 
+def clean_up(database: Database, settings: Settings) -> None:
+    """Remove pieces of uploads that never arrived in full, and files that are no longer needed."""
+    files.remove_abandoned(settings.data_dir)
+    with database.session(writes=True) as session:
+        remove_old_files(session, data_dir=settings.data_dir, kept=timedelta(days=settings.upload_days))
+
+
 def remove_old_files(session: Session, *, data_dir: Path, kept: timedelta) -> int:
     """Remove the files of uploads that were read longer ago, and whole files that no row names; returns how many."""
     repository.hold_files(session)
@@ -237,6 +254,23 @@ def remove_old_files(session: Session, *, data_dir: Path, kept: timedelta) -> in
 
 
 # ---- inside ----------------------------------------------------------------------------------------------------------
+
+
+def _queue_ingest(session: Session, upload_id: int) -> None:
+    """Queue a new run that reads an upload.
+
+    Raises:
+        JobBusy: A run is under way.
+    """
+    job_rows.hold_claims(session)
+    last = job_rows.latest_of(session, [upload_id]).get(upload_id)
+    if last is not None:
+        if last.state not in jobs.RESTS:
+            raise JobBusy(last.id)
+        if last.state == JobState.ASKS:  # the new run has the answers, or asks again
+            last.state, last.ended_at = JobState.FAILED, jobs.now()
+            last.sentence = "Read again with more answers."
+    jobs.queue(session, INGEST, upload_id=upload_id)
 
 
 def _remove_after_commit(session: Session, digests: Sequence[str], *, data_dir: Path) -> None:
@@ -363,23 +397,6 @@ def _found(session: Session, upload_id: int, *, lock: bool = False) -> Upload:
     if row is None:
         raise UploadNotFound(upload_id)
     return row
-
-
-def _shown(row: Upload, job: Job | None) -> StoredUpload:
-    return StoredUpload(
-        id=row.id,
-        filename=row.filename,
-        size_bytes=row.size_bytes,
-        sha256=row.sha256,
-        kind=row.kind,
-        detected_kind=row.detected_kind,
-        observed_at=row.observed_at,
-        zone=row.zone,
-        observed_utc=row.observed_utc,
-        created_at=row.created_at,
-        removed_at=row.removed_at,
-        job=job,
-    )
 
 
 def kind_of(upload: StoredUpload) -> Kind | None:

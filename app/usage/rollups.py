@@ -5,11 +5,13 @@ docs/contributing/ingest-protocol.md describes the lines. Storing the same lines
 
 from __future__ import annotations
 
+import json
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from itertools import islice
+from pathlib import Path
 from typing import Annotated, Any, TypeVar
 
 from pydantic import AfterValidator, AwareDatetime, BaseModel, ConfigDict, Field, ValidationError
@@ -173,6 +175,13 @@ def store_rollups(session: Session, lines: Iterable[Mapping[str, Any]]) -> Store
         raise RollupsCutShort
     repository.count_anew(session, structures=store.structures, queues=store.queues)
     return StoredRollups(**store.hours, days=store.days)
+
+
+def read_lines(path: Path) -> Iterator[dict[str, Any]]:
+    """The events in a file of JSON lines."""
+    with path.open(encoding="utf-8") as file:
+        for line in file:
+            yield json.loads(line)
 
 
 class _Store:

@@ -14,7 +14,7 @@ from sqlalchemy import URL, inspect, text
 
 from app.database.engine import Database
 from app.jobs import processes
-from app.jobs.run import keeper_of
+from app.keeper import keeper_of
 from app.nightly import service
 from app.nightly.models import Trigger
 from app.nightly.service import Run

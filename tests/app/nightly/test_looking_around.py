@@ -14,8 +14,8 @@ from app.database.engine import Database
 from app.jobs import processes
 from app.jobs import service as jobs
 from app.jobs.models import JobState
-from app.jobs.run import keeper_of
 from app.jobs.service import Job
+from app.keeper import keeper_of
 from app.nightly import report, repository, service
 from app.nightly import results as bringing
 from app.nightly.errors import NightUnderWay

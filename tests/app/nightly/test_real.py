@@ -19,7 +19,7 @@ from sqlalchemy import URL
 from app.database.engine import Database
 from app.jobs import processes
 from app.jobs.models import JobState
-from app.jobs.run import keeper_of
+from app.keeper import keeper_of
 from app.nightly import looking_around, repository, service
 from app.nightly.models import FitState, Trigger
 from app.settings import Settings

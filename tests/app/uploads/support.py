@@ -15,13 +15,13 @@ from sqlalchemy import URL, text
 
 from app.database.engine import Database
 from app.jobs import service as jobs
-from app.jobs.ingest_keeper import IngestKeeper
 from app.jobs.models import JobState
 from app.jobs.service import Job
 from app.main import create_app
 from app.settings import Settings
 from app.uploads import files, service
 from app.uploads.files import Incoming, StagedUpload
+from app.uploads.ingest_keeper import IngestKeeper
 from app.uploads.service import UploadDetails, UploadOutcome
 from tests.app.web.support import Answer, call
 

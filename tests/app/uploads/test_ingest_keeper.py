@@ -14,11 +14,11 @@ import pytest
 from sqlalchemy import URL, text
 
 from app.database.engine import Database
-from app.jobs import ingest_keeper, processes, service
+from app.jobs import processes, service
 from app.jobs.models import JobState
 from app.jobs.service import Job
 from app.settings import Settings
-from app.uploads import files, qsg_map
+from app.uploads import files, ingest_keeper, qsg_map
 from app.uploads.service import UploadDetails
 from app.uploads.service import report as report_of
 from tests.app.uploads.support import (
@@ -92,7 +92,7 @@ def test_a_run_that_asks_stores_nothing_and_goes_on_with_the_answers(
     asked = read(database, settings, content)
     assert asked.state == JobState.ASKS
     assert asked.asks is not None
-    assert [each["queue_manager"] for each in asked.asks["unknown_qsg"]] == ["CSQ1", "CSQ2"]
+    assert [each.queue_manager for each in asked.asks.unknown_qsg] == ["CSQ1", "CSQ2"]
     assert history(settings, content) is None
     assert hours(database) == 0
     from app.uploads import service as uploads
@@ -221,7 +221,7 @@ def test_a_keeper_that_is_told_to_stop_gives_its_run_back(database: Database, se
 @pytest.mark.parametrize("arguments", [[], ["x"], ["1", "2"]])
 def test_the_keeper_s_command_wants_one_number(arguments: list[str]) -> None:
     done = subprocess.run(
-        [*processes.PYTHON, "app.jobs.run", *arguments], capture_output=True, text=True, check=False
+        [*processes.PYTHON, "app.keeper", *arguments], capture_output=True, text=True, check=False
     )
     assert done.returncode == 2
     assert "one run" in done.stderr

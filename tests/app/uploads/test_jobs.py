@@ -15,6 +15,7 @@ from app.jobs.errors import JobNotFound
 from app.jobs.log import HEAD_CHARACTERS, LONGEST_LINE, TAIL_CHARACTERS, Log
 from app.jobs.models import JobState
 from app.jobs.service import MOST_ATTEMPTS, Job
+from planner_core.contracts.ingest import Asks
 from tests.app.uploads.support import job, job_id_of, keep
 
 STALE = timedelta(seconds=60)
@@ -145,7 +146,7 @@ def test_texts_of_any_letters_are_kept(database: Database, job_id: int) -> None:
             log="\u20ac\n",
             asks={"messages": ["\u00fc"]},
         )
-    assert job(database, job_id).asks == {"messages": ["\u00fc"]}
+    assert job(database, job_id).asks == Asks(messages=("\u00fc",))
     with database.engine.connect() as connection:
         assert connection.execute(text("SELECT sentence FROM job_runs")).scalar() == "caf\u00e9"
 

@@ -18,6 +18,7 @@ from app.jobs import processes, service
 from app.jobs.models import JobState
 from app.jobs.watcher import MOST_FALSE_STARTS, Watcher
 from app.settings import Settings
+from app.uploads.service import clean_up
 from tests.app.uploads.support import READS, job, job_id_of, keep, settings_for, times_read, wait_until
 
 
@@ -29,7 +30,7 @@ def settings(url: URL, tmp_path: Path) -> Settings:
 @pytest.fixture
 def watching(database: Database, settings: Settings) -> Iterator[Watcher]:
     """A watcher that looks when the test says so."""
-    made = Watcher(database, settings)
+    made = Watcher(database, settings, clean_up=clean_up)
     yield made
     for child in made._children.values():
         child.kill()
@@ -50,7 +51,7 @@ def test_what_waits_is_started_in_order_and_only_so_many_at_once(
 
 def test_a_service_that_starts_reads_what_waits(database: Database, settings: Settings) -> None:
     job_id = job_id_of(keep(database, settings.data_dir, READS))
-    made = Watcher(database, settings)
+    made = Watcher(database, settings, clean_up=clean_up)
     made.start()
     try:
         wait_until(lambda: job(database, job_id).state == JobState.DONE)
@@ -134,7 +135,7 @@ def test_old_files_are_removed_when_the_service_starts(database: Database, setti
     part = settings.data_dir / "uploads" / "incoming" / "left.part"
     part.write_bytes(b"half")
     os.utime(part, (1, 1))
-    made = Watcher(database, settings)
+    made = Watcher(database, settings, clean_up=clean_up)
     made.start()
     try:
         wait_until(lambda: not part.exists())

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import json
 import secrets
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +24,7 @@ from app.jobs.service import Job
 from app.uploads import files, qsg_map
 from app.uploads import service as uploads
 from app.usage.retention import drop_what_history_dropped
-from app.usage.rollups import store_rollups
+from app.usage.rollups import read_lines, store_rollups
 
 READ, NOTHING, NOT_READABLE, ASKS = 0, 1, 3, 4
 """Exit codes of the reader: docs/contributing/ingest-protocol.md."""
@@ -148,13 +148,6 @@ class IngestKeeper(Keeper):
             if not is_own:
                 raise LostRun
             store_rollups(session, read_lines(path))
-
-
-def read_lines(path: Path) -> Iterator[dict[str, Any]]:
-    """The events in a file of JSON lines."""
-    with path.open(encoding="utf-8") as file:
-        for line in file:
-            yield json.loads(line)
 
 
 def days_of(report: Mapping[str, Any]) -> list[str]:

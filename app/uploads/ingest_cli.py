@@ -1,33 +1,30 @@
-"""The commands `cfplan ingest` and `cfplan history`: the jobs at the terminal, with the application's map and database.
+"""The command `cfplan ingest`: files read into the usage history, with the application's map and database.
 
-They start the same processes as the service. What a command needs is imported when it runs.
+It starts the same processes as the service. What a command needs is imported when it runs.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
-import subprocess
 import sys
-from collections.abc import Mapping, Sequence
-from datetime import UTC, datetime
+from collections.abc import Mapping
+from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from app.command_line import Command, Parser, verbs_of, write
+from app.command_line import Command, write
 from planner_core.errors import PlannerError
 from planner_core.inputs import KINDS, what_it_is
 
 if TYPE_CHECKING:
-    from app.settings import Settings
+    from app.database.engine import Database
 
-TABLES = ("structure_usage", "smds_usage", "queue_usage", "allocation")
-EXIT_OK, EXIT_NOTHING, EXIT_USAGE, EXIT_ASKS = 0, 1, 2, 4
 WIDTH = 30
 
 
-def add(commands: Command, parser_class: Parser) -> None:
-    """Add the commands to the command line."""
+def add(commands: Command) -> None:
+    """Add the command to the command line."""
     ingest = commands("ingest", "Read usage data into the usage history.", _ingest)
     ingest.add_argument("files", metavar="FILE", nargs="+", type=Path, help="SMF dumps, tables or displays")
     ingest.add_argument(
@@ -41,30 +38,6 @@ def add(commands: Command, parser_class: Parser) -> None:
     ingest.add_argument(
         "--zone", metavar="ZONE", help="time zone of local times, such as +01:00 or Europe/Berlin"
     )
-
-    verb = verbs_of(
-        commands, parser_class, "history", "The usage history: export rows, make the hourly roll-ups anew."
-    )
-
-    export = verb("export", "Print rows of a table of the usage history.", _export)
-    export.add_argument("--table", choices=TABLES, required=True)
-    export.add_argument("--qsg", metavar="Q", help="only this queue-sharing group")
-    export.add_argument("--structure", metavar="S", help="only this structure")
-    export.add_argument("--from", metavar="T", dest="begin", type=_time, help="from this time on, UTC")
-    export.add_argument("--to", metavar="T", dest="end", type=_time, help="before this time, UTC")
-    export.add_argument("--output", choices=("csv",), default="csv")
-
-    verb("rollup", "Make the hourly roll-ups in the database anew from the whole history.", _rollup)
-
-
-def _time(text: str) -> str:
-    """A day or a time as it was given, checked before the job is started."""
-    try:
-        datetime.fromisoformat(text).astimezone(UTC)
-    except (ValueError, OverflowError):  # the latter from the first and the last day there is
-        msg = f"{text!r} is no day or time like 2026-11-20 or 2026-11-20T09:00:00Z"
-        raise argparse.ArgumentTypeError(msg) from None
-    return text
 
 
 def _mapping(text: str) -> tuple[str, str, str]:
@@ -82,12 +55,13 @@ def _mapping(text: str) -> tuple[str, str, str]:
 
 
 def _ingest(arguments: argparse.Namespace) -> int:
-    from app.database.engine import Database, open_database
+    from app.database.engine import open_database
     from app.jobs import processes
     from app.jobs.child import Child
-    from app.jobs.ingest_keeper import days_of, exit_code_of
     from app.uploads import qsg_map
+    from app.uploads.ingest_keeper import days_of, exit_code_of
     from app.uploads.service import UploadDetails
+    from app.usage.history_cli import check_packages, store_days
     from app.usage.retention import drop_what_history_dropped
 
     said = UploadDetails(
@@ -97,7 +71,7 @@ def _ingest(arguments: argparse.Namespace) -> int:
     paths = [_file(path) for path in arguments.files]
     database: Database
     with open_database() as (database, settings):
-        _installed()
+        check_packages()
         with database.session(writes=bool(given)) as session:
             qsg_map.put_all(session, given)
             known = qsg_map.as_arguments(session)
@@ -130,70 +104,9 @@ def _ingest(arguments: argparse.Namespace) -> int:
                 qsg_map.put_all(session, brought)
         days = days_of(report)
         if days:
-            _store_rollups(database, settings, days)
+            store_days(database, settings, days)
         drop_what_history_dropped(database, report)
     return code if code >= 0 else exit_code_of(report)
-
-
-def _export(arguments: argparse.Namespace) -> int:
-    from app.jobs import processes
-    from app.settings import read_settings
-
-    _installed()
-    settings = read_settings()
-    command = [*processes.PYTHON, processes.HISTORY, "export", f"--history={settings.history}"]
-    for option, value in (
-        ("table", arguments.table), ("qsg", arguments.qsg), ("structure", arguments.structure),
-        ("from", arguments.begin), ("to", arguments.end), ("output", arguments.output),
-    ):  # fmt: skip
-        if value is not None:
-            command.append(f"--{option}={value}")
-    sys.stdout.flush()
-    code = subprocess.run(command, check=False, stdin=subprocess.DEVNULL).returncode
-    if code < 0:
-        _say(f"The export was ended from outside, by signal {-code}: what it printed may be cut short.")
-        return EXIT_NOTHING
-    return code
-
-
-def _rollup(arguments: argparse.Namespace) -> int:
-    from app.database.engine import open_database
-
-    del arguments
-    with open_database() as (database, settings):
-        _installed()
-        stored = _store_rollups(database, settings, [])
-    write(f"{stored}\n")
-    return EXIT_OK
-
-
-def _store_rollups(database: Any, settings: Settings, days: Sequence[str]) -> str:  # noqa: ANN401 - imported late
-    """Sum up days and store the hours in one transaction; what was stored, in words."""
-    import tempfile
-
-    from app.jobs import processes
-    from app.jobs.ingest_keeper import read_lines
-    from app.usage.rollups import store_rollups
-
-    folder = processes.work_dir(settings)
-    folder.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(dir=folder) as made:
-        path = Path(made) / "rollup.jsonl"
-        with path.open("wb") as file:
-            done = subprocess.run(
-                processes.rollup_command(settings, days), check=False, stdin=subprocess.DEVNULL, stdout=file
-            )
-        # One that was ended from outside after its last line has said all; store_rollups asks for that line.
-        if done.returncode > 0:
-            _refuse(
-                f"The history is stored, but summing it up failed with exit code {done.returncode}; see above. "
-                "`cfplan history rollup` tries again."
-            )
-        with database.session(writes=True) as session:
-            stored = store_rollups(session, read_lines(path))
-    return (
-        f"{stored.structure_hours} hours of structures and {stored.queue_hours} hours of queues were stored."
-    )
 
 
 class _Meter:
@@ -262,13 +175,6 @@ def _file(path: Path) -> Path:
     if what:
         _refuse(f"{path} is {what}. Only files are read.")
     return path
-
-
-def _installed() -> None:
-    from app.jobs import processes
-
-    if processes.missing_packages():
-        _refuse(processes.WHAT_TO_DO_AT_THE_TERMINAL)
 
 
 def _refuse(message: str) -> NoReturn:

@@ -1,0 +1,42 @@
+"""Kinds of jobs. A feature declares each of its kinds once; `app/keeper.py` lists the keepers that do the work."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class JobKind:
+    """How pages and programs speak of a job, and whether it shares the machine with others."""
+
+    stages: Mapping[str, str]
+    """The title of each stage, in order."""
+    begins: str
+    """The sentence of a run before its first stage."""
+    title: str
+    """The subject of sentences about a run."""
+    is_alone: bool
+    """Whether only one run of such kinds is worked on at a time, wherever it was started."""
+
+
+_KINDS: dict[str, JobKind] = {}
+
+
+def declare(
+    name: str, *, stages: Mapping[str, str], begins: str, title: str = "The run", is_alone: bool = False
+) -> str:
+    """Declare a kind of job and return its name, which is stored in `job_runs.kind`."""
+    _KINDS[name] = JobKind(stages, begins, title, is_alone)
+    return name
+
+
+def kind_of(name: str) -> JobKind:
+    """Return a declared kind."""
+    # A missing kind must fail here: taken for one that may run with others, two nightly runs would write at once.
+    return _KINDS[name]
+
+
+def names_alone() -> tuple[str, ...]:
+    """Return the names of the kinds of which one run is worked on at a time."""
+    return tuple(name for name, kind in _KINDS.items() if kind.is_alone)

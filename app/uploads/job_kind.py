@@ -1,0 +1,17 @@
+"""The job that reads an upload into the usage history."""
+
+from __future__ import annotations
+
+from app.jobs.kinds import declare
+
+INGEST = declare(
+    "ingest",
+    title="Reading",
+    begins="The reader starts.",
+    stages={
+        "indexing": "Finding the records",
+        "decoding": "Decoding",
+        "committing": "Storing in the usage history",
+        "summing": "Summing up the hours",
+    },
+)

@@ -1,0 +1,125 @@
+"""The command `cfplan history`: rows of the usage history, and its hourly roll-ups rebuilt.
+
+It starts the same processes as the service. What a command needs is imported when it runs.
+"""
+
+from __future__ import annotations
+
+import argparse
+import subprocess
+import sys
+import tempfile
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from app.command_line import Command, Parser, verbs_of, write
+from planner_core.errors import PlannerError
+
+if TYPE_CHECKING:
+    from app.database.engine import Database
+    from app.settings import Settings
+
+TABLES = ("structure_usage", "smds_usage", "queue_usage", "allocation")
+EXIT_OK, EXIT_NOTHING = 0, 1
+
+
+def add(commands: Command, parser_class: Parser) -> None:
+    """Add the command to the command line."""
+    verb = verbs_of(
+        commands, parser_class, "history", "The usage history: export rows, make the hourly roll-ups anew."
+    )
+
+    export = verb("export", "Print rows of a table of the usage history.", _export)
+    export.add_argument("--table", choices=TABLES, required=True)
+    export.add_argument("--qsg", metavar="Q", help="only this queue-sharing group")
+    export.add_argument("--structure", metavar="S", help="only this structure")
+    export.add_argument("--from", metavar="T", dest="begin", type=_time, help="from this time on, UTC")
+    export.add_argument("--to", metavar="T", dest="end", type=_time, help="before this time, UTC")
+    export.add_argument("--output", choices=("csv",), default="csv")
+
+    verb("rollup", "Make the hourly roll-ups in the database anew from the whole history.", _rollup)
+
+
+def _time(text: str) -> str:
+    """A day or a time as it was given, checked before the job is started."""
+    try:
+        datetime.fromisoformat(text).astimezone(UTC)
+    except (ValueError, OverflowError):  # the latter from the first and the last day there is
+        msg = f"{text!r} is no day or time like 2026-11-20 or 2026-11-20T09:00:00Z"
+        raise argparse.ArgumentTypeError(msg) from None
+    return text
+
+
+def _export(arguments: argparse.Namespace) -> int:
+    from app.jobs import processes
+    from app.settings import read_settings
+
+    check_packages()
+    settings = read_settings()
+    command = [*processes.PYTHON, processes.HISTORY, "export", f"--history={settings.history}"]
+    for option, value in (
+        ("table", arguments.table), ("qsg", arguments.qsg), ("structure", arguments.structure),
+        ("from", arguments.begin), ("to", arguments.end), ("output", arguments.output),
+    ):  # fmt: skip
+        if value is not None:
+            command.append(f"--{option}={value}")
+    sys.stdout.flush()
+    code = subprocess.run(command, check=False, stdin=subprocess.DEVNULL).returncode
+    if code < 0:
+        sys.stderr.write(
+            f"The export was ended from outside, by signal {-code}: what it printed may be cut short.\n"
+        )
+        return EXIT_NOTHING
+    return code
+
+
+def _rollup(arguments: argparse.Namespace) -> int:
+    from app.database.engine import open_database
+
+    del arguments
+    with open_database() as (database, settings):
+        check_packages()
+        stored = store_days(database, settings, [])
+    write(f"{stored}\n")
+    return EXIT_OK
+
+
+def store_days(database: Database, settings: Settings, days: Sequence[str]) -> str:
+    """Sum up days and store the hours in one transaction; what was stored, in words."""
+    from app.jobs import processes
+    from app.usage.rollups import read_lines, store_rollups
+
+    folder = processes.work_dir(settings)
+    folder.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=folder) as made:
+        path = Path(made) / "rollup.jsonl"
+        with path.open("wb") as file:
+            done = subprocess.run(
+                processes.rollup_command(settings, days), check=False, stdin=subprocess.DEVNULL, stdout=file
+            )
+        # One that was ended from outside after its last line has said all; store_rollups asks for that line.
+        if done.returncode > 0:
+            msg = (
+                f"The history is stored, but summing it up failed with exit code {done.returncode}; see above. "
+                "`cfplan history rollup` tries again."
+            )
+            raise PlannerError(msg)
+        with database.session(writes=True) as session:
+            stored = store_rollups(session, read_lines(path))
+    return (
+        f"{stored.structure_hours} hours of structures and {stored.queue_hours} hours of queues were stored."
+    )
+
+
+def check_packages() -> None:
+    """Check that the packages of the jobs are installed.
+
+    Raises:
+        PlannerError: They are not.
+    """
+    from app.jobs import processes
+
+    if processes.missing_packages():
+        raise PlannerError(processes.WHAT_TO_DO_AT_THE_TERMINAL)
