@@ -279,7 +279,7 @@ def _structures(document: PlanDocument, job: SmdsJob) -> Iterator[OffloadStructu
             secondary_bytes=first.secondary_mib * MIB if first else 0,
             when_full_bytes=first.when_full_mib * MIB if first else 0,
             sets=len(sets),
-            is_extended=first.needs_extended_addressability if first else False,
+            is_extended=first.extended_addressability if first else False,
             wrong=wrong.get(structure.name, ""),
         )
 

@@ -1,52 +1,12 @@
-"""The shapes of the answers about one structure, for their description in OpenAPI; tests hold real answers against them."""
+"""Examples of the answers about one structure for OpenAPI."""
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
-
-from pydantic import Field
+from typing import Any
 
 from app.sizing.examples import examples
-from app.web.answers import Answer
-from app.web.openapi import model_schemas, put_examples, put_schemas
-from planner_core.findings import Finding
+from app.web.openapi import put_examples
 
-
-class SmdsDataSetAnswer(Answer):
-    """One shared message data set."""
-
-    structure: str
-    queue_manager: str
-    name: str
-    primary_mib: int
-    secondary_mib: int
-    when_full_mib: Annotated[
-        int,
-        Field(
-            description="What it needs when the structure is full at SIZE; DSEXPAND(YES) lets it grow there."
-        ),
-    ]
-    extended_addressability: Annotated[
-        bool, Field(description="Whether it is over 4 GB, or grows beyond that while its structure fills.")
-    ]
-
-
-class SmdsJobAnswer(Answer):
-    """The job of the shared message data sets."""
-
-    job: Annotated[str, Field(description="JCL; empty while the plan has errors or something is missing.")]
-    load: Annotated[
-        Literal["backlog", "size"],
-        Field(
-            alias="for",
-            description="What each data set is allocated for: the planned backlog, with space for an overload, or a full structure of SIZE.",
-        ),
-    ]
-    data_sets: list[SmdsDataSetAnswer]
-    findings: list[Finding]
-
-
-SHAPES = (SmdsJobAnswer,)
 PATHS = tuple(f"/api/v1/whatif/{question}" for question in ("filling", "thresholds", "recovery", "smds-job"))
 EXAMPLE = "smallest"
 
@@ -60,7 +20,6 @@ def add(whole: dict[str, Any]) -> None:
     from planner_core.whatif.recovery import recovery
     from planner_core.whatif.thresholds import advise
 
-    put_schemas(whole, model_schemas(*SHAPES))
     example = examples()[EXAMPLE]
     plan = read_object(example.document)
     name = plan.structures[0].name

@@ -2,33 +2,22 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated
 
 from fastapi import APIRouter, Depends, Query
-from pydantic_core import to_json
-from starlette.responses import Response
 
 from app.fits.dependencies import CurvesDep
-from app.sizing.body import JSON, DocumentBody
-from app.web.openapi import json_response, plan_request, problems
+from app.sizing.body import DocumentBody
+from app.web.openapi import plan_request, problems
 from app.web.questions import check_question
 from app.whatif import filling, recovering, thresholds
 from planner_core.document.reading import read_json
-from planner_core.texts.smds_job import SmdsJobQuestion
+from planner_core.texts.smds_job import SmdsJob, SmdsJobQuestion
 from planner_core.whatif.filling_up import FillingUp, Outage
 from planner_core.whatif.recovery import Recovery, RecoveryQuestion
 from planner_core.whatif.thresholds import ThresholdAdvice, ThresholdQuestion
 
 router = APIRouter(prefix="/api/v1/whatif", tags=["what if"], dependencies=[Depends(check_question)])
-
-
-def _described(shape: str, about: str) -> dict[str, Any]:
-    """How an address is described: the plan in its body, the answer."""
-    return {
-        "openapi_extra": plan_request(),
-        "responses": {200: json_response(shape, about), **problems(413, 415, 422)},
-        "response_class": Response,
-    }
 
 
 @router.post(
@@ -74,17 +63,11 @@ def recover(
 @router.post(
     "/smds-job",
     summary="Make the job of the shared message data sets",
-    **_described(
-        "SmdsJobAnswer",
-        "IDCAMS and CSQJUFMT for every data set; empty while the plan has errors or something is missing, which the findings name.",
-    ),
+    response_description="IDCAMS and CSQJUFMT for every data set; empty while the plan has errors or something is missing, which the "
+    "findings name.",
+    openapi_extra=plan_request(),
+    responses=problems(413, 415, 422),
 )
-def smds_job(
-    question: Annotated[SmdsJobQuestion, Query()], body: DocumentBody, curves: CurvesDep
-) -> Response:
-    """A plan in; the job that defines and formats its shared message data sets out."""
-    return _json(recovering.job(read_json(body), question, curves).as_json())
-
-
-def _json(answer: dict[str, object]) -> Response:
-    return Response(to_json(answer), media_type=JSON)
+def smds_job(question: Annotated[SmdsJobQuestion, Query()], body: DocumentBody, curves: CurvesDep) -> SmdsJob:
+    """Take a plan; return the job that defines and formats its shared message data sets."""
+    return recovering.job(read_json(body), question, curves)

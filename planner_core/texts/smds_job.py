@@ -11,9 +11,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final, Literal, get_args
+from typing import Annotated, Final, Literal, get_args
 
-from pydantic import Field
+from pydantic import Field, computed_field
 
 from planner_core import tables
 from planner_core.document.model import PlanDocument, Structure
@@ -24,6 +24,7 @@ from planner_core.questions import Question
 from planner_core.sizing.structure_result import SmdsNeed
 from planner_core.texts.outputs import errors_of
 from planner_core.units import GIB, MIB, ceil_div
+from planner_core.wire import Answer, Hidden
 
 Load = Literal["backlog", "size"]
 """What data sets are allocated for: the planned backlog with space for an overload, or a structure that is full at SIZE."""
@@ -50,59 +51,53 @@ _EXTENDED_MIB = 4 * GIB // MIB
 
 
 @dataclass(frozen=True, slots=True)
-class DataSet:
-    """One shared message data set: its owner, structure, name and space [MiB]."""
+class DataSet(Answer):
+    """One shared message data set."""
 
     structure: str
     queue_manager: str
     name: str
     primary_mib: int
     secondary_mib: int
-    when_full_mib: int
-    """What it needs when the structure is full at SIZE."""
+    when_full_mib: Annotated[
+        int,
+        Field(
+            description="Space that it needs when the structure is full at SIZE; DSEXPAND(YES) lets it grow there."
+        ),
+    ]
 
+    @computed_field
     @property
-    def needs_extended_addressability(self) -> bool:
+    def extended_addressability(self) -> bool:
         """Whether it is larger than 4 GB, or grows beyond that while its structure fills."""
         grown = self.when_full_mib if self.secondary_mib else 0
         return max(self.primary_mib + self.secondary_mib, grown) > _EXTENDED_MIB
 
-    def as_json(self) -> dict[str, object]:
-        """JSON-ready."""
-        return {
-            "structure": self.structure,
-            "queue_manager": self.queue_manager,
-            "name": self.name,
-            "primary_mib": self.primary_mib,
-            "secondary_mib": self.secondary_mib,
-            "when_full_mib": self.when_full_mib,
-            "extended_addressability": self.needs_extended_addressability,
-        }
-
 
 @dataclass(frozen=True, slots=True)
-class SmdsJob:
-    """The answer: the job, or an empty text and what is missing."""
+class SmdsJob(Answer):
+    """The job of the shared message data sets."""
 
-    text: str
+    text: Annotated[
+        str,
+        Field(alias="job", description="JCL; empty while the plan has errors or something is missing."),
+    ]
     data_sets: tuple[DataSet, ...]
     findings: tuple[Finding, ...]
-    qsg: str
-    load: Load = "backlog"
+    qsg: Hidden[str]
+    load: Annotated[
+        Load,
+        Field(
+            alias="for",
+            description="Load that each data set is allocated for: the planned backlog, with space for an overload, or a full "
+            "structure of SIZE.",
+        ),
+    ] = "backlog"
 
     def of(self, queue_manager: str) -> str:
-        """The job of one queue manager's data sets alone."""
+        """Return the job of one queue manager's data sets."""
         ours = [each for each in self.data_sets if each.queue_manager == queue_manager]
         return _text(self.qsg, ours, self.load)
-
-    def as_json(self) -> dict[str, object]:
-        """JSON-ready."""
-        return {
-            "job": self.text,
-            "for": self.load,
-            "data_sets": [each.as_json() for each in self.data_sets],
-            "findings": [each.as_json() for each in self.findings],
-        }
 
 
 def smds_job(result: PlanResult, *, load: Load = "backlog") -> SmdsJob:
@@ -282,7 +277,7 @@ def _lines(qsg: str, sets: Sequence[DataSet], load: Load) -> Iterator[str]:
     if sets:
         yield "//* Replace each placeholder:"
         yield "//*   ++THLQUAL++  the qualifiers of MQ's load libraries"
-    if any(each.needs_extended_addressability for each in sets):
+    if any(each.extended_addressability for each in sets):
         yield "//*   ++EXTENDED++ a data class with extended addressability"
     yield from (f"//* {line}" for line in _REMARKS[load])
     if not sets:
@@ -301,7 +296,7 @@ def _lines(qsg: str, sets: Sequence[DataSet], load: Load) -> Iterator[str]:
         secondary = f" {each.secondary_mib}" if each.secondary_mib else ""
         yield f"     MEGABYTES({each.primary_mib}{secondary}) -"
         yield "     LINEAR -"
-        if each.needs_extended_addressability:
+        if each.extended_addressability:
             yield "     DATACLASS(++EXTENDED++) /* to grow over 4 GB */ -"
         yield "     SHAREOPTIONS(2 3))"
         yield "/*"

@@ -177,10 +177,10 @@ def test_the_job_keeps_to_the_columns_and_rules_of_jcl() -> None:
 
 def test_data_sets_over_4_gb_name_a_data_class_and_smaller_ones_do_not() -> None:
     large = made(initsize="20G", size="40G")
-    assert all(each.needs_extended_addressability for each in large.data_sets)
+    assert all(each.extended_addressability for each in large.data_sets)
     assert large.text.count("DATACLASS(") == 3
     small = made(initsize="40M", size="60M")
-    assert not any(each.needs_extended_addressability for each in small.data_sets)
+    assert not any(each.extended_addressability for each in small.data_sets)
     assert "DATACLASS(" not in small.text
 
 
