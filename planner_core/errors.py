@@ -135,12 +135,3 @@ class UnknownOutput(PlannerError):
         """Keep the kind asked for."""
         self.kind = kind
         super().__init__(f"There is no output {kind!r}: ask for one of {', '.join(kinds)}.")
-
-
-class StatementSyntax(PlannerError):
-    """Policy text that cannot be read, with the line."""
-
-    def __init__(self, *, line: int, message: str) -> None:
-        """Keep the line number (from 1)."""
-        self.line = line
-        super().__init__(f"Line {line}: {message}")

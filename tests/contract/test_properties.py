@@ -11,7 +11,8 @@ from typing import Any
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from planner_core.texts.cfrm.parse import parse_structures
+from planner_core.running.policy import policies, stated
+from planner_core.texts.cfrm.text import read_policy_text
 from tests.contract.support import (
     Statement,
     ask,
@@ -255,18 +256,23 @@ def test_the_projects_own_parser_reads_back_what_it_wrote(document: dict[str, An
     text = policy_text(document)
     ours = statements(text)
 
-    theirs = parse_structures(text)
+    (policy,) = policies(read_policy_text(text))
+    theirs = policy.structures
 
-    assert [one.name for one in theirs] == [one.name for one in ours]
+    assert [one.one("NAME") for one in theirs] == [one.name for one in ours]
     for one, other in zip(theirs, ours, strict=True):
-        assert one.size_bytes == other.kib("SIZE") * 1024
-        assert one.initsize_bytes == other.kib("INITSIZE") * 1024
-        assert (one.minsize_bytes or 0) == (other.kib("MINSIZE") * 1024 if "MINSIZE" in other.keywords else 0)
-        assert one.full_threshold == int(other.keywords["FULLTHRESHOLD"])
-        assert one.allow_auto_alter is (
+        assert stated(one, "SIZE") == other.kib("SIZE") * 1024
+        assert stated(one, "INITSIZE") == other.kib("INITSIZE") * 1024
+        assert (stated(one, "MINSIZE") or 0) == (
+            other.kib("MINSIZE") * 1024 if "MINSIZE" in other.keywords else 0
+        )
+        assert stated(one, "FULLTHRESHOLD") == int(other.keywords["FULLTHRESHOLD"])
+        assert stated(one, "ALLOWAUTOALT") is (
             other.keywords["ALLOWAUTOALT"] == "YES" if "ALLOWAUTOALT" in other.keywords else None
         )
-        assert one.duplex == other.keywords.get("DUPLEX")
-        assert set(one.keywords) >= set(other.keywords) - {"NAME"}
-        assert list(one.preflist) == other.names("PREFLIST")
-        assert list(one.exclist) == (other.names("EXCLLIST") if "EXCLLIST" in other.keywords else [])
+        assert stated(one, "DUPLEX") == other.keywords.get("DUPLEX")
+        assert {each.keyword for each in one.parameters} >= set(other.keywords) - {"NAME"}
+        assert list(one.values("PREFLIST") or ()) == other.names("PREFLIST")
+        assert list(one.values("EXCLLIST") or ()) == (
+            other.names("EXCLLIST") if "EXCLLIST" in other.keywords else []
+        )

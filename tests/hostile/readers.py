@@ -32,7 +32,6 @@ from planner_core.running.lint import lint
 from planner_core.running.state import read_running
 from planner_core.sizing import offload
 from planner_core.texts import console
-from planner_core.texts.cfrm.parse import parse_structures
 from planner_core.texts.cfrm.text import read_policy_text
 from planner_core.texts.mqsc.commands import read_commands, without_commands
 from planner_core.texts.mqsc.displays import read_mq
@@ -99,7 +98,6 @@ READERS: Final[Mapping[str, Reader]] = {
     "body of the plan form": _form_body,
     "boxes of the calculator": lambda text: read_form({"queues": text, "coupling_facilities": text, "message_bytes": text}),
     "policy text": read_policy_text,
-    "structures of a policy": parse_structures,
     "records of MQ": read_records,
     "displays of MQ": read_mq,
     "commands of MQ": read_commands,

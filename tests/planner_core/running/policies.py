@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from planner_core.running.policy import PolicyDefinition
 from planner_core.running.policy import policies as policies_of
-from planner_core.texts.cfrm.text import read_policy_text
+from planner_core.texts.cfrm.text import TextStatement, read_policy_text
 
 JUMBLE = [
     "STRUCTURE", "CF", "DATA", "DEFINE", "POLICY", "NAME", "SIZE", "INITSIZE", "PREFLIST", "(", ")", ",", " ", "\n",
@@ -142,3 +142,18 @@ def pasted_policies(draw: st.DrawFn) -> WrittenPolicy:
 
 def read_policies(text: str) -> tuple[PolicyDefinition, ...]:
     return policies_of(read_policy_text(text))
+
+
+def read_statements(text: str) -> tuple[TextStatement, ...]:
+    """The statements of a text without damage."""
+    read = read_policy_text(text)
+    assert not read.problems
+    return read.statements
+
+
+def read_structures(text: str) -> tuple[TextStatement, ...]:
+    return tuple(each for each in read_statements(text) if each.verb == "STRUCTURE")
+
+
+def keywords_of(statement: TextStatement) -> dict[str, tuple[str, ...]]:
+    return {each.keyword: each.values for each in statement.parameters}

@@ -12,9 +12,9 @@ from planner_core.document.model import PlanDocument
 from planner_core.document.reading import read_json, read_object
 from planner_core.errors import OutputRefused, UnknownOutput
 from planner_core.plan.evaluate import evaluate
-from planner_core.texts.cfrm.parse import parse_statements, parse_structures
 from planner_core.texts.outputs import OUTPUT_KINDS, Output, render_output
 from tests.planner_core.plans import HARDWARE, job_plan, policy_documents, varied
+from tests.planner_core.running.policies import keywords_of, read_statements, read_structures
 
 DATA = Path(__file__).parents[1] / "data"
 BROKEN = {"structures__0__recover": False}
@@ -106,8 +106,8 @@ def test_the_same_document_gives_the_same_bytes(document: dict[str, Any]) -> Non
 
 
 def test_the_example_reads_back_from_policy_and_job_alike() -> None:
-    policy, job = (parse_structures(output(kind, sq03(kind)).text) for kind in ("policy", "job"))
-    assert [(s.name, s.keywords) for s in policy] == [(s.name, s.keywords) for s in job]
+    policy, job = (read_structures(output(kind, sq03(kind)).text) for kind in ("policy", "job"))
+    assert [keywords_of(s) for s in policy] == [keywords_of(s) for s in job]
     assert len(policy) == 4
 
 
@@ -214,7 +214,7 @@ def test_there_are_no_other_outputs() -> None:
 def test_the_job_does_not_replace_a_policy_unless_asked() -> None:
     for replace in (False, True):
         text = output("job", job_plan(policy__replace=replace)).text
-        policy = next(s for s in parse_statements(text) if s.verb == "DEFINE POLICY")
+        policy = next(s for s in read_statements(text) if s.verb == "DEFINE POLICY")
         assert policy.one("REPLACE") == ("YES" if replace else "NO")
         assert policy.one("NAME") == "POLICY1"
 
@@ -222,7 +222,7 @@ def test_the_job_does_not_replace_a_policy_unless_asked() -> None:
 def test_everything_in_the_job_that_a_plan_names_is_where_it_belongs() -> None:
     document: PlanDocument = read_object(job_plan())
     text = render_output("job", evaluate(document)).text
-    facilities = [s for s in parse_statements(text) if s.verb == "CF"]
+    facilities = [s for s in read_statements(text) if s.verb == "CF"]
     assert [cf.one("NAME") for cf in facilities] == [cf.name for cf in document.coupling_facilities]
     for written, cf in zip(facilities, document.coupling_facilities, strict=True):
         for key in ("type", "mfg", "plant", "sequence", "partition", "cpcid", "site"):
