@@ -12,15 +12,14 @@ from typing import Any
 
 from app.fits.kept import Curves
 from app.fits.resolve import curve_of
+from app.plans.charts import depth_chart, drawn_depth
 from app.plans.stored import StoredVersion
+from app.web.charts import BarChart
 from app.web.rendering import grouped
 from planner_core.document.reading import read_object
 from planner_core.errors import DocumentInvalid, PlanRefused
 from planner_core.plan.evaluate import evaluate_structure
 
-MOST_BARS = 12
-_WIDTH, _ROW, _TOP, _NAMES, _RIGHT = 760, 26, 22, 236, 736
-_BAR = 12
 _TEN_TIMES = 1000
 _MINUTE_S, _HOUR_S, _DAY_S = 60, 3600, 86_400
 _LEVELS = {
@@ -44,39 +43,6 @@ class DepthRow:
 
 
 @dataclass(frozen=True, slots=True)
-class Bar:
-    """One queue of the picture: places on its line; `over` is what does not fit on it."""
-
-    name: str
-    label_y: float
-    y: float
-    end: float
-    low: float | None
-    high: float | None
-    level: float | None
-    over: str
-    words: str
-
-
-@dataclass(frozen=True, slots=True)
-class DepthChart:
-    """Bars up to MAXDEPTH, with QDEPTHLO and QDEPTHHI on them."""
-
-    width: int
-    height: int
-    left: int
-    right: int
-    top: int
-    bottom: int
-    bar: int
-    ticks: tuple[tuple[float, str], ...]
-    bars: tuple[Bar, ...]
-    has_levels: bool
-    description: str
-    omitted: int
-
-
-@dataclass(frozen=True, slots=True)
 class Depths:
     """The advice for one structure as it is shown."""
 
@@ -86,7 +52,10 @@ class Depths:
     rows: tuple[DepthRow, ...]
     is_planned: bool
     facts: tuple[tuple[str, str], ...]
-    chart: DepthChart | None
+    chart: BarChart | None
+    bars_omitted: int
+    """Queues that the chart leaves out."""
+    has_level_marks: bool
     assumptions: tuple[str, ...]
 
 
@@ -117,6 +86,7 @@ def depths_of(found: Mapping[str, Any], *, first: int = 0, most: int = 100) -> D
     if not advice:
         return None
     queues = advice["queues"]
+    chart = depth_chart(queues)
     action = advice["action"]
     level = _LEVELS.get(action, f"offload rule {action[5]}" if action.startswith("OFFLD") else action)
     return Depths(
@@ -126,7 +96,11 @@ def depths_of(found: Mapping[str, Any], *, first: int = 0, most: int = 100) -> D
         rows=tuple(_row(each) for each in queues[first : first + most]),
         is_planned=any("planned" in each for each in queues),
         facts=tuple(_facts(advice)),
-        chart=_chart(queues),
+        chart=chart,
+        bars_omitted=sum(drawn_depth(each) > 0 for each in queues) - len(chart.bars) if chart else 0,
+        has_level_marks=any(mark.style == "level" for bar in chart.bars for mark in bar.marks)
+        if chart
+        else False,
         assumptions=tuple(each["assumed"] for each in advice["assumptions"]),
     )
 
@@ -215,90 +189,3 @@ def _facts(advice: Mapping[str, Any]) -> Sequence[tuple[str, str]]:
             )
         )
     return facts
-
-
-# ---- the picture -----------------------------------------------------------------------------------------------------
-
-
-def _chart(queues: Sequence[Mapping[str, Any]]) -> DepthChart | None:
-    """The largest queues; the axis ends where the structure is full of one of them, whatever MAXDEPTH says."""
-    drawn = [each for each in queues if _force(each)["maxdepth"]]
-    if not drawn:
-        return None
-    chosen = sorted(drawn, key=lambda each: -_reach(each))[:MOST_BARS]
-    largest = max(_reach(each) for each in chosen)
-    bottom = _TOP + len(chosen) * _ROW
-    bars = tuple(_bar(each, number, largest) for number, each in enumerate(chosen))
-    step = _step(largest)
-    return DepthChart(
-        width=_WIDTH,
-        height=bottom + 34,
-        left=_NAMES,
-        right=_RIGHT,
-        top=_TOP,
-        bottom=bottom,
-        bar=_BAR,
-        ticks=tuple((_x(value, largest), grouped(value)) for value in range(0, largest + 1, step)),
-        bars=bars,
-        has_levels=any(bar.level is not None for bar in bars),
-        description=" ".join(bar.words for bar in bars),
-        omitted=len(drawn) - len(chosen),
-    )
-
-
-def _force(each: Mapping[str, Any]) -> Mapping[str, Any]:
-    found: Mapping[str, Any] = each.get("planned") or each
-    return found
-
-
-def _reach(each: Mapping[str, Any]) -> int:
-    """How far a bar reaches: to MAXDEPTH, or to what SIZE holds of the queue where that is less."""
-    planned, maxdepth = each.get("planned"), int(_force(each)["maxdepth"])
-    if planned is None:
-        return maxdepth
-    return min(maxdepth, max(planned["alone_in_size_messages"], each["maxdepth"] or 0, 1))
-
-
-def _step(largest: int) -> int:
-    step: int = 10 ** max(len(str(largest)) - 1, 0)
-    for part in (1, 2, 5):
-        if largest // max(step // part, 1) >= 3:  # noqa: PLR2004 - three are enough to read by
-            return max(step // part, 1)
-    return step
-
-
-def _x(messages: float, largest: int) -> float:
-    return round(_NAMES + min(messages / largest, 1) * (_RIGHT - _NAMES), 1)
-
-
-def _bar(each: Mapping[str, Any], number: int, largest: int) -> Bar:
-    force, planned = _force(each), each.get("planned")
-    maxdepth = int(force["maxdepth"])
-    high, low = (
-        None if force[key] is None else maxdepth * force[key] / 100 for key in ("qdepthhi", "qdepthlo")
-    )
-    y = _TOP + number * _ROW + (_ROW - _BAR) / 2
-    level = planned["alone_at_action_messages"] if planned else None
-    words = (
-        f"{each['name']}: MAXDEPTH {maxdepth}, QDEPTHHI {force['qdepthhi']}, QDEPTHLO {force['qdepthlo']}."
-    )
-    name = str(each["name"])
-    return Bar(
-        name=name if len(name) <= _LONGEST else f"{name[: _LONGEST - 1]}\N{HORIZONTAL ELLIPSIS}",
-        label_y=y + _BAR - 2,
-        y=y,
-        end=_x(maxdepth, largest),
-        low=_on_the_axis(low, largest),
-        high=_on_the_axis(high, largest),
-        level=_on_the_axis(level, largest),
-        over="" if maxdepth <= largest else f"MAXDEPTH {grouped(maxdepth)} \N{RIGHTWARDS ARROW}",
-        words=words,
-    )
-
-
-_LONGEST = 30
-"""Characters of a name that fit beside its bar."""
-
-
-def _on_the_axis(messages: float | None, largest: int) -> float | None:
-    return None if messages is None or messages > largest else _x(messages, largest)

@@ -20,9 +20,9 @@ from app.fits.kept import CurvesBeside
 from app.fits.resolve import curve_of, evaluate
 from app.plans import service
 from app.plans.changes_pages import ChangeRow, document_changes, result_changes
+from app.plans.charts import FillChart, fill_chart
 from app.plans.depth_pages import Depths, advised, depths_of
 from app.plans.errors import PlanNotFound, StoredOutputRefused
-from app.plans.fill_chart import FillChart, fill_chart
 from app.plans.finding_groups import FindingView
 from app.plans.measured import MeasuredLinks, measured_of
 from app.plans.result_tables import TABLES, csv_text, xlsx_bytes

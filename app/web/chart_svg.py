@@ -37,6 +37,7 @@ _MOST_MARK_LINES = 40
 _PIECE = 6.0
 _ROW, _BAR, _BAR_NAME = 46, 18, 16
 _ROW_BESIDE, _BAR_BESIDE = 22, 16
+_SHORT_MARK, _LONG_MARK = 1, 3
 _SIGNS: Mapping[str, str] = {
     "up": "M{x:g} {y:g}m0 -6l6 10h-12z",
     "down": "M{x:g} {y:g}m0 6l6 -10h-12z",
@@ -603,9 +604,17 @@ def _draw_bars(chart: BarChart, kind: str, width: int) -> Drawing:
         for nth, bar in enumerate(chart.bars):
             _bar_beside(sheet, bar, left, 8 + nth * _ROW_BESIDE, (right - left) / longest)
         return sheet.drawing(chart, kind, 16 + len(chart.bars) * _ROW_BESIDE)
+    bottom, scale = 4 + _ROW * len(chart.bars), (width - 2) / longest
+    if chart.x_axis:
+        for tick in chart.x_axis.ticks(min(_MOST_X_TICKS, width // _PX_PER_TICK)):
+            x = 1 + position(tick.value) * scale
+            half = len(tick.label) * _TICK_CHARACTER / 2
+            sheet.line("grid", x, 4, x, bottom)
+            sheet.text(min(max(x, half), width - half), bottom + 16, tick.label, anchor="middle")
+        sheet.text(width, bottom + 31, chart.x_axis.title, anchor="end")
     for nth, bar in enumerate(chart.bars):
-        _bar_below(sheet, bar, 4 + nth * _ROW, (width - 2) / longest)
-    return sheet.drawing(chart, kind, 4 + _ROW * len(chart.bars))
+        _bar_below(sheet, bar, 4 + nth * _ROW, scale, text_style="halo" if chart.x_axis else "")
+    return sheet.drawing(chart, kind, bottom + (_TICKS + _TITLE if chart.x_axis else 0))
 
 
 def _bar_beside(sheet: _Sheet, bar: Bar, left: float, y: float, scale: float) -> None:
@@ -614,12 +623,12 @@ def _bar_beside(sheet: _Sheet, bar: Bar, left: float, y: float, scale: float) ->
     sheet.text(end + 6, y + _BAR_BESIDE - 4, bar.text)
 
 
-def _bar_below(sheet: _Sheet, bar: Bar, top: float, scale: float) -> None:
+def _bar_below(sheet: _Sheet, bar: Bar, top: float, scale: float, *, text_style: str) -> None:
     y = top + _BAR_NAME
-    sheet.text(0, top + 11, bar.name, "name")
+    sheet.text(0, top + 11, bar.name, f"name {text_style}".rstrip())
     begin = len(bar.name) * _NAME_CHARACTER + 8
     has_room = begin + len(bar.text) * _TICK_CHARACTER <= sheet.width
-    sheet.text(begin, top + 11, bar.text if has_room else bar.warning)
+    sheet.text(begin, top + 11, bar.text if has_room else bar.warning, text_style)
     width = (bar.extent if bar.whole is None else bar.whole) * scale
     sheet.add(
         "rect", f"storage{'' if bar.whole is not None else ' unknown'}", x=1, y=y, width=width, height=_BAR
@@ -627,6 +636,9 @@ def _bar_below(sheet: _Sheet, bar: Bar, top: float, scale: float) -> None:
     _parts(sheet, bar, 1, y, _BAR, scale)
     if bar.whole is not None:
         sheet.line("end", width + 1, y - 3, width + 1, y + _BAR + 3)
+    for mark in bar.marks:
+        x, reach = 1 + mark.at * scale, _LONG_MARK if mark.is_long else _SHORT_MARK
+        sheet.line(mark.style, x, y - reach, x, y + _BAR + reach)
 
 
 def _parts(sheet: _Sheet, bar: Bar, left: float, y: float, height: float, scale: float) -> float:

@@ -149,6 +149,15 @@ class Part:
 
 
 @dataclass(frozen=True, slots=True)
+class BarMark:
+    """A stroke across a bar; a long one reaches further above and below it."""
+
+    at: float
+    style: str = "mark"
+    is_long: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class Bar:
     """An amount and its parts, one after the other."""
 
@@ -159,6 +168,7 @@ class Bar:
     """What there is of it, drawn behind the parts; None where that is not known."""
     warning: str = ""
     """What is wrong, for narrow pages, which have no room for the text."""
+    marks: tuple[BarMark, ...] = ()
 
     @property
     def extent(self) -> float:
@@ -176,6 +186,8 @@ class BarChart:
     bars: tuple[Bar, ...]
     is_beside: bool = False
     """Whether names and texts are next to the bars and not above them."""
+    x_axis: Axis | None = None
+    """The axis below the bars; None where each bar names its amount. Without one, bars reach across the page."""
     width: int = 760
 
 

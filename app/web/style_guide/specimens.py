@@ -15,7 +15,7 @@ from app.events.simulate_pages import SimulationView
 from app.events.simulate_pages import answer_of as events_answer
 from app.nightly.view import FindingLine, RunProgress
 from app.plans.changes_pages import ChangeRow, document_changes
-from app.plans.fill_chart import FillChart, fill_chart
+from app.plans.charts import FillChart, fill_chart
 from app.plans.finding_groups import FindingView, findings_shown
 from app.plans.pages import OutputTextView
 from app.plans.result_view import FacilityLine, StructureLine, facility_lines, structure_lines

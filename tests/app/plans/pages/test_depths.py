@@ -104,12 +104,13 @@ def test_a_maxdepth_beyond_the_structure_does_not_stretch_the_picture() -> None:
     assert depths.chart is not None
     wide, narrow = depths.chart.bars
     assert wide.name == "A"
-    assert "999" in wide.over
-    assert wide.high is None
-    assert wide.end == depths.chart.right
-    assert narrow.high is not None
-    assert narrow.low is not None
-    assert depths.chart.left < narrow.low < narrow.high < narrow.end < depths.chart.right
+    assert "999" in wide.text
+    assert wide.text.endswith("more than is drawn")
+    last = depths.chart.x_axis.last if depths.chart.x_axis else None
+    assert wide.extent == last
+    assert not any(mark.style == "mark strong" for mark in wide.marks)
+    low, high = (mark.at for mark in narrow.marks if mark.style.startswith("mark"))
+    assert 0 < low < high < narrow.extent < wide.extent
 
 
 def test_many_queues_are_drawn_in_part_and_listed_page_by_page() -> None:
@@ -119,7 +120,7 @@ def test_many_queues_are_drawn_in_part_and_listed_page_by_page() -> None:
     assert [row.name for row in depths.rows] == [f"Q{n:03}" for n in range(30, 40)]
     assert depths.chart is not None
     assert depths.chart.bars[0].name == "Q039"
-    assert depths.chart.omitted == 28
+    assert depths.bars_omitted == 28
 
 
 @pytest.mark.parametrize(

@@ -1,20 +1,18 @@
-"""How a structure fills: usage of INITSIZE against messages, with the offload rules and thresholds on it.
-
-Made from the figures of the stored result: where each rule starts, what INITSIZE holds, what the backlog uses.
-"""
+"""The charts of a structure: how it fills, and how deep its queues may get. Both show figures of the stored result."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from app.web.axes import Linear
-from app.web.charts import Chart, Level, Line, Spot
+from app.web.charts import Bar, BarChart, BarMark, Chart, Level, Line, Part, Spot
 from app.web.rendering import grouped
 from planner_core.units import KIB
 
 _FULL = 100
+MOST_BARS = 12
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +33,7 @@ class FillChart:
 
 
 def fill_chart(found: Mapping[str, Any]) -> FillChart | None:
-    """The chart of an application structure; None where nothing is planned for it or it holds nothing."""
+    """Return usage of INITSIZE against messages, with the offload rules; None where there is nothing to draw."""
     backlog, plain = found.get("messages") or 0, found.get("messages_in_initsize") or 0
     offloaded = found.get("messages_in_initsize_with_offload") or plain
     if not backlog or not plain:
@@ -94,3 +92,60 @@ def _rule(step: Mapping[str, Any]) -> str:
 def _short(step: Mapping[str, Any]) -> str:
     size = step["size_bytes"]
     return f"over {size // KIB}K offloaded" if size else "all offloaded"
+
+
+def depth_chart(queues: Sequence[Mapping[str, Any]]) -> BarChart | None:
+    """Return bars up to MAXDEPTH for the queues with the highest ones, with QDEPTHLO and QDEPTHHI on them."""
+    drawn = sorted((each for each in queues if drawn_depth(each)), key=drawn_depth, reverse=True)[:MOST_BARS]
+    if not drawn:
+        return None
+    # A MAXDEPTH of 999 999 999 would squeeze all other bars: the axis ends where a structure is full of one queue.
+    last = drawn_depth(drawn[0])
+    return BarChart(
+        id="depth",
+        title="MAXDEPTH, QDEPTHHI and QDEPTHLO by queue",
+        description=" ".join(
+            f"{each['name']}: MAXDEPTH {found['maxdepth']}, QDEPTHHI {found['qdepthhi']}, QDEPTHLO {found['qdepthlo']}."
+            for each in drawn
+            for found in (_depths_in_force(each),)
+        ),
+        bars=tuple(_depth_bar(each, last) for each in drawn),
+        x_axis=Linear(0, last, "messages"),
+    )
+
+
+def _depths_in_force(queue: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return the depths that the plan gives, or else those that are advised."""
+    found: Mapping[str, Any] = queue.get("planned") or queue
+    return found
+
+
+def drawn_depth(queue: Mapping[str, Any]) -> int:
+    """Return the length of a queue's bar: MAXDEPTH, or what SIZE holds of the queue where that is less."""
+    planned, maxdepth = queue.get("planned"), int(_depths_in_force(queue)["maxdepth"] or 0)
+    if planned is None or not maxdepth:
+        return maxdepth
+    return min(maxdepth, max(planned["alone_in_size_messages"], queue["maxdepth"] or 0, 1))
+
+
+def _depth_bar(queue: Mapping[str, Any], last: int) -> Bar:
+    found, planned = _depths_in_force(queue), queue.get("planned")
+    maxdepth = int(found["maxdepth"])
+    end = min(maxdepth, last)
+    high, low = (
+        None if found[key] is None else maxdepth * found[key] / _FULL for key in ("qdepthhi", "qdepthlo")
+    )
+    level = planned["alone_at_action_messages"] if planned else None
+    marks = (
+        (low, BarMark(low or 0)),
+        (high, BarMark(high or 0, "mark strong", is_long=True)),
+        (level, BarMark(level or 0, "level", is_long=True)),
+    )
+    split = end if high is None else min(high, end)
+    return Bar(
+        str(queue["name"]),
+        f"MAXDEPTH {grouped(maxdepth)}{', more than is drawn' if maxdepth > last else ''}",
+        (Part("depth", split), Part("depth high", end - split)),
+        whole=end,
+        marks=tuple(mark for at, mark in marks if at is not None and at <= last),
+    )
