@@ -75,7 +75,7 @@ def _add_options(made: argparse.ArgumentParser, question: type[Question]) -> Non
     from planner_core.questions import parameters
 
     for each in parameters(question).values():
-        option = f"--{each.name.replace('_', '-')}"
+        option = f"--{each.option}"
         if each.is_flag:
             made.add_argument(option, action="store_const", const="true", help=each.about)
             continue

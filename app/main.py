@@ -17,8 +17,6 @@ from starlette.middleware import Middleware
 from app import routers
 from app.clusters import api as cluster
 from app.clusters import description as cluster_description
-from app.clusters import explaining_answers as waiting_description
-from app.clusters import explaining_api as waiting
 from app.database.engine import Database, DatabaseUnusable, database_url
 from app.documentation import api_docs
 from app.events import api as events
@@ -144,7 +142,6 @@ def create_app(settings: Settings | None = None) -> FastAPI:
         events_description.add,
         cluster_description.add,
         running_description.add,
-        waiting_description.add,
         placement_description.add,
         structure_answers.add,
         scenarios_description.add,
@@ -160,7 +157,6 @@ def create_app(settings: Settings | None = None) -> FastAPI:
         night.router,
         events.router,
         cluster.router,
-        waiting.router,
         whatif.router,
         running.router,
         structure_routes.router,

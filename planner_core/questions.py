@@ -314,9 +314,12 @@ class Flag(_Read):
 
 @dataclass(frozen=True, slots=True)
 class Metavar:
-    """What the help of the command line shows for a parameter's value."""
+    """How the command line shows a parameter."""
 
     text: str
+    """What its help shows for the value."""
+    option: str = ""
+    """The name of the option, where it differs from that of the parameter."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -344,6 +347,7 @@ class Parameter:
     is_flag: bool
     is_required: bool
     label: Label | None
+    option: str
     default: str
     """The default as a text, values of a list with blanks between them; empty without one."""
 
@@ -353,7 +357,7 @@ def parameters(model: type[Question]) -> dict[str, Parameter]:
     found: dict[str, Parameter] = {}
     for field, info in model.model_fields.items():
         name = info.alias or field
-        metavar = next((each.text for each in info.metadata if isinstance(each, Metavar)), "N")
+        shown = next((each for each in info.metadata if isinstance(each, Metavar)), Metavar("N"))
         is_list = any(isinstance(each, Rules | ListOf) for each in info.metadata)
         choices = (
             tuple(str(each) for each in get_args(info.annotation)) if _is_choice(info.annotation) else ()
@@ -364,7 +368,17 @@ def parameters(model: type[Question]) -> dict[str, Parameter]:
         default = "" if given is None else " ".join(map(str, given if isinstance(given, tuple) else (given,)))
         is_flag = any(isinstance(each, Flag) for each in info.metadata)
         found[name] = Parameter(
-            name, field, about, metavar, choices, is_list, is_flag, info.is_required(), label, default
+            name,
+            field,
+            about,
+            shown.text,
+            choices,
+            is_list,
+            is_flag,
+            info.is_required(),
+            label,
+            shown.option or name.replace("_", "-"),
+            default,
         )
     return found
 

@@ -6,12 +6,13 @@ from typing import Annotated
 
 from fastapi import APIRouter, Depends, Query
 
-from app.clusters import service
+from app.clusters import explaining, service
 from app.fits.dependencies import CurvesDep
 from app.sizing.body import DocumentBody
 from app.web.openapi import json_request, plan_request, problems
 from app.web.questions import check_parameters
 from planner_core.clusters.answer import DecisionAnswer
+from planner_core.clusters.explain import WaitingExplanation
 from planner_core.clusters.load import ClusterLoadAnswer
 from planner_core.clusters.model import EliminationOrder
 from planner_core.document.reading import read_json
@@ -42,3 +43,15 @@ def decide(order: Annotated[EliminationOrder, Query()], body: DocumentBody) -> D
 def load(body: DocumentBody, curves: CurvesDep) -> ClusterLoadAnswer:
     """Take a plan document; return the load of its `clusters` on its structures, normally and during each failure."""
     return service.load_answer(read_json(body), curves)
+
+
+@router.post(
+    "/explain",
+    summary="Explain why messages were not re-allocated",
+    response_description="Each message with its reason, each channel with its counts, and the steps for each queue.",
+    openapi_extra=json_request("ExplainRequest"),
+    responses=problems(413, 415, 422),
+)
+def explain_messages(body: DocumentBody) -> WaitingExplanation:
+    """Take displays of the sending queue manager and a browse of its transmission queue; return the reason for each message."""
+    return explaining.explain_json(body)

@@ -4,21 +4,28 @@ from __future__ import annotations
 
 from typing import Any
 
+from pydantic_core import to_json
+
+from app.clusters import explaining
 from app.clusters.service import EXAMPLES, load_answer
 from app.fits.kept import NoCurves
 from app.sizing.examples import examples
 from app.texts.documents import parse_yaml
-from app.web.openapi import document_schemas, put_examples, put_schemas
+from app.web.openapi import document_schemas, model_schemas, put_examples, put_schemas
 from planner_core.clusters.answer import answer
 from planner_core.clusters.file import json_schema, read_object
 from planner_core.document.reading import read_object as plan_from
 
-DECIDE, LOAD = "/api/v1/cluster/decide", "/api/v1/cluster/load"
+DECIDE, LOAD, EXPLAIN = (f"/api/v1/cluster/{answer}" for answer in ("decide", "load", "explain"))
 
 
 def add(whole: dict[str, Any]) -> None:
     """Put the components and examples into the whole description; it is called when first asked for."""
-    put_schemas(whole, document_schemas("DecisionInput", json_schema()))
+    put_schemas(
+        whole,
+        document_schemas("DecisionInput", json_schema()),
+        model_schemas(explaining.ExplainRequest, mode="validation"),
+    )
     files = {each.name: (each.title, parse_yaml(each.text.encode())) for each in EXAMPLES}
     decisions = {name: answer(read_object(document)).as_json() for name, (_, document) in files.items()}
     put_examples(whole["paths"][DECIDE]["post"], files, decisions)
@@ -26,3 +33,8 @@ def add(whole: dict[str, Any]) -> None:
         name: load_answer(plan_from(each.document), NoCurves()).as_json() for name, each in examples().items()
     }
     put_examples(whole["paths"][LOAD]["post"], examples(), loads)
+    requests = {each.name: (each.title, explaining.example_request(each)) for each in explaining.EXAMPLES}
+    explanations = {
+        name: explaining.explain_json(to_json(request)).as_json() for name, (_, request) in requests.items()
+    }
+    put_examples(whole["paths"][EXPLAIN]["post"], requests, explanations)

@@ -8,10 +8,19 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from app.command_line import STANDARD_INPUT, Command, add_fail_on, add_json, write_answer
+from app.command_line import (
+    STANDARD_INPUT,
+    Command,
+    add_fail_on,
+    add_json,
+    add_question,
+    read_question,
+    write_answer,
+)
 
 if TYPE_CHECKING:
     from planner_core.clusters.explain import WaitingExplanation
+    from planner_core.questions import Question
 
 
 def add(verb: Command) -> None:
@@ -29,39 +38,28 @@ def add(verb: Command) -> None:
         required=True,
         help="the browse of its cluster transmission queue: a dump (amqsbcg), CSV or JSON",
     )
-    made.add_argument("--queue", default="", metavar="QUEUE", help="the queue of messages that name none")
-    made.add_argument(
-        "--failed-at", default="", metavar="TIME", help="when the channels failed first (ISO; UTC)"
-    )
-    made.add_argument(
-        "--at", default="", metavar="TIME", help="when browse and displays were taken (ISO; UTC)"
-    )
-    made.add_argument(
-        "--mode",
-        choices=("seed", "ibm"),
-        default="seed",
-        help="the eight eliminations of IBM's article (default), or the algorithm of its reference",
-    )
     add_json(made)
     add_fail_on(made)
+    add_question(made, _question)
+
+
+def _question() -> type[Question]:
+    from planner_core.clusters.explain import WaitingQuestion
+
+    return WaitingQuestion
 
 
 def _explain(arguments: argparse.Namespace) -> int:
-    from app.clusters.explaining import ExplanationRequest, answer, read_text, text_of
+    from app.clusters.explaining import answer, read_text, text_of
 
     def text(name: str) -> str:
         return text_of(sys.stdin.buffer.read()) if name == STANDARD_INPUT else read_text(Path(name))
 
     found = answer(
-        ExplanationRequest(
-            displays=[(name, text(name)) for name in arguments.files],
-            messages=text(arguments.messages),
-            messages_name=arguments.messages,
-            mode=arguments.mode,
-            queue=arguments.queue,
-            failed_at=arguments.failed_at,
-            browsed_at=arguments.at,
-        )
+        read_question(arguments),
+        displays=[(name, text(name)) for name in arguments.files],
+        messages=text(arguments.messages),
+        messages_name=arguments.messages,
     )
     return write_answer(arguments, found.as_json(), _lines(found))
 
@@ -74,11 +72,11 @@ def _lines(found: WaitingExplanation) -> Iterator[str]:
         state = f" {channel.status}" if channel.status else ""
         yield f"{channel.channel or 'no channel'}{state}: {channel.messages}: {counts}"
         if channel.next_retry:
-            yield f"    {channel.next_retry.sentence}"
+            yield f"    {channel.next_retry.explanation}"
     for each in found.messages:
-        queue = each.message.queue or "no queue named"
-        yield f"{each.message.number:>6}  {queue} for {each.queue_manager or 'nobody named'}: {REASONS[each.reason]}"
-        yield f"        {each.sentence}"
+        queue = each.queue or "no queue named"
+        yield f"{each.number:>6}  {queue} for {each.queue_manager or 'nobody named'}: {REASONS[each.reason]}"
+        yield f"        {each.explanation}"
     for problem in found.problems:
         yield f"{problem.text}, line {problem.line}: {problem.message}"
     for assumption in found.assumptions:

@@ -11,11 +11,12 @@ from fastapi.responses import Response
 from starlette.concurrency import run_in_threadpool
 
 from app.clusters.explain_view import ExplanationView, shown
-from app.clusters.explaining import EXAMPLES, ExplanationExample, ExplanationRequest, answer, text_of
+from app.clusters.explaining import EXAMPLES, ExplanationExample, answer, text_of
 from app.web.field_values import Kind
 from app.web.forms import FormField, read_posted
 from app.web.rendering import Page, render
-from planner_core.clusters.model import MODES, Mode
+from planner_core.clusters.explain import WaitingQuestion
+from planner_core.clusters.model import MODES
 from planner_core.errors import InputInvalid
 
 router = APIRouter(include_in_schema=False)
@@ -82,19 +83,20 @@ def _answered(
     displays = [("displays", typed.get("displays", "")), *files.get("displays_files", [])]
     browses = files.get("messages_file", [])
     name, text = browses[0] if browses else ("messages", typed.get("messages", ""))
-    mode: Mode = "ibm" if typed.get("mode") == "ibm" else "seed"
-    question = ExplanationRequest(
-        displays=[each for each in displays if each[1].strip()],
-        messages=text,
-        messages_name=name,
-        mode=mode,
+    question = WaitingQuestion(
+        mode="ibm" if typed.get("mode") == "ibm" else "seed",
         queue=typed.get("queue", "")[:48],
         failed_at=typed.get("failed_at", "")[:40],
         browsed_at=typed.get("browsed_at", "")[:40],
     )
     names = tuple(name for sent in files.values() for name, _ in sent)
     try:
-        found = answer(question)
+        found = answer(
+            question,
+            displays=[each for each in displays if each[1].strip()],
+            messages=text,
+            messages_name=name,
+        )
     except InputInvalid as error:
         wrong = {each.field.lstrip("/"): each.message for each in error.problems}
         page = _page(typed, wrong=wrong, files=names)

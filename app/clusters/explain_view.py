@@ -8,9 +8,16 @@ from datetime import datetime
 from typing import Final
 
 from app.web.rendering import grouped
-from planner_core.clusters.decide import Decision, DecisionStep
+from planner_core.clusters.answer import QueueDecision
+from planner_core.clusters.decide import DecisionStep
 from planner_core.clusters.displays import DisplayProblem
-from planner_core.clusters.explain import REASONS, ChannelCount, ExplainedMessage, Reason, WaitingExplanation
+from planner_core.clusters.explain import (
+    REASONS,
+    ExplainedMessage,
+    Reason,
+    WaitingChannel,
+    WaitingExplanation,
+)
 from planner_core.clusters.model import Candidate
 from planner_core.findings import Finding
 from planner_core.provenance import Assumption
@@ -109,7 +116,7 @@ class ExplanationView:
     wide: Picture
     narrow: Picture
     legend: tuple[tuple[Reason, str, int], ...]
-    channels: tuple[ChannelCount, ...]
+    channels: tuple[WaitingChannel, ...]
     channels_left_out: int
     reasons: tuple[tuple[Reason, str], ...]
     """Those that occur, as columns of the table."""
@@ -155,7 +162,7 @@ def _summary(found: WaitingExplanation) -> str:
     return f"{waits} for {'1 channel' if channels == 1 else f'{channels:,} channels'}: {', '.join(parts)}."
 
 
-def _picture(channels: Sequence[ChannelCount], *, kind: str, width: int, left: int) -> Picture:
+def _picture(channels: Sequence[WaitingChannel], *, kind: str, width: int, left: int) -> Picture:
     most = max((channel.messages for channel in channels), default=1)
     room = width - left - 64
     bars = []
@@ -182,7 +189,7 @@ def _picture(channels: Sequence[ChannelCount], *, kind: str, width: int, left: i
 def _groups(messages: Iterable[ExplainedMessage]) -> tuple[MessageGroup, ...]:
     alike: dict[tuple[str, str, str, Reason, str], list[ExplainedMessage]] = {}
     for each in messages:
-        key = each.channel, each.queue_manager, each.message.queue, each.reason, each.sentence
+        key = each.channel, each.queue_manager, each.queue, each.reason, each.explanation
         alike.setdefault(key, []).append(each)
     order = list(REASONS)
     return tuple(
@@ -195,24 +202,25 @@ def _groups(messages: Iterable[ExplainedMessage]) -> tuple[MessageGroup, ...]:
 
 def _group(members: Sequence[ExplainedMessage]) -> MessageGroup:
     first = members[0]
-    times = [each.message.put_at for each in members if each.message.put_at]
-    ids = [each.message.message_id or f"number {each.message.number}" for each in members]
+    times = [each.put_at for each in members if each.put_at]
+    ids = [each.message_id or f"number {each.number}" for each in members]
     count = len(members)
     return MessageGroup(
         count=count,
         channel=first.channel,
         queue_manager=first.queue_manager,
-        queue=first.message.queue,
+        queue=first.queue,
         reason=first.reason,
         title=REASONS[first.reason],
-        sentence=first.sentence,
+        sentence=first.explanation,
         first=min(times, default=None),
         last=max(times, default=None),
         ids=(*ids[:_MOST_IDS], *((f"and {count - _MOST_IDS:,} more",) if count > _MOST_IDS else ())),
     )
 
 
-def _grid(decision: Decision) -> Grid:
+def _grid(found: QueueDecision) -> Grid:
+    decision = found.decision
     steps = tuple(step for step in decision.steps if step.reached)
     rows = []
     for candidate in decision.candidates:
@@ -234,7 +242,7 @@ def _grid(decision: Decision) -> Grid:
         for step in steps
         for each in step.eliminated
     )
-    return Grid(decision.situation.queue, steps, tuple(rows), result, reasons)
+    return Grid(found.queue, steps, tuple(rows), result, reasons)
 
 
 def value_in(step: str, candidate: Candidate) -> str:

@@ -3,25 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from typing import Annotated, Any, NamedTuple, NoReturn
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
-from pydantic_core import to_json
+from pydantic import Field, ValidationError
 
 from app.texts import example_files
 from planner_core.clusters.displays import read_displays
-from planner_core.clusters.explain import WaitingExplanation, explain
+from planner_core.clusters.explain import WaitingExplanation, WaitingQuestion, explain
 from planner_core.clusters.messages import Browse, instant, read_messages, read_rows
-from planner_core.clusters.model import Mode
 from planner_core.document.problems import field_problems
 from planner_core.document.reading import parse_json
 from planner_core.errors import DocumentInvalid, FieldProblem, InputInvalid
 
 LARGEST_FILE_BYTES = 32 * 2**20
-WHAT = "The question"
+WHAT = WaitingQuestion.what
 _FOLDER = "waiting"
 _MOST_TEXTS = 50
 _MOST_PROBLEMS = 5
@@ -65,39 +62,56 @@ EXAMPLES = (
 )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ExplanationRequest:
-    """What is asked, as text."""
+class ExplainRequest(WaitingQuestion, extra="forbid", strict=True):
+    """The displays of a sender, and a browse of its transmission queue."""
 
-    displays: Sequence[tuple[str, str]]
-    messages: str | list[dict[str, Any]]
-    messages_name: str = "messages"
-    mode: Mode = "seed"
-    queue: str = ""
-    failed_at: str = ""
-    browsed_at: str = ""
+    displays: Annotated[
+        str | list[str],
+        Field(
+            description="DISPLAY CLUSQMGR(*) ALL, QCLUSTER(*) ALL, CHSTATUS(*) ALL and QMGR of the sending queue manager, as "
+            "one text or several, in the format of runmqsc, of the console or of CSQUTIL."
+        ),
+    ]
+    messages: Annotated[
+        str | list[dict[str, Any]],
+        Field(
+            description="The browse: the text of a dump (amqsbcg), CSV or JSON lines; or a list of objects with message_id, "
+            "channel or correlation_id, queue, queue_manager, put_at, accounting_token, bind, logical_order."
+        ),
+    ]
 
 
-def answer(question: ExplanationRequest) -> WaitingExplanation:
-    """Explain the messages.
+def answer(
+    question: WaitingQuestion,
+    *,
+    displays: Sequence[tuple[str, str]],
+    messages: str | list[dict[str, Any]],
+    messages_name: str = "messages",
+) -> WaitingExplanation:
+    """Explain the messages of a browse.
+
+    Args:
+        question: The order of eliminations, and what the texts do not show.
+        displays: Name and text of each display.
+        messages: The browse.
+        messages_name: The name under which its problems are reported.
 
     Raises:
-        InputInvalid: A time is none, or there are no messages.
+        InputInvalid: A time cannot be read, or the browse has no messages.
     """
     failed_at = _time(question.failed_at, "/failed_at")
     browsed_at = _time(question.browsed_at, "/browsed_at")
     if failed_at and browsed_at and browsed_at < failed_at:
         _invalid("/browsed_at", "is before failed_at: the browse cannot show what had not failed yet")
-    told = question.messages
     browse = (
-        read_messages(told, name=question.messages_name)
-        if isinstance(told, str)
-        else read_rows(told, name=question.messages_name)
+        read_messages(messages, name=messages_name)
+        if isinstance(messages, str)
+        else read_rows(messages, name=messages_name)
     )
     if not browse.messages:
         _invalid("/messages", _nothing(browse))
     return explain(
-        read_displays(question.displays),
+        read_displays(displays),
         browse,
         mode=question.mode,
         queue=question.queue.strip(),
@@ -149,65 +163,29 @@ def _invalid(field: str, message: str) -> NoReturn:
     raise InputInvalid(WHAT, (FieldProblem(field, message),)) from None
 
 
-class ExplainRequest(BaseModel):
-    """What the sender shows of the cluster, and a browse of its transmission queue."""
-
-    model_config = ConfigDict(extra="forbid", strict=True)
-
-    displays: Annotated[
-        str | list[str],
-        Field(
-            description="DISPLAY CLUSQMGR(*) ALL, QCLUSTER(*) ALL, CHSTATUS(*) ALL and QMGR of the sending queue manager, as "
-            "one text or several, in the framing of runmqsc, of the console or of CSQUTIL."
-        ),
-    ]
-    messages: Annotated[
-        str | list[dict[str, Any]],
-        Field(
-            description="The browse: the text of a dump (amqsbcg), CSV or JSON lines; or a list of objects with message_id, "
-            "channel or correlation_id, queue, queue_manager, put_at, accounting_token, bind, logical_order."
-        ),
-    ]
-    mode: Annotated[Mode, Field(description="The order of eliminations.")] = "seed"
-    queue: Annotated[str, Field(max_length=48, description="The queue of messages that name none.")] = ""
-    failed_at: Annotated[
-        str, Field(max_length=40, description="When the channels failed first (ISO; without a zone UTC).")
-    ] = ""
-    browsed_at: Annotated[str, Field(max_length=40, description="When browse and displays were taken.")] = ""
-
-
-def explanation_json(body: bytes) -> bytes:
-    """The answer to a request's body, as JSON text.
+def explain_json(body: bytes) -> WaitingExplanation:
+    """Explain the messages of a request.
 
     Raises:
-        InputInvalid: Not JSON, or no question.
+        InputInvalid: The body is not JSON, or not a valid request.
     """
     try:
         parsed = parse_json(body)
     except DocumentInvalid as error:
         raise InputInvalid(WHAT, error.problems) from None
     try:
-        asked = ExplainRequest.model_validate(parsed)
+        request = ExplainRequest.model_validate(parsed)
     except ValidationError as error:
         raise InputInvalid(
             WHAT, field_problems(error, parsed, model=ExplainRequest, what="the question")
         ) from None
-    texts = [asked.displays] if isinstance(asked.displays, str) else asked.displays
+    texts = [request.displays] if isinstance(request.displays, str) else request.displays
     if len(texts) > _MOST_TEXTS:
         _invalid("/displays", f"has more than {_MOST_TEXTS} texts: join them")
-    question = ExplanationRequest(
-        displays=[
-            (f"displays[{at}]" if len(texts) > 1 else "displays", text) for at, text in enumerate(texts)
-        ],
-        messages=asked.messages,
-        mode=asked.mode,
-        queue=asked.queue,
-        failed_at=asked.failed_at,
-        browsed_at=asked.browsed_at,
-    )
-    return to_json(answer(question).as_json())
+    displays = [(f"displays[{at}]" if len(texts) > 1 else "displays", text) for at, text in enumerate(texts)]
+    return answer(request, displays=displays, messages=request.messages)
 
 
 def example_request(example: ExplanationExample) -> Mapping[str, str]:
-    """The example as a request."""
+    """Return the request of an example."""
     return {"displays": example.displays, "messages": example.messages}

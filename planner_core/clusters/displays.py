@@ -11,13 +11,16 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Final, Literal, TypeVar
+from typing import Annotated, Final, Literal, TypeVar
+
+from pydantic import Field
 
 from planner_core import tables
 from planner_core.clusters.model import Situation
 from planner_core.document.cluster_instances import DEFAULT_WEIGHT, MOST_CHANNELS, Channel, Instance, Status
 from planner_core.provenance import Assumption, Basis
 from planner_core.texts.mqsc.records import Record, read_records
+from planner_core.wire import Answer
 
 _DEFAULTS: Final = tables.constants("cluster_defaults")
 SHORT_RETRIES, SHORT_INTERVAL_S = _DEFAULTS["shortrty"].value, _DEFAULTS["shorttmr"].value
@@ -68,16 +71,12 @@ _LOCAL_TYPES: Final = ("QLOCAL", "QALIAS", "QREMOTE")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class DisplayProblem:
-    """What could not be read, in which text and line (from 1)."""
+class DisplayProblem(Answer):
+    """A part of a text that could not be read."""
 
     text: str
-    line: int
+    line: Annotated[int, Field(description="Line of the text, from 1.")]
     message: str
-
-    def as_json(self) -> dict[str, object]:
-        """JSON-ready."""
-        return {"text": self.text, "line": self.line, "message": self.message}
 
 
 def assumed(what: str, basis: Basis) -> Assumption:

@@ -17,17 +17,21 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
-from typing import Final, Literal
+from typing import Annotated, ClassVar, Final, Literal
 
-from planner_core.clusters.answer import QueueDecision
+from pydantic import Field, PlainSerializer, WithJsonSchema, computed_field
+
+from planner_core.clusters.answer import ModeName, QueueDecision
 from planner_core.clusters.decide import Decision, decide
 from planner_core.clusters.displays import LONG_RETRIES, DisplayProblem, Displays, Retries, Route, assumed
 from planner_core.clusters.messages import Browse, WaitingMessage
-from planner_core.clusters.model import Bind, Message, Mode
-from planner_core.clusters.reallocate import CAUSES, eligibility
+from planner_core.clusters.model import Bind, EliminationOrder, Message, Mode
+from planner_core.clusters.reallocate import CAUSES, Cause, eligibility
 from planner_core.document.cluster_instances import Status
 from planner_core.findings import Finding, finding, in_order
 from planner_core.provenance import Assumption, Basis
+from planner_core.questions import Metavar
+from planner_core.wire import Answer, TextOrNull, Unchecked
 
 Reason = Literal[
     "not_eligible", "only_choice", "most_favoured", "put_disabled", "not_redriven", "channel_works", "unknown"
@@ -54,136 +58,128 @@ _ONE_PUT: Final = timedelta(seconds=1)
 """Two stamps of one put differ by less; attempts are a second apart at least."""
 
 
+def _iso(at: datetime) -> str:
+    return at.astimezone(UTC).isoformat().replace("+00:00", "Z")
+
+
+Moment = Annotated[datetime, Unchecked(), PlainSerializer(_iso, return_type=str)]
+Counts = Annotated[
+    Mapping[Reason, int],
+    Unchecked(),
+    WithJsonSchema(
+        {
+            "type": "object",
+            "properties": {reason: {"type": "integer"} for reason in REASONS},
+            "required": list(REASONS),
+        }
+    ),
+]
+"""Messages by reason; every reason is there."""
+
+
+class WaitingQuestion(EliminationOrder):
+    """The facts that neither displays nor a browse show, and the order of eliminations."""
+
+    what: ClassVar[str] = "The question"
+    queue: Annotated[str, Metavar("QUEUE")] = Field(
+        "", max_length=48, description="the queue of messages without a queue name"
+    )
+    failed_at: Annotated[str, Metavar("TIME")] = Field(
+        "", max_length=40, description="when the channels first failed (ISO; UTC unless it names a zone)"
+    )
+    browsed_at: Annotated[str, Metavar("TIME", option="at")] = Field(
+        "",
+        max_length=40,
+        description="when the browse and the displays were made (ISO; UTC unless it names a zone)",
+    )
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
-class NextRetry:
-    """When a channel tries again, as far as it can be told.
+class NextRetry(Answer):
+    """The next attempt of a channel."""
 
-    `at`: the next attempt; `within_s`: at most this long after the display; `schedule` in words.
-    """
-
-    at: datetime | None
-    within_s: int | None
+    at: Annotated[Moment | None, Field(description="Null if no time is known to count from.")]
+    within_s: Annotated[int | None, Field(description="At most this long after the display.")]
     interval_s: int | None
     attempts_left: int | None
-    sentence: str
-
-    def as_json(self) -> dict[str, object]:
-        """JSON-ready."""
-        return {
-            "at": _iso(self.at),
-            "within_s": self.within_s,
-            "interval_s": self.interval_s,
-            "attempts_left": self.attempts_left,
-            "explanation": self.sentence,
-        }
+    explanation: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ExplainedMessage:
-    """A message, and why it is where it is."""
+class ExplainedMessage(Answer):
+    """A message, and the reason why it was not re-allocated."""
 
-    message: WaitingMessage
-    channel: str
-    queue_manager: str
-    is_eligible: bool | None
-    causes: tuple[str, ...]
+    number: Annotated[int, Field(description="Position in the browse, from 1, or the number in the dump.")]
+    message_id: TextOrNull
+    channel: Annotated[TextOrNull, Field(description="The channel that it waits for.")]
+    queue_manager: TextOrNull
+    queue: TextOrNull
+    put_at: Annotated[
+        Moment | None, Field(description="Put time on the transmission queue; re-allocation renews it.")
+    ]
+    original_put_at: Annotated[
+        Moment | None, Field(description="Put time of the application's own descriptor.")
+    ]
+    eligible: Annotated[bool | None, Field(description="Null if the browse does not show it.")]
+    causes: tuple[Cause, ...]
     reason: Reason
-    sentence: str
-    step: str = ""
-    """Id of the step that left nothing but where it waits, of `most_favoured`."""
-    attribute: str = ""
-    goes_to: tuple[str, ...] = ()
-    """Where the next attempt would send it, of `not_redriven`."""
-    is_evaluated_since: bool | None = None
-    """Whether its put time shows that it was looked at since it was put, or since the channel failed; None: not known."""
-
-    def as_json(self) -> dict[str, object]:
-        """JSON-ready."""
-        return {
-            "number": self.message.number,
-            "message_id": self.message.message_id or None,
-            "channel": self.channel or None,
-            "queue_manager": self.queue_manager or None,
-            "queue": self.message.queue or None,
-            "put_at": _iso(self.message.put_at),
-            "original_put_at": _iso(self.message.original_put_at),
-            "eligible": self.is_eligible,
-            "causes": list(self.causes),
-            "reason": self.reason,
-            "explanation": self.sentence,
-            "step": self.step or None,
-            "attribute": self.attribute or None,
-            "goes_to": list(self.goes_to),
-            "evaluated_since": self.is_evaluated_since,
-        }
+    explanation: str
+    step: Annotated[
+        TextOrNull, Field(description="For most_favoured: `id` of the last step that eliminated a candidate.")
+    ] = ""
+    attribute: TextOrNull = ""
+    goes_to: Annotated[
+        tuple[str, ...], Field(description="For not_redriven: the destinations of the next attempt.")
+    ] = ()
+    evaluated_since: Annotated[
+        bool | None,
+        Field(
+            description="Whether its put time shows an evaluation since it was put, or since the channel failed; null: not "
+            "known."
+        ),
+    ] = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ChannelCount:
-    """A channel and what waits for it."""
+class WaitingChannel(Answer):
+    """A channel, and the messages that wait for it."""
 
-    channel: str
-    queue_manager: str
-    status: Status | None
-    counts: Mapping[Reason, int]
-    next_retry: NextRetry | None
-    last_evaluated_at: datetime | None
+    channel: TextOrNull
+    queue_manager: TextOrNull
+    status: Annotated[Status, Unchecked(), PlainSerializer(str, return_type=str)] | None
+    counts: Counts
+    last_evaluated_at: Moment | None
     in_doubt: bool | None
+    next_retry: NextRetry | None
 
+    @computed_field
     @property
     def messages(self) -> int:
-        """All of them."""
+        """Number of messages."""
         return sum(self.counts.values())
-
-    def as_json(self) -> dict[str, object]:
-        """JSON-ready."""
-        return {
-            "channel": self.channel or None,
-            "queue_manager": self.queue_manager or None,
-            "status": self.status.value if self.status else None,
-            "messages": self.messages,
-            "counts": dict(self.counts),
-            "last_evaluated_at": _iso(self.last_evaluated_at),
-            "in_doubt": self.in_doubt,
-            "next_retry": self.next_retry.as_json() if self.next_retry else None,
-        }
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class WaitingExplanation:
-    """The whole answer."""
+class WaitingExplanation(Answer):
+    """The reason for each message that waits."""
 
-    queue_manager: str
-    mode: Mode
+    queue_manager: Annotated[TextOrNull, Field(description="The sender; null if no display names it.")]
+    mode: ModeName
+    channels: tuple[WaitingChannel, ...]
     messages: tuple[ExplainedMessage, ...]
-    channels: tuple[ChannelCount, ...]
-    decisions: tuple[Decision, ...]
-    """One for each queue that messages wait for, in the mode asked for."""
+    decisions: Annotated[
+        tuple[QueueDecision, ...], Field(description="The steps for each queue that messages wait for.")
+    ]
     assumptions: tuple[Assumption, ...]
     problems: tuple[DisplayProblem, ...]
     findings: tuple[Finding, ...]
 
+    @computed_field
     @property
-    def counts(self) -> dict[Reason, int]:
+    def counts(self) -> Counts:
         """Messages by reason."""
         counted = Counter(each.reason for each in self.messages)
         return {reason: counted[reason] for reason in REASONS}
-
-    def as_json(self) -> dict[str, object]:
-        """JSON-ready."""
-        return {
-            "queue_manager": self.queue_manager or None,
-            "mode": self.mode,
-            "counts": dict(self.counts),
-            "channels": [each.as_json() for each in self.channels],
-            "messages": [each.as_json() for each in self.messages],
-            "decisions": [
-                QueueDecision.of(each, chosen=each.queue_managers).as_json() for each in self.decisions
-            ],
-            "assumptions": [each.as_json() for each in self.assumptions],
-            "problems": [each.as_json() for each in self.problems],
-            "findings": [each.as_json() for each in self.findings],
-        }
 
 
 def explain(
@@ -229,7 +225,7 @@ def next_retry(
     status, retries = route.channel.status, route.retries
     if status is Status.STOPPED:
         words = "The channel is STOPPED: it makes no attempt, and nothing is re-driven, until it is started and fails."
-        return NextRetry(at=None, within_s=None, interval_s=None, attempts_left=0, sentence=words)
+        return NextRetry(at=None, within_s=None, interval_s=None, attempts_left=0, explanation=words)
     if status is not Status.RETRYING:
         return None
     short_s, long_s = timedelta(seconds=retries.short_interval_s), timedelta(seconds=retries.long_interval_s)
@@ -245,7 +241,7 @@ def next_retry(
             f"No attempt is left ({why}): when the last one has failed, the channel is STOPPED, and nothing is re-driven until "
             f"it is started and fails. {shape}"
         )
-        return NextRetry(at=None, within_s=None, interval_s=None, attempts_left=0, sentence=words)
+        return NextRetry(at=None, within_s=None, interval_s=None, attempts_left=0, explanation=words)
     interval = short_s if in_short else long_s if in_short is False else None
     at = None
     if last_at and interval:
@@ -264,7 +260,7 @@ def next_retry(
         words = f"Attempts from the failure on: {first}{' …' if retries.short > 3 else ''}. {shape}"  # noqa: PLR2004
     else:
         words = f"The display does not show how many attempts are left (SHORTRTS, LONGRTS). {shape}"
-    return NextRetry(at=at, within_s=seconds, interval_s=seconds, attempts_left=left, sentence=words)
+    return NextRetry(at=at, within_s=seconds, interval_s=seconds, attempts_left=left, explanation=words)
 
 
 def _shape(retries: Retries) -> str:
@@ -327,7 +323,11 @@ class _Explaining:
             mode=self.mode,
             messages=messages,
             channels=channels,
-            decisions=tuple(pair[0] for pair in self.decisions.values() if pair[0].candidates),
+            decisions=tuple(
+                QueueDecision.of(first, chosen=first.queue_managers)
+                for first, _ in self.decisions.values()
+                if first.candidates
+            ),
             assumptions=(*self.displays.assumptions, *self._assumptions()),
             problems=(*self.displays.problems, *self.browse.problems),
             findings=in_order(self.findings),
@@ -353,36 +353,40 @@ class _Explaining:
         manager = route.channel.queue_manager if route else message.queue_manager
         is_eligible, causes, words = self._eligible(message)
         base = ExplainedMessage(
-            message=message,
+            number=message.number,
+            message_id=message.message_id,
             channel=channel,
             queue_manager=manager,
-            is_eligible=is_eligible,
+            queue=message.queue,
+            put_at=message.put_at,
+            original_put_at=message.original_put_at,
+            eligible=is_eligible,
             causes=causes,
             reason="unknown",
-            sentence="",
-            is_evaluated_since=self._evaluated(message),
+            explanation="",
+            evaluated_since=self._evaluated(message),
         )
         if is_eligible is False:
-            return replace(base, reason="not_eligible", sentence=words)
+            return replace(base, reason="not_eligible", explanation=words)
         missing = self._missing(message, channel, route)
         if is_eligible is None:
             missing = words
         if missing or route is None:
-            return replace(base, sentence=missing)
-        key = message.queue, channel, base.is_evaluated_since, message.original_put_at is None
+            return replace(base, explanation=missing)
+        key = message.queue, channel, base.evaluated_since, message.original_put_at is None
         if key not in self.judged:
             self.judged[key] = self._judged(base, route)
         alike = self.judged[key]
         return replace(
             base,
             reason=alike.reason,
-            sentence=alike.sentence,
+            explanation=alike.explanation,
             step=alike.step,
             attribute=alike.attribute,
             goes_to=alike.goes_to,
         )
 
-    def _eligible(self, message: WaitingMessage) -> tuple[bool | None, tuple[str, ...], str]:
+    def _eligible(self, message: WaitingMessage) -> tuple[bool | None, tuple[Cause, ...], str]:
         if message.token_is_zero is False:
             return True, (), ""  # what a browse shows is what the queue manager goes by
         is_system = message.queue.startswith(_SYSTEM)
@@ -482,7 +486,7 @@ class _Explaining:
         return self.decisions[queue]
 
     def _judged(self, base: ExplainedMessage, route: Route) -> ExplainedMessage:
-        decision, other = self._decided(base.message.queue)
+        decision, other = self._decided(base.queue)
         status = route.channel.status
         held = tuple(
             c
@@ -491,30 +495,30 @@ class _Explaining:
             and (c.channel is None or c.channel.name == base.channel)
         )
         if set(decision.chosen) != set(other.chosen):
-            self.differing.add(base.message.queue)
+            self.differing.add(base.queue)
         managers = {candidate.queue_manager for candidate in decision.candidates}
         if len(managers) == 1 and len(decision.candidates) == 1:
             words = (
-                f"Only one choice: {base.message.queue} has one known instance, on {route.channel.queue_manager}. "
+                f"Only one choice: {base.queue} has one known instance, on {route.channel.queue_manager}. "
                 + (
                     f"{base.channel} is {status}: it waits to be sent."
                     if status in _WORKS
                     else "It waits until that channel works."
                 )
             )
-            return replace(base, reason="only_choice", sentence=words)
+            return replace(base, reason="only_choice", explanation=words)
         if status in _WORKS:
             words = (
                 f"{base.channel} is {status}, so the message waits to be sent. Messages are re-allocated only when a "
                 "channel stops or fails a retry."
             )
-            return replace(base, reason="channel_works", sentence=words)
+            return replace(base, reason="channel_works", explanation=words)
         if decision.failure:
             words = (
                 f"Every instance that remains in step {_deciding(decision)} is PUT(DISABLED): the attempt fails, and the "
                 "message stays where it is."
             )
-            return replace(base, reason="put_disabled", sentence=words)
+            return replace(base, reason="put_disabled", explanation=words)
         if any(candidate in decision.chosen for candidate in held):
             return self._most_favoured(base, route, decision)
         return self._not_redriven(base, route, decision)
@@ -534,17 +538,17 @@ class _Explaining:
             ]
             more = f"; and {len(gone) - _SHOWN} more" if len(gone) > _SHOWN else ""
             words += f" Decided by {step.attribute}: {'; '.join(shown)}{more}."
-        if base.is_evaluated_since:
-            words += f" {_looked_at(base.message)}."
+        if base.evaluated_since:
+            words += f" {_looked_at(base)}."
         if route.channel.status is not Status.STOPPED and not equals and not self._is_spent(route):
             words += " Each attempt renews its put time and leaves it here."
         if step and step.id in _RANKS and not equals and self._rank_holds(decision, route):
-            self.ranked.add((base.message.queue, base.channel))
+            self.ranked.add((base.queue, base.channel))
             words += " Without the rank it would go elsewhere: rank is evaluated before the state of channels, priority after it."
         return replace(
             base,
             reason="most_favoured",
-            sentence=words,
+            explanation=words,
             step=step.id if step else "",
             attribute=step.attribute if step else "",
         )
@@ -564,9 +568,9 @@ class _Explaining:
         status = route.channel.status
         sends = "an attempt that fails would send" if self._is_spent(route) else "the next attempt sends"
         lead = f"Not re-driven yet: according to the displays, {sends} it to {_list(goes_to)}."
-        if base.is_evaluated_since:
+        if base.evaluated_since:
             lead = (
-                f"{_looked_at(base.message, ', and it stayed')}; according to the displays, {sends} it to "
+                f"{_looked_at(base, ', and it stayed')}; according to the displays, {sends} it to "
                 f"{_list(goes_to)}."
             )
         if status is Status.STOPPING:
@@ -577,8 +581,8 @@ class _Explaining:
             when = f"{base.channel} is PAUSED: it is re-driven if the channel stops or fails."
         else:
             retry = self._retry(route)
-            when = retry.sentence if retry else ""
-        return replace(base, reason="not_redriven", sentence=f"{lead} {when}".strip(), goes_to=goes_to)
+            when = retry.explanation if retry else ""
+        return replace(base, reason="not_redriven", explanation=f"{lead} {when}".strip(), goes_to=goes_to)
 
     def _is_spent(self, route: Route) -> bool:
         """Whether a channel that retries has no attempt left."""
@@ -593,7 +597,7 @@ class _Explaining:
             )
         return self.retries[name]
 
-    def _channels(self, messages: Sequence[ExplainedMessage]) -> tuple[ChannelCount, ...]:
+    def _channels(self, messages: Sequence[ExplainedMessage]) -> tuple[WaitingChannel, ...]:
         counted: dict[str, Counter[Reason]] = {}
         managers: dict[str, str] = {}
         for each in messages:
@@ -603,7 +607,7 @@ class _Explaining:
         for channel, counts in sorted(counted.items(), key=lambda item: (-item[1].total(), item[0])):
             route = self.by_channel.get(channel)
             made.append(
-                ChannelCount(
+                WaitingChannel(
                     channel=channel,
                     queue_manager=route.channel.queue_manager if route else managers[channel],
                     status=route.channel.status if route and not route.is_state_unread else None,
@@ -634,7 +638,7 @@ class _Explaining:
         if self.queue and any(not each.queue for each in self.browse.messages):
             yield assumed(f"Messages that name no queue are for {self.queue}, as was said.", Basis.ASSUMED)
 
-    def _find(self, messages: Sequence[ExplainedMessage], channels: Sequence[ChannelCount]) -> None:
+    def _find(self, messages: Sequence[ExplainedMessage], channels: Sequence[WaitingChannel]) -> None:
         self._find_missing()
         for channel in channels:
             if channel.in_doubt:
@@ -661,9 +665,9 @@ class _Explaining:
                 "together when it returns.",
             )
         ranked = Counter(
-            (each.message.queue, each.attribute)
+            (each.queue, each.attribute)
             for each in messages
-            if each.reason == "most_favoured" and (each.message.queue, each.channel) in self.ranked
+            if each.reason == "most_favoured" and (each.queue, each.channel) in self.ranked
         )
         for (queue, attribute), count in ranked.items():
             self._say(
@@ -723,7 +727,7 @@ def _is_renewed(message: WaitingMessage) -> bool:
     return bool(put_at and original and put_at - original >= _ONE_PUT)
 
 
-def _looked_at(message: WaitingMessage, and_what: str = "") -> str:
+def _looked_at(message: ExplainedMessage, and_what: str = "") -> str:
     """What a put time later than the failure shows."""
     if message.original_put_at is None:
         return (
@@ -751,7 +755,3 @@ def _many(count: int) -> str:
 
 def _clock(at: datetime) -> str:
     return at.astimezone(UTC).strftime("%Y-%m-%d %H:%M:%S UTC")
-
-
-def _iso(at: datetime | None) -> str | None:
-    return None if at is None else at.astimezone(UTC).isoformat().replace("+00:00", "Z")

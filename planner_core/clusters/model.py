@@ -31,7 +31,8 @@ class EliminationOrder(Question, extra="ignore"):
 
     mode: Mode = Field(
         "seed",
-        description="`seed`: the eight eliminations of IBM's article; `ibm`: the algorithm of its reference.",
+        description="order of eliminations: `seed`, the eight of IBM's article (default), or `ibm`, the algorithm of its "
+        "reference",
     )
 
 

@@ -21,6 +21,7 @@ from app.uploads.qsg_map import checked as checked_mapping
 from app.web.security.hosts import host_name
 from planner_core import names
 from planner_core.clusters.displays import read_displays
+from planner_core.clusters.explain import WaitingQuestion
 from planner_core.clusters.messages import read_messages
 from planner_core.depth_events.readers import read_events
 from planner_core.document.reading import parse_json, read_json
@@ -112,7 +113,7 @@ READERS: Final[Mapping[str, Reader]] = {
     "policy among displays": lambda text: read_running([running_example().current, text]),
     "displays of a cluster": lambda text: read_displays([("displays", text)]),
     "browsed messages": read_messages,
-    "why messages wait": lambda text: explaining.answer(explaining.ExplanationRequest(displays=[("displays", text)], messages=text)),
+    "why messages wait": lambda text: explaining.answer(WaitingQuestion(), displays=[("displays", text)], messages=text),
     "input of a decision": lambda text: cluster_service.decide_text(text.encode("utf-8", "replace"), mode="seed"),
     "depth events": lambda text: read_events(text.encode("utf-8", "replace"), name="events"),
     "timelines of depth events": lambda text: event_service.read_yaml_or_json(text.encode("utf-8", "replace")),

@@ -30,7 +30,7 @@ from app.web.question_forms import QuestionForm, read_question
 from app.whatif.filling_charts import filling_chart
 from app.whatif.threshold_charts import threshold_chart
 from app.whatif.thresholds import answer as threshold_answer
-from planner_core.clusters.explain import WaitingExplanation
+from planner_core.clusters.explain import WaitingExplanation, WaitingQuestion
 from planner_core.depth_events.reading import EventReading, read_all
 from planner_core.document.model import PlanDocument
 from planner_core.plan.evaluate import evaluate
@@ -124,10 +124,9 @@ def questions(version: StoredVersion, document: PlanDocument) -> QuestionSpecime
 
 def _explanation() -> WaitingExplanation:
     example = explaining.EXAMPLES[0]
-    question = explaining.ExplanationRequest(
-        displays=[("displays", example.displays)], messages=example.messages
+    return explaining.answer(
+        WaitingQuestion(), displays=[("displays", example.displays)], messages=example.messages
     )
-    return explaining.answer(question)
 
 
 def _reading() -> EventReading:

@@ -7,7 +7,8 @@ from fastapi import FastAPI
 
 from app.clusters.explain_pages import SHOWN_TEXT
 from app.clusters.explain_view import MOST_BARS, MOST_GROUPS, shown
-from app.clusters.explaining import EXAMPLES, ExplanationRequest, answer
+from app.clusters.explaining import EXAMPLES, answer
+from planner_core.clusters.explain import WaitingQuestion
 from tests.app.web.support import Answer, call, get
 from tests.planner_core.clusters.waiting.support import ELIGIBLE, Row, clusqmgr, display, qcluster
 
@@ -108,7 +109,7 @@ def test_the_page_stays_of_a_size_that_can_be_read() -> None:
         {"channel": f"TO.M{number}", "queue": "Q1", "accounting_token": ELIGIBLE}
         for number in range(MOST_GROUPS + 5)
     ]
-    found = shown(answer(ExplanationRequest(displays=[("d", display(*rows))], messages=messages)))
+    found = shown(answer(WaitingQuestion(), displays=[("d", display(*rows))], messages=messages))
     assert (len(found.groups), found.groups_left_out) == (MOST_GROUPS, 5)
     assert (len(found.channels), found.channels_left_out) == (MOST_BARS, MOST_GROUPS + 5 - MOST_BARS)
     assert len(found.wide.bars) == MOST_BARS
@@ -118,7 +119,7 @@ def test_the_bars_are_as_long_as_their_counts() -> None:
     rows = [{"channel": "TO.A", "accounting_token": "00"}] * 3 + [
         {"channel": "TO.B", "accounting_token": "00"}
     ]
-    found = shown(answer(ExplanationRequest(displays=[], messages=rows)))
+    found = shown(answer(WaitingQuestion(), displays=[], messages=rows))
     first, second = found.wide.bars
     assert [bar.total for bar in (first, second)] == ["3", "1"]
     (long,), (short,) = first.segments, second.segments

@@ -82,8 +82,8 @@ def test_r5_channel_rank_holds_a_message_for_a_retrying_channel() -> None:
         "channel_rank",
         "CLWLRANK of the channel",
     )
-    assert "Without the rank it would go elsewhere" in message.sentence
-    assert "B through TO.B goes out in step 1: CLWLRANK(0) is below CLWLRANK(1)" in message.sentence
+    assert "Without the rank it would go elsewhere" in message.explanation
+    assert "B through TO.B goes out in step 1: CLWLRANK(0) is below CLWLRANK(1)" in message.explanation
     assert "CLUSTER_RANK_HOLDS_MESSAGES" in codes(found)
 
 
@@ -99,7 +99,7 @@ def test_a_rank_that_changes_nothing_is_not_blamed() -> None:
     displays = cluster(A={"CLWLRANK": 1, "STATUS": "RETRYING"}, B={"STATUS": "STOPPED"})
     found = whole(displays, waiting())
     assert found.messages[0].step == "channel_rank"
-    assert "Without the rank" not in found.messages[0].sentence
+    assert "Without the rank" not in found.messages[0].explanation
     assert "CLUSTER_RANK_HOLDS_MESSAGES" not in codes(found)
 
 
@@ -157,7 +157,7 @@ def test_an_instance_that_no_channel_leads_to_is_no_choice() -> None:
 def test_messages_that_are_pinned_say_why(told: dict[str, object], causes: tuple[str, ...]) -> None:
     found = whole(cluster(A={"STATUS": "RETRYING"}, B={}), waiting(**told))  # type: ignore[arg-type]
     (message,) = found.messages
-    assert (message.reason, message.is_eligible, message.causes) == ("not_eligible", False, causes)
+    assert (message.reason, message.eligible, message.causes) == ("not_eligible", False, causes)
     assert "CLUSTER_MESSAGE_NOT_ELIGIBLE" in codes(found)
 
 
@@ -174,7 +174,7 @@ def test_messages_that_are_pinned_say_why(told: dict[str, object], causes: tuple
 )
 def test_r26_messages_that_are_not_pinned_would_move(told: dict[str, object]) -> None:
     message = one(cluster(A={"STATUS": "RETRYING"}, B={}, C={}), waiting(**told))  # type: ignore[arg-type]
-    assert (message.reason, message.is_eligible) == ("not_redriven", True)
+    assert (message.reason, message.eligible) == ("not_redriven", True)
     assert message.goes_to == ("B through TO.B", "C through TO.C")
 
 
@@ -183,7 +183,7 @@ def test_r26_messages_that_are_not_pinned_would_move(told: dict[str, object]) ->
 )
 def test_what_the_browse_does_not_say_of_binding_is_not_guessed(told: dict[str, object]) -> None:
     found = whole(cluster(A={"STATUS": "RETRYING"}, B={}), waiting(**told))  # type: ignore[arg-type]
-    assert (found.messages[0].reason, found.messages[0].is_eligible) == ("unknown", None)
+    assert (found.messages[0].reason, found.messages[0].eligible) == ("unknown", None)
     assert "CLUSTER_MESSAGES_UNKNOWN" in codes(found)
 
 
@@ -203,25 +203,25 @@ def test_a_bind_that_is_left_to_the_queue_is_that_of_defbind(
     told = waiting(token="", bind="MQBND_BIND_AS_Q_DEF", **more)
     found = whole(displays, told)
     (message,) = found.messages
-    assert (message.is_eligible, message.causes) == (eligible, causes)
+    assert (message.eligible, message.causes) == (eligible, causes)
     assert any("as DEFBIND of its instances" in each.what for each in found.assumptions)
     if eligible is False:
-        assert message.sentence.endswith(f"Q1 has DEFBIND({defbind}).")
+        assert message.explanation.endswith(f"Q1 has DEFBIND({defbind}).")
 
 
 def test_a_bind_that_is_left_to_a_queue_that_says_none_is_not_guessed() -> None:
     told = waiting(token="", bind="AS_Q_DEF")
     differ = one(cluster({"A": {"DEFBIND": "OPEN"}}, A={"STATUS": "RETRYING"}, B={}), told)
-    assert (differ.reason, differ.is_eligible) == ("unknown", None)
-    assert "instances of Q1 have different ones (OPEN, NOTFIXED)" in differ.sentence
+    assert (differ.reason, differ.eligible) == ("unknown", None)
+    assert "instances of Q1 have different ones (OPEN, NOTFIXED)" in differ.explanation
     silent = one(shows(clusqmgr("A", STATUS="RETRYING")), told)
-    assert "no DISPLAY QCLUSTER row of Q1 shows it" in silent.sentence
+    assert "no DISPLAY QCLUSTER row of Q1 shows it" in silent.explanation
 
 
 def test_defbind_open_is_named_as_a_likely_cause() -> None:
     displays = cluster({"A": {"DEFBIND": "OPEN"}}, A={"STATUS": "RETRYING"}, B={})
-    assert "Q1 has DEFBIND(OPEN)" in one(displays, waiting(token=PINNED)).sentence
-    assert "DEFBIND" not in one(cluster(A={"STATUS": "RETRYING"}, B={}), waiting(token=PINNED)).sentence
+    assert "Q1 has DEFBIND(OPEN)" in one(displays, waiting(token=PINNED)).explanation
+    assert "DEFBIND" not in one(cluster(A={"STATUS": "RETRYING"}, B={}), waiting(token=PINNED)).explanation
 
 
 def test_r27_nothing_moves_while_the_channel_is_stopped() -> None:
@@ -251,13 +251,13 @@ def test_a_channel_that_works_re_drives_nothing(status: str) -> None:
 def test_a_channel_that_is_trying_re_drives_when_it_fails(status: str) -> None:
     message = one(cluster(A={"STATUS": status}, B={"CLWLPRTY": 9}), waiting())
     assert (message.reason, message.goes_to) == ("not_redriven", ("B through TO.B",))
-    assert f"TO.A is {status}" in message.sentence
+    assert f"TO.A is {status}" in message.explanation
 
 
 def test_a_message_among_equals_is_still_most_favoured_with_the_others() -> None:
     message = one(cluster(A={"STATUS": "RETRYING"}, B={"STATUS": "RETRYING"}), waiting())
     assert (message.reason, message.step) == ("most_favoured", "")
-    assert "equal with B through TO.B" in message.sentence
+    assert "equal with B through TO.B" in message.explanation
 
 
 def test_priority_never_holds_a_message_for_a_channel_that_fails() -> None:
@@ -285,7 +285,7 @@ def test_what_is_missing_is_named(row: dict[str, object], missing: str) -> None:
     )
     message = one(displays, waiting() | row)
     assert message.reason == "unknown"
-    assert missing in message.sentence
+    assert missing in message.explanation
 
 
 def test_a_channel_that_is_not_named_is_the_only_one_to_its_queue_manager() -> None:
@@ -319,7 +319,7 @@ def test_counts_are_by_channel_and_add_up() -> None:
     }
     assert {reason: count for reason, count in second.counts.items() if count} == {"channel_works": 1}
     assert sum(found.counts.values()) == 5
-    assert [each.situation.queue for each in found.decisions] == ["Q1", "Q2"]
+    assert [each.queue for each in found.decisions] == ["Q1", "Q2"]
     ranked = next(each for each in found.findings if each.code == "CLUSTER_RANK_HOLDS_MESSAGES")
     assert ranked.message.startswith("2 messages for Q1 stay because of CLWLRANK of the channel")
 
@@ -359,7 +359,7 @@ def test_messages_for_more_queues_than_are_judged_say_so(monkeypatch: pytest.Mon
     displays = shows(clusqmgr("A", STATUS="RETRYING"), qcluster("Q1", "A"), qcluster("Q2", "A"))
     found = whole(displays, waiting(), waiting() | {"queue": "Q2"}, waiting())
     assert [each.reason for each in found.messages] == ["only_choice", "unknown", "only_choice"]
-    assert "more than 1 queues" in found.messages[1].sentence
+    assert "more than 1 queues" in found.messages[1].explanation
 
 
 # Put times.
@@ -372,9 +372,9 @@ def test_a_put_time_that_was_renewed_shows_that_the_message_was_looked_at() -> N
         dump({**told, "original": "2026112112004117"}, {**told, "original": "2026112112064150"})
     )
     found = explain(displays, browse)
-    assert [each.is_evaluated_since for each in found.messages] == [True, None]
-    assert "looked at since" in found.messages[0].sentence
-    assert "looked at since" not in found.messages[1].sentence
+    assert [each.evaluated_since for each in found.messages] == [True, None]
+    assert "looked at since" in found.messages[0].explanation
+    assert "looked at since" not in found.messages[1].explanation
     assert found.channels[0].last_evaluated_at == datetime(2026, 11, 21, 12, 6, 41, 500_000, tzinfo=UTC)
 
 
@@ -382,16 +382,16 @@ def test_a_known_failure_tells_put_times_before_from_those_after() -> None:
     displays = cluster(A={"STATUS": "RETRYING"}, B={})
     rows = [waiting(put_at="2026-11-21T11:59:59Z"), waiting(put_at="2026-11-21T12:01:00Z")]
     found = whole(displays, *rows, failed_at=FAILED)
-    assert [each.is_evaluated_since for each in found.messages] == [False, True]
-    assert "it stayed" in found.messages[1].sentence
+    assert [each.evaluated_since for each in found.messages] == [False, True]
+    assert "it stayed" in found.messages[1].explanation
 
 
 def test_a_message_that_was_put_after_the_failure_was_not_looked_at_since() -> None:
     displays = cluster(A={"STATUS": "RETRYING"}, B={})
     put = "2026-11-21T12:01:00Z"
     (found,) = whole(displays, waiting(put_at=put, original_put_at=put), failed_at=FAILED).messages
-    assert (found.reason, found.is_evaluated_since) == ("not_redriven", False)
-    assert "looked at since" not in found.sentence
+    assert (found.reason, found.evaluated_since) == ("not_redriven", False)
+    assert "looked at since" not in found.explanation
 
 
 def test_a_put_time_from_before_the_failure_is_no_attempt_of_this_one() -> None:
@@ -407,7 +407,7 @@ def test_a_put_time_from_before_the_failure_is_no_attempt_of_this_one() -> None:
 def test_two_stamps_of_one_put_are_no_attempt(put: str, renewed: bool | None) -> None:
     displays = cluster(A={"STATUS": "RETRYING"}, B={})
     row = waiting(put_at=f"2026-11-21T{put}Z", original_put_at="2026-11-21T12:00:00Z")
-    assert one(displays, row).is_evaluated_since is renewed
+    assert one(displays, row).evaluated_since is renewed
 
 
 def test_where_the_state_of_its_channel_was_cut_off_nothing_is_claimed() -> None:
@@ -415,7 +415,7 @@ def test_where_the_state_of_its_channel_was_cut_off_nothing_is_claimed() -> None
     displays = read_displays([("d", text.replace("STATUS(RUNNING)", "STATUS(RETRY", 1))])
     found = one(displays, waiting())
     assert found.reason == "unknown"
-    assert found.sentence.startswith("The state of TO.A was cut off")
+    assert found.explanation.startswith("The state of TO.A was cut off")
 
 
 def test_a_state_that_was_cut_off_is_not_shown_as_one() -> None:
@@ -427,7 +427,10 @@ def test_a_state_that_was_cut_off_is_not_shown_as_one() -> None:
 
 def test_one_choice_behind_a_channel_that_works_waits_to_be_sent() -> None:
     found = one(cluster(A={}), waiting())
-    assert (found.reason, found.sentence[-38:]) == ("only_choice", " TO.A is RUNNING: it waits to be sent.")
+    assert (found.reason, found.explanation[-38:]) == (
+        "only_choice",
+        " TO.A is RUNNING: it waits to be sent.",
+    )
 
 
 # When the next retry comes: SHORTRTY(10) SHORTTMR(60), then LONGTMR(1200).
@@ -479,15 +482,15 @@ def test_the_attempts_left_say_which_interval_runs() -> None:
 def test_after_the_last_attempt_none_is_promised() -> None:
     spent = retry(600, last=540, SHORTRTS=0, LONGRTS=0)
     assert (spent.at, spent.within_s, spent.attempts_left) == (None, None, 0)
-    assert spent.sentence.startswith("No attempt is left (SHORTRTS(0), LONGRTS(0)): ")
-    assert "Next attempt" not in spent.sentence
+    assert spent.explanation.startswith("No attempt is left (SHORTRTS(0), LONGRTS(0)): ")
+    assert "Next attempt" not in spent.explanation
 
 
 def test_of_messages_behind_a_channel_without_attempts_none_is_told_either() -> None:
     def found(**values: object) -> str:
         status = chstatus("A", "RETRYING", SHORTRTS=0, LONGRTS=0)
         rows = [clusqmgr("A", **values), clusqmgr("B"), qcluster("Q1", "A"), qcluster("Q1", "B"), status]
-        return one(shows(*rows), waiting()).sentence
+        return one(shows(*rows), waiting()).explanation
 
     assert "an attempt that fails would send it to B through TO.B. No attempt is left" in found()
     assert "Each attempt renews" not in found(CLWLRANK=1)
@@ -502,11 +505,11 @@ def test_a_channel_without_long_retries_makes_none() -> None:
 
     assert asked(599).at == FAILED + timedelta(seconds=600)
     assert asked(600).at is None
-    assert asked(600).sentence.startswith("No attempt is left (LONGRTY(0)): ")
-    assert asked(599).sentence.endswith(
+    assert asked(600).explanation.startswith("No attempt is left (LONGRTY(0)): ")
+    assert asked(599).explanation.endswith(
         "10 every 60 s (SHORTRTY, SHORTTMR), then none after that (LONGRTY(0))."
     )
-    assert "every 60 s" not in asked(0, SHORTRTY=0).sentence
+    assert "every 60 s" not in asked(0, SHORTRTY=0).explanation
 
 
 def test_the_last_of_few_long_retries_ends_the_schedule() -> None:
@@ -533,9 +536,9 @@ def test_the_last_attempt_that_messages_show_is_counted_from() -> None:
 def test_without_any_time_the_schedule_is_told() -> None:
     alone = retry(None, failed=False)
     assert (alone.at, alone.within_s) == (None, None)
-    assert "SHORTRTS, LONGRTS" in alone.sentence
-    assert "10 every 60 s" in alone.sentence
-    assert "12:01:00 UTC, 2026-11-21 12:02:00 UTC, 2026-11-21 12:03:00 UTC …" in retry(None).sentence
+    assert "SHORTRTS, LONGRTS" in alone.explanation
+    assert "10 every 60 s" in alone.explanation
+    assert "12:01:00 UTC, 2026-11-21 12:02:00 UTC, 2026-11-21 12:03:00 UTC …" in retry(None).explanation
 
 
 def test_a_channel_that_is_not_retrying_has_no_next_retry() -> None:
@@ -585,11 +588,10 @@ def test_every_message_has_one_reason_and_a_sentence(
     displays, rows = case
     found = whole(displays, *rows, mode=mode)
     assert len(found.messages) == len(rows) == sum(channel.messages for channel in found.channels)
-    for message in found.messages:
-        pinned = message.message.token_is_zero
-        assert (message.reason == "not_eligible") == pinned
+    for row, message in zip(rows, found.messages, strict=True):
+        assert (message.reason == "not_eligible") == (row["accounting_token"] == PINNED)
         assert message.reason != "unknown"
-        assert message.sentence.endswith(".")
+        assert message.explanation.endswith(".")
         assert bool(message.goes_to) == (message.reason == "not_redriven")
         assert not any(each.endswith(message.channel) for each in message.goes_to)
         working = displays.route(message.channel)
