@@ -28,6 +28,7 @@ from app.web.paging import PageParameters
 from planner_core.document.reading import read_object
 from planner_core.errors import FieldProblem, PlanRefused
 from planner_core.names import QUEUE_PATTERN
+from planner_core.wire import copied
 
 NAME = r"^[A-Za-z0-9$#@_]+$"
 
@@ -67,8 +68,7 @@ def list_structures(
     ] = None,
 ) -> MeasuredStructuresAnswer:
     """Structures by group and name, a page at a time, with their latest figures and the plans that use them."""
-    found = service.list_structures(session, asked, search=search)
-    return MeasuredStructuresAnswer.of(list(map(answers.structure_answer, found.items)), found.total, asked)
+    return copied(MeasuredStructuresAnswer, service.list_structures(session, asked, search=search))
 
 
 @router.get(
@@ -81,7 +81,7 @@ def read_structure(
     period = _period(service.span_of(session, qsg, structure), from_, to, by)
     usage = service.structure_usage(session, qsg, structure, period)
     smds = service.smds_figures(session, qsg, structure, period)
-    return answers.usage_answer(qsg, structure, period, usage, smds)
+    return StructureUsageAnswer(qsg, structure, period, usage.limits_before, usage.points, smds)
 
 
 @router.get(
@@ -94,9 +94,7 @@ def list_queues(
 ) -> QueuesAnswer:
     """Put rates, sizes and highest depths over a period."""
     period = _period(service.span_of(session, qsg, structure), from_, to, None)
-    return answers.queues_answer(
-        qsg, structure, period, service.queue_figures(session, qsg, structure, period)
-    )
+    return QueuesAnswer(qsg, structure, period, service.queue_figures(session, qsg, structure, period))
 
 
 @router.get(
@@ -114,7 +112,7 @@ def read_queue(
     """Put rate, sizes and depth of one queue."""
     period = _period(service.queue_span(session, qsg, structure, name), from_, to, by)
     points, sizes = service.queue_usage(session, qsg, structure, name, period)
-    return answers.queue_answer(qsg, structure, name, period, points, sizes)
+    return QueueUsageAnswer(qsg, structure, name, period, points, sizes)
 
 
 @router.post("/plan-document", summary="Make a plan document from usage", responses=problems(404, 413, 422))

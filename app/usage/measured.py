@@ -1,4 +1,4 @@
-"""What is read from the roll-ups: plain values that outlive the session."""
+"""Figures of the roll-ups, as pages and the REST interface show them. They outlive the session."""
 
 from __future__ import annotations
 
@@ -6,21 +6,61 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
 from fractions import Fraction
+from typing import Annotated, TypeVar
+
+from pydantic import Field, PlainSerializer, computed_field
+
+from planner_core.simulated import has_simulated_name
+from planner_core.wire import Answer, Hidden, Unchecked
 
 SECONDS_PER_HOUR = 3600
 GENERATED = ("CSQ_ADMIN", "CSQSYSAPPL")
 """Structures that every plan has by itself."""
+_DIGITS = 4
+
+T = TypeVar("T")
+
+Known = Annotated[int | None, Field(description="Null: not measured.")]
+
+
+def _rounded(value: Fraction | float | None) -> float | None:
+    return None if value is None else round(float(value), _DIGITS)
+
+
+# The interface has always shown four decimals; pages and plans need the exact figure.
+Rounded = Annotated[T, Unchecked(), PlainSerializer(_rounded, return_type=float | None)]
+Percent = Annotated[
+    Rounded[Fraction | float | None], Field(description="Null: not measured, or of no known limit.")
+]
 
 
 @dataclass(frozen=True, slots=True)
-class ObservedTotals:
-    """How many entries and elements a structure had, each as last observed: a display may know but one of the two."""
+class Simulatable(Answer):
+    """A result about a queue-sharing group."""
 
-    entries: int | None = None
-    entries_at: datetime | None = None
-    elements: int | None = None
-    elements_at: datetime | None = None
+    qsg: str
 
+    @computed_field(description="The group is named as the simulator names its own.")
+    @property
+    def is_simulated(self) -> bool:
+        """Whether the name of the group is one that only the simulator gives."""
+        return has_simulated_name(self.qsg)
+
+
+@dataclass(frozen=True, slots=True)
+class ObservedTotals(Answer):
+    """The limits of a structure. A display may show only one of the two, so each has its own hour."""
+
+    entries_total: Known = None
+    entries_at: Annotated[
+        datetime | None, Field(description="The hour in which the entries were last observed.")
+    ] = None
+    elements_total: Known = None
+    elements_at: Annotated[
+        datetime | None, Field(description="The hour in which the elements were last observed.")
+    ] = None
+
+    @computed_field(description="The last hour in which either was observed.")
     @property
     def at(self) -> datetime | None:
         """The last hour in which either was observed."""
@@ -28,136 +68,141 @@ class ObservedTotals:
 
     @property
     def are_of_one_hour(self) -> bool:
-        """Whether all that is known was observed in one hour."""
+        """Whether all known limits were observed in one hour."""
         return None in (self.entries_at, self.elements_at) or self.entries_at == self.elements_at
 
 
 @dataclass(frozen=True, slots=True)
-class MeasuredStructure:
-    """A structure with its latest figures. What no record said is None."""
+class MeasuredStructure(Simulatable):
+    """A measured structure with its latest figures."""
 
-    qsg: str
-    structure: str
+    structure: Annotated[str, Field(description="Name without the group's, as MQ has it.")]
     first_hour: datetime
     last_hour: datetime
-    last_full_hour: datetime | None
-    use_hour: datetime | None
-    entries: int | None
-    elements: int | None
-    entries_pct: float | None
-    elements_pct: float | None
+    use_hour: Annotated[datetime | None, Field(description="The hour of the figures of use below.")]
+    entries_in_use: Known
+    elements_in_use: Known
+    entries_pct: Hidden[float | None]
+    elements_pct: Hidden[float | None]
+    entries_in_use_of_week: Annotated[int | None, Field(description="Most in use in the last seven days.")]
+    elements_in_use_of_week: Annotated[int | None, Field(description="Most in use in the last seven days.")]
     limits: ObservedTotals | None
-    size_bytes: int | None
-    entries_of_week: int | None
-    """Most in use in the last seven days."""
-    elements_of_week: int | None
-    queues: int
-    plans: tuple[str, ...]
-
-    @property
-    def is_generated(self) -> bool:
-        """Whether every plan has this structure by itself."""
-        return self.structure in GENERATED
+    size_bytes: Known
+    last_full_hour: Annotated[
+        datetime | None, Field(description="The last hour in which the structure was found full.")
+    ]
+    queues: Annotated[int, Field(description="Queues of which there are figures.")]
+    plans: Annotated[tuple[str, ...], Field(description="Plans in whose latest version the structure is.")]
 
     @property
     def entries_percent_of_week(self) -> Fraction | float | None:
-        """Most entries in use in the last seven days, of those that it had when last observed."""
-        return share(self.entries_of_week, self.limits.entries if self.limits else None)
+        """Most entries in use in the last seven days, as a share of the limit last observed."""
+        return share(self.entries_in_use_of_week, self.limits.entries_total if self.limits else None)
 
     @property
     def elements_percent_of_week(self) -> Fraction | float | None:
-        """Most elements in use in the last seven days, of those that it had when last observed."""
-        return share(self.elements_of_week, self.limits.elements if self.limits else None)
+        """Most elements in use in the last seven days, as a share of the limit last observed."""
+        return share(self.elements_in_use_of_week, self.limits.elements_total if self.limits else None)
 
+    @computed_field
     @property
-    def entries_percent(self) -> Fraction | float | None:
-        """Entries in use, of those that it had when last observed."""
-        return share(self.entries, self.limits.entries if self.limits else None, self.entries_pct)
+    def entries_percent(self) -> Percent:
+        """Entries in use, as a share of the limit last observed."""
+        return share(
+            self.entries_in_use, self.limits.entries_total if self.limits else None, self.entries_pct
+        )
 
+    @computed_field
     @property
-    def elements_percent(self) -> Fraction | float | None:
-        """Elements in use, of those that it had when last observed."""
-        return share(self.elements, self.limits.elements if self.limits else None, self.elements_pct)
+    def elements_percent(self) -> Percent:
+        """Elements in use, as a share of the limit last observed."""
+        limit = self.limits.elements_total if self.limits else None
+        return share(self.elements_in_use, limit, self.elements_pct)
 
 
 @dataclass(frozen=True, slots=True)
-class UsagePoint:
-    """A structure in one hour, or the highest of one day. What no record said is None."""
+class UsagePoint(Answer):
+    """A structure in one hour, or the highest of one UTC day."""
 
     at: datetime
-    entries: int | None
-    entries_total: int | None
-    elements: int | None
-    elements_total: int | None
-    entries_pct: float | None
-    elements_pct: float | None
-    scm_entries: int | None
-    scm_elements: int | None
-    size_bytes: int | None
-    structure_full: int | None
-    queue_managers: int | None
-    sources: str
+    entries_in_use_max: Known
+    entries_total: Known
+    elements_in_use_max: Known
+    elements_total: Known
+    entries_pct: Hidden[float | None]
+    elements_pct: Hidden[float | None]
+    scm_entries_in_use_max: Known
+    scm_elements_in_use_max: Known
+    size_bytes: Known
+    structure_full_count: Known
+    queue_managers: Known
+    sources: Annotated[str, Field(description="The records that this rests on.")]
 
+    @computed_field
     @property
-    def entries_percent(self) -> Fraction | float | None:
-        """Entries in use, of those that there were."""
-        return share(self.entries, self.entries_total, self.entries_pct)
+    def entries_percent(self) -> Percent:
+        """Entries in use, as a share of the limit."""
+        return share(self.entries_in_use_max, self.entries_total, self.entries_pct)
 
+    @computed_field
     @property
-    def elements_percent(self) -> Fraction | float | None:
-        """Elements in use, of those that there were."""
-        return share(self.elements, self.elements_total, self.elements_pct)
+    def elements_percent(self) -> Percent:
+        """Elements in use, as a share of the limit."""
+        return share(self.elements_in_use_max, self.elements_total, self.elements_pct)
 
 
 @dataclass(frozen=True, slots=True)
-class QueuePoint:
-    """A queue in one hour, or over one day. What no record said is None."""
+class QueuePoint(Answer):
+    """A queue in one hour, or over one UTC day."""
 
     at: datetime
     hours: int
-    puts: int | None
-    busiest_hour_puts: int | None
-    mean_bytes: Fraction | None
-    size_min_bytes: int | None
-    size_max_bytes: int | None
-    persistent_puts: int | None
-    depth_max: int | None
+    puts: Known
+    busiest_hour_puts: Known
+    mean_bytes: Rounded[Fraction | None]
+    size_min_bytes: Known
+    size_max_bytes: Known
+    persistent_puts: Known
+    depth_max: Known
 
+    @computed_field(description="On the average of the busiest hour.")
     @property
-    def puts_per_s(self) -> Fraction | None:
-        """Puts in a second, on the average of the busiest hour."""
+    def puts_per_s(self) -> Rounded[Fraction | None]:
+        """Puts per second, on the average of the busiest hour."""
         return per_second(self.busiest_hour_puts)
 
 
 @dataclass(frozen=True, slots=True)
-class QueueFigures:
-    """A queue over a period: what a plan can rest on."""
+class QueueFigures(Answer):
+    """A queue over a period."""
 
-    structure: str
+    structure: Hidden[str]
     queue: str
-    hours: int
-    first_hour: datetime
-    last_hour: datetime
-    puts: int | None
-    mean_bytes: Fraction | None
-    size_min_bytes: int | None
-    size_max_bytes: int | None
-    persistent_puts: int | None
-    persistent_of: int | None
+    hours: Annotated[int, Field(description="Hours in which it was measured.")]
+    first_hour: Hidden[datetime]
+    last_hour: Hidden[datetime]
+    puts: Known
+    mean_bytes: Annotated[
+        Rounded[Fraction | None], Field(description="Average message [bytes], without the MQMD.")
+    ]
+    size_min_bytes: Known
+    size_max_bytes: Known
+    persistent_puts: Known
+    persistent_of: Hidden[int | None]
     """The puts of those hours in which persistent ones were counted."""
-    busiest_hour_puts: int | None
+    busiest_hour_puts: Known
     busiest_hour: datetime | None
-    depth_max: int | None
+    depth_max: Known
     depth_hour: datetime | None
 
     @property
     def peak_puts_per_s(self) -> Fraction | None:
-        """Puts in a second, on the average of the busiest hour."""
+        """Puts per second, on the average of the busiest hour."""
         return per_second(self.busiest_hour_puts)
 
     @property
     def is_persistent(self) -> bool | None:
-        """Whether any message was persistent; None where that was not measured, or nothing was put."""
+        """Whether any message was persistent; None if that was not measured, or nothing was put."""
         if self.persistent_puts is None or not self.persistent_of:
             return None
         return self.persistent_puts > 0
@@ -171,22 +216,22 @@ class QueueFigures:
 
 
 @dataclass(frozen=True, slots=True)
-class SizeBucket:
-    """So many puts whose average size is at most this, and above that of the bucket before."""
+class SizeBucket(Answer):
+    """Messages of one class of sizes."""
 
     up_to_bytes: int
     puts: int
 
 
 @dataclass(frozen=True, slots=True)
-class SmdsFigures:
+class SmdsFigures(Answer):
     """The shared message data set of one queue manager over a period."""
 
     queue_manager: str
-    blocks_data: int | None
-    blocks_in_use_max: int | None
-    messages_max: int | None
-    failed_allocates: int | None
+    blocks_data: Known
+    blocks_in_use_max: Known
+    messages_max: Known
+    failed_allocates: Known
 
 
 def share(part: int | None, whole: int | None, given: float | None = None) -> Fraction | float | None:

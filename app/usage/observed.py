@@ -5,11 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date, datetime
-from typing import Literal
+from typing import Annotated, Literal
+
+from pydantic import Field, computed_field
 
 from planner_core.findings import Finding, finding
 from planner_core.sizing.structure_result import StructureResult
 from planner_core.units import bytes_to_kib_ceil
+from planner_core.wire import Answer, Hidden
 
 Change = Literal["smaller", "larger", "same", "unknown"]
 
@@ -41,17 +44,22 @@ class ObservedPlacement:
 
 
 @dataclass(frozen=True, slots=True)
-class Duplexing:
-    """What was last observed of a structure's duplexing: its instances, and DUPLEX of the policy."""
+class Duplexing(Answer):
+    """What was last observed of a structure's duplexing. Null: no record shows it."""
 
-    is_duplexed: bool | None = None
-    """None where the records that name the coupling facilities do not say."""
-    hour: datetime | None = None
-    policy: str | None = None
-    """DUPLEX as a display showed it."""
-    policy_hour: datetime | None = None
-    sources: tuple[str, ...] = ()
+    is_duplexed: Annotated[bool | None, Field(description="Whether two instances held the same.")] = None
+    observed_at: Annotated[
+        datetime | None, Field(description="The hour whose records name its coupling facilities.")
+    ] = None
+    policy_duplex: Annotated[
+        str | None, Field(description="DUPLEX of the policy, as a display showed it.")
+    ] = None
+    policy_observed_at: datetime | None = None
+    sources: Annotated[
+        tuple[str, ...], Field(description="The records and displays that this was read from.")
+    ] = ()
 
+    @computed_field(description="DUPLEX in the plan; null: as in any new plan.")
     @property
     def duplex(self) -> str | None:
         """DUPLEX for a plan; None where nothing shows it.
@@ -59,10 +67,12 @@ class Duplexing:
         The policy that was displayed has the word. Only of a structure that was duplexed after its policy said DISABLED is
         the policy known to have changed. One instance shows nothing: the other may be lost for a while.
         """
-        newer = self.hour is not None and (self.policy_hour is None or self.hour >= self.policy_hour)
-        if self.is_duplexed and newer and self.policy in {None, "DISABLED"}:
+        newer = self.observed_at is not None and (
+            self.policy_observed_at is None or self.observed_at >= self.policy_observed_at
+        )
+        if self.is_duplexed and newer and self.policy_duplex in {None, "DISABLED"}:
             return "ENABLED"
-        return self.policy
+        return self.policy_duplex
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,18 +92,21 @@ class ObservedStructure:
 
 
 @dataclass(frozen=True, slots=True)
-class ComparedSize:
-    """A structure's size in a plan, compared with the storage that it has today."""
+class ComparedSize(Answer):
+    """A structure's size in the plan, compared with the storage that it has today."""
 
     structure: str
     cfrm_name: str
     initsize_kib: int
     size_kib: int
-    allocated_kib: int | None
+    allocated_kib: Annotated[int | None, Field(description="The last size that records show; null for none.")]
     allocated_at: datetime | None
-    pointer: str | None = None
+    pointer: Hidden[str | None] = None
     """Of the structure in the plan document."""
 
+    @computed_field(
+        description="From today's allocation to INITSIZE. `smaller` needs a look before it is used."
+    )
     @property
     def change(self) -> Change:
         """From today's allocation to the plan's INITSIZE."""
@@ -103,6 +116,7 @@ class ComparedSize:
             return "same"
         return "smaller" if self.initsize_kib < self.allocated_kib else "larger"
 
+    @computed_field
     @property
     def sentence(self) -> str:
         """Both numbers."""

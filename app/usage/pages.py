@@ -171,10 +171,10 @@ def structure(request: Request, session: SessionDep, qsg: str, structure: str) -
         period=_period_shown(at, chosen, span, {}),
         highest=tuple(_highest(usage.points)),
         limits=service.last_limits(session, qsg, structure, period.past),
-        full=tuple(point for point in reversed(usage.points) if point.structure_full),
+        full=tuple(point for point in reversed(usage.points) if point.structure_full_count),
         charts=_usage_charts(usage, period),
         points=usage.points[::-1],
-        has_scm=any(point.scm_entries or point.scm_elements for point in usage.points),
+        has_scm=any(point.scm_entries_in_use_max or point.scm_elements_in_use_max for point in usage.points),
         queues=queues[:MOST_QUEUES],
         queues_total=len(queues),
         smds=service.smds_figures(session, qsg, structure, period),
@@ -247,15 +247,15 @@ def queue_file(request: Request, session: SessionDep, qsg: str, structure: str) 
 
 
 def _usage_charts(usage: StructureUsage, period: Period) -> ZoomedChart:
-    full = [(point.at, point.structure_full) for point in usage.points if point.structure_full]
+    full = [(point.at, point.structure_full_count) for point in usage.points if point.structure_full_count]
     before = usage.limits_before
     found = []
     for name, limit_before in (
-        ("entries", before.entries if before else None),
-        ("elements", before.elements if before else None),
+        ("entries", before.entries_total if before else None),
+        ("elements", before.elements_total if before else None),
     ):
         title = f"List {name} in use"
-        values = [(p.at, v) for p in usage.points if (v := getattr(p, name)) is not None]
+        values = [(p.at, v) for p in usage.points if (v := getattr(p, f"{name}_in_use_max")) is not None]
         shares = [(p.at, v) for p in usage.points if (v := getattr(p, f"{name}_pct")) is not None]
         limit = held_from(
             ((p.at, getattr(p, f"{name}_total")) for p in usage.points), limit_before, period.first
@@ -288,8 +288,8 @@ def _zoomed(*charts: Chart) -> ZoomedChart:
 def _highest(points: Sequence[UsagePoint]) -> list[Highest]:
     found = []
     for label, count, total, percent in (
-        ("Most list entries", "entries", "entries_total", "entries_percent"),
-        ("Most list elements", "elements", "elements_total", "elements_percent"),
+        ("Most list entries", "entries_in_use_max", "entries_total", "entries_percent"),
+        ("Most list elements", "elements_in_use_max", "elements_total", "elements_percent"),
     ):
         measured = [point for point in points if getattr(point, count) is not None]
         if measured:

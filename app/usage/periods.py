@@ -5,7 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, time, timedelta
-from typing import Literal
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from planner_core.wire import Answer, Hidden
 
 HOUR, DAY = timedelta(hours=1), timedelta(days=1)
 LENGTHS: Mapping[str, tuple[str, int]] = {
@@ -27,13 +31,13 @@ Step = Literal["hour", "day"]
 
 
 @dataclass(frozen=True, slots=True)
-class Period:
-    """Hours from `first` up to, but not including, `past`; shown by hours or by days."""
+class Period(Answer):
+    """The hours that an answer covers."""
 
     first: datetime
-    past: datetime
+    past: Annotated[datetime, Field(description="The end; not part of the period.")]
     by: Step
-    choice: str = ""
+    choice: Hidden[str] = ""
     """The word that chose it; empty when days were given."""
 
     @property

@@ -135,10 +135,10 @@ def make_plan(
         ],
         "structures": structures,
     }
-    if admin_limits is not None and admin_limits.entries is not None:
-        document["admin"] = {"entsmax": admin_limits.entries}
+    if admin_limits is not None and admin_limits.entries_total is not None:
+        document["admin"] = {"entsmax": admin_limits.entries_total}
         remarks.append(
-            f"ENTSMAX of CSQ_ADMIN: {admin_limits.entries}, as observed {admin_limits.entries_at:%Y-%m-%d %H:00} UTC."
+            f"ENTSMAX of CSQ_ADMIN: {admin_limits.entries_total}, as observed {admin_limits.entries_at:%Y-%m-%d %H:00} UTC."
         )
     remarks += _general(planned, asked, unknown)
     remarks += _managers(asked)
@@ -276,13 +276,17 @@ def _duplexing(ground: MeasuredBasis) -> Iterator[str]:
     """DUPLEX, and what it was observed from; or why it is that of a new plan."""
     seen = ground.observed.duplexing
     instances = {
-        True: f"it was duplexed in the hour of {seen.hour:%Y-%m-%d %H:00} UTC" if seen.hour else "",
-        False: f"it had one instance in the hour of {seen.hour:%Y-%m-%d %H:00} UTC" if seen.hour else "",
+        True: f"it was duplexed in the hour of {seen.observed_at:%Y-%m-%d %H:00} UTC"
+        if seen.observed_at
+        else "",
+        False: f"it had one instance in the hour of {seen.observed_at:%Y-%m-%d %H:00} UTC"
+        if seen.observed_at
+        else "",
         None: "",
     }[seen.is_duplexed]
     policy = (
-        f"D XCF,STR showed DUPLEX({seen.policy}) in the hour of {seen.policy_hour:%Y-%m-%d %H:00} UTC"
-        if seen.policy and seen.policy_hour
+        f"D XCF,STR showed DUPLEX({seen.policy_duplex}) in the hour of {seen.policy_observed_at:%Y-%m-%d %H:00} UTC"
+        if seen.policy_duplex and seen.policy_observed_at
         else ""
     )
     observed = " and ".join(part for part in (policy, instances) if part)

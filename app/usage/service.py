@@ -43,6 +43,7 @@ from app.usage.planning import DraftPlan, MeasuredBasis, PlanQuestion, QueueKey,
 from app.usage.repository import AnyRow
 from app.web.paging import PageRequest, ResultPage
 from planner_core.plan.result import PlanResult
+from planner_core.wire import copied
 
 Point = TypeVar("Point")
 
@@ -93,15 +94,12 @@ def _structure(
     row: AnyRow, week: repository.Most, plans: Mapping[tuple[str, str], Sequence[PlanUsing]]
 ) -> MeasuredStructure:
     known = row.last_limits_hour is not None
-    return MeasuredStructure(
-        qsg=row.qsg,
-        structure=row.structure,
-        first_hour=row.first_hour,
-        last_hour=row.last_hour,
-        last_full_hour=row.last_full_hour,
+    return copied(
+        MeasuredStructure,
+        row,
         use_hour=row.last_use_hour,
-        entries=row.entries_in_use_max,
-        elements=row.elements_in_use_max,
+        entries_in_use=row.entries_in_use_max,
+        elements_in_use=row.elements_in_use_max,
         entries_pct=row.entries_in_use_pct_max,
         elements_pct=row.elements_in_use_pct_max,
         limits=ObservedTotals(
@@ -109,10 +107,8 @@ def _structure(
         )
         if known
         else None,
-        size_bytes=row.size_bytes,
-        entries_of_week=week.entries,
-        elements_of_week=week.elements,
-        queues=row.queues,
+        entries_in_use_of_week=week.entries,
+        elements_in_use_of_week=week.elements,
         plans=tuple(plan.name for plan in plans.get((row.qsg, row.structure), ())),
     )
 
@@ -167,16 +163,16 @@ def _usage_point(at: datetime, rows: Sequence[AnyRow]) -> UsagePoint:
     return UsagePoint(
         at=at,
         # The limit is that of the hour with the highest use, where it is known: so the two belong together.
-        entries=entries.entries_in_use_max,
+        entries_in_use_max=entries.entries_in_use_max,
         entries_total=entries.entries_total or _last(row.entries_total for row in rows),
-        elements=elements.elements_in_use_max,
+        elements_in_use_max=elements.elements_in_use_max,
         elements_total=elements.elements_total or _last(row.elements_total for row in rows),
         entries_pct=_highest_pct(row.entries_in_use_pct_max for row in rows),
         elements_pct=_highest_pct(row.elements_in_use_pct_max for row in rows),
-        scm_entries=highest(row.scm_entries_in_use_max for row in rows),
-        scm_elements=highest(row.scm_elements_in_use_max for row in rows),
+        scm_entries_in_use_max=highest(row.scm_entries_in_use_max for row in rows),
+        scm_elements_in_use_max=highest(row.scm_elements_in_use_max for row in rows),
         size_bytes=_last(row.size_bytes for row in rows),
-        structure_full=added(row.structure_full_count for row in rows),
+        structure_full_count=added(row.structure_full_count for row in rows),
         queue_managers=highest(row.queue_managers for row in rows),
         sources=", ".join(sorted({source for row in rows for source in row.sources.split(", ") if source})),
     )
@@ -241,23 +237,16 @@ def queue_figures(session: Session, qsg: str, structure: str, period: Period) ->
     within = {"first": period.first, "past": period.past}
     busiest, deepest = repository.hours_of_extremes(session, qsg, structure, **within)
     return tuple(
-        QueueFigures(
-            structure=row.structure,
-            queue=row.queue,
-            hours=row.hours,
-            first_hour=row.first_hour,
-            last_hour=row.last_hour,
+        copied(
+            QueueFigures,
+            row,
             puts=_whole(row.puts),
             mean_bytes=Fraction(int(row.put_bytes), int(row.puts_with_bytes))
             if row.puts_with_bytes
             else None,
-            size_min_bytes=row.size_min_bytes,
-            size_max_bytes=row.size_max_bytes,
             persistent_puts=_whole(row.persistent_puts),
             persistent_of=_whole(row.persistent_of),
-            busiest_hour_puts=row.busiest_hour_puts,
             busiest_hour=busiest.get(row.queue),
-            depth_max=row.depth_max,
             depth_hour=deepest.get(row.queue),
         )
         for row in repository.queue_figures(session, qsg, structure, **within)
@@ -267,16 +256,7 @@ def queue_figures(session: Session, qsg: str, structure: str, period: Period) ->
 def smds_figures(session: Session, qsg: str, structure: str, period: Period) -> tuple[SmdsFigures, ...]:
     """Every shared message data set of a structure over a period, by queue manager."""
     rows = repository.smds_figures(session, qsg, structure, first=period.first, past=period.past)
-    return tuple(
-        SmdsFigures(
-            queue_manager=row.queue_manager,
-            blocks_data=row.blocks_data,
-            blocks_in_use_max=row.blocks_in_use_max,
-            messages_max=row.messages_max,
-            failed_allocates=_whole(row.failed_allocates),
-        )
-        for row in rows
-    )
+    return tuple(copied(SmdsFigures, row, failed_allocates=_whole(row.failed_allocates)) for row in rows)
 
 
 # ---- plans -----------------------------------------------------------------------------------------------------------
@@ -391,9 +371,9 @@ def duplexing(session: Session, qsg: str, before: datetime) -> dict[str, Duplexi
         }
         found[structure] = Duplexing(
             is_duplexed=last.is_duplexed if last else None,
-            hour=last.hour if last else None,
-            policy=policy.policy_duplex if policy else None,
-            policy_hour=policy.hour if policy else None,
+            observed_at=last.hour if last else None,
+            policy_duplex=policy.policy_duplex if policy else None,
+            policy_observed_at=policy.hour if policy else None,
             sources=tuple(sorted(sources)),
         )
     return found

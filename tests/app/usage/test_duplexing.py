@@ -284,7 +284,7 @@ def test_an_observation_after_the_period_does_not_count(app: FastAPI) -> None:
     with app.state.database.session(writes=False) as session:
         (before,) = service.placements(session, "SQ03", at(210))["APPLICATION1"]
         assert before.coupling_facility == "CF01"
-        assert service.duplexing(session, "SQ03", at(210))["APPLICATION1"].hour == at(200)
+        assert service.duplexing(session, "SQ03", at(210))["APPLICATION1"].observed_at == at(200)
 
 
 # ---- what would shrink -----------------------------------------------------------------------------------------------
