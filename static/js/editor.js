@@ -10,7 +10,9 @@
   let timer = 0;
   let underway = null;
   let isSent = false;
-  let isChanged = form.hasAttribute("data-unsaved"); // what a button did is not saved either
+  let isChanged = false;
+  // Changes that a button made are not saved either. Only from here on, since a form may be sent before this script runs.
+  addEventListener("load", () => (isChanged ||= form.hasAttribute("data-unsaved")));
 
   const fieldOf = (name) => form.querySelector(`[data-field="${CSS.escape(name)}"]`);
 
@@ -140,7 +142,10 @@
     clearTimeout(timer);
     underway?.abort();
   });
-  addEventListener("pageshow", () => (isSent = false));
+  // Only for a page that comes back from the browser's cache: the first pageshow may follow a click on Save.
+  addEventListener("pageshow", (event) => {
+    if (event.persisted) isSent = false;
+  });
   addEventListener("beforeunload", (event) => {
     if (isChanged && !isSent) event.preventDefault();
   });

@@ -134,6 +134,22 @@ def test_two_people_at_once_lose_nothing(page: Page) -> None:
     expect(at(other, "/structures/1/full_threshold")).to_have_value("80")
 
 
+def test_a_form_that_is_sent_before_its_page_has_loaded_asks_nothing(page: Page) -> None:
+    save_example(page)
+    page.goto("/plans/SQ03/edit")
+    at(page, "/structures/0/queues/0/backlog").fill("250000")
+    is_asked = page.evaluate(
+        """() => {
+          const form = document.getElementById("plan");
+          form.addEventListener("submit", (event) => event.preventDefault());
+          form.requestSubmit();
+          dispatchEvent(new PageTransitionEvent("pageshow", { persisted: false }));
+          return !dispatchEvent(new Event("beforeunload", { cancelable: true }));
+        }"""
+    )
+    assert not is_asked
+
+
 def test_a_plan_is_changed_and_saved_by_keyboard_alone(page: Page) -> None:
     save_example(page)
     page.goto("/plans/SQ03/edit")
