@@ -17,7 +17,7 @@ from app.whatif.growing import upgrade_answer
 from app.whatif.losing import loss_answer, stored_plans
 from planner_core.document.reading import read_json
 from planner_core.whatif.growth import UpgradeQuestion
-from planner_core.whatif.loss import LossQuestion
+from planner_core.whatif.loss import LossAnswer, LossQuestion
 
 router = APIRouter(prefix="/api/v1/whatif", tags=["what if"], dependencies=[Depends(check_parameters)])
 PROBLEMS = problems(404, 413, 415, 422)
@@ -26,23 +26,19 @@ PROBLEMS = problems(404, 413, 415, 422)
 @router.post(
     "/cf-loss",
     summary="Lose each coupling facility and site",
+    response_description="The coupling facilities of each structure, and the effects of each loss.",
     openapi_extra=plan_request(),
-    responses={
-        200: json_response("CfLossAnswer", "Where structures are, and what each loss makes of it."),
-        **PROBLEMS,
-    },
-    response_class=Response,
+    responses=PROBLEMS,
 )
 def cf_loss(
     question: Annotated[LossQuestion, Query()], body: DocumentBody, curves: CurvesDep, database: DatabaseDep
-) -> Response:
-    """Where XCF places the structures and by which rule; for each loss what moves where, what finds no place, what is lost.
+) -> LossAnswer:
+    """Return where XCF places the structures and by which rule; for each loss, moves, unplaced structures and lost messages.
 
-    The white space is what must be free in the coupling facilities that remain.
+    The white space is the storage that must be free in the coupling facilities that remain.
     """
     others = stored_plans(database, question.others)
-    answer = loss_answer(read_json(body), others, curves, at=question.at)
-    return Response(to_json(answer.as_json()), media_type=JSON)
+    return loss_answer(read_json(body), others, curves, at=question.at)
 
 
 @router.post(

@@ -27,27 +27,27 @@ def bar_chart(name: str, title: str, about: str, bars: Sequence[Bar]) -> BarChar
 
 
 def _bar(each: WhiteSpace) -> Bar:
-    facility, is_short = each.facility, each.is_enough is False
+    is_short = each.is_enough is False
     parts = (
-        ("others", facility.taken_bytes, "other structures and dump space"),
+        ("others", each.taken_bytes, "other structures and dump space"),
         ("held", each.used_bytes, "structures of the plan"),
         ("keep short" if is_short else "keep", each.keep_bytes, "white space to keep"),
     )
     return Bar(
-        facility.name,
+        each.name,
         _text(each),
         tuple(Part(style, size, f"{words}: {plain(size)}") for style, size, words in parts),
-        facility.storage_bytes,
+        each.storage_bytes,
         warning="too little free" if is_short else "",
     )
 
 
 def _text(each: WhiteSpace) -> str:
-    used = _amount(each.used_bytes + each.facility.taken_bytes)
+    used = _amount(each.used_bytes + each.taken_bytes)
     keep = _amount(each.keep_bytes) if each.keep_bytes else "nothing"
     if each.free_bytes is None:
         return f"{used} used, {keep} to keep free; storage not stated"
-    return f"{used} used, {keep} to keep free, of {_amount(each.facility.storage_bytes or 0)}"
+    return f"{used} used, {keep} to keep free, of {_amount(each.storage_bytes or 0)}"
 
 
 def _amount(size_bytes: int) -> str:

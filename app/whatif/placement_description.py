@@ -9,11 +9,11 @@ from app.sizing.examples import examples
 from app.web.openapi import model_schemas, put_examples, put_schemas
 from app.whatif.growing import upgrade_answer
 from app.whatif.losing import loss_answer
-from app.whatif.placement_answers import CfLossAnswer, UpgradeAnswerShape
+from app.whatif.placement_answers import UpgradeAnswerShape
 from planner_core.document.reading import read_object
 from planner_core.whatif.growth import UpgradeQuestion
 
-SHAPES = (CfLossAnswer, UpgradeAnswerShape)
+SHAPES = (UpgradeAnswerShape,)
 CF_LOSS, UPGRADE = "/api/v1/whatif/cf-loss", "/api/v1/whatif/upgrade"
 EXAMPLE = "sq03"
 

@@ -11,37 +11,38 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Literal
+from typing import Annotated, Literal
+
+from pydantic import Field, computed_field
 
 from planner_core import tables
 from planner_core.document.model import CouplingFacility
 from planner_core.errors import PlannerError
 from planner_core.limits import limit
-from planner_core.provenance import Basis, Source
+from planner_core.provenance import Basis, SourceText
 from planner_core.sizing.structure_result import StructureResult
-from planner_core.units import bytes_to_kib_ceil, bytes_to_mib, format_mib
+from planner_core.units import Mib, bytes_to_kib_ceil, format_mib
+from planner_core.wire import Answer, Hidden
 
 At = Literal["initsize", "size"]
+Action = Literal["unplaced", "allocated", "stays", "moves", "switches", "duplexed_again", "loses_second_copy"]
 
 
 @dataclass(frozen=True, slots=True)
-class PlacementRule:
-    """What can decide between coupling facilities."""
+class PlacementRule(Answer):
+    """A rule that decides between coupling facilities, and its source."""
 
-    key: str
+    key: Annotated[str, Field(alias="rule")]
     words: str
-    source_key: str
-    section: str
+    source_key: Hidden[str]
+    section: Hidden[str]
     basis: Basis = Basis.PUBLISHED
 
+    @computed_field
     @property
-    def source(self) -> Source:
-        """Where the rule stands."""
+    def source(self) -> SourceText:
+        """The document that states the rule."""
         return tables.source(self.source_key, self.section)
-
-    def as_json(self) -> dict[str, object]:
-        """JSON-ready."""
-        return {"rule": self.key, "words": self.words, "basis": self.basis.value, "source": str(self.source)}
 
 
 _ORDER = "the requirements, in order"
@@ -101,18 +102,6 @@ class Facility:
         """Storage that the plans' structures cannot have."""
         return self.occupied_bytes + self.dumpspace_bytes
 
-    def as_json(self) -> dict[str, object]:
-        """JSON-ready."""
-        return {
-            "coupling_facility": self.name,
-            "storage_mib": _mib(self.storage_bytes),
-            "taken_by_others_mib": _mib(self.taken_bytes),
-            "cfcc_level": self.cfcc_level,
-            "site": self.site,
-            "volatile": self.is_volatile,
-            "failure_isolated": self.is_failure_isolated,
-        }
-
 
 @dataclass(frozen=True, slots=True)
 class AllocationRequest:
@@ -147,32 +136,27 @@ class AllocationRequest:
 
 
 @dataclass(frozen=True, slots=True)
-class FacilityCandidate:
-    """A coupling facility of a PREFLIST as XCF sees it. `ranks` are in XCF's order, 0 is best."""
+class FacilityCandidate(Answer):
+    """A coupling facility of a PREFLIST as XCF sees it, in the order of its choice."""
 
-    facility: str
-    position: int
-    free_bytes: int | None
-    ranks: tuple[tuple[str, int], ...]
-    ruled_out: str = ""
-    has_room: bool = True
+    facility: Annotated[str, Field(alias="coupling_facility")]
+    position: Annotated[int, Field(description="Its place in PREFLIST, from 1.")]
+    free_bytes: Annotated[
+        Mib | None,
+        Field(alias="free_mib", description="Free storage there; null where that is not known."),
+    ]
+    ranks: Hidden[tuple[tuple[str, int], ...]]
+    """In XCF's order; 0 is best."""
+    ruled_out: Annotated[str | None, Field(description="Why it cannot be taken at all.")] = None
+    has_room: Hidden[bool] = True
 
+    @computed_field(alias="not_met")
     @property
     def fails(self) -> tuple[str, ...]:
-        """Criteria that it does not meet as well as could be."""
+        """Criteria that it does not meet."""
         return tuple(
             key for key, rank in self.ranks if rank and key not in {"preflist_order", "enforceorder"}
         )
-
-    def as_json(self) -> dict[str, object]:
-        """JSON-ready."""
-        return {
-            "coupling_facility": self.facility,
-            "position": self.position,
-            "free_mib": _mib(self.free_bytes),
-            "not_met": list(self.fails),
-            "ruled_out": self.ruled_out or None,
-        }
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,14 +173,6 @@ class PlacementChoice:
         """The candidate with most room that is known, of those that are not ruled out."""
         known = [each for each in self.candidates if not each.ruled_out and each.free_bytes is not None]
         return max(known, key=lambda each: (each.free_bytes or 0, -each.position)) if known else None
-
-    def as_json(self) -> dict[str, object]:
-        """JSON-ready."""
-        return {
-            "rule": self.rule,
-            "reason": self.reason,
-            "candidates": [candidate.as_json() for candidate in self.candidates],
-        }
 
 
 @dataclass(slots=True)
@@ -306,14 +282,14 @@ def _preferences(wanted: AllocationRequest, board: Board, facility: Facility) ->
     yield "exclusion_list", int(bool(excluded - {wanted.structure}))
 
 
-def _ruled_out(facility: Facility, board: Board) -> str:
+def _ruled_out(facility: Facility, board: Board) -> str | None:
     if facility.name in board.gone:
         return "it is lost"
     if facility.cfcc_level < limit("lowest_cfcc_level"):
         return (
             f"its CFCC level {facility.cfcc_level} is below {limit('lowest_cfcc_level')}, which MQ requires"
         )
-    return ""
+    return None
 
 
 def _candidacy(wanted: AllocationRequest, board: Board, facility: Facility) -> int:
@@ -421,8 +397,8 @@ class PlacedStructure:
     """None where no second copy is asked for, or it stays."""
 
     @property
-    def action(self) -> str:
-        """What became of it."""
+    def action(self) -> Action:
+        """Return the effect of an allocation or a loss on it."""
         if not self.now:
             return "unplaced"
         if not self.before:
@@ -444,28 +420,6 @@ class PlacedStructure:
     def bytes_for_second(self) -> int:
         """Storage for a second copy that is made now."""
         return self.wanted.bytes_wanted if self.second is not None and self.second.facility else 0
-
-    def as_json(self) -> dict[str, object]:
-        """JSON-ready."""
-        wanted = self.wanted
-        return {
-            "structure": wanted.structure,
-            "name": wanted.result.name,
-            "plan": wanted.plan,
-            "role": wanted.result.role,
-            "size_mib": _mib(wanted.bytes_wanted),
-            "before": list(self.before),
-            "coupling_facility": self.now[0] if self.now else None,
-            "second_copy": self.now[1] if len(self.now) > 1 else None,
-            "action": self.action,
-            "rule": self.first.rule if self.first is not None else None,
-            "reason": self.first.reason if self.first is not None else None,
-            "candidates": [each.as_json() for each in self.first.candidates]
-            if self.first is not None
-            else [],
-            "second_copy_rule": self.second.rule if self.second is not None else None,
-            "second_copy_reason": self.second.reason if self.second is not None else None,
-        }
 
 
 @dataclass(frozen=True, slots=True)
@@ -729,7 +683,3 @@ def allocate(asked: AllocationQuestion, order: Sequence[AllocationRequest] | Non
 
 def _kib(size_bytes: int | None) -> int | None:
     return None if size_bytes is None else bytes_to_kib_ceil(size_bytes)
-
-
-def _mib(size_bytes: int | None) -> float | None:
-    return None if size_bytes is None else bytes_to_mib(size_bytes)

@@ -8,12 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Literal
+from typing import Annotated, Literal
+
+from pydantic import Field, computed_field
 
 from planner_core.document.model import PlanDocument, Structure
 from planner_core.findings import Finding, finding
 from planner_core.limits import limit
 from planner_core.sizing.structure_result import StructureResult
+from planner_core.wire import Answer, Hidden
 
 Reaction = Literal["TERMINATE", "TOLERATE"]
 ASSUMPTIONS: tuple[str, ...] = (
@@ -32,22 +35,29 @@ ASSUMPTIONS: tuple[str, ...] = (
 
 
 @dataclass(frozen=True, slots=True)
-class Ending:
-    """The queue managers of a plan that end with a loss, and the structures because of which they do."""
+class Ending(Answer):
+    """Queue managers of a plan that end because they lose a structure."""
 
     plan: str
     qsg: str
     count: int
-    names: tuple[str, ...]
-    structures: tuple[str, ...]
-    is_assumed: bool
-    """Whether it rests on a CFCONLOS that the plan does not state: of the queue managers, or of CSQSYSAPPL alone."""
-    is_of_system_alone: bool = False
+    names: Annotated[
+        tuple[str, ...], Field(description="Empty where the plan does not name its queue managers.")
+    ]
+    structures: Annotated[tuple[str, ...], Field(alias="because_of")]
+    is_assumed: Annotated[
+        bool,
+        Field(
+            description="Whether this depends on a CFCONLOS that the plan does not state: of the queue managers, or of CSQSYSAPPL alone."
+        ),
+    ]
+    is_of_system_alone: Hidden[bool] = False
     """Whether CSQSYSAPPL is the only such structure, and the plan states CFCONLOS of the queue managers."""
 
+    @computed_field(alias="what_happens")
     @property
     def words(self) -> str:
-        """A sentence on it."""
+        """The same as a sentence."""
         who = "The queue manager" if self.count == 1 else f"All {self.count} queue managers"
         ends = "ends" if self.count == 1 else "end"
         assumed = (
@@ -58,18 +68,6 @@ class Ending:
         if self.is_of_system_alone:
             assumed = " CFCONLOS(ASQMGR) of CSQSYSAPPL is assumed: its CFSTRUCT is not in the plan."
         return f"{who} of {self.qsg} {ends} on losing {', '.join(self.structures)}.{assumed}"
-
-    def as_json(self) -> dict[str, object]:
-        """JSON-ready."""
-        return {
-            "plan": self.plan,
-            "qsg": self.qsg,
-            "count": self.count,
-            "names": list(self.names),
-            "because_of": list(self.structures),
-            "is_assumed": self.is_assumed,
-            "what_happens": self.words,
-        }
 
 
 def reaction(structure: StructureResult, document: PlanDocument) -> Reaction:

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Literal
 
-from pydantic import Field
+from pydantic import Field, computed_field
 
 from planner_core import questions
 from planner_core.checks.placement import check_allocation, other_orders
@@ -23,23 +23,28 @@ from planner_core.plan.result import PlanResult
 from planner_core.sizing.placement import (
     ASSUMPTIONS,
     RULES,
+    Action,
     AllocationGroup,
     AllocationQuestion,
     AllocationRequest,
     At,
     Board,
     Facility,
+    FacilityCandidate,
     PlacedStructure,
     PlacementChoice,
+    PlacementRule,
     allocate,
     first_choice,
     question,
     second_choice,
 )
-from planner_core.units import bytes_to_mib, format_mib
+from planner_core.sizing.structure_result import Role
+from planner_core.units import Mib, format_mib
 from planner_core.whatif.connectivity import ASSUMPTIONS as CONNECTIVITY_ASSUMPTIONS
 from planner_core.whatif.connectivity import Ending, check_stated, endings, recovers_by_itself
-from planner_core.whatif.scm import check_scm, check_scm_after_loss, scm_json
+from planner_core.whatif.scm import StorageClassMemory, check_scm, check_scm_after_loss, scm_of
+from planner_core.wire import Answer, Hidden
 
 Kind = Literal["coupling_facility", "machine", "site"]
 LOSS_ASSUMPTIONS: tuple[str, ...] = (
@@ -66,72 +71,164 @@ class LossQuestion(questions.Question):
 
 
 @dataclass(frozen=True, slots=True)
-class LostMessages:
-    """What of a structure's planned backlog is gone with its only copy."""
+class _StructureIdentity(Answer):
+    structure: Annotated[str, Field(description="As the CFRM policy calls it.")]
+    name: str
+    plan: str
+    role: Role
+    size_bytes: Annotated[
+        Mib, Field(alias="size_mib", description="Storage of one copy, augmented space included.")
+    ]
+    before: Annotated[
+        tuple[str, ...],
+        Field(description="Coupling facilities before the loss, that of the first copy first."),
+    ]
 
-    wanted: AllocationRequest
-    non_persistent: int
-    persistent: int
-    comes_back: bool
-    words: str
-    recovers_by_itself: bool | None = None
-    """Whether MQ brings it back without an operator; None where the plan does not define the CFSTRUCT."""
 
+@dataclass(frozen=True, slots=True)
+class Placement(_StructureIdentity):
+    """A structure and its coupling facilities."""
+
+    coupling_facility: str
+    second_copy: str | None
+    action: Action
+    rule: Annotated[
+        str | None, Field(description="The rule that decides, one of `rules`.", examples=["space"])
+    ]
+    reason: str | None
+    candidates: tuple[FacilityCandidate, ...]
+    second_copy_rule: Annotated[
+        str | None, Field(description="The rule that decides, one of `rules`.", examples=["space"])
+    ]
+    second_copy_reason: str | None
+    storage_class_memory: Annotated[StorageClassMemory | None, Field(description="Null without SCMMAXSIZE.")]
+
+
+@dataclass(frozen=True, slots=True)
+class UnplacedStructure(_StructureIdentity):
+    """A structure that no coupling facility can take."""
+
+    rule: Literal["none"]
+    reason: str | None
+    candidates: tuple[FacilityCandidate, ...]
+    most_room_in: Annotated[str | None, Field(description="Where XCF would allocate it smaller.")]
+    short_by_bytes: Annotated[
+        Mib | None, Field(alias="short_by_mib", description="Storage that is missing there.")
+    ]
+
+
+@dataclass(frozen=True, slots=True)
+class RemainingFacility(Answer):
+    """A coupling facility that is left."""
+
+    coupling_facility: str
+    arriving_bytes: Annotated[
+        Mib, Field(alias="arrives_mib", description="Storage that is allocated there because of the loss.")
+    ]
+    used_bytes: Annotated[Mib, Field(alias="used_mib")]
+    free_bytes: Annotated[Mib | None, Field(alias="free_mib")]
+
+
+@dataclass(frozen=True, slots=True)
+class LostMessages(Answer):
+    """Messages of a structure's planned backlog that are lost with its only copy."""
+
+    wanted: Hidden[AllocationRequest]
+    non_persistent: Annotated[int, Field(alias="non_persistent_messages")]
+    persistent: Annotated[int, Field(alias="persistent_messages")]
+    comes_back: Annotated[bool, Field(alias="persistent_come_back")]
+    words: Annotated[str, Field(alias="what_happens")]
+    recovers_by_itself: Annotated[
+        bool | None,
+        Field(description="Without an operator; null where the plan does not define the CFSTRUCT."),
+    ] = None
+
+    @computed_field
+    @property
+    def structure(self) -> str:
+        """The structure, as the CFRM policy calls it."""
+        return self.wanted.structure
+
+    @computed_field
+    @property
+    def plan(self) -> str:
+        """The plan of the structure."""
+        return self.wanted.plan
+
+    @computed_field(alias="messages_gone")
     @property
     def gone(self) -> int:
         """Messages that nothing brings back."""
         return self.non_persistent + (0 if self.comes_back else self.persistent)
 
-    def as_json(self) -> dict[str, object]:
-        """JSON-ready."""
-        return {
-            "structure": self.wanted.structure,
-            "plan": self.wanted.plan,
-            "non_persistent_messages": self.non_persistent,
-            "persistent_messages": self.persistent,
-            "persistent_come_back": self.comes_back,
-            "messages_gone": self.gone,
-            "recovers_by_itself": self.recovers_by_itself,
-            "what_happens": self.words,
-        }
-
 
 @dataclass(frozen=True, slots=True)
-class Loss:
-    """One loss, played through."""
+class Loss(Answer):
+    """One loss and its effects."""
 
     kind: Kind
-    name: str
-    gone: tuple[str, ...]
-    placed: tuple[PlacedStructure, ...]
-    lost: tuple[LostMessages, ...]
-    board: Board
-    order_matters: bool
-    endings: tuple[Ending, ...] = ()
-    """Queue managers that end because they lose a structure."""
+    name: Annotated[
+        str,
+        Field(alias="lost", description="The coupling facility, the SEQUENCE of the machine, or the site."),
+    ]
+    gone: Annotated[tuple[str, ...], Field(alias="coupling_facilities")]
+    placed: Hidden[tuple[PlacedStructure, ...]]
+    lost: Annotated[tuple[LostMessages, ...], Field(alias="messages")]
+    board: Hidden[Board]
+    order_matters: Annotated[
+        bool, Field(description="In another order of allocation, other structures cannot be placed.")
+    ]
+    endings: Annotated[tuple[Ending, ...], Field(alias="queue_managers_end")] = ()
 
     @property
     def unplaced(self) -> tuple[PlacedStructure, ...]:
-        """Structures that were allocated and find no place now."""
+        """Structures that were allocated and cannot be placed now."""
         return tuple(each for each in self.placed if not each.now and each.before)
 
+    @computed_field
     @property
-    def white_space_bytes(self) -> int:
-        """What the remaining coupling facilities must have free for structures that lost their only copy."""
+    def placements(self) -> tuple[Placement, ...]:
+        """Structures that are allocated after the loss."""
+        return _placements(self.placed, self.board)
+
+    @computed_field(alias="unplaced")
+    @property
+    def unplaced_structures(self) -> tuple[UnplacedStructure, ...]:
+        """Structures that cannot be placed after the loss."""
+        return tuple(map(_unplaced, self.unplaced))
+
+    @computed_field(alias="white_space_mib")
+    @property
+    def white_space_bytes(self) -> Mib:
+        """Storage that must be free elsewhere so that all that lost its only copy can be placed."""
         return sum(each.bytes_anew for each in self.placed if each.before)
 
+    @computed_field(alias="missing_mib")
     @property
-    def missing_bytes(self) -> int:
-        """What of it finds no place."""
+    def missing_bytes(self) -> Mib:
+        """The part of it that is not free anywhere."""
         return sum(each.wanted.bytes_wanted for each in self.unplaced)
 
+    @computed_field(alias="second_copies_mib")
     @property
-    def second_copies_bytes(self) -> int:
-        """What new second copies take on top."""
+    def second_copies_bytes(self) -> Mib:
+        """Storage that new second copies need in addition."""
         return sum(each.bytes_for_second for each in self.placed)
 
+    @computed_field
+    @property
+    def remaining(self) -> tuple[RemainingFacility, ...]:
+        """Coupling facilities that are left."""
+        return tuple(
+            RemainingFacility(
+                name, self.arriving(name), self.board.used_bytes(name), self.board.free_bytes(name)
+            )
+            for name in self.board.facilities
+            if name not in self.gone
+        )
+
     def arriving(self, facility: str) -> int:
-        """What is allocated anew in a coupling facility that remains [bytes]."""
+        """Return the storage that is allocated in a remaining coupling facility because of the loss [bytes]."""
         return sum(
             each.wanted.bytes_wanted
             for each in self.placed
@@ -140,9 +237,10 @@ class Loss:
         )
 
     def wanted_in(self, facility: str) -> int:
-        """What would have to be free there [bytes]: what comes there without a copy, and what finds no place and comes nearest to one there.
+        """Return the storage that would have to be free in a coupling facility [bytes].
 
-        New second copies are left out, as in the white space of the loss: they are made only where there is room.
+        It is that of structures without a copy that are placed there, and of those that cannot be placed and come nearest
+        to fitting there. New second copies are left out, as in the white space of the loss: they are made only where there is room.
         """
         anew = sum(
             each.bytes_anew for each in self.placed if each.before and each.now and each.now[0] == facility
@@ -156,84 +254,123 @@ class Loss:
         )
         return anew + short
 
-    def as_json(self) -> dict[str, object]:
-        """JSON-ready."""
-        remaining = [name for name in self.board.facilities if name not in self.gone]
-        return {
-            "kind": self.kind,
-            "lost": self.name,
-            "coupling_facilities": list(self.gone),
-            "placements": [_placed_json(each, self.board) for each in self.placed if each.now],
-            "unplaced": [_unplaced_json(each) for each in self.unplaced],
-            "white_space_mib": bytes_to_mib(self.white_space_bytes),
-            "missing_mib": bytes_to_mib(self.missing_bytes),
-            "second_copies_mib": bytes_to_mib(self.second_copies_bytes),
-            "remaining": [
-                {
-                    "coupling_facility": name,
-                    "arrives_mib": bytes_to_mib(self.arriving(name)),
-                    "used_mib": bytes_to_mib(self.board.used_bytes(name)),
-                    "free_mib": _mib(self.board.free_bytes(name)),
-                }
-                for name in remaining
-            ],
-            "messages": [each.as_json() for each in self.lost],
-            "queue_managers_end": [each.as_json() for each in self.endings],
-            "order_matters": self.order_matters,
-        }
-
 
 @dataclass(frozen=True, slots=True)
-class WhiteSpace:
-    """What one coupling facility must keep free for the worst single loss of another."""
+class WhiteSpace(Answer):
+    """A coupling facility, and what it must keep free for the worst loss of another one."""
 
-    facility: Facility
-    used_bytes: int
-    free_bytes: int | None
-    keep_bytes: int
-    because: str | None
+    name: Annotated[str, Field(alias="coupling_facility")]
+    storage_bytes: Annotated[Mib | None, Field(alias="storage_mib")]
+    taken_bytes: Annotated[Mib, Field(alias="taken_by_others_mib")]
+    cfcc_level: int
+    site: str | None
+    volatile: bool
+    failure_isolated: bool
+    used_bytes: Annotated[Mib, Field(alias="used_mib")]
+    free_bytes: Annotated[Mib | None, Field(alias="free_mib")]
+    keep_bytes: Annotated[
+        Mib,
+        Field(
+            alias="white_space_mib",
+            description="Storage that structures without a copy need there at worst; new second copies are not included.",
+        ),
+    ]
+    because: Annotated[str | None, Field(alias="because_of")]
 
+    @computed_field
     @property
     def is_enough(self) -> bool | None:
-        """None where the storage is not stated."""
+        """Whether so much is free; null where the storage is not stated."""
         return None if self.free_bytes is None else self.free_bytes >= self.keep_bytes
-
-    def as_json(self) -> dict[str, object]:
-        """JSON-ready."""
-        return {
-            **self.facility.as_json(),
-            "used_mib": bytes_to_mib(self.used_bytes),
-            "free_mib": _mib(self.free_bytes),
-            "white_space_mib": bytes_to_mib(self.keep_bytes),
-            "because_of": self.because,
-            "is_enough": self.is_enough,
-        }
 
 
 @dataclass(frozen=True, slots=True)
-class LossAnswer:
-    """Everything about losses: where structures are, every loss, the white space, what there is to say."""
+class LossAnswer(Answer):
+    """Where structures are, and what each loss makes of it."""
 
-    asked: AllocationQuestion
-    normal: tuple[PlacedStructure, ...]
-    board: Board
+    asked: Hidden[AllocationQuestion]
+    normal: Hidden[tuple[PlacedStructure, ...]]
+    board: Hidden[Board]
     losses: tuple[Loss, ...]
-    white_space: tuple[WhiteSpace, ...]
+    white_space: Annotated[tuple[WhiteSpace, ...], Field(alias="coupling_facilities")]
     findings: tuple[Finding, ...]
+    rules: tuple[PlacementRule, ...] = tuple(RULES.values())
+    assumptions: Annotated[tuple[str, ...], Field(description="Assumptions where nothing is published.")] = (
+        *ASSUMPTIONS,
+        *LOSS_ASSUMPTIONS,
+        *CONNECTIVITY_ASSUMPTIONS,
+    )
 
-    def as_json(self) -> dict[str, object]:
-        """JSON-ready."""
-        return {
-            "counted_at": self.asked.at,
-            "plans": list(dict.fromkeys(each.plan for each in self.asked.wanted)),
-            "coupling_facilities": [each.as_json() for each in self.white_space],
-            "placements": [_placed_json(each, self.board) for each in self.normal if each.now],
-            "unplaced": [_unplaced_json(each) for each in self.normal if not each.now],
-            "losses": [each.as_json() for each in self.losses],
-            "rules": [rule.as_json() for rule in RULES.values()],
-            "assumptions": [*ASSUMPTIONS, *LOSS_ASSUMPTIONS, *CONNECTIVITY_ASSUMPTIONS],
-            "findings": [each.as_json() for each in self.findings],
-        }
+    @computed_field
+    @property
+    def counted_at(self) -> At:
+        """Whether structures are counted with INITSIZE or with SIZE."""
+        return self.asked.at
+
+    @computed_field
+    @property
+    def plans(self) -> tuple[str, ...]:
+        """The plans whose structures are counted."""
+        return tuple(dict.fromkeys(each.plan for each in self.asked.wanted))
+
+    @computed_field
+    @property
+    def placements(self) -> tuple[Placement, ...]:
+        """Structures that are allocated without any loss."""
+        return _placements(self.normal, self.board)
+
+    @computed_field
+    @property
+    def unplaced(self) -> tuple[UnplacedStructure, ...]:
+        """Structures that cannot be placed even without a loss."""
+        return tuple(_unplaced(each) for each in self.normal if not each.now)
+
+
+def _placements(placed: Sequence[PlacedStructure], board: Board) -> tuple[Placement, ...]:
+    return tuple(_placement(each, board) for each in placed if each.now)
+
+
+def _placement(each: PlacedStructure, board: Board) -> Placement:
+    first, second = each.first, each.second
+    return Placement(
+        *_identity(each),
+        coupling_facility=each.now[0],
+        second_copy=each.now[1] if len(each.now) > 1 else None,
+        action=each.action,
+        rule=first.rule if first is not None else None,
+        reason=first.reason if first is not None else None,
+        candidates=first.candidates if first is not None else (),
+        second_copy_rule=second.rule if second is not None else None,
+        second_copy_reason=second.reason if second is not None else None,
+        storage_class_memory=scm_of(each, board.facilities),
+    )
+
+
+def _unplaced(each: PlacedStructure) -> UnplacedStructure:
+    first = each.first
+    room = first.most_room if first is not None else None
+    return UnplacedStructure(
+        *_identity(each),
+        rule="none",
+        reason=first.reason if first is not None else None,
+        candidates=first.candidates if first is not None else (),
+        most_room_in=room.facility if room is not None else None,
+        short_by_bytes=each.wanted.bytes_wanted - max(0, room.free_bytes)
+        if room is not None and room.free_bytes is not None
+        else None,
+    )
+
+
+def _identity(each: PlacedStructure) -> tuple[str, str, str, Role, int, tuple[str, ...]]:
+    result = each.wanted.result
+    return (
+        result.cfrm_name,
+        result.name,
+        each.wanted.plan,
+        result.role,
+        each.wanted.bytes_wanted,
+        each.before,
+    )
 
 
 def losses_of(results: Sequence[tuple[str, PlanResult]], *, at: At = "initsize") -> LossAnswer:
@@ -406,7 +543,13 @@ def _white_space(facility: Facility, board: Board, losses: Sequence[Loss]) -> Wh
     worst = max(single, key=lambda loss: loss.wanted_in(facility.name), default=None)
     keep = worst.wanted_in(facility.name) if worst is not None else 0
     return WhiteSpace(
-        facility=facility,
+        name=facility.name,
+        storage_bytes=facility.storage_bytes,
+        taken_bytes=facility.taken_bytes,
+        cfcc_level=facility.cfcc_level,
+        site=facility.site,
+        volatile=facility.is_volatile,
+        failure_isolated=facility.is_failure_isolated,
         used_bytes=board.used_bytes(facility.name),
         free_bytes=board.free_bytes(facility.name),
         keep_bytes=keep,
@@ -467,34 +610,5 @@ def _check_white_space(space: Sequence[WhiteSpace]) -> Iterator[Finding]:
     if len(space) == 1:
         yield finding(
             "ONE_COUPLING_FACILITY",
-            f"{space[0].facility.name} is the only coupling facility: while it is lost, everything is unavailable.",
+            f"{space[0].name} is the only coupling facility: while it is lost, everything is unavailable.",
         )
-
-
-def _placed_json(each: PlacedStructure, board: Board) -> dict[str, object]:
-    return {**each.as_json(), "storage_class_memory": scm_json(each, board.facilities)}
-
-
-def _unplaced_json(each: PlacedStructure) -> dict[str, object]:
-    room = each.first.most_room if each.first is not None else None
-    return {
-        "structure": each.wanted.structure,
-        "name": each.wanted.result.name,
-        "plan": each.wanted.plan,
-        "role": each.wanted.result.role,
-        "size_mib": bytes_to_mib(each.wanted.bytes_wanted),
-        "before": list(each.before),
-        "rule": "none",
-        "reason": each.first.reason if each.first is not None else None,
-        "candidates": [each.as_json() for each in each.first.candidates] if each.first is not None else [],
-        "most_room_in": room.facility if room is not None else None,
-        "short_by_mib": (
-            bytes_to_mib(each.wanted.bytes_wanted - max(0, room.free_bytes))
-            if room is not None and room.free_bytes is not None
-            else None
-        ),
-    }
-
-
-def _mib(size_bytes: int | None) -> float | None:
-    return None if size_bytes is None else bytes_to_mib(size_bytes)

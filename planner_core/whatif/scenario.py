@@ -24,7 +24,7 @@ from planner_core.sizing.placement import PlacedStructure
 from planner_core.sizing.structure_result import StructureResult
 from planner_core.sizing.structure_size import Curve
 from planner_core.texts.outputs import render_output
-from planner_core.units import bytes_to_kib_ceil
+from planner_core.units import bytes_to_kib_ceil, bytes_to_mib
 from planner_core.whatif.changes import Changes, ScenarioChange, applied, facilities_of, what_changes
 from planner_core.whatif.growth import evaluated_with_sizes
 from planner_core.whatif.loss import LossAnswer, losses_of
@@ -327,15 +327,22 @@ def _losses_json(answer: LossAnswer, lost: str | None) -> list[dict[str, object]
 
 
 def _move(each: PlacedStructure) -> dict[str, object]:
-    shown = each.as_json()
-    kept = ("structure", "size_mib", "before", "coupling_facility", "second_copy", "action", "rule", "reason")
-    return {key: shown[key] for key in kept}
+    return {
+        "structure": each.wanted.structure,
+        "size_mib": bytes_to_mib(each.wanted.bytes_wanted),
+        "before": list(each.before),
+        "coupling_facility": each.now[0] if each.now else None,
+        "second_copy": each.now[1] if len(each.now) > 1 else None,
+        "action": each.action,
+        "rule": each.first.rule if each.first is not None else None,
+        "reason": each.first.reason if each.first is not None else None,
+    }
 
 
 def _white_space(answer: LossAnswer) -> list[dict[str, object]]:
     kept = ("used_mib", "free_mib", "white_space_mib", "because_of", "is_enough")
     return [
-        {"coupling_facility": each.facility.name, **{key: each.as_json()[key] for key in kept}}
+        {"coupling_facility": each.name, **{key: each.as_json()[key] for key in kept}}
         for each in answer.white_space
     ]
 

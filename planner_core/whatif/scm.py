@@ -10,13 +10,18 @@ that moves may come to one without.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Annotated
+
+from pydantic import Field
 
 from planner_core.checks.facilities import has_no_scm
 from planner_core.document.model import Structure
 from planner_core.findings import Finding, finding
 from planner_core.limits import limit
 from planner_core.sizing.placement import AllocationQuestion, AllocationRequest, Facility, PlacedStructure
-from planner_core.units import KIB, bytes_to_mib, format_mib
+from planner_core.units import KIB, Mib, format_mib
+from planner_core.wire import Answer
 
 _BLOCK = 4 * KIB
 
@@ -56,18 +61,34 @@ def usable_scm(each: PlacedStructure, facilities: Mapping[str, Facility]) -> int
     return min(known) if len(known) == len(found) else None
 
 
-def scm_json(each: PlacedStructure, facilities: Mapping[str, Facility]) -> dict[str, object] | None:
-    """What a structure asks for, can use where it is now, and takes beside it; JSON-ready, None without SCMMAXSIZE."""
+@dataclass(frozen=True, slots=True)
+class StorageClassMemory(Answer):
+    """Storage-class memory of a structure at its current location."""
+
+    asked_bytes: Annotated[Mib, Field(alias="asked_mib", description="SCMMAXSIZE.")]
+    usable_bytes: Annotated[
+        Mib | None,
+        Field(
+            alias="usable_mib",
+            description="The part that it can use there, the least of its copies; null where that is not known.",
+        ),
+    ]
+    augmented_bytes: Annotated[
+        Mib | None,
+        Field(
+            alias="augmented_mib",
+            description="CF storage that is counted for it in `size_mib`; null where it is not stated.",
+        ),
+    ]
+
+
+def scm_of(each: PlacedStructure, facilities: Mapping[str, Facility]) -> StorageClassMemory | None:
+    """Return the storage-class memory of a structure; None without SCMMAXSIZE."""
     asked = asked_of(each.wanted)
     definition = each.wanted.result.definition
     if asked is None or not isinstance(definition, Structure):
         return None
-    usable, augmented = usable_scm(each, facilities), definition.scm.augmented
-    return {
-        "asked_mib": bytes_to_mib(asked),
-        "usable_mib": None if usable is None else bytes_to_mib(usable),
-        "augmented_mib": None if augmented is None else bytes_to_mib(augmented),
-    }
+    return StorageClassMemory(asked, usable_scm(each, facilities), definition.scm.augmented)
 
 
 def check_scm(asked: AllocationQuestion, placed: Sequence[PlacedStructure]) -> Iterator[Finding]:

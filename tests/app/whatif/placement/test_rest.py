@@ -7,7 +7,6 @@ from typing import Any
 import pytest
 from fastapi import FastAPI
 
-from app.whatif.placement_answers import CfLossAnswer, UpgradeAnswerShape
 from planner_core.document.reading import read_object
 from planner_core.plan.evaluate import evaluate
 from planner_core.whatif.growth import upgrades
@@ -29,9 +28,11 @@ def test_the_answer_is_the_core_s(app: FastAPI) -> None:
 
 @pytest.mark.parametrize("plan", [SQ03, TIGHT, document([], [])], ids=["example", "tight", "without CFs"])
 def test_answers_have_exactly_the_members_that_are_described(app: FastAPI, plan: dict[str, Any]) -> None:
-    for address, shape in ((LOSS, CfLossAnswer), (UPGRADE, UpgradeAnswerShape)):
+    schemas = app.openapi()["components"]["schemas"]
+    for address, shape in ((LOSS, "LossAnswer"), (UPGRADE, "UpgradeAnswerShape")):
         found = post_json(app, address, plan).json()
-        assert shape.model_validate(found).model_dump(mode="json", exclude_unset=True) == found
+        described = schemas[shape]
+        assert set(found) == set(described["properties"]) == set(described["required"])
 
 
 def test_storage_is_counted_with_size_when_asked_for(app: FastAPI) -> None:

@@ -71,7 +71,7 @@ def test_what_does_not_fit_is_named_with_what_is_missing() -> None:
     answered: Json = without.as_json()
     (unplaced,) = answered["unplaced"]
     assert (unplaced["most_room_in"], unplaced["short_by_mib"]) == ("CF02", 2 * 1024)
-    space = {each.facility.name: each for each in found.white_space}
+    space = {each.name: each for each in found.white_space}
     assert (space["CF02"].free_bytes, space["CF02"].keep_bytes, space["CF02"].is_enough) == (
         6 * GIB,
         8 * GIB,
