@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 
-from app.web.rendering import grouped
+from app.web.axes import grouped
+from app.web.charts import Bar, BarChart, Part
 from planner_core.clusters.answer import QueueDecision
 from planner_core.clusters.decide import DecisionStep
 from planner_core.clusters.displays import DisplayProblem
@@ -27,39 +28,7 @@ MOST_BARS: Final = 30
 MOST_PROBLEMS: Final = 100
 MOST_GRIDS: Final = 50
 _MOST_IDS: Final = 3
-_ROW, _TOP = 26, 4
-_GAP: Final = 1.5
-
-
-@dataclass(frozen=True, slots=True)
-class Segment:
-    """A part of a bar: messages of one reason."""
-
-    reason: Reason
-    x: float
-    width: float
-
-
-@dataclass(frozen=True, slots=True)
-class Bar:
-    """What waits for one channel."""
-
-    label: str
-    y: int
-    segments: tuple[Segment, ...]
-    total: str
-    end: float
-
-
-@dataclass(frozen=True, slots=True)
-class Picture:
-    """The bars, for one width."""
-
-    kind: str
-    width: int
-    height: int
-    left: int
-    bars: tuple[Bar, ...]
+_UNNAMED: Final = "no channel"
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,8 +82,7 @@ class ExplanationView:
 
     summary: str
     queue_manager: str
-    wide: Picture
-    narrow: Picture
+    chart: BarChart
     legend: tuple[tuple[Reason, str, int], ...]
     channels: tuple[WaitingChannel, ...]
     channels_left_out: int
@@ -138,8 +106,7 @@ def shown(found: WaitingExplanation) -> ExplanationView:
     return ExplanationView(
         summary=_summary(found),
         queue_manager=found.queue_manager,
-        wide=_picture(found.channels, kind="wide", width=760, left=190),
-        narrow=_picture(found.channels, kind="narrow", width=360, left=118),
+        chart=_chart(found.channels[:MOST_BARS]),
         legend=tuple((reason, title, counts[reason]) for reason, title in reasons),
         channels=found.channels[:MOST_BARS],
         channels_left_out=max(0, len(found.channels) - MOST_BARS),
@@ -162,28 +129,29 @@ def _summary(found: WaitingExplanation) -> str:
     return f"{waits} for {'1 channel' if channels == 1 else f'{channels:,} channels'}: {', '.join(parts)}."
 
 
-def _picture(channels: Sequence[WaitingChannel], *, kind: str, width: int, left: int) -> Picture:
-    most = max((channel.messages for channel in channels), default=1)
-    room = width - left - 64
-    bars = []
-    for place, channel in enumerate(channels[:MOST_BARS]):
-        x = float(left)
-        segments = []
-        for reason, count in channel.counts.items():
-            if count:
-                length = max(3.0, room * count / most)
-                segments.append(Segment(reason, round(x, 1), round(max(1.5, length - _GAP), 1)))
-                x += length
-        bars.append(
+def _chart(channels: Sequence[WaitingChannel]) -> BarChart:
+    return BarChart(
+        id="reasons",
+        title="Waiting messages by channel and reason",
+        description=" ".join(_in_words(each) for each in channels),
+        bars=tuple(
             Bar(
-                channel.channel or "no channel",
-                _TOP + _ROW * place,
-                tuple(segments),
-                grouped(channel.messages),
-                round(x + 5, 1),
+                each.channel or _UNNAMED,
+                grouped(each.messages),
+                tuple(
+                    Part(f"reason {reason}", count, f"{count:,} {REASONS[reason]}")
+                    for reason, count in each.counts.items()
+                ),
             )
-        )
-    return Picture(kind, width, _TOP + _ROW * max(1, len(bars)), left, tuple(bars))
+            for each in channels
+        ),
+        is_beside=True,
+    )
+
+
+def _in_words(channel: WaitingChannel) -> str:
+    parts = [f"{count:,} {REASONS[reason]}" for reason, count in channel.counts.items() if count]
+    return f"{channel.channel or _UNNAMED}: {', '.join(parts)}."
 
 
 def _groups(messages: Iterable[ExplainedMessage]) -> tuple[MessageGroup, ...]:

@@ -599,7 +599,7 @@ def _draw_bars(chart: BarChart, kind: str, width: int) -> Drawing:
     sheet = _Sheet(width, is_narrow=kind == "narrow")
     longest = max((bar.extent for bar in chart.bars), default=1) or 1
     if chart.is_beside:
-        left = round(max((len(bar.name) for bar in chart.bars), default=0) * _TICK_CHARACTER) + 10
+        left = round(max((_width(bar.name) for bar in chart.bars), default=0)) + 10
         right = width - round(max((len(bar.text) for bar in chart.bars), default=0) * _TICK_CHARACTER) - 8
         for nth, bar in enumerate(chart.bars):
             _bar_beside(sheet, bar, left, 8 + nth * _ROW_BESIDE, (right - left) / longest)

@@ -8,6 +8,7 @@ from fastapi import FastAPI
 from app.clusters.explain_pages import SHOWN_TEXT
 from app.clusters.explain_view import MOST_BARS, MOST_GROUPS, shown
 from app.clusters.explaining import EXAMPLES, answer
+from app.web.chart_svg import drawings
 from planner_core.clusters.explain import WaitingQuestion
 from tests.app.web.support import Answer, call, get
 from tests.planner_core.clusters.waiting.support import ELIGIBLE, Row, clusqmgr, display, qcluster
@@ -112,7 +113,7 @@ def test_the_page_stays_of_a_size_that_can_be_read() -> None:
     found = shown(answer(WaitingQuestion(), displays=[("d", display(*rows))], messages=messages))
     assert (len(found.groups), found.groups_left_out) == (MOST_GROUPS, 5)
     assert (len(found.channels), found.channels_left_out) == (MOST_BARS, MOST_GROUPS + 5 - MOST_BARS)
-    assert len(found.wide.bars) == MOST_BARS
+    assert len(found.chart.bars) == MOST_BARS
 
 
 def test_the_bars_are_as_long_as_their_counts() -> None:
@@ -120,10 +121,13 @@ def test_the_bars_are_as_long_as_their_counts() -> None:
         {"channel": "TO.B", "accounting_token": "00"}
     ]
     found = shown(answer(WaitingQuestion(), displays=[], messages=rows))
-    first, second = found.wide.bars
-    assert [bar.total for bar in (first, second)] == ["3", "1"]
-    (long,), (short,) = first.segments, second.segments
-    assert abs((long.width + 1.5) / (short.width + 1.5) - 3) < 0.01
+    assert [(bar.name, bar.text, bar.extent) for bar in found.chart.bars] == [
+        ("TO.A", "3", 3),
+        ("TO.B", "1", 1),
+    ]
+    for drawing in drawings(found.chart):
+        long, short = (shape.attributes["width"] for shape in drawing.shapes if shape.tag == "rect")
+        assert long == pytest.approx(3 * short, abs=0.2)
     assert found.legend == (("not_eligible", "not eligible", 4),)
     (group, _) = found.groups
     assert (group.count, group.ids) == (3, ("number 1", "number 2", "number 3"))
