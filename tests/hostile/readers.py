@@ -10,8 +10,10 @@ from app.clusters import explaining
 from app.clusters import service as cluster_service
 from app.events import reading as event_reading
 from app.events import service as event_service
+from app.fits.kept import NoCurves
 from app.plans.editor import form as plan_form
 from app.plans.editor.pages import read_body
+from app.running import api as running_api
 from app.running import service as running_service
 from app.running.texts import running_example
 from app.scenarios.answers import read_request as read_scenario
@@ -30,6 +32,7 @@ from planner_core.inputs import detect as detect_input
 from planner_core.plan.evaluate import evaluate
 from planner_core.plan.result import PlanResult
 from planner_core.running.lint import lint
+from planner_core.running.policy import policies
 from planner_core.running.state import read_running
 from planner_core.sizing import offload
 from planner_core.texts import console
@@ -99,6 +102,7 @@ READERS: Final[Mapping[str, Reader]] = {
     "body of the plan form": _form_body,
     "boxes of the calculator": lambda text: read_form({"queues": text, "coupling_facilities": text, "message_bytes": text}),
     "policy text": read_policy_text,
+    "structures of a policy": lambda text: policies(read_policy_text(text)),
     "records of MQ": read_records,
     "displays of MQ": read_mq,
     "commands of MQ": read_commands,
@@ -122,7 +126,7 @@ READERS: Final[Mapping[str, Reader]] = {
     ),
     "requests to read events": lambda text: event_reading.read_body(text.encode("utf-8", "replace")),
     "scenarios": lambda text: read_scenario(text.encode("utf-8", "replace"), named=True),
-    "questions about what runs": lambda text: running_service.diff_json(text.encode("utf-8", "replace"), curves=None),  # type: ignore[arg-type]
+    "questions about what runs": lambda text: running_api.diff(text.encode("utf-8", "replace"), NoCurves()),
     "maps of queue managers to groups": lambda text: checked_mapping(text, text, text),
     "kinds of uploads": lambda text: detect_input(text.encode("utf-8", "replace"), "file.txt"),
 }  # fmt: skip

@@ -95,4 +95,4 @@ def test_a_policy_of_4095_structures_is_merged() -> None:
     merged = running_service.merged(
         example_result(), f"{POLICY_HEAD}{structures}", unstated="plan", policy_name=None
     )
-    assert merged.text.count("STRUCTURE NAME(SQ99S") == 4_095
+    assert merged.policy.count("STRUCTURE NAME(SQ99S") == 4_095

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from math import inf
 from typing import Final, Literal, NamedTuple
 
@@ -381,29 +381,36 @@ class _Reading:
 
     def statements(self) -> Iterator[TextStatement]:
         number = 0
-        open_statement: _Open | None = None
         while number < len(self.at):
             if self.word(number) in VERBS:
-                if open_statement:
-                    yield open_statement.done()
-                open_statement, number = self._begin(number)
-            elif open_statement and self.is_parameter(number):
-                number = self._parameter(open_statement, number)
+                statement, number = self._statement(number)
+                yield statement
             else:
-                number = self._pass_over(number, open_statement)
-        if open_statement:
-            yield open_statement.done()
+                number = self._pass_over(number, is_in_statement=False)
 
-    def _begin(self, number: int) -> tuple[_Open, int]:
-        verb, first = self.word(number), self.at[number]
-        line = self.line(number)
+    def _statement(self, number: int) -> tuple[TextStatement, int]:
+        verb, line, first = self.word(number), self.line(number), self.at[number]
         last = first
         if verb in _OF_POLICY and self.word(number + 1) == "POLICY":
             verb, number = f"{verb} POLICY", number + 1
             last = self.at[number]
-        return _Open(verb, [], line, first, last), number + 1
+        number += 1
+        parameters: list[Parameter] = []
+        keywords: set[str] = set()
+        while number < len(self.at) and self.word(number) not in VERBS:
+            if not self.is_parameter(number):
+                number = self._pass_over(number, is_in_statement=True)
+                continue
+            place = number
+            parameter, number = self._parameter(number)
+            keyword, last = parameter.keyword, parameter.closing
+            if keyword in keywords:
+                self.tell(place, "twice", f"{shown(keyword)} stands twice in one statement.", keyword)
+            keywords.add(keyword)
+            parameters.append(parameter)
+        return TextStatement(verb, tuple(parameters), line, first, last), number
 
-    def _parameter(self, statement: _Open, number: int) -> int:
+    def _parameter(self, number: int) -> tuple[Parameter, int]:
         keyword, first = self.word(number), number
         opening = number + 1
         values: list[int] = []
@@ -427,22 +434,16 @@ class _Reading:
                 values.append(number)
             closing = number
             number += 1
-        if keyword in statement.keywords:
-            self.tell(first, "twice", f"{shown(keyword)} stands twice in one statement.", keyword)
-        statement.keywords.add(keyword)
-        statement.last = self.at[closing]
-        statement.parameters.append(
-            Parameter(
-                keyword,
-                tuple(unquoted(self.text(value)).upper() for value in values),
-                self.line(first),
-                self.at[first],
-                self.at[opening],
-                self.at[closing],
-                tuple(self.at[value] for value in values),
-            )
+        found = Parameter(
+            keyword,
+            tuple(unquoted(self.text(value)).upper() for value in values),
+            self.line(first),
+            self.at[first],
+            self.at[opening],
+            self.at[closing],
+            tuple(self.at[value] for value in values),
         )
-        return number
+        return found, number
 
     def _step_back(self, values: list[int], opening: int, number: int) -> tuple[int, int]:
         """Where reading goes on when a parenthesis is met inside values: at the keyword before it, and at its verb."""
@@ -459,7 +460,7 @@ class _Reading:
                 back = values.pop()
         return back, max(opening, back - 1)
 
-    def _pass_over(self, number: int, statement: _Open | None) -> int:
+    def _pass_over(self, number: int, *, is_in_statement: bool) -> int:
         """Pass over what is no statement, up to where one surely goes on or begins; told once."""
         first = number
         text = self.text(first)
@@ -475,29 +476,16 @@ class _Reading:
             return number
         kind: ProblemKind = "unexpected"
         message = f"{shown(text)!r} where a statement should begin."
-        if statement is not None and word in KEYWORDS:
+        if is_in_statement and word in KEYWORDS:
             kind, message = "value", f"{message} {word} needs its value in parentheses."
         self.tell(first, kind, message, word)
         number += 1
         while number < len(self.at):
-            goes_on = statement is not None and self.is_parameter(number) and self.word(number) in KEYWORDS
+            goes_on = is_in_statement and self.is_parameter(number) and self.word(number) in KEYWORDS
             if goes_on or self.is_statement(number):
                 break
             number += 1
         return number
-
-
-@dataclass(slots=True)
-class _Open:
-    verb: str
-    parameters: list[Parameter]
-    line: int
-    first: int
-    last: int
-    keywords: set[str] = field(default_factory=set)
-
-    def done(self) -> TextStatement:
-        return TextStatement(self.verb, tuple(self.parameters), self.line, self.first, self.last)
 
 
 STRUCTURE_KEYWORDS: Final = (

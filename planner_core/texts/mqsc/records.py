@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -60,21 +60,21 @@ class Value:
     line: int
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Record:
-    """One object that MQ displayed."""
+    """An object that MQ displayed; only the reader changes it."""
 
     kind: str
     name: str
     line: int
     last_line: int
     queue_manager: str | None = None
-    """Who answered, where the text says so: the command prefix of z/OS, the queue manager of runmqsc."""
+    """The queue manager that answered, if the text shows it: by the command prefix of z/OS, or in runmqsc."""
     stamp: Stamp | None = None
-    values: Mapping[str, Value] = field(default_factory=dict)
-    """Without the keyword that began it. A value that was quoted stands here without its quotes."""
-    flags: frozenset[str] = frozenset()
-    unclosed: frozenset[str] = frozenset()
+    values: dict[str, Value] = field(default_factory=dict)
+    """Without the keyword that began it. Quotes around a value are left out."""
+    flags: set[str] = field(default_factory=set)
+    unclosed: set[str] = field(default_factory=set)
     """Keywords whose value has no end."""
     is_cut: bool = False
     """Whether it is the last of an answer that has no end."""
@@ -124,8 +124,9 @@ _SHORTEST_WORD: Final = len("A1(")
 _BY_KEYWORD: Final = {kind.keyword: kind for kind in KINDS}
 _QUEUE_COMMANDS: Final = ("QLOCAL", "QALIAS", "QREMOTE", "QMODEL", "QCLUSTER")
 """DISPLAY QLOCAL and the like answer as DISPLAY QUEUE does."""
+_BY_NAME: Final = {kind.name: kind for kind in KINDS}
 _BY_WORD: Final = {
-    **{kind.name: kind for kind in KINDS},
+    **_BY_NAME,
     **_BY_KEYWORD,
     **dict.fromkeys(_QUEUE_COMMANDS, _BY_KEYWORD["QUEUE"]),
 }
@@ -134,34 +135,6 @@ _NOTHING: Final = (Kind("", ""), "")
 """Announced by a message, and not read here."""
 _LARGEST_VALUE: Final = 2_000
 _SHOWN: Final = 40
-
-
-@dataclass(slots=True)
-class _Draft:
-    kind: Kind
-    name: str
-    line: int
-    queue_manager: str | None
-    stamp: Stamp | None
-    last_line: int = 0
-    is_cut: bool = False
-    values: dict[str, Value] = field(default_factory=dict)
-    flags: set[str] = field(default_factory=set)
-    unclosed: set[str] = field(default_factory=set)
-
-    def record(self) -> Record:
-        return Record(
-            self.kind.name,
-            self.name,
-            self.line,
-            self.last_line,
-            self.queue_manager,
-            self.stamp,
-            self.values,
-            frozenset(self.flags),
-            frozenset(self.unclosed),
-            self.is_cut,
-        )
 
 
 def read_records(
@@ -187,10 +160,10 @@ class _Reader:
     def __init__(self, wanted: frozenset[str] | None, reads: frozenset[str]) -> None:
         self.wanted = wanted
         self.reads = reads
-        self.made: list[_Draft] = []
+        self.made: list[Record] = []
         self.problems: list[LineProblem] = []
         self.kept: list[Line] = []
-        self.current: _Draft | None = None
+        self.current: Record | None = None
         self.manager: str | None = None
         self.announced: tuple[Kind, str] | None = None
         """What the last message said that follows, and the keyword that begins it; None when nothing did."""
@@ -202,8 +175,11 @@ class _Reader:
             self._line(line)
         self._take()
         self._cut_off()
-        records = (_settled(each).record() for each in self.made)
-        return Records(tuple(each for each in records if self._is_wanted(each.kind)), tuple(self.problems))
+        for each in self.made:
+            if each.kind == "CHANNEL" and "STATUS" in each.values:
+                # Without a message before it, a channel's status begins like its definition.
+                each.kind = "CHSTATUS"
+        return Records(tuple(each for each in self.made if self._is_wanted(each.kind)), tuple(self.problems))
 
     def _is_wanted(self, kind: str) -> bool:
         return self.wanted is None or kind in self.wanted
@@ -293,16 +269,18 @@ class _Reader:
     def _attribute(self, key: str, value: str, line: Line) -> None:
         begins = self._begins(key)
         if begins:
-            self.current = _Draft(begins, value, line.number, self.manager, line.stamp, last_line=line.number)
+            self.current = Record(begins.name, value, line.number, line.number, self.manager, line.stamp)
             self.made.append(self.current)
             return
         current = self.current
         if current is None:
             return
         if key in current.values:
-            if current.values[key].text == value or not self._is_wanted(current.kind.name):
+            if current.values[key].text == value or not self._is_wanted(current.kind):
                 return
-            message = f"{key} stands twice for {current.kind.keyword}({current.name}): the first is kept."
+            message = (
+                f"{key} stands twice for {_BY_NAME[current.kind].keyword}({current.name}): the first is kept."
+            )
             self.problems.append(LineProblem(line.number, message))
             return
         current.values[key] = Value(value, line.number)
@@ -314,7 +292,7 @@ class _Reader:
             kind, keyword = self.announced
             return kind if key == keyword else None
         begun = _BY_KEYWORD.get(key)
-        if begun is None or self.current is None or key not in self.current.kind.contains:
+        if begun is None or self.current is None or key not in _BY_NAME[self.current.kind].contains:
             return begun
         return begun if key in self.current.values else None
 
@@ -334,13 +312,6 @@ class _Reader:
                 message = f"{match[0][:_SHOWN]} is cut off before its closing parenthesis: left out."
                 line = kept[bisect_right(starts, match.start()) - 1].number
                 self.problems.append(LineProblem(line, message))
-
-
-def _settled(draft: _Draft) -> _Draft:
-    """A record that its values show to be of another kind than the keyword said: a channel's status."""
-    if draft.kind.name == "CHANNEL" and "STATUS" in draft.values:
-        draft.kind = next(kind for kind in KINDS if kind.name == "CHSTATUS")
-    return draft
 
 
 def _plain(value: str) -> str:

@@ -280,7 +280,8 @@ PIECES = [
 def test_any_jumble_of_keywords_is_read_with_lines_of_the_text(text: str) -> None:
     read = read_policy_text(text)
     assert read.render() == text
-    assert all(each.line >= 1 for each in (*read.statements, *read.problems))
+    assert all(each.line >= 1 for each in read.statements)
+    assert all(each.line >= 1 for each in read.problems)
 
 
 @settings(max_examples=200)
