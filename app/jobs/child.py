@@ -60,6 +60,11 @@ class Child:
 
     def events(self, *, every_s: float) -> Iterator[Mapping[str, Any] | None]:
         """What it prints, line by line, to its end; None whenever it was silent for so long."""
+        for line in self.lines(every_s=every_s):
+            yield None if line is None else self._parsed(line)
+
+    def lines(self, *, every_s: float) -> Iterator[str | None]:
+        """The lines of its output as they are; None whenever it was silent for so long."""
         while True:
             try:
                 line = self._lines.get(timeout=every_s)
@@ -68,7 +73,7 @@ class Child:
                 continue
             if line is None:
                 return
-            yield self._parsed(line)
+            yield line
 
     def wait(self) -> int:
         """The exit code: below zero, the number of the signal that ended it. All that it said has been read then."""

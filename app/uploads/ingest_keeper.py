@@ -121,17 +121,21 @@ class IngestKeeper(Keeper):
 
     def _write_rollups(self, days: Sequence[str], path: Path) -> None:
         """To a file first: the database is not held while Spark or Arrow compute."""
-        is_whole = False
+        last = "{}"
         with (
             path.open("w", encoding="utf-8") as file,
             self._child(processes.rollup_command(self._settings, days)) as child,
         ):
-            for event in child.events(every_s=BEAT_S):
-                if event is not None:
-                    file.write(json.dumps(event) + "\n")
-                    is_whole = event.get("event") == "end"
+            # There may be millions of lines, and each is checked when it is stored: here they are only copied.
+            for line in child.lines(every_s=BEAT_S):
+                if line is not None and line.startswith("{"):
+                    file.write(line + "\n")
+                    last = line
+                elif line is not None:
+                    self._hear(line)
                 self._beat()
             code = child.wait()
+        is_whole = _is_end(last)
         if code != 0 and not (code < 0 and is_whole):  # with its last line, all is said
             raise StepFailed(how_it_ended("Summing up", code, self._last_words))
         if not is_whole:
@@ -148,6 +152,13 @@ class IngestKeeper(Keeper):
             if not is_own:
                 raise LostRun
             store_rollups(session, read_lines(path))
+
+
+def _is_end(line: str) -> bool:
+    try:
+        return bool(json.loads(line)["event"] == "end")
+    except (ValueError, KeyError):  # the process was ended while it wrote the line
+        return False
 
 
 def days_of(report: Mapping[str, Any]) -> list[str]:

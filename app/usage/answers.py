@@ -16,7 +16,6 @@ from app.usage.measured import (
     QueueFigures,
     QueuePoint,
     Simulatable,
-    SizeBucket,
     SmdsFigures,
     UsagePoint,
 )
@@ -24,6 +23,7 @@ from app.usage.observed import ComparedSize, Duplexing, shrinking
 from app.usage.periods import Period
 from app.usage.planning import Backlog, DraftPlan, MeasuredBasis, PlanQuestion, Sizes
 from app.web.paging import ResultPage
+from planner_core.contracts.rollup import SizeBucket
 from planner_core.document.model import PlanDocument
 from planner_core.findings import Finding
 from planner_core.wire import Answer

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from datetime import datetime, timedelta
 
-from app.usage.measured import SizeBucket
 from app.usage.periods import DAY, HOUR, Period
 from app.web.axes import Linear, Time, grouped, short
 from app.web.charts import Bar, BarChart, Chart, Line, Mark, Part, Point, with_gaps
+from planner_core.contracts.rollup import SizeBucket
 
 Moments = Sequence[tuple[datetime, float]]
 

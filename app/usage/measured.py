@@ -216,14 +216,6 @@ class QueueFigures(Answer):
 
 
 @dataclass(frozen=True, slots=True)
-class SizeBucket(Answer):
-    """Messages of one class of sizes."""
-
-    up_to_bytes: int
-    puts: int
-
-
-@dataclass(frozen=True, slots=True)
 class SmdsFigures(Answer):
     """The shared message data set of one queue manager over a period."""
 

@@ -21,7 +21,6 @@ from app.usage.measured import (
     ObservedTotals,
     QueueFigures,
     QueuePoint,
-    SizeBucket,
     SmdsFigures,
     UsagePoint,
 )
@@ -34,6 +33,7 @@ from app.web.chart_script import ChartScript
 from app.web.charts import BarChart, Chart
 from app.web.paging import PageRequest, ResultPage
 from app.web.rendering import Page, render
+from planner_core.contracts.rollup import SizeBucket
 from planner_core.names import cfrm_structure_name
 from planner_core.simulated import FILE_PREFIX, has_simulated_name
 

@@ -22,7 +22,6 @@ from app.usage.measured import (
     ObservedTotals,
     QueueFigures,
     QueuePoint,
-    SizeBucket,
     SmdsFigures,
     UsagePoint,
     added,
@@ -42,6 +41,7 @@ from app.usage.periods import DAY, HOUR, Period
 from app.usage.planning import DraftPlan, MeasuredBasis, PlanQuestion, QueueKey, make_plan
 from app.usage.repository import AnyRow
 from app.web.paging import PageRequest, ResultPage
+from planner_core.contracts.rollup import SizeBucket
 from planner_core.plan.result import PlanResult
 from planner_core.wire import copied
 

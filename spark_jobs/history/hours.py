@@ -16,6 +16,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from planner_core.contracts.rollup import QueueHour, SizeBucket, SmdsHour, StructureHour
 from spark_jobs.history import placements, resolve
 from spark_jobs.history.compare import instant_text
 from spark_jobs.history.schema import ALLOCATION, QUEUE_USAGE, SMDS_USAGE, STRUCTURE_USAGE
@@ -182,21 +183,27 @@ def roll_up(history: History, days: Sequence[dt.date] | None = None) -> Iterator
         days = _all_days(history, snapshot)
     days = sorted(set(days))
     yield {"event": "days", "days": [day.isoformat() for day in days]}
-    counted = {"structure_hours": 0, "smds_hours": 0, "queue_hours": 0}
+    counted = {"structure_hour": 0, "smds_hour": 0, "queue_hour": 0}
     reader = Days(history, snapshot)
     for day in days:
-        for event, lines in (
-            ("structure_hours", structure_hours(reader, day)),
-            ("smds_hours", smds_hours(reader, day)),
-            ("queue_hours", queue_hours(reader, day)),
+        for event, hours in (
+            ("structure_hour", structure_hours(reader, day)),
+            ("smds_hour", smds_hours(reader, day)),
+            ("queue_hour", queue_hours(reader, day)),
         ):
-            for line in lines:
+            for hour in hours:
                 counted[event] += 1
-                yield line
-    yield {"event": "end", **counted}
+                yield {"event": event, **vars(hour), "hour": instant_text(hour.hour), **_buckets(hour)}
+    yield {"event": "end", **{f"{event}s": count for event, count in counted.items()}}
 
 
-def structure_hours(reader: Days, day: dt.date) -> Iterator[Line]:
+def _buckets(hour: StructureHour | SmdsHour | QueueHour) -> Line:
+    if not isinstance(hour, QueueHour):
+        return {}
+    return {"size_buckets": [vars(bucket) for bucket in hour.size_buckets or ()]}
+
+
+def structure_hours(reader: Days, day: dt.date) -> Iterator[StructureHour]:
     """Yield what a day's hours say of structures."""
     keys = ["qsg", "structure", "hour"]
     hours: dict[tuple[Any, ...], Line] = {}
@@ -225,20 +232,19 @@ def structure_hours(reader: Days, day: dt.date) -> Iterator[Line]:
     for key in sorted(hours):
         line = hours[key]
         _take_first_family(line, counts.get(key, {}), STRUCTURE_COUNTS)
-        yield {
-            "event": "structure_hour",
-            "qsg": key[0],
-            "structure": key[1],
-            "hour": _hour_text(key[2]),
+        yield StructureHour(
+            qsg=key[0],
+            structure=key[1],
+            hour=_hour(key[2]),
             **{name: line[name] for name in STRUCTURE_KEYS},
             **placed.of(key),
-            "queue_managers": len(spoken.get(key, ())),
-            "observations": line["observations"],
-            "sources": sorted(line["sources"]),
-        }
+            queue_managers=len(spoken.get(key, ())),
+            observations=line["observations"],
+            sources=sorted(line["sources"]),
+        )
 
 
-def smds_hours(reader: Days, day: dt.date) -> Iterator[Line]:
+def smds_hours(reader: Days, day: dt.date) -> Iterator[SmdsHour]:
     """Yield what a day's hours say of shared message data sets."""
     keys = ["qsg", "structure", "queue_manager", "hour"]
     names = (*SMDS_MAXIMA, *SMDS_MINIMA, *SMDS_COUNTS)
@@ -258,17 +264,16 @@ def smds_hours(reader: Days, day: dt.date) -> Iterator[Line]:
     for key in sorted(hours):
         line = hours[key]
         _take_first_family(line, counts.get(key, {}), SMDS_COUNTS)
-        yield {
-            "event": "smds_hour",
-            "qsg": key[0],
-            "structure": key[1],
-            "queue_manager": key[2],
-            "hour": _hour_text(key[3]),
+        yield SmdsHour(
+            qsg=key[0],
+            structure=key[1],
+            queue_manager=key[2],
+            hour=_hour(key[3]),
             **{name: line[name] for name in names},
-        }
+        )
 
 
-def queue_hours(reader: Days, day: dt.date) -> Iterator[Line]:
+def queue_hours(reader: Days, day: dt.date) -> Iterator[QueueHour]:
     """Yield what a day's hours say of queues.
 
     115-216 and 116 count the same messages: of each queue manager, the counts are taken from the former where there are
@@ -301,7 +306,7 @@ def queue_hours(reader: Days, day: dt.date) -> Iterator[Line]:
         yield _queue_line(key, hours[key])
 
 
-def _queue_line(key: tuple[Any, ...], managers: Mapping[str, Mapping[int, Line]]) -> Line:
+def _queue_line(key: tuple[Any, ...], managers: Mapping[str, Mapping[int, Line]]) -> QueueHour:
     line = _empty((*QUEUE_COUNTS, *QUEUE_MAXIMA, *QUEUE_MINIMA, "structure"))
     sizes: dict[int, int] = {}
     sources = set()
@@ -321,18 +326,17 @@ def _queue_line(key: tuple[Any, ...], managers: Mapping[str, Mapping[int, Line]]
     average = None
     if line["puts"] and line["put_bytes"] is not None:
         average = -(-line["put_bytes"] // line["puts"])
-    return {
-        "event": "queue_hour",
-        "qsg": key[0],
-        "queue": key[1],
-        "structure": line["structure"],
-        "hour": _hour_text(key[2]),
+    return QueueHour(
+        qsg=key[0],
+        queue=key[1],
+        structure=line["structure"],
+        hour=_hour(key[2]),
         **{name: line[name] for name in (*QUEUE_COUNTS, *QUEUE_MINIMA, *QUEUE_MAXIMA)},
-        "put_size_avg_bytes": average,
-        "size_buckets": [{"up_to_bytes": bucket, "puts": sizes[bucket]} for bucket in sorted(sizes)],
-        "queue_managers": sum(1 for manager in managers if manager),
-        "source": " and ".join(sorted(sources)),
-    }
+        put_size_avg_bytes=average,
+        size_buckets=[SizeBucket(bucket, sizes[bucket]) for bucket in sorted(sizes)],
+        queue_managers=sum(1 for manager in managers if manager),
+        source=" and ".join(sorted(sources)),
+    )
 
 
 def spread_over_hours(rows: pa.Table, *, day: dt.date, counts: Iterable[str]) -> pa.Table:
@@ -450,5 +454,5 @@ def _micros(column: pa.ChunkedArray) -> Numbers:
     return numbers
 
 
-def _hour_text(us: int) -> str:
-    return instant_text(dt.datetime.fromtimestamp(us // 1_000_000, dt.UTC))
+def _hour(us: int) -> dt.datetime:
+    return dt.datetime.fromtimestamp(us // 1_000_000, dt.UTC)

@@ -34,7 +34,7 @@ from app.uploads.report import (
     UploadReport,
 )
 from app.usage.charts import size_bars, time_chart
-from app.usage.measured import QueueFigures, SizeBucket
+from app.usage.measured import QueueFigures
 from app.usage.pages import PeriodChoice, PeriodPicker
 from app.usage.periods import HOUR, Period
 from app.usage.plan_form import PlanForm, blank
@@ -47,6 +47,7 @@ from app.web.forms import FormField
 from app.web.style_guide.ahead import AheadSpecimens, ahead
 from app.web.style_guide.placement import PlacementSpecimens, placement
 from app.web.style_guide.questions import QuestionSpecimens, questions
+from planner_core.contracts.rollup import SizeBucket
 from planner_core.depth_events.simulate import simulate
 from planner_core.findings import finding
 from planner_core.plan.evaluate import evaluate

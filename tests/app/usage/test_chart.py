@@ -7,9 +7,9 @@ from datetime import datetime, timedelta
 import pytest
 
 from app.usage.charts import held_from, size_bars, time_chart
-from app.usage.measured import SizeBucket
 from app.usage.periods import Period
 from app.web.charts import Chart, runs
+from planner_core.contracts.rollup import SizeBucket
 from tests.app.usage.support import at
 
 DAY = Period(at(0), at(24), "hour")
