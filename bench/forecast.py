@@ -22,7 +22,7 @@ from bench.simulated_peaks import daily_peaks
 from spark_jobs.forecast import DailyPeaks, Forecast, Level, forecast
 from spark_jobs.forecast.baselines import baselines_of, last_value, seasonal_naive, straight_line
 from spark_jobs.forecast.crossings import day_quantiles, first_days
-from spark_jobs.forecast.result import NAMES
+from spark_jobs.forecast.figures import NAMES
 from spark_jobs.forecast.scoring import pinball, wape
 
 if TYPE_CHECKING:
@@ -179,7 +179,7 @@ def measure_ours(
         found = ours(case, number)
         tally.seconds.append(time.process_time() - begun)
         (crossing,) = found.crossings
-        tally.crossing(case, (crossing.p10, crossing.p50, crossing.p90), crossing.usual)
+        tally.crossing(case, (crossing.days.p10, crossing.days.p50, crossing.days.p90), crossing.usual_day)
         tally.usage(case, np.array([found.quantiles[quantile] for quantile in NAMES]))
         if case.came_with_exceptional is not None and crossing.probability_with_exceptional_days is not None:
             tally.probabilities.append(crossing.probability_with_exceptional_days)

@@ -20,8 +20,8 @@ config = context.config
 TABLES = (
     plans.Plan, plans.PlanVersion, plans.PlanOutput, uploads.Upload, uploads.QsgMapping, jobs.JobRun,
     usage.MeasuredStructure, usage.MeasuredQueue, usage.HourlyStructureUsage, usage.HourlySmdsUsage,
-    usage.HourlyQueueUsage, night.NightlyRun, night.FitVersion, night.Forecast, night.ForecastScore,
-    night.NightFinding, night.DailyStructureUsage, night.CfLevel, scenarios.Scenario,
+    usage.HourlyQueueUsage, night.NightlyRun, night.FitVersion, night.StoredForecast, night.ForecastScore,
+    night.StoredFinding, night.DailyStructureUsage, night.CfLevel, scenarios.Scenario,
 )  # fmt: skip
 
 

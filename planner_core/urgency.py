@@ -8,7 +8,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import date, timedelta
-from typing import Final, Literal
+from typing import Annotated, Final, Literal
+
+from pydantic import Field, computed_field
+
+from planner_core.wire import Answer
 
 FULL_DAYS: Final = 7
 """Days up to the last day of the group's records in which a full structure counts."""
@@ -45,20 +49,26 @@ class UsedDay:
 
 
 @dataclass(frozen=True, slots=True)
-class Fullness:
-    """That a structure is or was full."""
+class Fullness(Answer):
+    """A structure, or a shared message data set, that is full or was in the last 7 days of its group's records."""
 
-    state: FullState
-    count: int
-    """Structure-full conditions; 0 where only the use of a pool shows it."""
-    days: int
-    """Days on which it was full."""
-    since: date
-    last: date
+    state: Annotated[
+        FullState, Field(description="`full_now`: all of it was in use on the last day with records.")
+    ]
+    count: Annotated[
+        int,
+        Field(
+            description="Structure-full conditions that were counted; 0 if only the use of a pool shows it."
+        ),
+    ]
+    days: Annotated[int, Field(description="Days on which it was full.")]
+    since: Annotated[date, Field(description="The first of these days.")]
+    last: Annotated[date, Field(description="The last of these days.")]
 
+    @computed_field
     @property
-    def words(self) -> str:
-        """In a few words: `Full now, 102 times since 2026-03-03`."""
+    def sentence(self) -> str:
+        """A few words: `Full now, 102 times since 2026-03-03`."""
         if self.count > 1:
             how_often = f"{times_of(self.count)} since {self.since.isoformat()}"
         elif self.days > 1:

@@ -5,10 +5,14 @@ from __future__ import annotations
 from typing import Annotated
 
 from fastapi import APIRouter, Path, Query
+from pydantic import BaseModel, ConfigDict, Field
 
 from app.database.session import SessionDep
-from app.fits import answers, fits, levels
+from app.fits import fits, levels
+from app.fits.fits import FitPoints
+from app.fits.levels import HIGHEST, LOWEST, LevelChanged, Levels
 from app.forecasts import service as forecasts
+from app.forecasts.service import StructureOutlook
 from app.usage.api import Qsg, Structure
 from app.web.openapi import problems
 
@@ -21,6 +25,17 @@ CouplingFacility = Annotated[
     str, Path(pattern=CF_PATTERN, description="Name of the coupling facility.", examples=["CF01"])
 ]
 
+
+class LevelBody(BaseModel):
+    """The CFCC level of a coupling facility."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+    cfcc_level: Annotated[
+        int, Field(ge=LOWEST, le=HIGHEST, description="As D CF shows it; not MQ's CFLEVEL.", examples=[25])
+    ]
+
+
 router = APIRouter(prefix="/api/v1")
 
 
@@ -30,9 +45,9 @@ router = APIRouter(prefix="/api/v1")
     summary="Read the points of a fitted curve",
     responses=problems(404, 422),
 )
-def read_points(version: Version, session: SessionDep) -> answers.FitPointsAnswer:
+def read_points(version: Version, session: SessionDep) -> FitPoints:
     """What the curve was fitted to: each allocation with its size, its totals and how far it is from the curve."""
-    return answers.points_answer(fits.get_fit(session, version))
+    return fits.points(session, version)
 
 
 @router.get(
@@ -51,14 +66,14 @@ def read_forecasts(
     queue_manager: Annotated[
         str | None, Query(max_length=4, description="The owner of a shared message data set; absent: all.")
     ] = None,
-) -> answers.OutlooksAnswer:
+) -> StructureOutlook:
     """Daily peaks, the quantiles of those to come, when each level is passed, what resizing would buy, and scores."""
     found = [
         each
         for each in forecasts.outlooks(session, qsg, structure)
-        if measure in (None, each.forecast.measure) and queue_manager in (None, each.forecast.queue_manager)
+        if measure in (None, each.measure) and queue_manager in (None, each.queue_manager or "")
     ]
-    return answers.outlooks_answer(qsg, structure, found)
+    return StructureOutlook(qsg, structure, tuple(found))
 
 
 @router.get(
@@ -67,9 +82,9 @@ def read_forecasts(
     summary="Read the CFCC levels of coupling facilities",
     responses=problems(),
 )
-def read_levels(session: SessionDep) -> answers.LevelsAnswer:
+def read_levels(session: SessionDep) -> Levels:
     """What the site says. Where it says nothing, a night goes by what all plans that name the facility agree on."""
-    return answers.levels_answer(levels.levels(session))
+    return Levels(tuple(levels.levels(session)))
 
 
 @router.put(
@@ -78,12 +93,9 @@ def read_levels(session: SessionDep) -> answers.LevelsAnswer:
     summary="Say which CFCC level a coupling facility has",
     responses=problems(413, 415, 422),
 )
-def put_level(
-    coupling_facility: CouplingFacility, body: answers.LevelBody, session: SessionDep
-) -> answers.LevelAnswer:
+def put_level(coupling_facility: CouplingFacility, body: LevelBody, session: SessionDep) -> LevelChanged:
     """Later fits go by it. Those made already keep the level that they were made with."""
-    kept = levels.put(session, coupling_facility, body.cfcc_level)
-    return answers.LevelAnswer(**answers.level_members(kept), findings=[])
+    return levels.put(session, coupling_facility, body.cfcc_level)
 
 
 @router.delete(
@@ -92,7 +104,7 @@ def put_level(
     summary="Forget the CFCC level of a coupling facility",
     responses=problems(404, 422),
 )
-def delete_level(coupling_facility: CouplingFacility, session: SessionDep) -> answers.LevelsAnswer:
+def delete_level(coupling_facility: CouplingFacility, session: SessionDep) -> Levels:
     """Removes an entry from the map, and answers what is left of it."""
     levels.remove(session, coupling_facility.upper())
-    return answers.levels_answer(levels.levels(session))
+    return Levels(tuple(levels.levels(session)))

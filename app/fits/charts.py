@@ -5,11 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 
-from app.fits.fits import Fit, FitPoint
+from app.fits.fits import Fit
 from app.web.axes import Linear, Log
 from app.web.chart_plotly import ZoomedChart
 from app.web.charts import Chart, Level, Line, Spot
 from app.web.rendering import grouped, plain
+from planner_core.contracts.fits import FitPoint
 from planner_core.units import MIB
 
 MOST_POINTS = 600
@@ -93,16 +94,18 @@ def _spot(point: FitPoint, y: float, words: str) -> Spot:
 
 def _fitted_lines(fit: Fit, x_axis: Log) -> Iterable[Line]:
     """A line for each ratio of elements to entries, as far as it is inside of the chart."""
-    if fit.base is None or fit.bundle is None:
+    if fit.base_bytes is None or fit.bundle_bytes is None:
         return
-    ratios = [each for each, _ in fit.ratios][:MOST_LINES] or [fit.ratio[1] / fit.ratio[0]]
+    ratios = [each.elements_per_entry for each in fit.ratios][:MOST_LINES] or [fit.ratio[1] / fit.ratio[0]]
     for ratio in sorted(ratios):
-        cost = fit.bundle.value
-        if fit.entry is not None and fit.element is not None:
-            cost = fit.entry.value + ratio * fit.element.value
+        cost = fit.bundle_bytes.value
+        if fit.entry_bytes is not None and fit.element_bytes is not None:
+            cost = fit.entry_bytes.value + ratio * fit.element_bytes.value
         sizes = [x_axis.value(nth / _STEPS) for nth in range(_STEPS + 1)]
         points = tuple(
-            (size, (size * MIB - fit.base.value) / cost) for size in sizes if size * MIB > fit.base.value
+            (size, (size * MIB - fit.base_bytes.value) / cost)
+            for size in sizes
+            if size * MIB > fit.base_bytes.value
         )
         label = f"1:{ratio:.3g}" if len(ratios) > 1 else "fitted"
         if points:
@@ -112,12 +115,12 @@ def _fitted_lines(fit: Fit, x_axis: Log) -> Iterable[Line]:
 def _published_line(fit: Fit, x_axis: Log) -> Iterable[Line]:
     """The published curve less the fitted one for the same entries."""
     published = fit.published
-    if published is None or fit.base is None or fit.bundle is None or fit.ratio != (1, 6):
+    if published is None or fit.base_bytes is None or fit.bundle_bytes is None or fit.ratio != (1, 6):
         return
     points = []
     for nth in range(4 * _STEPS + 1):
         size = x_axis.value(nth / (4 * _STEPS))
-        entries = max(size * MIB - fit.base.value, 0.0) / fit.bundle.value
+        entries = max(size * MIB - fit.base_bytes.value, 0.0) / fit.bundle_bytes.value
         points.append((size, (float(published.base) + float(published.bundle) * entries) / MIB - size))
     yield Line(tuple(points), "published", "published", label="published")
 
@@ -129,10 +132,10 @@ def _entries_in_words(fit: Fit, points: Sequence[FitPoint]) -> str:
         f"{grouped(round(min(point.entries for point in points)))} to "
         f"{grouped(round(max(point.entries for point in points)))} list entries."
     ]
-    if fit.base is not None and fit.bundle is not None:
+    if fit.base_bytes is not None and fit.bundle_bytes is not None:
         words.append(
-            f"The fitted curve begins at a base of {plain(round(fit.base.value))} and rises by "
-            f"{fit.bundle.value:.1f} bytes for each entry with {fit.ratio[1] / fit.ratio[0]:g} elements."
+            f"The fitted curve begins at a base of {plain(round(fit.base_bytes.value))} and rises by "
+            f"{fit.bundle_bytes.value:.1f} bytes for each entry with {fit.ratio[1] / fit.ratio[0]:g} elements."
         )
     out = sum(point.left_out is not None for point in points)
     if out:
@@ -145,8 +148,8 @@ def _residuals_in_words(fit: Fit, used: Sequence[FitPoint]) -> str:
         f"Of {len(used)} allocations in the fit the farthest is "
         f"{_megabytes(max(abs(point.residual_bytes or 0) for point in used))} from the curve."
     ]
-    if fit.deviation_bytes is not None:
-        words.append(f"Their standard deviation is {_megabytes(fit.deviation_bytes)}.")
+    if fit.residuals is not None:
+        words.append(f"Their standard deviation is {_megabytes(fit.residuals.deviation_bytes)}.")
     return " ".join(words)
 
 

@@ -1,4 +1,4 @@
-"""What is refused about fitted curves, forecasts and levels. app/web/problems.py says which status each becomes."""
+"""Errors about fitted curves, forecasts and CFCC levels."""
 
 from __future__ import annotations
 

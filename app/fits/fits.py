@@ -1,100 +1,45 @@
-"""Fits as pages and answers show them: what the nightly run stored, read into plain values."""
+"""Fitted curves of nightly runs, as pages, REST and plans read them."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import date, datetime
-from typing import Any
+from datetime import datetime
+from typing import Annotated, TypeVar
 
+from pydantic import Field
 from sqlalchemy.orm import Session
 
 from app.fits.errors import CurveNotFound
 from app.nightly import repository
 from app.nightly.models import FitState, FitVersion
+from planner_core.contracts.files import parsed
+from planner_core.contracts.fits import CurveFit, Cut, Estimate, FitPoint
+from planner_core.contracts.forecasts import IsSimulated
+from planner_core.findings import Finding
 from planner_core.sizing.structure_size import Curve, published_curve, published_curves
 from planner_core.units import ceil_div
+from planner_core.wire import Answer
 
 MOST_PER_PAGE = 200
 LARGEST_VERSION = 2**62
 
-
-@dataclass(frozen=True, slots=True)
-class Estimate:
-    """A figure and the interval that holds the true one with the fit's confidence [bytes]."""
-
-    value: float
-    low: float
-    high: float
+AnyFit = TypeVar("AnyFit", bound=CurveFit)
 
 
-@dataclass(frozen=True, slots=True)
-class FitPoint:
-    """An allocation as long as it stayed as it was."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fit(CurveFit):
+    """The cost of structures on a coupling facility, fitted to its own allocations."""
 
-    qsg: str | None
-    structure: str
-    first_day: str
-    last_day: str
-    days: int
-    observations: int
-    size_bytes: float
-    entries: float
-    elements: float
-    fitted_bytes: float | None
-    residual_bytes: float | None
-    left_out: str | None
-
-    @property
-    def elements_per_entry(self) -> float | None:
-        """The ratio; None where there are no entries."""
-        return self.elements / self.entries if self.entries else None
-
-
-@dataclass(frozen=True, slots=True)
-class Cut:
-    """Where the series of a structure was cut, and why."""
-
-    structure: str
-    day: str
-    why: str
-
-
-@dataclass(frozen=True, slots=True)
-class Fit:
-    """One version: what a coupling facility charges, how sure that is, and what it rests on."""
-
-    version: int
-    run_id: int
-    coupling_facility: str
-    cfcc_level: int | None
-    state: FitState
-    reason: str
-    is_current: bool
-    is_simulated: bool
+    version: Annotated[int, Field(description="The number that plans name: `{fitted: 17}`.")]
+    run_id: Annotated[int, Field(description="The nightly run that made the fit.")]
     made_at: datetime
-    first_day: date | None
-    last_day: date | None
-    qsgs: tuple[str, ...]
-    confidence_percent: float
-    kind: str
-    note: str
-    base: Estimate | None
-    entry: Estimate | None
-    element: Estimate | None
-    bundle: Estimate | None
-    ratio: tuple[int, int]
-    ratios: tuple[tuple[float, int], ...]
-    """Elements for each entry, and at how many points."""
-    structures: int
-    points_used: int
-    left_out: tuple[tuple[str, int], ...]
-    cuts: tuple[Cut, ...]
-    deviation_bytes: float | None
-    largest_bytes: float | None
-    largest_share: float | None
-    points: tuple[FitPoint, ...]
+    coupling_facility: str
+    state: Annotated[FitState, Field(description="Plans may name an accepted fit only.")]
+    is_current: Annotated[
+        bool, Field(description="The last accepted one of its coupling facility and CFCC level.")
+    ]
+    is_simulated: IsSimulated
 
     @property
     def is_usable(self) -> bool:
@@ -106,7 +51,7 @@ class Fit:
         """Whether it knows an entry with its elements at one ratio only, which is not that of allocation."""
         initial = published_curves()[-1]
         ratio = (initial.ratio_entries, initial.ratio_elements)
-        return self.bundle is not None and self.element is None and self.ratio != ratio
+        return self.bundle_bytes is not None and self.element_bytes is None and self.ratio != ratio
 
     @property
     def published(self) -> Curve | None:
@@ -114,14 +59,48 @@ class Fit:
         return None if self.cfcc_level is None else published_curve(cfcc_level=self.cfcc_level).curve
 
 
-@dataclass(frozen=True, slots=True)
-class FitPage:
-    """One page of a list."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FitDetails(Fit):
+    """One version of a fitted curve, with the cuts of its series."""
 
-    items: tuple[Fit, ...]
-    total: int
+    cuts: tuple[Cut, ...]
+    findings: tuple[Finding, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FitPoints(Answer):
+    """The points of a fitted curve."""
+
+    version: int
+    coupling_facility: str
+    cfcc_level: int | None
+    state: FitState
+    is_simulated: bool
+    base_bytes: float | None
+    bundle_bytes: float | None
+    entry_bytes: Annotated[float | None, Field(description="Null if the data hold one ratio only.")]
+    element_bytes: Annotated[float | None, Field(description="Null if the data hold one ratio only.")]
+    published_base_bytes: Annotated[
+        float | None,
+        Field(description="Of the published curve of the level; null if the level is not known."),
+    ]
+    published_bundle_bytes: Annotated[
+        float | None, Field(description="Of the published curve of the level, one entry and six elements.")
+    ]
+    points: tuple[FitPoint, ...]
+    findings: tuple[Finding, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class FitPage(Answer):
+    """One page of fitted curves, the newest first."""
+
+    curves: tuple[Fit, ...]
+    total: Annotated[int, Field(description="Curves on all pages.")]
     page: int
     pages: int
+    per_page: int
+    findings: tuple[Finding, ...] = ()
 
 
 def list_fits(session: Session, *, page: int = 1, per_page: int = 50, current_only: bool = False) -> FitPage:
@@ -129,7 +108,7 @@ def list_fits(session: Session, *, page: int = 1, per_page: int = 50, current_on
     rows, total = repository.page_of_curves(
         session, offset=(page - 1) * per_page, limit=per_page, current_only=current_only
     )
-    return FitPage(tuple(map(_fit, rows)), total, page, max(1, ceil_div(total, per_page)))
+    return FitPage(tuple(map(_fit, rows)), total, page, max(1, ceil_div(total, per_page)), per_page)
 
 
 def current_fits(session: Session) -> tuple[Fit, ...]:
@@ -153,10 +132,7 @@ def get_fit(session: Session, version: int) -> Fit:
     Raises:
         CurveNotFound: There is none.
     """
-    row = repository.find_curve(session, version) if 0 < version <= LARGEST_VERSION else None
-    if row is None:
-        raise CurveNotFound(version)
-    return _fit(row)
+    return _fit(_find(session, version))
 
 
 def other_fits(session: Session, fit: Fit, *, most: int = 20) -> tuple[Fit, ...]:
@@ -168,62 +144,74 @@ def other_fits(session: Session, fit: Fit, *, most: int = 20) -> tuple[Fit, ...]
     return tuple(_fit(each) for each in rows if each.id != fit.version)[:most]
 
 
+def details(session: Session, version: int) -> FitDetails:
+    """Return one version with its cuts.
+
+    Raises:
+        CurveNotFound: There is no such version.
+    """
+    return _read(FitDetails, _find(session, version))
+
+
+def points(session: Session, version: int) -> FitPoints:
+    """Return the points of one version, with the figures of its curve.
+
+    Raises:
+        CurveNotFound: There is no such version.
+    """
+    fit = get_fit(session, version)
+    published = fit.published
+    return FitPoints(
+        version=fit.version,
+        coupling_facility=fit.coupling_facility,
+        cfcc_level=fit.cfcc_level,
+        state=fit.state,
+        is_simulated=fit.is_simulated,
+        base_bytes=_value(fit.base_bytes),
+        bundle_bytes=_value(fit.bundle_bytes),
+        entry_bytes=_value(fit.entry_bytes),
+        element_bytes=_value(fit.element_bytes),
+        published_base_bytes=None if published is None else float(published.base),
+        published_bundle_bytes=None if published is None else float(published.bundle),
+        points=fit.points,
+    )
+
+
+def find_fit(session: Session, version: int) -> Fit | None:
+    """Return one version; None if there is none."""
+    row = repository.find_curve(session, version) if 0 < version <= LARGEST_VERSION else None
+    return None if row is None else _fit(row)
+
+
+def _find(session: Session, version: int) -> FitVersion:
+    row = repository.find_curve(session, version) if 0 < version <= LARGEST_VERSION else None
+    if row is None:
+        raise CurveNotFound(version)
+    return row
+
+
 def _fit(row: FitVersion) -> Fit:
-    found: Mapping[str, Any] = json.loads(row.fit)
-    residuals = found.get("residuals") or {}
-    return Fit(
-        version=row.id,
-        run_id=row.run_id,
-        coupling_facility=row.coupling_facility,
-        cfcc_level=row.cfcc_level,
-        state=FitState(row.state),
-        reason=row.reason,
-        is_current=row.is_current,
-        is_simulated=row.is_simulated,
-        made_at=row.made_at,
-        first_day=row.first_day,
-        last_day=row.last_day,
-        qsgs=tuple(found.get("qsgs") or ()),
-        confidence_percent=100 * float(found.get("confidence", 0.9)),
-        kind=found.get("kind") or "",
-        note=found.get("note") or "",
-        base=_estimate(found.get("base_bytes")),
-        entry=_estimate(found.get("entry_bytes")),
-        element=_estimate(found.get("element_bytes")),
-        bundle=_estimate(found.get("bundle_bytes")),
-        ratio=_ratio(found.get("ratio") or (1, 6)),
-        ratios=tuple((each["elements_per_entry"], each["points"]) for each in found.get("ratios") or ()),
-        structures=found.get("structures") or 0,
-        points_used=found.get("points_used") or 0,
-        left_out=tuple((each["why"], each["count"]) for each in found.get("points_left_out") or ()),
-        cuts=tuple(Cut(each["structure"], each["day"], each["why"]) for each in found.get("cuts") or ()),
-        deviation_bytes=residuals.get("deviation_bytes"),
-        largest_bytes=residuals.get("largest_bytes"),
-        largest_share=residuals.get("largest_share"),
-        points=tuple(map(_point, found.get("points") or ())),
+    return _read(Fit, row)
+
+
+def _read(kind: type[AnyFit], row: FitVersion) -> AnyFit:
+    # The columns of the row win: the application decides what is accepted, current and simulated.
+    return parsed(
+        kind,
+        json.loads(row.fit)
+        | {
+            "version": row.id,
+            "run_id": row.run_id,
+            "made_at": row.made_at,
+            "coupling_facility": row.coupling_facility,
+            "cfcc_level": row.cfcc_level,
+            "state": row.state,
+            "is_current": row.is_current,
+            "is_simulated": row.is_simulated,
+            "reason": row.reason or None,
+        },
     )
 
 
-def _estimate(found: Mapping[str, float] | None) -> Estimate | None:
-    return None if found is None else Estimate(found["value"], found["low"], found["high"])
-
-
-def _ratio(found: Sequence[int]) -> tuple[int, int]:
-    return int(found[0]), int(found[1])
-
-
-def _point(found: Mapping[str, Any]) -> FitPoint:
-    return FitPoint(
-        qsg=found.get("qsg"),
-        structure=found["structure"],
-        first_day=found["first_day"],
-        last_day=found["last_day"],
-        days=found["days"],
-        observations=found["observations"],
-        size_bytes=found["size_bytes"],
-        entries=found["entries"],
-        elements=found["elements"],
-        fitted_bytes=found.get("fitted_bytes"),
-        residual_bytes=found.get("residual_bytes"),
-        left_out=found.get("left_out"),
-    )
+def _value(estimate: Estimate | None) -> float | None:
+    return None if estimate is None else estimate.value

@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from app.fits.kept import DatabaseCurves, StoredFit
+from app.fits.kept import DatabaseCurves
 from planner_core.errors import PlanRefused
 from planner_core.findings import Finding, finding
+
+if TYPE_CHECKING:
+    from app.fits.fits import Fit
 
 
 class CurvesOfSettings:
     """Those of the database that the settings name. Nothing is read before a document names a curve."""
 
-    def find(self, version: int) -> StoredFit | None:
+    def find(self, version: int) -> Fit | None:
         """The curve of that version; None when the database has none.
 
         Raises:

@@ -2,32 +2,19 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
     from sqlalchemy.orm import Session
 
     from app.database.engine import Database
-
-
-@dataclass(frozen=True, slots=True)
-class StoredFit:
-    """A fit as it is kept: its version, whether plans may use it, and the fit itself."""
-
-    version: int
-    state: str
-    reason: str
-    is_simulated: bool
-    fit: Mapping[str, Any]
+    from app.fits.fits import Fit
 
 
 class Curves(Protocol):
     """Something that knows fitted curves by their version."""
 
-    def find(self, version: int) -> StoredFit | None:
+    def find(self, version: int) -> Fit | None:
         """The curve of that version; None when there is none."""
         ...
 
@@ -35,7 +22,7 @@ class Curves(Protocol):
 class NoCurves:
     """Knows none: for documents that name the published curve."""
 
-    def find(self, version: int) -> StoredFit | None:
+    def find(self, version: int) -> Fit | None:
         """None."""
         del version
         return None
@@ -48,10 +35,13 @@ class DatabaseCurves:
         """Keep the database; nothing is opened yet."""
         self.database = database
 
-    def find(self, version: int) -> StoredFit | None:
+    def find(self, version: int) -> Fit | None:
         """The curve of that version; None when there is none."""
+        # SQLAlchemy takes long to import, and most commands need no database.
+        from app.fits import fits
+
         with self.database.session(writes=False) as session:
-            return _kept(session, version)
+            return fits.find_fit(session, version)
 
 
 class CurvesBeside:
@@ -64,21 +54,13 @@ class CurvesBeside:
         """Keep the session; it is not used itself."""
         self.session = session
 
-    def find(self, version: int) -> StoredFit | None:
+    def find(self, version: int) -> Fit | None:
         """The curve of that version; None when there is none."""
         from sqlalchemy.orm import Session
 
         from app.database.engine import WRITES
+        from app.fits import fits
 
         engine = self.session.get_bind().engine.execution_options(**{WRITES: False})
         with Session(engine) as beside:
-            return _kept(beside, version)
-
-
-def _kept(session: Session, version: int) -> StoredFit | None:
-    from app.nightly import repository
-
-    row = repository.find_curve(session, version)
-    if row is None:
-        return None
-    return StoredFit(row.id, row.state, row.reason, row.is_simulated, json.loads(row.fit))
+            return fits.find_fit(beside, version)

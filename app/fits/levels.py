@@ -6,7 +6,9 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from typing import Annotated
 
+from pydantic import Field
 from sqlalchemy.orm import Session
 
 from app.fits.errors import LevelInvalid, LevelNotFound
@@ -15,19 +17,36 @@ from app.nightly.models import CfLevel
 from app.plans import repository as plans
 from planner_core import names
 from planner_core.errors import FieldProblem, NameSyntax
+from planner_core.findings import Finding
+from planner_core.wire import Answer
 
 LOWEST, HIGHEST = 1, 99
 BY_SITE = "the site"
 
 
 @dataclass(frozen=True, slots=True)
-class Level:
-    """One coupling facility as it is kept, and who said its level."""
+class Level(Answer):
+    """The CFCC level of one coupling facility."""
 
     coupling_facility: str
     cfcc_level: int
-    source: str
+    source: Annotated[str, Field(description="Who set the level.")]
     updated_at: datetime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LevelChanged(Level):
+    """The entry after a change."""
+
+    findings: tuple[Finding, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Levels(Answer):
+    """All coupling facilities with their CFCC levels."""
+
+    levels: tuple[Level, ...]
+    findings: tuple[Finding, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +76,9 @@ def levels(session: Session) -> Sequence[Level]:
     return [_level(row) for row in repository.cf_levels(session)]
 
 
-def put(session: Session, coupling_facility: str, cfcc_level: int | str, *, source: str = BY_SITE) -> Level:
+def put(
+    session: Session, coupling_facility: str, cfcc_level: int | str, *, source: str = BY_SITE
+) -> LevelChanged:
     """Say which level a coupling facility has. Fits of later nights go by it; those made already keep theirs.
 
     Raises:
@@ -70,7 +91,7 @@ def put(session: Session, coupling_facility: str, cfcc_level: int | str, *, sour
         session.add(row)
     row.cfcc_level, row.source, row.updated_at = number, source[:100], datetime.now(UTC)
     session.flush()
-    return _level(row)
+    return LevelChanged(name, number, row.source, row.updated_at)
 
 
 def remove(session: Session, coupling_facility: str) -> None:

@@ -16,13 +16,14 @@ from app.database.session import SessionDep
 from app.fits import fits
 from app.fits.charts import fit_charts, published_in_words
 from app.fits.errors import CurveNotFound
-from app.fits.fits import Fit, FitPage, FitPoint
+from app.fits.fits import Fit, FitPage
 from app.plans import repository as plans
 from app.plans.result_tables import Table, csv_text
 from app.web import chart_script
 from app.web.chart_plotly import ZoomedChart
 from app.web.chart_script import ChartScript
 from app.web.rendering import Page, render
+from planner_core.contracts.fits import FitPoint
 
 router = APIRouter(include_in_schema=False)
 
@@ -128,7 +129,7 @@ def points_table(fit: Fit) -> Table:
     )  # fmt: skip
     return heading, [
         (
-            each.qsg, each.structure, each.first_day, each.last_day, each.days, each.observations, each.size_bytes,
+            each.qsg, each.structure, each.first_day.isoformat(), each.last_day.isoformat(), each.days, each.observations, each.size_bytes,
             each.entries, each.elements, each.fitted_bytes, each.residual_bytes, each.left_out,
         )
         for each in fit.points

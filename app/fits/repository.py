@@ -5,10 +5,12 @@ from __future__ import annotations
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from app.nightly.models import Forecast
+from app.nightly.models import StoredForecast
 
 
 def structures_with_forecasts(session: Session, qsg: str) -> frozenset[str]:
     """The structures of a group that have a forecast."""
-    query = select(Forecast.structure).where(Forecast.is_latest, Forecast.qsg == qsg).distinct()
+    query = (
+        select(StoredForecast.structure).where(StoredForecast.is_latest, StoredForecast.qsg == qsg).distinct()
+    )
     return frozenset(session.scalars(query))

@@ -52,5 +52,5 @@ def curve_of(document: PlanDocument, curves: Curves) -> Curve | None:
     if kept is None:
         return None
     if kept.state != ACCEPTED:
-        raise PlanRefused((not_accepted(version=kept.version, reason=kept.reason),))
-    return fitted_curve(version=kept.version, fit=kept.fit, is_simulated=kept.is_simulated)
+        raise PlanRefused((not_accepted(version=kept.version, reason=kept.reason or ""),))
+    return fitted_curve(version=kept.version, fit=kept, is_simulated=kept.is_simulated)

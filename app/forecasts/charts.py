@@ -7,14 +7,15 @@ from collections.abc import Callable, Iterable, Sequence
 from datetime import date, timedelta
 from typing import TypeVar
 
-from app.forecasts.service import Band, Crossing, Outlook, Peak
+from app.forecasts.service import Band, MeasuredDay, Outlook
 from app.web.axes import Linear, Time
 from app.web.chart_plotly import ZoomedChart
 from app.web.charts import Band as Area
 from app.web.charts import Chart, Level, Line, Mark, Spot, with_gaps
 from app.web.rendering import grouped
+from planner_core.contracts.forecasts import Crossing
 
-Day = TypeVar("Day", Peak, Band)
+Day = TypeVar("Day", MeasuredDay, Band)
 
 MOST_BY_DAY = 120
 """More days than this are drawn as the highest of each week: what passes a level is the high day, not the low ones."""
@@ -30,10 +31,9 @@ _PERCENT = re.compile(r"\d+(?:\.\d+)? %")
 
 def outlook_chart(outlook: Outlook) -> ZoomedChart | None:
     """A chart of one measure; None where there is neither a measured day nor one to come."""
-    forecast = outlook.forecast
-    peaks = [each for each in outlook.peaks if each.value is not None]
-    peaks = [each for each in peaks if each.day > forecast.made_on - timedelta(days=HISTORY_DAYS)]
-    days = [*(each.day for each in peaks), *(each.day for each in forecast.bands), forecast.made_on]
+    peaks = [each for each in outlook.peaks if each.peak is not None]
+    peaks = [each for each in peaks if each.day > outlook.made_on - timedelta(days=HISTORY_DAYS)]
+    days = [*(each.day for each in peaks), *(each.day for each in outlook.bands), outlook.made_on]
     if len(days) == 1:
         return None
     by_day = _chart(outlook, peaks, Time(min(days), max(days)), 1)
@@ -42,18 +42,17 @@ def outlook_chart(outlook: Outlook) -> ZoomedChart | None:
     return ZoomedChart((_chart(outlook, peaks, Time(min(days), max(days)), _WEEK),), finer=(by_day,))
 
 
-def _chart(outlook: Outlook, peaks: Sequence[Peak], x_axis: Time, step: int) -> Chart:
-    forecast = outlook.forecast
-    data = max([*(each.value or 0 for each in peaks), *(band.p90 for band in forecast.bands)])
-    known = [each for each in forecast.crossings if each.value is not None]
+def _chart(outlook: Outlook, peaks: Sequence[MeasuredDay], x_axis: Time, step: int) -> Chart:
+    data = max([*(each.peak or 0 for each in peaks), *(band.p90 for band in outlook.bands)])
+    known = [each for each in outlook.crossings if each.value is not None]
     near = [each for each in known if (each.value or 0) <= data * FARTHEST]
     far = [f"{each.level} ({grouped(round(each.value or 0))})" for each in known if each not in near]
     high = _highest(
-        _whole_weeks(peaks, forecast.made_on, step), forecast.made_on, step, key=lambda peak: peak.value or 0
+        _whole_weeks(peaks, outlook.made_on, step), outlook.made_on, step, key=lambda peak: peak.peak or 0
     )
     bands = _highest(
-        _whole_weeks(forecast.bands, forecast.made_on, step),
-        forecast.made_on,
+        _whole_weeks(outlook.bands, outlook.made_on, step),
+        outlook.made_on,
         step,
         key=lambda band: band.p50,
     )
@@ -61,22 +60,22 @@ def _chart(outlook: Outlook, peaks: Sequence[Peak], x_axis: Time, step: int) -> 
         tuple((each.day, each.p10, each.p90) for _, each in bands), "fan", ("90 % below", "10 % below")
     )
     middle = Line(tuple((each.day, each.p50) for _, each in bands), "middle", style="middle")
-    measured = with_gaps([(each.day, each.value or 0) for _, each in high], [nth for nth, _ in high])
+    measured = with_gaps([(each.day, each.peak or 0) for _, each in high], [nth for nth, _ in high])
     return Chart(
-        id=f"{forecast.key}-{step}",
-        title=forecast.title,
+        id=f"{outlook.key}-{step}",
+        title=outlook.title,
         heading="Highest of each week" if step > 1 else "Peak of each day",
-        unit=forecast.unit,
+        unit=outlook.unit,
         description=_in_words(outlook, peaks),
         x_axis=x_axis,
         y_axis=Linear.up_to(max([data, *(each.value or 0 for each in near)])),
         bands=(fan,) if bands else (),
         lines=(*([middle] if bands else []), Line(measured, "peak")),
         levels=tuple(_level(each, x_axis) for each in near),
-        marks=(Mark(forecast.made_on, "forecast", style="now"),),
+        marks=(Mark(outlook.made_on, "forecast", style="now"),),
         points=tuple(
             Spot(
-                each.dates[1],
+                each.dates.p50,
                 each.value or 0,
                 "ring",
                 "cross",
@@ -84,7 +83,7 @@ def _chart(outlook: Outlook, peaks: Sequence[Peak], x_axis: Time, step: int) -> 
                 name="passed, middle estimate",
             )
             for each in near
-            if each.dates[1] is not None
+            if each.dates.p50 is not None
         ),
         are_levels_beside=True,
         note=", ".join(far),
@@ -95,7 +94,7 @@ def _chart(outlook: Outlook, peaks: Sequence[Peak], x_axis: Time, step: int) -> 
 
 def _level(crossing: Crossing, x_axis: Time) -> Level:
     """A level, and over which days it is likely to be passed first."""
-    first, _, last = crossing.dates
+    first, last = crossing.dates.p10, crossing.dates.p90
     name = crossing.level
     percent = _PERCENT.search(name)
     return Level(
@@ -131,17 +130,16 @@ def _whole_weeks(days: Sequence[Day], made_on: date, step: int) -> Sequence[Day]
     return [each for each in days if begins <= ((each.day - made_on).days - 1) // step < ends] or days
 
 
-def _in_words(outlook: Outlook, peaks: Sequence[Peak]) -> str:
-    forecast = outlook.forecast
-    words = [f"{forecast.title}: no daily peaks are at hand.", forecast.sentence]
+def _in_words(outlook: Outlook, peaks: Sequence[MeasuredDay]) -> str:
+    words = [f"{outlook.title}: no daily peaks are at hand.", outlook.sentence]
     if peaks:
-        most = max(peaks, key=lambda each: each.value or 0)
+        most = max(peaks, key=lambda each: each.peak or 0)
         words[0] = (
-            f"{forecast.title}: daily peaks from {peaks[0].day.isoformat()} to {peaks[-1].day.isoformat()}, the highest "
-            f"{grouped(most.value or 0)} on {most.day.isoformat()}, the last {grouped(peaks[-1].value or 0)}."
+            f"{outlook.title}: daily peaks from {peaks[0].day.isoformat()} to {peaks[-1].day.isoformat()}, the highest "
+            f"{grouped(most.peak or 0)} on {most.day.isoformat()}, the last {grouped(peaks[-1].peak or 0)}."
         )
-    if forecast.bands:
-        end = forecast.bands[-1]
+    if outlook.bands:
+        end = outlook.bands[-1]
         words.append(
             f"On {end.day.isoformat()} the middle estimate is {grouped(round(end.p50))}, the 80 % interval "
             f"{grouped(round(end.p10))} to {grouped(round(end.p90))}."

@@ -17,12 +17,9 @@ from app.forecasts import service as forecasts
 from app.forecasts.charts import outlook_chart
 from app.forecasts.service import (
     Band,
-    Crossing,
     ForecastPage,
+    MeasuredDay,
     Outlook,
-    Peak,
-    Resized,
-    Score,
     StructureForecast,
 )
 from app.plans.result_tables import Table, csv_text
@@ -35,6 +32,7 @@ from app.web import chart_script
 from app.web.chart_plotly import ZoomedChart
 from app.web.chart_script import ChartScript
 from app.web.rendering import Page, render
+from planner_core.contracts.forecasts import Crossing, Resized
 from planner_core.names import cfrm_structure_name
 
 router = APIRouter(include_in_schema=False)
@@ -52,7 +50,6 @@ class ForecastLine:
 
     forecast: StructureForecast
     crossing: Crossing | None
-    score: Score | None
     href: str
 
 
@@ -72,8 +69,8 @@ class OutlookView:
     outlook: Outlook
     chart: ZoomedChart | None
     ahead: tuple[PeakAhead, ...]
-    last: Peak | None
-    highest: Peak | None
+    last: MeasuredDay | None
+    highest: MeasuredDay | None
     file: str
 
 
@@ -129,10 +126,8 @@ def list_all(request: Request, session: SessionDep) -> Response:
         title="Forecasts",
         section=SECTION,
         lines=tuple(
-            ForecastLine(
-                each, each.first_crossing, score, f"{forecast_path(each.qsg, each.structure)}#{each.key}"
-            )
-            for each, score in found.items
+            ForecastLine(each, each.first_crossing, f"{forecast_path(each.qsg, each.structure)}#{each.key}")
+            for each in found.forecasts
         ),
         found=found,
         pages=tuple(
@@ -140,7 +135,7 @@ def list_all(request: Request, session: SessionDep) -> Response:
             for each in range(1, found.pages + 1)
             if found.pages > 1
         ),
-        newest=max((each.made_on for each, _ in found.items), default=None),
+        newest=max((each.made_on for each in found.forecasts), default=None),
         is_empty=found.total == 0,
     )
     return render(request, "forecasts/list.html", page)
@@ -167,9 +162,9 @@ def structure(request: Request, session: SessionDep, qsg: str, structure: str) -
         outlooks=shown,
         first=_first(outlooks),
         full=_full(outlooks),
-        is_simulated=any(each.forecast.is_simulated for each in outlooks),
-        made_on=max(each.forecast.made_on for each in outlooks),
-        run_id=max(each.forecast.run_id for each in outlooks),
+        is_simulated=any(each.is_simulated for each in outlooks),
+        made_on=max(each.made_on for each in outlooks),
+        run_id=max(each.run_id for each in outlooks),
         plans=plans,
         acts=tuple((plan, tuple(_acts(plan, structure, outlooks))) for plan in plans),
         usage=f"{at}?period=366d" if has_usage else "",
@@ -187,9 +182,7 @@ def structure(request: Request, session: SessionDep, qsg: str, structure: str) -
 def forecast_file(request: Request, session: SessionDep, qsg: str, structure: str) -> Response:
     """Peaks and quantiles of one measure, or of all, day by day."""
     wanted = request.query_params.get("measure", "")
-    found = [
-        each for each in forecasts.outlooks(session, qsg, structure) if wanted in ("", each.forecast.key)
-    ]
+    found = [each for each in forecasts.outlooks(session, qsg, structure) if wanted in ("", each.key)]
     name = "".join(c if c.isascii() and c.isalnum() else "_" for c in f"{qsg}-{structure}-{wanted or 'all'}")
     headers = {"content-disposition": f'attachment; filename="{name}-forecast.csv"'}
     return Response(csv_text(days_table(found)), media_type="text/csv", headers=headers)
@@ -200,12 +193,9 @@ def days_table(outlooks: Iterable[Outlook]) -> Table:
     heading = ("measure", "queue_manager", "day", "peak", "total", "p10", "p50", "p90")
     rows: list[tuple[str | int | float | None, ...]] = []
     for each in outlooks:
-        of = (each.forecast.measure, each.forecast.queue_manager)
-        rows += [(*of, peak.day.isoformat(), peak.value, peak.total, None, None, None) for peak in each.peaks]
-        rows += [
-            (*of, band.day.isoformat(), None, None, band.p10, band.p50, band.p90)
-            for band in each.forecast.bands
-        ]
+        of = (each.measure, each.queue_manager)
+        rows += [(*of, peak.day.isoformat(), peak.peak, peak.total, None, None, None) for peak in each.peaks]
+        rows += [(*of, band.day.isoformat(), None, None, band.p10, band.p50, band.p90) for band in each.bands]
     return heading, list(rows)
 
 
@@ -218,16 +208,15 @@ def forecast_path(qsg: str, structure: str) -> str:
 
 
 def _shown(outlook: Outlook) -> OutlookView:
-    forecast = outlook.forecast
-    measured = [each for each in outlook.peaks if each.value is not None]
-    path = f"{quote(forecast.qsg, safe='')}/{quote(forecast.structure, safe='')}"
+    measured = [each for each in outlook.peaks if each.peak is not None]
+    path = f"{quote(outlook.qsg, safe='')}/{quote(outlook.structure, safe='')}"
     return OutlookView(
         outlook=outlook,
         chart=outlook_chart(outlook),
-        ahead=tuple(_ahead(forecast.bands)),
+        ahead=tuple(_ahead(outlook.bands)),
         last=measured[-1] if measured else None,
-        highest=max(measured, key=lambda each: each.value or 0, default=None),
-        file=f"/forecasts/{path}/forecast.csv?{urlencode({'measure': forecast.key})}",
+        highest=max(measured, key=lambda each: each.peak or 0, default=None),
+        file=f"/forecasts/{path}/forecast.csv?{urlencode({'measure': outlook.key})}",
     )
 
 
@@ -249,18 +238,16 @@ def _times(resize: Resized) -> float:
 def _first(outlooks: Iterable[Outlook]) -> StructureForecast | None:
     """The measure whose level is passed first."""
     found = [
-        (crossing.state != "already_crossed", crossing.dates[1] or date.max, nth, each.forecast)
+        (crossing.state != "already_crossed", crossing.dates.p50 or date.max, nth, each)
         for nth, each in enumerate(outlooks)
-        if (crossing := each.forecast.first_crossing) is not None
+        if (crossing := each.first_crossing) is not None
     ]
     return min(found, key=lambda each: each[:3])[3] if found else None
 
 
 def _full(outlooks: Iterable[Outlook]) -> tuple[StructureForecast, ...]:
     """The structure once, and each data set."""
-    found = {
-        each.forecast.queue_manager: each.forecast for each in outlooks if each.forecast.full is not None
-    }
+    found = {each.queue_manager: each for each in outlooks if each.fullness is not None}
     return tuple(found.values())
 
 
@@ -268,9 +255,9 @@ def _acts(plan: PlanUsing, structure: str, outlooks: Iterable[Outlook]) -> Itera
     """Each size that a forecast of the structure itself was made for."""
     seen: set[float] = set()
     for each in outlooks:
-        if each.forecast.queue_manager:  # a data set is not made larger by a larger structure
+        if each.queue_manager:  # a data set is not made larger by a larger structure
             continue
-        for resize in each.forecast.resizes:
+        for resize in each.resizes:
             times = _times(resize)
             if times not in seen and times > 1:
                 seen.add(times)

@@ -1,4 +1,4 @@
-"""Forecasts as pages and answers show them: what the nightly run stored, beside the days that it was made from."""
+"""Forecasts of nightly runs, together with the days that they were made from."""
 
 from __future__ import annotations
 
@@ -6,18 +6,23 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, timedelta
-from typing import Any
+from typing import Annotated, TypeVar
 
+from pydantic import Field, computed_field
 from sqlalchemy.exc import OperationalError
 from sqlalchemy.orm import Session
 
 from app.database.engine import Database, DatabaseUnusable
 from app.fits.errors import ForecastNotFound
 from app.nightly import repository
-from app.nightly.models import DailyStructureUsage, Forecast, ForecastScore
+from app.nightly.models import DailyStructureUsage, StoredForecast
 from app.nightly.urgency import RecentUsage, most_urgent
+from planner_core.contracts.files import Stored, parsed, parsed_text
+from planner_core.contracts.forecasts import Crossing, Forecast, Resized, Score
+from planner_core.findings import Finding
 from planner_core.units import ceil_div
 from planner_core.urgency import Fullness
+from planner_core.wire import Answer, Hidden
 
 MEASURES: Mapping[str, str] = {
     "entries": "List entries",
@@ -25,124 +30,36 @@ MEASURES: Mapping[str, str] = {
     "smds_blocks": "SMDS blocks",
 }
 """By the word that is stored: how it is called. The order is that of a page."""
-UNITS = {"entries": "entries", "elements": "elements", "smds_blocks": "blocks"}
 MOST_EARLIER = 12
 """Earlier forecasts of a series whose scores are shown."""
 MOST_HISTORY_DAYS = 730
 MOST_LOOKED_AT = 50
 LONGEST_QSG, LONGEST_STRUCTURE = 4, 16
 
-
-@dataclass(frozen=True, slots=True)
-class Crossing:
-    """When the daily peak first passes a level. A date that is None lies beyond the horizon."""
-
-    level: str
-    value: float | None
-    state: str
-    sentence: str
-    probability: float | None
-    days: tuple[int | None, int | None, int | None]
-    dates: tuple[date | None, date | None, date | None]
-    last_crossed: date | None
-    probability_with_exceptional: float | None = None
-    """The same if exceptional days come as often as they did."""
-    usual_day: int | None = None
-    """The first day whose middle estimate is above the level."""
+AnyForecast = TypeVar("AnyForecast", bound=Forecast)
 
 
-@dataclass(frozen=True, slots=True)
-class Resized:
-    """What a larger total would buy."""
-
-    name: str
-    factor: float
-    sentence: str
-    crossings: tuple[Crossing, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Band:
-    """One day of the forecast."""
-
-    day: date
-    p10: float
-    p50: float
-    p90: float
-
-
-@dataclass(frozen=True, slots=True)
-class CrossingScore:
-    """A level: the day that was said and the day that came, both counted from the day the forecast was made on."""
-
-    level: str
-    predicted: int | None
-    actual: int | None
-    error_days: int | None
-    in_interval: bool | None
-
-
-@dataclass(frozen=True, slots=True)
-class Score:
-    """A forecast held against the days that followed it. Shares, not percentages."""
-
-    days: int
-    wape: float | None
-    pinball: float | None
-    coverage80: float | None
-    sentence: str
-    crossings: tuple[CrossingScore, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Earlier:
-    """A forecast that was made before, and what became of it."""
-
-    id: int
-    made_on: date
-    crossings: tuple[Crossing, ...]
-    score: Score | None
-
-
-@dataclass(frozen=True, slots=True)
-class StructureForecast:
-    """The forecast of one measure of a structure."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StructureForecast(Forecast):
+    """The latest forecast of one measure of a structure."""
 
     id: int
     run_id: int
-    qsg: str
-    structure: str
-    measure: str
-    queue_manager: str
-    state: str
-    is_simulated: bool
-    sentence: str
-    made_on: date
-    first_day: date | None
-    last_day: date | None
-    days_measured: int
-    horizon_days: int
-    model: str
-    growth: tuple[float, float, float] | None
-    """Of the usual peak in 30 days, as a share: p10, p50, p90."""
-    bands: tuple[Band, ...]
-    highest: tuple[float, float, float] | None
-    crossings: tuple[Crossing, ...]
-    resizes: tuple[Resized, ...]
-    notes: tuple[str, ...]
-    week_peak: float | None = None
-    """The highest of the last measured peak of each weekday."""
-    total: float | None = None
-    """How much there is of it now; None where no record says it."""
-    full: Fullness | None = None
-    """That the structure, or the data set of the queue manager, is full or was in the last days."""
+    model: Stored[str | None] = None
+    resizes: Stored[tuple[Resized, ...]] = ()
+    notes: Stored[tuple[str, ...]] = ()
+    fullness: Annotated[Fullness | None, Field(description="Null if it was not full in the last 7 days.")] = (
+        None
+    )
+    score: Annotated[
+        Score | None, Field(description="Of the newest earlier forecast that could be scored.")
+    ] = None
 
     @property
     def week_percent(self) -> float | None:
         """The highest of the last week, of how much there is now."""
-        if self.week_peak is None or not self.total:
-            return None
-        return 100 * self.week_peak / self.total
+        last_week = self.baselines.last_week if self.baselines else ()
+        return 100 * max(last_week) / self.total if last_week and self.total else None
 
     @property
     def title(self) -> str:
@@ -156,57 +73,99 @@ class StructureForecast:
         return f"{self.measure}-{self.queue_manager}" if self.queue_manager else self.measure
 
     @property
-    def unit(self) -> str:
-        """What its figures count."""
-        return UNITS.get(self.measure, self.measure)
-
-    @property
     def first_crossing(self) -> Crossing | None:
         """The level that is passed first: one that is passed already, else the one with the earliest middle estimate."""
         crossed = [each for each in self.crossings if each.state == "already_crossed"]
-        dated = [each for each in self.crossings if each.dates[1] is not None]
+        dated = [each for each in self.crossings if each.dates.p50 is not None]
         likely = [each for each in self.crossings if each.state == "possible"]
         if crossed:
             return crossed[-1]
         if dated:
-            return min(dated, key=lambda each: each.dates[1] or date.max)
-        return max(likely, key=lambda each: each.probability or 0, default=None)
+            return min(dated, key=lambda each: each.dates.p50 or date.max)
+        return max(likely, key=lambda each: each.probability_within_horizon or 0, default=None)
 
 
 @dataclass(frozen=True, slots=True)
-class Peak:
-    """The highest value of one day, and what there was of it. None: not measured."""
+class MeasuredDay(Answer):
+    """The highest value of one day, and the total of that day. None: not measured."""
 
     day: date
-    value: int | None
-    total: int | None
+    peak: Annotated[int | None, Field(description="Null: not measured.")]
+    total: Annotated[int | None, Field(description="How much there was in all. Null: not measured.")]
 
 
 @dataclass(frozen=True, slots=True)
-class Outlook:
-    """One measure of a structure: what was, what is to come, and how earlier forecasts did."""
+class Band(Answer):
+    """One day of the forecast."""
 
-    forecast: StructureForecast
-    peaks: tuple[Peak, ...]
+    day: date
+    p10: float
+    p50: float
+    p90: float
+
+
+@dataclass(frozen=True, slots=True)
+class EarlierForecast(Answer):
+    """An earlier forecast of the same measure, and its score."""
+
+    id: int
+    made_on: date
+    crossings: Hidden[tuple[Crossing, ...]]
     score: Score | None
-    earlier: tuple[Earlier, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Outlook(StructureForecast):
+    """One measure of a structure: its history, its forecast, and the scores of earlier forecasts."""
+
+    qsg: Stored[str]
+    structure: Stored[str]
+    run_id: Stored[int]
+    model: str | None = None
+    resizes: tuple[Resized, ...] = ()
+    notes: tuple[str, ...] = ()
+    fullness: Stored[Fullness | None] = None
+    peaks: Annotated[tuple[MeasuredDay, ...], Field(description="Daily peaks of up to two years.")]
+    earlier: tuple[EarlierForecast, ...]
+
+    @computed_field(description="Quantiles of the peak of each day to come.")
+    @property
+    def bands(self) -> tuple[Band, ...]:
+        """The forecast by day."""
+        rows = zip(*(self.quantiles.get(name, ()) for name in ("p10", "p50", "p90")), strict=True)
+        return tuple(Band(self.made_on + timedelta(days=nth), *row) for nth, row in enumerate(rows, start=1))
 
 
 @dataclass(frozen=True, slots=True)
-class ForecastPage:
-    """One page of a list, the most urgent first."""
+class StructureOutlook(Answer):
+    """All measures of a structure that have a forecast."""
 
-    items: tuple[tuple[StructureForecast, Score | None], ...]
-    total: int
+    qsg: str
+    structure: str
+    forecasts: tuple[Outlook, ...]
+    findings: tuple[Finding, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ForecastPage(Answer):
+    """One page of the forecasts: full structures first, then those that run out soonest."""
+
+    forecasts: tuple[StructureForecast, ...]
+    total: Annotated[int, Field(description="Forecasts on all pages.")]
     page: int
     pages: int
+    per_page: int
+    findings: tuple[Finding, ...] = ()
 
 
 def list_forecasts(session: Session, *, page: int = 1, per_page: int = 50) -> ForecastPage:
-    """The latest forecast of every series; each with the last score of an earlier one of the same series."""
+    """Return the latest forecast of every series, each with the last score of an earlier one of the same series."""
     rows, total = most_urgent(session, offset=(page - 1) * per_page, limit=per_page)
-    items = tuple((_predicted(row.forecast, row.full), _last_score(session, row.forecast)) for row in rows)
-    return ForecastPage(items, total, page, max(1, ceil_div(total, per_page)))
+    items = tuple(
+        _read(StructureForecast, row.forecast, fullness=row.full, score=_last_score(session, row.forecast))
+        for row in rows
+    )
+    return ForecastPage(items, total, page, max(1, ceil_div(total, per_page)), per_page)
 
 
 @dataclass(frozen=True, slots=True)
@@ -234,10 +193,10 @@ def outcome(database: Database) -> ForecastSummary | None:
         return None
     if not rows:
         return None
-    full: dict[tuple[str, ...], StructureForecast] = {}
+    full: dict[tuple[str | None, ...], StructureForecast] = {}
     for row in rows:
         if row.full is not None:
-            one = _predicted(row.forecast, row.full)
+            one = _read(StructureForecast, row.forecast, fullness=row.full)
             full.setdefault((one.qsg, one.structure, one.queue_manager), one)
     is_full = {key[:2] for key in full}
     first = next(
@@ -247,7 +206,7 @@ def outcome(database: Database) -> ForecastSummary | None:
             if row.full is None
             and row.forecast.earliest_crossing_day is not None
             and (row.forecast.qsg, row.forecast.structure) not in is_full
-            and (found := _predicted(row.forecast)).first_crossing is not None
+            and (found := _read(StructureForecast, row.forecast)).first_crossing is not None
         ),
         None,
     )
@@ -260,7 +219,7 @@ def outlooks(session: Session, qsg: str, structure: str) -> tuple[Outlook, ...]:
     Raises:
         ForecastNotFound: There is no forecast of it.
     """
-    rows: Sequence[Forecast] = ()
+    rows: Sequence[StoredForecast] = ()
     if (
         0 < len(qsg) <= LONGEST_QSG
         and 0 < len(structure) <= LONGEST_STRUCTURE
@@ -288,128 +247,50 @@ def _rank(order: Sequence[str], measure: str) -> int:
 
 
 def _outlook(
-    session: Session, row: Forecast, days: Sequence[DailyStructureUsage], full: Fullness | None
+    session: Session, row: StoredForecast, days: Sequence[DailyStructureUsage], full: Fullness | None
 ) -> Outlook:
-    series = repository.forecasts_of_series(
-        session, qsg=row.qsg, structure=row.structure, measure=row.measure, queue_manager=row.queue_manager,
-        limit=MOST_EARLIER + 1,
-    )  # fmt: skip
-    scores = repository.last_scores(session, [each.id for each in series])
-    earlier = [
-        Earlier(
-            each.id,
-            each.made_on,
-            _predicted(each).crossings,
-            _score(scores[each.id]) if each.id in scores else None,
+    series, scores = _scored_series(session, row)
+    earlier = tuple(
+        EarlierForecast(
+            each.id, each.made_on, parsed_text(Forecast, each.forecast).crossings, scores.get(each.id)
         )
         for each in series
         if each.id != row.id
-    ][:MOST_EARLIER]
+    )[:MOST_EARLIER]
     score = next((each.score for each in earlier if each.score is not None), None)
-    return Outlook(_predicted(row, full), tuple(_peaks(row, days)), score, tuple(earlier))
+    return _read(Outlook, row, fullness=full, score=score, earlier=earlier, peaks=tuple(_peaks(row, days)))
 
 
-def _last_score(session: Session, row: Forecast) -> Score | None:
-    """Of the newest earlier forecast of the series that was held against what followed."""
+def _last_score(session: Session, row: StoredForecast) -> Score | None:
+    """Return the score of the newest earlier forecast of the series that has one."""
+    series, scores = _scored_series(session, row)
+    return next((scores[each.id] for each in series if each.id in scores), None)
+
+
+def _scored_series(
+    session: Session, row: StoredForecast
+) -> tuple[Sequence[StoredForecast], Mapping[int, Score]]:
     series = repository.forecasts_of_series(
         session, qsg=row.qsg, structure=row.structure, measure=row.measure, queue_manager=row.queue_manager,
         limit=MOST_EARLIER + 1,
     )  # fmt: skip
     scores = repository.last_scores(session, [each.id for each in series])
-    return next((_score(scores[each.id]) for each in series if each.id in scores), None)
+    return series, {number: parsed_text(Score, each.score) for number, each in scores.items()}
 
 
-def _peaks(row: Forecast, days: Sequence[DailyStructureUsage]) -> Iterable[Peak]:
+def _peaks(row: StoredForecast, days: Sequence[DailyStructureUsage]) -> Iterable[MeasuredDay]:
     for day in days:
         if row.measure == "smds_blocks":
-            of = [each for each in day.smds or () if each.get("queue_manager") == row.queue_manager]
-            if of:
-                yield Peak(day.day, of[0].get("blocks_peak"), of[0].get("blocks_total"))
+            own = [each for each in day.smds or () if each.get("queue_manager") == row.queue_manager]
+            if own:
+                yield MeasuredDay(day.day, own[0].get("blocks_peak"), own[0].get("blocks_total"))
         elif row.measure == "entries":
-            yield Peak(day.day, day.entries_peak, day.entries_total)
+            yield MeasuredDay(day.day, day.entries_peak, day.entries_total)
         else:
-            yield Peak(day.day, day.elements_peak, day.elements_total)
+            yield MeasuredDay(day.day, day.elements_peak, day.elements_total)
 
 
-def _predicted(row: Forecast, full: Fullness | None = None) -> StructureForecast:
-    found: Mapping[str, Any] = json.loads(row.forecast)
-    quantiles = found.get("quantiles") or {}
-    return StructureForecast(
-        id=row.id,
-        run_id=row.run_id,
-        qsg=row.qsg,
-        structure=row.structure,
-        measure=row.measure,
-        queue_manager=row.queue_manager,
-        state=row.state,
-        is_simulated=row.is_simulated,
-        sentence=found.get("sentence") or "",
-        made_on=row.made_on,
-        first_day=row.first_day,
-        last_day=row.last_day,
-        days_measured=found.get("days_measured") or 0,
-        horizon_days=row.horizon_days,
-        model=found.get("model") or "",
-        growth=_three(found.get("growth_per_30_days")),
-        bands=tuple(
-            Band(row.made_on + timedelta(days=nth), *each)
-            for nth, each in enumerate(
-                zip(*(quantiles.get(name) or () for name in ("p10", "p50", "p90")), strict=True), start=1
-            )
-        ),
-        highest=_three(found.get("highest")),
-        crossings=tuple(map(_crossing, found.get("crossings") or ())),
-        resizes=tuple(
-            Resized(each["name"], each["factor"], each["sentence"], tuple(map(_crossing, each["crossings"])))
-            for each in found.get("resizes") or ()
-        ),
-        notes=tuple(found.get("notes") or ()),
-        week_peak=max(((found.get("baselines") or {}).get("last_week") or ()), default=None),
-        total=found.get("total"),
-        full=full,
-    )
-
-
-def _crossing(found: Mapping[str, Any]) -> Crossing:
-    days, dates = found.get("days") or {}, found.get("dates") or {}
-    return Crossing(
-        level=found["level"],
-        value=found.get("value"),
-        state=found["state"],
-        sentence=found["sentence"],
-        probability=found.get("probability_within_horizon"),
-        days=(days.get("p10"), days.get("p50"), days.get("p90")),
-        dates=(_day(dates.get("p10")), _day(dates.get("p50")), _day(dates.get("p90"))),
-        last_crossed=_day(found.get("last_crossed")),
-        probability_with_exceptional=found.get("probability_with_exceptional_days"),
-        usual_day=found.get("usual_day"),
-    )
-
-
-def _day(text: str | None) -> date | None:
-    return None if text is None else date.fromisoformat(text)
-
-
-def _three(found: Mapping[str, float] | None) -> tuple[float, float, float] | None:
-    return None if found is None else (found["p10"], found["p50"], found["p90"])
-
-
-def _score(row: ForecastScore) -> Score:
-    found: Mapping[str, Any] = json.loads(row.score)
-    return Score(
-        row.days_scored,
-        row.wape,
-        row.pinball,
-        row.coverage80,
-        found.get("sentence") or "",
-        tuple(
-            CrossingScore(
-                level=each["level"],
-                predicted=each.get("predicted"),
-                actual=each.get("actual"),
-                error_days=each.get("error_days"),
-                in_interval=each.get("in_interval"),
-            )
-            for each in found.get("crossings", ())
-        ),
-    )
+def _read(kind: type[AnyForecast], row: StoredForecast, **members: object) -> AnyForecast:
+    # The mark of simulated data is set for a whole group after the job has written its forecasts.
+    of_row = {"id": row.id, "run_id": row.run_id, "is_simulated": row.is_simulated}
+    return parsed(kind, json.loads(row.forecast) | of_row | members)

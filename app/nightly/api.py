@@ -10,9 +10,13 @@ from starlette.responses import Response
 
 from app.database.session import SessionDep
 from app.fits import fits
+from app.fits.fits import FitDetails, FitPage
 from app.forecasts import service as forecasts
-from app.nightly import answers, report, service
+from app.forecasts.service import ForecastPage
+from app.nightly import report, service
 from app.nightly.models import Trigger
+from app.nightly.report import NightlyReport
+from app.nightly.service import RunDetails, RunPage
 from app.uploads.arrivals import start_after_commit
 from app.web.openapi import problems
 
@@ -30,9 +34,9 @@ NIGHTS, CURVES = "nightly runs", "fitted curves and forecasts"
 
 
 @router.get("/nightly-runs", tags=[NIGHTS], summary="List nightly runs", responses=problems(422))
-def list_runs(session: SessionDep, page: PageNumber = 1, per_page: PerPage = 50) -> answers.NightlyRunsAnswer:
+def list_runs(session: SessionDep, page: PageNumber = 1, per_page: PerPage = 50) -> RunPage:
     """Runs, the newest first, a page at a time: when, how long, what they brought, how many findings."""
-    return answers.runs_answer(service.list_runs(session, page=page, per_page=per_page))
+    return service.list_runs(session, page=page, per_page=per_page)
 
 
 @router.post(
@@ -48,29 +52,29 @@ def list_runs(session: SessionDep, page: PageNumber = 1, per_page: PerPage = 50)
         **problems(409),
     },
 )
-def run_now(session: SessionDep, request: Request, response: Response) -> answers.NightlyRunAnswer:
+def run_now(session: SessionDep, request: Request, response: Response) -> RunDetails:
     """Begins a nightly run at once. Where one is under way or waits, nothing is begun (409)."""
     run = service.queue(session, Trigger.REQUEST)
     start_after_commit(request, session)
     response.headers["location"] = f"{request.scope.get('root_path', '')}/api/v1/nightly-runs/{run.id}"
-    return answers.run_answer(service.get(session, run.id), ())
+    return service.details(session, run.id)
 
 
 @router.get(
     "/nightly-runs/{number}", tags=[NIGHTS], summary="Read a nightly run", responses=problems(404, 422)
 )
-def read_run(number: RunId, session: SessionDep) -> answers.NightlyRunAnswer:
+def read_run(number: RunId, session: SessionDep) -> RunDetails:
     """Where a run is, or what it brought and found."""
-    return answers.run_answer(service.get(session, number), service.findings_of(session, number))
+    return service.details(session, number)
 
 
 @router.get(
     "/night/report", tags=[NIGHTS], summary="Read the report of the newest night", responses=problems(404)
 )
 @router.get("/night/report.json", include_in_schema=False)
-def read_report(session: SessionDep) -> answers.NightReportAnswer:
+def read_report(session: SessionDep) -> NightlyReport:
     """Findings, structures that run out, and fits of the last night that ended well, as data."""
-    return answers.report_answer(report.as_json(report.newest(session)))
+    return report.newest(session)
 
 
 @router.get(
@@ -99,22 +103,18 @@ def list_curves(
     ] = False,
     page: PageNumber = 1,
     per_page: PerPage = 50,
-) -> answers.FittedCurvesAnswer:
+) -> FitPage:
     """Fits of all nights that said something new, the newest first, a page at a time; rejected ones with their reasons."""
-    found = fits.list_fits(session, page=page, per_page=per_page, current_only=current)
-    return answers.curves_answer(found, per_page=per_page)
+    return fits.list_fits(session, page=page, per_page=per_page, current_only=current)
 
 
 @router.get("/curves/{version}", tags=[CURVES], summary="Read a fitted curve", responses=problems(404, 422))
-def read_curve(version: Version, session: SessionDep) -> answers.FittedCurveAnswer:
+def read_curve(version: Version, session: SessionDep) -> FitDetails:
     """What a coupling facility charges, with intervals, what that rests on, and what was left out."""
-    return answers.curve_answer(fits.get_fit(session, version))
+    return fits.details(session, version)
 
 
 @router.get("/forecasts", tags=[CURVES], summary="List forecasts", responses=problems(422))
-def list_forecasts(
-    session: SessionDep, page: PageNumber = 1, per_page: PerPage = 50
-) -> answers.ForecastsAnswer:
+def list_forecasts(session: SessionDep, page: PageNumber = 1, per_page: PerPage = 50) -> ForecastPage:
     """The latest forecast of each measure of each structure, a page at a time: full structures first, then those that run out soonest."""
-    found = forecasts.list_forecasts(session, page=page, per_page=per_page)
-    return answers.forecasts_answer(found, per_page=per_page)
+    return forecasts.list_forecasts(session, page=page, per_page=per_page)

@@ -10,8 +10,8 @@ import json
 import re
 import sys
 from collections import deque
-from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING, TypeVar
 
 from app.command_line import Action, Command, Parser, add_json, verbs_of, write
 from planner_core.errors import PlannerError
@@ -23,13 +23,18 @@ if TYPE_CHECKING:
     from sqlalchemy.orm import Session
 
     from app.database.engine import Database
+    from app.fits.fits import Fit
+    from app.forecasts.service import StructureForecast
     from app.jobs.service import Job
     from app.nightly.keeper import NightKeeper
-    from app.nightly.service import Run
+    from app.nightly.service import RunDetails
     from app.settings import Settings
+    from planner_core.contracts.fits import Estimate
+    from planner_core.wire import Answer
 
 EXIT_OK, EXIT_FAILED, EXIT_USAGE, EXIT_BUSY = 0, 1, 2, 3
 """1: the run failed, and its sentence says why. 3: another run is under way; nothing was begun."""
+Listed = TypeVar("Listed", bound="Answer")
 PER_PAGE = 200
 NO_LIMIT = 1_000_000
 """Uploads that are being read do not keep a night at the terminal from running."""
@@ -70,7 +75,7 @@ def add(commands: Command, parser_class: Parser) -> None:
 def _nightly(arguments: argparse.Namespace) -> int:
     from app.database.engine import open_database
     from app.jobs import processes
-    from app.nightly import answers, service
+    from app.nightly import service
     from app.nightly.errors import NightUnderWay
 
     with open_database() as (database, settings):
@@ -85,18 +90,15 @@ def _nightly(arguments: argparse.Namespace) -> int:
         finally:
             meter.clear()
         with database.session(writes=False) as session:
-            run = service.get(session, run_id)
-            found = service.findings_of(session, run_id)
+            run = service.details(session, run_id)
             if run.stored_at is None:
                 meter.tell_heard(
                     f"Nightly run {run.id} has failed. The end of its log, which /api/v1/jobs/{run.job.id}/log has whole:"
                 )
             if arguments.json:
-                write(answers.run_answer(run, found).model_dump_json(indent=2) + "\n")
+                write(json.dumps(run.as_json(), indent=2, ensure_ascii=False) + "\n")
             else:
-                write(
-                    "".join(_told(run, [(each.severity, each.message, each.is_simulated) for each in found]))
-                )
+                write("".join(_told(run)))
     return EXIT_OK if run.stored_at is not None else EXIT_FAILED
 
 
@@ -146,14 +148,14 @@ def _who_works(session: Session, run_id: int) -> str:
     return f"Nightly run {run_id} is under way{since}. There is one at a time; nothing was begun."
 
 
-def _told(run: Run, findings: list[tuple[str, str, bool]]) -> Iterator[str]:
+def _told(run: RunDetails) -> Iterator[str]:
     """A summary for people."""
     duration = "" if run.duration is None else f", {run.duration.total_seconds():.0f} s"
     yield f"Nightly run {run.id}: {run.job.state.value}{duration}\n{run.job.sentence}\n"
     for severity in SEVERITIES:
-        for each, message, is_simulated in findings:
-            if each == severity:
-                yield f"{severity}: {message}{_mark(is_simulated)}\n"
+        for each in run.night_findings:
+            if each.severity == severity:
+                yield f"{severity}: {each.message}{_mark(each.is_simulated)}\n"
 
 
 # ---- lists -----------------------------------------------------------------------------------------------------------
@@ -161,80 +163,67 @@ def _told(run: Run, findings: list[tuple[str, str, bool]]) -> Iterator[str]:
 
 def _curves(arguments: argparse.Namespace) -> int:
     from app.fits import fits
-    from app.nightly import answers
 
-    def members(session: Session) -> Iterator[dict[str, Any]]:
-        page = 1
-        while True:
-            found = fits.list_fits(session, page=page, per_page=PER_PAGE, current_only=arguments.current)
-            for fit in found.items:
-                yield answers.FittedCurveMembers(**answers.curve_members(fit)).model_dump(mode="json")
-            if page >= found.pages:
-                return
-            page += 1
+    def curves(session: Session, page: int) -> tuple[Sequence[Fit], int]:
+        found = fits.list_fits(session, page=page, per_page=PER_PAGE, current_only=arguments.current)
+        return found.curves, found.pages
 
-    return _listed(members, _curve_line, as_json=arguments.json, none="No curve has been fitted yet.")
+    return _listed(curves, _curve_line, as_json=arguments.json, none="No curve has been fitted yet.")
 
 
 def _forecasts(arguments: argparse.Namespace) -> int:
-    from app.forecasts import service as forecasts
-    from app.nightly import answers
+    from app.forecasts import service
 
-    def members(session: Session) -> Iterator[dict[str, Any]]:
-        page = 1
-        while True:
-            found = forecasts.list_forecasts(session, page=page, per_page=PER_PAGE)
-            for each, score in found.items:
-                yield answers.ForecastMembers(**answers.forecast_members(each, score)).model_dump(mode="json")
-            if page >= found.pages:
-                return
-            page += 1
+    def forecasts(session: Session, page: int) -> tuple[Sequence[StructureForecast], int]:
+        found = service.list_forecasts(session, page=page, per_page=PER_PAGE)
+        return found.forecasts, found.pages
 
-    return _listed(members, _forecast_line, as_json=arguments.json, none="Nothing has been forecast yet.")
+    return _listed(forecasts, _forecast_line, as_json=arguments.json, none="Nothing has been forecast yet.")
 
 
 def _listed(
-    members: Callable[[Session], Iterator[dict[str, Any]]], line: Callable[[dict[str, Any]], str], *, as_json: bool,
+    read: Callable[[Session, int], tuple[Sequence[Listed], int]], line: Callable[[Listed], str], *, as_json: bool,
     none: str,
 ) -> int:  # fmt: skip
     from app.database.engine import open_database
 
     with open_database() as (database, _), database.session(writes=False) as session:
-        found = list(members(session))
+        items, pages = read(session, 1)
+        found = [*items, *(each for page in range(2, pages + 1) for each in read(session, page)[0])]
     if as_json:
-        write(json.dumps(found, indent=2, ensure_ascii=False) + "\n")
+        write(json.dumps([each.as_json() for each in found], indent=2, ensure_ascii=False) + "\n")
     else:
         write("".join(line(each) + "\n" for each in found) or f"{none} `cfplan nightly` does it.\n")
     return EXIT_OK
 
 
-def _curve_line(curve: dict[str, Any]) -> str:
-    level = f"CFCC {curve['cfcc_level']}" if curve["cfcc_level"] is not None else "CFCC level not known"
-    bundle = curve["bundle_bytes"]
-    figures = f"{_based(curve)}{_bundled(curve, bundle)}" if bundle else curve["reason"] or ""
-    current = ", current" if curve["is_current"] else ""
-    state = curve["state"].replace("_", " ")
-    return f"{curve['version']:>5}  {curve['coupling_facility']:<8} {level:<20} {state}{current}: {figures}{_mark(curve['is_simulated'])}"
+def _curve_line(curve: Fit) -> str:
+    level = f"CFCC {curve.cfcc_level}" if curve.cfcc_level is not None else "CFCC level not known"
+    bundle = curve.bundle_bytes
+    figures = f"{_based(curve)}{_bundled(curve, bundle)}" if bundle else curve.reason or ""
+    current = ", current" if curve.is_current else ""
+    state = curve.state.replace("_", " ")
+    return f"{curve.version:>5}  {curve.coupling_facility:<8} {level:<20} {state}{current}: {figures}{_mark(curve.is_simulated)}"
 
 
-def _based(curve: dict[str, Any]) -> str:
-    base = curve["base_bytes"]
+def _based(curve: Fit) -> str:
+    base = curve.base_bytes
     if base is None:
         return ""
-    value, low, high = (format_mib(round(base[name])) for name in ("value", "low", "high"))
+    value, low, high = (format_mib(round(each)) for each in (base.value, base.low, base.high))
     return f"base {value} ({low} to {high}), "
 
 
-def _bundled(curve: dict[str, Any], bundle: dict[str, float]) -> str:
-    ratio = ":".join(map(str, curve["ratio"]))
-    return f"an entry with its elements at {ratio} {bundle['value']:.1f} bytes ({bundle['low']:.1f} to {bundle['high']:.1f})"
+def _bundled(curve: Fit, bundle: Estimate) -> str:
+    ratio = ":".join(map(str, curve.ratio))
+    return f"an entry with its elements at {ratio} {bundle.value:.1f} bytes ({bundle.low:.1f} to {bundle.high:.1f})"
 
 
-def _forecast_line(forecast: dict[str, Any]) -> str:
-    owner = f" of {forecast['queue_manager']}" if forecast["queue_manager"] else ""
-    what = f"{forecast['measure']}{owner}"
-    full = f"{forecast['fullness']['sentence']}. Ordinary days: " if forecast["fullness"] else ""
-    return f"{forecast['qsg']:<4} {forecast['structure']:<16} {what:<20} {full}{forecast['sentence']}{_mark(forecast['is_simulated'])}"
+def _forecast_line(forecast: StructureForecast) -> str:
+    owner = f" of {forecast.queue_manager}" if forecast.queue_manager else ""
+    what = f"{forecast.measure}{owner}"
+    full = f"{forecast.fullness.sentence}. Ordinary days: " if forecast.fullness else ""
+    return f"{forecast.qsg:<4} {forecast.structure:<16} {what:<20} {full}{forecast.sentence}{_mark(forecast.is_simulated)}"
 
 
 def _mark(is_marked: bool) -> str:

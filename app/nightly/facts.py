@@ -1,7 +1,6 @@
-"""What a nightly run is told: the settings' limits, what plans say of structures, and what earlier nights found.
+"""The facts for a nightly run: limits from the settings, structures of plans, and results of earlier runs.
 
-The job knows neither the application nor its database; it reads all this from one JSON file, which
-docs/contributing/night-protocol.md describes.
+The job knows neither the application nor its database; it reads all this from one JSON file.
 """
 
 from __future__ import annotations
@@ -15,48 +14,56 @@ from sqlalchemy.orm import Session
 
 from app.nightly import repository
 from app.settings import Settings
+from planner_core.contracts.files import parsed, parsed_text
+from planner_core.contracts.forecasts import Forecast
+from planner_core.contracts.nightly import (
+    CurrentCurve,
+    NightlyFacts,
+    PastForecast,
+    PlannedOffloadRule,
+    PlannedStructure,
+)
 from planner_core.units import kib_to_bytes, parse_size
 
 APPLICATION = "application"
 USUAL_RATIO = (1, 6)
 
 
-def facts_of(session: Session, settings: Settings, *, today: date | None) -> dict[str, Any]:
-    """The facts of a run, JSON-ready. Without `today` the last day of the history is taken for it."""
+def facts_of(session: Session, settings: Settings, *, today: date | None) -> NightlyFacts:
+    """Return the facts for a run. Without `today`, the last day of the history counts as today."""
     stored = repository.last_stored_run(session)
     plans = repository.latest_plans(session)
     known_to = max(filter(None, (today, stored.last_day if stored else None)), default=None)
     past = repository.forecasts_to_score(session, known_to) if known_to is not None else ()
-    return {
-        "schema": 1,
-        "today": None if today is None else today.isoformat(),
-        "lead_time_days": settings.lead_time_days,
-        "oversize_share": settings.oversize_percent / 100,
-        "ratio_tolerance": settings.ratio_percent / 100,
-        "horizon_days": settings.forecast_days,
-        "cfcc_levels": known_levels(session, plans),
-        "plans": [each for row in plans for each in _structures(row)],
-        "past_forecasts": [{"id": each.id, "json": json.loads(each.forecast)} for each in past],
-        "current_curves": [
-            {"version": each.id, **json.loads(each.fit)} for each in repository.current_curves(session)
-        ],
-        "published": json.loads(stored.published) if stored is not None and stored.published else {},
-    }
+    return NightlyFacts(
+        today=today,
+        lead_time_days=settings.lead_time_days,
+        oversize_share=settings.oversize_percent / 100,
+        ratio_tolerance=settings.ratio_percent / 100,
+        horizon_days=settings.forecast_days,
+        cfcc_levels=known_levels(session, plans),
+        plans=tuple(each for row in plans for each in _structures(row)),
+        past_forecasts=tuple(PastForecast(each.id, parsed_text(Forecast, each.forecast)) for each in past),
+        current_curves=tuple(
+            parsed(CurrentCurve, {"version": each.id, **json.loads(each.fit)})
+            for each in repository.current_curves(session)
+        ),
+        published=json.loads(stored.published) if stored is not None and stored.published else {},
+    )
 
 
 def known_levels(session: Session, plans: Sequence[repository.AnyRow]) -> dict[str, int]:
-    """The CFCC level of each coupling facility: as the site says, or else as all plans that name it agree."""
-    said: dict[str, set[int]] = {}
+    """Return the CFCC level of each coupling facility: from the site, else the one on which all plans agree."""
+    planned: dict[str, set[int]] = {}
     for plan in plans:
         for facility in json.loads(plan.document)["coupling_facilities"]:
             if facility["cfcc_level"] is not None:
-                said.setdefault(facility["name"], set()).add(facility["cfcc_level"])
-    agreed = {name: level for name, levels in said.items() if len(levels) == 1 for level in levels}
+                planned.setdefault(facility["name"], set()).add(facility["cfcc_level"])
+    agreed = {name: level for name, levels in planned.items() if len(levels) == 1 for level in levels}
     return agreed | {row.coupling_facility: row.cfcc_level for row in repository.cf_levels(session)}
 
 
-def _structures(plan: repository.AnyRow) -> list[dict[str, Any]]:
-    """What the latest version of a plan says of each of its application structures."""
+def _structures(plan: repository.AnyRow) -> list[PlannedStructure]:
     document: Mapping[str, Any] = json.loads(plan.document)
     asked = {each["name"]: each for each in document["structures"]}
     return [
@@ -66,21 +73,24 @@ def _structures(plan: repository.AnyRow) -> list[dict[str, Any]]:
     ]
 
 
-def _structure(plan: repository.AnyRow, found: Mapping[str, Any], asked: Mapping[str, Any]) -> dict[str, Any]:
-    return {
-        "plan": plan.name,
-        "version": plan.number,
-        "qsg": plan.qsg,
-        "structure": found["name"],
-        "full_threshold": found["full_threshold"],
-        "offload_rules": [
-            {"usage_over_pct": rule["usage_over"], "size_over_bytes": parse_size(rule["size_over"])}
+def _structure(
+    plan: repository.AnyRow, found: Mapping[str, Any], asked: Mapping[str, Any]
+) -> PlannedStructure:
+    entries, elements = asked.get("entry_to_element_ratio") or USUAL_RATIO
+    return PlannedStructure(
+        plan=plan.name,
+        version=plan.number,
+        qsg=plan.qsg,
+        structure=found["name"],
+        full_threshold=found["full_threshold"],
+        offload_rules=tuple(
+            PlannedOffloadRule(rule["usage_over"], parse_size(rule["size_over"]))
             for rule in (asked.get("offload") or {}).get("rules") or ()
-        ],
-        "initsize_bytes": kib_to_bytes(found["initsize_kib"]),
-        "size_bytes": kib_to_bytes(found["size_kib"]),
-        "need_bytes": found["need_bytes"],
-        "entries": found["entries"],
-        "elements": found["elements"],
-        "ratio": list(asked.get("entry_to_element_ratio") or USUAL_RATIO),
-    }
+        ),
+        initsize_bytes=kib_to_bytes(found["initsize_kib"]),
+        size_bytes=kib_to_bytes(found["size_kib"]),
+        need_bytes=found["need_bytes"],
+        entries=found["entries"],
+        elements=found["elements"],
+        ratio=(entries, elements),
+    )

@@ -34,6 +34,7 @@ from app.nightly.lock import Lock, LockHeld
 from app.nightly.models import NightlyRun
 from app.nightly.results import Result
 from app.nightly.service import summary_of
+from planner_core.contracts.files import plain
 
 FACTS, RESULT = "facts.json", "result.json"
 STORING = "storing"
@@ -86,10 +87,10 @@ class NightKeeper(Keeper):
         shutil.rmtree(folder, ignore_errors=True)
         with self._database.session(writes=False) as session:
             facts = facts_of(session, self._settings, today=datetime.now(UTC).date())
-        write_text(folder / FACTS, json.dumps(facts, ensure_ascii=False))
-        levels = ", ".join(f"{name} {level}" for name, level in sorted(facts["cfcc_levels"].items()))
+        write_text(folder / FACTS, json.dumps(plain(facts), ensure_ascii=False))
+        levels = ", ".join(f"{name} {level}" for name, level in sorted(facts.cfcc_levels.items()))
         self._say(f"CFCC levels: {levels or 'none known'}")
-        self._say(f"forecasts to hold against what happened: {len(facts['past_forecasts'])}")
+        self._say(f"forecasts to hold against what happened: {len(facts.past_forecasts)}")
         command = processes.night_command(self._settings, facts=folder / FACTS, out=folder / RESULT)
         if self._follow(command, held, what="The night") is None:
             raise StepFailed(NO_RESULT)
@@ -155,9 +156,7 @@ class NightKeeper(Keeper):
             kept_days = self._settings.forecasts_kept_days
             if kept_days and night.last_day is not None:
                 repository.drop_forecasts(session, made_before=night.last_day - timedelta(days=kept_days))
-            sentence = summary_of(
-                stored.as_json(), days_total=night.days_total, days_reduced=night.days_reduced
-            )
+            sentence = summary_of(stored, days_total=night.days_total, days_reduced=night.days_reduced)
             self._say(f"{JobState.DONE}: {sentence}")
             service.end(
                 session, self._id, self._owner, JobState.DONE, sentence=sentence, log=self._log_text()

@@ -28,8 +28,8 @@ from sqlalchemy import (
 from sqlalchemy.orm import Mapped, mapped_column
 
 from app.database.types import Base, CompressedText, Timestamp
+from planner_core.contracts.nightly import LONGEST_CODE
 
-LONGEST_CODE = 64
 LONGEST_SCOPE = 20
 _KEY = BigInteger().with_variant(Integer, "sqlite")  # SQLite counts up only what it calls INTEGER
 
@@ -118,7 +118,7 @@ class FitVersion(Base):
     """JSON, as the job gave it: figures with their intervals, points used and left out, cuts."""
 
 
-class Forecast(Base):
+class StoredForecast(Base):
     """A forecast of the daily peaks of one measure of a structure."""
 
     __tablename__ = "forecasts"
@@ -178,7 +178,7 @@ class ForecastScore(Base):
     score: Mapped[str] = mapped_column(CompressedText)
 
 
-class NightFinding(Base):
+class StoredFinding(Base):
     """Something to know that a run found, in the order in which it said it."""
 
     __tablename__ = "night_findings"

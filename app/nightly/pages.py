@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Annotated
@@ -15,7 +16,7 @@ from app.fits.fits import Fit, fits_of_run
 from app.jobs import processes
 from app.jobs import repository as job_rows
 from app.jobs import service as jobs
-from app.nightly import repository, service
+from app.nightly import service
 from app.nightly import view as shown
 from app.nightly.errors import NightUnderWay, RunNotFound
 from app.nightly.job_kinds import FORGET_SIMULATED
@@ -86,14 +87,14 @@ def nights(request: Request, session: SessionDep) -> Response:
     context = NightsPage(
         title="Nights",
         section=SECTION,
-        lines=tuple(shown.run_line(run) for run in found.items),
+        lines=tuple(shown.run_line(run) for run in found.nightly_runs),
         pages=_pages(found.pages),
         page=page,
         newest=shown.newest_night(session),
         next_due=schedule.next_due(),
-        is_under_way=any(run.job.is_under_way for run in found.items),
+        is_under_way=any(run.job.is_under_way for run in found.nightly_runs),
         removing=shown.progress_of(removal)
-        if removal is not None and _is_told(removal, found.items)
+        if removal is not None and _is_told(removal, found.nightly_runs)
         else None,
         has_simulated=service.has_simulated(session),
         said=_said(request),
@@ -107,7 +108,7 @@ def night(request: Request, session: SessionDep, run_id: int) -> Response:
     """One run."""
     run = service.get(session, _id(run_id))
     newest = service.newest(session)
-    found = repository.findings_of(session, run.id, limit=shown.MOST_SHOWN)
+    found = service.findings_of(session, run.id, limit=shown.MOST_SHOWN)
     context = NightPage(
         title=f"Nightly run {run.id}",
         section=SECTION,
@@ -115,7 +116,7 @@ def night(request: Request, session: SessionDep, run_id: int) -> Response:
         trigger=shown.TRIGGERS[run.trigger],
         progress=shown.progress_of(run.job),
         findings=tuple(map(shown.finding_line, found)),
-        omitted=sum(run.findings.values()) - len(found),
+        omitted=run.finding_counts.total - len(found),
         fits=fits_of_run(session, run.id),
         stages=shown.stage_times(run.seconds),
         duration=shown.duration_words(run.duration),
@@ -161,9 +162,9 @@ def _begin(request: Request, session: SessionDep, trigger: Trigger, said: str) -
     return _see(request, f"/nights/{run.id}?said={said}")
 
 
-def _is_told(removal: jobs.Job, runs: object) -> bool:
+def _is_told(removal: jobs.Job, runs: Sequence[Run]) -> bool:
     """Whether a removal is still news: it is under way, failed, or nothing was begun since."""
-    newest = max((run.job.id for run in runs), default=0)  # type: ignore[attr-defined]
+    newest = max((run.job.id for run in runs), default=0)
     return removal.is_under_way or removal.id > newest
 
 

@@ -5,54 +5,163 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import date, datetime
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Literal
 
+from pydantic import Field
 from sqlalchemy.orm import Session
 
 from app.database.engine import Database
 from app.nightly import repository, service
 from app.nightly.errors import NoReport
 from app.nightly.files import write_text
-from app.nightly.models import FitVersion, Forecast, NightFinding
-from app.nightly.service import Run
+from app.nightly.models import FitVersion, StoredForecast
+from app.nightly.results import StoredCounts
+from app.nightly.service import Run, SeverityCounts
 from app.nightly.urgency import most_urgent
 from app.settings import Settings
-from planner_core.findings import SEVERITIES
+from planner_core.contracts.files import parsed_text, plain
+from planner_core.contracts.forecasts import Forecast, IsSimulated
+from planner_core.contracts.nightly import NightlyFinding
+from planner_core.findings import SEVERITIES, Finding
 from planner_core.simulated import WORD
+from planner_core.wire import Answer
 
-SCHEMA = 1
 FOLDER, JSON_FILE, MARKDOWN_FILE = "reports", "night.json", "night.md"
 MOST_FORECASTS = 50
 """Structures that run out; the pages and the REST interface have all of them."""
 HEADINGS = {"error": "Errors", "warning": "Warnings", "info": "To know"}
 
 
-@dataclass(frozen=True, slots=True)
-class NightlyReport:
-    """What the newest night is worth telling."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReportRun(Answer):
+    """The run of the report."""
 
-    run: Run
-    findings: Sequence[NightFinding]
-    forecasts: Sequence[Forecast]
-    curves: Sequence[FitVersion]
+    id: int
+    trigger: str
+    stored_at: datetime | None
+    first_day: date | None
+    last_day: date | None
+    days_total: int | None
+    days_reduced: int | None
+    rows_read: int | None
+    seconds: Mapping[str, float]
+    counts: StoredCounts | None
+    sentence: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReportForecast(Answer):
+    """A structure that runs out."""
+
+    id: int
+    qsg: str
+    structure: str
+    measure: str
+    queue_manager: str | None
+    made_on: date
+    earliest_crossing_day: date
+    sentence: str
+    is_simulated: IsSimulated
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReportCurve(Answer):
+    """A fit of the nightly run."""
+
+    version: int
+    coupling_facility: str
+    cfcc_level: int | None
+    state: str
+    is_current: bool
+    reason: str | None
+    is_simulated: IsSimulated
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NightlyReport(Answer):
+    """The report of the newest nightly run; the same as the file night.json in the data folder."""
+
+    schema: Literal[1] = 1
+    run: ReportRun
+    is_simulated: Annotated[bool, Field(description="Whether any of it is based on simulated data.")]
+    counts: SeverityCounts
+    night_findings: tuple[NightlyFinding, ...]
+    forecasts: Annotated[
+        tuple[ReportForecast, ...],
+        Field(description="At most fifty, sorted by the date each structure runs out."),
+    ]
+    curves: Annotated[tuple[ReportCurve, ...], Field(description="Fits of this nightly run.")]
+    findings: tuple[Finding, ...] = ()
 
 
 def newest(session: Session) -> NightlyReport:
-    """The report of the last run that ended well.
+    """Return the report of the last run that ended well.
 
     Raises:
-        NoReport: There is none.
+        NoReport: No run has ended well.
     """
     run = service.newest(session)
     if run is None:
         raise NoReport
     urgent, _ = most_urgent(session, offset=0, limit=MOST_FORECASTS)
+    findings = service.findings_of(session, run.id)
+    forecasts = tuple(
+        _forecast(each.forecast, each.forecast.earliest_crossing_day)
+        for each in urgent
+        if each.forecast.earliest_crossing_day is not None
+    )
+    curves = tuple(map(_curve, repository.curves_of_run(session, run.id)))
     return NightlyReport(
-        run=run,
-        findings=repository.findings_of(session, run.id),
-        forecasts=[each.forecast for each in urgent if each.forecast.earliest_crossing_day is not None],
-        curves=repository.curves_of_run(session, run.id),
+        run=_run(run),
+        is_simulated=any(each.is_simulated for part in (findings, forecasts, curves) for each in part),
+        counts=run.finding_counts,
+        night_findings=findings,
+        forecasts=forecasts,
+        curves=curves,
+    )
+
+
+def _run(run: Run) -> ReportRun:
+    return ReportRun(
+        id=run.id,
+        trigger=run.trigger.value,
+        stored_at=run.stored_at,
+        first_day=run.first_day,
+        last_day=run.last_day,
+        days_total=run.days_total,
+        days_reduced=run.days_reduced,
+        rows_read=run.rows_read,
+        seconds=run.seconds,
+        counts=run.brought,
+        sentence=run.job.sentence,
+    )
+
+
+def _forecast(row: StoredForecast, crossing_day: date) -> ReportForecast:
+    return ReportForecast(
+        id=row.id,
+        qsg=row.qsg,
+        structure=row.structure,
+        measure=row.measure,
+        queue_manager=row.queue_manager or None,
+        made_on=row.made_on,
+        earliest_crossing_day=crossing_day,
+        sentence=parsed_text(Forecast, row.forecast).sentence,
+        is_simulated=row.is_simulated,
+    )
+
+
+def _curve(row: FitVersion) -> ReportCurve:
+    return ReportCurve(
+        version=row.id,
+        coupling_facility=row.coupling_facility,
+        cfcc_level=row.cfcc_level,
+        state=row.state,
+        is_current=row.is_current,
+        reason=row.reason or None,
+        is_simulated=row.is_simulated,
     )
 
 
@@ -69,10 +178,11 @@ def write_files(database: Database, settings: Settings) -> None:
             report = newest(session)
         except NoReport:
             return
-        as_data, as_text = as_json(report), as_markdown(report)
+    # `findings` is a member of every REST answer and says nothing here.
+    members = {name: value for name, value in plain(report).items() if name != "findings"}
     json_file, markdown_file = files_of(settings)
-    write_text(json_file, json.dumps(as_data, ensure_ascii=False, indent=2) + "\n")
-    write_text(markdown_file, as_text)
+    write_text(json_file, json.dumps(members, ensure_ascii=False, indent=2) + "\n")
+    write_text(markdown_file, as_markdown(report))
 
 
 def make_good(database: Database, settings: Settings) -> bool:
@@ -96,92 +206,6 @@ def _run_written(files: tuple[Path, Path]) -> int | None:
         return None
 
 
-# ---- as data ---------------------------------------------------------------------------------------------------------
-
-
-def as_json(report: NightlyReport) -> dict[str, Any]:
-    """JSON-ready; the members are described with the REST interface."""
-    run = report.run
-    return {
-        "schema": SCHEMA,
-        "run": {
-            "id": run.id,
-            "trigger": run.trigger.value,
-            "stored_at": run.stored_at.isoformat() if run.stored_at else None,
-            "first_day": _iso(run.first_day),
-            "last_day": _iso(run.last_day),
-            "days_total": run.days_total,
-            "days_reduced": run.days_reduced,
-            "rows_read": run.rows_read,
-            "seconds": dict(run.seconds),
-            "counts": dict(run.counts),
-            "sentence": run.job.sentence,
-        },
-        "is_simulated": is_simulated(report),
-        "counts": dict(run.findings),
-        "night_findings": [finding_json(each) for each in report.findings],
-        "forecasts": [forecast_json(each) for each in report.forecasts],
-        "curves": [curve_json(each) for each in report.curves],
-    }
-
-
-def is_simulated(report: NightlyReport) -> bool:
-    """Whether any of it rests on simulated data."""
-    return (
-        any(each.is_simulated for each in report.findings)
-        or any(each.is_simulated for each in report.forecasts)
-        or any(each.is_simulated for each in report.curves)
-    )
-
-
-def finding_json(finding: NightFinding) -> dict[str, Any]:
-    """A finding of the night."""
-    return {
-        "code": finding.code,
-        "severity": finding.severity,
-        "message": finding.message,
-        "source": finding.source,
-        "qsg": finding.qsg,
-        "structure": finding.structure,
-        "coupling_facility": finding.coupling_facility,
-        "day": _iso(finding.day),
-        "figures": finding.figures,
-        "is_simulated": finding.is_simulated,
-    }
-
-
-def forecast_json(forecast: Forecast) -> dict[str, Any]:
-    """What the report says of a forecast."""
-    return {
-        "id": forecast.id,
-        "qsg": forecast.qsg,
-        "structure": forecast.structure,
-        "measure": forecast.measure,
-        "queue_manager": forecast.queue_manager or None,
-        "made_on": _iso(forecast.made_on),
-        "earliest_crossing_day": _iso(forecast.earliest_crossing_day),
-        "sentence": str(json.loads(forecast.forecast).get("sentence", "")),
-        "is_simulated": forecast.is_simulated,
-    }
-
-
-def curve_json(curve: FitVersion) -> dict[str, Any]:
-    """What the report says of a fit."""
-    return {
-        "version": curve.id,
-        "coupling_facility": curve.coupling_facility,
-        "cfcc_level": curve.cfcc_level,
-        "state": curve.state,
-        "is_current": curve.is_current,
-        "reason": curve.reason or None,
-        "is_simulated": curve.is_simulated,
-    }
-
-
-def _iso(day: Any) -> str | None:  # noqa: ANN401 - a date, or none
-    return None if day is None else day.isoformat()
-
-
 # ---- as text ---------------------------------------------------------------------------------------------------------
 
 
@@ -189,31 +213,31 @@ def as_markdown(report: NightlyReport) -> str:
     """The report as people read it in a mail."""
     run = report.run
     lines = [f"# cfplan: the night of {run.stored_at:%Y-%m-%d} (run {run.id})", ""]
-    if is_simulated(report):
+    if report.is_simulated:
         lines += [f"**Some of this rests on simulated data; it is marked ({WORD}).**", ""]
-    lines += [run.job.sentence, ""]
+    lines += [run.sentence, ""]
     if run.first_day is not None and run.last_day is not None:
         lines += [f"Usage history from {run.first_day} to {run.last_day}.", ""]
     for severity in SEVERITIES:
-        found = [each for each in report.findings if each.severity == severity]
+        found = [each for each in report.night_findings if each.severity == severity]
         if found:
             lines += [f"## {HEADINGS[severity]} ({len(found)})", ""]
             lines += [f"- {_finding_line(each)}" for each in found]
             lines.append("")
-    if not report.findings:
+    if not report.night_findings:
         lines += ["## Findings", "", "None.", ""]
     lines += _forecast_lines(report.forecasts)
     lines += _curve_lines(report.curves)
     return "\n".join(lines).rstrip() + "\n"
 
 
-def _finding_line(finding: NightFinding) -> str:
+def _finding_line(finding: NightlyFinding) -> str:
     where = "/".join(filter(None, (finding.qsg, finding.structure or finding.coupling_facility)))
     head = f"**{where}**: " if where else ""
     return f"{head}{_plain(finding.message)} `{finding.code}`{_mark(finding.is_simulated)}"
 
 
-def _forecast_lines(forecasts: Sequence[Forecast]) -> list[str]:
+def _forecast_lines(forecasts: Sequence[ReportForecast]) -> list[str]:
     if not forecasts:
         return [
             "## Which structure runs out first",
@@ -226,17 +250,16 @@ def _forecast_lines(forecasts: Sequence[Forecast]) -> list[str]:
         "| group | structure | measure | day | forecast |", "|---|---|---|---|---|",
     ]  # fmt: skip
     for each in forecasts:
-        told: Mapping[str, Any] = forecast_json(each)
         measure = f"{each.measure} of {each.queue_manager}" if each.queue_manager else each.measure
         cells = (
             each.qsg, f"{each.structure}{_mark(each.is_simulated)}", measure, str(each.earliest_crossing_day),
-            told["sentence"],
+            each.sentence,
         )  # fmt: skip
         lines.append("| " + " | ".join(_cell(cell) for cell in cells) + " |")
     return [*lines, ""]
 
 
-def _curve_lines(curves: Sequence[FitVersion]) -> list[str]:
+def _curve_lines(curves: Sequence[ReportCurve]) -> list[str]:
     if not curves:
         return []
     lines = ["## Fits of this night", ""]
@@ -245,7 +268,7 @@ def _curve_lines(curves: Sequence[FitVersion]) -> list[str]:
         why = f": {_plain(each.reason)}" if each.reason else ""
         state = each.state.replace("_", " ")
         lines.append(
-            f"- Version {each.id}, {each.coupling_facility or 'no coupling facility'}, {level}: {state}{why}{_mark(each.is_simulated)}"
+            f"- Version {each.version}, {each.coupling_facility or 'no coupling facility'}, {level}: {state}{why}{_mark(each.is_simulated)}"
         )
     return [*lines, ""]
 

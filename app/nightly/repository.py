@@ -16,10 +16,10 @@ from app.nightly.models import (
     DailyStructureUsage,
     FitState,
     FitVersion,
-    Forecast,
     ForecastScore,
-    NightFinding,
     NightlyRun,
+    StoredFinding,
+    StoredForecast,
     Trigger,
 )
 from app.plans.models import Plan, PlanVersion
@@ -191,50 +191,52 @@ def newest_curves(session: Session) -> Sequence[FitVersion]:
 def page_of_forecasts(
     session: Session, *, offset: int, limit: int, qsg: str | None = None, structure: str | None = None,
     latest_only: bool = True,
-) -> tuple[Sequence[Forecast], int]:  # fmt: skip
+) -> tuple[Sequence[StoredForecast], int]:  # fmt: skip
     """Forecasts, those first whose structure runs out first, and how many there are in all."""
-    query = select(Forecast)
+    query = select(StoredForecast)
     if latest_only:
-        query = query.where(Forecast.is_latest)
+        query = query.where(StoredForecast.is_latest)
     if qsg is not None:
-        query = query.where(Forecast.qsg == qsg)
+        query = query.where(StoredForecast.qsg == qsg)
     if structure is not None:
-        query = query.where(Forecast.structure == structure)
+        query = query.where(StoredForecast.structure == structure)
     total = session.scalars(select(func.count()).select_from(query.subquery())).one()
     order = (
-        Forecast.earliest_crossing_day.is_(None), Forecast.earliest_crossing_day, Forecast.qsg, Forecast.structure,
-        Forecast.measure, Forecast.queue_manager, Forecast.id.desc(),
+        StoredForecast.earliest_crossing_day.is_(None), StoredForecast.earliest_crossing_day, StoredForecast.qsg, StoredForecast.structure,
+        StoredForecast.measure, StoredForecast.queue_manager, StoredForecast.id.desc(),
     )  # fmt: skip
     return session.scalars(query.order_by(*order).offset(offset).limit(limit)).all(), total
 
 
-def latest_forecasts(session: Session) -> Sequence[Forecast]:
+def latest_forecasts(session: Session) -> Sequence[StoredForecast]:
     """The latest forecast of every series."""
-    return session.scalars(select(Forecast).where(Forecast.is_latest)).all()
+    return session.scalars(select(StoredForecast).where(StoredForecast.is_latest)).all()
 
 
 def forecasts_of_series(
     session: Session, *, qsg: str, structure: str, measure: str, queue_manager: str = "", limit: int = 100
-) -> Sequence[Forecast]:
+) -> Sequence[StoredForecast]:
     """All forecasts of one measure of a structure, the newest first."""
-    query = select(Forecast).where(
-        Forecast.qsg == qsg, Forecast.structure == structure, Forecast.measure == measure,
-        Forecast.queue_manager == queue_manager,
+    query = select(StoredForecast).where(
+        StoredForecast.qsg == qsg, StoredForecast.structure == structure, StoredForecast.measure == measure,
+        StoredForecast.queue_manager == queue_manager,
     )  # fmt: skip
-    return session.scalars(query.order_by(Forecast.id.desc()).limit(limit)).all()
+    return session.scalars(query.order_by(StoredForecast.id.desc()).limit(limit)).all()
 
 
-def forecasts_to_score(session: Session, today: date) -> Sequence[Forecast]:
+def forecasts_to_score(session: Session, today: date) -> Sequence[StoredForecast]:
     """Forecasts that are to be held against the days that followed."""
-    query = select(Forecast).where(Forecast.score_on <= today).order_by(Forecast.id)
+    query = select(StoredForecast).where(StoredForecast.score_on <= today).order_by(StoredForecast.id)
     return session.scalars(query).all()
 
 
 def drop_forecasts(session: Session, *, made_before: date) -> None:
     """Drop old forecasts with their scores: not the latest of a series, and none that is still to be scored."""
     session.execute(
-        delete(Forecast).where(
-            Forecast.made_on < made_before, Forecast.is_latest.is_(False), Forecast.score_on.is_(None)
+        delete(StoredForecast).where(
+            StoredForecast.made_on < made_before,
+            StoredForecast.is_latest.is_(False),
+            StoredForecast.score_on.is_(None),
         )
     )
 
@@ -242,33 +244,33 @@ def drop_forecasts(session: Session, *, made_before: date) -> None:
 def lay_down_latest(session: Session, forecast_ids: Iterable[int]) -> None:
     """These forecasts are not the latest of their series any more."""
     for ids in _portions(forecast_ids):
-        session.execute(update(Forecast).where(Forecast.id.in_(ids)).values(is_latest=False))
+        session.execute(update(StoredForecast).where(StoredForecast.id.in_(ids)).values(is_latest=False))
 
 
 def forecasts_made_on(session: Session, days: Iterable[date]) -> Sequence[AnyRow]:
     """Number, series and day of all forecasts that were made on these days."""
     query = select(
-        Forecast.id, Forecast.qsg, Forecast.structure, Forecast.measure, Forecast.queue_manager, Forecast.made_on
+        StoredForecast.id, StoredForecast.qsg, StoredForecast.structure, StoredForecast.measure, StoredForecast.queue_manager, StoredForecast.made_on
     )  # fmt: skip
     return [
         row
         for some in _portions(days)
-        for row in session.execute(query.where(Forecast.made_on.in_(some)).order_by(Forecast.id))
+        for row in session.execute(query.where(StoredForecast.made_on.in_(some)).order_by(StoredForecast.id))
     ]
 
 
 def remove_forecasts(session: Session, forecast_ids: Iterable[int]) -> None:
     """Remove these forecasts with their scores."""
     for ids in _portions(forecast_ids):
-        session.execute(delete(Forecast).where(Forecast.id.in_(ids)))
+        session.execute(delete(StoredForecast).where(StoredForecast.id.in_(ids)))
 
 
-def forecasts_by_id(session: Session, forecast_ids: Iterable[int]) -> Mapping[int, Forecast]:
+def forecasts_by_id(session: Session, forecast_ids: Iterable[int]) -> Mapping[int, StoredForecast]:
     """Those of these forecasts that are there."""
     return {
         each.id: each
         for ids in _portions(forecast_ids)
-        for each in session.scalars(select(Forecast).where(Forecast.id.in_(ids)))
+        for each in session.scalars(select(StoredForecast).where(StoredForecast.id.in_(ids)))
     }
 
 
@@ -292,20 +294,20 @@ def scores_of(session: Session, forecast_id: int) -> Sequence[ForecastScore]:
 # ---- findings --------------------------------------------------------------------------------------------------------
 
 
-def findings_of(session: Session, run_id: int, *, limit: int | None = None) -> Sequence[NightFinding]:
+def findings_of(session: Session, run_id: int, *, limit: int | None = None) -> Sequence[StoredFinding]:
     """What a run found, in its order."""
-    query = select(NightFinding).where(NightFinding.run_id == run_id).order_by(NightFinding.position)
+    query = select(StoredFinding).where(StoredFinding.run_id == run_id).order_by(StoredFinding.position)
     return session.scalars(query.limit(limit)).all()
 
 
 def finding_counts(session: Session, run_ids: Sequence[int]) -> Mapping[int, Mapping[str, int]]:
     """How many findings of each severity each of these runs has."""
-    query = select(NightFinding.run_id, NightFinding.severity, func.count()).where(
-        NightFinding.run_id.in_(run_ids)
+    query = select(StoredFinding.run_id, StoredFinding.severity, func.count()).where(
+        StoredFinding.run_id.in_(run_ids)
     )
     found: dict[int, dict[str, int]] = {}
     for run_id, severity, count in session.execute(
-        query.group_by(NightFinding.run_id, NightFinding.severity)
+        query.group_by(StoredFinding.run_id, StoredFinding.severity)
     ):
         found.setdefault(run_id, {})[severity] = count
     return found
@@ -393,7 +395,7 @@ def keep_simulated_levels(session: Session, levels: Mapping[str, int], *, at: da
 # ---- simulated data --------------------------------------------------------------------------------------------------
 
 SIMULATED_DATA = "simulated data"
-SIMULATED = (FitVersion, Forecast, NightFinding, DailyStructureUsage)
+SIMULATED = (FitVersion, StoredForecast, StoredFinding, DailyStructureUsage)
 
 
 def has_simulated(session: Session) -> bool:
@@ -424,7 +426,7 @@ def remove_simulated(session: Session) -> dict[str, int]:
         NightlyRun.trigger == Trigger.SIMULATION,
         *(
             ~select(1).where(table.run_id == NightlyRun.id).exists()
-            for table in (FitVersion, Forecast, ForecastScore, NightFinding)
+            for table in (FitVersion, StoredForecast, ForecastScore, StoredFinding)
         ),
     )
     job_ids = session.scalars(of_simulation).all()

@@ -9,32 +9,33 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from datetime import date, datetime, timedelta
 from itertools import islice
 from pathlib import Path
-from typing import Annotated, Any, Literal, TypeVar
+from typing import Annotated, Any, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import Field, ValidationError
 from sqlalchemy import insert
 from sqlalchemy.orm import Session
 
 from app.nightly import repository
 from app.nightly.models import (
-    LONGEST_CODE,
     DailyStructureUsage,
     FitState,
     FitVersion,
-    Forecast,
     ForecastScore,
-    NightFinding,
     NightlyRun,
+    StoredFinding,
+    StoredForecast,
 )
+from planner_core.contracts.files import parsed, plain
+from planner_core.contracts.forecasts import Forecast
+from planner_core.contracts.nightly import DailyFigures, NightlyFinding, NightlyResult
 from planner_core.errors import PlannerError
+from planner_core.wire import Answer
 
-SCHEMA = 1
 BATCH = 1_000
-LARGEST = 2**63 - 1
 SCORED_AFTER_DAYS = (7, 28, 91, 182, 364)
 """Ages at which a forecast is held against what happened; its horizon is another one."""
 GIVEN_UP_AFTER_DAYS = 30
@@ -45,10 +46,7 @@ STATES = {
     "too_little": FitState.TOO_LITTLE,
 }
 
-Count = Annotated[int, Field(ge=0, le=LARGEST)]
-Few = Annotated[int, Field(ge=0, le=2**31 - 1)]
-Qsg = Annotated[str, Field(min_length=1, max_length=4)]
-Structure = Annotated[str, Field(min_length=1, max_length=16)]
+DAILY = tuple(field.name for field in fields(DailyFigures))
 Item = TypeVar("Item")
 
 
@@ -62,125 +60,17 @@ class ResultInvalid(PlannerError):
         )
 
 
-class _Part(BaseModel):
-    """What is stored in columns of its own; the whole is kept beside it as it is."""
-
-    model_config = ConfigDict(frozen=True, extra="ignore")
-
-
-class CurvePart(_Part):
-    """A fit."""
-
-    state: Literal["fitted", "rejected", "too_little"]
-    reason: str | None = None
-    coupling_facility: Annotated[str, Field(max_length=8)] | None = None
-    cfcc_level: Annotated[int, Field(ge=0, le=999)] | None = None
-    qsgs: list[str] = Field(default_factory=list)
-    first_day: date | None = None
-    last_day: date | None = None
-
-
-class CrossingDates(_Part):
-    """When a level is passed."""
-
-    p50: date | None = None
-
-
-class CrossingPart(_Part):
-    """A level and when it is passed."""
-
-    state: str = ""
-    dates: CrossingDates = CrossingDates()
-
-
-class ForecastPart(_Part):
-    """A forecast."""
-
-    qsg: Qsg
-    is_simulated: bool = False
-    structure: Structure
-    measure: Annotated[str, Field(min_length=1, max_length=12)]
-    queue_manager: Annotated[str, Field(max_length=4)] | None = None
-    state: Annotated[str, Field(max_length=20)]
-    made_on: date
-    first_day: date | None = None
-    last_day: date | None = None
-    horizon_days: Few
-    crossings: list[CrossingPart] = Field(default_factory=list)
-    quantiles: dict[str, list[Any]] = Field(default_factory=dict)
-
-
-class ScorePart(_Part):
-    """A forecast's score."""
-
-    forecast_id: int
-    days_scored: Few = 0
-    wape: float | None = None
-    pinball: float | None = None
-    coverage80: float | None = None
-
-
-class FindingPart(_Part):
-    """A finding."""
-
-    code: Annotated[str, Field(min_length=1, max_length=LONGEST_CODE)]
-    severity: Literal["error", "warning", "info"]
-    message: str
-    source: str
-    qsg: Annotated[str, Field(max_length=4)] | None = None
-    structure: Annotated[str, Field(max_length=16)] | None = None
-    coupling_facility: Annotated[str, Field(max_length=8)] | None = None
-    day: date | None = None
-    figures: dict[str, Any] = Field(default_factory=dict)
-    is_simulated: bool = False
-
-
-class DayPart(_Part):
-    """A day of a structure."""
-
-    qsg: Qsg
-    structure: Structure
-    day: date
-    entries_peak: Count | None = None
-    elements_peak: Count | None = None
-    entries_total: Count | None = None
-    elements_total: Count | None = None
-    size_bytes: Count | None = None
-    full_count: Count | None = None
-    smds: list[dict[str, Any]] | None = None
-    is_simulated: bool = False
-
-
-class NightResult(_Part):
-    """What a night brought."""
-
-    result_schema: Literal[1] = Field(alias="schema")
-    first_day: date | None = None
-    last_day: date | None = None
-    days_total: Few = 0
-    days_reduced: Few = 0
-    rows_read: Count = 0
-    seconds: dict[str, float] = Field(default_factory=dict)
-    curves: list[CurvePart] = Field(default_factory=list)
-    mixes: list[dict[str, Any]] = Field(default_factory=list)
-    forecasts: list[ForecastPart] = Field(default_factory=list)
-    scores: list[ScorePart] = Field(default_factory=list)
-    findings: list[FindingPart] = Field(default_factory=list)
-    days: list[date] = Field(default_factory=list)
-    published: dict[str, str] = Field(default_factory=dict)
-    daily: list[DayPart] = Field(default_factory=list)
-    simulated: list[str] = Field(default_factory=list)
-
-
 @dataclass(frozen=True, slots=True)
 class Result:
-    """A result that was checked, and as it was written."""
+    """A result that was checked, and the JSON that it was read from."""
 
-    checked: NightResult
+    checked: NightlyResult
     written: Mapping[str, Any]
 
     def texts(self, kind: str) -> list[str]:
-        """Each part of a kind as JSON, in one spelling."""
+        """Return each member of a list as JSON text, always in the same spelling."""
+        # The digest of this text tells whether a fit or a forecast has changed, so it must not depend on the version
+        # of the contract that read it.
         return [
             json.dumps(each, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
             for each in self.written.get(kind) or ()
@@ -188,37 +78,33 @@ class Result:
 
 
 @dataclass(frozen=True, slots=True)
-class StoredCounts:
-    """How much was stored."""
+class StoredCounts(Answer):
+    """The number of results that a run stored."""
 
-    curves: int
+    curves: Annotated[int, Field(description="Fits that differ from the one before.")]
     curves_unchanged: int
     forecasts: int
     forecasts_unchanged: int
     scores: int
     findings: int
-    days: int
-
-    def as_json(self) -> dict[str, int]:
-        """JSON-ready."""
-        return {name: getattr(self, name) for name in self.__slots__}
+    days: Annotated[int, Field(description="Days of structures whose peaks were stored again.")]
 
 
 def read_result(path: Path) -> Result:
     """Read the file that the job wrote.
 
     Raises:
-        ResultInvalid: It is none.
+        ResultInvalid: The file cannot be read, or it has other contents.
     """
     try:
         written = json.loads(path.read_bytes())
-        return Result(NightResult.model_validate(written), written)
+        return Result(parsed(NightlyResult, written), written)
     except ValidationError as error:
         first = error.errors()[0]
         at = "/".join(map(str, first["loc"]))
         fault = f"{at}: {first['msg']}"
     except ValueError as error:
-        fault = f"{path.name} is no JSON: {error}"
+        fault = f"{path.name} is not JSON: {error}"
     except OSError as error:
         fault = f"{path.name} cannot be read: {error.strerror}"
     raise ResultInvalid(fault)
@@ -252,8 +138,11 @@ def store(session: Session, run: NightlyRun, result: Result, *, at: datetime) ->
     run.stored_at = at
     run.first_day, run.last_day = night.first_day, night.last_day
     run.days_total, run.days_reduced, run.rows_read = night.days_total, night.days_reduced, night.rows_read
-    run.seconds, run.counts = night.seconds, stored.as_json()
-    run.mixes, run.published = json.dumps(night.mixes), json.dumps(night.published)
+    run.seconds, run.counts = dict(night.seconds), stored.as_json()
+    run.mixes, run.published = (
+        json.dumps(result.written.get("mixes") or []),
+        json.dumps(dict(night.published)),
+    )
     repository.drop_published(session, but=run.id)
     session.flush()
     return stored
@@ -339,16 +228,16 @@ def _store_forecasts(session: Session, run: NightlyRun, result: Result, simulate
         ),
     )
     for batch in _batches(rows, BATCH):
-        session.execute(insert(Forecast), batch)
+        session.execute(insert(StoredForecast), batch)
     return len(rows)
 
 
-def series_of(forecast: Forecast | ForecastPart) -> tuple[str, str, str, str]:
+def series_of(forecast: StoredForecast | Forecast) -> tuple[str, str, str, str]:
     """What a forecast is of."""
     return forecast.qsg, forecast.structure, forecast.measure, forecast.queue_manager or ""
 
 
-def earliest_crossing(forecast: ForecastPart) -> date | None:
+def earliest_crossing(forecast: Forecast) -> date | None:
     """The day on which the first of its levels is passed, by the middle estimates.
 
     A level that was passed already is passed on the day of the forecast.
@@ -372,7 +261,7 @@ def next_score_day(made_on: date, horizon_days: int, *, known_to: date) -> date 
     return next((day for day in days if day > known_to), None)
 
 
-def first_score_day(forecast: ForecastPart) -> date | None:
+def first_score_day(forecast: Forecast) -> date | None:
     """When a forecast is held against what happened for the first time; None where it says nothing of any day."""
     if not forecast.quantiles:
         return None
@@ -416,28 +305,32 @@ def _move_score_days(session: Session, today: date) -> None:
 
 
 def _store_findings(
-    session: Session, run: NightlyRun, findings: Sequence[FindingPart], simulated: set[str]
+    session: Session, run: NightlyRun, findings: Sequence[NightlyFinding], simulated: set[str]
 ) -> int:
     rows = [
         {
             "run_id": run.id, "position": position, "code": each.code, "severity": each.severity,
             "message": each.message, "source": each.source, "qsg": each.qsg, "structure": each.structure,
-            "coupling_facility": each.coupling_facility, "day": each.day, "figures": each.figures,
+            "coupling_facility": each.coupling_facility, "day": each.day, "figures": dict(each.figures),
             "is_simulated": each.is_simulated or each.qsg in simulated,
         }
         for position, each in enumerate(findings)
     ]  # fmt: skip
     for batch in _batches(rows, BATCH):
-        session.execute(insert(NightFinding), batch)
+        session.execute(insert(StoredFinding), batch)
     return len(rows)
 
 
-def _store_days(session: Session, night: NightResult) -> int:
+def _store_days(session: Session, night: NightlyResult) -> int:
     """Put days in the place of what was known of them; of a day that the history no longer has nothing is left."""
     repository.remove_days(session, {*night.days, *(each.day for each in night.daily)})
-    for batch in _batches((each.model_dump() for each in night.daily), BATCH):
+    for batch in _batches(map(_day_row, night.daily), BATCH):
         session.execute(insert(DailyStructureUsage), batch)
     return len(night.daily)
+
+
+def _day_row(figures: DailyFigures) -> dict[str, Any]:
+    return {name: getattr(figures, name) for name in DAILY} | {"smds": plain(figures.smds)}
 
 
 def _digest(text: str) -> str:

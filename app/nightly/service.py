@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
 from datetime import date, datetime, timedelta
-from typing import Any
+from typing import Annotated, Any
 
+from pydantic import Field, computed_field
 from sqlalchemy.orm import Session
 
 from app.jobs import repository as job_rows
@@ -16,55 +17,106 @@ from app.jobs.service import Job
 from app.nightly import repository
 from app.nightly.errors import NightUnderWay, RunNotFound
 from app.nightly.job_kinds import FORGET_SIMULATED, LOOK_AROUND, NIGHT
-from app.nightly.models import NightFinding, NightlyRun, Trigger
-from planner_core.findings import SEVERITIES
+from app.nightly.models import NightlyRun, Trigger
+from app.nightly.results import StoredCounts
+from planner_core.contracts.nightly import NightlyFinding
+from planner_core.findings import Finding
+from planner_core.units import ceil_div
+from planner_core.wire import Answer, Hidden
 
 MOST_PER_PAGE = 200
 KINDS = {Trigger.SIMULATION: LOOK_AROUND}
 """The kind of job that a run is; those that are not here are nights and nothing else."""
 
 
+# A nightly run asks nothing, so it has one state fewer than jobs have.
+State = Annotated[str, Field(json_schema_extra={"enum": ["queued", "running", "done", "failed"]})]
+
+
 @dataclass(frozen=True, slots=True)
-class Run:
-    """A nightly run as it is shown; the counts are empty until it has ended well."""
+class SeverityCounts(Answer):
+    """Number of findings of each severity."""
+
+    error: int = 0
+    warning: int = 0
+    info: int = 0
+
+    @property
+    def total(self) -> int:
+        """The number of all findings."""
+        return self.error + self.warning + self.info
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Run(Answer):
+    """A nightly run."""
 
     id: int
-    trigger: Trigger
-    due_on: date | None
-    job: Job
-    stored_at: datetime | None
-    first_day: date | None
+    trigger: Annotated[
+        Trigger,
+        Field(
+            description="What started it: the schedule, a request or a button, the command line, simulated data."
+        ),
+    ]
+    due_on: Annotated[date | None, Field(description="The night for which the schedule started it.")]
+    job: Hidden[Job]
+    job_id: Annotated[
+        int, Field(description="Its job: /api/v1/jobs/… has its log and, as events, its progress.")
+    ]
+    state: State
+    stage: Annotated[str, Field(description="Such as `reducing` or `fitting`; empty before the first.")]
+    done: Annotated[int, Field(description="The finished part of the stage.")]
+    total: Annotated[int, Field(description="The size of the stage; 0 if it is not known.")]
+    sentence: Annotated[str, Field(description="Its progress, or how it ended, in words.")]
+    attempts: Annotated[int, Field(description="How often it was started; more than once if it was cut off.")]
+    created_at: datetime
+    started_at: datetime | None
+    ended_at: datetime | None
+    stored_at: Hidden[datetime | None]
+    first_day: Annotated[date | None, Field(description="First day of the usage history.")]
     last_day: date | None
-    days_total: int | None
-    days_reduced: int | None
+    days_total: Annotated[int | None, Field(description="Days in the usage history; null before the end.")]
+    days_reduced: Annotated[
+        int | None, Field(description="Days that are new or have changed since the last nightly run.")
+    ]
     rows_read: int | None
-    seconds: Mapping[str, float]
-    counts: Mapping[str, int]
-    findings: Mapping[str, int]
-    """How many of each severity."""
+    seconds: Annotated[Mapping[str, float], Field(description="How long each stage took.")]
+    brought: Annotated[StoredCounts | None, Field(description="Stored results; null before the end.")]
+    finding_counts: SeverityCounts
 
     @property
     def duration(self) -> timedelta | None:
-        """From its beginning to its end, or to the last sign of life."""
+        """The time from the start to the end, or to the last sign of life."""
         end = self.job.ended_at or self.job.heartbeat_at
         if self.job.started_at is None or end is None:
             return None
         return max(end - self.job.started_at, timedelta())
 
+    @computed_field(description="The time from the start to the end, or until now.")
+    @property
+    def duration_s(self) -> float | None:
+        """The same in seconds."""
+        return None if self.duration is None else round(self.duration.total_seconds(), 3)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunDetails(Run):
+    """A nightly run with its findings."""
+
+    night_findings: Annotated[tuple[NightlyFinding, ...], Field(description="Errors first.")]
+    findings: tuple[Finding, ...] = ()
+
 
 @dataclass(frozen=True, slots=True)
-class RunPage:
-    """One page of the list."""
+class RunPage(Answer):
+    """One page of the nightly runs, the newest first."""
 
-    items: Sequence[Run]
-    total: int
+    nightly_runs: tuple[Run, ...]
+    total: Annotated[int, Field(description="Runs on all pages.")]
     page: int
+    pages: int
     per_page: int
-
-    @property
-    def pages(self) -> int:
-        """How many pages there are; at least one."""
-        return max(-(-self.total // self.per_page), 1)
+    findings: tuple[Finding, ...] = ()
 
 
 # ---- reading ---------------------------------------------------------------------------------------------------------
@@ -75,25 +127,34 @@ def list_runs(session: Session, *, page: int = 1, per_page: int = 50) -> RunPage
     per_page = min(max(per_page, 1), MOST_PER_PAGE)
     rows, total = repository.page_of_runs(session, offset=(page - 1) * per_page, limit=per_page)
     counts = repository.finding_counts(session, [run.id for run, _ in rows])
-    return RunPage([_shown(run, job, counts.get(run.id, {})) for run, job in rows], total, page, per_page)
+    runs = tuple(Run(**_members(run, job, counts.get(run.id, {}))) for run, job in rows)
+    return RunPage(runs, total, page, max(ceil_div(total, per_page), 1), per_page)
 
 
 def get(session: Session, run_id: int) -> Run:
-    """A run.
+    """Return a run.
 
     Raises:
-        RunNotFound: There is none of this number.
+        RunNotFound: There is no run of this number.
     """
-    run = repository.find_run(session, run_id)
-    job = None if run is None else job_rows.find(session, run.job_id, light=True)
-    if run is None or job is None:
-        raise RunNotFound(run_id)
-    return _shown(run, job, repository.finding_counts(session, [run.id]).get(run.id, {}))
+    return Run(**_members_of(session, run_id))
 
 
-def findings_of(session: Session, run_id: int) -> Sequence[NightFinding]:
-    """What a run found, in its order."""
-    return repository.findings_of(session, run_id)
+def details(session: Session, run_id: int) -> RunDetails:
+    """Return a run with its findings.
+
+    Raises:
+        RunNotFound: There is no run of this number.
+    """
+    return RunDetails(**_members_of(session, run_id), night_findings=findings_of(session, run_id))
+
+
+def findings_of(session: Session, run_id: int, *, limit: int | None = None) -> tuple[NightlyFinding, ...]:
+    """Return the findings of a run, in its order."""
+    return tuple(
+        NightlyFinding(**{field.name: getattr(row, field.name) for field in fields(NightlyFinding)})
+        for row in repository.findings_of(session, run_id, limit=limit)
+    )
 
 
 def newest(session: Session) -> Run | None:
@@ -108,21 +169,31 @@ def under_way(session: Session) -> Run | None:
     return get(session, found[0].id) if found else None
 
 
-def _shown(run: NightlyRun, job: JobRun, findings: Mapping[str, int]) -> Run:
-    return Run(
-        id=run.id,
-        trigger=Trigger(run.trigger),
-        due_on=run.due_on,
-        job=jobs.shown(job),
-        stored_at=run.stored_at,
-        first_day=run.first_day,
-        last_day=run.last_day,
-        days_total=run.days_total,
-        days_reduced=run.days_reduced,
-        rows_read=run.rows_read,
-        seconds=run.seconds or {},
-        counts=run.counts or {},
-        findings={severity: findings.get(severity, 0) for severity in SEVERITIES},
+def _members_of(session: Session, run_id: int) -> dict[str, Any]:
+    run = repository.find_run(session, run_id)
+    job = None if run is None else job_rows.find(session, run.job_id, light=True)
+    if run is None or job is None:
+        raise RunNotFound(run_id)
+    return _members(run, job, repository.finding_counts(session, [run.id]).get(run.id, {}))
+
+
+def _members(run: NightlyRun, row: JobRun, findings: Mapping[str, int]) -> dict[str, Any]:
+    job = jobs.shown(row)
+    of_run = ("id", "due_on", "stored_at", "first_day", "last_day", "days_total", "days_reduced", "rows_read")
+    of_job = ("stage", "done", "total", "attempts", "created_at", "started_at", "ended_at")
+    return (
+        {name: getattr(run, name) for name in of_run}
+        | {name: getattr(job, name) for name in of_job}
+        | {
+            "job": job,
+            "job_id": job.id,
+            "state": job.state.value,
+            "trigger": Trigger(run.trigger),
+            "sentence": job.sentence,
+            "seconds": run.seconds or {},
+            "brought": StoredCounts(**run.counts) if run.counts else None,
+            "finding_counts": SeverityCounts(**findings),
+        }
     )
 
 
@@ -190,14 +261,14 @@ def is_under_way(state: JobState) -> bool:
     return state in (JobState.QUEUED, JobState.RUNNING)
 
 
-def summary_of(counts: Mapping[str, Any], *, days_total: int, days_reduced: int) -> str:
+def summary_of(counts: StoredCounts, *, days_total: int, days_reduced: int) -> str:
     """What a run brought, in a sentence or two."""
     if not days_total:
         return "The usage history is empty, so there was nothing to do."
     parts = [
-        _so_many(counts["findings"], "finding"),
-        _so_many(counts["curves"], "new fit"),
-        _so_many(counts["forecasts"], "new forecast"),
+        _so_many(counts.findings, "finding"),
+        _so_many(counts.curves, "new fit"),
+        _so_many(counts.forecasts, "new forecast"),
     ]
     days = f"{days_reduced} of {_so_many(days_total, 'day')} of the history had to be read."
     return f"{parts[0]}; {parts[1]}, {parts[2]}. {days}"

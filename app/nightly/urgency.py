@@ -11,7 +11,7 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from app.nightly import repository
-from app.nightly.models import DailyStructureUsage, Forecast
+from app.nightly.models import DailyStructureUsage, StoredForecast
 from planner_core.urgency import Fullness, UsedDay, fullness, urgency_key
 
 Structure = tuple[str, str]
@@ -22,7 +22,7 @@ SMDS = "smds_blocks"
 class Urgent:
     """A forecast, and whether its structure or data set is or was full."""
 
-    forecast: Forecast
+    forecast: StoredForecast
     full: Fullness | None
 
 
@@ -34,11 +34,11 @@ def most_urgent(
     `measured_only` leaves simulated ones out.
     """
     query = select(
-        Forecast.id, Forecast.qsg, Forecast.structure, Forecast.measure, Forecast.queue_manager,
-        Forecast.earliest_crossing_day,
-    ).where(Forecast.is_latest)  # fmt: skip
+        StoredForecast.id, StoredForecast.qsg, StoredForecast.structure, StoredForecast.measure, StoredForecast.queue_manager,
+        StoredForecast.earliest_crossing_day,
+    ).where(StoredForecast.is_latest)  # fmt: skip
     if measured_only:
-        query = query.where(Forecast.is_simulated.is_(False))
+        query = query.where(StoredForecast.is_simulated.is_(False))
     rows = session.execute(query).all()
     known = RecentUsage.of(session)
     ranked = []

@@ -13,11 +13,12 @@ from sqlalchemy.orm import Session
 from app.database.engine import Database, DatabaseUnusable
 from app.jobs.models import JobState
 from app.jobs.service import Job, stage_title
-from app.nightly import repository, service
+from app.nightly import service
 from app.nightly.job_kinds import STAGES
-from app.nightly.models import NightFinding, Trigger
-from app.nightly.service import Run
+from app.nightly.models import Trigger
+from app.nightly.service import Run, SeverityCounts
 from app.web.rendering import grouped, own_page
+from planner_core.contracts.nightly import NightlyFinding
 from planner_core.findings import SEVERITIES
 from planner_core.provenance import Source
 
@@ -112,13 +113,13 @@ def newest_night(session: Session, *, most: int = MOST_AT_HOME) -> NewestNight |
     run = service.newest(session)
     if run is None or run.stored_at is None:
         return None
-    found = repository.findings_of(session, run.id, limit=most)
+    found = service.findings_of(session, run.id, limit=most)
     return NewestNight(
         run_id=run.id,
         day=run.stored_at.date(),
         first=tuple(map(finding_line, found)),
-        total=sum(run.findings.values()),
-        counts=counts_of(run.findings),
+        total=run.finding_counts.total,
+        counts=counts_of(run.finding_counts),
     )
 
 
@@ -131,7 +132,7 @@ def newest_at_home(database: Database) -> NewestNight | None:
         return None
 
 
-def finding_line(found: NightFinding) -> FindingLine:
+def finding_line(found: NightlyFinding) -> FindingLine:
     """A finding with its links."""
     href = (
         f"/forecasts/{quote(found.qsg, '')}/{quote(found.structure, '')}"
@@ -181,19 +182,19 @@ def run_line(run: Run) -> RunLine:
         state=STATES[run.job.state],
         severity="error" if run.job.state == JobState.FAILED else "",
         duration=duration_words(run.duration),
-        counts=counts_of(run.findings) or ("none" if run.stored_at else ""),
+        counts=counts_of(run.finding_counts) or ("none" if run.stored_at else ""),
     )
 
 
-def counts_of(findings: Mapping[str, int]) -> str:
+def counts_of(findings: SeverityCounts) -> str:
     """How many findings of each severity, in words.
 
-    >>> counts_of({"error": 0, "warning": 1, "info": 3})
+    >>> counts_of(SeverityCounts(warning=1, info=3))
     '1 warning, 3 remarks'
     """
     names = {"error": "error", "warning": "warning", "info": "remark"}
-    parts = [(findings[severity], names[severity]) for severity in SEVERITIES if findings[severity]]
-    return ", ".join(f"{count} {name}{'' if count == 1 else 's'}" for count, name in parts)
+    parts = [(getattr(findings, severity), names[severity]) for severity in SEVERITIES]
+    return ", ".join(f"{count} {name}{'' if count == 1 else 's'}" for count, name in parts if count)
 
 
 def duration_words(duration: timedelta | None) -> str:

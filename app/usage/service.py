@@ -348,8 +348,7 @@ def _placed_by_fits(session: Session, qsg: str) -> dict[str, list[ObservedPlacem
         last_days: dict[str, date] = {}
         for point in fit.points:
             if point.qsg == qsg and fit.coupling_facility:
-                last_day = date.fromisoformat(point.last_day)
-                last_days[point.structure] = max(last_day, last_days.get(point.structure, date.min))
+                last_days[point.structure] = max(point.last_day, last_days.get(point.structure, date.min))
         for structure, last_day in last_days.items():
             found.setdefault(structure, []).append(ObservedPlacement(fit.coupling_facility, last_day))
     return found

@@ -1,15 +1,10 @@
-"""Curves fitted to a site's own allocations.
-
-A fit comes as the JSON that the nightly job stores (`spark_jobs.fit`, `CurveFit.as_json`), so
-that nothing here knows how it was made.
-"""
+"""Curves fitted to a site's own allocations."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from fractions import Fraction
-from typing import Any
 
+from planner_core.contracts.fits import CurveFit, Estimate
 from planner_core.errors import PlanRefused
 from planner_core.findings import Finding, finding
 from planner_core.provenance import Basis, Source
@@ -23,16 +18,18 @@ from planner_core.sizing.structure_size import (
 )
 
 _FITTED = "fitted"
+_STATES = (_FITTED, "accepted")
+"""The word of the nightly run, and that of the application for the same."""
 
 
 def fitted_curve(
-    *, version: int, fit: Mapping[str, Any], is_simulated: bool = False, header_bytes: int | None = None
+    *, version: int, fit: CurveFit, is_simulated: bool = False, header_bytes: int | None = None
 ) -> Curve:
     """The curve of a fit.
 
     Args:
         version: The number by which plans name it.
-        fit: The fit as JSON, of state `fitted`.
+        fit: The fit, which must be accepted.
         is_simulated: It was fitted to simulated data; every source then says so.
         header_bytes: What MQ adds to each message; None for the published figure [bytes].
 
@@ -40,13 +37,13 @@ def fitted_curve(
         PlanRefused: The fit is of another state, or knows only the price of an entry with its
             elements at a ratio at which structures are not allocated: there is no curve to use.
     """
-    if fit["state"] != _FITTED:
-        raise PlanRefused((not_accepted(version=version, reason=str(fit.get("reason") or "")),))
-    level = fit["cfcc_level"]
+    if fit.state not in _STATES:
+        raise PlanRefused((not_accepted(version=version, reason=fit.reason or ""),))
+    level = fit.cfcc_level
     published = published_curves()[-1]
     known = level if level is not None else published.cfcc_to
-    ratio_entries, ratio_elements = fit["ratio"]
-    entry, element = _value(fit["entry_bytes"]), _value(fit["element_bytes"])
+    ratio_entries, ratio_elements = fit.ratio
+    entry, element = _value(fit.entry_bytes), _value(fit.element_bytes)
     if (
         element is not None
     ):  # with both costs known, any ratio can be priced: the one at which structures are allocated
@@ -61,24 +58,24 @@ def fitted_curve(
             f"{initial}: what they cost there it cannot tell. Allocations at a second ratio would tell it"
         )
         raise PlanRefused((not_accepted(version=version, reason=reason),))
-    bundle = _value(fit["bundle_bytes"]) or Fraction(0)
+    bundle = _value(fit.bundle_bytes) or Fraction(0)
     if entry is not None and element is not None:
         bundle = entry + per_entry * element
     figures = FittedFigures(
         version=version,
-        coupling_facility=str(fit["coupling_facility"] or ""),
+        coupling_facility=fit.coupling_facility or "",
         cfcc_level=level,
-        first_day=str(fit["first_day"]),
-        last_day=str(fit["last_day"]),
+        first_day=str(fit.first_day),
+        last_day=str(fit.last_day),
         is_simulated=is_simulated,
-        confidence_percent=100 * Fraction(str(fit["confidence"])),
+        confidence_percent=100 * Fraction(str(fit.confidence)),
         bundle=bundle,
         entry=entry,
         element=element,
-        base_interval=_interval(fit["base_bytes"]) or (Fraction(0), Fraction(0)),
-        bundle_interval=_interval(fit["bundle_bytes"]) or (Fraction(0), Fraction(0)),
-        entry_interval=_interval(fit["entry_bytes"]),
-        element_interval=_interval(fit["element_bytes"]),
+        base_interval=_interval(fit.base_bytes) or (Fraction(0), Fraction(0)),
+        bundle_interval=_interval(fit.bundle_bytes) or (Fraction(0), Fraction(0)),
+        entry_interval=_interval(fit.entry_bytes),
+        element_interval=_interval(fit.element_bytes),
     )
     source = fit_source(figures)
     return Curve(
@@ -86,7 +83,7 @@ def fitted_curve(
         origin=_FITTED,
         cfcc_from=known,
         cfcc_to=known,
-        base=_value(fit["base_bytes"]) or Fraction(0),
+        base=_value(fit.base_bytes) or Fraction(0),
         base_basis=Basis.DERIVED,
         base_source=source,
         factor=bundle / (per_entry * model_constant("element_bytes")),
@@ -119,9 +116,9 @@ def fit_source(figures: FittedFigures) -> Source:
     return Source(f"fitted to {to}, version {figures.version}", where, "")
 
 
-def _value(estimate: Mapping[str, Any] | None) -> Fraction | None:
-    return None if estimate is None else Fraction(str(estimate["value"]))
+def _value(estimate: Estimate | None) -> Fraction | None:
+    return None if estimate is None else Fraction(str(estimate.value))
 
 
-def _interval(estimate: Mapping[str, Any] | None) -> Interval | None:
-    return None if estimate is None else (Fraction(str(estimate["low"])), Fraction(str(estimate["high"])))
+def _interval(estimate: Estimate | None) -> Interval | None:
+    return None if estimate is None else (Fraction(str(estimate.low)), Fraction(str(estimate.high)))

@@ -6,10 +6,10 @@ and CFCC level; `fit_mix` takes daily statistics of queues and structures and gi
 
 from __future__ import annotations
 
+from planner_core.contracts.fits import CurveFit, Cut, Estimate, FitPoint, MixFit
 from spark_jobs.fit.curve import fit_all, fit_curve
-from spark_jobs.fit.mix import MixFit, QueueDay, StructureDay, fit_mix
+from spark_jobs.fit.mix import QueueDay, StructureDay, fit_mix
 from spark_jobs.fit.points import AllocationPoint
-from spark_jobs.fit.result import CurveFit, Cut, Estimate, FitPoint
 
 __all__ = [
     "AllocationPoint",

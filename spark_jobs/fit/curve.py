@@ -13,20 +13,31 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
+from planner_core.contracts.fits import (
+    CurveFit,
+    Estimate,
+    FitKind,
+    FitPoint,
+    LeftOut,
+    RatioCount,
+    Residuals,
+    rounded,
+)
 from planner_core.sizing.structure_size import model_constant
 from planner_core.units import MIB
 from spark_jobs.fit.points import AllocationPoint, Gathered, Stretch, cuts_of, gather, leave_out_repeated
-from spark_jobs.fit.result import CurveFit, Estimate, FitPoint, Kind, Ratio, Residuals, State
 from spark_jobs.fit.robust import Regression, regress
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     Floats = NDArray[np.float64]
+
+FitState = Literal["fitted", "rejected", "too_little"]
 
 FEWEST_POINTS = 4
 """Of a line; of a plane (two costs) one more."""
@@ -116,10 +127,10 @@ class _Frame:
 
     def made(
         self,
-        state: State,
+        state: FitState,
         reason: str | None,
         *,
-        kind: Kind | None,
+        kind: FitKind | None,
         note: str | None,
         fitted: Callable[[Stretch], float] | None,
         base: Estimate | None = None,
@@ -145,37 +156,40 @@ class _Frame:
             confidence=self.confidence,
             kind=kind,
             note=note,
-            base_bytes=base,
-            entry_bytes=entry,
-            element_bytes=element,
-            bundle_bytes=bundle,
+            # Rounded only here: the checks before need the exact figures.
+            base_bytes=rounded(base),
+            entry_bytes=rounded(entry),
+            element_bytes=rounded(element),
+            bundle_bytes=rounded(bundle),
             ratio=ratio,
             ratios=tuple(_ratios(used)),
             structures=len({(stretch.qsg, stretch.structure) for stretch in used}),
             points_used=len(used),
-            points_left_out=tuple(sorted(left_out.items())),
+            points_left_out=tuple(LeftOut(why, count) for why, count in sorted(left_out.items())),
             cuts=tuple(cuts_of(stretch for stretch in stretches if stretch.left_out != OUTLIER)),
             first_day=self.days[0],
             last_day=self.days[1],
             residuals=residuals,
-            points=tuple(
-                FitPoint(
-                    qsg=stretch.qsg,
-                    structure=stretch.structure,
-                    allocated_at=stretch.allocated_at,
-                    first_day=stretch.first_day,
-                    last_day=stretch.last_day,
-                    days=len(stretch.days),
-                    observations=stretch.observations,
-                    size_bytes=stretch.size_bytes,
-                    entries=stretch.entries,
-                    elements=stretch.elements,
-                    fitted_bytes=None if fitted is None else fitted(stretch),
-                    left_out=stretch.left_out,
-                )
-                for stretch in stretches
-            ),
+            points=tuple(_point(each, None if fitted is None else fitted(each)) for each in stretches),
         )
+
+
+def _point(stretch: Stretch, fitted_bytes: float | None) -> FitPoint:
+    return FitPoint(
+        qsg=stretch.qsg,
+        structure=stretch.structure,
+        allocated_at=stretch.allocated_at,
+        first_day=stretch.first_day,
+        last_day=stretch.last_day,
+        days=len(stretch.days),
+        observations=stretch.observations,
+        size_bytes=stretch.size_bytes,
+        entries=stretch.entries,
+        elements=stretch.elements,
+        fitted_bytes=None if fitted_bytes is None else round(fitted_bytes, 1),
+        residual_bytes=None if fitted_bytes is None else round(stretch.size_bytes - fitted_bytes, 1),
+        left_out=stretch.left_out,
+    )
 
 
 def _part_by_base(stretches: Sequence[Stretch]) -> None:
@@ -226,7 +240,7 @@ def _same_ratio(one: float, other: float) -> bool:
     return abs(one - other) <= SAME_RATIO * max(one, other)
 
 
-def _ratios(stretches: Iterable[Stretch]) -> list[Ratio]:
+def _ratios(stretches: Iterable[Stretch]) -> list[RatioCount]:
     """The ratios that occur, rising; neighbours that differ by little are one."""
     groups: list[list[float]] = []
     for value in sorted(stretch.elements_per_entry for stretch in stretches):
@@ -234,7 +248,7 @@ def _ratios(stretches: Iterable[Stretch]) -> list[Ratio]:
             groups[-1].append(value)
         else:
             groups.append([value])
-    return [Ratio(round(float(np.median(group)), 4), len(group)) for group in groups]
+    return [RatioCount(round(float(np.median(group)), 4), len(group)) for group in groups]
 
 
 def _two_costs(frame: _Frame, stretches: list[Stretch]) -> CurveFit | None:

@@ -16,11 +16,10 @@ import datetime as dt
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
+from planner_core.contracts.fits import Estimate, MixFit, QueueMix, rounded
 from planner_core.names import ADMIN_STRUCTURE
 from planner_core.sizing.structure_size import model_constant
-from spark_jobs.fit.result import Estimate, estimate_json
 
 FEWEST_DAYS = 10
 FEWEST_ENTRIES = 500
@@ -60,53 +59,6 @@ class StructureDay:
     elements_in_use: int
 
 
-@dataclass(frozen=True, slots=True)
-class MixFit:
-    """The messages of one structure; `header_bytes` is None where it cannot be told, and `header_note` says why."""
-
-    qsg: str | None
-    structure: str
-    first_day: dt.date
-    last_day: dt.date
-    days: int
-    puts: int
-    mean_bytes: float
-    p50_bytes: float
-    p95_bytes: float
-    """Quantiles of messages by the mean of their queue and day: single sizes are in no record."""
-    smallest_bytes: int | None
-    largest_bytes: int | None
-    persistent_share: float | None
-    queues: tuple[tuple[str, int, float], ...]
-    """Queue, puts, mean size: those with the most bytes first."""
-    header_bytes: Estimate | None
-    """Its interval is what the days agree on: no matter of chance."""
-    header_note: str
-
-    def as_json(self) -> dict[str, Any]:
-        """JSON-ready."""
-        return {
-            "qsg": self.qsg,
-            "structure": self.structure,
-            "first_day": self.first_day.isoformat(),
-            "last_day": self.last_day.isoformat(),
-            "days": self.days,
-            "puts": self.puts,
-            "mean_bytes": round(self.mean_bytes, 1),
-            "p50_bytes": round(self.p50_bytes, 1),
-            "p95_bytes": round(self.p95_bytes, 1),
-            "smallest_bytes": self.smallest_bytes,
-            "largest_bytes": self.largest_bytes,
-            "persistent_share": None if self.persistent_share is None else round(self.persistent_share, 4),
-            "queues": [
-                {"queue": name, "puts": puts, "mean_bytes": round(mean, 1)}
-                for name, puts, mean in self.queues
-            ],
-            "header_bytes": estimate_json(self.header_bytes),
-            "header_note": self.header_note,
-        }
-
-
 def fit_mix(queues: Iterable[QueueDay], structures: Iterable[StructureDay] = ()) -> list[MixFit]:
     """The mix of each structure to which anything was put, and its header where that can be told."""
     put: dict[tuple[str | None, str], list[QueueDay]] = defaultdict(list)
@@ -139,21 +91,21 @@ def _mix(rows: list[QueueDay], held: Sequence[StructureDay]) -> MixFit:
         last_day=max(days),
         days=len(days),
         puts=puts,
-        mean_bytes=sum(row.put_bytes for row in rows) / puts,
-        p50_bytes=_quantile(rows, 0.5),
-        p95_bytes=_quantile(rows, 0.95),
+        mean_bytes=round(sum(row.put_bytes for row in rows) / puts, 1),
+        p50_bytes=round(_quantile(rows, 0.5), 1),
+        p95_bytes=round(_quantile(rows, 0.95), 1),
         smallest_bytes=min(smallest, default=None),
         largest_bytes=max(largest, default=None),
-        persistent_share=sum(each for each, _ in persistent) / sum(of for _, of in persistent)
+        persistent_share=round(sum(each for each, _ in persistent) / sum(of for _, of in persistent), 4)
         if persistent
         else None,
         queues=tuple(
-            (name, of_queue, put_bytes / of_queue)
+            QueueMix(name, of_queue, round(put_bytes / of_queue, 1))
             for name, (of_queue, put_bytes) in sorted(
                 by_queue.items(), key=lambda item: (-item[1][1], item[0])
             )
         )[:MOST_QUEUES],
-        header_bytes=header,
+        header_bytes=rounded(header),
         header_note=note,
     )
 

@@ -14,9 +14,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from statistics import median
 
+from planner_core.contracts.fits import Cut
 from planner_core.names import ADMIN_STRUCTURE
 from planner_core.units import MIB, format_size
-from spark_jobs.fit.result import Cut
 
 ALIKE = 0.01
 """Totals that differ by less are taken as the same allocation, drifting; one point."""

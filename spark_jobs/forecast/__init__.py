@@ -5,10 +5,10 @@ Pure: numpy and scipy, no Spark. docs/explanation/forecasts.md tells what comes 
 
 from __future__ import annotations
 
+from planner_core.contracts.forecasts import Crossing, Forecast, Resized, Score
 from spark_jobs.forecast.forecasting import HORIZON_DAYS, LEAST_DAYS, forecast
 from spark_jobs.forecast.peaks import DailyPeaks, Level, Resize
-from spark_jobs.forecast.result import Crossing, Forecast, Resized
-from spark_jobs.forecast.scoring import Score, score
+from spark_jobs.forecast.scoring import score
 
 __all__ = [
     "HORIZON_DAYS", "LEAST_DAYS", "Crossing", "DailyPeaks", "Forecast", "Level", "Resize", "Resized", "Score", "forecast",

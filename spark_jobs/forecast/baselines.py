@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from planner_core.contracts.forecasts import Baselines, StraightLine
 from spark_jobs.forecast.calendar import WEEK, weekdays
-from spark_jobs.forecast.result import Baselines
+from spark_jobs.forecast.figures import rounded
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -25,7 +26,8 @@ def baselines_of(days: Days, peaks: Peaks, *, made_on: int) -> Baselines:
     centred = since - since.mean()
     spread = float(centred @ centred)
     slope = float(centred @ peaks) / spread if spread else 0.0
-    return Baselines(last, tuple(week), float(peaks.mean() - slope * since.mean()), slope)
+    line = StraightLine(rounded(float(peaks.mean() - slope * since.mean())), rounded(slope))
+    return Baselines(rounded(last), tuple(map(rounded, week)), line)
 
 
 def last_value(found: Baselines, days: Days) -> NDArray[np.float64]:
@@ -40,5 +42,5 @@ def seasonal_naive(found: Baselines, days: Days) -> NDArray[np.float64]:
 
 def straight_line(found: Baselines, days: Days, *, made_on: int) -> NDArray[np.float64]:
     """The straight line through all points of the history; never below nought."""
-    line: NDArray[np.float64] = np.maximum(found.line_at_made_on + found.line_per_day * (days - made_on), 0.0)
+    line: NDArray[np.float64] = np.maximum(found.line.at_made_on + found.line.per_day * (days - made_on), 0.0)
     return line

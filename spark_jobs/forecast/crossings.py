@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from planner_core.contracts.forecasts import Crossing, CrossingState, QuantileDates, QuantileDays
 from spark_jobs.forecast import sentences
-from spark_jobs.forecast.result import QUANTILES, Crossing, CrossingState
+from spark_jobs.forecast.figures import QUANTILES, date_of, rounded
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -62,57 +63,51 @@ def first_days(paths: NDArray[np.float64], value: float, *, reached: bool) -> ND
 
 def crossing(level: Level, *, history: History, ahead: Ahead | None) -> Crossing:
     """The distribution of the day on which the level is first passed; `ahead` is None where there is no forecast."""
+    name, reached = level.name, level.reached
     if level.value is None:
-        sentence = sentences.no_limit(level.name)
-        return Crossing(level.name, None, level.reached, "no_limit", sentence)
-    passed = is_above(history.peaks, level.value, reached=level.reached)
-    days_crossed = int(passed.sum())
-    last = int(history.days[passed][-1]) if days_crossed else None
+        return Crossing(level=name, reached=reached, state="no_limit", sentence=sentences.no_limit(name))
+    passed = is_above(history.peaks, level.value, reached=reached)
+    last = int(history.days[passed][-1]) if passed.any() else None
     ordinary = history.days[passed & ~history.exceptional]
     recent = bool((ordinary > history.made_on - RECENT_DAYS).any())
-    state: CrossingState
+    state: CrossingState = "already_crossed" if recent else "no_forecast"
+    seen = Crossing(
+        level=name,
+        value=level.value,
+        reached=reached,
+        state=state,
+        sentence=sentences.seen_only(name, last=last, recent=recent),
+        last_crossed=None if last is None else date_of(last),
+        days_crossed=int(passed.sum()),
+    )
     if ahead is None:
-        state = "already_crossed" if recent else "no_forecast"
-        sentence = sentences.seen_only(level.name, last=last, recent=recent)
-        return Crossing(
-            level.name,
-            level.value,
-            level.reached,
-            state,
-            sentence,
-            last_crossed=last,
-            days_crossed=days_crossed,
-        )
+        return seen
     horizon = ahead.paths.shape[1]
-    first = first_days(ahead.paths, level.value, reached=level.reached)
+    first = first_days(ahead.paths, level.value, reached=reached)
     probability = float((first <= horizon).mean())
-    with_exceptional = float(is_above(ahead.highest_spikes, level.value, reached=level.reached).mean())
-    low, middle, high = day_quantiles(first, horizon)
-    above = np.flatnonzero(is_above(ahead.quantiles[1], level.value, reached=level.reached))
+    with_exceptional = float(is_above(ahead.highest_spikes, level.value, reached=reached).mean())
+    low, middle, high = quantiles = day_quantiles(first, horizon)
+    above = np.flatnonzero(is_above(ahead.quantiles[1], level.value, reached=reached))
     if recent:
-        state, sentence = "already_crossed", sentences.already(level.name, last=last)
+        sentence = sentences.already(name, last=last)
     elif low is None:
-        state, sentence = "beyond", sentences.beyond(level.name, horizon_days=horizon)
+        state, sentence = "beyond", sentences.beyond(name, horizon_days=horizon)
     elif middle is None:
         state = "possible"
-        sentence = sentences.possible(level.name, horizon_days=horizon, probability=probability, low=low)
+        sentence = sentences.possible(name, horizon_days=horizon, probability=probability, low=low)
     else:
         state = "within"
-        sentence = sentences.within(level.name, low=low, middle=middle, high=high, horizon_days=horizon)
-    return Crossing(
-        level.name,
-        level.value,
-        level.reached,
-        state,
-        sentence,
-        probability_within_horizon=probability,
-        probability_with_exceptional_days=with_exceptional,
-        p10=low,
-        p50=middle,
-        p90=high,
-        usual=int(above[0]) + 1 if len(above) else None,
-        last_crossed=last,
-        days_crossed=days_crossed,
+        sentence = sentences.within(name, low=low, middle=middle, high=high, horizon_days=horizon)
+    dates = (None if day is None else date_of(history.made_on + day) for day in quantiles)
+    return replace(
+        seen,
+        state=state,
+        sentence=sentence,
+        probability_within_horizon=rounded(probability),
+        probability_with_exceptional_days=rounded(with_exceptional),
+        days=QuantileDays(*quantiles),
+        dates=QuantileDates(*dates),
+        usual_day=int(above[0]) + 1 if len(above) else None,
     )
 
 

@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from planner_core.contracts.forecasts import Crossing, Forecast, ForecastState, Resized
 from spark_jobs.forecast import sentences
 from spark_jobs.forecast.baselines import baselines_of
 from spark_jobs.forecast.cleaning import empty_days, since_first_use, usual_of
 from spark_jobs.forecast.crossings import Ahead, History, crossing
+from spark_jobs.forecast.figures import NAMES, QUANTILES, date_of, quantiles_of, rounded
 from spark_jobs.forecast.paths import Paths, resampled, with_empty_days, with_episodes
 from spark_jobs.forecast.peaks import DailyPeaks, Level, Resize
-from spark_jobs.forecast.result import NAMES, QUANTILES, Crossing, Forecast, Resized, State
 from spark_jobs.forecast.structural import structural
 
 if TYPE_CHECKING:
@@ -118,7 +119,7 @@ class _Maker:
         self.peaks, self.days, self.values = peaks, days, values
         self.levels, self.horizon_days, self.made_on, self.resizes = levels, horizon_days, made_on, resizes
 
-    def without(self, state: State, sentence: str) -> Forecast:
+    def without(self, state: ForecastState, sentence: str) -> Forecast:
         """Usage without forecast."""
         none = np.zeros(len(self.days), dtype=np.bool_)
         return self._made(state, sentence, self._crossings(self.levels, none, None))
@@ -210,7 +211,7 @@ class _Maker:
 
     def _made(
         self,
-        state: State,
+        state: ForecastState,
         sentence: str,
         crossings: tuple[Crossing, ...],
         *,
@@ -221,11 +222,11 @@ class _Maker:
         notes: tuple[str, ...] = (),
     ) -> Forecast:
         quantiles: dict[str, tuple[float, ...]] = {}
-        highest: tuple[float, float, float] | None = None
+        highest = None
         if ahead is not None:
-            quantiles = {name: tuple(row.tolist()) for name, row in zip(NAMES, ahead.quantiles, strict=True)}
-            low, middle, high = np.quantile(ahead.highest, QUANTILES).tolist()
-            highest = (low, middle, high)
+            rows = zip(NAMES, ahead.quantiles, strict=True)
+            quantiles = {name: tuple(map(rounded, row.tolist())) for name, row in rows}
+            highest = quantiles_of(np.quantile(ahead.highest, QUANTILES).tolist())
         some = len(self.days) > 0
         return Forecast(
             qsg=self.peaks.qsg,
@@ -235,13 +236,13 @@ class _Maker:
             unit=self.peaks.unit,
             state=state,
             sentence=sentence,
-            made_on=self.made_on,
+            made_on=date_of(self.made_on),
             horizon_days=self.horizon_days,
-            first_day=int(self.days[0]) if some else None,
-            last_day=int(self.days[-1]) if some else None,
+            first_day=date_of(self.days[0]) if some else None,
+            last_day=date_of(self.days[-1]) if some else None,
             days_measured=len(self.days),
             model=model,
-            growth_per_30_days=growth,
+            growth_per_30_days=None if growth is None else quantiles_of(growth),
             quantiles=quantiles,
             highest=highest,
             crossings=crossings,

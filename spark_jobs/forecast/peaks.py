@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import datetime as dt
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -67,8 +66,3 @@ class Resize:
 
     name: str
     factor: float
-
-
-def iso(ordinal: int | np.int64) -> str:
-    """The date of a date ordinal as people write it."""
-    return dt.date.fromordinal(int(ordinal)).isoformat()

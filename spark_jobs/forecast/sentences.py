@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from spark_jobs.forecast.peaks import iso
+from spark_jobs.forecast.figures import iso
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from planner_core.contracts.forecasts import Crossing
     from spark_jobs.forecast.peaks import Days
-    from spark_jobs.forecast.result import Crossing
 
 LEAST_PERCENT, MOST_PERCENT = 1, 99
 THOUSAND = 1000
@@ -111,7 +111,7 @@ def forecast(crossings: Sequence[Crossing], *, growth: tuple[float, float, float
     if passed:
         return f"{passed[-1].sentence}. {grows}."
     if coming:
-        first = min(coming, key=lambda crossing: crossing.p50 or horizon_days)
+        first = min(coming, key=lambda crossing: crossing.days.p50 or horizon_days)
         return f"{first.sentence}. {grows}."
     known = [crossing for crossing in crossings if crossing.value is not None]
     if not known:

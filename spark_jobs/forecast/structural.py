@@ -21,6 +21,7 @@ from scipy.linalg import lapack
 
 from spark_jobs.forecast.breaks import breaks_of
 from spark_jobs.forecast.design import PACE, Break, Design
+from spark_jobs.forecast.figures import iso
 from spark_jobs.forecast.noise import (
     LEVEL_WALKS,
     NOISES,
@@ -31,7 +32,6 @@ from spark_jobs.forecast.noise import (
     whitened,
 )
 from spark_jobs.forecast.paths import GROWTH_DAYS, Paths
-from spark_jobs.forecast.peaks import iso
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

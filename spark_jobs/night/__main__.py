@@ -14,13 +14,17 @@ import tempfile
 from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
+from planner_core.contracts.files import plain
 from planner_core.errors import PlannerError
 from spark_jobs.night.facts import read_facts
 from spark_jobs.night.progress import Progress
 from spark_jobs.night.run import BATCH_ROWS, night
 from spark_jobs.session import SMALL_DATA_CONF, build_session
+
+if TYPE_CHECKING:
+    from planner_core.contracts.nightly import NightlyResult
 
 MASTER = "local[*]"
 SPARK_CONF = {
@@ -80,9 +84,9 @@ def conf_for(rows: int) -> dict[str, str]:
     return SPARK_CONF if rows > MANY_ROWS else {**SPARK_CONF, **SMALL_DATA_CONF}
 
 
-def write_whole(path: Path, result: dict[str, Any]) -> None:
+def write_whole(path: Path, result: NightlyResult) -> None:
     """Write a file so that it is there whole or as it was before, also after a loss of power."""
-    text = json.dumps(result, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    text = json.dumps(plain(result), ensure_ascii=False, allow_nan=False, separators=(",", ":"))
     descriptor, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
     try:
         with os.fdopen(descriptor, "w", encoding="utf-8") as file:

@@ -6,13 +6,14 @@ What several filed days tell of one UTC day is merged here.
 from __future__ import annotations
 
 import datetime as dt
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from planner_core.contracts.nightly import DailyFigures, DataSetPeak
 from spark_jobs.fit import AllocationPoint, QueueDay, StructureDay
 from spark_jobs.history.schema import xcf_name
 from spark_jobs.night.groups import NONE, Groups, Rows
@@ -149,8 +150,8 @@ def collect(kept: DailySnapshot, *, cfcc_levels: Mapping[str, int]) -> Collected
     )
 
 
-def daily_of(kept: DailySnapshot, days: Collection[str]) -> list[dict[str, Any]]:
-    """Return the daily figures of these UTC days as RESULT.json has them."""
+def daily_of(kept: DailySnapshot, days: Collection[str]) -> list[DailyFigures]:
+    """Return the daily figures of these UTC days."""
     if not days:
         return []
     wanted = pa.array(sorted(dt.date.fromisoformat(day) for day in days), pa.date32())
@@ -165,12 +166,12 @@ def daily_of(kept: DailySnapshot, days: Collection[str]) -> list[dict[str, Any]]
     return daily_figures(collected)
 
 
-def daily_figures(collected: Collected) -> list[dict[str, Any]]:
-    """Return the daily figures as RESULT.json has them."""
+def daily_figures(collected: Collected) -> list[DailyFigures]:
+    """Return the daily figures of all days, by structure."""
     data_sets: dict[Key, list[DataSet]] = {}
     for one in collected.data_sets.values():
         data_sets.setdefault((one.qsg, one.structure), []).append(one)
-    lines: list[dict[str, Any]] = []
+    lines: list[DailyFigures] = []
     for key in sorted(collected.structures.keys() | data_sets.keys()):
         lines += _lines(key, collected.structures.get(key), data_sets.get(key, ()))
     return lines
@@ -463,52 +464,27 @@ def _structure_days(usage: pa.Table) -> list[StructureDay]:
 # ---- daily figures ---------------------------------------------------------------------------------------------------
 
 
-def _lines(key: Key, series: Series | None, data_sets: Collection[DataSet]) -> list[dict[str, Any]]:
-    lines: dict[int, dict[str, Any]] = {}
+_FIGURES = ("entries_peak", "elements_peak", "entries_total", "elements_total", "size_bytes", "full_count")
+
+
+def _lines(key: Key, series: Series | None, data_sets: Collection[DataSet]) -> list[DailyFigures]:
+    lines: dict[int, DailyFigures] = {}
     if series is not None:
-        for place in range(len(series.days)):
-            names = (
-                "entries_peak",
-                "elements_peak",
-                "entries_total",
-                "elements_total",
-                "size_bytes",
-                "full_count",
-            )
-            figures = {name: number(getattr(series, name)[place]) for name in names}
-            lines[int(series.days[place])] = _line(
-                key, int(series.days[place]), figures, bool(series.is_simulated[place])
-            )
+        columns = (getattr(series, name) for name in _FIGURES)
+        days = zip(series.days, series.is_simulated, *columns, strict=True)
+        for day, is_simulated, *figures in days:
+            numbers = dict(zip(_FIGURES, map(number, figures), strict=True))
+            lines[int(day)] = _line(key, int(day), is_simulated=bool(is_simulated), **numbers)
     for one in sorted(data_sets, key=lambda one: one.queue_manager):
-        for place in range(len(one.days)):
-            day = int(one.days[place])
-            nothing = dict.fromkeys(
-                (
-                    "entries_peak",
-                    "elements_peak",
-                    "entries_total",
-                    "elements_total",
-                    "size_bytes",
-                    "full_count",
-                )
-            )
-            line = lines.setdefault(day, _line(key, day, nothing, bool(one.is_simulated[place])))
-            line["smds"].append(
-                {
-                    "queue_manager": one.queue_manager,
-                    "blocks_peak": number(one.blocks_peak[place]),
-                    "blocks_total": number(one.blocks_total[place]),
-                }
-            )
+        rows = zip(one.days, one.is_simulated, one.blocks_peak, one.blocks_total, strict=True)
+        for day, is_simulated, peak, total in rows:
+            line = lines.get(int(day)) or _line(key, int(day), is_simulated=bool(is_simulated))
+            data_set = DataSetPeak(one.queue_manager, number(peak), number(total))
+            lines[int(day)] = replace(line, smds=(*(line.smds or ()), data_set))
     return [lines[day] for day in sorted(lines)]
 
 
-def _line(key: Key, day: int, figures: Mapping[str, int | None], is_simulated: bool) -> dict[str, Any]:
-    return {
-        "qsg": key[0],
-        "structure": key[1],
-        "day": date_of(day).isoformat(),
-        **figures,
-        "smds": [],
-        "is_simulated": is_simulated,
-    }
+def _line(key: Key, day: int, *, is_simulated: bool, **figures: int | None) -> DailyFigures:
+    return DailyFigures(
+        qsg=key[0], structure=key[1], day=date_of(day), smds=(), is_simulated=is_simulated, **figures
+    )

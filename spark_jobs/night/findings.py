@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import datetime as dt
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from planner_core import tables
+from planner_core.contracts.forecasts import Crossing, Forecast, LevelKind
+from planner_core.contracts.nightly import NightlyFacts, NightlyFinding, PlannedStructure
 from planner_core.findings import SEVERITIES, Severity
 from planner_core.units import format_mib
 from planner_core.urgency import FULL_DAYS, UsedDay, fullness, times_of
-from spark_jobs.night.facts import Facts, Plan
 
 DEMAND_DAYS = 91
 """What is needed is taken from the peaks of so many days; fewer than `LEAST_DAYS` say nothing of it."""
@@ -19,6 +20,8 @@ LEAST_DAYS = 28
 LEAST_USED_SHARE = 0.05
 """Of a pool: what is used less says nothing about the ratio."""
 PERCENT = 100
+FULL_KINDS: tuple[LevelKind, ...] = ("full_threshold", "full", "size")
+"""Levels whose passing means that a structure is full, the most serious one last."""
 OWN, OWN_RULE = "own", "cfplan, docs/operations/nightly.md, Basis of the findings"
 """Rules of this project."""
 
@@ -107,41 +110,31 @@ class State:
     base_bytes: float = 0.0
     offload_pct: Sequence[int] = ()
     """Thresholds in force."""
-    forecasts: Sequence[Mapping[str, Any]] = ()
-    """As RESULT.json has them."""
+    forecasts: Sequence[Forecast] = ()
     data_sets: Sequence[DataSetState] = ()
-    plans: Sequence[Plan] = ()
+    plans: Sequence[PlannedStructure] = ()
     is_simulated: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class NightFinding:
-    """One thing to know."""
-
-    code: str
-    message: str
-    state: State
-    day: dt.date | None = None
-    figures: Mapping[str, Any] = field(default_factory=dict)
-
-    def as_json(self) -> dict[str, Any]:
-        """As RESULT.json has it."""
-        kind = KINDS[self.code]
-        return {
-            "code": self.code,
-            "severity": kind.severity,
-            "message": self.message,
-            "source": kind.source,
-            "qsg": self.state.qsg,
-            "structure": self.state.structure,
-            "coupling_facility": self.state.coupling_facility,
-            "day": None if self.day is None else self.day.isoformat(),
-            "figures": dict(self.figures),
-            "is_simulated": self.state.is_simulated,
-        }
+def _finding(
+    code: str, message: str, state: State, *, day: dt.date | None, figures: Mapping[str, Any]
+) -> NightlyFinding:
+    kind = KINDS[code]
+    return NightlyFinding(
+        code=code,
+        severity=kind.severity,
+        message=message,
+        source=kind.source,
+        qsg=state.qsg,
+        structure=state.structure,
+        coupling_facility=state.coupling_facility,
+        day=day,
+        figures=figures,
+        is_simulated=state.is_simulated,
+    )
 
 
-def findings_of(states: Iterable[State], facts: Facts) -> list[NightFinding]:
+def findings_of(states: Iterable[State], facts: NightlyFacts) -> list[NightlyFinding]:
     """Return the findings of all structures, the most serious first."""
     found = [
         one
@@ -152,8 +145,8 @@ def findings_of(states: Iterable[State], facts: Facts) -> list[NightFinding]:
     return sorted(found, key=_order)
 
 
-def _order(one: NightFinding) -> tuple[int, str, str, str]:
-    return SEVERITIES.index(KINDS[one.code].severity), one.state.qsg, one.state.structure, one.code
+def _order(one: NightlyFinding) -> tuple[int, str, str, str]:
+    return SEVERITIES.index(one.severity), one.qsg or "", one.structure or "", one.code
 
 
 def _since(state: State, days: int) -> list[Day]:
@@ -161,13 +154,13 @@ def _since(state: State, days: int) -> list[Day]:
     return [day for day in state.days if first <= day.day <= state.last_day]
 
 
-def _was_full(state: State, facts: Facts) -> Iterable[NightFinding]:
+def _was_full(state: State, facts: NightlyFacts) -> Iterable[NightlyFinding]:
     full = fullness(map(_used_day, state.days), last_day=state.last_day)
     if full is None:
         return
     on = f"{full.days} days" if full.days > 1 else full.last.isoformat()
     found = f"found full {times_of(full.count)}" if full.count else "full, with all of a pool in use,"
-    yield NightFinding(
+    yield _finding(
         "STRUCTURE_WAS_FULL",
         f"{state.structure} of {state.qsg} was {found} on {on}. Messages that need it fail with reason code 2192, "
         "whichever of its queues they are for.",
@@ -182,14 +175,14 @@ def _used_day(day: Day) -> UsedDay:
     return UsedDay(day.day, day.full_count, pools)
 
 
-def _data_set_full(state: State, facts: Facts) -> Iterable[NightFinding]:
+def _data_set_full(state: State, facts: NightlyFacts) -> Iterable[NightlyFinding]:
     for one in state.data_sets:
         recent = (state.last_day - one.day).days < FULL_DAYS
         if recent and one.blocks_total and (one.failed_allocates or one.blocks_peak >= one.blocks_total):
             refused = (
                 f", and {times_of(one.failed_allocates)} it was found full" if one.failed_allocates else ""
             )
-            yield NightFinding(
+            yield _finding(
                 "SMDS_WAS_FULL",
                 f"The shared message data set of {one.queue_manager} for {state.structure} of {state.qsg} had "
                 f"{one.blocks_peak} of {one.blocks_total} blocks in use on {one.day.isoformat()}{refused}. Unless it can be "
@@ -205,49 +198,47 @@ def _data_set_full(state: State, facts: Facts) -> Iterable[NightFinding]:
             )
 
 
-def _fills(state: State, facts: Facts) -> Iterable[NightFinding]:
+def _fills(state: State, facts: NightlyFacts) -> Iterable[NightlyFinding]:
     """One finding a structure: the forecast whose highest level comes first."""
     coming = []
     for forecast in state.forecasts:
-        kinds = {level["name"]: level["kind"] for level in forecast["levels"]}
-        for crossing in forecast["crossings"]:
-            if kinds.get(crossing["level"]) not in ("full", "size", "full_threshold"):
-                continue
-            days = 0 if crossing["state"] == "already_crossed" else crossing["days"]["p50"]
-            if days is not None and days <= facts.lead_time_days:
-                serious = ("full_threshold", "full", "size").index(kinds[crossing["level"]])
-                coming.append((-serious, days, forecast, crossing))
+        kinds = {level.name: level.kind for level in forecast.levels}
+        for crossing in forecast.crossings:
+            kind = kinds.get(crossing.level)
+            days = 0 if crossing.state == "already_crossed" else crossing.days.p50
+            if kind in FULL_KINDS and days is not None and days <= facts.lead_time_days:
+                coming.append((-FULL_KINDS.index(kind), days, forecast, crossing))
     if not coming:
         return
-    _, days, forecast, crossing = min(coming, key=lambda one: (one[0], one[1], one[2]["measure"]))
-    what = {"entries": "entries", "elements": "elements", "smds_blocks": "SMDS blocks"}[forecast["measure"]]
-    owner = f" of {forecast['queue_manager']}" if forecast.get("queue_manager") else ""
-    yield NightFinding(
+    _, days, forecast, crossing = min(coming, key=lambda one: (one[0], one[1], one[2].measure))
+    what = {"entries": "entries", "elements": "elements", "smds_blocks": "SMDS blocks"}[forecast.measure]
+    owner = f" of {forecast.queue_manager}" if forecast.queue_manager else ""
+    yield _finding(
         "FILLS_WITHIN_LEAD_TIME",
-        f"{state.structure} of {state.qsg}, {what}{owner}: {crossing['sentence']}. The lead time is {facts.lead_time_days} days.",
+        f"{state.structure} of {state.qsg}, {what}{owner}: {crossing.sentence}. The lead time is {facts.lead_time_days} days.",
         state,
         day=state.last_day,
         figures={
-            "measure": forecast["measure"],
-            "queue_manager": forecast.get("queue_manager"),
-            "level": crossing["level"],
-            "state": crossing["state"],
+            "measure": forecast.measure,
+            "queue_manager": forecast.queue_manager,
+            "level": crossing.level,
+            "state": crossing.state,
             "days": days,
             **_spread(crossing),
             "lead_time_days": facts.lead_time_days,
-            "total": forecast.get("total"),
+            "total": forecast.total,
         },
     )
 
 
-def _spread(crossing: Mapping[str, Any]) -> dict[str, int | None]:
-    """The days between which eight of ten ways pass the level; what is passed already is passed in all of them."""
-    if crossing["state"] == "already_crossed":
+def _spread(crossing: Crossing) -> dict[str, int | None]:
+    """Return the 80 % interval of the day; a level that has been passed is passed on day 0."""
+    if crossing.state == "already_crossed":
         return {"p10": 0, "p90": 0}
-    return {name: crossing["days"][name] for name in ("p10", "p90")}
+    return {"p10": crossing.days.p10, "p90": crossing.days.p90}
 
 
-def _offload_earlier(state: State, facts: Facts) -> Iterable[NightFinding]:
+def _offload_earlier(state: State, facts: NightlyFacts) -> Iterable[NightlyFinding]:
     """A plan whose need leaves the structure below its lowest offload threshold, while usage passes it."""
     for plan in state.plans:
         thresholds = [rule.usage_over_pct for rule in plan.offload_rules] or list(state.offload_pct)
@@ -266,7 +257,7 @@ def _offload_earlier(state: State, facts: Facts) -> Iterable[NightFinding]:
         if not over:
             continue
         day, used = max(over, key=lambda one: one[1])
-        yield NightFinding(
+        yield _finding(
             "OFFLOAD_EARLIER_THAN_PLANNED",
             f"{state.structure} of {state.qsg} was {used:.0f} % full on {day.isoformat()}: messages are offloaded from {lowest} % on. "
             f"Plan {plan.plan}, version {plan.version}, fills it to {planned:.0f} %.",
@@ -306,7 +297,7 @@ def _demand(state: State) -> tuple[int, int] | None:
     return max(one.entries_peak or 0 for one in days), max(one.elements_peak or 0 for one in days)
 
 
-def _ratio_far(state: State, facts: Facts) -> Iterable[NightFinding]:
+def _ratio_far(state: State, facts: NightlyFacts) -> Iterable[NightlyFinding]:
     demand = _demand(state)
     if demand is None or not state.entries_total or not state.elements_total or not demand[0]:
         return
@@ -317,7 +308,7 @@ def _ratio_far(state: State, facts: Facts) -> Iterable[NightFinding]:
     if not used or max(there / used, used / there) <= 1 + facts.ratio_tolerance:
         return
     binding = "entries" if used < there else "elements"
-    yield NightFinding(
+    yield _finding(
         "RATIO_FAR_FROM_DEMAND",
         f"{state.structure} of {state.qsg} has {there:.1f} elements for each entry, and at its peaks used {used:.1f}: it runs "
         f"out of {binding} first. Another ratio would hold more in the same size.",
@@ -334,7 +325,7 @@ def _ratio_far(state: State, facts: Facts) -> Iterable[NightFinding]:
     )
 
 
-def _initsize_above(state: State, facts: Facts) -> Iterable[NightFinding]:
+def _initsize_above(state: State, facts: NightlyFacts) -> Iterable[NightlyFinding]:
     """What the peaks need is scaled from what the present size holds, less the base."""
     demand = _demand(state)
     plan = next((plan for plan in state.plans if plan.initsize_bytes), None)
@@ -346,7 +337,7 @@ def _initsize_above(state: State, facts: Facts) -> Iterable[NightFinding]:
     if used <= 0 or initsize <= need * (1 + facts.oversize_share):
         return
     days = min(DEMAND_DAYS, (state.last_day - state.days[0].day).days + 1)
-    yield NightFinding(
+    yield _finding(
         "INITSIZE_ABOVE_NEED",
         f"INITSIZE of {state.structure} of {state.qsg} is {format_mib(initsize)}; the highest peaks of {days} days need about "
         f"{format_mib(round(need))}. What an outage would pile up is not in it.",

@@ -11,10 +11,10 @@ import os
 import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import ProcessPoolExecutor
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
 
-from spark_jobs.forecast import DailyPeaks, Forecast, Resize, forecast
+from planner_core.contracts.forecasts import Forecast
+from spark_jobs.forecast import DailyPeaks, Resize, forecast
 from spark_jobs.night.levels import Named
 
 FEWEST_FOR_PROCESSES = 60
@@ -35,12 +35,10 @@ class Task:
     is_simulated: bool
 
 
-def forecast_all(
-    tasks: Sequence[Task], *, told: Callable[[int], None] = lambda done: None
-) -> list[dict[str, Any]]:
-    """Return the forecasts in the order of their tasks, as RESULT.json has them."""
+def forecast_all(tasks: Sequence[Task], *, told: Callable[[int], None] = lambda done: None) -> list[Forecast]:
+    """Return the forecasts in the order of their tasks."""
     processes = min(os.cpu_count() or 1, len(tasks) // (FEWEST_FOR_PROCESSES // 2))
-    made: list[dict[str, Any]] = []
+    made: list[Forecast] = []
     if processes < 2:  # noqa: PLR2004 - this one
         for task in tasks:
             made.append(made_of(task))
@@ -55,20 +53,17 @@ def forecast_all(
     return made
 
 
-def made_of(task: Task) -> dict[str, Any]:
+def made_of(task: Task) -> Forecast:
     """Make one forecast."""
-    found: Forecast = forecast(
+    found = forecast(
         task.peaks,
         levels=[one.level for one in task.levels],
         horizon_days=task.horizon_days,
         made_on=task.made_on,
         resizes=task.resizes,
     )
-    return found.as_json() | {
-        "total": task.total,
-        "levels": [one.as_json() for one in task.levels],
-        "is_simulated": task.is_simulated,
-    }
+    levels = tuple(one.stored for one in task.levels)
+    return replace(found, total=task.total, levels=levels, is_simulated=task.is_simulated)
 
 
 def _end_with_parent() -> None:

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING
 
+from planner_core.contracts.forecasts import ForecastLevel, LevelKind
 from planner_core.sizing.structure_size import published_curve
 from spark_jobs.forecast import Level, Resize
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from planner_core.contracts.fits import CurveFit
+    from planner_core.contracts.nightly import PlannedStructure
     from spark_jobs.night.collect import Policy, Series
-    from spark_jobs.night.facts import Plan
-
-Kind = Literal["offload", "full_threshold", "full", "size"]
 
 NEWEST_LEVEL = 25
 """CFCC level whose published base is taken where neither the site nor a fit tells one: the largest."""
@@ -27,18 +27,16 @@ class Named:
     """A level, and what it is."""
 
     level: Level
-    kind: Kind
+    kind: LevelKind
     percent: float
 
-    def as_json(self) -> dict[str, Any]:
-        """As RESULT.json has it."""
+    @property
+    def stored(self) -> ForecastLevel:
+        """The level as it is stored with its forecast."""
         value = self.level.value
-        return {
-            "name": self.level.name,
-            "kind": self.kind,
-            "percent": self.percent,
-            "value": None if value is None else round(value),
-        }
+        return ForecastLevel(
+            self.level.name, self.kind, self.percent, None if value is None else round(value)
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +57,7 @@ class Limits:
         return (size_bytes - self.base_bytes) / (self.size_bytes - self.base_bytes)
 
 
-def limits_of(series: Series, policy: Policy, plan: Plan | None, *, base_bytes: float) -> Limits:
+def limits_of(series: Series, policy: Policy, plan: PlannedStructure | None, *, base_bytes: float) -> Limits:
     """Return the limits of a structure: the site's own word, else its plan's.
 
     How far it may grow is what it was allocated with: a SIZE that the policy was given since is pending until the
@@ -126,13 +124,16 @@ def resizes(limits: Limits) -> list[Resize]:
 def base_of(
     facility: str | None,
     cfcc_levels: Mapping[str, int],
-    curves: Sequence[Mapping[str, Any]],
+    curves: Sequence[CurveFit],
 ) -> float:
     """Return what an empty structure takes: as fitted to its coupling facility, else as published."""
     for curve in curves:
-        if curve.get("state") == "fitted" and facility and curve.get("coupling_facility") == facility:
-            base = curve.get("base_bytes")
-            if base:
-                return float(base["value"])
+        if (
+            curve.state == "fitted"
+            and facility
+            and curve.coupling_facility == facility
+            and curve.base_bytes is not None
+        ):
+            return curve.base_bytes.value
     level = cfcc_levels.get(facility or "", NEWEST_LEVEL)
     return float(published_curve(cfcc_level=max(level, 1)).curve.base)

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import hashlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from deltalake import DeltaTable
 
+from planner_core.contracts.nightly import SCHEMA, NightlyFacts, NightlyResult
 from spark_jobs.fit import fit_all, fit_mix
 from spark_jobs.forecast import DailyPeaks, score
 from spark_jobs.history.days import day_fingerprints
@@ -28,7 +30,7 @@ from spark_jobs.night.collect import (
     number,
 )
 from spark_jobs.night.daily import Daily, DailySnapshot, Filed
-from spark_jobs.night.facts import Facts
+from spark_jobs.night.facts import by_structure
 from spark_jobs.night.findings import DEMAND_DAYS, DataSetState, Day, State, findings_of
 from spark_jobs.night.forecasts import Task, forecast_all
 from spark_jobs.night.levels import Limits, base_of, data_set_levels, limits_of, resizes, structure_levels
@@ -40,9 +42,13 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from pyspark.sql import SparkSession
 
+    from planner_core.contracts.fits import CurveFit
+    from planner_core.contracts.forecasts import Forecast, Score
+    from planner_core.contracts.nightly import PlannedStructure
     from spark_jobs.history.store import Snapshot
 
-SCHEMA = 1
+    Plans = Mapping[tuple[str, str], tuple[PlannedStructure, ...]]
+
 BATCH_ROWS = 30_000_000
 """So many rows of the history are reduced and kept at once; a run that is killed loses no more."""
 FIRST_BATCH_ROWS = 2_000_000
@@ -86,15 +92,15 @@ class _Work:
 
 def night(
     history_url: str,
-    facts: Facts,
+    facts: NightlyFacts,
     *,
     make_session: MakeSession,
     work_dir: Path,
     progress: Progress,
     republish: bool = False,
     batch_rows: int = BATCH_ROWS,
-) -> dict[str, Any]:
-    """Make one night's results, as RESULT.json has them."""
+) -> NightlyResult:
+    """Return the results of one nightly run."""
     reduction = bring_up_to_date(
         history_url, make_session=make_session, work_dir=work_dir, progress=progress, batch_rows=batch_rows
     )
@@ -106,9 +112,10 @@ def night(
         daily = daily_of(kept, days)
         told = sorted(day for one in kept.filed().values() for day in one.days)
     with progress.stage("fitting", "Fitting curves and message mixes"):
-        curves = [fit.as_json() for fit in fit_all(collected.points)]
-        mixes = [mix.as_json() for mix in fit_mix(collected.queue_days, collected.structure_days)]
-    limits = _limits(collected, facts, [*curves, *facts.current_curves])
+        curves = fit_all(collected.points)
+        mixes = fit_mix(collected.queue_days, collected.structure_days)
+    plans = by_structure(facts.plans)
+    limits = _limits(collected, facts, plans, [*curves, *facts.current_curves])
     tasks = _tasks(collected, limits, facts)
     with progress.stage("forecasting", f"{len(tasks)} forecasts"):
         forecasts = forecast_all(
@@ -119,29 +126,29 @@ def night(
         )
     with progress.stage("scoring", f"{len(facts.past_forecasts)} past forecasts"):
         scores = _scores(collected, facts)
-    states = _states(collected, limits, facts, forecasts)
-    return {
-        "schema": SCHEMA,
-        "history": shown(history_url),
-        "history_version": None if reduction.snapshot is None else reduction.snapshot.delta.version(),
-        "first_day": told[0] if told else None,
-        "last_day": told[-1] if told else None,
-        "days_total": reduction.days_total,
-        "days_reduced": len(reduction.reduced),
-        "days_gone": len(reduction.gone),
-        "rows_read": reduction.rows_read,
-        "spark": reduction.started_spark,
-        "seconds": progress.seconds,
-        "curves": curves,
-        "mixes": mixes,
-        "forecasts": forecasts,
-        "scores": scores,
-        "findings": [one.as_json() for one in findings_of(states, facts)],
-        "days": sorted(days),
-        "daily": daily,
-        "published": published,
-        "simulated": collected.simulated(),
-    }
+    states = _states(collected, limits, plans, forecasts)
+    return NightlyResult(
+        schema=SCHEMA,
+        history=shown(history_url),
+        history_version=None if reduction.snapshot is None else reduction.snapshot.delta.version(),
+        first_day=dt.date.fromisoformat(told[0]) if told else None,
+        last_day=dt.date.fromisoformat(told[-1]) if told else None,
+        days_total=reduction.days_total,
+        days_reduced=len(reduction.reduced),
+        days_gone=len(reduction.gone),
+        rows_read=reduction.rows_read,
+        spark=reduction.started_spark,
+        seconds=progress.seconds,
+        curves=tuple(curves),
+        mixes=tuple(mixes),
+        forecasts=tuple(forecasts),
+        scores=tuple(scores),
+        findings=tuple(findings_of(states, facts)),
+        days=tuple(map(dt.date.fromisoformat, sorted(days))),
+        published=published,
+        daily=tuple(daily),
+        simulated=tuple(collected.simulated()),
+    )
 
 
 # ---- reducing --------------------------------------------------------------------------------------------------------
@@ -343,7 +350,7 @@ def digests(kept: DailySnapshot) -> dict[str, str]:
 
 
 def _days_to_tell(
-    reduction: Reduction, facts: Facts, published: Mapping[str, str], *, republish: bool
+    reduction: Reduction, facts: NightlyFacts, published: Mapping[str, str], *, republish: bool
 ) -> set[str]:
     """Return the UTC days whose figures the application has to replace."""
     if republish:
@@ -359,18 +366,18 @@ def _days_to_tell(
 
 
 def _limits(
-    collected: Collected, facts: Facts, curves: Sequence[Mapping[str, Any]]
+    collected: Collected, facts: NightlyFacts, planned: Plans, curves: Sequence[CurveFit]
 ) -> dict[tuple[str, str], Limits]:
     found = {}
     for key, series in collected.structures.items():
-        plans = facts.plans.get(key, ())
+        plans = planned.get(key, ())
         base = base_of(series.coupling_facility, facts.cfcc_levels, curves)
         policy = collected.policies.get(key, Policy())
         found[key] = limits_of(series, policy, plans[0] if plans else None, base_bytes=base)
     return found
 
 
-def _tasks(collected: Collected, limits: Mapping[tuple[str, str], Limits], facts: Facts) -> list[Task]:
+def _tasks(collected: Collected, limits: Mapping[tuple[str, str], Limits], facts: NightlyFacts) -> list[Task]:
     made_on = _made_on(collected, facts)
     tasks = []
     for key, series in sorted(collected.structures.items()):
@@ -404,7 +411,7 @@ def _tasks(collected: Collected, limits: Mapping[tuple[str, str], Limits], facts
     return tasks
 
 
-def _made_on(collected: Collected, facts: Facts) -> dict[str, int]:
+def _made_on(collected: Collected, facts: NightlyFacts) -> dict[str, int]:
     """Return the day that each group's forecasts count from: yesterday, but a simulated group lives in its own time."""
     found: dict[str, int] = {}
     for one in collected.series():
@@ -430,18 +437,19 @@ def _blocks(one: DataSet) -> DailyPeaks:
     )
 
 
-def _scores(collected: Collected, facts: Facts) -> list[dict[str, Any]]:
+def _scores(collected: Collected, facts: NightlyFacts) -> list[Score]:
     found = []
-    for number_, told in facts.past_forecasts:
-        key = (told["qsg"], told["structure"])
+    for past in facts.past_forecasts:
+        forecast = past.json
+        key = (forecast.qsg, forecast.structure)
         actual: DailyPeaks | None = None
-        if told["measure"] == "smds_blocks":
-            data_set = collected.data_sets.get((*key, told.get("queue_manager") or ""))
+        if forecast.measure == "smds_blocks":
+            data_set = collected.data_sets.get((*key, forecast.queue_manager or ""))
             actual = None if data_set is None else _blocks(data_set)
         elif key in collected.structures:
-            actual = _peaks(collected.structures[key], told["measure"])
+            actual = _peaks(collected.structures[key], forecast.measure)
         if actual is not None:
-            found.append({"forecast_id": number_, **score(told, actual).as_json()})
+            found.append(score(forecast, actual, forecast_id=past.id))
     return found
 
 
@@ -451,12 +459,12 @@ def _scores(collected: Collected, facts: Facts) -> list[dict[str, Any]]:
 def _states(
     collected: Collected,
     limits: Mapping[tuple[str, str], Limits],
-    facts: Facts,
-    forecasts: Sequence[Mapping[str, Any]],
+    plans: Plans,
+    forecasts: Sequence[Forecast],
 ) -> list[State]:
-    of_structure: dict[tuple[str, str], list[Mapping[str, Any]]] = {}
+    of_structure: dict[tuple[str, str], list[Forecast]] = {}
     for one in forecasts:
-        of_structure.setdefault((one["qsg"], one["structure"]), []).append(one)
+        of_structure.setdefault((one.qsg, one.structure), []).append(one)
     data_sets: dict[tuple[str, str], list[DataSetState]] = {}
     last_days: dict[str, int] = {}
     for series in collected.series():
@@ -480,7 +488,7 @@ def _states(
             offload_pct=limits[key].offload_pct,
             forecasts=of_structure.get(key, ()),
             data_sets=data_sets.get(key, ()),
-            plans=facts.plans.get(key, ()),
+            plans=plans.get(key, ()),
             is_simulated=bool(series.is_simulated.any()),
         )
         for key, series in sorted(collected.structures.items())

@@ -7,6 +7,7 @@ Services Guide, Coupling Facility Storage Increment. IXL015I: the same report, p
 from __future__ import annotations
 
 import copy
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -122,7 +123,7 @@ def test_the_level_has_an_explanation() -> None:
 
 
 def test_a_fitted_curve_stays_and_a_higher_level_in_the_preflist_is_told() -> None:
-    curve = fitted_curve(version=7, fit={**TWO_COSTS, "cfcc_level": 24})
+    curve = fitted_curve(version=7, fit=replace(TWO_COSTS, cfcc_level=24))
     document = read_object(varied(cfcc_level=24, curve={"fitted": 7}, coupling_facilities__1__cfcc_level=25))
     result = evaluate(document, curve=curve)
     app, admin = result.structures[1], result.structures[0]

@@ -9,12 +9,20 @@ from datetime import UTC, date, datetime, timedelta
 from typing import Any
 
 from app.fits.charts import fit_charts
-from app.fits.fits import Estimate, Fit, FitPoint
+from app.fits.fits import Fit
 from app.forecasts.charts import outlook_chart
-from app.forecasts.service import Band, Crossing, Outlook, Peak, Score, StructureForecast
+from app.forecasts.service import MeasuredDay, Outlook
 from app.nightly.models import FitState
 from app.usage.observed import ComparedSize
 from app.web.charts import Chart
+from planner_core.contracts.fits import Estimate, FitPoint, LeftOut, RatioCount, Residuals
+from planner_core.contracts.forecasts import (
+    Crossing,
+    CrossingState,
+    QuantileDates,
+    QuantileDays,
+    Score,
+)
 from planner_core.document.model import PlanDocument
 from planner_core.plan.evaluate import compare_curves
 from planner_core.sizing.fitted import fitted_curve
@@ -37,14 +45,14 @@ class AheadSpecimens:
     horizon_days: int
     score: Score
     comparison: Mapping[str, Any]
-    full: StructureForecast
+    full: Outlook
     sizes: tuple[ComparedSize, ...]
 
 
 def ahead(document: PlanDocument) -> AheadSpecimens:
     """Invented figures, and the comparison of a plan under an invented curve."""
     fit = _fit()
-    outlook = Outlook(_forecast(), tuple(_peaks()), None, ())
+    outlook = _outlook()
     drawn = outlook_chart(outlook)
     fitted = fit_charts(fit)
     if drawn is None or fitted is None:
@@ -59,28 +67,22 @@ def ahead(document: PlanDocument) -> AheadSpecimens:
         ),
         fit_chart=fitted.charts[1],
         outlook_chart=drawn.charts[0],
-        crossings=outlook.forecast.crossings,
-        horizon_days=outlook.forecast.horizon_days,
-        score=Score(28, 0.081, 210.0, 0.79, "Over 28 days 8.1 % off on average."),
-        comparison=_comparison(document),
-        full=replace(_forecast(), full=Fullness("was_full", 102, 2, _MADE_ON - timedelta(days=2), _MADE_ON)),
+        crossings=outlook.crossings,
+        horizon_days=outlook.horizon_days,
+        score=Score(
+            days_scored=28,
+            wape=0.081,
+            pinball=0.1,
+            coverage80=0.79,
+            sentence="Over 28 days 8.1 % off on average.",
+        ),
+        comparison=compare_curves(document, fitted_curve(version=17, fit=fit)).as_json(),
+        full=replace(outlook, fullness=Fullness("was_full", 102, 2, _MADE_ON - timedelta(days=2), _MADE_ON)),
         sizes=tuple(
             ComparedSize("MYDATA", "SQ03MYDATA", 65_536, 98_304, allocated, at)
             for allocated, at in ((131_072, _ALLOCATED_AT), (32_768, _ALLOCATED_AT), (None, None))
         ),
     )
-
-
-def _comparison(document: PlanDocument) -> Mapping[str, Any]:
-    def estimate(value: float) -> dict[str, float]:
-        return {"value": value, "low": value * 0.99, "high": value * 1.01}
-
-    fit = {
-        "state": "fitted", "coupling_facility": "CF01", "cfcc_level": 25, "confidence": 0.9, "first_day": "2026-09-01",
-        "last_day": "2026-11-19", "ratio": [1, 6], "base_bytes": estimate(20 * MIB), "bundle_bytes": estimate(_BUNDLE),
-        "entry_bytes": None, "element_bytes": None,
-    }  # fmt: skip
-    return compare_curves(document, fitted_curve(version=17, fit=fit)).as_json()
 
 
 def _fit() -> Fit:
@@ -91,56 +93,56 @@ def _fit() -> Fit:
         entries = round((size - base - away) / _BUNDLE)
         out = "seen on one day only" if nth == 5 else None  # noqa: PLR2004 - one of them
         points.append(
-            FitPoint("SQ03", f"APPL{nth}", "2026-09-01", "2026-11-19", 80, 7680, size, entries, 6 * entries, size - away, away, out)
+            FitPoint(
+                qsg="SQ03", structure=f"APPL{nth}", first_day=date(2026, 9, 1), last_day=date(2026, 11, 19), days=80,
+                observations=7680, size_bytes=size, entries=entries, elements=6 * entries, fitted_bytes=size - away,
+                residual_bytes=away, left_out=out,
+            )
         )  # fmt: skip
     return Fit(
-        version=17, run_id=42, coupling_facility="CF01", cfcc_level=25, state=FitState.ACCEPTED, reason="", is_current=True,
+        version=17, run_id=42, coupling_facility="CF01", cfcc_level=25, state=FitState.ACCEPTED, is_current=True,
         is_simulated=True, made_at=datetime(2026, 11, 21, 2, tzinfo=UTC), first_day=date(2026, 9, 1),
-        last_day=date(2026, 11, 19), qsgs=("SQ03",), confidence_percent=90.0, kind="bundle", note="",
-        base=Estimate(base, 0.95 * base, 1.05 * base), entry=None, element=None,
-        bundle=Estimate(_BUNDLE, 0.99 * _BUNDLE, 1.01 * _BUNDLE), ratio=(1, 6), ratios=((6.0, 7),), structures=7,
-        points_used=6, left_out=(("seen on one day only", 1),), cuts=(), deviation_bytes=130_000.0, largest_bytes=200_000.0,
-        largest_share=0.002, points=tuple(points),
+        last_day=date(2026, 11, 19), qsgs=("SQ03",), kind="bundle", base_bytes=Estimate(base, 0.95 * base, 1.05 * base),
+        bundle_bytes=Estimate(_BUNDLE, 0.99 * _BUNDLE, 1.01 * _BUNDLE), ratios=(RatioCount(6.0, 7),), structures=7,
+        points_used=6, points_left_out=(LeftOut("seen on one day only", 1),),
+        residuals=Residuals(130_000.0, 200_000.0, 0.002), points=tuple(points),
     )  # fmt: skip
 
 
-def _forecast() -> StructureForecast:
-    bands = [
-        Band(_MADE_ON + timedelta(days=nth), 700.0 + 2 * nth, 800.0 + 3 * nth, 900.0 + 4 * nth)
-        for nth in range(1, 61)
-    ]
-    made = (
-        ("offload at 70 %", 700.0, "already_crossed", None, _MADE_ON - timedelta(days=3)),
-        ("FULLTHRESHOLD 85 %", 850.0, "within", (12, 30, 55), None),
-        ("SIZE", 1000.0, "possible", (41, None, None), None),
-        ("another", 1100.0, "beyond", None, None),
-        ("of no known limit", None, "no_limit", None, None),
-        ("without a forecast", 1200.0, "no_forecast", None, None),
+def _outlook() -> Outlook:
+    days = range(1, 61)
+    made: tuple[tuple[str, float | None, CrossingState, QuantileDays, date | None], ...] = (
+        ("offload at 70 %", 700.0, "already_crossed", QuantileDays(), _MADE_ON - timedelta(days=3)),
+        ("FULLTHRESHOLD 85 %", 850.0, "within", QuantileDays(12, 30, 55), None),
+        ("SIZE", 1000.0, "possible", QuantileDays(41), None),
+        ("another", 1100.0, "beyond", QuantileDays(), None),
+        ("of no known limit", None, "no_limit", QuantileDays(), None),
+        ("without a forecast", 1200.0, "no_forecast", QuantileDays(), None),
     )
-    return StructureForecast(
-        id=1, run_id=42, qsg="SQ03", structure="APPLICATION1", measure="entries", queue_manager="", state="forecast",
-        is_simulated=True, sentence="", made_on=_MADE_ON, first_day=_MADE_ON - timedelta(days=59), last_day=_MADE_ON,
-        days_measured=60, horizon_days=60, model="", growth=(0.02, 0.08, 0.14), bands=tuple(bands), highest=None,
-        crossings=tuple(_crossing(*each) for each in made), resizes=(), notes=(),
+    return Outlook(
+        id=1, run_id=42, qsg="SQ03", structure="APPLICATION1", measure="entries", unit="entries", state="forecast",
+        is_simulated=True, made_on=_MADE_ON, first_day=_MADE_ON - timedelta(days=59), last_day=_MADE_ON,
+        days_measured=60, horizon_days=60, growth_per_30_days={"p10": 0.02, "p50": 0.08, "p90": 0.14},
+        quantiles={
+            "p10": tuple(700.0 + 2 * nth for nth in days),
+            "p50": tuple(800.0 + 3 * nth for nth in days),
+            "p90": tuple(900.0 + 4 * nth for nth in days),
+        },
+        crossings=tuple(_crossing(*each) for each in made), peaks=tuple(_peaks()), earlier=(),
     )  # fmt: skip
 
 
 def _crossing(
-    level: str,
-    value: float | None,
-    state: str,
-    days: tuple[int | None, int | None, int | None] | None,
-    last: date | None,
+    level: str, value: float | None, state: CrossingState, days: QuantileDays, last: date | None
 ) -> Crossing:
-    p10, p50, p90 = days or (None, None, None)
     return Crossing(
         level=level,
         value=value,
         state=state,
         sentence="",
-        probability=None if value is None else 0.42,
-        days=(p10, p50, p90),
-        dates=(_date(p10), _date(p50), _date(p90)),
+        probability_within_horizon=None if value is None else 0.42,
+        days=days,
+        dates=QuantileDates(_date(days.p10), _date(days.p50), _date(days.p90)),
         last_crossed=last,
     )
 
@@ -149,9 +151,9 @@ def _date(days: int | None) -> date | None:
     return None if days is None else _MADE_ON + timedelta(days=days)
 
 
-def _peaks() -> list[Peak]:
+def _peaks() -> list[MeasuredDay]:
     first = _MADE_ON - timedelta(days=59)
     return [
-        Peak(first + timedelta(days=nth), None if nth in (20, 22) else 600 + 3 * nth, 1000)
+        MeasuredDay(first + timedelta(days=nth), None if nth in (20, 22) else 600 + 3 * nth, 1000)
         for nth in range(60)
     ]

@@ -12,9 +12,11 @@ from sqlalchemy import select
 from app.database.engine import Database
 from app.jobs.models import JobRun, JobState
 from app.nightly import results
-from app.nightly.models import FitVersion, Forecast, Trigger
-from app.nightly.results import NightResult, Result
+from app.nightly.models import FitVersion, StoredForecast, Trigger
+from app.nightly.results import Result
 from app.nightly.service import queue
+from planner_core.contracts.files import parsed
+from planner_core.contracts.nightly import NightlyResult
 
 AT = datetime(2026, 11, 21, 2, 0, tzinfo=UTC)
 MADE_ON = date(2026, 11, 20)
@@ -255,7 +257,7 @@ def store_night(
         run = queue(session, Trigger.REQUEST)
         job = session.get(JobRun, run.job_id)
         assert job is not None
-        results.store(session, run, Result(NightResult.model_validate(written), written), at=AT)
+        results.store(session, run, Result(parsed(NightlyResult, written), written), at=AT)
         job.state = JobState.DONE
         session.flush()
         return run.id
@@ -276,4 +278,4 @@ def versions(database: Database) -> list[int]:
 def forecast_ids(database: Database) -> list[int]:
     """The numbers of all forecasts."""
     with database.session(writes=False) as session:
-        return list(session.scalars(select(Forecast.id).order_by(Forecast.id)))
+        return list(session.scalars(select(StoredForecast.id).order_by(StoredForecast.id)))

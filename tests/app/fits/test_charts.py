@@ -14,9 +14,10 @@ from app.fits import fits
 from app.fits.charts import fit_charts, published_in_words
 from app.fits.fits import Fit
 from app.forecasts.charts import outlook_chart
-from app.forecasts.service import Outlook, Peak, outlooks
+from app.forecasts.service import MeasuredDay, Outlook, outlooks
 from app.web.chart_svg import drawings
 from app.web.charts import Chart, Line, Spot, runs
+from planner_core.contracts.files import plain
 from tests.app.fits.support import (
     MADE_ON,
     QSG,
@@ -71,9 +72,7 @@ def test_a_long_span_is_drawn_by_the_highest_of_each_whole_week(outlook: Outlook
     weekend = {each.day for each in outlook.peaks if each.day.weekday() >= 5}
     assert weekend
     assert not weekend & {day for day, _ in peak.points}, "lower than the other days of its week"
-    short = chart_of(
-        replace(outlook, peaks=outlook.peaks[-30:], forecast=replace(outlook.forecast, bands=()))
-    )
+    short = chart_of(replace(outlook, peaks=outlook.peaks[-30:], quantiles={}))
     assert short.heading == "Peak of each day"
     assert len(values(short.lines[0])) == 30
 
@@ -83,17 +82,17 @@ def test_a_long_span_has_a_finer_chart_with_every_day(outlook: Outlook) -> None:
     assert found is not None
     (days,) = found.finer
     middle, peak = days.lines
-    measured = [each for each in outlook.peaks if each.value is not None]
+    measured = [each for each in outlook.peaks if each.peak is not None]
     assert (len(values(middle)), len(values(peak))) == (180, len(measured))
 
 
 def test_days_that_were_not_measured_are_a_gap(outlook: Outlook) -> None:
-    forecast = replace(outlook.forecast, bands=())
     first = MADE_ON - timedelta(days=10)
     peaks = [
-        Peak(first + timedelta(days=nth), None if nth in (3, 5) else 100 + nth, 1000) for nth in range(10)
+        MeasuredDay(first + timedelta(days=nth), None if nth in (3, 5) else 100 + nth, 1000)
+        for nth in range(10)
     ]
-    (peak,) = chart_of(replace(outlook, forecast=forecast, peaks=tuple(peaks))).lines
+    (peak,) = chart_of(replace(outlook, quantiles={}, peaks=tuple(peaks))).lines
     assert [len(run) for run in runs(peak.points)] == [3, 1, 4]
 
 
@@ -126,8 +125,8 @@ def test_a_level_shows_over_which_days_it_is_likely_passed_first(outlook: Outloo
 
 
 def test_a_level_that_is_far_away_is_named_and_not_drawn(outlook: Outlook) -> None:
-    far = tuple(replace(each, value=(each.value or 0) * 100) for each in outlook.forecast.crossings)
-    chart = chart_of(replace(outlook, forecast=replace(outlook.forecast, crossings=far)))
+    far = tuple(replace(each, value=(each.value or 0) * 100) for each in outlook.crossings)
+    chart = chart_of(replace(outlook, crossings=far))
     assert chart.levels == ()
     assert all(each.level in chart.note for each in far)
 
@@ -141,7 +140,7 @@ def test_a_drawing_says_in_words_what_it_shows(outlook: Outlook) -> None:
 def test_without_history_the_days_to_come_are_drawn_and_without_both_nothing(outlook: Outlook) -> None:
     assert [line.name for line in chart_of(replace(outlook, peaks=())).lines] == ["middle", "peak"]
     assert values(chart_of(replace(outlook, peaks=())).lines[1]) == []
-    assert outlook_chart(replace(outlook, peaks=(), forecast=replace(outlook.forecast, bands=()))) is None
+    assert outlook_chart(replace(outlook, peaks=(), quantiles={})) is None
 
 
 # ---- fits ------------------------------------------------------------------------------------------------------------
@@ -225,7 +224,7 @@ def test_what_the_jobs_write_is_read_and_drawn(tmp_path_factory: pytest.TempPath
 
     database = Database(database_url("", data_dir=tmp_path_factory.mktemp("real")))
     sample = allocation_points(3, ratios=((1, 6), (1, 12)), days=40)
-    fit = fit_curve([AllocationPoint(**row) for row in sample.rows]).as_json()
+    fit = plain(fit_curve([AllocationPoint(**row) for row in sample.rows]))
     peaks = np.asarray(daily_peaks(4, days=200).peaks[:200])
     first = MADE_ON - timedelta(days=199)
     total = float(np.nanmax(peaks)) * 1.2
@@ -241,16 +240,16 @@ def test_what_the_jobs_write_is_read_and_drawn(tmp_path_factory: pytest.TempPath
         }
         for nth, peak in enumerate(peaks)
     ]  # fmt: skip
-    store_night(database, curves=[json.loads(json.dumps(fit))], forecasts=[made.as_json()], days=days)
+    store_night(database, curves=[json.loads(json.dumps(fit))], forecasts=[plain(made)], days=days)
     with database.session(writes=False) as session:
         (outlook,) = outlooks(session, QSG, STRUCTURE)
         kept = fits.get_fit(session, 1)
-    assert kept.base is not None
-    assert kept.base.low < sample.truth.base_bytes * 1.1
+    assert kept.base_bytes is not None
+    assert kept.base_bytes.low < sample.truth.base_bytes * 1.1
     assert [chart.id for chart in charts_of(kept)] == ["entries", "residuals"]
-    assert [each.level for each in outlook.forecast.crossings] == ["FULLTHRESHOLD 85 %", "SIZE"]
-    assert len(outlook.forecast.bands) == 180
-    assert outlook.forecast.bands[0].day == date(2026, 11, 21)
+    assert [each.level for each in outlook.crossings] == ["FULLTHRESHOLD 85 %", "SIZE"]
+    assert len(outlook.bands) == 180
+    assert outlook.bands[0].day == date(2026, 11, 21)
     chart = chart_of(outlook)
     assert chart.heading == "Highest of each week"
     assert len(chart.levels) == 2

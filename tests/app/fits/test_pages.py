@@ -448,4 +448,4 @@ def test_a_level_holds_for_the_next_night(app: FastAPI) -> None:
     send_json(app, "PUT", "/api/v1/plans/SQ03", changed())
     with app.state.database.session(writes=False) as session:
         told = facts_of(session, app.state.settings, today=date(2026, 11, 21))
-    assert told["cfcc_levels"] == {"CF01": 24, "CF02": 25}
+    assert told.cfcc_levels == {"CF01": 24, "CF02": 25}

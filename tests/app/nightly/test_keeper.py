@@ -18,7 +18,8 @@ from app.nightly import keeper as keeping
 from app.nightly import report, repository, service
 from app.nightly import results as bringing
 from app.nightly.errors import NightUnderWay
-from app.nightly.models import FitState, Forecast, Trigger
+from app.nightly.models import FitState, StoredForecast, Trigger
+from app.nightly.service import SeverityCounts
 from app.plans import service as plans
 from app.settings import Settings
 from tests.app.nightly.support import (
@@ -59,7 +60,7 @@ def test_a_night_stores_what_its_job_made_and_ends_with_a_sentence(
     assert (run.days_total, run.days_reduced, run.rows_read) == (5, 5, 500)
     assert (run.first_day, run.last_day) == (LAST - timedelta(days=4), LAST)
     assert run.seconds == {"reducing": 0.5, "fitting": 0.1}
-    assert run.findings == {"error": 0, "warning": 1, "info": 0}
+    assert run.finding_counts == SeverityCounts(warning=1)
     assert {name: len(rows) for name, rows in results(database).items()} == {
         "fitted_curves": 1, "forecasts": 1, "forecast_scores": 0, "night_findings": 1, "daily_structure_usage": 5,
     }  # fmt: skip
@@ -282,7 +283,8 @@ def test_a_second_forecast_of_one_day_takes_the_place_of_the_first(
     put_day(settings, LAST, peak=850)  # more of the day was read after the first run
     put_day(settings, LAST + timedelta(days=1), peak=600, structure="APP3")
     run = night(database, settings)
-    assert run.counts["forecasts"] == 2
+    assert run.brought is not None
+    assert run.brought.forecasts == 2
     with database.session(writes=False) as session:
         kept, _ = repository.page_of_forecasts(session, offset=0, limit=10, latest_only=False)
         assert sorted((each.structure, each.run_id, each.is_latest) for each in kept) == [
@@ -330,7 +332,7 @@ def test_old_forecasts_go_with_their_scores_but_the_latest_and_those_to_be_score
         (old,) = repository.forecasts_of_series(session, qsg="SQ03", structure="APP1", measure="entries")
         number = old.id
         assert repository.scores_of(session, number)
-        session.execute(update(Forecast).values(score_on=None if is_done else date(2099, 1, 1)))
+        session.execute(update(StoredForecast).values(score_on=None if is_done else date(2099, 1, 1)))
     put_days(settings, 4)
     night(database, kept)
     with database.session(writes=False) as session:

@@ -252,7 +252,7 @@ def test_the_answers_of_all_get_operations_are_as_described(
     store(own_app, ten_days())
     store_night(own_app.state.database, curves=[fit_json()], forecasts=[forecast_json()], days=daily())
     level = send_json(own_app, "PUT", "/api/v1/cf-levels/CF01", {"cfcc_level": 25})
-    validator(description, {"$ref": "#/components/schemas/LevelAnswer"}).validate(level.json())
+    validator(description, {"$ref": "#/components/schemas/LevelChanged"}).validate(level.json())
     received = post_json(own_app, "/api/v1/uploads", {})
     assert received.status == 201
     finish(own_app, received.json()["job"]["id"])

@@ -5,12 +5,14 @@ from __future__ import annotations
 import json
 import re
 from dataclasses import replace
+from datetime import date
 from fractions import Fraction
 from typing import Any
 
 import pytest
 from hypothesis import given, settings
 
+from planner_core.contracts.fits import CurveFit, Estimate
 from planner_core.document.reading import read_object
 from planner_core.errors import PlanRefused
 from planner_core.plan.evaluate import compare_curves, evaluate
@@ -28,29 +30,26 @@ from tests.planner_core.calculator import recalculate
 from tests.planner_core.plan.test_explanations import ECHOED, numbers
 from tests.planner_core.plans import BASE, documents, varied
 
-TWO_COSTS: dict[str, Any] = {
-    "state": "fitted",
-    "reason": None,
-    "coupling_facility": "CF01",
-    "cfcc_level": 25,
-    "first_day": "2026-01-05",
-    "last_day": "2026-11-20",
-    "confidence": 0.9,
-    "kind": "two_costs",
-    "base_bytes": {"value": 24117248.5, "low": 23592960.0, "high": 24641536.25},
-    "entry_bytes": {"value": 612.125, "low": 605.0, "high": 619.5},
-    "element_bytes": {"value": 271.5, "low": 270.25, "high": 272.75},
-    "bundle_bytes": {"value": 2241.125, "low": 2236.0, "high": 2246.5},
-    "ratio": [1, 6],
-}
-BUNDLE = TWO_COSTS | {"kind": "bundle", "entry_bytes": None, "element_bytes": None}
+TWO_COSTS = CurveFit(
+    state="fitted",
+    coupling_facility="CF01",
+    cfcc_level=25,
+    first_day=date(2026, 1, 5),
+    last_day=date(2026, 11, 20),
+    kind="two_costs",
+    base_bytes=Estimate(24117248.5, 23592960.0, 24641536.25),
+    entry_bytes=Estimate(612.125, 605.0, 619.5),
+    element_bytes=Estimate(271.5, 270.25, 272.75),
+    bundle_bytes=Estimate(2241.125, 2236.0, 2246.5),
+)
+BUNDLE = replace(TWO_COSTS, kind="bundle", entry_bytes=None, element_bytes=None)
 """Data that held one ratio."""
-OWN_RATIO = BUNDLE | {"ratio": [10, 73], "bundle_bytes": {"value": 2600.0, "low": 2590.0, "high": 2610.0}}
+OWN_RATIO = replace(BUNDLE, ratio=(10, 73), bundle_bytes=Estimate(2600.0, 2590.0, 2610.0))
 """Data that held one ratio which is not 1:6."""
 
 
 @pytest.mark.parametrize("fit", [TWO_COSTS, BUNDLE])
-def test_a_structure_takes_the_fitted_base_and_a_fitted_bundle_for_each_entry(fit: dict[str, Any]) -> None:
+def test_a_structure_takes_the_fitted_base_and_a_fitted_bundle_for_each_entry(fit: CurveFit) -> None:
     result = evaluate(read_object(varied(curve={"fitted": 17})), curve=fitted_curve(version=17, fit=fit))
     application = result.structures[1]
     # 100 000 messages of 1024 bytes: (1024 + 372) / 256 are six elements, so entries and elements both bind.
@@ -87,7 +86,7 @@ def test_the_price_at_another_ratio_alone_gives_no_curve() -> None:
     """Every structure would be sized at that ratio, or by the least that an element can cost."""
     with pytest.raises(PlanRefused, match=r"at 10:73, and structures are allocated at 1:6.*Use 'published'"):
         fitted_curve(version=3, fit=OWN_RATIO)
-    both = TWO_COSTS | {"ratio": [1, 2]}
+    both = replace(TWO_COSTS, ratio=(1, 2))
     assert fitted_curve(version=3, fit=both).elements_per_entry == 6
     assert fitted_curve(version=3, fit=both).bundle == fitted_curve(version=3, fit=TWO_COSTS).bundle
 
@@ -122,7 +121,7 @@ def test_the_finding_names_version_place_days_figures_and_intervals() -> None:
 
 @pytest.mark.parametrize(("level", "warned"), [(24, True), (25, False), (26, True), (None, False)])
 def test_a_curve_of_another_level_than_the_plan_is_warned_of(level: int | None, warned: bool) -> None:
-    curve = fitted_curve(version=17, fit=TWO_COSTS | {"cfcc_level": level})
+    curve = fitted_curve(version=17, fit=replace(TWO_COSTS, cfcc_level=level))
     result = evaluate(read_object(varied(curve={"fitted": 17})), curve=curve)
     found = [item for item in result.findings if item.code == "FITTED_CURVE_OF_OTHER_LEVEL"]
     assert len(found) == warned
@@ -136,7 +135,7 @@ def test_a_curve_of_another_level_than_the_plan_is_warned_of(level: int | None, 
 
 
 def test_findings_on_published_figures_are_not_given_for_a_fitted_curve() -> None:
-    curve = fitted_curve(version=17, fit=TWO_COSTS | {"cfcc_level": 26})
+    curve = fitted_curve(version=17, fit=replace(TWO_COSTS, cfcc_level=26))
     for changes, code in (
         ({"cfcc_level": 26}, "CFCC_LEVEL_ABOVE_FIGURES"),
         ({"coupling_facilities__0__cfcc_level": 26}, "CFCC_LEVEL_ABOVE_FIGURES"),
@@ -167,7 +166,7 @@ def test_simulated_data_are_called_so_wherever_the_curve_is_named() -> None:
 def test_a_fit_without_an_accepted_curve_is_refused_with_its_reason(state: str) -> None:
     with pytest.raises(PlanRefused) as refused:
         fitted_curve(
-            version=9, fit=TWO_COSTS | {"state": state, "reason": "An element would cost 201.3 bytes."}
+            version=9, fit=replace(TWO_COSTS, state=state, reason="An element would cost 201.3 bytes.")
         )
     (item,) = refused.value.findings
     assert item.code == "CURVE_NOT_ACCEPTED"
@@ -176,7 +175,7 @@ def test_a_fit_without_an_accepted_curve_is_refused_with_its_reason(state: str) 
     assert "the fit 9, which was not accepted: an element would cost 201.3 bytes." in item.message
 
 
-def check_explanations(document: dict[str, Any], fit: dict[str, Any]) -> int:
+def check_explanations(document: dict[str, Any], fit: CurveFit) -> int:
     result = result_json(
         evaluate(read_object(document), curve=fitted_curve(version=17, fit=fit)), explain=True
     )
@@ -204,7 +203,7 @@ def test_every_figure_of_any_plan_equals_its_explanation_under_a_fitted_curve(
 
 
 @pytest.mark.parametrize("fit", [TWO_COSTS, BUNDLE])
-def test_explanations_say_whose_figures_they_are(fit: dict[str, Any]) -> None:
+def test_explanations_say_whose_figures_they_are(fit: CurveFit) -> None:
     queues = [{"name": "A", "message_bytes": 20000, "backlog": 5000}]
     document = varied(
         structures__0__queues=queues,
@@ -223,9 +222,7 @@ def test_explanations_say_whose_figures_they_are(fit: dict[str, Any]) -> None:
 
 @pytest.mark.parametrize("fit", [TWO_COSTS, BUNDLE])
 @pytest.mark.parametrize("message_bytes", [0, 1024, 1165, 64512, 64513])
-def test_single_questions_are_explained_under_a_fitted_curve_too(
-    fit: dict[str, Any], message_bytes: int
-) -> None:
+def test_single_questions_are_explained_under_a_fitted_curve_too(fit: CurveFit, message_bytes: int) -> None:
     curve = fitted_curve(version=17, fit=fit)
     for item in explain_backlog(messages=12345, message_bytes=message_bytes, curve=curve):
         assert recalculate(item.as_json()) == Fraction(str(item.as_json()["value"])), item.figure
@@ -240,11 +237,9 @@ def test_single_questions_are_explained_under_a_fitted_curve_too(
 def test_a_fit_that_found_the_published_figures_gives_the_published_sizes(document: dict[str, Any]) -> None:
     plan = read_object(document)
     published = published_curve(cfcc_level=plan.cfcc_level).curve
-    same = {
-        "base_bytes": {name: str(published.base) for name in ("value", "low", "high")},
-        "bundle_bytes": {name: str(published.bundle) for name in ("value", "low", "high")},
-    }
-    curve = fitted_curve(version=1, fit=BUNDLE | same | {"cfcc_level": plan.cfcc_level})
+    base, bundle = (Estimate(*[float(figure)] * 3) for figure in (published.base, published.bundle))
+    same = replace(BUNDLE, base_bytes=base, bundle_bytes=bundle, cfcc_level=plan.cfcc_level)
+    curve = fitted_curve(version=1, fit=same)
     compared = compare_curves(plan, curve)
     for item in compared.structures:
         assert item.published == item.fitted

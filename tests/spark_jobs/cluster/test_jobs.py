@@ -13,9 +13,9 @@ from typing import Any
 
 import pytest
 
+from planner_core.contracts.nightly import NightlyFacts
 from spark_jobs import ingest
 from spark_jobs.history.store import History
-from spark_jobs.night.facts import Facts
 from tests.spark_jobs.cluster.standalone import QUICK_JAVA, Cluster, cluster
 from tests.spark_jobs.history import dumps
 from tests.spark_jobs.history.dumps import GROUPS
@@ -102,6 +102,6 @@ def test_a_worker_killed_in_the_middle_of_a_night_costs_nothing(running: Cluster
     found = json.loads(out.read_text(encoding="utf-8"))
     assert found["days_reduced"] == found["days_total"] >= len(NIGHTS)
 
-    expected = plain_night(str(tmp_path / "same"), Facts(), republish=True)
+    expected = plain_night(str(tmp_path / "same"), NightlyFacts(), republish=True)
     assert of_the_history(found) == of_the_history(json.loads(json.dumps(expected)))
     assert found["daily"] == expected["daily"]

@@ -8,6 +8,7 @@ import json
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from planner_core.contracts.files import plain
 from spark_jobs.fit import AllocationPoint, QueueDay, StructureDay, fit_all, fit_curve, fit_mix
 from tests.spark_jobs.fit.allocations import FIRST, MADE
 
@@ -32,7 +33,7 @@ _points = st.builds(
 @given(st.lists(_points, max_size=40))
 def test_any_rows_of_allocations_give_a_fit(points: list[AllocationPoint]) -> None:
     for fit in (fit_curve(points), *fit_all(points)):
-        json.dumps(fit.as_json(), allow_nan=False)
+        json.dumps(plain(fit), allow_nan=False)
         assert (fit.reason is None) == (fit.state == "fitted")
         assert (fit.base_bytes is None) == (fit.state == "too_little")
         if fit.base_bytes is not None:
@@ -50,5 +51,5 @@ def test_any_rows_of_usage_give_a_mix(
     queues = [QueueDay("SQ03", "A", q, FIRST + dt.timedelta(days=d), n, size) for q, d, n, size in put]
     days = [StructureDay("SQ03", "A", FIRST + dt.timedelta(days=d), e, el) for d, e, el in held]
     for mix in fit_mix(queues, days):
-        json.dumps(mix.as_json(), allow_nan=False)
+        json.dumps(plain(mix), allow_nan=False)
         assert mix.header_note

@@ -15,6 +15,8 @@ import pytest
 from statsmodels.robust.resistant_linear_model import RLMDetSMM
 
 from bench.fit import deviating
+from planner_core.contracts.files import parsed_text, plain
+from planner_core.contracts.fits import LeftOut
 from planner_core.sizing.fitted import fitted_curve
 from spark_jobs.fit import AllocationPoint, CurveFit, Estimate, fit_all, fit_curve
 from spark_jobs.fit.curve import EARLIER, OTHER_RATIO, OUTLIER
@@ -55,7 +57,7 @@ def test_without_noise_two_ratios_give_both_costs() -> None:
 def test_a_single_structure_at_another_ratio_is_left_out_and_counted() -> None:
     fit = fit_curve([*site(SIZES), *seen("OTHER", range(7), *fitting(600, ratio=2.5))])
     assert fit.kind == "bundle"
-    assert dict(fit.points_left_out) == {OTHER_RATIO: 7}
+    assert fit.points_left_out == (LeftOut(OTHER_RATIO, 7),)
     assert fit.points_used == len(SIZES)
 
 
@@ -86,7 +88,7 @@ def test_a_wrong_allocation_is_left_out_by_name_and_spoils_nothing() -> None:
     fit = fit_curve([*site(SIZES), *seen("WRONG", range(9), size, entries // 2, elements // 2)])
     assert value(fit.base_bytes) == pytest.approx(22 * MIB, rel=1e-3)
     assert [point.structure for point in fit.points if point.left_out] == ["WRONG"]
-    assert dict(fit.points_left_out) == {OUTLIER: 9}
+    assert fit.points_left_out == (LeftOut(OUTLIER, 9),)
     (wrong,) = (point for point in fit.points if point.left_out)
     assert wrong.residual_bytes == pytest.approx(739 * MIB, rel=1e-2)
 
@@ -217,12 +219,12 @@ def test_a_robust_estimator_of_statsmodels_finds_the_same() -> None:
 def test_the_order_of_the_rows_changes_nothing() -> None:
     points = deviating(1, constant=0.3)
     shuffled = random.Random(2).sample(points, len(points))
-    assert fit_curve(shuffled).as_json() == fit_curve(points).as_json()
+    assert plain(fit_curve(shuffled)) == plain(fit_curve(points))
 
 
 def test_a_fit_says_what_it_rests_on_and_is_json() -> None:
     fit = fit_curve(deviating(3, constant=0.3))
-    shown = json.loads(json.dumps(fit.as_json(), allow_nan=False))
+    shown = json.loads(json.dumps(plain(fit), allow_nan=False))
     assert shown["state"] == "fitted"
     assert shown["coupling_facility"] == "CF01"
     assert shown["cfcc_level"] == 25
@@ -240,7 +242,7 @@ def test_a_fit_says_what_it_rests_on_and_is_json() -> None:
 def test_the_core_makes_a_curve_of_it() -> None:
     ratio = 6.0
     fit: CurveFit = fit_curve(site(SIZES, ratio=ratio))
-    curve = fitted_curve(version=4, fit=json.loads(json.dumps(fit.as_json())))
+    curve = fitted_curve(version=4, fit=parsed_text(CurveFit, json.dumps(plain(fit))))
     assert float(curve.base) == pytest.approx(22 * MIB, rel=1e-3)
     assert float(curve.elements_per_entry) == ratio
     assert float(curve.bundle) == pytest.approx(640 + ratio * 270, rel=1e-4)
@@ -262,9 +264,8 @@ def test_after_an_upgrade_only_what_was_allocated_since_counts() -> None:
     fit = fit_curve(upgraded(30.0))
     assert fit.state == "fitted"
     assert value(fit.base_bytes) == pytest.approx(30 * MIB, rel=1e-3)
-    ((why, count),) = fit.points_left_out
-    assert why == f"{EARLIER} 2026-03-13"
-    assert count == 10 * len(SIZES)
+    (left_out,) = fit.points_left_out
+    assert left_out == LeftOut(f"{EARLIER} 2026-03-13", 10 * len(SIZES))
 
 
 def test_an_emptied_coupling_facility_that_costs_what_it_did_keeps_its_points() -> None:

@@ -8,6 +8,8 @@ import random
 
 import pytest
 
+from planner_core.contracts.files import plain
+from planner_core.contracts.fits import QueueMix
 from spark_jobs.fit import QueueDay, StructureDay, fit_mix
 
 FIRST = dt.date(2026, 3, 2)
@@ -36,8 +38,8 @@ def test_the_mix_has_the_sizes_as_they_were_put() -> None:
     assert (mix.p50_bytes, mix.p95_bytes) == (1000, 5000)
     assert (mix.smallest_bytes, mix.largest_bytes) == (1000, 60_000)
     assert mix.persistent_share == 0.5
-    assert mix.queues == (("C", 20, 60_000.0), ("A", 900, 1000.0), ("B", 80, 5000.0))
-    shown = json.loads(json.dumps(mix.as_json()))
+    assert mix.queues == (QueueMix("C", 20, 60_000.0), QueueMix("A", 900, 1000.0), QueueMix("B", 80, 5000.0))
+    shown = json.loads(json.dumps(plain(mix)))
     assert shown["queues"][0] == {"queue": "C", "puts": 20, "mean_bytes": 60000.0}
     assert shown["header_bytes"] is None
 

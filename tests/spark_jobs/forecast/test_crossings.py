@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import date
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -84,8 +86,8 @@ def test_a_level_has_days_probability_and_the_day_of_the_usual_peak() -> None:
     paths[np.arange(100), np.arange(100)] = 30.0
     paths[:, 119:] = 25.0
     found = crossing(Level("85 %", 20.0), history=QUIET, ahead=Ahead(paths, None))
-    assert (found.p10, found.p50, found.p90) == (11, 50, 90)
-    assert found.usual == 120
+    assert (found.days.p10, found.days.p50, found.days.p90) == (11, 50, 90)
+    assert found.usual_day == 120
     assert found.probability_within_horizon == 1
     assert found.state == "within"
     assert found.sentence == "85 % in 50 days, 80 % interval 11–90"  # noqa: RUF001
@@ -98,7 +100,7 @@ def test_exceptional_days_count_in_the_probability_only() -> None:
     found = crossing(Level("85 %", 20.0), history=QUIET, ahead=Ahead(paths, spikes))
     assert found.probability_within_horizon == 0
     assert found.probability_with_exceptional_days == 0.4
-    assert (found.state, found.p10) == ("beyond", None)
+    assert (found.state, found.days.p10) == ("beyond", None)
     assert found.sentence == "85 % not within 180 days"
 
 
@@ -115,7 +117,7 @@ def test_a_level_is_passed_already_if_an_ordinary_day_of_the_last_week_was_above
     found = crossing(Level("85 %", 20.0), history=seen, ahead=Ahead(np.full((10, 180), 5.0), None))
     assert found.state == state
     assert found.days_crossed == 1
-    assert found.last_crossed == MONDAY + 49 - ago
+    assert found.last_crossed == date.fromordinal(MONDAY + 49 - ago)
 
 
 def test_without_a_limit_there_is_no_crossing() -> None:

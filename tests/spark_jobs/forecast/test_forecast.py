@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from planner_core.contracts.files import plain
 from spark_jobs.forecast import LEAST_DAYS, Forecast, Level, Resize, forecast
 from spark_jobs.forecast.paths import with_empty_days, with_episodes
 from tests.spark_jobs.forecast.histories import MONDAY, busy, history
@@ -35,19 +36,19 @@ def finite(found: object) -> bool:
 def test_a_growing_structure_passes_its_levels_in_their_order() -> None:
     found = said(busy(270, level=700, growth=0.002))
     assert found.state == "forecast"
-    days = [crossing.p50 for crossing in found.crossings]
+    days = [crossing.days.p50 for crossing in found.crossings]
     assert all(day is not None for day in days[:2])
     assert sorted(day or 999 for day in days) == [day or 999 for day in days]
     for crossing in found.crossings:
-        for low, high in ((crossing.p10, crossing.p50), (crossing.p50, crossing.p90)):
+        for low, high in ((crossing.days.p10, crossing.days.p50), (crossing.days.p50, crossing.days.p90)):
             assert high is None or (low is not None and low <= high)
     assert found.growth_per_30_days is not None
-    assert found.growth_per_30_days[1] == pytest.approx(math.expm1(0.06), abs=0.02)
+    assert found.growth_per_30_days["p50"] == pytest.approx(math.expm1(0.06), abs=0.02)
     assert found.sentence.startswith(found.crossings[0].sentence)
 
 
 def test_a_forecast_is_json_with_all_that_pages_and_scores_need() -> None:
-    found = said(busy(120, growth=0.002), horizon_days=90).as_json()
+    found = plain(said(busy(120, growth=0.002), horizon_days=90))
     assert json.loads(json.dumps(found, allow_nan=False)) == found
     assert {name: len(values) for name, values in found["quantiles"].items()} == {
         "p10": 90,
@@ -65,21 +66,21 @@ def test_a_forecast_is_json_with_all_that_pages_and_scores_need() -> None:
 
 def test_the_same_history_gives_the_same_forecast_in_another_process_too() -> None:
     peaks = busy(100, growth=0.003)
-    here = json.dumps(said(peaks, seed=3).as_json())
+    here = json.dumps(plain(said(peaks, seed=3)))
     program = (
-        "import json; from tests.spark_jobs.forecast.test_forecast import said, busy;"
-        "print(json.dumps(said(busy(100, growth=0.003), seed=3).as_json()))"
+        "import json; from planner_core.contracts.files import plain; from tests.spark_jobs.forecast.test_forecast import said, busy;"
+        "print(json.dumps(plain(said(busy(100, growth=0.003), seed=3))))"
     )
     there = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True).stdout
     assert there.strip() == here
-    assert json.dumps(said(peaks, seed=4).as_json()) != here
+    assert json.dumps(plain(said(peaks, seed=4))) != here
 
 
 def test_what_the_rest_of_the_program_draws_changes_nothing_and_is_not_changed() -> None:
     np.random.seed(1)
-    before = said(busy(100)).as_json()
+    before = plain(said(busy(100)))
     state = np.random.get_state()[1].copy()  # type: ignore[index]
-    assert said(busy(100)).as_json() == before
+    assert plain(said(busy(100))) == before
     assert np.array_equal(np.random.get_state()[1], state)  # type: ignore[index]
 
 
@@ -87,7 +88,7 @@ def test_the_order_of_the_days_does_not_matter() -> None:
     peaks = busy(100, growth=0.003)
     order = np.random.default_rng(1).permutation(100)
     shuffled = history(peaks[order], days=MONDAY + order)
-    assert forecast(shuffled, levels=LEVELS).as_json() == said(peaks).as_json()
+    assert plain(forecast(shuffled, levels=LEVELS)) == plain(said(peaks))
 
 
 def test_days_not_measured_are_like_days_not_named() -> None:
@@ -95,7 +96,7 @@ def test_days_not_measured_are_like_days_not_named() -> None:
     peaks[[5, 50, 51]] = np.nan
     known = np.isfinite(peaks)
     named = history(peaks[known], days=MONDAY + np.flatnonzero(known))
-    assert forecast(named, levels=LEVELS).as_json() == said(peaks).as_json()
+    assert plain(forecast(named, levels=LEVELS)) == plain(said(peaks))
 
 
 @pytest.mark.parametrize("days", [0, 1, LEAST_DAYS - 1])
@@ -103,9 +104,9 @@ def test_a_short_history_is_shown_without_forecast(days: int) -> None:
     found = said([1500.0] * days + [np.nan] * 3)
     assert found.state == ("too_short" if days else "not_measured")
     assert not found.quantiles
-    assert found.crossings[0].p50 is None
+    assert found.crossings[0].days.p50 is None
     assert found.crossings[0].state == ("already_crossed" if days else "no_forecast")
-    assert finite(found.as_json())
+    assert finite(plain(found))
 
 
 def test_six_weeks_are_enough() -> None:
@@ -119,7 +120,7 @@ def test_the_empty_time_before_the_first_use_is_no_history() -> None:
     long = said(np.concatenate([np.zeros(300), busy(60, growth=0.01)]))
     assert long.state == "forecast"
     assert long.growth_per_30_days is not None
-    assert long.growth_per_30_days[1] > 0.15
+    assert long.growth_per_30_days["p50"] > 0.15
 
 
 def test_nothing_is_said_of_a_structure_that_is_measured_no_longer() -> None:
@@ -134,7 +135,9 @@ def test_days_are_counted_from_the_day_it_is_made_on() -> None:
     assert len(late.quantiles["p50"]) == 180
     assert early.quantiles["p50"][30] == pytest.approx(late.quantiles["p50"][9], rel=0.05)
     top = Level("x", 4000.0)
-    earlier, later = (said(peaks, levels=(top,), made_on=MONDAY + day).crossings[0].p50 for day in (199, 220))
+    earlier, later = (
+        said(peaks, levels=(top,), made_on=MONDAY + day).crossings[0].days.p50 for day in (199, 220)
+    )
     assert earlier is not None
     assert later is not None
     assert abs(earlier - 21 - later) <= 7
@@ -145,7 +148,7 @@ def test_what_came_after_the_day_it_is_made_on_is_not_looked_at() -> None:
     other = peaks.copy()
     other[150:] *= 9
     made_on = MONDAY + 149
-    assert said(peaks, made_on=made_on).as_json() == said(other, made_on=made_on).as_json()
+    assert plain(said(peaks, made_on=made_on)) == plain(said(other, made_on=made_on))
 
 
 @pytest.mark.parametrize("value", [0.0, 1500.0])
@@ -166,7 +169,7 @@ def test_the_same_week_over_and_over_is_told_as_it_is() -> None:
     no, yes = found.crossings
     assert no.state == "beyond"
     assert yes.state == "already_crossed"
-    assert yes.p50 == 5
+    assert yes.days.p50 == 5
 
 
 def test_one_weekday_only_does_not_make_the_others_wild() -> None:
@@ -175,14 +178,14 @@ def test_one_weekday_only_does_not_make_the_others_wild() -> None:
     found = forecast(history(peaks, days=days), levels=LEVELS)
     assert found.state == "forecast"
     assert found.highest is not None
-    assert found.highest[1] < 1500
+    assert found.highest["p50"] < 1500
 
 
 def test_a_shrinking_structure_passes_nothing_and_stays_above_nought() -> None:
     found = said(busy(200, growth=-0.02))
     assert {crossing.state for crossing in found.crossings} == {"beyond"}
     assert found.growth_per_30_days is not None
-    assert found.growth_per_30_days[2] < 0
+    assert found.growth_per_30_days["p90"] < 0
     assert min(found.quantiles["p10"]) >= 0
 
 
@@ -193,7 +196,7 @@ def test_the_unit_does_not_matter(factor: float) -> None:
     scaled = tuple(Level(level.name, (level.value or 0) * factor, level.reached) for level in LEVELS)
     found = said(peaks * factor, levels=scaled)
     for one, two in zip(usual.crossings, found.crossings, strict=True):
-        pairs = [(one.p10, two.p10), (one.p50, two.p50), (one.p90, two.p90)]
+        pairs = [(one.days.p10, two.days.p10), (one.days.p50, two.days.p50), (one.days.p90, two.days.p90)]
         assert [a is None for a, _ in pairs] == [b is None for _, b in pairs]
         assert all(abs(a - b) <= 1 for a, b in pairs if a is not None and b is not None)
 
@@ -202,7 +205,7 @@ def test_percentages_alone_can_be_forecast() -> None:
     peaks = history(busy(200, level=40.0, growth=0.003), unit="percent")
     found = forecast(peaks, levels=[Level("85 %", 85.0)])
     assert found.unit == "percent"
-    assert found.crossings[0].p50 is not None
+    assert found.crossings[0].days.p50 is not None
 
 
 def test_a_structure_that_is_mostly_empty_has_no_growth() -> None:
@@ -211,7 +214,7 @@ def test_a_structure_that_is_mostly_empty_has_no_growth() -> None:
     found = said(peaks, levels=(Level("above", 1005.0), Level("never", 2000.0)))
     assert found.model == "weeks drawn from the past"
     above, never = found.crossings
-    assert above.p50 is not None
+    assert above.days.p50 is not None
     assert never.state == "beyond"
 
 
@@ -220,9 +223,9 @@ def test_empty_days_now_and_then_are_no_trouble() -> None:
     peaks[np.random.default_rng(5).permutation(200)[:60]] = 0
     found = said(peaks, levels=(Level("far", 5000.0),))
     assert found.state == "forecast"
-    assert finite(found.as_json())
+    assert finite(plain(found))
     assert found.highest is not None
-    assert found.highest[1] < 1500
+    assert found.highest["p50"] < 1500
     assert found.quantiles["p10"][0] == 0
 
 
@@ -279,11 +282,11 @@ def test_a_larger_size_is_passed_later_and_its_levels_are_those_of_the_factor() 
     double, half = found.resizes
     assert [crossing.value for crossing in double.crossings] == [2800, 3400, 4000]
     for usual, larger in zip(found.crossings, double.crossings, strict=True):
-        assert (usual.p50 or 999) <= (larger.p50 or 999)
+        assert (usual.days.p50 or 999) <= (larger.days.p50 or 999)
     assert half.crossings[0].state == "already_crossed"
     assert double.sentence.startswith("double: 70 % ")
     direct = said(busy(270, growth=0.003), levels=(Level("85 %", 3400.0),))
-    assert direct.crossings[0].p50 == double.crossings[1].p50
+    assert direct.crossings[0].days.p50 == double.crossings[1].days.p50
 
 
 def test_without_any_limit_growth_is_told_all_the_same() -> None:
@@ -320,7 +323,7 @@ WILD = st.one_of(
 @settings(max_examples=40)
 @given(st.lists(WILD, min_size=0, max_size=70))
 def test_any_history_gets_an_answer_in_finite_figures(peaks: list[float]) -> None:
-    found = said(peaks, paths=20, horizon_days=30).as_json()
+    found = plain(said(peaks, paths=20, horizon_days=30))
     assert finite(found)
     assert found["sentence"]
     json.dumps(found, allow_nan=False)

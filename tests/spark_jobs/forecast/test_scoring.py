@@ -4,28 +4,45 @@ from __future__ import annotations
 
 import datetime as dt
 import json
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pytest
 
+from planner_core.contracts.files import parsed, parsed_text, plain
+from planner_core.contracts.forecasts import Forecast, QuantileDays
 from spark_jobs.forecast import DailyPeaks, Level, forecast, score
+from spark_jobs.forecast.figures import rounded
 from spark_jobs.forecast.scoring import pinball, wape
 from tests.spark_jobs.forecast.histories import MONDAY, busy, history
 
 MADE_ON = MONDAY + 69
 
 
-def stored(**changed: object) -> dict[str, Any]:
+def stored(**changed: object) -> Forecast:
     """A forecast of ten days: 90, 100 and 110 every day, 85 % (105) on day 4 with an interval from 2 to 8."""
     found: dict[str, Any] = {
+        "qsg": "SQ03",
+        "structure": "APP1",
+        "measure": "entries",
+        "state": "forecast",
         "made_on": dt.date.fromordinal(MADE_ON).isoformat(),
         "horizon_days": 10,
         "quantiles": {"p10": [90.0] * 10, "p50": [100.0] * 10, "p90": [110.0] * 10},
         "crossings": [
-            {"level": "85 %", "value": 105.0, "reached": False, "days": {"p10": 2, "p50": 4, "p90": 8}},
+            {
+                "level": "85 %",
+                "state": "within",
+                "sentence": "",
+                "value": 105.0,
+                "reached": False,
+                "days": {"p10": 2, "p50": 4, "p90": 8},
+            },
             {
                 "level": "SIZE",
+                "state": "no_limit",
+                "sentence": "",
                 "value": None,
                 "reached": True,
                 "days": {"p10": None, "p50": None, "p90": None},
@@ -37,7 +54,7 @@ def stored(**changed: object) -> dict[str, Any]:
             "line": {"at_made_on": 100.0, "per_day": 10.0},
         },
     }
-    return found | changed
+    return parsed(Forecast, found | changed)
 
 
 def actual(*peaks: float) -> DailyPeaks:
@@ -49,14 +66,14 @@ def test_errors_are_those_of_the_days_that_are_past() -> None:
     # A Monday to a Wednesday; off by 0, 20, 5 of 325.
     found = score(stored(), actual(100, 120, 105))
     assert (found.days_scored, found.days_past, found.complete) == (3, 3, False)
-    assert found.wape == pytest.approx(25 / 325)
+    assert found.wape == rounded(25 / 325)
     # p10 90: 0.1 x (10 + 30 + 15) = 5.5; p50: 0.5 x 25 = 12.5; p90 110: 0.1 x (10 + 5) + 0.9 x 10 = 10.5.
-    assert found.pinball == pytest.approx((5.5 + 12.5 + 10.5) / 9 / (325 / 3))
-    assert found.coverage80 == pytest.approx(2 / 3)
+    assert found.pinball == rounded((5.5 + 12.5 + 10.5) / 9 / (325 / 3))
+    assert found.coverage80 == rounded(2 / 3)
     rules = dict(found.wape_of_rules)
-    assert rules["last_value"] == pytest.approx((20 + 0 + 15) / 325)
-    assert rules["seasonal_naive"] == pytest.approx((0 + 10 + 5) / 325)
-    assert rules["straight_line"] == pytest.approx((10 + 0 + 25) / 325)
+    assert rules["last_value"] == rounded((20 + 0 + 15) / 325)
+    assert rules["seasonal_naive"] == rounded((0 + 10 + 5) / 325)
+    assert rules["straight_line"] == rounded((10 + 0 + 25) / 325)
     assert "worse than the best simple rule (seasonal naive, 4.6 %)" in found.sentence
     assert found.sentence.startswith("Over 3 days, off by 7.7 % of the peaks on average")
 
@@ -102,9 +119,9 @@ def test_a_crossing_is_held_against_its_day(
 def test_beyond_the_horizon_is_right_once_the_horizon_is_past(
     days: tuple[int | None, ...], peaks: list[float], inside: bool | None
 ) -> None:
-    said = stored()
-    said["crossings"][0]["days"] = dict(zip(("p10", "p50", "p90"), days, strict=True))
-    (found,) = score(said, actual(*peaks)).crossings
+    first, *others = stored().crossings
+    crossings = (replace(first, days=QuantileDays(*days)), *others)
+    (found,) = score(replace(stored(), crossings=crossings), actual(*peaks)).crossings
     assert found.in_interval is inside
 
 
@@ -128,7 +145,7 @@ def test_before_the_first_day_and_without_forecast_there_is_nothing_to_score() -
 
 def test_where_nothing_was_in_use_there_is_no_share() -> None:
     found = score(stored(), actual(0.0, 0.0))
-    assert (found.wape, found.pinball, found.wape_of_rules) == (None, None, ())
+    assert (found.wape, found.pinball, found.wape_of_rules) == (None, None, {})
     assert "nothing was in use" in found.sentence
     assert wape(np.zeros(2), np.ones(2)) is None
     assert pinball(np.zeros(2), np.ones((3, 2))) is None
@@ -139,11 +156,11 @@ def test_a_stored_forecast_can_be_scored_against_what_came() -> None:
     made = forecast(
         history(peaks[:120]), levels=[Level("85 %", 1150.0), Level("far", 9e9)], horizon_days=60, seed=1
     )
-    found = score(json.loads(json.dumps(made.as_json())), history(peaks))
+    found = score(parsed_text(Forecast, json.dumps(plain(made))), history(peaks))
     assert found.complete
     assert found.days_scored == 60
     assert found.wape is not None
-    assert found.wape < min(value for _, value in found.wape_of_rules)
+    assert found.wape < min(found.wape_of_rules.values())
     assert "better than the best simple rule" in found.sentence
     near, far = found.crossings
     assert near.in_interval is True
@@ -151,12 +168,12 @@ def test_a_stored_forecast_can_be_scored_against_what_came() -> None:
     first = int(np.flatnonzero(peaks[120:] > 1150)[0]) + 1
     assert near.actual == first
     assert f"85 % came after {first} days; predicted in {near.predicted} days." in found.sentence
-    assert json.loads(json.dumps(found.as_json(), allow_nan=False)) == found.as_json()
+    assert json.loads(json.dumps(plain(found), allow_nan=False)) == plain(found)
 
 
 def test_a_forecast_without_paths_is_scored_as_such() -> None:
     made = forecast(history(busy(20)), levels=[Level("85 %", 100.0)])
-    assert score(made.as_json(), history(busy(60))).days_scored == 0
+    assert score(made, history(busy(60))).days_scored == 0
 
 
 def test_a_structure_that_was_filled_to_its_last_element_was_full() -> None:
@@ -164,7 +181,7 @@ def test_a_structure_that_was_filled_to_its_last_element_was_full() -> None:
     total = 3_438_366
     peaks = history(np.linspace(0.5, 0.9, 70) * total, first=MADE_ON - 69)
     found = forecast(peaks, levels=[Level("SIZE", total, reached=True)], horizon_days=30, seed=1)
-    said = json.loads(json.dumps(found.as_json()))
-    assert said["crossings"][0]["value"] == total
-    came = history(np.full(30, float(total)), first=found.made_on + 1)
+    said = parsed_text(Forecast, json.dumps(plain(found)))
+    assert said.crossings[0].value == total
+    came = history(np.full(30, float(total)), first=found.made_on.toordinal() + 1)
     assert score(said, came).crossings[0].actual == 1

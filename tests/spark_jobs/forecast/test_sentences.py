@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
+from planner_core.contracts.forecasts import Crossing, QuantileDays
 from spark_jobs.forecast import sentences
-from spark_jobs.forecast.result import Crossing
 
 
 def crossing(state: str, sentence: str, *, p50: int | None = None, value: float | None = 1.0) -> Crossing:
-    return Crossing("x", value, False, state, sentence, p50=p50)  # type: ignore[arg-type]
+    return Crossing(level="x", value=value, state=state, sentence=sentence, days=QuantileDays(p50=p50))  # type: ignore[arg-type]
 
 
 def test_crossings_are_told_in_plain_words() -> None:

@@ -14,10 +14,11 @@ from typing import Any
 
 import pytest
 
+from planner_core.contracts.files import plain
+from planner_core.contracts.nightly import NightlyFacts, NightlyResult
 from spark_jobs.history import places
 from spark_jobs.night import __main__ as job
 from spark_jobs.night import daily, run
-from spark_jobs.night.facts import Facts
 from spark_jobs.night.progress import Progress
 from tests.spark_jobs.night import plainly
 
@@ -51,15 +52,21 @@ class NoSession:
         pass
 
 
-def plain_night(url: str, facts: Facts | None = None, **values: Any) -> dict[str, Any]:  # noqa: ANN401 - passed on
-    """One night; what it gives."""
+def plain_night(url: str, facts: NightlyFacts | None = None, **values: Any) -> dict[str, Any]:  # noqa: ANN401 - passed on
+    """Return the results of a nightly run, as they are written."""
+    written: dict[str, Any] = plain(result_of_night(url, facts, **values))
+    return written
+
+
+def result_of_night(url: str, facts: NightlyFacts | None = None, **values: Any) -> NightlyResult:  # noqa: ANN401
+    """Return the results of a nightly run."""
     session: Any = NoSession()
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(run, "reduce_days", plainly.reduce_days)
         with tempfile.TemporaryDirectory() as folder:
             return run.night(
                 url,
-                facts or Facts(),
+                facts or NightlyFacts(),
                 make_session=lambda rows: session,
                 work_dir=Path(folder),
                 progress=values.pop("progress", Progress()),
@@ -108,7 +115,7 @@ def main(arguments_given: list[str]) -> int:
 
     places.Folder.write = write  # type: ignore[method-assign]
     daily.Daily._try_to_replace = replace  # type: ignore[method-assign]
-    result = plain_night(arguments.history, batch_rows=arguments.batch_rows)
+    result = result_of_night(arguments.history, batch_rows=arguments.batch_rows)
     step()
     job.write_whole(arguments.out, result)
     step()

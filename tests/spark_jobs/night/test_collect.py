@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from planner_core.contracts.files import plain
 from spark_jobs.history.schema import ALLOCATION, QUEUE_USAGE, SMDS_USAGE, STRUCTURE_USAGE
 from spark_jobs.history.store import History
 from spark_jobs.night.collect import DAY_US, EPOCH, HOUR_US, Collected, collect, daily_of, whole_days
@@ -44,7 +45,9 @@ def collected(tmp_path: Path, rows: dict[str, list[dict[str, Any]]], **levels: i
 
 def lines(tmp_path: Path) -> list[dict[str, Any]]:
     kept = Daily(str(tmp_path / "history")).read()
-    return daily_of(kept, {day for one in kept.filed().values() for day in one.days})
+    found = daily_of(kept, {day for one in kept.filed().values() for day in one.days})
+    written: list[dict[str, Any]] = plain(found)
+    return written
 
 
 def test_the_figures_of_a_day_are_those_of_all_who_told_of_it(tmp_path: Path) -> None:

@@ -12,10 +12,10 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
+from planner_core.contracts.nightly import NightlyFacts
 from spark_jobs.history.schema import ALLOCATION, STRUCTURE_USAGE, HistoryError
 from spark_jobs.history.store import History
 from spark_jobs.night.daily import Daily, Filed, url_of
-from spark_jobs.night.facts import Facts
 from spark_jobs.night.run import Batches, fingerprints
 from spark_jobs.night.statistics import KINDS, LEDGER, POLICY, STRUCTURE, kept_schema
 from tests.spark_jobs.night.nights import of_the_history, plain_night
@@ -248,9 +248,9 @@ def test_results_that_were_never_stored_are_given_again(tmp_path: Path) -> None:
     commit(history, "next.smf", usual_day(2))
     lost = plain_night(history.url)
     assert plain_night(history.url)["daily"] == []
-    again = plain_night(history.url, Facts(published=stored["published"]))
+    again = plain_night(history.url, NightlyFacts(published=stored["published"]))
     assert (again["days"], again["daily"]) == (lost["days"], lost["daily"])
-    assert plain_night(history.url, Facts(published=again["published"]))["days"] == []
+    assert plain_night(history.url, NightlyFacts(published=again["published"]))["days"] == []
 
 
 def test_a_day_that_is_gone_is_given_as_nothing(tmp_path: Path) -> None:
@@ -258,7 +258,7 @@ def test_a_day_that_is_gone_is_given_as_nothing(tmp_path: Path) -> None:
     stored = plain_night(history.url)
     history.retain(keep_from=(MIDNIGHT + 10 * DAY).date())
     plain_night(history.url)
-    found = plain_night(history.url, Facts(published=stored["published"]))
+    found = plain_night(history.url, NightlyFacts(published=stored["published"]))
     assert found["days"] == ["2026-03-02", "2026-03-03"]
     assert found["daily"] == []
     assert found["published"] == {}
@@ -285,7 +285,7 @@ def test_a_simulated_group_is_forecast_from_its_own_last_day(tmp_path: Path) -> 
     for name, qsg in (("simulated-1.smf", "SIM1"), ("real.smf", "SQ03")):
         rows = [qest(MIDNIGHT + day * DAY + HOUR, qsg=qsg, structure=f"OF{qsg}") for day in range(5)]
         commit(history, name, {STRUCTURE_USAGE: rows})
-    found = plain_night(history.url, Facts(today=dt.date(2027, 1, 1)), republish=True)
+    found = plain_night(history.url, NightlyFacts(today=dt.date(2027, 1, 1)), republish=True)
     made_on = {(one["qsg"], one["made_on"]) for one in found["forecasts"] if one["measure"] == "entries"}
     assert made_on == {("SIM1", (MIDNIGHT + 4 * DAY).date().isoformat()), ("SQ03", "2026-12-31")}
 

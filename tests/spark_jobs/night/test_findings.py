@@ -10,23 +10,19 @@ from typing import Any
 
 import pytest
 
-from spark_jobs.night.facts import Facts, OffloadRule, Plan
+from planner_core.contracts.files import parsed, plain
+from planner_core.contracts.forecasts import Forecast
+from planner_core.contracts.nightly import NightlyFacts, PlannedOffloadRule, PlannedStructure
 from spark_jobs.night.findings import FINDING_KINDS, DataSetState, Day, State, findings_of
 
 LAST = dt.date(2026, 11, 20)
 MIB = 2**20
 PAGE = Path(__file__).parents[3] / "docs/operations/nightly.md"
-PLAN = Plan(
-    "SQ03",
-    4,
-    "SQ03",
-    "APP1",
-    85,
-    (OffloadRule(70, 32768), OffloadRule(80, 4096)),
-    500 * MIB,
-    750 * MIB,
-    300 * MIB,
-)
+PLAN = PlannedStructure(
+    plan="SQ03", version=4, qsg="SQ03", structure="APP1", full_threshold=85,
+    offload_rules=(PlannedOffloadRule(70, 32768), PlannedOffloadRule(80, 4096)),
+    initsize_bytes=500 * MIB, size_bytes=750 * MIB, need_bytes=300 * MIB,
+)  # fmt: skip
 
 
 def days(count: int = 91, **values: int | None) -> list[Day]:
@@ -47,24 +43,29 @@ def forecast(
     state: str = "within",
     p50: int | None = 43,
     measure: str = "entries",
-) -> dict[str, Any]:
+) -> Forecast:
     crossing = {
         "level": level, "state": state, "days": {"p10": 31, "p50": p50, "p90": 70},
         "sentence": f"{level} in {p50} days, 80 % interval 31 to 70",
     }  # fmt: skip
-    return {
-        "measure": measure, "queue_manager": None, "total": 200_000, "crossings": [crossing],
-        "levels": [{"name": level, "kind": kind, "percent": 100, "value": 1}],
-    }  # fmt: skip
+    return parsed(
+        Forecast,
+        {
+            "qsg": "SQ03", "structure": "APP1", "measure": measure, "state": "forecast", "made_on": "2026-11-20",
+            "horizon_days": 180, "total": 200_000, "crossings": [crossing],
+            "levels": [{"name": level, "kind": kind, "percent": 100, "value": 1}],
+        },
+    )  # fmt: skip
 
 
-def codes(state: State, facts: Facts | None = None) -> list[str]:
-    return [one.code for one in findings_of([state], facts or Facts())]
+def codes(state: State, facts: NightlyFacts | None = None) -> list[str]:
+    return [one.code for one in findings_of([state], facts or NightlyFacts())]
 
 
-def only(state: State, facts: Facts | None = None) -> dict[str, Any]:
-    (found,) = findings_of([state], facts or Facts())
-    return found.as_json()
+def only(state: State, facts: NightlyFacts | None = None) -> dict[str, Any]:
+    (found,) = findings_of([state], facts or NightlyFacts())
+    written: dict[str, Any] = plain(found)
+    return written
 
 
 def test_an_ordinary_structure_is_not_spoken_of() -> None:
@@ -97,7 +98,7 @@ def test_what_fills_within_the_lead_time(days_to: int | None, said: bool) -> Non
     assert codes(replace(USUAL, forecasts=[forecast(p50=days_to)])) == (
         ["FILLS_WITHIN_LEAD_TIME"] if said else []
     )
-    assert codes(replace(USUAL, forecasts=[forecast(p50=days_to)]), Facts(lead_time_days=20)) == []
+    assert codes(replace(USUAL, forecasts=[forecast(p50=days_to)]), NightlyFacts(lead_time_days=20)) == []
 
 
 def test_of_several_levels_the_most_serious_is_told_and_offload_is_not_filling() -> None:
@@ -151,7 +152,9 @@ def test_offload_that_the_plan_did_not_expect() -> None:
 )  # fmt: skip
 def test_a_ratio_far_from_what_is_used(elements: int, tolerance: float, said: bool) -> None:
     state = replace(USUAL, days=days(elements_peak=elements), initsize_bytes=None)
-    assert codes(state, Facts(ratio_tolerance=tolerance)) == (["RATIO_FAR_FROM_DEMAND"] if said else [])
+    assert codes(state, NightlyFacts(ratio_tolerance=tolerance)) == (
+        ["RATIO_FAR_FROM_DEMAND"] if said else []
+    )
 
 
 def test_a_ratio_says_which_pool_runs_out_first() -> None:
@@ -172,7 +175,7 @@ def test_initsize_above_need() -> None:
     assert (found["code"], found["severity"]) == ("INITSIZE_ABOVE_NEED", "info")
     assert found["figures"]["need_bytes"] == 267 * MIB
     assert found["figures"]["days"] == 91
-    assert codes(replace(USUAL, initsize_bytes=402 * MIB), Facts(oversize_share=0.6)) == []
+    assert codes(replace(USUAL, initsize_bytes=402 * MIB), NightlyFacts(oversize_share=0.6)) == []
     assert codes(replace(USUAL, initsize_bytes=402 * MIB, days=days(27))) == [], "too few days"
     of_plan = only(
         replace(USUAL, initsize_bytes=None, plans=(replace(PLAN, initsize_bytes=450 * MIB, need_bytes=None),))
@@ -186,7 +189,7 @@ def test_the_most_serious_comes_first() -> None:
         replace(USUAL, structure="A", initsize_bytes=900 * MIB, forecasts=[forecast()]),
         replace(USUAL, structure="C", days=[Day(LAST, full_count=1)]),
     ]
-    found = [(one.as_json()["severity"], one.state.structure) for one in findings_of(states, Facts())]
+    found = [(one.severity, one.structure) for one in findings_of(states, NightlyFacts())]
     assert found == [("error", "C"), ("warning", "A"), ("info", "A"), ("info", "B")]
 
 

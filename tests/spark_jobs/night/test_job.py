@@ -14,13 +14,16 @@ from typing import Any
 import numpy as np
 import pytest
 
+from planner_core.contracts.files import parsed
+from planner_core.contracts.fits import CurveFit, Estimate
+from planner_core.contracts.nightly import NightlyFacts, PlannedOffloadRule
 from spark_jobs.fit import AllocationPoint
 from spark_jobs.forecast import DailyPeaks
 from spark_jobs.history.store import History
 from spark_jobs.night import __main__ as job
 from spark_jobs.night import run
 from spark_jobs.night.collect import Policy, Series
-from spark_jobs.night.facts import Facts, FactsError, OffloadRule, facts_of, read_facts
+from spark_jobs.night.facts import FactsError, by_structure, read_facts
 from spark_jobs.night.forecasts import FEWEST_FOR_PROCESSES, Task, forecast_all
 from spark_jobs.night.groups import NONE
 from spark_jobs.night.levels import Limits, base_of, data_set_levels, limits_of, resizes, structure_levels
@@ -35,6 +38,9 @@ PLAN: dict[str, Any] = {
     "plan": "SQ03", "version": 4, "qsg": "SQ03", "structure": "APP1", "full_threshold": 80,
     "offload_rules": [{"usage_over_pct": 70, "size_over_bytes": 32768}, {"usage_over_pct": 90, "size_over_bytes": 0}],
     "initsize_bytes": 500 * MIB, "size_bytes": 750 * MIB, "need_bytes": 300 * MIB, "entries": 1, "elements": 6, "ratio": [1, 6],
+}  # fmt: skip
+PAST = {
+    "qsg": "SQ03", "structure": "APP1", "measure": "entries", "state": "flat", "made_on": "2026-11-01", "horizon_days": 30,
 }  # fmt: skip
 
 
@@ -167,11 +173,15 @@ def test_a_small_night_is_given_a_small_machine() -> None:
     assert "spark.driver.extraJavaOptions" not in job.conf_for(20_000_000)
 
 
+def facts_of(found: Mapping[str, Any]) -> NightlyFacts:
+    return parsed(NightlyFacts, found)
+
+
 # ---- facts -----------------------------------------------------------------------------------------------------------
 
 
 def test_facts_have_defaults(tmp_path: Path) -> None:
-    assert facts_of({}) == Facts()
+    assert facts_of({}) == NightlyFacts()
     with pytest.raises(FactsError, match="cannot be read"):
         read_facts(tmp_path / "none")
 
@@ -183,15 +193,18 @@ def test_facts_are_read(tmp_path: Path) -> None:
         json.dumps(
             {
                 "today": "2026-11-21", "lead_time_days": 30, "cfcc_levels": {"CF01": 25}, "plans": [PLAN, other],
-                "past_forecasts": [{"id": 3, "json": {"a": 1}}], "published": {"2026-11-20": "x"},
+                "past_forecasts": [{"id": 3, "json": PAST}], "published": {"2026-11-20": "x"},
             }
         )
     )  # fmt: skip
     facts = read_facts(path)
     assert (str(facts.today), facts.lead_time_days, facts.cfcc_levels) == ("2026-11-21", 30, {"CF01": 25})
-    first, second = facts.plans["SQ03", "APP1"]
-    assert (first.offload_rules, second.offload_rules) == ((OffloadRule(70, 32768), OffloadRule(90, 0)), ())
-    assert facts.past_forecasts == ((3, {"a": 1}),)
+    first, second = by_structure(facts.plans)["SQ03", "APP1"]
+    assert (first.offload_rules, second.offload_rules) == (
+        (PlannedOffloadRule(70, 32768), PlannedOffloadRule(90, 0)),
+        (),
+    )
+    assert [(one.id, one.json.structure) for one in facts.past_forecasts] == [(3, "APP1")]
     assert facts.published == {"2026-11-20": "x"}
 
 
@@ -231,7 +244,7 @@ def test_levels_are_those_of_the_policy_and_size_is_scaled_without_the_base() ->
 
 
 def test_what_the_policy_does_not_say_the_plan_does() -> None:
-    (plan,) = facts_of({"plans": [PLAN]}).plans["SQ03", "APP1"]
+    (plan,) = facts_of({"plans": [PLAN]}).plans
     limits = limits_of(series(), Policy(), plan, base_bytes=22 * MIB)
     assert (limits.size_at_most_bytes, limits.full_threshold_pct, limits.offload_pct) == (
         750 * MIB,
@@ -253,8 +266,10 @@ def test_a_structure_that_cannot_grow_is_full_at_size() -> None:
 
 
 def test_the_base_is_the_fitted_one_then_the_published_one() -> None:
-    fitted = {"state": "fitted", "coupling_facility": "CF01", "base_bytes": {"value": 5.0}}
-    rejected = {"state": "rejected", "coupling_facility": "CF01", "base_bytes": {"value": -1.0}}
+    fitted, rejected = (
+        CurveFit(state=state, coupling_facility="CF01", base_bytes=Estimate(value, value, value))
+        for state, value in (("fitted", 5.0), ("rejected", -1.0))
+    )
     assert base_of("CF01", {}, [rejected, fitted]) == 5.0
     assert base_of("CF02", {"CF02": 20}, [fitted]) == 14 * MIB
     assert base_of("CF02", {}, [fitted]) == base_of(None, {}, [fitted]) == 22 * MIB
@@ -277,7 +292,7 @@ def test_many_forecasts_are_spread_over_processes_and_are_the_same(monkeypatch: 
     assert counted == list(range(1, len(tasks) + 1))
     monkeypatch.setattr("os.cpu_count", lambda: 1)
     assert spread == forecast_all(tasks)
-    assert [one["structure"] for one in spread] == [one.peaks.structure for one in tasks]
+    assert [one.structure for one in spread] == [one.peaks.structure for one in tasks]
 
 
 def test_past_forecasts_are_held_against_what_came(tmp_path: Path) -> None:

@@ -18,9 +18,9 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
+from planner_core.contracts.nightly import NightlyFacts
 from spark_jobs.history.schema import STRUCTURE_USAGE
 from spark_jobs.night.daily import Daily, Filed
-from spark_jobs.night.facts import Facts
 from spark_jobs.night.run import fingerprints
 from tests.forked import Forked, forked
 from tests.spark_jobs.night.nights import of_the_history, plain_night
@@ -49,7 +49,7 @@ class Changed:
 
     def check(self, history: Path) -> None:
         """The next night gives what one gives that nothing disturbed, and the application misses nothing."""
-        found = plain_night(str(history), Facts(published=self.stored["published"]))
+        found = plain_night(str(history), NightlyFacts(published=self.stored["published"]))
         assert of_the_history(found) == of_the_history(self.expected)
         assert found["daily"] == self.expected["daily"]
         assert found["days"] == self.expected["days"]
@@ -78,7 +78,7 @@ def changed(tmp_path_factory: pytest.TempPathFactory) -> Changed:
     written = json.loads((folder / "whole.json").read_bytes())
     shutil.rmtree(whole)
     shutil.copytree(base, whole)
-    expected = plain_night(str(whole), Facts(published=stored["published"]))
+    expected = plain_night(str(whole), NightlyFacts(published=stored["published"]))
     assert of_the_history(written) == of_the_history(expected)
     assert expected["days_reduced"] > 2
     assert expected["days_gone"] == 2

@@ -11,11 +11,11 @@ from typing import Any
 import pytest
 from pyspark.sql import SparkSession
 
+from planner_core.contracts.nightly import NightlyFacts
 from spark_jobs.history.days import has_twins
 from spark_jobs.history.schema import ALLOCATION, QUEUE_USAGE, SMDS_USAGE, STRUCTURE_USAGE
 from spark_jobs.history.store import History
 from spark_jobs.night import reduce
-from spark_jobs.night.facts import Facts
 from spark_jobs.night.progress import Progress
 from spark_jobs.night.run import fingerprints, night
 from spark_jobs.night.statistics import KINDS, POLICY, QUEUE, SMDS, STRUCTURE, kept_schema
@@ -248,22 +248,26 @@ def test_a_night_says_which_tasks_it_waits_for(spark: SparkSession, tmp_path: Pa
         rows.append(count)
         return borrowed
 
-    first = night(history.url, Facts(), make_session=make_session, work_dir=tmp_path, progress=progress)
-    assert first["spark"]
-    assert first["days_reduced"] == first["days_total"] == 4
+    first = night(
+        history.url, NightlyFacts(), make_session=make_session, work_dir=tmp_path, progress=progress
+    )
+    assert first.spark
+    assert first.days_reduced == first.days_total == 4
     assert (
-        first["rows_read"]
+        first.rows_read
         == rows[0]
         == sum(part.rows for part in history.snapshot().parts if part.table != "files")
     )
     reducing = [line for line in lines if line["stage"] == "reducing"]
     assert reducing[-1]["done"] == reducing[-1]["total"] > 4
     assert any("tasks" in line["sentence"] for line in reducing)
-    again = night(history.url, Facts(), make_session=make_session, work_dir=tmp_path, progress=Progress())
-    assert not again["spark"]
+    again = night(
+        history.url, NightlyFacts(), make_session=make_session, work_dir=tmp_path, progress=Progress()
+    )
+    assert not again.spark
     assert len(rows) == 1
-    assert again["daily"] == []
-    assert again["forecasts"] == first["forecasts"]
+    assert again.daily == ()
+    assert again.forecasts == first.forecasts
 
 
 def test_every_kind_names_the_columns_that_are_kept() -> None:

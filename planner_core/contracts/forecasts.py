@@ -1,0 +1,198 @@
+"""Forecasts of the nightly run, and their scores, as they are stored."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import date
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from planner_core.contracts.files import Stored
+from planner_core.wire import Answer
+
+Qsg = Annotated[str, Field(min_length=1, max_length=4)]
+Structure = Annotated[str, Field(min_length=1, max_length=16)]
+Few = Annotated[int, Field(ge=0, le=2**31 - 1)]
+IsSimulated = Annotated[bool, Field(description="Whether it is based on simulated data.")]
+ForecastState = Literal["forecast", "flat", "too_short", "out_of_date", "not_measured"]
+CrossingState = Literal["within", "possible", "beyond", "already_crossed", "no_limit", "no_forecast"]
+Quantiles = Mapping[str, float]
+"""By `p10`, `p50` and `p90`."""
+LevelKind = Literal["offload", "full_threshold", "full", "size"]
+
+
+@dataclass(frozen=True, slots=True)
+class QuantileDays(Answer):
+    """Days after the day of the forecast; null is beyond the horizon."""
+
+    p10: int | None = None
+    p50: int | None = None
+    p90: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class QuantileDates(Answer):
+    """The same days as dates."""
+
+    p10: date | None = None
+    p50: date | None = None
+    p90: date | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Crossing(Answer):
+    """When the daily peak first passes a level.
+
+    The days are those of ordinary days. What a day far out of the ordinary would do, such as one with a stopped
+    consumer, is in `probability_with_exceptional_days`.
+    """
+
+    level: str
+    value: float | None = None
+    reached: Stored[bool] = False
+    """Whether reaching the level counts as passing it, because nothing can be above it."""
+    state: CrossingState
+    sentence: str
+    probability_within_horizon: Annotated[
+        float | None, Field(description="Share of ordinary courses that pass the level. Null: not known.")
+    ] = None
+    probability_with_exceptional_days: Annotated[
+        float | None, Field(description="The same if exceptional days stay as frequent. Null: not known.")
+    ] = None
+    days: QuantileDays = QuantileDays()
+    dates: QuantileDates = QuantileDates()
+    # Later than `days.p50`, which the busiest of many days decides.
+    usual_day: Annotated[
+        int | None, Field(description="The first day whose middle estimate is above the level.")
+    ] = None
+    last_crossed: Annotated[date | None, Field(description="The last measured day above the level.")] = None
+    days_crossed: Stored[int] = 0
+    """Measured days above the level, of all that the forecast is made from."""
+
+
+@dataclass(frozen=True, slots=True)
+class Resized(Answer):
+    """When the levels are passed with a larger total."""
+
+    name: str
+    factor: float
+    sentence: str
+    crossings: tuple[Crossing, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class StraightLine:
+    """The straight line through all measured peaks."""
+
+    at_made_on: float
+    per_day: float
+
+
+@dataclass(frozen=True, slots=True)
+class Baselines:
+    """Forecasts of the simplest rules; scores compare the forecast with them."""
+
+    last_value: float
+    last_week: tuple[float, ...]
+    """The last measured peak of each weekday, Monday first."""
+    line: StraightLine
+
+
+@dataclass(frozen=True, slots=True)
+class ForecastLevel:
+    """A level of a forecast, and its kind."""
+
+    name: str
+    kind: LevelKind
+    percent: int | float
+    value: int | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Forecast(Answer):
+    """The daily peaks to come of one measure of a structure, and when they pass the levels."""
+
+    schema: Stored[int] = 1
+    qsg: Qsg
+    structure: Structure
+    measure: Annotated[
+        str,
+        Field(min_length=1, max_length=12, description="`entries`, `elements` or `smds_blocks`."),
+    ]
+    queue_manager: Annotated[
+        str | None,
+        Field(max_length=4, description="The owner of a shared message data set; null for the others."),
+    ] = None
+    unit: str = ""
+    state: Annotated[
+        ForecastState, Field(description="`forecast`, or the reason why there is none, such as `too_short`.")
+    ]
+    sentence: str = ""
+    is_simulated: IsSimulated = False
+    made_on: date
+    first_day: date | None = None
+    last_day: date | None = None
+    days_measured: int = 0
+    horizon_days: Few
+    model: str | None = None
+    growth_per_30_days: Stored[Quantiles | None] = None
+    """How much the usual peak changes in 30 days, as a share."""
+    quantiles: Stored[Mapping[str, tuple[float, ...]]] = field(default_factory=dict)
+    """By `p10`, `p50` and `p90`: the peak of each day, from the day after `made_on`. Empty without a forecast."""
+    highest: Stored[Quantiles | None] = None
+    """The highest peak within the horizon."""
+    crossings: tuple[Crossing, ...] = ()
+    resizes: tuple[Resized, ...] = ()
+    baselines: Stored[Baselines | None] = None
+    notes: tuple[str, ...] = ()
+    """What was seen in the history and taken into account: spikes, shifts of level, gaps."""
+    total: Stored[int | None] = None
+    """The value at which it is full; None: not known."""
+    levels: Stored[tuple[ForecastLevel, ...]] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class CrossingScore(Answer):
+    """A level of a forecast: the predicted day and the actual day."""
+
+    level: str
+    predicted: Annotated[
+        int | None, Field(description="The middle estimate, in days from the day the forecast was made on.")
+    ]
+    actual: Annotated[
+        int | None, Field(description="The first ordinary day above the level; null: not so far.")
+    ]
+    error_days: Annotated[
+        int | None,
+        Field(description="How much later it was predicted than it came; null: not both are known."),
+    ]
+    in_interval: Annotated[
+        bool | None, Field(description="Whether it came in the 80 % interval; null: too early to tell.")
+    ]
+
+
+Share = Annotated[float | None, Field(description="A share: 0.1 is ten percent. Null: not known.")]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Score(Answer):
+    """A forecast compared with the days that followed it."""
+
+    forecast_id: Stored[int] = 0
+    days_scored: Few = 0
+    days_past: Stored[int] = 0
+    """Days of the horizon up to the last measured one, measured or not."""
+    complete: Stored[bool] = False
+    """Whether the whole horizon is past."""
+    wape: Share = None
+    """Sum of the absolute errors of p50 over the sum of the peaks."""
+    pinball: float | None = None
+    """Mean pinball loss of p10, p50 and p90 over the mean peak."""
+    coverage80: Share = None
+    """Share of the days between p10 and p90."""
+    wape_of_rules: Stored[Mapping[str, float]] = field(default_factory=dict)
+    """The same figure for the simplest rules."""
+    sentence: str = ""
+    crossings: tuple[CrossingScore, ...] = ()
