@@ -20,7 +20,7 @@ from app.clusters import description as cluster_description
 from app.database.engine import Database, DatabaseUnusable, database_url
 from app.documentation import api_docs
 from app.events import api as events
-from app.events import description as events_description
+from app.events import examples as events_examples
 from app.fits import api as curves
 from app.jobs import api as jobs
 from app.jobs.watcher import Watcher
@@ -139,7 +139,7 @@ def create_app(settings: Settings | None = None) -> FastAPI:
     openapi.install(
         app,
         plans_description.add,
-        events_description.add,
+        events_examples.add,
         cluster_description.add,
         running_description.add,
         placement_description.add,

@@ -17,6 +17,7 @@ values; the annotations of this module say how one of them is written, or that i
 from __future__ import annotations
 
 from dataclasses import fields
+from fractions import Fraction
 from functools import cache
 from typing import Annotated, Any, ClassVar, Final, TypeVar
 
@@ -27,6 +28,7 @@ from pydantic import (
     GetJsonSchemaHandler,
     PlainSerializer,
     TypeAdapter,
+    WithJsonSchema,
 )
 from pydantic.json_schema import JsonSchemaValue, SkipJsonSchema
 from pydantic_core import CoreSchema, core_schema
@@ -56,6 +58,20 @@ Omittable = Annotated[T | SkipJsonSchema[None], Field(exclude_if=_is_none)]
 """A member that is missing where its value is None; it is never null."""
 Exact = Annotated[T, Unchecked(), PlainSerializer(float, return_type=float)]
 """An exact number, such as Exact[Fraction], written as the nearest float."""
+
+
+def plain(value: Fraction) -> int | float:
+    """Return the nearest JSON number: an integer if the value is whole."""
+    return value.numerator if value.denominator == 1 else float(value)
+
+
+Plain = Annotated[
+    Fraction,
+    Unchecked(),
+    PlainSerializer(plain, return_type=int | float),
+    WithJsonSchema({"type": "number"}),
+]
+"""An exact number, written as an integer if it is whole and as the nearest float otherwise."""
 
 
 def _text_or_none(text: str) -> str | None:
@@ -115,4 +131,15 @@ def copied(kind: type[T], source: object, **given: object) -> T:
     return kind(**{name: getattr(source, name) for name in names if hasattr(source, name)}, **given)
 
 
-__all__: Final = ["Answer", "Exact", "Hidden", "Omittable", "TextOrNull", "Unchecked", "adapter", "copied"]
+__all__: Final = [
+    "Answer",
+    "Exact",
+    "Hidden",
+    "Omittable",
+    "Plain",
+    "TextOrNull",
+    "Unchecked",
+    "adapter",
+    "copied",
+    "plain",
+]

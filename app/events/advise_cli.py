@@ -7,7 +7,7 @@ import json
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 from app.command_line import (
     EXIT_OK,
@@ -22,6 +22,11 @@ from app.command_line import (
     write_json,
     write_lines,
 )
+from planner_core.units import floor_fraction
+
+if TYPE_CHECKING:
+    from planner_core.depth_events.advice import PlanDepthAdvice
+    from planner_core.sizing.depth_advice import DepthLead, Thresholds
 
 
 def add_advise(verb: Command) -> None:
@@ -50,52 +55,53 @@ def add_advise(verb: Command) -> None:
 
 
 def _advise(arguments: argparse.Namespace) -> int:
-    from app.events.advising import advice_of, advise
+    from app.events.advising import advise
     from app.fits.from_settings import CurvesOfSettings
 
-    found = advice_of(advise(read_plan(arguments.file), CurvesOfSettings()))
+    found = advise(read_plan(arguments.file), CurvesOfSettings())
     if arguments.json:
-        write_json(found)
+        write_json(found.as_json())
     else:
         write_lines(_lines(found))
-    return exit_code(found["findings"], arguments.fail_on)
+    return exit_code([each.as_json() for each in found.findings], arguments.fail_on)
 
 
-def _lines(found: dict[str, Any]) -> Iterator[str]:
-    """The advice for people: a block for each structure."""
-    for structure in found["structures"]:
-        advice = structure["depth_events"]
-        held = advice["action_messages"]
+def _lines(found: PlanDepthAdvice) -> Iterator[str]:
+    """Return the advice for the terminal: a block for each structure."""
+    for structure in found.structures:
+        advice = structure.depth_events
+        held = advice.action_messages
         room = "" if held is None else f": {held} messages of the planned mix"
-        yield f"{structure['name']}: {advice['action']} at {advice['action_percent']} % of INITSIZE{room}"
-        width = max((len(each["name"]) for each in advice["queues"]), default=0)
-        for each in advice["queues"]:
-            yield f"  {each['name']:<{width}}  {_values(each)}"
-            if planned := each.get("planned"):
-                yield f"  {'':<{width}}    in the plan: {_values(planned)}{_lead(planned)}"
-        if lead := advice["lead"]:
+        yield f"{structure.name}: {advice.action} at {advice.action_percent} % of INITSIZE{room}"
+        width = max((len(each.name) for each in advice.queues), default=0)
+        for each in advice.queues:
+            yield f"  {each.name:<{width}}  {_values(each)}"
+            if each.planned is not None:
+                yield f"  {'':<{width}}    in the plan: {_values(each.planned)}{_lead(each.planned.at_net_rate)}"
+        if (lead := advice.lead) is not None:
             first = (
                 "no event"
-                if lead["first_high_s"] is None
-                else f"{lead['first_queue']} after {lead['first_high_s']} s"
+                if lead.first_high is None
+                else f"{lead.first_queue} after {floor_fraction(lead.first_high)} s"
             )
-            yield f"  all at their net rates, from empty: {first}, {advice['action_percent']} % after {lead['to_action_s']} s, full after {lead['to_full_s']} s"
-    for finding in found["findings"]:
-        yield from finding_lines(finding)
+            yield f"  all at their net rates, from empty: {first}, {advice.action_percent} % after {floor_fraction(lead.to_action)} s, full after {floor_fraction(lead.to_full)} s"
+    for finding in found.findings:
+        yield from finding_lines(finding.as_json())
 
 
-def _values(each: dict[str, Any]) -> str:
+def _values(each: Thresholds) -> str:
     values = [
-        f"{key.upper()}({each[key]})" for key in ("maxdepth", "qdepthhi", "qdepthlo") if each[key] is not None
+        f"{name.upper()}({value})"
+        for name in ("maxdepth", "qdepthhi", "qdepthlo")
+        if (value := getattr(each, name)) is not None
     ]
     return " ".join(values) or "no advice: no backlog is planned, or INITSIZE does not hold it"
 
 
-def _lead(planned: dict[str, Any]) -> str:
-    lead = planned["at_net_rate"]
+def _lead(lead: DepthLead | None) -> str:
     if lead is None:
         return ""
-    return f"; from Queue Depth High at the net rate {lead['to_action_s']} s to the level, {lead['to_maxdepth_s']} s to MAXDEPTH"
+    return f"; from Queue Depth High at the net rate {lead.to_action_s} s to the level, {lead.to_maxdepth_s} s to MAXDEPTH"
 
 
 def _rates(arguments: argparse.Namespace) -> int:
@@ -115,11 +121,11 @@ def _rates(arguments: argparse.Namespace) -> int:
         write_json(made.as_json())
         return EXIT_OK
     for taken in made.taken:
-        rates = f"{float(taken.put_rate):g} puts and {float(taken.get_rate):g} gets a second"
+        rates = f"{float(taken.put_rate_per_s):g} puts and {float(taken.get_rate_per_s):g} gets a second"
         sys.stderr.write(f"{taken.queue}: {rates}\n")
     for passed in made.passed_over:
         sys.stderr.write(f"{passed.queue}: not taken over, {passed.reason}\n")
     for each in made.findings:
         sys.stderr.write(f"{each.severity}: {each.code}: {each.message}\n")
-    write(yaml_text(json.loads(json.dumps(made.document, default=float))))
+    write(yaml_text(json.loads(json.dumps(made.text, default=float))))
     return EXIT_OK

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from fastapi import APIRouter
-from starlette.concurrency import run_in_threadpool
-from starlette.requests import Request
-from starlette.responses import Response
 
 from app.events import advising, reading, service
-from app.events.advise_description import advice_response, rates_request, rates_response
-from app.fits.dependencies import curves_of
-from app.sizing.body import JSON, DocumentBody, document_body
+from app.fits.dependencies import CurvesDep
+from app.sizing.body import DocumentBody
 from app.web.openapi import json_request, plan_request, problems
+from planner_core.depth_events.advice import PlanDepthAdvice
 from planner_core.depth_events.course import Simulation
+from planner_core.depth_events.measured import PlanWithRates
 from planner_core.depth_events.reading import EventReading
+from planner_core.document.reading import read_json
 
 router = APIRouter(prefix="/api/v1/events", tags=["depth events"])
 
@@ -45,24 +44,22 @@ def read(body: DocumentBody) -> EventReading:
 @router.post(
     "/advise",
     summary="Advise on queue depths",
+    response_description="Advice for each structure with queues, and the findings on depth events and on structures too small.",
     openapi_extra=plan_request(),
-    responses={200: advice_response(), **problems(413, 415, 422)},
-    response_class=Response,
+    responses=problems(413, 415, 422),
 )
-async def advise(request: Request) -> Response:
-    """A plan document in; MAXDEPTH, QDEPTHHI and QDEPTHLO for its queues out, with what it has held against them."""
-    body, curves = await document_body(request), curves_of(request)
-    return Response(await run_in_threadpool(advising.advice_json, body, curves=curves), media_type=JSON)
+def advise(body: DocumentBody, curves: CurvesDep) -> PlanDepthAdvice:
+    """Take a plan document; return MAXDEPTH, QDEPTHHI and QDEPTHLO for its queues, compared with its own values."""
+    return advising.advise(read_json(body), curves)
 
 
 @router.post(
     "/rates",
-    summary="Take measured rates into a plan",
-    openapi_extra=rates_request(),
-    responses={200: rates_response(), **problems(413, 415, 422)},
-    response_class=Response,
+    summary="Write measured rates into a plan",
+    response_description="The plan document with the rates, and the queues with and without measured rates.",
+    openapi_extra=json_request("RatesRequest"),
+    responses=problems(413, 415, 422),
 )
-async def rates(request: Request) -> Response:
-    """A plan document and sets of event messages in; the document with the rates of each queue manager out."""
-    body = await document_body(request)
-    return Response(await run_in_threadpool(advising.rates_json, body), media_type=JSON)
+def rates(body: DocumentBody) -> PlanWithRates:
+    """Take a plan document and sets of event messages; return the document with the rates of each queue manager."""
+    return advising.rates(body)

@@ -66,14 +66,12 @@ def _lines(simulation: Simulation) -> list[str]:
 
 
 def _row_line(row: QueueAfterStep) -> str:
-    from planner_core.depth_events.course import plain_seconds
     from planner_core.depth_events.model import SWITCHES
+    from planner_core.wire import plain
 
     switches = " ".join(name.upper() for name in SWITCHES if getattr(row, name) == "ENABLED")
     did = " ".join(str(part) for part in (row.queue_manager, row.action, row.messages) if part is not None)
-    return (
-        f"{plain_seconds(row.at):>8} s  {row.queue}: {did}; depth {row.depth}; enabled: {switches or 'none'}"
-    )
+    return f"{plain(row.at):>8} s  {row.queue}: {did}; depth {row.depth}; enabled: {switches or 'none'}"
 
 
 def _occurrence_lines(occurrence: Occurrence) -> list[str]:

@@ -16,13 +16,14 @@ from app.texts.example_files import ExampleFile
 from app.web.charts import Chart
 from app.web.forms import read_posted
 from app.web.rendering import Page, render
-from planner_core.depth_events.course import START, Occurrence, QueueAfterStep, Simulation, plain_seconds
+from planner_core.depth_events.course import START, Occurrence, QueueAfterStep, Simulation
 from planner_core.depth_events.file import DepthEventFile
 from planner_core.depth_events.model import READING_VALUES, SWITCHES
 from planner_core.depth_events.simulate import simulate
 from planner_core.errors import FieldProblem, InputInvalid
 from planner_core.findings import Finding
 from planner_core.sizing.depth_advice import DepthAssumption
+from planner_core.wire import plain
 
 router = APIRouter(include_in_schema=False)
 
@@ -310,4 +311,4 @@ def _numbers(events: Sequence[int], occurrences: Sequence[int]) -> str:
 
 
 def _seconds(at: Fraction) -> str:
-    return f"{plain_seconds(at)}"
+    return f"{plain(at)}"

@@ -6,11 +6,11 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from app.events.advise_answers import DepthEventsAnswer
 from app.web.answers import Absent, Answer
 from planner_core.clusters.load import ClusterLoad
 from planner_core.findings import Finding
 from planner_core.provenance import Explanation
+from planner_core.sizing.depth_advice import DepthAdvice
 
 Number = Annotated[int | str, Field(description="A whole number, or an exact one as text: 2018.688, 1/3.")]
 
@@ -202,7 +202,7 @@ class StructureAnswer(Answer):
     db2: Annotated[Db2Answer | Absent, Field(description="With offload to Db2 only.")] = None
     smds: Annotated[SmdsAnswer | Absent, Field(description="With offload to SMDS only.")] = None
     depth_events: Annotated[
-        DepthEventsAnswer | Absent, Field(description="Of structures with queues: advice on their depths.")
+        DepthAdvice | Absent, Field(description="Of structures with queues: advice on their depths.")
     ] = None
 
 

@@ -75,11 +75,11 @@ def check_depth_events(document: PlanDocument, structure: StructureResult) -> It
             place,
             definition.queues[place],
             structure.queues[place].messages,
-            each.advised,
+            each,
             each.planned,
             each.force,
         )
-        for place, each in advice.said.items()
+        for place, each in advice.planned.items()
         if each.planned is not None
     ]
     if not cases:
@@ -321,14 +321,14 @@ def _together(said: _QueueFindings, advice: DepthAdvice) -> Iterator[Finding]:
         return
     has_maxdepth = any("maxdepth" in case.planned.given for case in said.cases)
     if together.in_size_with_offload > 1 and has_maxdepth:
-        few = _names(together.to_full)
+        few = _names(together.queues_to_full)
         yield finding(
             "MAXDEPTHS_ABOVE_CAPACITY",
             f"All queues of {said.name} at MAXDEPTH need {_percent(together.in_initsize)} of INITSIZE and "
             f"{_percent(together.in_size_with_offload)} of SIZE with the offload rules active: the structure is full before "
             "their Queue Full events"
             + (
-                f"; at MAXDEPTH, {few} fill{'s' if len(together.to_full) == 1 else ''} INITSIZE."
+                f"; at MAXDEPTH, {few} fill{'s' if len(together.queues_to_full) == 1 else ''} INITSIZE."
                 if few
                 else "."
             ),

@@ -11,7 +11,7 @@ from dataclasses import asdict, dataclass, field
 from fractions import Fraction
 from typing import Annotated, Any, Final, Literal
 
-from pydantic import Field, PlainSerializer, WithJsonSchema, computed_field
+from pydantic import Field, computed_field
 
 from planner_core import CORE_VERSION
 from planner_core.depth_events import file as given
@@ -29,25 +29,14 @@ from planner_core.depth_events.model import (
 from planner_core.errors import FieldProblem, InputInvalid
 from planner_core.findings import Finding
 from planner_core.sizing.depth_advice import DepthAssumption
-from planner_core.wire import Answer, Hidden, Unchecked
+from planner_core.wire import Answer, Hidden, Plain, plain
 
 MOST_EVENTS: Final = 20_000
 """Event messages of one timeline; a timeline that causes more is refused."""
 START: Final = "beginning"
 
 
-def plain_seconds(value: Fraction) -> int | float:
-    """Return a time in the notation of the file."""
-    return value.numerator if value.denominator == 1 else float(value)
-
-
-Seconds = Annotated[
-    Fraction,
-    Unchecked(),
-    PlainSerializer(plain_seconds, return_type=int | float),
-    WithJsonSchema({"type": "number"}),
-    Field(description="Seconds from the beginning of the timeline."),
-]
+Seconds = Annotated[Plain, Field(description="Seconds from the beginning of the timeline.")]
 SilenceCause = Literal["not_active", "perfmev_disabled", "not_asked"]
 GapCause = Literal[
     "perfmev_disabled", "not_active", "counters_reset", "counted_before", "counter_at_its_limit", "expired",
@@ -305,7 +294,7 @@ class _Player:
         if isinstance(step, given.Call):
             queue, member = self.queues[step.queue], step.queue_manager
             if not self.active[member]:
-                self._refuse("queue_manager", f"{member} is not active at {plain_seconds(self.now.at)} s")
+                self._refuse("queue_manager", f"{member} is not active at {plain(self.now.at)} s")
             before = queue.switches
             took_effect = _CALLS[step.action](self, queue, member, step)
             self._row(queue, step.action, member, before, took_effect=took_effect, messages=step.messages)
@@ -460,7 +449,7 @@ class _Player:
         for each in queue.counters if member == "*" else (member,):
             if not self.active[each]:
                 if member != "*":
-                    self._refuse("queue_manager", f"{each} is not active at {plain_seconds(self.now.at)} s")
+                    self._refuse("queue_manager", f"{each} is not active at {plain(self.now.at)} s")
             elif self.perfmev[each]:
                 queue.reset(each, self.now.at)
             else:
@@ -470,13 +459,13 @@ class _Player:
         member = step.queue_manager
         if isinstance(step, given.AlterQmgr):
             if not self.active[member]:
-                self._refuse("queue_manager", f"{member} is not active at {plain_seconds(self.now.at)} s")
+                self._refuse("queue_manager", f"{member} is not active at {plain(self.now.at)} s")
             self.perfmev[member] = step.perfmev == "ENABLED"
             return
         starts = isinstance(step, given.Start)
         if self.active[member] is starts:
             state = "active already" if starts else "not active"
-            self._refuse("queue_manager", f"{member} is {state} at {plain_seconds(self.now.at)} s")
+            self._refuse("queue_manager", f"{member} is {state} at {plain(self.now.at)} s")
         self.active[member] = starts
         for queue in self.queues.values():
             if starts and member in queue.counters:

@@ -1,7 +1,7 @@
-"""Puts and gets by queue manager out of sets of event messages, taken over into a plan document.
+"""Measured rates: puts and gets by queue manager from sets of event messages, written into a plan document.
 
-A set tells what each queue manager put and got since the event before, and over how long. While a queue fills, up to
-Queue Depth High or Queue Full, that is the rate at which it fills: what a lead time asks for.
+A set has the puts and gets of each queue manager since the event before, and their time. While a queue fills, up to
+Queue Depth High or Queue Full, these are the rates at which it fills, from which lead times follow.
 """
 
 from __future__ import annotations
@@ -10,13 +10,16 @@ import copy
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, Literal, NoReturn
+from typing import Annotated, Any, Literal, NoReturn
+
+from pydantic import Field, computed_field
 
 from planner_core.depth_events.model import Event
 from planner_core.document.model import PlanDocument
 from planner_core.document.reading import read_object
 from planner_core.errors import FieldProblem, InputInvalid
 from planner_core.findings import Finding, finding
+from planner_core.wire import Answer, Exact, Hidden, plain
 
 WHAT = "The answer with sets"
 Using = Literal["filling", "all"]
@@ -31,56 +34,40 @@ _PER_S = 10**6
 
 
 @dataclass(frozen=True, slots=True)
-class MeasuredRates:
-    """The rates of one queue, and from how many sets."""
+class MeasuredRates(Answer):
+    """The measured rates of one queue."""
 
     queue: str
-    sets: int
-    put_rate: Fraction
-    get_rate: Fraction
+    sets: Annotated[int, Field(description="Number of sets that they are from.")]
+    put_rate_per_s: Exact[Fraction]
+    get_rate_per_s: Exact[Fraction]
     queue_managers: tuple[str, ...]
-
-    def as_json(self) -> dict[str, object]:
-        """JSON-ready."""
-        return {
-            "queue": self.queue,
-            "sets": self.sets,
-            "put_rate_per_s": float(self.put_rate),
-            "get_rate_per_s": float(self.get_rate),
-            "queue_managers": list(self.queue_managers),
-        }
 
 
 @dataclass(frozen=True, slots=True)
-class PassedOver:
-    """A queue of the sets whose rates were not taken over, and why."""
+class SkippedQueue(Answer):
+    """A queue of the sets without measured rates in the plan, and why."""
 
     queue: str
     reason: str
 
-    def as_json(self) -> dict[str, object]:
-        """JSON-ready."""
-        return {"queue": self.queue, "reason": self.reason}
-
 
 @dataclass(frozen=True, slots=True)
-class WithRates:
-    """A plan document with measured rates in it."""
+class PlanWithRates(Answer):
+    """A plan document with measured rates."""
 
-    document: dict[str, Any]
-    plan: PlanDocument
+    text: Hidden[dict[str, Any]]
+    """The document with the fields that it was given, in their order."""
+    plan: Hidden[PlanDocument]
     taken: tuple[MeasuredRates, ...]
-    passed_over: tuple[PassedOver, ...]
-    findings: tuple[Finding, ...] = ()
+    passed_over: tuple[SkippedQueue, ...]
+    findings: tuple[Finding, ...]
 
-    def as_json(self) -> dict[str, object]:
-        """JSON-ready."""
-        return {
-            "document": self.plan.model_dump(mode="json"),
-            "taken": [each.as_json() for each in self.taken],
-            "passed_over": [each.as_json() for each in self.passed_over],
-            "findings": [each.as_json() for each in self.findings],
-        }
+    @computed_field
+    @property
+    def document(self) -> dict[str, object]:
+        """The plan document, with all defaults."""
+        return self.plan.model_dump(mode="json")
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +87,7 @@ class _Set:
         )
 
 
-def with_rates(document: object, sets: object, *, using: Using = "filling") -> WithRates:
+def with_rates(document: object, sets: object, *, using: Using = "filling") -> PlanWithRates:
     """Take rates over into a plan document.
 
     Args:
@@ -121,19 +108,19 @@ def with_rates(document: object, sets: object, *, using: Using = "filling") -> W
         for number, queue in enumerate(structure.queues)
     }
     taken: list[MeasuredRates] = []
-    passed: list[PassedOver] = []
+    passed: list[SkippedQueue] = []
     findings: list[Finding] = []
     for queue, found in _by_queue(_sets(sets)).items():
         if queue not in places:
-            passed.append(PassedOver(queue, "the plan has no such queue"))
+            passed.append(SkippedQueue(queue, "the plan has no such queue"))
             continue
         used = _used(found, using)
         rates = _rates(used)
         strange = sorted(set(rates) - set(_members(plan)) if isinstance(plan.queue_managers, list) else ())
         if strange:
-            passed.append(PassedOver(queue, f"{strange[0]} is not among the queue_managers of the plan"))
+            passed.append(SkippedQueue(queue, f"{strange[0]} is not among the queue_managers of the plan"))
         elif not rates:
-            passed.append(PassedOver(queue, _why_none(found, using)))
+            passed.append(SkippedQueue(queue, _why_none(found, using)))
         else:
             at, number = places[queue]
             _write(made["structures"][at]["queues"][number], rates)
@@ -148,7 +135,7 @@ def with_rates(document: object, sets: object, *, using: Using = "filling") -> W
             )
             pointer = f"/structures/{at}/queues/{number}/queue_manager_rates"
             findings += _of_what_is_missing(queue, used, pointer, plan.structures[at].name)
-    return WithRates(made, read_object(made), tuple(taken), tuple(passed), tuple(findings))
+    return PlanWithRates(made, read_object(made), tuple(taken), tuple(passed), tuple(findings))
 
 
 def _members(plan: PlanDocument) -> Sequence[str]:
@@ -215,13 +202,9 @@ def _write(queue: dict[str, Any], rates: Mapping[str, tuple[Fraction, Fraction]]
     if queue.pop("get_rate_per_s", None) is not None and queue.get("outage_minutes") is None:
         queue.pop("put_rate_per_s", None)
     queue["queue_manager_rates"] = {
-        name: {"put_rate_per_s": _plain(put), "get_rate_per_s": _plain(get)}
+        name: {"put_rate_per_s": plain(put), "get_rate_per_s": plain(get)}
         for name, (put, get) in rates.items()
     }
-
-
-def _plain(rate: Fraction) -> int | float:
-    return rate.numerator if rate.denominator == 1 else float(rate)
 
 
 # ---- reading the sets -------------------------------------------------------------------------------------------------

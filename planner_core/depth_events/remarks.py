@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from planner_core import tables
-from planner_core.depth_events.course import CourseNote, Occurrence, Simulation, plain_seconds, play
+from planner_core.depth_events.course import CourseNote, Occurrence, Simulation, play
 from planner_core.depth_events.file import (
     AlterQmgr,
     AlterQueue,
@@ -22,6 +22,7 @@ from planner_core.depth_events.model import Event, Readings
 from planner_core.findings import Finding, finding
 from planner_core.provenance import Basis, Source
 from planner_core.sizing.depth_advice import DepthAssumption
+from planner_core.wire import plain
 
 MOST_OF_A_KIND: Final = 20
 """Findings of one code; a long timeline repeats them."""
@@ -109,7 +110,7 @@ def _first_difference(course: Simulation, their: Simulation) -> str:
     nth = min(len(ours), len(theirs)) if same is None else same
     where = (*course.events[nth : nth + 1], *their.events[nth : nth + 1])
     first = min(where, key=lambda event: event.at)
-    return f", the first difference at {plain_seconds(first.at)} s on {first.queue}"
+    return f", the first difference at {plain(first.at)} s on {first.queue}"
 
 
 # ---- occurrences ---------------------------------------------------------------------------------------------------
@@ -137,7 +138,7 @@ def _of_occurrences(course: Simulation) -> Iterator[Finding]:
 
 
 def _when(occurrence: Occurrence) -> str:
-    return f"At {plain_seconds(occurrence.at)} s"
+    return f"At {plain(occurrence.at)} s"
 
 
 def _next_chance(occurrence: Occurrence) -> str:
@@ -198,7 +199,7 @@ def _of_the_end(course: Simulation) -> Iterator[Finding]:
 
 def _of_notes(course: Simulation) -> Iterator[Finding]:
     for note in course.notes:
-        field, when = f"/timeline/{note.index}", f"At {plain_seconds(note.at)} s"
+        field, when = f"/timeline/{note.index}", f"At {plain(note.at)} s"
         if note.kind == "found_nothing":
             yield finding(
                 "EVENT_GETS_FOUND_NONE",

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from datetime import datetime
 from fractions import Fraction
 from itertools import groupby
@@ -22,7 +22,7 @@ from pydantic import Field, computed_field
 
 from planner_core.depth_events.model import EVENT_OF_REASON, DepthLimits, Event, EventTitle, Reason
 from planner_core.depth_events.readers.message import CorrelId, CountersReport, EventMessage, IsoTime
-from planner_core.wire import Answer, Exact, Hidden
+from planner_core.wire import Answer, Exact, Hidden, copied
 
 GroupedBy = Literal["correl_id", "time", "order"]
 ToldBasis = Literal["high_q_depth", "maxdepth", "qdepthlo"]
@@ -412,9 +412,6 @@ def _set(
     )
 
 
-_REPORTED: Final = tuple(each.name for each in fields(CountersReport))
-
-
 def _member(message: EventMessage, before: EventSet | None) -> SetMember:
     elapsed = _elapsed(message, before)
     counted: Counted | None = None
@@ -436,13 +433,14 @@ def _member(message: EventMessage, before: EventSet | None) -> SetMember:
         else None
     )
     stopped = expected is not None and expected >= GETS_EXPECTED and message.msg_deq_count == 0
-    return SetMember(
+    return copied(
+        SetMember,
+        message,
         counted=counted,
         elapsed_s=elapsed,
         has_stopped_getting=stopped,
         expected_gets=expected if stopped else None,
         **rates,
-        **{name: getattr(message, name) for name in _REPORTED},
     )
 
 

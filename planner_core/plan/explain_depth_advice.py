@@ -173,17 +173,16 @@ class _Explainer:
     def advised(
         self, at: str, each: QueueAdvice, demand: QueueDemand, shared: Mapping[str, Input]
     ) -> Iterator[Explanation]:
-        advised = each.advised
-        if advised.maxdepth is None:
+        if each.maxdepth is None:
             return
         messages = Input("messages", demand.messages, "messages", Basis.DERIVED)
         depth = (messages, shared["full_part"], shared["threshold_part"])
-        yield self.made(f"{at}/maxdepth", advised.maxdepth, "messages", _MAXDEPTH, depth)
-        known = Input("maxdepth", advised.maxdepth, "messages", Basis.DERIVED)
-        if advised.qdepthhi is not None:
-            yield self.high(f"{at}/qdepthhi", advised.qdepthhi, messages, known, shared)
-        if advised.qdepthlo is not None and advised.qdepthhi is not None:
-            yield self.low(f"{at}/qdepthlo", advised.qdepthlo, advised.qdepthhi)
+        yield self.made(f"{at}/maxdepth", each.maxdepth, "messages", _MAXDEPTH, depth)
+        known = Input("maxdepth", each.maxdepth, "messages", Basis.DERIVED)
+        if each.qdepthhi is not None:
+            yield self.high(f"{at}/qdepthhi", each.qdepthhi, messages, known, shared)
+        if each.qdepthlo is not None and each.qdepthhi is not None:
+            yield self.low(f"{at}/qdepthlo", each.qdepthlo, each.qdepthhi)
 
     def high(
         self, figure: str, value: int, messages: Input, maxdepth: Input, shared: Mapping[str, Input]
@@ -199,7 +198,7 @@ class _Explainer:
         self, at: str, place: int, planned: QueueThresholds, queue: Queue, shared: Mapping[str, Input]
     ) -> Iterator[Explanation]:
         at = f"{at}/planned"
-        force, demand = planned.force, self.structure.queues[place]
+        force, demand = planned, self.structure.queues[place]
         messages = Input("messages", demand.messages, "messages", Basis.DERIVED)
         basis = Basis.GIVEN if "maxdepth" in planned.given else Basis.DERIVED
         maxdepth = Input("maxdepth", force.maxdepth or 0, "messages", basis)
@@ -266,7 +265,7 @@ class _Explainer:
         for name, now, value in zip(
             ("put_rate_per_s", "get_rate_per_s"),
             rates_of(queue),
-            (planned.put_rate, planned.get_rate),
+            (planned.put_rate_per_s, planned.get_rate_per_s),
             strict=True,
         ):
             if value is not None and now is not None:
@@ -274,10 +273,10 @@ class _Explainer:
                 yield self.made(
                     f"{at}/{name}", value, "messages/s", f"given_{name} * growth_factor", (given, factor)
                 )
-        put = Input("put_rate", planned.put_rate or 0, "messages/s", Basis.GIVEN)
-        get = Input("get_rate", planned.get_rate or 0, "messages/s", Basis.GIVEN)
-        high = self.derived("high_at", planned.force.high_at or 0, "messages")
-        low = self.derived("low_at", planned.force.low_at or 0, "messages")
+        put = Input("put_rate", planned.put_rate_per_s or 0, "messages/s", Basis.GIVEN)
+        get = Input("get_rate", planned.get_rate_per_s or 0, "messages/s", Basis.GIVEN)
+        high = self.derived("high_at", planned.high_at or 0, "messages")
+        low = self.derived("low_at", planned.low_at or 0, "messages")
         ends = (
             ("to_maxdepth_s", maxdepth),
             ("to_action_s", self.derived("alone_at_action", planned.alone.at_action, "messages")),
@@ -285,7 +284,7 @@ class _Explainer:
         )
         speeds: tuple[tuple[str, Fraction | None, str, tuple[Input, ...]], ...] = (
             ("at_net_rate", planned.net_rate, "(put_rate - get_rate)", (put, get)),
-            ("when_nothing_gets", planned.put_rate, "put_rate", (put,)),
+            ("when_nothing_gets", planned.put_rate_per_s, "put_rate", (put,)),
         )
         for member, rate, words, rated in speeds:
             lead = planned.lead(rate)
@@ -371,23 +370,18 @@ class _Explainer:
             "full": phases.names[-1],
         }
         shown = lead.as_json()
-
-        def value(name: str) -> Number:
-            found = shown[name]
-            return found if isinstance(found, int) else 0
-
         at, all_steps = f"{self.at}/lead", (*steps, *phases.steps)
         for level, share in named.items():
             formula = f"floor({share} * bundles * seconds)"
-            yield self.made(f"{at}/to_{level}_s", value(f"to_{level}_s"), "s", formula, of_levels, all_steps)
+            yield self.made(f"{at}/to_{level}_s", shown[f"to_{level}_s"], "s", formula, of_levels, all_steps)
         if lead.first_high is None:
             return
         first = self.derived("first_high", lead.first_high, "s")
-        yield self.made(f"{at}/first_high_s", value("first_high_s"), "s", "floor(first_high)", (first,))
+        yield self.made(f"{at}/first_high_s", shown["first_high_s"], "s", "floor(first_high)", (first,))
         for level in ("action", "full"):
             formula = f"floor({named[level]} * bundles * seconds - first_high)"
             figure = f"lead_to_{level}_s"
-            yield self.made(f"{at}/{figure}", value(figure), "s", formula, (*of_levels, first), all_steps)
+            yield self.made(f"{at}/{figure}", shown[figure], "s", formula, (*of_levels, first), all_steps)
 
 
 def _rounded(part: Fraction) -> Fraction:

@@ -1,10 +1,10 @@
-"""MAXDEPTH, QDEPTHHI and QDEPTHLO of shared queues, from what their structure holds.
+"""MAXDEPTH, QDEPTHHI and QDEPTHLO of shared queues, from the capacity of their structure.
 
 The action level is the usage at which something begins to happen to the structure: the lowest of its offload
 thresholds, FULLTHRESHOLD and the plan's own target. A queue's depth for Queue Depth High is its part of the messages
-that INITSIZE holds at that level, in the mix of the planned backlog. So whatever mix the structure really fills with,
-it cannot reach the action level before one of its queues has reached that depth. MAXDEPTH is the queue's part at
-FULLTHRESHOLD, or its planned backlog where that is more; all queues at MAXDEPTH fit in INITSIZE together.
+that INITSIZE holds at that level, in the mix of the planned backlog. So with any mix of messages, the structure
+cannot reach the action level before one of its queues has reached that depth. MAXDEPTH is the queue's part at
+FULLTHRESHOLD, or its planned backlog if that is larger; all queues at MAXDEPTH fit in INITSIZE together.
 
 A queue raises Queue Depth High at the first depth with depth x 100 >= QDEPTHHI x MAXDEPTH, Queue Depth Low at a depth
 with depth x 100 <= QDEPTHLO x MAXDEPTH; how MQ rounds is not published.
@@ -12,21 +12,45 @@ with depth x 100 <= QDEPTHLO x MAXDEPTH; how MQ rounds is not published.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
+from typing import Annotated, Literal
+
+from pydantic import Field, PlainSerializer, computed_field
+from pydantic.json_schema import SkipJsonSchema
 
 from planner_core import tables
 from planner_core.provenance import Basis, SourceText
 from planner_core.sizing.demand import Demand
 from planner_core.units import ceil_div, ceil_fraction, floor_fraction
-from planner_core.wire import Answer
+from planner_core.wire import Answer, Hidden, Omittable, Plain, Unchecked
 
 PERCENT = 100
 SECONDS_PER_DAY = 86_400
 SETS_PER_CYCLE = 2
 """A queue that goes up to QDEPTHHI and down to QDEPTHLO raises Queue Depth High and Queue Depth Low."""
+
+Depth = Annotated[int | None, Field(description="Messages; null if the threshold is not known.")]
+PercentOfMaxdepth = Annotated[
+    int | None, Field(description="Percent of MAXDEPTH; null if no value is suitable.")
+]
+LeadSeconds = Annotated[
+    int, Field(description="Seconds, rounded down; negative if the event comes too late.")
+]
+FloorSeconds = Annotated[Fraction, Unchecked(), PlainSerializer(floor_fraction, return_type=int)]
+
+
+def _hundredths(part: Fraction) -> float:
+    return ceil_fraction(part * PERCENT * PERCENT) / PERCENT
+
+
+Hundredths = Annotated[Fraction, Unchecked(), PlainSerializer(_hundredths, return_type=float)]
+"""A part that is written as a percentage, rounded up to a hundredth."""
+SilentPart = Annotated[
+    Hundredths | None, Field(description="Percent; null if PERFMEV or the rates are not known.")
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,12 +63,12 @@ class DepthAssumption(Answer):
 
 
 @dataclass(frozen=True, slots=True)
-class Thresholds:
-    """MAXDEPTH [messages], QDEPTHHI and QDEPTHLO [percent]; None where no value serves."""
+class Thresholds(Answer):
+    """MAXDEPTH, QDEPTHHI and QDEPTHLO."""
 
-    maxdepth: int | None = None
-    qdepthhi: int | None = None
-    qdepthlo: int | None = None
+    maxdepth: Depth = None
+    qdepthhi: PercentOfMaxdepth = None
+    qdepthlo: PercentOfMaxdepth = None
 
     @property
     def high_at(self) -> int | None:
@@ -60,34 +84,22 @@ class Thresholds:
             return None
         return self.maxdepth * self.qdepthlo // PERCENT
 
-    def as_json(self) -> dict[str, object]:
-        """JSON-ready."""
-        return {"maxdepth": self.maxdepth, "qdepthhi": self.qdepthhi, "qdepthlo": self.qdepthlo}
-
 
 @dataclass(frozen=True, slots=True)
-class Lead:
-    """From Queue Depth High to what follows, while only this queue grows [s]; negative: the event comes too late."""
+class DepthLead(Answer):
+    """Times from Queue Depth High on, while only this queue grows."""
 
-    to_maxdepth_s: int
-    to_action_s: int
-    to_full_s: int
-
-    def as_json(self) -> dict[str, object]:
-        """JSON-ready."""
-        return {
-            "to_maxdepth_s": self.to_maxdepth_s,
-            "to_action_s": self.to_action_s,
-            "to_full_s": self.to_full_s,
-        }
+    to_maxdepth_s: LeadSeconds
+    to_action_s: LeadSeconds
+    to_full_s: LeadSeconds
 
 
 @dataclass(frozen=True)
 class Alone:
-    """What the structure holds of one queue while the others are empty [messages], offload rules at work.
+    """The capacity of the structure for one queue while the others are empty [messages], with offload rules.
 
-    `at_action` is met before any rule; what INITSIZE and SIZE hold is worked out when it is asked for. `without_rules` is
-    what SIZE holds with all data in the CF: never more than with it offloaded.
+    `at_action` is the number of messages at the action level. `without_rules` is the capacity of SIZE with all data in
+    the CF: never more than with data offloaded. `when_full` calculates the capacities of INITSIZE and of SIZE.
     """
 
     at_action: int
@@ -100,260 +112,276 @@ class Alone:
 
     @property
     def in_initsize(self) -> int:
-        """What INITSIZE holds."""
+        """Capacity of INITSIZE."""
         return self._full[0]
 
     @property
     def in_size(self) -> int:
-        """What SIZE holds."""
+        """Capacity of SIZE."""
         return self._full[1]
 
     def size_holds(self, messages: int) -> bool:
-        """Whether SIZE holds so many; most often that is plain without the rules."""
+        """Return whether SIZE holds so many messages."""
+        # Usually the capacity without rules decides; the other one takes a simulated filling.
         return messages <= self.without_rules or messages <= self.in_size
 
 
-@dataclass(frozen=True, slots=True)
-class QueueThresholds:
-    """A queue of which the document says something about depth events: its thresholds in force, and what they do.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QueueThresholds(Thresholds):
+    """The thresholds of a queue with depth events in the document, their effects, and the rates at the horizon.
 
-    What the document leaves open is completed with advice that fits what it says. `puts` and `gets` are the rates of the
-    document; all others are those at the horizon, that is times `factor`.
+    Advice that fits the values of the document completes them. `puts` and `gets` are the rates of the document; all
+    others are those at the horizon, that is times `factor`.
     """
 
-    given: tuple[str, ...]
-    force: Thresholds
-    alone: Alone
-    puts: Fraction | None
-    gets: Fraction | None
-    factor: Fraction
-    silent_high: Fraction | None
-    silent_low: Fraction | None
-    event_messages: int | None
+    given: Annotated[
+        tuple[Literal["maxdepth", "qdepthhi", "qdepthlo"], ...],
+        Field(description="Thresholds that the document gives; the others are advice that fits them."),
+    ]
+    alone: Hidden[Alone]
+    puts: Hidden[Fraction | None]
+    gets: Hidden[Fraction | None]
+    factor: Hidden[Fraction]
+    silent_high: Annotated[SilentPart, Field(alias="silent_high_percent")]
+    silent_low: Annotated[SilentPart, Field(alias="silent_low_percent")]
+    event_messages: Hidden[int | None]
 
+    @computed_field
     @property
-    def put_rate(self) -> Fraction | None:
-        """Puts at the horizon [messages/s]."""
+    def high_at_messages(self) -> int | None:
+        """The lowest depth that meets QDEPTHHI; null if it is not known."""
+        return self.high_at
+
+    @computed_field
+    @property
+    def low_at_messages(self) -> int | None:
+        """The highest depth that meets QDEPTHLO; null if it is not known."""
+        return self.low_at
+
+    @computed_field
+    @property
+    def alone_at_action_messages(self) -> int:
+        """Messages of this queue alone that bring INITSIZE to the action level."""
+        return self.alone.at_action
+
+    @computed_field
+    @property
+    def alone_in_initsize_messages(self) -> int:
+        """Capacity of INITSIZE for this queue alone, with offload rules."""
+        return self.alone.in_initsize
+
+    @computed_field
+    @property
+    def alone_in_size_messages(self) -> int:
+        """Capacity of SIZE for this queue alone."""
+        return self.alone.in_size
+
+    @computed_field
+    @property
+    def put_rate_per_s(self) -> Plain | None:
+        """Puts at the horizon."""
         return None if self.puts is None else self.puts * self.factor
 
+    @computed_field
     @property
-    def get_rate(self) -> Fraction | None:
-        """Gets at the horizon [messages/s]."""
+    def get_rate_per_s(self) -> Plain | None:
+        """Gets at the horizon."""
         return None if self.gets is None else self.gets * self.factor
 
     @property
     def net_rate(self) -> Fraction | None:
         """Growth of the depth [messages/s]."""
-        if self.put_rate is None or self.get_rate is None:
+        if self.put_rate_per_s is None or self.get_rate_per_s is None:
             return None
-        return self.put_rate - self.get_rate
+        return self.put_rate_per_s - self.get_rate_per_s
 
-    def lead(self, rate: Fraction | None) -> Lead | None:
-        """The times from the event on at that rate; None when the queue does not grow or never gets so deep."""
-        high, maxdepth = self.force.high_at, self.force.maxdepth
+    @computed_field
+    @property
+    def at_net_rate(self) -> DepthLead | None:
+        """Lead times at the net rate; null if the queue does not grow."""
+        return self.lead(self.net_rate)
+
+    @computed_field
+    @property
+    def when_nothing_gets(self) -> DepthLead | None:
+        """Lead times at the put rate alone."""
+        return self.lead(self.put_rate_per_s)
+
+    def lead(self, rate: Fraction | None) -> DepthLead | None:
+        """Return the times from the event on at that rate; None if the depth does not grow or never gets so high."""
+        high, maxdepth = self.high_at, self.maxdepth
         if rate is None or rate <= 0 or high is None or maxdepth is None or high > self.alone.in_initsize:
             return None
         ends = (maxdepth, self.alone.at_action, self.alone.in_initsize)
-        return Lead(*(floor_fraction((end - high) / rate) for end in ends))
+        return DepthLead(*(floor_fraction((end - high) / rate) for end in ends))
 
+    @computed_field
     @property
     def high_to_low_s(self) -> int | None:
-        """From QDEPTHHI down to QDEPTHLO at the net rate [s, rounded up]; None when the depth does not fall."""
-        net, high, low = self.net_rate, self.force.high_at, self.force.low_at
+        """Seconds from QDEPTHHI down to QDEPTHLO at the net rate, rounded up; null if the depth does not fall."""
+        net, high, low = self.net_rate, self.high_at, self.low_at
         if net is None or net >= 0 or high is None or low is None or high < low:
             return None
         return ceil_fraction((high - low) / -net)
 
+    @computed_field
     @property
     def most_event_messages_per_day(self) -> int | None:
-        """Event messages when it goes up with nothing got and down with nothing put, all day [rounded up]."""
-        put, get, high, low = self.put_rate, self.get_rate, self.force.high_at, self.force.low_at
+        """Event messages if the depth goes up and down all day, as fast as the rates allow; rounded up."""
+        put, get, high, low = self.put_rate_per_s, self.get_rate_per_s, self.high_at, self.low_at
         if not put or not get or high is None or low is None or high <= low or self.event_messages is None:
             return None
         cycle = (high - low) / put + (high - low) / get
         return ceil_fraction(SETS_PER_CYCLE * self.event_messages * SECONDS_PER_DAY / cycle)
 
-    def as_json(self) -> dict[str, object]:
-        """JSON-ready; percentages rounded up to a hundredth."""
-        at_net, at_put = self.lead(self.net_rate), self.lead(self.put_rate)
-        return {
-            **self.force.as_json(),
-            "given": list(self.given),
-            "high_at_messages": self.force.high_at,
-            "low_at_messages": self.force.low_at,
-            "alone_at_action_messages": self.alone.at_action,
-            "alone_in_initsize_messages": self.alone.in_initsize,
-            "alone_in_size_messages": self.alone.in_size,
-            "put_rate_per_s": _rate(self.put_rate),
-            "get_rate_per_s": _rate(self.get_rate),
-            "at_net_rate": at_net.as_json() if at_net else None,
-            "when_nothing_gets": at_put.as_json() if at_put else None,
-            "high_to_low_s": self.high_to_low_s,
-            "most_event_messages_per_day": self.most_event_messages_per_day,
-            "silent_high_percent": _hundredths(self.silent_high),
-            "silent_low_percent": _hundredths(self.silent_low),
-        }
 
-
-@dataclass(frozen=True, slots=True)
-class QueueAdvice:
-    """One queue: what to define, and what the document has."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QueueAdvice(Thresholds):
+    """Advised thresholds of one queue."""
 
     name: str
-    advised: Thresholds
-    planned: QueueThresholds | None = None
+    planned: Annotated[
+        Omittable[QueueThresholds],
+        Field(description="Present if the document has something about the depth events of the queue."),
+    ] = None
 
     @property
     def force(self) -> Thresholds:
-        """The thresholds in force: those of the document, completed; the advised ones where it has none."""
-        return self.planned.force if self.planned is not None else self.advised
-
-    def as_json(self) -> dict[str, object]:
-        """JSON-ready."""
-        found: dict[str, object] = {"name": self.name, **self.advised.as_json()}
-        if self.planned is not None:
-            found["planned"] = self.planned.as_json()
-        return found
+        """The thresholds in force: those of the document, completed; the advised ones if it has none."""
+        return self.planned if self.planned is not None else self
 
 
 @dataclass(frozen=True, slots=True)
-class Together:
-    """All queues of a structure at once, at the thresholds in force; parts of INITSIZE and of SIZE."""
+class QueuesTogether(Answer):
+    """All queues of a structure at their thresholds at once, in percent of the structure."""
 
-    at_high: Fraction
-    in_initsize: Fraction
-    in_initsize_with_offload: Fraction
-    in_size: Fraction
-    in_size_with_offload: Fraction
-    to_full_threshold: tuple[str, ...]
-    to_full: tuple[str, ...]
-
-    def as_json(self) -> dict[str, object]:
-        """JSON-ready; percentages rounded up to a hundredth."""
-        return {
-            "all_high_percent": _hundredths(self.at_high),
-            "all_full_percent_of_initsize": _hundredths(self.in_initsize),
-            "all_full_percent_of_initsize_with_offload": _hundredths(self.in_initsize_with_offload),
-            "all_full_percent_of_size": _hundredths(self.in_size),
-            "all_full_percent_of_size_with_offload": _hundredths(self.in_size_with_offload),
-            "queues_to_full_threshold": list(self.to_full_threshold),
-            "queues_to_full": list(self.to_full),
-        }
+    at_high: Annotated[
+        Hundredths,
+        Field(alias="all_high_percent", description="At QDEPTHHI, of INITSIZE, all data in the CF."),
+    ]
+    in_initsize: Annotated[
+        Hundredths,
+        Field(alias="all_full_percent_of_initsize", description="At MAXDEPTH, all data in the CF."),
+    ]
+    in_initsize_with_offload: Annotated[Hundredths, Field(alias="all_full_percent_of_initsize_with_offload")]
+    in_size: Annotated[Hundredths, Field(alias="all_full_percent_of_size")]
+    in_size_with_offload: Annotated[Hundredths, Field(alias="all_full_percent_of_size_with_offload")]
+    queues_to_full_threshold: Annotated[
+        tuple[str, ...],
+        Field(
+            description="Fewest queues that at MAXDEPTH fill INITSIZE to FULLTHRESHOLD, all data in the CF."
+        ),
+    ]
+    queues_to_full: Annotated[
+        tuple[str, ...], Field(description="Fewest queues that at MAXDEPTH fill INITSIZE.")
+    ]
 
 
 @dataclass(frozen=True, slots=True)
-class JointLead:
-    """All queues that grow, at their net rates, from empty: the first event and the levels after it [s]."""
+class JointLead(Answer):
+    """All growing queues at their net rates: times since the queues were empty, rounded down."""
 
     first_queue: str | None
-    first_high: Fraction | None
-    to_action: Fraction
-    to_full_threshold: Fraction
-    to_full: Fraction
-    demand: Demand
-    per_s: Fraction
+    first_high: Annotated[FloorSeconds | None, Field(alias="first_high_s")]
+    to_action: Annotated[FloorSeconds, Field(alias="to_action_s")]
+    to_full_threshold: Annotated[FloorSeconds, Field(alias="to_full_threshold_s")]
+    to_full: Annotated[FloorSeconds, Field(alias="to_full_s")]
+    demand: Hidden[Demand]
+    per_s: Hidden[Fraction]
 
-    def as_json(self) -> dict[str, object]:
-        """JSON-ready; times since the queues were empty, rounded down, and the lead between them."""
-        first = self.first_high
-        return {
-            "first_queue": self.first_queue,
-            "first_high_s": None if first is None else floor_fraction(first),
-            "to_action_s": floor_fraction(self.to_action),
-            "to_full_threshold_s": floor_fraction(self.to_full_threshold),
-            "to_full_s": floor_fraction(self.to_full),
-            "lead_to_action_s": None if first is None else floor_fraction(self.to_action - first),
-            "lead_to_full_s": None if first is None else floor_fraction(self.to_full - first),
-        }
+    @computed_field
+    @property
+    def lead_to_action_s(self) -> int | None:
+        """Seconds from the first event to the action level."""
+        return None if self.first_high is None else floor_fraction(self.to_action - self.first_high)
+
+    @computed_field
+    @property
+    def lead_to_full_s(self) -> int | None:
+        """Seconds from the first event until the structure is full."""
+        return None if self.first_high is None else floor_fraction(self.to_full - self.first_high)
 
 
 @dataclass(frozen=True)
-class DepthAdvice:
-    """Advice for the queues of one structure.
+class DepthAdvice(Answer):
+    """Advice on the depths of the queues of a structure.
 
-    What concerns all queues at once is there. What concerns each of them is worked out when it is asked for: `said` are
-    those of which the document itself says something, by their places. `together` and `lead` are there with these only.
-    `action_part`, `threshold_part` and `full_part` are how often the planned backlog fits in INITSIZE at the action
-    level, at FULLTHRESHOLD and when it is full; None without a backlog.
+    `planned`: the queues with depth events in the document, by their places; only with these are `together` and `lead`
+    known. `action_part`, `threshold_part` and `full_part` are how often the planned backlog fits in INITSIZE at the
+    action level, at FULLTHRESHOLD and when it is full; None without a backlog.
     """
 
-    action: str
-    action_percent: int
-    threshold_percent: int
-    action_part: Fraction | None
-    threshold_part: Fraction | None
-    full_part: Fraction | None
-    messages: int
-    event_messages: int | None
-    said: Mapping[int, QueueAdvice]
-    together: Together | None
+    action: Annotated[
+        str,
+        Field(
+            description="OFFLDnTH, FULLTHRESHOLD, event_target_percent or full: the first limit that the structure meets."
+        ),
+    ]
+    action_percent: Annotated[int, Field(description="The usage at which it is met.")]
+    threshold_percent: Hidden[int]
+    action_part: Hidden[Fraction | None]
+    threshold_part: Hidden[Fraction | None]
+    full_part: Hidden[Fraction | None]
+    messages: Hidden[int]
+    event_messages: Annotated[
+        int | None,
+        Field(
+            alias="event_messages_per_event",
+            description="Queue managers with PERFMEV(ENABLED); null if the document does not give PERFMEV.",
+        ),
+    ]
+    planned: Hidden[Mapping[int, QueueAdvice]]
+    together: QueuesTogether | None
     lead: JointLead | None
-    of_queues: Callable[[DepthAdvice], tuple[QueueAdvice, ...]] = field(repr=False, compare=False)
+    of_queues: Hidden[Callable[[DepthAdvice], tuple[QueueAdvice, ...]]] = field(repr=False, compare=False)
+    written_queues: Annotated[
+        Omittable[tuple[QueueAdvice, ...]],
+        Field(alias="queues", description="In a result with depths=true only."),
+    ] = None
 
+    # A large plan has thousands of queues, and most results are asked for without advice for each of them.
     @cached_property
     def queues(self) -> tuple[QueueAdvice, ...]:
         """Every queue, in the order of the document."""
         return self.of_queues(self)
 
+    def with_queues(self) -> DepthAdvice:
+        """Return the advice with that for every queue among its JSON members."""
+        return replace(self, written_queues=self.queues)
+
     @property
     def is_planned(self) -> bool:
-        """Whether the document says anything about depth events here."""
-        return self.event_messages is not None or bool(self.said)
+        """Whether the document has anything about depth events here."""
+        return self.event_messages is not None or bool(self.planned)
 
+    @computed_field
     @property
     def action_messages(self) -> int | None:
-        """Messages of the planned mix in INITSIZE at the action level."""
+        """Messages of the planned mix in INITSIZE at the action level; null without a backlog."""
         return None if self.action_part is None else floor_fraction(self.action_part * self.messages)
 
-    def as_json(self, *, depths: bool = False) -> dict[str, object]:
-        """JSON-ready; with `depths`, the advice for every queue and what it rests on."""
-        found: dict[str, object] = {
-            "action": self.action,
-            "action_percent": self.action_percent,
-            "action_messages": self.action_messages,
-            "event_messages_per_event": self.event_messages,
-            "together": self.together.as_json() if self.together else None,
-            "lead": self.lead.as_json() if self.lead else None,
-        }
-        if depths:
-            found["queues"] = [queue.as_json() for queue in self.queues]
-        if depths or self.is_planned:
-            found["assumptions"] = [dict(each) for each in assumptions(self)]
-        return found
+    @computed_field(exclude_if=lambda found: found is None)
+    @property
+    def assumptions(self) -> tuple[DepthAssumption, ...] | SkipJsonSchema[None]:
+        """With queues, and if the document has anything about depth events."""
+        if self.written_queues is None and not self.is_planned:
+            return None
+        return tuple(_assumptions(self))
 
 
-def _rate(value: Fraction | None) -> float | int | None:
-    if value is None:
-        return None
-    return value.numerator if value.denominator == 1 else float(value)
-
-
-def _hundredths(value: Fraction | None) -> float | None:
-    return None if value is None else ceil_fraction(value * PERCENT * PERCENT) / PERCENT
-
-
-def assumptions(advice: DepthAdvice) -> Sequence[Mapping[str, str]]:
-    """What the figures rest on that nobody published, with the basis of each."""
-    source = str(tables.source("project", "Queue depths"))
-    said = [
-        ("INITSIZE is what the structure has; after SETXCF ALTER the figures are others.", "assumed"),
-        (
-            "A depth meets QDEPTHHI when depth x 100 >= QDEPTHHI x MAXDEPTH, and QDEPTHLO likewise: the rounding is not published.",
-            "assumed",
-        ),
-        (
-            "QDEPTHHI is at most 80 and QDEPTHLO a quarter of it, as IBM's defaults of 80 and 20 are to each other.",
-            "assumed",
-        ),
+def _assumptions(advice: DepthAdvice) -> Iterator[DepthAssumption]:
+    source = tables.source("project", "Queue depths")
+    texts = [
+        "INITSIZE is the size of the structure; after SETXCF ALTER the figures differ.",
+        "A depth meets QDEPTHHI when depth x 100 >= QDEPTHHI x MAXDEPTH, and QDEPTHLO likewise: the rounding is not published.",
+        "QDEPTHHI is at most 80 and QDEPTHLO a quarter of it, the ratio of IBM's defaults of 80 and 20.",
     ]
     if advice.lead is not None:
-        said.append(("Queues without rates do not grow meanwhile, and all begin empty.", "assumed"))
+        texts.append("Queues without rates do not grow meanwhile, and all queues begin empty.")
     if advice.event_messages is not None:
-        said.append(
-            (
-                "An event detected by a queue manager with PERFMEV(DISABLED) switches the queue and gives no message: "
-                "IBM's list of steps, read literally. Without queue_manager_rates all queue managers do the same.",
-                "assumed",
-            )
+        texts.append(
+            "An event detected by a queue manager with PERFMEV(DISABLED) switches the queue and causes no message: "
+            "IBM's list of steps, read literally. Without queue_manager_rates all queue managers are equally active."
         )
-    return [{"assumed": text, "basis": basis, "source": source} for text, basis in said]
+    for text in texts:
+        yield DepthAssumption(text, Basis.ASSUMED, source)

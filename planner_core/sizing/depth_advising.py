@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from fractions import Fraction
 from functools import cached_property, partial
 from math import lcm
@@ -20,9 +20,9 @@ from planner_core.sizing.depth_advice import (
     DepthAdvice,
     JointLead,
     QueueAdvice,
+    QueuesTogether,
     QueueThresholds,
     Thresholds,
-    Together,
 )
 from planner_core.sizing.filling import Fill, FillPoint, Pool, bundles_for, fill, two_pools
 from planner_core.sizing.offload import Rule, can_fire
@@ -33,6 +33,7 @@ from planner_core.sizing.structure_size import Curve, model_constant
 PARTS = 10**9
 """Parts of the backlog are rounded down to so many of a whole, so that their explanations can be read."""
 EVENT_KEYS = ("maxdepth", "qdepthhi", "qdepthlo", "qdphiev", "qdploev", "qdpmaxev", "qsvciev", "curdepth")
+_THRESHOLDS: tuple[Literal["maxdepth", "qdepthhi", "qdepthlo"], ...] = ("maxdepth", "qdepthhi", "qdepthlo")
 _RATE_KEYS = ("get_rate_per_s", "queue_manager_rates")
 _own = attrgetter(*EVENT_KEYS, *_RATE_KEYS)
 """What a document says of one queue's depth events."""
@@ -107,7 +108,7 @@ def advise(
         full_part=parts[2],
         messages=load.demand.messages,
         event_messages=maker.members.enabled_count,
-        said={place: advice[place] for place in said},
+        planned={place: advice[place] for place in said},
         together=maker.together(advice) if said else None,
         lead=maker.joint_lead(advice) if said else None,
         of_queues=maker.of_queues,
@@ -281,8 +282,8 @@ class Maker:
     def of_queues(self, advice: DepthAdvice) -> tuple[QueueAdvice, ...]:
         """Every queue; those of which the document says something as they were worked out for that."""
         parts = (advice.action_part, advice.threshold_part, advice.full_part)
-        others = [place for place in range(len(self.queues)) if place not in advice.said]
-        found = {**advice.said, **dict(zip(others, self.advice(parts, others), strict=True))}
+        others = [place for place in range(len(self.queues)) if place not in advice.planned]
+        found = {**advice.planned, **dict(zip(others, self.advice(parts, others), strict=True))}
         return tuple(found[place] for place in range(len(self.queues)))
 
     def advice(self, parts: Parts, places: Iterable[int]) -> tuple[QueueAdvice, ...]:
@@ -293,7 +294,7 @@ class Maker:
             advised = _advised(self.queues[place].messages, parts)
             says = self.members.is_stated or _own(queue) != _SILENT
             planned = self.planned(place, queue, advised, parts[0]) if says else None
-            found.append(QueueAdvice(queue.name, advised, planned))
+            found.append(QueueAdvice(name=queue.name, planned=planned, **asdict(advised)))
         return tuple(found)
 
     def planned(
@@ -302,7 +303,7 @@ class Maker:
         """A queue with what the document says of it."""
         messages = self.queues[place].messages
         maxdepth = queue.maxdepth if queue.maxdepth is not None else advised.maxdepth
-        given = tuple(key for key in ("maxdepth", "qdepthhi", "qdepthlo") if getattr(queue, key) is not None)
+        given = tuple(key for key in _THRESHOLDS if getattr(queue, key) is not None)
         force = (
             Thresholds(None, queue.qdepthhi, queue.qdepthlo)
             if maxdepth is None
@@ -310,8 +311,8 @@ class Maker:
         )
         puts, gets = rates_of(queue)
         return QueueThresholds(
+            **asdict(force),
             given=given,
-            force=force,
             alone=self.alone(place),
             puts=puts,
             gets=gets,
@@ -400,7 +401,7 @@ class Maker:
             filled.messages_at(full, size),
         )
 
-    def together(self, advice: Sequence[QueueAdvice]) -> Together | None:
+    def together(self, advice: Sequence[QueueAdvice]) -> QueuesTogether | None:
         """All queues at their thresholds at once; None for a structure that holds nothing."""
         initsize, size = self.load.bundles_in_initsize, self.load.bundles_in_size
         if not initsize or not size:
@@ -409,14 +410,14 @@ class Maker:
         full = self.units.demand([each.force.maxdepth or 0 for each in advice])
         plain, relieved = self.bundles(full, offload=False), self.bundles(full, offload=True)
         to_full_threshold, to_full = self.fewest(advice, full)
-        return Together(
+        return QueuesTogether(
             at_high=self.bundles(high, offload=False) / initsize,
             in_initsize=plain / initsize,
             in_initsize_with_offload=relieved / initsize,
             in_size=plain / size,
             in_size_with_offload=relieved / size,
-            to_full_threshold=to_full_threshold,
-            to_full=to_full,
+            queues_to_full_threshold=to_full_threshold,
+            queues_to_full=to_full,
         )
 
     def bundles(self, demand: Demand, *, offload: bool) -> Fraction:

@@ -245,7 +245,8 @@ class StructureResult:
                 "lob_bytes_when_full": self.db2.when_full_bytes,
             }
         if self.depth_events is not None:
-            found["depth_events"] = self.depth_events.as_json(depths=depths)
+            advice = self.depth_events.with_queues() if depths else self.depth_events
+            found["depth_events"] = advice.as_json()
         return found
 
     def _target_json(self) -> dict[str, object]:

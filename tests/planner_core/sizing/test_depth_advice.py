@@ -458,7 +458,7 @@ def test_no_mix_passes_the_action_level_before_a_high_event(document: Json, data
         advice, load = structure.depth_events, structure.load
         assert advice is not None
         assert load is not None
-        limits = [each.advised.high_at for each in advice.queues]
+        limits = [each.high_at for each in advice.queues]
         if load.plain is None or not load.bundles_in_initsize or any(limit is None for limit in limits):
             continue
         depths = [data.draw(st.integers(0, max((limit or 0) - 1, 0))) for limit in limits]
@@ -481,15 +481,15 @@ def test_all_advised_maxdepths_fit_in_initsize_together(document: Json) -> None:
         advice, load = structure.depth_events, structure.load
         assert advice is not None
         assert load is not None
-        total = sum(each.advised.maxdepth or 0 for each in advice.queues)
+        total = sum(each.maxdepth or 0 for each in advice.queues)
         assert total <= load.messages_in_initsize(offload=True)
         for each, demand in zip(advice.queues, structure.queues, strict=True):
-            if each.advised.maxdepth is None:
+            if each.maxdepth is None:
                 continue
             if load.messages_in_initsize(offload=True) > load.demand.messages:
-                assert each.advised.maxdepth >= demand.messages or each.advised.maxdepth == 999_999_999
-            if each.advised.qdepthhi is not None and each.advised.qdepthlo is not None:
-                assert 0 <= each.advised.qdepthlo < each.advised.qdepthhi <= 80
+                assert each.maxdepth >= demand.messages or each.maxdepth == 999_999_999
+            if each.qdepthhi is not None and each.qdepthlo is not None:
+                assert 0 <= each.qdepthlo < each.qdepthhi <= 80
 
 
 @settings(max_examples=100, deadline=None)

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from planner_core.depth_events.measured import MOST_SETS, WithRates, with_rates
+from planner_core.depth_events.measured import MOST_SETS, PlanWithRates, with_rates
 from planner_core.errors import DocumentInvalid, InputInvalid
 from planner_core.plan.evaluate import evaluate
 from tests.planner_core.plans import varied
@@ -36,12 +36,12 @@ def of(queue: str, reason: int, *members: dict[str, Any]) -> dict[str, Any]:
 PLAN = varied(queue_managers=["QM1", "QM2"])
 
 
-def taken(sets: Any, **more: Any) -> WithRates:  # noqa: ANN401
+def taken(sets: Any, **more: Any) -> PlanWithRates:  # noqa: ANN401
     return with_rates(PLAN, {"sets": sets}, **more)
 
 
-def rates(made: WithRates) -> Any:  # noqa: ANN401
-    return made.document["structures"][0]["queues"][0].get("queue_manager_rates")
+def rates(made: PlanWithRates) -> Any:  # noqa: ANN401
+    return made.text["structures"][0]["queues"][0].get("queue_manager_rates")
 
 
 def test_ibms_second_example_gives_the_rates_between_its_events() -> None:
@@ -85,14 +85,14 @@ def test_queues_and_queue_managers_that_the_plan_does_not_have_are_told() -> Non
     made = taken([of("OTHER", HIGH, member("QM1", 1, 0)), of("Q1", HIGH, member("QM9", 1, 0))])
     assert [each.as_json()["queue"] for each in made.passed_over] == ["OTHER", "Q1"]
     assert "QM9" in made.passed_over[1].reason
-    assert made.document == PLAN
+    assert made.text == PLAN
 
 
 def test_rates_of_the_whole_queue_give_way_to_those_of_its_queue_managers() -> None:
     plan = copy.deepcopy(PLAN)
     plan["structures"][0]["queues"][0] |= {"put_rate_per_s": 9, "get_rate_per_s": 1}
     made = with_rates(plan, [of("Q1", HIGH, member("QM1", 500, 100))])
-    queue = made.document["structures"][0]["queues"][0]
+    queue = made.text["structures"][0]["queues"][0]
     assert {"put_rate_per_s", "get_rate_per_s"}.isdisjoint(queue)
     advice = evaluate(made.plan).structures[1].depth_events
     assert advice is not None
@@ -107,7 +107,7 @@ def test_rates_of_the_whole_queue_give_way_to_those_of_its_queue_managers() -> N
         "get_rate_per_s": 1,
     }
     made = with_rates(rated, [of("Q1", HIGH, member("QM1", 500, 100))])
-    assert made.document["structures"][0]["queues"][0]["put_rate_per_s"] == 9  # it makes the backlog
+    assert made.text["structures"][0]["queues"][0]["put_rate_per_s"] == 9  # it makes the backlog
 
 
 @pytest.mark.parametrize(
@@ -153,4 +153,4 @@ values = st.recursive(
 @given(values)
 def test_no_answer_raises_anything_but_what_is_documented(sets: object) -> None:
     with contextlib.suppress(InputInvalid):
-        assert with_rates(PLAN, sets).document == PLAN
+        assert with_rates(PLAN, sets).text == PLAN

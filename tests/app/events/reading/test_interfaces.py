@@ -14,7 +14,7 @@ import pytest
 from fastapi import FastAPI
 
 from app.cli import main
-from app.events.read_description import example_request
+from app.events.examples import events_request
 from app.events.reading import example_text, known_from_texts
 from planner_core.depth_events.reading import EventReading
 from planner_core.depth_events.sets import QueueFacts
@@ -34,7 +34,7 @@ BOUNDARY = "a-boundary-of-this-test"
 
 
 def test_the_example_of_the_description_is_answered_as_described(app: FastAPI) -> None:
-    answer = post_json(app, READ, example_request())
+    answer = post_json(app, READ, events_request())
     assert answer.status == 200
     document = answer.json()
     schema = adapter(EventReading).json_schema(mode="serialization")
@@ -85,7 +85,7 @@ def test_a_file_may_be_sent_as_it_is_in_base64(app: FastAPI) -> None:
 def test_what_is_wrong_with_a_request_is_told_with_its_field(
     app: FastAPI, change: dict[str, Any], field: str, words: str
 ) -> None:
-    problem = assert_problem(post_json(app, READ, {**example_request(), **change}), "input-refused", 422)
+    problem = assert_problem(post_json(app, READ, {**events_request(), **change}), "input-refused", 422)
     assert [each["field"] for each in problem["errors"]] == [field]
     assert words in problem["errors"][0]["message"]
 
@@ -138,7 +138,7 @@ def test_names_of_the_events_and_displays_of_more_queues_are_not_told_of(
 
 
 def test_over_rest_queues_that_no_event_has_are_told(app: FastAPI) -> None:
-    document = post_json(app, READ, {**example_request(), "queues": {"SQ9": {"depth_before": 1}}}).json()
+    document = post_json(app, READ, {**events_request(), "queues": {"SQ9": {"depth_before": 1}}}).json()
     assert NAMES in {each["code"] for each in document["findings"]}
 
 
@@ -171,7 +171,7 @@ def test_the_command_answers_as_the_address_does(
     code, out, _ = run(
         capsys, str(files["events"]), "--members", "QM1,QM2,QM3", "--display", str(files["display"]), "--json"
     )
-    answered = post_json(app, READ, example_request()).json()
+    answered = post_json(app, READ, events_request()).json()
     assert code == 0
     told = json.loads(out)
     for document in (told, answered):

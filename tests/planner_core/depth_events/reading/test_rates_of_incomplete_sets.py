@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from planner_core.depth_events.measured import WithRates, with_rates
+from planner_core.depth_events.measured import PlanWithRates, with_rates
 from planner_core.depth_events.reading import read_all
 from planner_core.depth_events.sets import EventContext, QueueFacts
 from tests.planner_core.depth_events.reading.support import CORREL, FULL, HIGH, LOW, Told, as_lines
@@ -24,13 +24,13 @@ def told(name: str, puts: int, seconds: int, *, reason: int = HIGH, correl_id: s
     return Told(name, "SQ1", reason, seconds, 800, puts, 0, correl_id)
 
 
-def taken(*messages: Told, known: EventContext | None = None, using: Any = "filling") -> WithRates:  # noqa: ANN401
+def taken(*messages: Told, known: EventContext | None = None, using: Any = "filling") -> PlanWithRates:  # noqa: ANN401
     reading = read_all([("events", as_lines(*messages))], known or EventContext())
     return with_rates(PLAN, reading.as_json(), using=using)
 
 
-def rates(made: WithRates) -> Any:  # noqa: ANN401
-    return made.document["structures"][0]["queues"][0].get("queue_manager_rates")
+def rates(made: PlanWithRates) -> Any:  # noqa: ANN401
+    return made.text["structures"][0]["queues"][0].get("queue_manager_rates")
 
 
 def test_a_set_in_which_one_that_put_tells_no_time_gives_no_rate() -> None:

@@ -1,0 +1,61 @@
+"""Advice on the queue depths of a whole plan."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated, Final
+
+from pydantic import Field
+
+from planner_core.findings import DEPTH_EVENT_CODES, Finding
+from planner_core.plan.result import PlanResult
+from planner_core.sizing.depth_advice import DepthAdvice
+from planner_core.wire import Answer
+
+# In a structure that is too small for its backlog, the advised MAXDEPTHs are below the backlogs of its queues.
+TOO_SMALL: Final = frozenset({"INITSIZE_BELOW_NEED", "SIZE_BELOW_NEED"})
+
+
+@dataclass(frozen=True, slots=True)
+class StructureDepthAdvice(Answer):
+    """Advice for the queues of one structure."""
+
+    name: str
+    cfrm_name: str
+    messages: Annotated[int, Field(description="The planned backlog, at the horizon.")]
+    depth_events: DepthAdvice
+
+
+@dataclass(frozen=True, slots=True)
+class PlanDepthAdvice(Answer):
+    """Advice on the queue depths of a plan, with the findings on them."""
+
+    core_version: str
+    qsg: str
+    structures: tuple[StructureDepthAdvice, ...]
+    findings: tuple[Finding, ...]
+
+
+def advice_of(result: PlanResult) -> PlanDepthAdvice:
+    """Return the advice for each structure with queues, and the findings that concern it."""
+    structures = tuple(
+        StructureDepthAdvice(
+            each.name,
+            each.cfrm_name,
+            each.load.demand.messages if each.load is not None else 0,
+            each.depth_events.with_queues(),
+        )
+        for each in result.structures
+        if each.depth_events is not None
+    )
+    names = {each.name for each in structures}
+    return PlanDepthAdvice(
+        core_version=result.core_version,
+        qsg=result.document.qsg,
+        structures=structures,
+        findings=tuple(
+            each
+            for each in result.findings
+            if each.code in DEPTH_EVENT_CODES or (each.code in TOO_SMALL and each.structure in names)
+        ),
+    )
