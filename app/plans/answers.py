@@ -20,12 +20,13 @@ from app.plans.schemas import (
 )
 from app.plans.stored import (
     DeletedPlan,
-    PlanPage,
+    PlanSummary,
     StoredOutput,
     StoredVersion,
     VersionSummary,
     etag,
 )
+from app.web.paging import ResultPage
 
 JSON = "application/json"
 FINDINGS_HEADER = "x-cfplan-findings"
@@ -98,7 +99,7 @@ def output_response(output: StoredOutput, headers: Headers) -> Response:
     return conditional(Response(output.text, media_type="text/plain", headers=more), headers, output.etag)
 
 
-def page_answer(page: PlanPage) -> PlansAnswer:
+def page_answer(page: ResultPage[PlanSummary]) -> PlansAnswer:
     """One page of the list."""
     return PlansAnswer(
         plans=[PlanSummaryAnswer(**asdict(item)) for item in page.items],

@@ -23,12 +23,12 @@ from app.plans.schemas import (
 from app.plans.stored import NAME_PATTERN, SaveOutcome
 from app.sizing.body import JSON, DocumentBody
 from app.web.openapi import OUTPUT_WORDS, plan_request, problems
+from app.web.paging import PageParameters
 from planner_core.document.compare import differences
 from planner_core.document.reading import read_json
 from planner_core.texts.outputs import OUTPUT_KINDS
 
 MOST_VERSIONS = 2**31 - 1
-MOST_PAGES = 1_000_000
 MOST_PLANS = 2**63 - 1
 STATUS_OF_SAVE = {"created": 201, "changed": 200, "identical": 200}
 
@@ -50,14 +50,13 @@ router = APIRouter(prefix="/api/v1", tags=["stored plans"])
 @router.get("/plans", summary="List plans", responses=problems(422))
 def list_plans(
     session: SessionDep,
+    asked: PageParameters,
     search: Annotated[
         str | None, Query(max_length=100, description="A part of the plan's or the group's name.")
     ] = None,
-    page: Annotated[int, Query(ge=1, le=MOST_PAGES)] = 1,
-    per_page: Annotated[int, Query(ge=1, le=service.MOST_PER_PAGE)] = 50,
 ) -> PlansAnswer:
     """Plans by name, a page at a time, with the figures of their latest versions."""
-    return answers.page_answer(service.list_plans(session, search=search, page=page, per_page=per_page))
+    return answers.page_answer(service.list_plans(session, asked, search=search))
 
 
 @router.get("/deleted-plans", summary="List deleted plans", responses=problems())

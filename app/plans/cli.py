@@ -159,25 +159,13 @@ def _list(arguments: argparse.Namespace) -> int:
                     "initsize_kib": plan.initsize_kib, "size_kib": plan.size_kib, "errors": plan.errors,
                     "warnings": plan.warnings, "saved": f"{plan.updated_at:%Y-%m-%d %H:%M}", "etag": plan.etag,
                 }
-                for plan in _all_plans(session, arguments.search)
+                for plan in service.all_plans(session, search=arguments.search)
             ]  # fmt: skip
     if arguments.json:
         write_json({"plans": rows, "findings": []})
     else:
         write(_table(rows) if rows else "There are no plans.\n")
     return EXIT_OK
-
-
-def _all_plans(session: Session, search: str | None) -> Iterator[Any]:
-    from app.plans import service
-
-    page = 1
-    while True:
-        found = service.list_plans(session, search=search, page=page, per_page=service.MOST_PER_PAGE)
-        yield from found.items
-        if page >= found.pages:
-            return
-        page += 1
 
 
 def _table(rows: list[dict[str, Any]]) -> str:
@@ -310,7 +298,7 @@ def _export(arguments: argparse.Namespace) -> int:
     from app.plans import service
 
     with _session(writes=False) as session:
-        names = [plan.name for plan in _all_plans(session, None)] if arguments.all else arguments.names
+        names = [plan.name for plan in service.all_plans(session)] if arguments.all else arguments.names
         if not names:
             _refuse("Name the plans to export, or give --all.")
         for name in names:

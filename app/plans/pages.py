@@ -8,7 +8,6 @@ import zipfile
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Annotated, Any
-from urllib.parse import urlencode
 
 from fastapi import APIRouter, HTTPException, Request
 from fastapi.responses import Response
@@ -39,10 +38,11 @@ from app.plans.result_view import (
     structure_lines,
     unplaced_of,
 )
-from app.plans.stored import DeletedPlan, PlanPage, StoredVersion, VersionSummary
+from app.plans.stored import DeletedPlan, PlanSummary, StoredVersion, VersionSummary
 from app.settings import Settings
 from app.sizing.calculator.answer import SHOWN_OUTPUTS, Figure
 from app.texts.yaml_text import yaml_text
+from app.web.paging import PageRequest, ResultPage
 from app.web.rendering import Page, render
 from planner_core import CORE_VERSION
 from planner_core.document.model import PlanDocument
@@ -53,7 +53,6 @@ from planner_core.texts.outputs import OUTPUT_KINDS
 
 router = APIRouter(include_in_schema=False)
 
-PER_PAGE = 50
 QUEUES_PER_PAGE = 100
 MOST_SHOWN_CHARACTERS = 60_000
 """A longer text is cut on the page; its file is whole."""
@@ -109,9 +108,8 @@ class RefusedAction:
 class ListPage(Page):
     """All plans, or what an empty installation says."""
 
-    plans: Annotated[PlanPage, "One page of plans"]
+    plans: Annotated[ResultPage[PlanSummary], "One page of plans"]
     search: Annotated[str, "What was looked for"]
-    pages: Annotated[tuple[tuple[int, str], ...], "Numbers and addresses of the other pages"]
     has_deleted: Annotated[bool, "Whether something can be restored"]
     undo: Annotated[DeletedPlan | None, "The plan that was deleted just now"]
     keep_days: Annotated[int, "Days for which a deleted plan can be restored"]
@@ -119,7 +117,7 @@ class ListPage(Page):
 
 
 @dataclass(frozen=True, kw_only=True)
-class ResultPage(Page):
+class PlanPage(Page):
     """One version of a plan: figures, findings, texts."""
 
     version: Annotated[StoredVersion, "The version as stored"]
@@ -160,10 +158,7 @@ class StructurePage(Page):
     ]
     is_sent_to: Annotated[bool, "Whether clusters send to it"]
     findings: Annotated[tuple[FindingView, ...], "Its findings"]
-    queues: Annotated[tuple[QueueLine, ...], "One page of its queues"]
-    queues_total: Annotated[int, "How many queues it has"]
-    queues_from: Annotated[int, "Number of the first one shown"]
-    queue_pages: Annotated[tuple[tuple[int, str], ...], "Numbers and addresses of their pages"]
+    queues: Annotated[ResultPage[QueueLine], "One page of its queues"]
     previous: Annotated[str, "Name of the structure before; empty for none"]
     next: Annotated[str, "Name of the structure after; empty for none"]
 
@@ -234,8 +229,7 @@ class AdvicePage(Page):
 def plans(request: Request, session: SessionDep) -> Response:
     """All plans by name."""
     search = request.query_params.get("search", "").strip()[:100]
-    page = _number(request.query_params.get("page", ""), otherwise=1)
-    found = service.list_plans(session, search=search or None, page=page, per_page=PER_PAGE)
+    found = service.list_plans(session, PageRequest.of_address(request), search=search or None)
     deleted = service.list_deleted(session)
     undone = request.query_params.get("deleted", "")
     context = ListPage(
@@ -243,7 +237,6 @@ def plans(request: Request, session: SessionDep) -> Response:
         section="plans",
         plans=found,
         search=search,
-        pages=_pages("/plans", found.pages, {"search": search} if search else {}),
         has_deleted=bool(deleted),
         undo=next((item for item in deleted if item.name == undone), None),
         keep_days=settings_of(request).deleted_days,
@@ -277,8 +270,8 @@ def structure(request: Request, session: SessionDep, name: str, number: str, str
     lines = structure_lines(stored)
     definition = stored.structure(structure)
     queues = definition.queues if definition is not None else []
-    first = (_number(request.query_params.get("page", ""), otherwise=1) - 1) * QUEUES_PER_PAGE
-    at = f"{_at(stored)}/structures/{structure}"
+    asked = PageRequest.of_address(request, per_page=QUEUES_PER_PAGE)
+    first, last = asked.offset, asked.offset + asked.per_page
     context = StructurePage(
         title=f"{item['cfrm_name']} in {name}",
         section="plans",
@@ -296,10 +289,9 @@ def structure(request: Request, session: SessionDep, name: str, number: str, str
             each["structure"] == structure for each in stored.result.get("clusters", {}).get("structures", ())
         ),
         findings=findings_of(stored, structure=structure),
-        queues=tuple(QueueLine(structure, queue) for queue in queues[first : first + QUEUES_PER_PAGE]),
-        queues_total=len(queues),
-        queues_from=first + 1,
-        queue_pages=_pages(at, -(-len(queues) // QUEUES_PER_PAGE), {}),
+        queues=ResultPage.of(
+            [QueueLine(structure, queue) for queue in queues[first:last]], len(queues), asked
+        ),
         previous=lines[index - 1].name if index else "",
         next=lines[index + 1].name if index + 1 < len(lines) else "",
     )
@@ -441,14 +433,8 @@ def export(session: SessionDep) -> Response:
     """The latest version of every plan as a file, in one archive."""
     archive = io.BytesIO()
     with zipfile.ZipFile(archive, "w", zipfile.ZIP_DEFLATED) as file:
-        page = 1
-        while True:
-            found = service.list_plans(session, page=page, per_page=service.MOST_PER_PAGE)
-            for item in found.items:
-                file.writestr(f"{item.name}.json", _pretty(service.get_plan(session, item.name).document))
-            if page >= found.pages:
-                break
-            page += 1
+        for item in service.all_plans(session):
+            file.writestr(f"{item.name}.json", _pretty(service.get_plan(session, item.name).document))
     return _file(archive.getvalue(), "application/zip", "cfplan-plans.zip")
 
 
@@ -467,7 +453,7 @@ def result_page(
     explanations = Explanations(service.get_explanations_json(session, stored))
     findings = findings_of(stored)
     totals = figures_of(stored.result["totals"], "/totals", explanations, prefix="together-")
-    page = ResultPage(
+    page = PlanPage(
         title=stored.name if stored.is_latest else f"{stored.name}, version {stored.number}",
         section="plans",
         version=stored,
@@ -544,12 +530,6 @@ def _only(here: StoredVersion, there: StoredVersion) -> tuple[Any, ...]:
 
 def _at(stored: StoredVersion) -> str:
     return f"/plans/{stored.name}/versions/{stored.number}"
-
-
-def _pages(path: str, pages: int, query: Mapping[str, str]) -> tuple[tuple[int, str], ...]:
-    if pages <= 1:
-        return ()
-    return tuple((page, f"{path}?{urlencode({**query, 'page': page})}") for page in range(1, pages + 1))
 
 
 def _number(text: str, *, otherwise: int) -> int:

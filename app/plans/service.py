@@ -6,8 +6,10 @@ locked (PostgreSQL) or the whole database is (SQLite). Whoever comes second is t
 
 from __future__ import annotations
 
+import itertools
 import json
 import re
+from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -33,7 +35,6 @@ from app.plans.stored import (
     NAME_PATTERN,
     DeletedPlan,
     Figures,
-    PlanPage,
     PlanSummary,
     SaveOutcome,
     StoredOutput,
@@ -41,19 +42,18 @@ from app.plans.stored import (
     VersionSummary,
     etag,
 )
+from app.web.paging import MOST_PER_PAGE, PageRequest, ResultPage
 from planner_core.document.model import PlanDocument
 from planner_core.document.reading import read_json
-from planner_core.units import ceil_div
 
 __all__ = [
-    "NameTaken", "PlanConflict", "PlanGone", "PlanNameInvalid", "PlanNotFound", "PlanPage", "PlanSummary",
+    "NameTaken", "PlanConflict", "PlanGone", "PlanNameInvalid", "PlanNotFound", "PlanSummary",
     "PreconditionRequired", "SaveOutcome", "StoredOutput", "StoredOutputRefused", "StoredVersion", "VersionSummary",
     "check_name", "copy_plan", "delete_plan", "get_explanations", "get_explanations_json", "get_output", "get_plan", "get_version", "is_empty", "list_deleted", "list_plans",
     "list_versions", "names_in_use", "now", "purge_deleted", "rename_plan", "restore_plan", "save_plan",
 ]  # fmt: skip
 
 NAME = re.compile(NAME_PATTERN)
-MOST_PER_PAGE = 200
 _FIGURES = tuple(Figures.__dataclass_fields__)
 
 
@@ -76,14 +76,17 @@ def check_name(name: str) -> str:
 # ---- reading ---------------------------------------------------------------------------------------------------------
 
 
-def list_plans(session: Session, *, search: str | None = None, page: int = 1, per_page: int = 50) -> PlanPage:
-    """Living plans by name. `search` is looked for in names of plans and groups, whatever the case."""
-    search = _one_line(search)
-    per_page = min(max(per_page, 1), MOST_PER_PAGE)
+FIRST_PAGE = PageRequest()
+
+
+def list_plans(
+    session: Session, asked: PageRequest = FIRST_PAGE, *, search: str | None = None
+) -> ResultPage[PlanSummary]:
+    """Return one page of plans by name, those whose own or whose group's name contains the search text."""
     rows, total = repository.page_of_plans(
-        session, search=search, offset=(page - 1) * per_page, limit=per_page
+        session, search=_one_line(search), offset=asked.offset, limit=asked.per_page
     )
-    items = tuple(
+    items = [
         PlanSummary(
             name=row.name,
             version=row.latest,
@@ -93,10 +96,22 @@ def list_plans(session: Session, *, search: str | None = None, page: int = 1, pe
             **_figures(row),
         )
         for row in rows
-    )
-    return PlanPage(
-        items=items, total=total, page=page, pages=max(1, ceil_div(total, per_page)), per_page=per_page
-    )
+    ]
+    return ResultPage.of(items, total, asked)
+
+
+def all_plans(session: Session, *, search: str | None = None) -> Iterator[PlanSummary]:
+    """Yield every plan by name, read page by page."""
+    for number in itertools.count(1):
+        found = list_plans(session, PageRequest(number, MOST_PER_PAGE), search=search)
+        yield from found.items
+        if number >= found.pages:
+            return
+
+
+def plan_names(session: Session) -> tuple[str, ...]:
+    """Return the names to choose a plan from; of very many plans the first."""
+    return tuple(item.name for item in list_plans(session, PageRequest(per_page=MOST_PER_PAGE)).items)
 
 
 def get_plan(session: Session, name: str) -> StoredVersion:

@@ -21,7 +21,6 @@ from planner_core.sizing.placement import FacilityUse
 router = APIRouter(include_in_schema=False)
 
 MOST_PLANS = 40
-ALL = service.MOST_PER_PAGE
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +67,7 @@ class SheetPage(Page):
 def show(request: Request, session: SessionDep) -> Response:
     """The sheet for the plans that the address names."""
     names = list(dict.fromkeys(request.query_params.getlist("plan")))[:MOST_PLANS]
-    everything = [item.name for item in service.list_plans(session, per_page=ALL).items]
+    everything = service.plan_names(session)
     known: list[PlanOnSheet] = []
     before: list[StoredVersion] = []
     after: list[StoredVersion] = []

@@ -131,17 +131,6 @@ class DeletedPlan:
 
 
 @dataclass(frozen=True, slots=True)
-class PlanPage:
-    """One page of a list."""
-
-    items: tuple[PlanSummary, ...]
-    total: int
-    page: int
-    pages: int
-    per_page: int
-
-
-@dataclass(frozen=True, slots=True)
 class StoredOutput:
     """A text for z/OS as it was when its version was saved."""
 

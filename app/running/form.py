@@ -175,7 +175,7 @@ class ChosenPlan:
 
 def choose(session: Session, given: RunningForm) -> ChosenPlan:
     """The plan that the form names, and the document in it: at most one of the two is meant."""
-    stored = tuple(item.name for item in plans.list_plans(session, per_page=plans.MOST_PER_PAGE).items)
+    stored = plans.plan_names(session)
     document = next(iter(given.texts("document", "document_file")), "")
     return ChosenPlan(stored, given.value("plan"), document)
 

@@ -24,6 +24,7 @@ from app.usage.periods import Chosen, Period
 from app.usage.plan_form import PlanForm
 from app.usage.planning import DraftPlan, MeasuredBasis, can_be_planned
 from app.web.forms import FormField
+from app.web.paging import MOST_PER_PAGE, PageRequest
 from app.web.rendering import Page, render, root_path
 from planner_core.document.model import PlanDocument
 from planner_core.document.reading import read_object
@@ -31,7 +32,6 @@ from planner_core.errors import DocumentInvalid, PlanRefused
 
 router = APIRouter(include_in_schema=False)
 
-MOST_OFFERED = 200
 MOST_LISTED = 2_000
 """Queues on the page; structures beyond that are offered as links."""
 
@@ -215,7 +215,7 @@ def into(qsg: str, plan: str) -> str:
 
 def _offered(session: Session, qsg: str, period: Period) -> tuple[tuple[str, str], ...]:
     """The group's plans; with very many of them, those whose names come first."""
-    found = plans.list_plans(session, search=qsg, per_page=MOST_OFFERED).items
+    found = plans.list_plans(session, PageRequest(per_page=MOST_PER_PAGE), search=qsg).items
     query = urlencode(period.query())
     return tuple((plan.name, f"{into(qsg, plan.name)}?{query}") for plan in found if plan.qsg == qsg)
 

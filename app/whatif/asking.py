@@ -21,7 +21,6 @@ from planner_core.errors import DocumentInvalid, FieldProblem, PlannerError, Pla
 EXAMPLE_CHOICE = ".example"
 """What an address says instead of a plan's name; no plan has a name that begins with a dot."""
 MOST_PROBLEMS = 20
-ALL = service.MOST_PER_PAGE
 Answer = TypeVar("Answer")
 
 
@@ -70,7 +69,7 @@ SentDep = Annotated[PostedForm, Depends(sent_form)]
 
 def asked_by_name(session: Session, name: str) -> tuple[PlanSelection, PlanDocument | None]:
     """The stored plan of that name, or the example where it is asked for or nothing is stored; else none yet."""
-    stored = names_of_plans(session)
+    stored = service.plan_names(session)
     if not name and stored:
         return PlanSelection(stored, "", "", False, "", ()), None
     if name in ("", EXAMPLE_CHOICE):
@@ -85,17 +84,12 @@ def asked_by_name(session: Session, name: str) -> tuple[PlanSelection, PlanDocum
 
 def asked_by_text(session: Session, sent: PostedForm) -> tuple[PlanSelection, PlanDocument | None]:
     """The plan that was sent."""
-    stored = names_of_plans(session)
+    stored = service.plan_names(session)
     try:
         document = read_text(sent.text.encode())
     except DocumentInvalid as error:
         return PlanSelection(stored, "", sent.text, False, "", error.problems[:MOST_PROBLEMS]), None
     return PlanSelection(stored, "", sent.text, False, "", ()), document
-
-
-def names_of_plans(session: Session) -> tuple[str, ...]:
-    """Stored plans, for the choice."""
-    return tuple(item.name for item in service.list_plans(session, per_page=ALL).items)
 
 
 def documents_of(session: Session, names: Sequence[str], *, but: str) -> list[tuple[str, PlanDocument]]:

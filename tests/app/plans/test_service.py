@@ -12,6 +12,7 @@ from sqlalchemy.orm import Session
 from app.database.engine import Database
 from app.plans import service
 from app.plans.stored import StoredVersion
+from app.web.paging import PageRequest
 from planner_core import CORE_VERSION
 from planner_core.document.reading import read_object
 from planner_core.errors import PlanRefused
@@ -156,7 +157,7 @@ def test_plans_are_listed_by_pages_and_found_by_a_part_of_their_names(session: S
     everything = service.list_plans(session)
     assert [item.name for item in everything.items] == sorted(names, key=str.lower)
     assert (everything.total, everything.page, everything.pages) == (6, 1, 1)
-    walked = [service.list_plans(session, page=page, per_page=4) for page in (1, 2, 3)]
+    walked = [service.list_plans(session, PageRequest(page, 4)) for page in (1, 2, 3)]
     assert [len(page.items) for page in walked] == [4, 2, 0]
     assert {(page.total, page.pages) for page in walked} == {(6, 2)}
     assert tuple(item for page in walked for item in page.items) == everything.items

@@ -29,8 +29,8 @@ from app.plans.pages import (
     ComparePage,
     HistoryPage,
     ListPage,
+    PlanPage,
     PrintPage,
-    ResultPage,
     StructurePage,
 )
 from app.plans.sheet_pages import SheetPage
@@ -92,7 +92,7 @@ CONTEXTS: dict[str, type[Page]] = {
     "plans/list.html": ListPage,
     "plans/panel.html": PanelPage,
     "plans/print.html": PrintPage,
-    "plans/result.html": ResultPage,
+    "plans/result.html": PlanPage,
     "plans/structure.html": StructurePage,
     "sizing/calculator.html": QuickPage,
     "reference/contents.html": ReferenceContentsPage,
