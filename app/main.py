@@ -51,8 +51,6 @@ from app.web.security.hosts import AllowedHosts
 from app.web.security.same_origin import SameOrigin
 from app.web.static_files import Files
 from app.whatif import api as whatif
-from app.whatif import placement_description, structure_answers
-from app.whatif import structure_api as structure_routes
 from planner_core import CORE_VERSION
 
 DATABASE_ANSWERS_WITHIN_S = 2
@@ -142,8 +140,7 @@ def create_app(settings: Settings | None = None) -> FastAPI:
         events_examples.add,
         cluster_description.add,
         running_description.add,
-        placement_description.add,
-        structure_answers.add,
+        whatif.add_examples,
         scenarios_description.add,
     )
     for router in (
@@ -159,7 +156,6 @@ def create_app(settings: Settings | None = None) -> FastAPI:
         cluster.router,
         whatif.router,
         running.router,
-        structure_routes.router,
         health,
         reference_api.router,
         api_docs.router,

@@ -1,8 +1,8 @@
-"""The addresses of the what-if questions. A plan document in, an answer out; nothing is stored."""
+"""What-if questions over REST: a plan document in, an answer out; nothing is stored."""
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, Query
 from pydantic_core import to_json
@@ -10,50 +10,134 @@ from starlette.responses import Response
 
 from app.database.session import DatabaseDep
 from app.fits.dependencies import CurvesDep
+from app.fits.kept import NoCurves
 from app.sizing.body import JSON, DocumentBody
-from app.web.openapi import json_response, plan_request, problems
-from app.web.questions import check_parameters
-from app.whatif.growing import upgrade_answer
-from app.whatif.losing import loss_answer, stored_plans
-from planner_core.document.reading import read_json
+from app.sizing.examples import examples
+from app.web.openapi import json_response, model_schemas, plan_request, problems, put_examples, put_schemas
+from app.web.questions import check_parameters, check_question
+from app.whatif import answers
+from app.whatif.placement_answers import UpgradeAnswerShape
+from planner_core.document.reading import read_json, read_object
+from planner_core.texts.smds_job import SmdsJob, SmdsJobQuestion
+from planner_core.whatif.filling_up import FillingUp, Outage
 from planner_core.whatif.growth import UpgradeQuestion
 from planner_core.whatif.loss import LossAnswer, LossQuestion
+from planner_core.whatif.recovery import Recovery, RecoveryQuestion
+from planner_core.whatif.thresholds import ThresholdAdvice, ThresholdQuestion
 
-router = APIRouter(prefix="/api/v1/whatif", tags=["what if"], dependencies=[Depends(check_parameters)])
-PROBLEMS = problems(404, 413, 415, 422)
+router = APIRouter(prefix="/api/v1/whatif", tags=["what if"])
+PROBLEMS = problems(413, 415, 422)
 
 
+@router.post(
+    "/filling",
+    summary="Simulate an outage of one structure",
+    response_description="Each event of the outage, the use of both pools then, and how long the structure lasts.",
+    dependencies=[Depends(check_question)],
+    openapi_extra=plan_request(),
+    responses=PROBLEMS,
+)
+def fill(question: Annotated[Outage, Query()], body: DocumentBody, curves: CurvesDep) -> FillingUp:
+    """Take a plan and an outage; return the structure minute by minute."""
+    return answers.filling(read_json(body), question, curves)
+
+
+@router.post(
+    "/thresholds",
+    summary="Advise on offload thresholds",
+    response_description="Three rules with the reason for each, what the structure holds with them, and other settings for comparison.",
+    dependencies=[Depends(check_question)],
+    openapi_extra=plan_request(),
+    responses=PROBLEMS,
+)
+def advise(
+    question: Annotated[ThresholdQuestion, Query()], body: DocumentBody, curves: CurvesDep
+) -> ThresholdAdvice:
+    """Take a plan, the messages to hold and the normal ones; return three pairs of OFFLDnTH and OFFLDnSZ."""
+    return answers.thresholds(read_json(body), question, curves)
+
+
+@router.post(
+    "/recovery",
+    summary="Back up and recover structures",
+    response_description="Size of a backup of each structure, the log between two backups, and the time that recovery takes.",
+    dependencies=[Depends(check_question)],
+    openapi_extra=plan_request(),
+    responses=PROBLEMS,
+)
+def recover(
+    question: Annotated[RecoveryQuestion, Query()], body: DocumentBody, curves: CurvesDep
+) -> Recovery:
+    """Take a plan, a recovery time and the rate of your logs; return bytes, seconds and the longest interval."""
+    return answers.recoveries(read_json(body), question, curves)
+
+
+@router.post(
+    "/smds-job",
+    summary="Make the job of the shared message data sets",
+    response_description="IDCAMS and CSQJUFMT for every data set; empty while the plan has errors or something is missing, which the "
+    "findings name.",
+    dependencies=[Depends(check_question)],
+    openapi_extra=plan_request(),
+    responses=PROBLEMS,
+)
+def make_job(question: Annotated[SmdsJobQuestion, Query()], body: DocumentBody, curves: CurvesDep) -> SmdsJob:
+    """Take a plan; return the job that defines and formats its shared message data sets."""
+    return answers.data_set_job(read_json(body), question, curves)
+
+
+# The two questions below were published with FastAPI's own problem type for parameters, and clients may rely on it.
 @router.post(
     "/cf-loss",
     summary="Lose each coupling facility and site",
     response_description="The coupling facilities of each structure, and the effects of each loss.",
+    dependencies=[Depends(check_parameters)],
     openapi_extra=plan_request(),
-    responses=PROBLEMS,
+    responses=problems(404, 413, 415, 422),
 )
-def cf_loss(
+def lose(
     question: Annotated[LossQuestion, Query()], body: DocumentBody, curves: CurvesDep, database: DatabaseDep
 ) -> LossAnswer:
     """Return where XCF places the structures and by which rule; for each loss, moves, unplaced structures and lost messages.
 
     The white space is the storage that must be free in the coupling facilities that remain.
     """
-    others = stored_plans(database, question.others)
-    return loss_answer(read_json(body), others, curves, at=question.at)
+    others = answers.stored_plans(database, question.others)
+    return answers.losses(read_json(body), others, curves, at=question.at)
 
 
 @router.post(
     "/upgrade",
     summary="Before and after: CFCC levels, queue managers, growth",
+    dependencies=[Depends(check_parameters)],
     openapi_extra=plan_request(),
     responses={
         200: json_response(
             "UpgradeAnswerShape", "The plan before and after each change, with CFRM statements."
         ),
-        **PROBLEMS,
+        **problems(404, 413, 415, 422),
     },
     response_class=Response,
 )
 def upgrade(question: Annotated[UpgradeQuestion, Query()], body: DocumentBody, curves: CurvesDep) -> Response:
-    """The plan before and after each change and all of them together: every structure, and the statements for after."""
-    answer = upgrade_answer(read_json(body), question, curves)
+    """Return the plan before and after each change and all of them together: every structure, and its new statements."""
+    answer = answers.upgrade(read_json(body), question, curves)
     return Response(to_json(answer.as_json()), media_type=JSON)
+
+
+def add_examples(whole: dict[str, Any]) -> None:
+    """Put examples into the description of the interface; they are computed when it is first asked for."""
+    put_schemas(whole, model_schemas(UpgradeAnswerShape))
+    curves = NoCurves()
+    small, large = (read_object(examples()[name].document) for name in ("smallest", "sq03"))
+    shown: dict[str, tuple[str, Any]] = {
+        "filling": ("smallest", answers.filling(small, Outage(), curves)),
+        "thresholds": ("smallest", answers.thresholds(small, ThresholdQuestion(), curves)),
+        "recovery": ("smallest", answers.recoveries(small, RecoveryQuestion(), curves)),
+        "smds-job": ("smallest", answers.data_set_job(small, SmdsJobQuestion(), curves)),
+        "cf-loss": ("sq03", answers.losses(large, (), curves, at="initsize")),
+        "upgrade": ("sq03", answers.upgrade(large, UpgradeQuestion(), curves)),
+    }
+    for question, (name, answer) in shown.items():
+        operation = whole["paths"][f"{router.prefix}/{question}"]["post"]
+        put_examples(operation, {name: examples()[name]}, {name: answer.as_json()})

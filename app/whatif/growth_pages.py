@@ -14,8 +14,8 @@ from app.fits.kept import DatabaseCurves
 from app.web.forms import FormField
 from app.web.question_forms import question_fields, read_question
 from app.web.rendering import Page, render
+from app.whatif import answers
 from app.whatif.asking import PlanSelection, SentDep, answered, asked_by_name, asked_by_text, status_of
-from app.whatif.growing import upgrade_answer
 from planner_core.document.model import PlanDocument
 from planner_core.errors import FieldProblem
 from planner_core.findings import Finding
@@ -131,7 +131,7 @@ def _page(
     answer, problems = answered(
         asked,
         None if question is None else document,
-        lambda plan: arranged(upgrade_answer(plan, question or UpgradeQuestion(), curves)),
+        lambda plan: arranged(answers.upgrade(plan, question or UpgradeQuestion(), curves)),
     )
     page = UpgradePage(
         title="Upgrades and growth",

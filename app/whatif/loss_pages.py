@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Annotated
+from typing import Annotated, get_args
 
 from fastapi import APIRouter, Request
 from fastapi.responses import Response
@@ -13,6 +13,7 @@ from app.database.session import SessionDep
 from app.fits.kept import DatabaseCurves
 from app.web.charts import BarChart
 from app.web.rendering import Page, render
+from app.whatif import answers
 from app.whatif.asking import (
     PlanSelection,
     SentDep,
@@ -22,7 +23,6 @@ from app.whatif.asking import (
     documents_of,
     status_of,
 )
-from app.whatif.losing import AT, MOST_OTHERS, loss_answer
 from app.whatif.placement_charts import chart_of
 from planner_core.document.model import PlanDocument
 from planner_core.errors import FieldProblem
@@ -32,6 +32,7 @@ from planner_core.whatif.loss import LOSS_ASSUMPTIONS, Loss, LossAnswer, WhiteSp
 from planner_core.whatif.scm import asked_of, usable_scm
 
 router = APIRouter(include_in_schema=False)
+MOST_OTHERS = 40
 ACTIONS = {
     "moves": "moves",
     "switches": "the other copy takes over",
@@ -155,11 +156,11 @@ def _page(
     at: str,
     names: Sequence[str],
 ) -> Response:
-    counted: At = next((each for each in AT if each == at), AT[0])
+    counted: At = next((each for each in get_args(At) if each == at), "initsize")
     others = documents_of(session, list(names)[:MOST_OTHERS], but=asked.name)
     curves = DatabaseCurves(request.app.state.database)
     answer, problems = answered(
-        asked, document, lambda plan: arranged(loss_answer(plan, others, curves, at=counted))
+        asked, document, lambda plan: arranged(answers.losses(plan, others, curves, at=counted))
     )
     page = CfLossPage(
         title="Losing a coupling facility",

@@ -15,9 +15,9 @@ from app.fits.kept import DatabaseCurves
 from app.web.charts import Bar, BarChart, Part
 from app.web.question_forms import QuestionForm, question_fields, read_question
 from app.web.rendering import Page, mib, render
+from app.whatif import answers
 from app.whatif.asking import PlanSelection, SentDep, answered, asked_by_name, asked_by_text, status_of
 from app.whatif.placement_charts import bar_chart
-from app.whatif.recovering import answer as recovery_answer
 from planner_core.document.model import PlanDocument
 from planner_core.errors import FieldProblem
 from planner_core.provenance import Explanation, Input
@@ -128,7 +128,7 @@ def _page(
     answer, problems = answered(
         asked,
         document if form.question else None,
-        lambda plan: arranged(recovery_answer(plan, question, curves)),
+        lambda plan: arranged(answers.recoveries(plan, question, curves)),
     )
     page = RecoveryPage(
         title="Backup and recovery",

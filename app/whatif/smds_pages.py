@@ -15,8 +15,8 @@ from app.database.session import SessionDep
 from app.fits.kept import Curves, DatabaseCurves
 from app.web.forms import FormField, filled, sentence
 from app.web.rendering import Page, render
+from app.whatif.answers import data_set_job
 from app.whatif.asking import PlanSelection, SentDep, answered, asked_by_name, asked_by_text, status_of
-from app.whatif.recovering import job as job_of
 from planner_core.document.model import PlanDocument
 from planner_core.document.reading import read_object
 from planner_core.errors import FieldProblem
@@ -161,7 +161,7 @@ def _found(
             if group := given.get(f"dsgroup-{structure['name']}"):
                 structure.setdefault("offload", {})["dsgroup"] = group.upper()
         document = read_object(changed)
-    return document, job_of(document, SmdsJobQuestion(load=load), curves)
+    return document, data_set_job(document, SmdsJobQuestion(load=load), curves)
 
 
 def _split(text: str) -> list[str]:

@@ -17,9 +17,10 @@ from app.web.charts import Chart
 from app.web.forms import to_fix
 from app.web.question_forms import QuestionForm, question_fields, read_question
 from app.web.rendering import Page, grouped, render
+from app.whatif import answers
 from app.whatif.one_structure import path_of, plan_with, version_of
+from app.whatif.texts import SETTING_NAMES
 from app.whatif.threshold_charts import threshold_chart
-from app.whatif.thresholds import NAMES, answer
 from planner_core.errors import InputInvalid, PlanRefused
 from planner_core.findings import Finding
 from planner_core.names import cfrm_structure_name
@@ -57,7 +58,7 @@ def thresholds(request: Request, session: SessionDep, name: str, number: str, st
     if form.question is not None:
         try:
             question = form.question.model_copy(update={"explain": True})
-            advice = answer(plan, question, CurvesBeside(session))
+            advice = answers.thresholds(plan, question, CurvesBeside(session))
             summary = said(advice)
         except PlanRefused as error:
             refused = error.findings
@@ -75,7 +76,7 @@ def thresholds(request: Request, session: SessionDep, name: str, number: str, st
         form=form,
         advice=advice,
         chart=threshold_chart(advice) if advice else None,
-        names={name: words[:1].upper() + words[1:] for name, words in NAMES.items()},
+        names={name: words[:1].upper() + words[1:] for name, words in SETTING_NAMES.items()},
         filling=f"{at}/filling?{_rules_query(advice)}" if advice else "",
         document=_proposed(stored, structure, advice) if advice else "",
         refused=refused,

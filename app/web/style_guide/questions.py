@@ -27,9 +27,9 @@ from app.texts.documents import CLUSTERED, example_text, read_text
 from app.web.charts import Chart
 from app.web.forms import FormField
 from app.web.question_forms import QuestionForm, read_question
+from app.whatif import answers
 from app.whatif.filling_charts import filling_chart
 from app.whatif.threshold_charts import threshold_chart
-from app.whatif.thresholds import answer as threshold_answer
 from planner_core.clusters.explain import WaitingExplanation, WaitingQuestion
 from planner_core.depth_events.reading import EventReading, read_all
 from planner_core.document.model import PlanDocument
@@ -79,7 +79,7 @@ def questions(version: StoredVersion, document: PlanDocument) -> QuestionSpecime
     result = evaluate(document)
     structure = next(each for each in result.structures if each.name == STRUCTURE)
     filled = fill_structure(document, structure, Outage())
-    advice = threshold_answer(document, ThresholdQuestion(structure=STRUCTURE), NoCurves())
+    advice = answers.thresholds(document, ThresholdQuestion(structure=STRUCTURE), NoCurves())
     changes = read_changes({"queue_managers": 6, "growth": {"percent_per_year": 10, "years": 2}})
     kept = SavedScenario("more-trade", 2, "", scenario(document, changes).as_json())
     depths = (depths_of(advised(version, item, NoCurves())) for item in version.result["structures"])
