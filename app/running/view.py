@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from app.running.texts import printable
+from app.web.charts import Bar, BarChart, BarMark, Part
 from planner_core.findings import SEVERITIES
 from planner_core.running.compare import ComparedStructure, Comparison
 from planner_core.running.line_findings import LineFinding
@@ -150,36 +151,6 @@ def filename_of(found: MergedPolicy) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Bar:
-    """A range of sizes in the picture, from INITSIZE to SIZE [px]."""
-
-    start: float
-    width: float
-
-
-@dataclass(frozen=True, slots=True)
-class Row:
-    """A structure in the picture."""
-
-    name: str
-    y: int
-    today: Bar | None
-    planned: Bar
-    need: float
-    allocated: float | None
-
-
-@dataclass(frozen=True, slots=True)
-class Picture:
-    """Ranges of sizes, for one width."""
-
-    kind: str
-    width: int
-    height: int
-    rows: tuple[Row, ...]
-
-
-@dataclass(frozen=True, slots=True)
 class ComparisonView:
     """A comparison."""
 
@@ -189,12 +160,7 @@ class ComparisonView:
     """Each structure, and its state in words."""
     findings: tuple[LineFinding, ...]
     largest_kib: int
-    wide: Picture
-    narrow: Picture
-
-
-_ROW_PX: Final = 44
-_LEFT_PX: Final = 8
+    chart: BarChart
 
 
 def shown_comparison(found: Comparison) -> ComparisonView:
@@ -218,8 +184,7 @@ def shown_comparison(found: Comparison) -> ComparisonView:
         tuple((each, _state(each.running, is_new=each.is_new)) for each in found.structures),
         found.findings[:MOST_FINDINGS],
         bytes_to_kib_ceil(largest),
-        _picture(found.structures, largest, kind="wide", width=640),
-        _picture(found.structures, largest, kind="narrow", width=340),
+        _sizes_chart(found.structures, largest),
     )
 
 
@@ -241,30 +206,33 @@ def _largest(each: ComparedStructure) -> int:
     return max(sizes.size_bytes, sizes.need_bytes, today if isinstance(today, int) else 0)
 
 
-def _picture(structures: Sequence[ComparedStructure], largest: int, *, kind: str, width: int) -> Picture:
-    def px(value: int) -> float:
-        return round((width - 2 * _LEFT_PX) * value / largest, 1)
+def _sizes_chart(structures: Sequence[ComparedStructure], largest: int) -> BarChart:
+    """Return a bar from INITSIZE to SIZE for today and one for the plan of each structure."""
+    bars: list[Bar] = []
+    for each in structures:
+        sizes, allocated = each.result.sizes, each.running.size_bytes if each.running else None
+        need = BarMark(sizes.need_bytes, "need", is_long=True)
+        marks = (need, BarMark(allocated, "allocated", is_long=True)) if allocated else (need,)
+        today = _range("today", _today(each, "INITSIZE"), _today(each, "SIZE"))
+        planned = _range("planned", sizes.initsize_bytes, sizes.size_bytes)
+        bars += [
+            Bar(each.name, "", today, whole=largest, marks=marks),
+            Bar("", "", planned, whole=largest, marks=(need,)),
+        ]
+    return BarChart(
+        id="sizes",
+        title="Sizes of each structure today and planned",
+        description="From INITSIZE to SIZE, with the storage needed; the table below has the figures.",
+        bars=tuple(bars),
+        is_beside=True,
+        width=640,
+    )
 
-    def bar(initsize: int, size: int) -> Bar:
-        return Bar(px(initsize), px(max(0, size - initsize)) + 1)
 
-    rows = []
-    for place, each in enumerate(structures):
-        initsize, size = _today(each, "INITSIZE"), _today(each, "SIZE")
-        known = isinstance(initsize, int) and isinstance(size, int)
-        allocated = each.running.size_bytes if each.running else None
-        sizes = each.result.sizes
-        rows.append(
-            Row(
-                each.result.name,
-                _ROW_PX * place,
-                bar(int(str(initsize)), int(str(size))) if known else None,
-                bar(sizes.initsize_bytes, sizes.size_bytes),
-                px(sizes.need_bytes),
-                px(allocated) if allocated else None,
-            )
-        )
-    return Picture(kind, width, _ROW_PX * len(rows), tuple(rows))
+def _range(style: str, initsize: Setting, size: Setting) -> tuple[Part, ...]:
+    if not (isinstance(initsize, int) and isinstance(size, int)):
+        return ()
+    return Part("below", initsize), Part(style, max(0, size - initsize))
 
 
 def by_line(found: Sequence[LineFinding]) -> tuple[LineFinding, ...]:

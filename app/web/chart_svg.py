@@ -620,6 +620,7 @@ def _draw_bars(chart: BarChart, kind: str, width: int) -> Drawing:
 def _bar_beside(sheet: _Sheet, bar: Bar, left: float, y: float, scale: float) -> None:
     sheet.text(left - 8, y + _BAR_BESIDE - 4, bar.name, anchor="end")
     end = _parts(sheet, bar, left, y, _BAR_BESIDE, scale)
+    _marks(sheet, bar, left, y, _BAR_BESIDE, scale)
     sheet.text(end + 6, y + _BAR_BESIDE - 4, bar.text)
 
 
@@ -636,9 +637,13 @@ def _bar_below(sheet: _Sheet, bar: Bar, top: float, scale: float, *, text_style:
     _parts(sheet, bar, 1, y, _BAR, scale)
     if bar.whole is not None:
         sheet.line("end", width + 1, y - 3, width + 1, y + _BAR + 3)
+    _marks(sheet, bar, 1, y, _BAR, scale)
+
+
+def _marks(sheet: _Sheet, bar: Bar, left: float, y: float, height: float, scale: float) -> None:
     for mark in bar.marks:
-        x, reach = 1 + mark.at * scale, _LONG_MARK if mark.is_long else _SHORT_MARK
-        sheet.line(mark.style, x, y - reach, x, y + _BAR + reach)
+        x, reach = left + mark.at * scale, _LONG_MARK if mark.is_long else _SHORT_MARK
+        sheet.line(mark.style, x, y - reach, x, y + height + reach)
 
 
 def _parts(sheet: _Sheet, bar: Bar, left: float, y: float, height: float, scale: float) -> float:
