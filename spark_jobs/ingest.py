@@ -20,12 +20,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
+from planner_core.contracts.ingest import EXIT_CODES
 from planner_core.local_time import AHEAD_AT_MOST, TimeNotMeant, check_observed, instant_of, is_ahead
 from spark_jobs.history.dumps import RangeOutcome, Task, check_layouts, take_in_process
 from spark_jobs.history.facts import RowFacts
 from spark_jobs.history.ledger import identity_of
 from spark_jobs.history.reporting import (
-    EXIT_CODES,
     MOST_PROBLEMS,
     Teller,
     accounting_report,

@@ -23,7 +23,7 @@ from app.nightly import repository
 from app.nightly import service as nights
 from app.nightly.keeper import NightKeeper
 from app.nightly.lock import Lock
-from app.uploads.ingest_keeper import days_of
+from app.uploads.ingest_keeper import read_report
 from app.usage.rollups import read_lines, store_rollups
 from planner_core.simulated import FILE_PREFIX
 
@@ -79,7 +79,7 @@ class LookAround(NightKeeper):
         if report is None:
             message = "Reading what was simulated ended without a report."
             raise StepFailed(message)
-        self._sum_up(days_of(report), held)
+        self._sum_up(read_report(report).days, held)
 
     def _sum_up(self, days: Sequence[str], held: Lock) -> None:
         """Sum up days hour by hour, as after every upload."""

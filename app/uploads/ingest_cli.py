@@ -14,6 +14,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from app.command_line import Command, write
+from planner_core.contracts import tolerant
+from planner_core.contracts.ingest import Asks, IngestReport
 from planner_core.errors import PlannerError
 from planner_core.inputs import KINDS, what_it_is
 
@@ -59,7 +61,7 @@ def _ingest(arguments: argparse.Namespace) -> int:
     from app.jobs import processes
     from app.jobs.child import Child
     from app.uploads import qsg_map
-    from app.uploads.ingest_keeper import days_of, exit_code_of
+    from app.uploads.ingest_keeper import read_report
     from app.uploads.service import UploadDetails
     from app.usage.history_cli import check_packages, store_days
     from app.usage.retention import drop_what_history_dropped
@@ -95,18 +97,18 @@ def _ingest(arguments: argparse.Namespace) -> int:
         if report is None:
             _refuse(f"The reader ended with exit code {code} and without a report; see above.")
         write(json.dumps(report, indent=2, ensure_ascii=False) + "\n")
-        _tell_each(report)
+        _tell_each(read_report(report))
         for each in asks:
-            _tell(each)
-        brought = qsg_map.of_report(report)
+            _tell(str(each.get("file", "")), tolerant.read(Asks, each))
+        found = read_report(report)
+        brought = qsg_map.of_report(found)
         if brought:
             with database.session(writes=True) as session:
                 qsg_map.put_all(session, brought)
-        days = days_of(report)
-        if days:
-            store_days(database, settings, days)
-        drop_what_history_dropped(database, report)
-    return code if code >= 0 else exit_code_of(report)
+        if found.days:
+            store_days(database, settings, found.days)
+        drop_what_history_dropped(database, found)
+    return code if code >= 0 else found.exit_code
 
 
 class _Meter:
@@ -141,25 +143,25 @@ class _Meter:
         sys.stderr.write(f"{line}\n")
 
 
-def _tell_each(report: Mapping[str, Any]) -> None:
-    """Which file fared how; the exit code is that of the one that fared worst."""
-    for each in report.get("files") or ():
-        _say(f"{each.get('file')}: {str(each.get('status')).replace('_', ' ')}. {each.get('message')}")
+def _tell_each(report: IngestReport) -> None:
+    """Report the result of each file; the exit code is that of the worst one."""
+    for each in report.files:
+        _say(f"{each.file}: {each.status.replace('_', ' ')}. {each.message}")
 
 
-def _tell(asks: Mapping[str, Any]) -> None:
-    """What must be answered, and how."""
-    if asks.get("file"):
-        _say(f"{asks['file']}:")
-    for message in asks.get("messages") or ():
-        _say(str(message))
-    for each in asks.get("unknown_qsg") or ():
-        hint = f"   (elsewhere: {each['suggested']})" if each.get("suggested") else ""
-        _say(f"  --qsg {each.get('system_id')}:{each.get('queue_manager')}=QSG{hint}")
-    if asks.get("observed_at"):
+def _tell(file: str, asks: Asks) -> None:
+    """List the questions, and the options that answer them."""
+    if file:
+        _say(f"{file}:")
+    for message in asks.messages:
+        _say(message)
+    for each in asks.unknown_qsg:
+        hint = f"   (elsewhere: {each.suggested})" if each.suggested else ""
+        _say(f"  --qsg {each.system_id}:{each.queue_manager}=QSG{hint}")
+    if asks.observed_at:
         now = datetime.now().astimezone()
         _say(f"  --observed-at {now.isoformat(timespec='minutes')}   (were it now)")
-    if asks.get("zone"):
+    if asks.zone:
         _say("  --zone +01:00")
 
 

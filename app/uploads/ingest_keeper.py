@@ -25,13 +25,12 @@ from app.uploads import files, qsg_map
 from app.uploads import service as uploads
 from app.usage.retention import drop_what_history_dropped
 from app.usage.rollups import read_lines, store_rollups
+from planner_core.contracts import tolerant
+from planner_core.contracts.ingest import EXIT_CODES, IngestReport
 
-READ, NOTHING, NOT_READABLE, ASKS = 0, 1, 3, 4
-"""Exit codes of the reader: docs/contributing/ingest-protocol.md."""
-EXIT_CODES = {
-    "not_usage": READ, "map_read": READ,
-    "stored": READ, "already_stored": READ, "nothing": NOTHING, "not_readable": NOT_READABLE, "needs_answers": ASKS,
-}  # fmt: skip
+READ, NOTHING, NOT_READABLE, ASKS = (
+    EXIT_CODES[status] for status in ("stored", "nothing", "not_readable", "needs_answers")
+)
 SUMMING = "summing"
 ROLLUPS_CUT_SHORT = "The roll-ups ended in the middle of their output."
 
@@ -45,7 +44,7 @@ class IngestKeeper(Keeper):
         if report is None:
             report = self._ingest(claimed.upload_id)
         if report is not None:
-            drop_what_history_dropped(self._database, report)
+            drop_what_history_dropped(self._database, read_report(report))
             self._sum_up(report)
 
     def _ingest(self, upload_id: int | None) -> Mapping[str, Any] | None:
@@ -66,11 +65,13 @@ class IngestKeeper(Keeper):
                 self._beat()
             code = self._meant(child.wait(), report)
         if code == ASKS and asks is not None:
-            self._end(JobState.ASKS, sentence=_sentence(report), asks=asks, report=report)
+            self._end(JobState.ASKS, sentence=read_report(report).sentence, asks=asks, report=report)
             return None
         if code == NOT_READABLE:
             self._end(
-                JobState.FAILED, sentence=_sentence(report) or "The file cannot be read.", report=report
+                JobState.FAILED,
+                sentence=read_report(report).sentence or "The file cannot be read.",
+                report=report,
             )
             return None
         if code not in (READ, NOTHING) or report is None:
@@ -78,7 +79,7 @@ class IngestKeeper(Keeper):
         with self._database.session(writes=True) as session:
             if not service.keep_report(session, self._id, self._owner, report):
                 raise LostRun
-            qsg_map.put_all(session, qsg_map.of_report(report))
+            qsg_map.put_all(session, qsg_map.of_report(read_report(report)))
         return report
 
     def _meant(self, code: int, report: Mapping[str, Any] | None) -> int:
@@ -86,7 +87,7 @@ class IngestKeeper(Keeper):
         if code >= 0 or report is None:
             return code
         self._say(f"ended by signal {-code} after its report")
-        return exit_code_of(report)
+        return read_report(report).exit_code
 
     def _command(self, upload_id: int | None) -> list[str]:
         if upload_id is None:
@@ -106,9 +107,9 @@ class IngestKeeper(Keeper):
 
     def _sum_up(self, report: Mapping[str, Any]) -> None:
         """Sum up the days that were touched, and end the run with them in one transaction."""
-        days = days_of(report)
+        days = read_report(report).days
         if not days:
-            self._end(JobState.DONE, sentence=_sentence(report), report=report)
+            self._end(JobState.DONE, sentence=read_report(report).sentence, report=report)
             return
         self._at(SUMMING)
         path = processes.work_dir(self._settings) / f"{self._id}-{secrets.token_hex(4)}.rollup.jsonl"
@@ -146,7 +147,7 @@ class IngestKeeper(Keeper):
             self._say("storing the roll-ups")
             # First the row, then the rest: whoever lost the run learns it before it writes anything.
             is_own = service.end(
-                session, self._id, self._owner, JobState.DONE, sentence=_sentence(report),
+                session, self._id, self._owner, JobState.DONE, sentence=read_report(report).sentence,
                 log=self._log_text(), report=report,
             )  # fmt: skip
             if not is_own:
@@ -161,21 +162,6 @@ def _is_end(line: str) -> bool:
         return False
 
 
-def days_of(report: Mapping[str, Any]) -> list[str]:
-    """The days whose roll-ups may have changed."""
-    found = [part.get("days") for part in _files(report)]
-    return sorted({str(day) for days in found if isinstance(days, list) for day in days})
-
-
-def exit_code_of(report: Mapping[str, Any]) -> int:
-    """How a reader with this report ends."""
-    return EXIT_CODES.get(str(report.get("status")), NOTHING)
-
-
-def _sentence(report: Mapping[str, Any] | None) -> str:
-    return " ".join(filter(None, (str(part.get("message") or "") for part in _files(report))))
-
-
-def _files(report: Mapping[str, Any] | None) -> list[dict[str, Any]]:
-    found = (report or {}).get("files")
-    return [part for part in found if isinstance(part, dict)] if isinstance(found, list) else []
+def read_report(event: Mapping[str, Any] | None) -> IngestReport:
+    """Return the report of a reader, which may be of another version."""
+    return tolerant.read(IngestReport, event)

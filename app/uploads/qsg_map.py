@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Annotated, Any
+from typing import Annotated
 
 from pydantic import Field
 from sqlalchemy.orm import Session
@@ -15,6 +15,7 @@ from app.uploads import repository
 from app.uploads.errors import MappingNotFound, UploadInvalid
 from app.uploads.models import QsgMapping
 from planner_core import names
+from planner_core.contracts.ingest import IngestReport
 from planner_core.errors import FieldProblem, NameSyntax
 from planner_core.wire import Answer, copied
 
@@ -94,13 +95,10 @@ def checked(system_id: str, queue_manager: str, qsg: str, *, at: str = "") -> tu
     return found[0], found[1], found[2]
 
 
-def of_report(report: Mapping[str, Any]) -> dict[tuple[str, str], str]:
-    """The entries of the maps among the files that a report of the reader tells of."""
-    found: dict[tuple[str, str], str] = {}
-    for file in report.get("files") or ():
-        for each in file.get("qsg_map") or ():
-            found[each["system_id"], each["queue_manager"]] = each["qsg"]
-    return found
+def of_report(report: IngestReport) -> dict[tuple[str, str], str]:
+    """Return the entries of the maps among the files of a report."""
+    entries = (entry for file in report.files for entry in file.qsg_map)
+    return {(entry.system_id or "", entry.queue_manager): entry.qsg or "" for entry in entries}
 
 
 def gathered(entries: Iterable[tuple[str, str, str]], *, field: str = "qsg") -> dict[tuple[str, str], str]:

@@ -1,14 +1,22 @@
-"""The report of a reader as a page shows it. Readers of other versions may say more or less: nothing here relies on it."""
+"""The report of a reader as a page shows it. Readers of other versions may report more or less."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from datetime import datetime
+from dataclasses import asdict, dataclass
 from typing import Any
 from urllib.parse import quote
 
 from app.uploads.amounts import amount
+from planner_core.contracts import tolerant
+from planner_core.contracts.ingest import (
+    Conflict,
+    FileReport,
+    QueueManagerGroup,
+    RecordPlace,
+    ReportedStructure,
+    RowCounts,
+)
 from planner_core.inputs import KIND_TITLES
 
 RECORD_TITLES: Mapping[str, str] = {
@@ -42,8 +50,8 @@ FRAMINGS: Mapping[str, str] = {
     "gzip+bdw": "gzip; blocks of records, BDW and RDW",
 }
 DRIVERS: Mapping[str, str] = {"in-process": "in one process", "spark": "by Spark"}
+KINDS: Mapping[str, str] = {str(kind): title for kind, title in KIND_TITLES.items()}
 SEVERITIES = ("error", "warning", "info")
-COUNTS = ("read", "new", "replacing", "duplicates", "outranked", "conflicts")
 MOST_SHOWN = 500
 
 
@@ -56,19 +64,6 @@ class RecordCounts:
     records: int
     bytes_words: str
     was_read: bool
-
-
-@dataclass(frozen=True, slots=True)
-class Rows:
-    """Rows of one table of the history."""
-
-    table: str
-    read: int
-    new: int
-    replacing: int
-    duplicates: int
-    outranked: int
-    conflicts: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,16 +87,7 @@ class FileStructure:
 
 
 @dataclass(frozen=True, slots=True)
-class FileQueueManager:
-    """A queue manager that the file speaks of."""
-
-    system_id: str
-    queue_manager: str
-    qsg: str
-
-
-@dataclass(frozen=True, slots=True)
-class Conflict:
+class ConflictLine:
     """Two records with one key that do not say the same."""
 
     table: str
@@ -115,17 +101,17 @@ class Conflict:
 class UploadReport:
     """What was found in a file."""
 
-    message: str
     facts: tuple[tuple[str, str], ...]
     structures: tuple[FileStructure, ...]
-    managers: tuple[FileQueueManager, ...]
+    managers: tuple[QueueManagerGroup, ...]
     records: tuple[RecordCounts, ...]
-    rows: tuple[Rows, ...]
+    rows: tuple[tuple[str, RowCounts], ...]
+    """Title of the table, and its counts."""
     faults: tuple[Fault, ...]
     faults_omitted: int
     faults_title: str
     passed_over: tuple[tuple[str, int], ...]
-    conflicts: tuple[Conflict, ...]
+    conflicts: tuple[ConflictLine, ...]
     findings: tuple[tuple[str, str], ...]
     """Severity and sentence."""
     notes: tuple[str, ...]
@@ -133,87 +119,72 @@ class UploadReport:
     @property
     def outranked(self) -> int:
         """Rows that are not used, because a more trusted source tells the same."""
-        return sum(each.outranked for each in self.rows)
+        return sum(counts.outranked for _, counts in self.rows)
 
 
 def shown(report: Mapping[str, Any] | None, *, is_stored: bool = False) -> UploadReport | None:
-    """The report on the one file of an upload; None where there is none. What is stored has pages of its own."""
+    """Return the report on the one file of an upload; None where there is none. What is stored has pages of its own."""
     files = (report or {}).get("files")
     part = files[0] if isinstance(files, list) and files else None
     if not isinstance(part, dict):
         return None
-    faults, omitted, title = _faults(part)
+    found = tolerant.read(FileReport, part)
+    # Reports without findings are older: they counted skipped records among the others.
+    skipped = () if "findings" in part else found.skipped
+    faults, omitted, title = _faults(found)
     return UploadReport(
-        message=_text(part.get("message")),
-        facts=tuple(_facts(part)),
-        structures=tuple(
-            _structure(each, is_stored=is_stored)
-            for each in _dicts(part.get("structures"))[:MOST_SHOWN]
-        ),
-        managers=tuple(
-            FileQueueManager(*(_text(each.get(key)) for key in ("system_id", "queue_manager", "qsg")))
-            for each in _dicts(part.get("queue_managers"))[:MOST_SHOWN]
-        ),
-        records=tuple(_records(part)),
-        rows=tuple(
-            Rows(TABLE_TITLES.get(name, name), *(_whole(each.get(key)) for key in COUNTS))
-            for name, each in _items(part.get("rows"))
-            if isinstance(each, dict)
-        ),
+        facts=tuple(_facts(found)),
+        structures=tuple(_structure(each, is_stored=is_stored) for each in found.structures[:MOST_SHOWN]),
+        managers=found.queue_managers[:MOST_SHOWN],
+        records=tuple(_records(found, counted_twice={each.type: each.records for each in skipped})),
+        rows=tuple((TABLE_TITLES.get(name, name), counts) for name, counts in found.rows.items()),
         faults=faults,
         faults_omitted=omitted,
         faults_title=title,
-        passed_over=tuple((name, _whole(count)) for name, count in _items(part.get("passed_over"))),
-        conflicts=tuple(_conflict(each) for each in _dicts(part.get("conflicts"))[:MOST_SHOWN]),
+        passed_over=tuple(found.passed_over.items()),
+        conflicts=tuple(map(_conflict, found.conflicts[:MOST_SHOWN])),
         findings=tuple(
-            (severity if severity in SEVERITIES else "info", _text(each.get("message")))
-            for each in _dicts(part.get("findings"))[:MOST_SHOWN]
-            for severity in (_text(each.get("severity")),)
+            (each.severity if each.severity in SEVERITIES else "info", each.message)
+            for each in found.findings[:MOST_SHOWN]
         ),
-        notes=tuple(_text(note) for note in _list(part.get("notes"))),
-    )  # fmt: skip
+        notes=found.notes,
+    )
 
 
-def _facts(part: Mapping[str, Any]) -> list[tuple[str, str]]:
-    """What there is to say in a word each; what is not known is left out."""
-    kind, framing, driver = (_text(part.get(key)) for key in ("kind", "framing", "driver"))
-    first, last = _time(part.get("first_interval_end")), _time(part.get("last_interval_end"))
-    sizes = {key: _whole(value) for key, value in _items(part.get("bytes"))}
-    found = [
-        ("Kind", dict(KIND_TITLES).get(kind, kind)),  # type: ignore[call-overload]
-        ("Framing", FRAMINGS.get(framing, framing)),
-        ("Intervals end", f"{first} to {last}" if first and last and first != last else first or last),
-        ("Days", ", ".join(map(str, _list(part.get("days"))))),
-        ("Shared queues", str(part["queues"]) if part.get("queues") else ""),
-        ("Decoded", DRIVERS.get(driver, driver)),
-        ("Took", _seconds(part.get("seconds"))),
+def _facts(found: FileReport) -> list[tuple[str, str]]:
+    """Return facts of a word each; what is not known is left out."""
+    ends = [
+        f"{end:%Y-%m-%d %H:%M:%S} UTC" for end in (found.first_interval_end, found.last_interval_end) if end
     ]
-    if any(sizes.values()):
-        words = [f"{amount(value)} {key}" for key, value in sizes.items() if value]
-        found.append(("Bytes", ", ".join(words)))
-    return [(name, words) for name, words in found if words]
+    spent = sum(found.seconds.values())
+    facts = [
+        ("Kind", KINDS.get(found.kind or "", found.kind or "")),
+        ("Framing", FRAMINGS.get(found.framing or "", found.framing or "")),
+        ("Intervals end", " to ".join(dict.fromkeys(ends))),
+        ("Days", ", ".join(found.days)),
+        ("Shared queues", str(found.queues) if found.queues else ""),
+        ("Decoded", DRIVERS.get(found.driver or "", found.driver or "")),
+        ("Took", f"{spent:.1f} s" if spent else ""),
+        ("Bytes", ", ".join(f"{amount(size)} {name}" for name, size in asdict(found.bytes).items() if size)),
+    ]
+    return [(name, words) for name, words in facts if words]
 
 
-def _records(part: Mapping[str, Any]) -> list[RecordCounts]:
-    """What was decoded, then what was skipped. Reports without findings are older: they counted both as decoded."""
-    skipped = {_text(each.get("type")): each for each in _dicts(part.get("skipped"))}
-    counted_twice = {} if "findings" in part else skipped
-    decoded = {
-        name: _whole(count) - _whole(counted_twice.get(name, {}).get("records"))
-        for name, count in _items(part.get("records"))
-    }
-    found = [
+def _records(found: FileReport, *, counted_twice: Mapping[str, int]) -> list[RecordCounts]:
+    """Return the decoded records, then the skipped ones."""
+    decoded = {name: count - counted_twice.get(name, 0) for name, count in found.records.items()}
+    read = [
         RecordCounts(name, RECORD_TITLES.get(name, ""), count, "", was_read=True)
         for name, count in decoded.items()
         if count > 0
     ]
     passed = [
         RecordCounts(
-            name, RECORD_TITLES.get(name, ""), _whole(each.get("records")), amount(_whole(each.get("bytes"))), was_read=False
+            each.type, RECORD_TITLES.get(each.type, ""), each.records, amount(each.bytes), was_read=False
         )
-        for name, each in skipped.items()
-    ]  # fmt: skip
-    return sorted(found, key=_by_type) + sorted(passed, key=_by_type)[:MOST_SHOWN]
+        for each in found.skipped
+    ]
+    return sorted(read, key=_by_type) + sorted(passed, key=_by_type)[:MOST_SHOWN]
 
 
 def _by_type(records: RecordCounts) -> tuple[tuple[bool, int, str], ...]:
@@ -222,76 +193,31 @@ def _by_type(records: RecordCounts) -> tuple[tuple[bool, int, str], ...]:
     )
 
 
-def _faults(part: Mapping[str, Any]) -> tuple[tuple[Fault, ...], int, str]:
-    quarantined, problems = part.get("quarantined"), part.get("problems")
-    if isinstance(problems, dict) and _whole(problems.get("count")):
-        faults = [
-            Fault(f"line {_whole(each.get('line'))}", "", _text(each.get("message")))
-            for each in _dicts(problems.get("first"))[:MOST_SHOWN]
-        ]
-        return tuple(faults), _whole(problems.get("count")) - len(faults), "Lines that were not taken over"
-    if isinstance(quarantined, dict):
-        faults = [
-            Fault(
-                f"byte {_whole(each.get('offset'))}",
-                amount(_whole(each.get("length"))),
-                _text(each.get("reason")),
-            )
-            for each in _dicts(quarantined.get("first"))[:MOST_SHOWN]
-        ]
-        return tuple(faults), _whole(quarantined.get("count")) - len(faults), "Quarantined"
-    return (), 0, ""
+def _faults(found: FileReport) -> tuple[tuple[Fault, ...], int, str]:
+    if found.problems.count:
+        lines = found.problems.first[:MOST_SHOWN]
+        faults = tuple(Fault(f"line {each.line}", "", each.message) for each in lines)
+        return faults, found.problems.count - len(faults), "Lines that were not taken over"
+    places = found.quarantined.first[:MOST_SHOWN]
+    faults = tuple(Fault(f"byte {each.offset}", amount(each.length), each.reason) for each in places)
+    return faults, found.quarantined.count - len(faults), "Quarantined"
 
 
-def _structure(each: Mapping[str, Any], *, is_stored: bool) -> FileStructure:
-    qsg, name = _text(each.get("qsg")), _text(each.get("structure"))
+def _structure(each: ReportedStructure, *, is_stored: bool) -> FileStructure:
+    qsg, name = each.qsg or "", each.structure or ""
     href = f"/usage/{quote(qsg, safe='')}/{quote(name, safe='')}" if is_stored and qsg and name else ""
-    return FileStructure(qsg, name, _text(each.get("xcf_structure")) or f"{qsg}{name}", href)
+    return FileStructure(qsg, name, each.xcf_structure or f"{qsg}{name}", href)
 
 
-def _conflict(each: Mapping[str, Any]) -> Conflict:
-    key = ", ".join(f"{name} {value}" for name, value in _items(each.get("key")))
-    return Conflict(
-        table=TABLE_TITLES.get(_text(each.get("table")), _text(each.get("table"))),
-        key=key,
-        kept=_place(each.get("kept")),
-        other=_place(each.get("other")),
-        columns=", ".join(map(str, _list(each.get("columns")))),
+def _conflict(each: Conflict) -> ConflictLine:
+    return ConflictLine(
+        table=TABLE_TITLES.get(each.table, each.table),
+        key=", ".join(f"{name} {value}" for name, value in each.key.items()),
+        kept=_place(each.kept),
+        other=_place(each.other),
+        columns=", ".join(each.columns),
     )
 
 
-def _place(value: object) -> str:
-    found = value if isinstance(value, dict) else {}
-    return f"{_text(found.get('file'))}, byte {_whole(found.get('offset'))}" if found else ""
-
-
-def _seconds(value: object) -> str:
-    total = sum(each for _, each in _items(value) if isinstance(each, (int, float)))
-    return f"{total:.1f} s" if total else ""
-
-
-def _time(value: object) -> str:
-    try:
-        return datetime.fromisoformat(str(value)).strftime("%Y-%m-%d %H:%M:%S UTC")
-    except ValueError:
-        return ""
-
-
-def _text(value: object) -> str:
-    return "" if value is None else str(value)
-
-
-def _whole(value: object) -> int:
-    return int(value) if isinstance(value, (int, float)) else 0
-
-
-def _list(value: object) -> list[Any]:
-    return value if isinstance(value, list) else []
-
-
-def _dicts(value: object) -> list[dict[str, Any]]:
-    return [each for each in _list(value) if isinstance(each, dict)]
-
-
-def _items(value: object) -> list[tuple[str, Any]]:
-    return list(value.items()) if isinstance(value, dict) else []
+def _place(found: RecordPlace | None) -> str:
+    return f"{found.file}, byte {found.offset}" if found else ""

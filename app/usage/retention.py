@@ -1,23 +1,19 @@
-"""The same retention for hourly roll-ups as for the usage history: what the history has dropped is no longer shown."""
+"""The same retention for hourly roll-ups as for the usage history."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from datetime import date
-from typing import Any
-
 from app.database.engine import Database
 from app.usage import repository
+from planner_core.contracts.ingest import IngestReport
 
 
-def drop_what_history_dropped(database: Database, report: Mapping[str, Any]) -> int:
-    """Drop the hours before the first day that an ingest's report says the history has kept, in a transaction of their own.
+def drop_what_history_dropped(database: Database, report: IngestReport) -> int:
+    """Drop the hours before the first day that a report says the history keeps. Return the number of hours.
 
-    Without such a day nothing is dropped. It may be done again at any time: an ingest that was killed in between leaves it
-    to the next. Returns how many hours went.
+    It has a transaction of its own and may run again at any time: if an ingest was killed before it, the next ingest
+    drops the hours.
     """
-    told = report.get("kept_from")
-    if not isinstance(told, str):
+    if report.kept_from is None:
         return 0
     with database.session(writes=True) as session:
-        return repository.remove_before(session, date.fromisoformat(told))
+        return repository.remove_before(session, report.kept_from)

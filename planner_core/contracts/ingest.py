@@ -2,12 +2,25 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Annotated
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import date, datetime
+from typing import Annotated, Any
 
 from pydantic import Field, PlainSerializer
 
 from planner_core.wire import Answer
+
+EXIT_CODES: Mapping[str, int] = {
+    "not_usage": 0,
+    "map_read": 0,
+    "stored": 0,
+    "already_stored": 0,
+    "nothing": 1,
+    "not_readable": 3,
+    "needs_answers": 4,
+}
+"""Exit codes by status, from the best to the worst: the worst file decides. The first two are files that come with usage."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,3 +47,174 @@ class Asks(Answer):
     observed_at: Annotated[bool, Field(description="When was the display taken? It does not say.")] = False
     zone: Annotated[bool, Field(description="Which time zone are its times in?")] = False
     messages: Annotated[tuple[str, ...], Field(description="The questions as sentences.")] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ReportedStructure:
+    """A structure in a file. Group and MQ's name are null where only the name in XCF is known."""
+
+    qsg: str | None = None
+    structure: str | None = None
+    xcf_structure: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class QueueManagerGroup:
+    """A queue manager in a file, or in a map of queue managers."""
+
+    system_id: str | None = None
+    queue_manager: str = ""
+    qsg: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class SkippedRecords:
+    """Records of a type that are not decoded."""
+
+    type: str = ""
+    records: int = 0
+    bytes: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Quarantine:
+    """Bytes that could not be read, and why."""
+
+    offset: int = 0
+    length: int = 0
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class QuarantineReport:
+    """The number of such places, their bytes, and the first of them."""
+
+    count: int = 0
+    bytes: int = 0
+    first: tuple[Quarantine, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class LineProblem:
+    """A line of a text that was not read, in full or in part."""
+
+    line: int = 0
+    message: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ProblemReport:
+    """The number of such lines, and the first of them."""
+
+    count: int = 0
+    first: tuple[LineProblem, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ByteAccount:
+    """What became of the bytes of a dump; the sum is its length."""
+
+    decoded: int = 0
+    skipped: int = 0
+    quarantined: int = 0
+    lost: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class RowCounts:
+    """Rows of a table of the usage history, and what was new about them."""
+
+    read: int = 0
+    new: int = 0
+    replacing: int = 0
+    """Observations that the history had from a less trusted source."""
+    duplicates: int = 0
+    outranked: int = 0
+    """Duplicates that the history has from a more trusted source."""
+    conflicts: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class RecordPlace:
+    """The place of a record."""
+
+    file: str = ""
+    offset: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Conflict:
+    """Two records with the same key and different values."""
+
+    table: str = ""
+    key: Mapping[str, Any] = field(default_factory=dict)
+    kept: RecordPlace | None = None
+    other: RecordPlace | None = None
+    columns: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class FileFinding:
+    """A problem of a file that was read nevertheless."""
+
+    code: str = ""
+    severity: str = "info"
+    message: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class FileReport:
+    """What was found in one file, and what became of it."""
+
+    file: str = ""
+    sha256: str | None = None
+    size_bytes: int = 0
+    kind: str | None = None
+    status: str = "not_readable"
+    message: str = ""
+    driver: str | None = None
+    framing: str | None = None
+    commit_id: str | None = None
+    first_interval_end: datetime | None = None
+    last_interval_end: datetime | None = None
+    days: tuple[str, ...] = ()
+    structures: tuple[ReportedStructure, ...] = ()
+    queue_managers: tuple[QueueManagerGroup, ...] = ()
+    queues: int = 0
+    records: Mapping[str, int] = field(default_factory=dict)
+    bytes: ByteAccount = field(default_factory=ByteAccount)
+    skipped: tuple[SkippedRecords, ...] = ()
+    quarantined: QuarantineReport = field(default_factory=QuarantineReport)
+    problems: ProblemReport = field(default_factory=ProblemReport)
+    passed_over: Mapping[str, int] = field(default_factory=dict)
+    rows: Mapping[str, RowCounts] = field(default_factory=dict)
+    conflicts: tuple[Conflict, ...] = ()
+    findings: tuple[FileFinding, ...] = ()
+    notes: tuple[str, ...] = ()
+    qsg_map: tuple[QueueManagerGroup, ...] = ()
+    seconds: Mapping[str, float] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class IngestReport:
+    """The result of one call, which is that of its worst file."""
+
+    status: str = "nothing"
+    files: tuple[FileReport, ...] = ()
+    kept_from: date | None = None
+    """The first day that retention keeps; None keeps all."""
+
+    @property
+    def exit_code(self) -> int:
+        """The exit code of a reader with this report."""
+        return EXIT_CODES.get(self.status, EXIT_CODES["nothing"])
+
+    @property
+    def days(self) -> list[str]:
+        """The days whose roll-ups may have changed."""
+        return sorted({day for file in self.files for day in file.days})
+
+    @property
+    def sentence(self) -> str:
+        """The messages about all files."""
+        return " ".join(file.message for file in self.files if file.message)

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from planner_core.contracts.ingest import RowCounts
+from planner_core.wire import copied
 from spark_jobs.history import resolve
 from spark_jobs.history.schema import ORIGINS, natural_key
 from spark_jobs.history.staging import Part, read_parts
@@ -24,41 +26,23 @@ MOST_CONFLICTS = 20
 """Told in full; the others are counted."""
 
 
-@dataclass(frozen=True, slots=True)
-class Comparison:
+@dataclass(frozen=True)
+class Comparison(RowCounts):
     """Counts of rows read, and the first conflicts."""
 
-    read: int = 0
-    new: int = 0
-    replacing: int = 0
-    duplicates: int = 0
-    outranked: int = 0
-    """Of the duplicates: told before by a more trusted origin."""
-    conflicts: int = 0
     first_conflicts: tuple[dict[str, Any], ...] = ()
 
     def __add__(self, other: Comparison) -> Comparison:
-        """Put another day's counts on top."""
+        """Add another day's counts."""
+        added = {name: count + getattr(other, name) for name, count in asdict(self.counts).items()}
         return Comparison(
-            self.read + other.read,
-            self.new + other.new,
-            self.replacing + other.replacing,
-            self.duplicates + other.duplicates,
-            self.outranked + other.outranked,
-            self.conflicts + other.conflicts,
-            (*self.first_conflicts, *other.first_conflicts)[:MOST_CONFLICTS],
+            **added, first_conflicts=(*self.first_conflicts, *other.first_conflicts)[:MOST_CONFLICTS]
         )
 
-    def as_json(self) -> dict[str, int]:
-        """Return the counts."""
-        return {
-            "read": self.read,
-            "new": self.new,
-            "replacing": self.replacing,
-            "duplicates": self.duplicates,
-            "outranked": self.outranked,
-            "conflicts": self.conflicts,
-        }
+    @property
+    def counts(self) -> RowCounts:
+        """The counts alone."""
+        return copied(RowCounts, self)
 
 
 def compare(

@@ -12,13 +12,14 @@ from collections import Counter
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
 
+from planner_core.contracts.ingest import Quarantine
 from spark_jobs.history.facts import RowFacts
 from spark_jobs.history.places import place_of
 from spark_jobs.history.rows import COLUMNS, SECTIONS, GroupMap, rows_of
 from spark_jobs.history.staging import Part, Source, Stage
 from spark_jobs.smf.decode import decode_file, decode_range, finish
 from spark_jobs.smf.errors import LayoutError
-from spark_jobs.smf.results import Accounting, LayoutCheck, Piece, Quarantine, RangeResult
+from spark_jobs.smf.results import Accounting, LayoutCheck, Piece, RangeResult
 
 Progress = Callable[[int, int], None]
 

@@ -6,9 +6,16 @@ import datetime as dt
 import json
 import sys
 import time
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from planner_core.contracts.ingest import (
+    EXIT_CODES,
+    ByteAccount,
+    FileReport,
+    QuarantineReport,
+    SkippedRecords,
+)
 from spark_jobs.history.compare import MOST_CONFLICTS, instant_text
 
 if TYPE_CHECKING:
@@ -22,27 +29,6 @@ MOST_QUARANTINED = 100
 MOST_PROBLEMS = 100
 PROGRESS_PAUSE_S = 0.1
 
-STATUSES = (
-    "not_usage",
-    "map_read",
-    "stored",
-    "already_stored",
-    "nothing",
-    "not_readable",
-    "needs_answers",
-)
-"""From the best to the worst, in the order of their exit codes: the worst file's is that of all. The first two, of files
-that come with usage, are nobody's fault."""
-EXIT_CODES = {
-    "not_usage": 0,
-    "map_read": 0,
-    "stored": 0,
-    "already_stored": 0,
-    "nothing": 1,
-    "not_readable": 3,
-    "needs_answers": 4,
-}
-
 
 def say(event: str, /, **values: Any) -> None:  # noqa: ANN401 - whatever JSON has
     """Print one line."""
@@ -53,8 +39,8 @@ def say(event: str, /, **values: Any) -> None:  # noqa: ANN401 - whatever JSON h
 def verdict_of(files: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     """The status and exit code of all files, which are those of the worst one, and how many have which."""
     statuses = [str(file["status"]) for file in files]
-    worst = max(statuses, key=STATUSES.index)
-    counts = {status: statuses.count(status) for status in STATUSES if status in statuses}
+    worst = max(statuses, key=list(EXIT_CODES).index)
+    counts = {status: statuses.count(status) for status in EXIT_CODES if status in statuses}
     return {"status": worst, "exit_code": EXIT_CODES[worst], "counts": counts}
 
 
@@ -102,35 +88,7 @@ class Teller:
 
 def empty_report(file: str) -> dict[str, Any]:
     """Return a file's report with every key and nothing in it."""
-    return {
-        "file": file,
-        "sha256": None,
-        "size_bytes": 0,
-        "kind": None,
-        "status": "not_readable",
-        "message": "",
-        "driver": None,
-        "framing": None,
-        "commit_id": None,
-        "first_interval_end": None,
-        "last_interval_end": None,
-        "days": [],
-        "structures": [],
-        "queue_managers": [],
-        "queues": 0,
-        "records": {},
-        "bytes": {"decoded": 0, "skipped": 0, "quarantined": 0, "lost": 0},
-        "skipped": [],
-        "quarantined": {"count": 0, "bytes": 0, "first": []},
-        "problems": {"count": 0, "first": []},
-        "passed_over": {},
-        "rows": {},
-        "conflicts": [],
-        "findings": [],
-        "notes": [],
-        "qsg_map": [],
-        "seconds": {},
-    }
+    return asdict(FileReport(file=file))
 
 
 def facts_report(facts: RowFacts) -> dict[str, Any]:
@@ -160,26 +118,22 @@ def decoded_records(records: Mapping[str, int], account: Accounting) -> dict[str
 
 
 def accounting_report(account: Accounting) -> dict[str, Any]:
-    """Say where every byte of a dump went."""
+    """Report what became of every byte of a dump."""
+    quarantined = sorted(account.quarantined, key=lambda item: item.offset)
     return {
-        "bytes": {
-            "decoded": account.decoded_bytes,
-            "skipped": account.skipped_bytes,
-            "quarantined": account.quarantined_bytes,
-            "lost": account.lost_bytes,
-        },
+        "bytes": asdict(
+            ByteAccount(
+                account.decoded_bytes, account.skipped_bytes, account.quarantined_bytes, account.lost_bytes
+            )
+        ),
         "skipped": [
-            {"type": kind, "records": records, "bytes": size}
-            for kind, (records, size) in sorted(account.skipped.items())
+            asdict(SkippedRecords(kind, *counts)) for kind, counts in sorted(account.skipped.items())
         ],
-        "quarantined": {
-            "count": len(account.quarantined),
-            "bytes": account.quarantined_bytes,
-            "first": [
-                {"offset": item.offset, "length": item.length, "reason": item.reason}
-                for item in sorted(account.quarantined, key=lambda item: item.offset)[:MOST_QUARANTINED]
-            ],
-        },
+        "quarantined": asdict(
+            QuarantineReport(
+                len(quarantined), account.quarantined_bytes, tuple(quarantined[:MOST_QUARANTINED])
+            )
+        ),
     }
 
 
@@ -187,7 +141,7 @@ def rows_report(comparisons: Mapping[str, Comparison]) -> dict[str, Any]:
     """Say what of the rows was new."""
     conflicts = [conflict for found in comparisons.values() for conflict in found.first_conflicts]
     return {
-        "rows": {table: found.as_json() for table, found in comparisons.items() if found.read},
+        "rows": {table: asdict(found.counts) for table, found in comparisons.items() if found.read},
         "conflicts": conflicts[:MOST_CONFLICTS],
     }
 

@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 
+from planner_core.contracts.ingest import Quarantine
 from spark_jobs.smf import mq, rmf
 from spark_jobs.smf.errors import BrokenChain
 from spark_jobs.smf.framing import DETECTED_IN_BYTES, detect_file, detect_framing, open_source
@@ -19,7 +20,6 @@ from spark_jobs.smf.results import (
     DumpIndex,
     LayoutCheck,
     Piece,
-    Quarantine,
     RangeResult,
     Split,
 )

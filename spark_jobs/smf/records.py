@@ -10,8 +10,8 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from planner_core.contracts.ingest import Quarantine
 from spark_jobs.smf import wire
-from spark_jobs.smf.results import Quarantine
 from spark_jobs.smf.tables import COMMON, INTERVAL_START_LOCAL, Rows, cut
 from spark_jobs.smf.wire import Bytes, Ints, Mask
 

@@ -6,17 +6,10 @@ import json
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING
 
+from planner_core.contracts.ingest import Quarantine
+
 if TYPE_CHECKING:
     import pyarrow as pa
-
-
-@dataclass(frozen=True)
-class Quarantine:
-    """Bytes that could not be read, and why."""
-
-    offset: int
-    length: int
-    reason: str
 
 
 @dataclass(frozen=True)

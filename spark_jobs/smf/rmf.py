@@ -17,6 +17,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from planner_core.contracts.ingest import Quarantine
 from spark_jobs.smf import wire
 from spark_jobs.smf.layouts import layout
 from spark_jobs.smf.records import (
@@ -27,7 +28,7 @@ from spark_jobs.smf.records import (
     common_columns,
     written_local,
 )
-from spark_jobs.smf.results import LayoutCheck, Piece, Quarantine
+from spark_jobs.smf.results import LayoutCheck, Piece
 from spark_jobs.smf.tables import Plan, Rows, arrow_type, columns_of, cut, plan
 from spark_jobs.smf.walk import SLACK_BYTES
 from spark_jobs.smf.wire import Ints, Mask

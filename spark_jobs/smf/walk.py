@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 
+from planner_core.contracts.ingest import Quarantine
 from spark_jobs.smf.careful import (
     BDW,
     DEEP,
@@ -29,7 +30,6 @@ from spark_jobs.smf.careful import (
     Segment,
 )
 from spark_jobs.smf.chain import Positions, Run
-from spark_jobs.smf.results import Quarantine
 
 CHUNK_BYTES = 16 * 2**20
 LOOKAHEAD_BYTES = 2 * 2**20

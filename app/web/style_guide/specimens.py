@@ -25,12 +25,10 @@ from app.sizing.calculator.charts import SizeChart
 from app.sizing.calculator.form import read_form
 from app.texts.documents import example_text, read_text
 from app.uploads.report import (
-    Conflict,
+    ConflictLine,
     Fault,
-    FileQueueManager,
     FileStructure,
     RecordCounts,
-    Rows,
     UploadReport,
 )
 from app.usage.charts import size_bars, time_chart
@@ -47,6 +45,7 @@ from app.web.forms import FormField
 from app.web.style_guide.ahead import AheadSpecimens, ahead
 from app.web.style_guide.placement import PlacementSpecimens, placement
 from app.web.style_guide.questions import QuestionSpecimens, questions
+from planner_core.contracts.ingest import QueueManagerGroup, RowCounts
 from planner_core.contracts.rollup import SizeBucket
 from planner_core.depth_events.simulate import simulate
 from planner_core.findings import finding
@@ -238,18 +237,19 @@ def _usage() -> UsageSpecimens:
 
 def _report() -> UploadReport:
     return UploadReport(
-        message="",
         facts=(("Period", "2026-11-21 00:00 to 24:00 UTC"),),
         structures=(FileStructure("SQ03", "APPLICATION1", "SQ03APPLICATION1", ""),),
-        managers=(FileQueueManager("SYSA", "CSQ1", "SQ03"),),
+        managers=(QueueManagerGroup("SYSA", "CSQ1", "SQ03"),),
         records=(RecordCounts("115-2", "Statistics of a queue manager", 48, "214 KB", was_read=True),),
-        rows=(Rows("structure_usage", 96, 80, 10, 5, 2, 1),),
+        rows=(("structure_usage", RowCounts(96, 80, 10, 5, 2, 1)),),
         faults=(Fault("offset 4096, record 12", "120 bytes", "No plausible header."),),
         faults_omitted=3,
         faults_title="What could not be read",
         passed_over=(("no shared queue", 512),),
         conflicts=(
-            Conflict("structure_usage", "SQ03APPLICATION1", "a.smf, offset 8", "b.smf, offset 8", "entries"),
+            ConflictLine(
+                "structure_usage", "SQ03APPLICATION1", "a.smf, offset 8", "b.smf, offset 8", "entries"
+            ),
         ),
         findings=(("warning", "Something was wrong with the file, which was read all the same."),),
         notes=("A remark.",),

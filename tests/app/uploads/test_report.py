@@ -70,7 +70,7 @@ def test_rows_in_the_place_of_others_and_outranked_ones_are_told() -> None:
     counts = {"read": 9, "new": 1, "replacing": 3, "duplicates": 5, "outranked": 4, "conflicts": 0}
     report = shown({"files": [{"rows": {"queue_usage": counts}}]})
     assert report is not None
-    assert (report.rows[0].replacing, report.outranked) == (3, 4)
+    assert (report.rows[0][1].replacing, report.outranked) == (3, 4)
     assert "of those there already are known from a more trusted source" in page(report)
 
 

@@ -9,6 +9,7 @@ import pytest
 from sqlalchemy import event, func, select
 
 from app.database.engine import Database
+from app.uploads.ingest_keeper import read_report
 from app.usage import repository
 from app.usage.models import (
     HourlyQueueUsage,
@@ -48,7 +49,7 @@ def hours(database: Database) -> dict[str, list[Any]]:
 
 
 def test_hours_before_the_first_day_kept_go_and_the_lists_follow(filled: Database) -> None:
-    assert drop_what_history_dropped(filled, {"kept_from": TUESDAY}) == 6
+    assert drop_what_history_dropped(filled, read_report({"kept_from": TUESDAY})) == 6
     assert hours(filled) == {
         "hourly_structure_usage": [at(24), at(30)],
         "hourly_smds_usage": [at(24)],
@@ -61,9 +62,9 @@ def test_hours_before_the_first_day_kept_go_and_the_lists_follow(filled: Databas
 
 
 def test_dropping_again_changes_nothing(filled: Database) -> None:
-    drop_what_history_dropped(filled, {"kept_from": TUESDAY})
+    drop_what_history_dropped(filled, read_report({"kept_from": TUESDAY}))
     before = hours(filled)
-    assert drop_what_history_dropped(filled, {"kept_from": TUESDAY}) == 0
+    assert drop_what_history_dropped(filled, read_report({"kept_from": TUESDAY})) == 0
     assert hours(filled) == before
 
 
@@ -78,7 +79,7 @@ def test_dropping_again_changes_nothing(filled: Database) -> None:
 )
 def test_nothing_goes_that_the_history_has_kept(filled: Database, report: dict[str, Any]) -> None:
     before = hours(filled)
-    assert drop_what_history_dropped(filled, report) == 0
+    assert drop_what_history_dropped(filled, read_report(report)) == 0
     assert hours(filled) == before
 
 
@@ -93,10 +94,10 @@ def test_the_hours_go_all_at_once_or_not_at_all(filled: Database, monkeypatch: p
     with monkeypatch.context() as patch:
         patch.setattr(repository, "count_anew", fails)
         with pytest.raises(RuntimeError):
-            drop_what_history_dropped(filled, {"kept_from": TUESDAY})
+            drop_what_history_dropped(filled, read_report({"kept_from": TUESDAY}))
     assert hours(filled) == before
     event.listen(filled._writing, "commit", lambda connection: commits.append(connection))
-    drop_what_history_dropped(filled, {"kept_from": TUESDAY})
+    drop_what_history_dropped(filled, read_report({"kept_from": TUESDAY}))
     assert len(commits) == 1
     with filled.session(writes=False) as session:
         assert session.scalars(select(func.count()).select_from(HourlyStructureUsage)).one() == 2

@@ -10,6 +10,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable
+from dataclasses import asdict
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -256,17 +257,17 @@ def test_records_after_what_a_formatter_printed_of_them_take_its_place_and_are_n
     recorded = [qest(number) for number in range(4)]
     commit(history, "SMF-QEST.csv", structures=structure_rows(*printed))
     found = commit(history, "night.smf", structures=structure_rows(*recorded)).comparisons["structure_usage"]
-    assert found.as_json() == {
+    assert asdict(found.counts) == {
         "read": 4, "new": 1, "replacing": 3, "duplicates": 0, "outranked": 0, "conflicts": 0,
     }  # fmt: skip
-    assert ingest._stored_sentence({"rows": {"structure_usage": found.as_json()}}) == (
+    assert ingest._stored_sentence({"rows": {"structure_usage": asdict(found.counts)}}) == (
         "Stored 1 new row; 3 were there already from a less trusted source, in whose place these are used from now on."
     )
     again = commit(history, "again.csv", structures=structure_rows(*printed)).comparisons["structure_usage"]
-    assert again.as_json() == {
+    assert asdict(again.counts) == {
         "read": 3, "new": 0, "replacing": 0, "duplicates": 3, "outranked": 3, "conflicts": 0,
     }  # fmt: skip
-    assert ingest._stored_sentence({"rows": {"structure_usage": again.as_json()}}) == (
+    assert ingest._stored_sentence({"rows": {"structure_usage": asdict(again.counts)}}) == (
         "Nothing new; 3 were there already from a more trusted source, which stays in use."
     )
 
