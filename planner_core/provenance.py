@@ -9,7 +9,7 @@ from enum import StrEnum
 from fractions import Fraction
 from typing import Annotated
 
-from pydantic import Field, PlainSerializer
+from pydantic import Field, PlainSerializer, PlainValidator
 
 from planner_core.wire import Answer, Unchecked
 
@@ -53,7 +53,23 @@ class Source:
         return f"{place} ({self.url})" if self.url else place
 
 
-SourceText = Annotated[Source, Unchecked(), PlainSerializer(str, return_type=str)]
+_WITH_ADDRESS = re.compile(r"(?P<document>.*) \((?P<url>https?://\S+)\)", re.DOTALL)
+_OF_PROJECT = re.compile(r"(?P<document>cfplan, docs/[\w/-]+\.md)(?:, (?P<section>.*))?", re.DOTALL)
+
+
+def read_source(text: Source | str | None) -> Source:
+    """Read a source from its line. A section stays part of the document's name, because titles have commas too."""
+    if isinstance(text, Source):
+        return text
+    text = text or ""
+    if found := _OF_PROJECT.fullmatch(text):
+        return Source(found["document"], found["section"] or "", "")
+    if found := _WITH_ADDRESS.fullmatch(text):
+        return Source(found["document"], "", found["url"])
+    return Source(text, "", "")
+
+
+SourceText = Annotated[Source, PlainValidator(read_source), PlainSerializer(str, return_type=str)]
 """A source that is written as one line."""
 BasisWords = Annotated[Basis, Unchecked(), PlainSerializer(lambda basis: basis.words, return_type=str)]
 """A basis that is written in words."""

@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 from typing import TypeVar
 
 from app.clusters.flow_chart import FlowChart, flow_chart
-from app.plans.finding_groups import source_of
 from planner_core.clusters.flow import NamedFailure
 from planner_core.clusters.load import (
     ClusterLoad,
@@ -56,9 +55,7 @@ class ClusterLoadView:
 def stored_load(clusters: object) -> ClusterLoad:
     """Read the member `clusters` of a stored result."""
     found: ClusterLoad = adapter(ClusterLoad).validate_python(clusters)
-    # A source is stored as the line that readers see.
-    assumptions = tuple(replace(each, source=source_of(str(each.source))) for each in found.assumptions)
-    return replace(found, assumptions=assumptions)
+    return found
 
 
 def clusters_shown(clusters: ClusterLoad, *, chosen: str = "") -> ClusterLoadView:

@@ -19,6 +19,7 @@ from app.web.rendering import grouped
 from planner_core.document.reading import read_object
 from planner_core.errors import DocumentInvalid, PlanRefused
 from planner_core.plan.evaluate import evaluate_structure
+from planner_core.sizing.structure_answer import structure_answer
 
 _TEN_TIMES = 1000
 _MINUTE_S, _HOUR_S, _DAY_S = 60, 3600, 86_400
@@ -77,7 +78,7 @@ def advised(version: StoredVersion, found: Mapping[str, Any], curves: Curves) ->
         made = evaluate_structure(alone, name, curve=curve_of(alone, curves), advises=True)
     except (DocumentInvalid, PlanRefused):
         return {}
-    return {} if made is None else made[0].as_json(depths=True)
+    return {} if made is None else structure_answer(made[0], depths=True).as_json()
 
 
 def depths_of(found: Mapping[str, Any], *, first: int = 0, most: int = 100) -> Depths | None:

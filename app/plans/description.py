@@ -109,9 +109,8 @@ def add(whole: dict[str, Any]) -> None:
     }
     _, models = models_json_schema([(StoredPlan, "serialization")], ref_template=COMPONENTS + "{model}")
     schemas = models["$defs"]
-    for member, component in (("document", "PlanDocument"), ("result", "PlanResult")):
-        schemas["StoredPlan"]["properties"][member] = {"$ref": COMPONENTS + component}
-    whole["components"]["schemas"] |= schemas
+    schemas["StoredPlan"]["properties"]["document"] = {"$ref": COMPONENTS + "PlanDocument"}
+    whole["components"]["schemas"] = schemas | whole["components"]["schemas"]
 
 
 def _example(name: str) -> StoredVersion:

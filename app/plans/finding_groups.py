@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from planner_core.provenance import Source
-
-_ADDRESS = re.compile(r"(?P<document>.*) \((?P<url>https?://\S+)\)", re.DOTALL)
-_OWN = re.compile(r"(?P<document>cfplan, docs/[\w/-]+\.md)(?:, (?P<section>.*))?", re.DOTALL)
+from planner_core.provenance import Source, read_source
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,16 +22,6 @@ class FindingView:
     acknowledged: str | None
     target: str
     target_label: str
-
-
-def source_of(text: str | None) -> Source:
-    """A source from the line it is stored as."""
-    text = text or ""
-    if found := _OWN.fullmatch(text):
-        return Source(found["document"], found["section"] or "", "")
-    if found := _ADDRESS.fullmatch(text):
-        return Source(found["document"], "", found["url"])
-    return Source(text, "", "")
 
 
 def findings_shown(
@@ -54,7 +40,7 @@ def findings_shown(
                 severity=item["severity"],
                 code=item["code"],
                 message=item["message"],
-                source=source_of(item.get("source")),
+                source=read_source(item.get("source")),
                 structure=item.get("structure"),
                 acknowledged=item.get("acknowledged"),
                 target=target,

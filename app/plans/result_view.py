@@ -9,12 +9,12 @@ from dataclasses import dataclass
 from types import SimpleNamespace
 from typing import Any, cast
 
-from app.plans.finding_groups import FindingView, findings_shown, source_of
+from app.plans.finding_groups import FindingView, findings_shown
 from app.plans.stored import StoredVersion
 from app.sizing.calculator.answer import LABELS, Figure
 from planner_core.document.model import Queue
-from planner_core.provenance import Basis, Explanation, Input, Step
-from planner_core.sizing.placement import AllocationGroup, allocate, question
+from planner_core.provenance import Basis, Explanation, Input, Step, read_source
+from planner_core.sizing.placement import AllocationGroup, FacilityStorage, allocate, question
 from planner_core.sizing.structure_result import Placement, StructureResult
 from planner_core.units import kib_to_bytes
 
@@ -149,27 +149,27 @@ def facility_lines(version: StoredVersion) -> tuple[FacilityLine, ...]:
     known = version.result.get("coupling_facilities")
     if known is None:
         uses = allocate(question([stored_group(version)])).facilities
-        return tuple(facility_line(use.as_json(), len(use.first) + len(use.second)) for use in uses)
+        return tuple(facility_line(use.storage(), len(use.first) + len(use.second)) for use in uses)
     count: Counter[str] = Counter()
     for found in version.result["structures"]:
         count.update(name for name in (found["coupling_facility"], found["second_copy"]) if name)
-    return tuple(facility_line(found, count[found["name"]]) for found in known)
+    return tuple(facility_line(FacilityStorage(**found), count[found["name"]]) for found in known)
 
 
-def facility_line(found: Mapping[str, Any], structures: int) -> FacilityLine:
-    """A line of the table from the JSON of a coupling facility."""
+def facility_line(found: FacilityStorage, structures: int) -> FacilityLine:
+    """Return the line of a coupling facility."""
     return FacilityLine(
-        name=found["name"],
+        name=found.name,
         structures=structures,
-        storage_kib=found["size_kib"],
-        occupied_kib=found["occupied_kib"],
-        dumpspace_kib=found["dumpspace_kib"],
-        initsize_kib=found["planned_initsize_kib"],
-        second_copies_kib=found["second_copies_kib"],
-        free_kib=found["free_kib"],
-        size_kib=found["planned_size_kib"],
-        second_copies_size_kib=found["second_copies_size_kib"],
-        free_at_size_kib=found["free_at_size_kib"],
+        storage_kib=found.size_kib,
+        occupied_kib=found.occupied_kib,
+        dumpspace_kib=found.dumpspace_kib,
+        initsize_kib=found.planned_initsize_kib,
+        second_copies_kib=found.second_copies_kib,
+        free_kib=found.free_kib,
+        size_kib=found.planned_size_kib,
+        second_copies_size_kib=found.second_copies_size_kib,
+        free_at_size_kib=found.free_at_size_kib,
     )
 
 
@@ -312,11 +312,11 @@ def explanation_of(stored: Mapping[str, Any] | None) -> Explanation | None:
                 item["value"],
                 item["unit"],
                 Basis(item["basis"]),
-                source_of(item["source"]) if item["source"] else None,
+                read_source(item["source"]) if item["source"] else None,
             )
             for item in stored["inputs"]
         ),
         basis=Basis(stored["basis"]),
-        source=source_of(stored["source"]) if stored["source"] else None,
+        source=read_source(stored["source"]) if stored["source"] else None,
         steps=tuple(Step(item["name"], item["formula"], item["value"]) for item in stored["steps"]),
     )

@@ -7,10 +7,11 @@ from typing import Annotated, Any, Literal
 
 from pydantic import ConfigDict, Field
 
-from app.sizing.answers import CurveAnswer
 from app.web.answers import Absent, Answer
 from planner_core.findings import Finding
+from planner_core.plan.result import PlanAnswer
 from planner_core.provenance import Explanation
+from planner_core.sizing.structure_size import CurveSummary
 
 ETag = Annotated[
     str, Field(description="The strong validator, quotes included: send it in If-Match.", examples=['"17.3"'])
@@ -26,9 +27,14 @@ class StoredPlan(Answer):
     created_at: Annotated[datetime, Field(description="When the version was saved, in UTC.")]
     comment: str | None
     core_version: Annotated[str, Field(description="Version of the sizing core that computed the result.")]
-    curve: CurveAnswer
+    curve: CurveSummary
     document: Annotated[dict[str, Any], Field(description="The plan document, complete with defaults.")]
-    result: Annotated[dict[str, Any], Field(description="As POST /api/v1/size answered then.")]
+    result: Annotated[
+        PlanAnswer,
+        Field(
+            description="The answer of POST /api/v1/size at that time: members that were added later are missing."
+        ),
+    ]
     findings: Annotated[list[Finding], Field(description="Those of the result.")]
     explanations: Annotated[
         dict[str, Explanation] | Absent,

@@ -96,7 +96,7 @@ def show(request: Request, session: SessionDep) -> Response:
         unknown=tuple(unknown),
         sums=sums,
         together=_together(sums),
-        lines=tuple(facility_line(each.use.as_json(), len(each.rows)) for each in new.facilities),
+        lines=tuple(facility_line(each.use.storage(), len(each.rows)) for each in new.facilities),
         unplaced=in_words((row.structure, row.is_second_copy) for row in new.unplaced),
         without_preflist=tuple(row.structure for row in new.without_preflist),
         facilities=new.facilities,
@@ -132,15 +132,11 @@ def _sums(old: Sheet, new: Sheet) -> tuple[Sums, ...]:
 def _taken(use: FacilityUse | None) -> tuple[int, int]:
     if use is None:
         return 0, 0
-    shown = use.as_json()
-    initsize, size = (
-        sum(kib for key in keys if isinstance(kib := shown[key], int))
-        for keys in (
-            ("planned_initsize_kib", "second_copies_kib"),
-            ("planned_size_kib", "second_copies_size_kib"),
-        )
+    found = use.storage()
+    return (
+        found.planned_initsize_kib + found.second_copies_kib,
+        found.planned_size_kib + found.second_copies_size_kib,
     )
-    return initsize, size
 
 
 def _together(sums: Sequence[Sums]) -> Sums:

@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from app.plans.finding_groups import FindingView, findings_shown, source_of
-from planner_core.provenance import Source
+from app.plans.finding_groups import FindingView, findings_shown
+from planner_core.provenance import Source, read_source
 from planner_core.whatif.scenario_report import ComparisonRow, FindingRow, SavedScenario, SideBySide
 
 MOST_ROWS = 2000
@@ -169,7 +169,7 @@ def reported(told: Mapping[str, Any]) -> ReportView:
     rest = _unchanged(told["findings"], told["findings_new"])
     found = findings_shown(rest[:MOST_FINDINGS])
     resting = (
-        *(source_of(each["source"]) for each in (*rules, *told["commands"])),
+        *(read_source(each["source"]) for each in (*rules, *told["commands"])),
         *(each.finding.source for each in changes),
         *(each.source for each in found),
     )
@@ -186,7 +186,7 @@ def reported(told: Mapping[str, Any]) -> ReportView:
         ),
         rules=tuple(
             PlacementRuleRow(
-                rule["rule"], rule["words"], rule["basis"].replace("_", " "), source_of(rule["source"])
+                rule["rule"], rule["words"], rule["basis"].replace("_", " "), read_source(rule["source"])
             )
             for rule in rules
         ),
@@ -197,7 +197,7 @@ def reported(told: Mapping[str, Any]) -> ReportView:
                 each["takes_effect"],
                 each["why"],
                 each["basis"],
-                source_of(each["source"]),
+                read_source(each["source"]),
             )
             for each in told["commands"]
         ),
@@ -236,7 +236,7 @@ def _documents(
     numbered: Sequence[Mapping[str, Any]], resting: Sequence[Source]
 ) -> tuple[SourceDocumentRow, ...]:
     """The documents of the notes by their numbers, then those that rules, commands and findings rest on, each once."""
-    found = [SourceDocumentRow(each["number"], source_of(each["document"])) for each in numbered]
+    found = [SourceDocumentRow(each["number"], read_source(each["document"])) for each in numbered]
     known = {each.source.url for each in found}
     for source in resting:
         if source.url and source.url not in known:

@@ -22,15 +22,16 @@ from app.web.openapi import (
     OUTPUT_WORDS,
     plan_request,
     problems,
-    result_response,
     schema_response,
     text_response,
 )
 from planner_core.document.schema import json_schema
+from planner_core.plan.result import PlanAnswer
 from planner_core.texts.outputs import OUTPUT_KINDS
 
 SCHEMA_MEDIA_TYPE = "application/schema+json"
 FINDINGS_HEADER = "x-cfplan-findings"
+RESULT = "Figures and findings of the plan; with `explain`, the explanation of every figure."
 PLAN_PROBLEMS = problems(413, 415, 422)
 
 router = APIRouter(prefix="/api/v1", tags=["plans"])
@@ -40,7 +41,7 @@ router = APIRouter(prefix="/api/v1", tags=["plans"])
     "/size",
     summary="Size a plan",
     openapi_extra={**plan_request(), "parameters": [EXPLAIN, DEPTHS]},
-    responses={200: result_response(), **PLAN_PROBLEMS},
+    responses={200: {"model": PlanAnswer, "description": RESULT}, **PLAN_PROBLEMS},
     response_class=Response,
 )
 async def size(request: Request) -> Response:

@@ -6,14 +6,13 @@ from collections import Counter
 from collections.abc import Callable
 from typing import TypeVar
 
-from pydantic_core import to_json
 from starlette.concurrency import run_in_threadpool
 
 from app.fits.kept import Curves
 from app.fits.resolve import evaluate
 from planner_core.document.reading import read_json
 from planner_core.findings import SEVERITIES, Finding
-from planner_core.plan.explain import result_json
+from planner_core.plan.explain import plan_answer
 from planner_core.texts.outputs import Output, render_output
 
 T = TypeVar("T")
@@ -28,12 +27,8 @@ async def compute(function: Callable[[bytes], T], body: bytes) -> T:
 
 
 def size_answer(body: bytes, *, curves: Curves, explain: bool, depths: bool = False) -> bytes:
-    """The result of a plan document as JSON text.
-
-    The result is made of plain numbers and text by the core, so it is written as it is, without a second validation.
-    """
-    result = evaluate(read_json(body), curves)
-    return to_json(result_json(result, explain=explain, depths=depths))
+    """Return the result of a plan document as JSON text."""
+    return plan_answer(evaluate(read_json(body), curves), explain=explain, depths=depths).json_bytes()
 
 
 def text_output(body: bytes, *, curves: Curves, kind: str) -> tuple[Output, str]:

@@ -17,7 +17,6 @@ from pydantic import BaseModel
 from pydantic.json_schema import models_json_schema
 
 from app.problem_types import UNEXPECTED
-from app.sizing.answers import PlanResultAnswer
 from app.sizing.body import JSON, YAML
 from app.sizing.examples import examples
 from app.web.answers import ProblemAnswer
@@ -195,13 +194,6 @@ def plan_request() -> dict[str, Any]:
     return json_request("PlanDocument")
 
 
-def result_response() -> dict[str, Any]:
-    """The answer of POST /api/v1/size."""
-    return json_response(
-        "PlanResult", "Figures and findings of the plan; with `explain`, the explanation of every figure."
-    )
-
-
 def schema_response() -> dict[str, Any]:
     """The answer of GET /api/v1/schema."""
     return {
@@ -316,7 +308,6 @@ def _answers(kind: str | None) -> Iterator[tuple[str, dict[str, Any]]]:
 
 
 def _components() -> dict[str, Any]:
-    components = model_schemas(PlanResultAnswer, ProblemAnswer)
+    components = model_schemas(ProblemAnswer)
     components["Problem"] = components.pop("ProblemAnswer")
-    components["PlanResult"] = components.pop("PlanResultAnswer")
     return {**components, **document_schemas("PlanDocument", json_schema())}

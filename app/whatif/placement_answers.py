@@ -6,9 +6,9 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from app.sizing.answers import CurveAnswer
 from app.web.answers import Answer
 from planner_core.findings import Finding
+from planner_core.sizing.structure_size import CurveSummary
 
 Role = Literal["admin", "application", "system"]
 Assumptions = Annotated[list[str], Field(description="What is taken for granted where nothing is published.")]
@@ -84,8 +84,8 @@ class UpgradeStepAnswer(Answer):
     refused: Annotated[str | None, Field(description="Why no such plan can exist; then nothing is computed.")]
     structures: list[ChangedStructureAnswer]
     totals: UpgradeTotalsAnswer
-    curve_before: CurveAnswer
-    curve_after: CurveAnswer | None
+    curve_before: CurveSummary
+    curve_after: CurveSummary | None
     unplaced: list[str]
     unplaced_after_loss: list[UnplacedAfterLossAnswer]
     fragment: Annotated[
@@ -104,7 +104,7 @@ class UpgradeBeforeAnswer(Answer):
     queue_managers: int
     growth_percent_per_year: float
     years: float
-    curve: CurveAnswer
+    curve: CurveSummary
     structures: list[StructureSizesAnswer]
 
 

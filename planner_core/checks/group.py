@@ -110,13 +110,13 @@ def check_plan(document: PlanDocument, structures: Sequence[StructureResult]) ->
     yield from _check_hardware(document)
     yield from check_storage(document)
     yield from _check_dsgroups(document)
-    if any(structure.db2 and structure.db2.when_full_bytes for structure in applications):
+    if any(structure.db2 and structure.db2.lob_bytes_when_full for structure in applications):
         yield finding(
             "DB2_LOB_SPACE_ASSUMED",
             "LOB space in Db2 is calculated like SMDS space: whole 4 KB pages with the same assumed header and share on top. "
             "IBM publishes no figure for it.",
         )
-    if any(structure.smds and structure.smds.when_full_bytes for structure in applications):
+    if any(structure.smds and structure.smds.data_set_bytes_when_full for structure in applications):
         header, share = (
             tables.constants("smds")["message_header_bytes"],
             tables.constants("smds")["space_map_percent"],

@@ -8,16 +8,25 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from typing import TypedDict
 
 from planner_core import checks
 from planner_core.clusters.load import ClusterLoad, load_of
 from planner_core.document.model import PlanDocument
 from planner_core.findings import Finding, in_order
-from planner_core.plan.result import CurveComparison, CurveSize, PlanResult, StructureComparison
+from planner_core.plan.result import (
+    CurveComparison,
+    CurveStructure,
+    PlanResult,
+    SizeDifference,
+    SizeUnderBothCurves,
+    SizeUnderCurve,
+)
 from planner_core.sizing.placement import Allocation, AllocationGroup, allocate, question
 from planner_core.sizing.structure_result import StructureResult
 from planner_core.sizing.structure_size import Curve, published_curve
 from planner_core.sizing.structures import size_admin, size_application, size_system
+from planner_core.units import bytes_to_kib_ceil
 
 
 def evaluate(document: PlanDocument, *, curve: Curve | None = None) -> PlanResult:
@@ -152,15 +161,36 @@ def compare_curves(
     """
     plain = evaluate(document.model_copy(update={"curve": "published"}))
     other = result or evaluate(document, curve=fitted)
-    pairs = zip(plain.structures, other.structures, strict=True)
+    pairs = list(zip(plain.structures, other.structures, strict=True))
     return CurveComparison(
-        plain.curve,
-        fitted,
-        tuple(StructureComparison(a.name, a.role, _sized(a), _sized(b)) for a, b in pairs),
+        plain.curve.summary,
+        fitted.summary,
+        tuple(CurveStructure(name=a.name, role=a.role, **_compared([a], [b])) for a, b in pairs),
+        SizeUnderBothCurves(**_compared([a for a, _ in pairs], [b for _, b in pairs])),
         plain,
     )
 
 
-def _sized(structure: StructureResult) -> CurveSize:
-    sizes = structure.sizes
-    return CurveSize(sizes.need_bytes, sizes.initsize_bytes, sizes.size_bytes)
+class _Compared(TypedDict):
+    published: SizeUnderCurve
+    fitted: SizeUnderCurve
+    difference: SizeDifference
+
+
+def _compared(published: Sequence[StructureResult], fitted: Sequence[StructureResult]) -> _Compared:
+    """The sums over structures under both curves. Differences are exact: a given size need not be whole KiB."""
+    before, after = (
+        [
+            sum(sizes)
+            for sizes in zip(
+                *((s.sizes.need_bytes, s.sizes.initsize_bytes, s.sizes.size_bytes) for s in structures),
+                strict=True,
+            )
+        ]
+        for structures in (published, fitted)
+    )
+    return {
+        "published": SizeUnderCurve(before[0], *map(bytes_to_kib_ceil, before[1:])),
+        "fitted": SizeUnderCurve(after[0], *map(bytes_to_kib_ceil, after[1:])),
+        "difference": SizeDifference(*(b - a for a, b in zip(before, after, strict=True))),
+    }

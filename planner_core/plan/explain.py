@@ -7,14 +7,14 @@ named inputs, and a test evaluates those with a calculator of its own.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
 from fractions import Fraction
 
 from planner_core import tables
 from planner_core.document.model import Queue, Structure
 from planner_core.document.size_distribution import SizeDistribution
 from planner_core.plan.explain_depth_advice import explain_depth_events
-from planner_core.plan.result import PlanResult
+from planner_core.plan.result import PlanAnswer, PlanResult
 from planner_core.provenance import Basis, Explanation, Input, Number, Source, Step, weakest
 from planner_core.sizing.admin_structure import explain_admin
 from planner_core.sizing.demand import growth_factor
@@ -28,17 +28,10 @@ _SCALE = 2**32
 _PERCENT = 100
 
 
-def result_json(result: PlanResult, *, explain: bool = False, depths: bool = False) -> dict[str, object]:
-    """The JSON of a result; with `explain`, every figure's formula, inputs, steps, source and basis.
-
-    The explanations are listed by the JSON pointer of the figure that they explain.
-    """
-    found = result.as_json(depths=depths)
-    if explain:
-        found["explanations"] = {
-            item.figure: item.as_json() for item in explain_result(result, depths=depths)
-        }
-    return found
+def plan_answer(result: PlanResult, *, explain: bool = False, depths: bool = False) -> PlanAnswer:
+    """Return the figures of a result; with `explain`, with the formula, inputs, steps, source and basis of each."""
+    explanations = {item.figure: item for item in explain_result(result, depths=depths)} if explain else None
+    return result.answer(depths=depths, explanations=explanations)
 
 
 def explain_result(result: PlanResult, *, depths: bool = False) -> Iterator[Explanation]:
@@ -121,7 +114,7 @@ def _explain(result: PlanResult, *, depths: bool) -> Iterator[Explanation]:
         "/totals/structures", len(result.structures), "structures", "structures", (count,), Basis.GIVEN
     )
     yield from _facilities(result)
-    if result.comparison is not None:
+    if result.comparison is not None and result.comparison.plain is not None:
         yield from _under_published(result.comparison.plain)
 
 
@@ -130,8 +123,8 @@ def _facilities(result: PlanResult) -> Iterator[Explanation]:
     assumed = tables.source("project", "Placement of structures")
     numbers = {each.cfrm_name: number for number, each in enumerate(result.structures, start=1)}
     for index, use in enumerate(result.allocation.facilities):
-        at, shown = f"/coupling_facilities/{index}", use.as_json()
-        figures = {key: value for key, value in shown.items() if isinstance(value, int)}
+        at = f"/coupling_facilities/{index}"
+        figures = {key: value for key, value in asdict(use.storage()).items() if isinstance(value, int)}
         for key in ("size_kib", "occupied_kib", "dumpspace_kib"):
             if key in figures:
                 stated = Input(key, figures[key], "K", Basis.GIVEN)
@@ -633,7 +626,7 @@ def _at_backlog(at: str, structure: StructureResult, load: Load) -> Iterator[Exp
         )
     for number, step in enumerate(offload_steps(load.with_offload, load.bundles_in_initsize)):
         formula = f"floor({phases.names[number]} * messages * bundles)"
-        yield explained(f"offload_steps/{number}/at_messages", step["at_messages"], "messages", formula)
+        yield explained(f"offload_steps/{number}/at_messages", step.at_messages, "messages", formula)
     if structure.smds is not None and isinstance(structure.definition, Structure):
         yield from _smds(at, structure, structure.definition, structure.smds)
     if structure.db2 is not None:
@@ -644,7 +637,7 @@ def _at_backlog(at: str, structure: StructureResult, load: Load) -> Iterator[Exp
             f"{at}/db2/lob_bytes",
             structure,
             space,
-            (need.at_backlog_bytes, need.when_full_bytes),
+            (need.lob_bytes_at_backlog, need.lob_bytes_when_full),
             "{space}",
             "Db2 LOB space",
         )
@@ -699,7 +692,7 @@ def _smds(
     dsblock = Input("dsblock_bytes", definition.offload.dsblock, "bytes", Basis.GIVEN)
     queues = Input("queues", len(definition.queues), "queues", Basis.GIVEN)
     space = (constants["page_bytes"].as_input(), constants["space_map_percent"].as_input(), dsblock, queues)
-    values = (need.at_backlog_bytes, need.when_full_bytes)
+    values = (need.data_set_bytes_at_backlog, need.data_set_bytes_when_full)
     yield from _offloaded_space(
         f"{at}/smds/data_set_bytes",
         structure,
@@ -710,7 +703,7 @@ def _smds(
     )
     yield Explanation(
         f"{at}/smds/buffer_bytes_per_queue_manager",
-        need.buffers_bytes,
+        need.buffer_bytes_per_queue_manager,
         "bytes",
         "dsbufs * dsblock_bytes",
         (Input("dsbufs", definition.offload.dsbufs, "buffers", Basis.GIVEN), dsblock),

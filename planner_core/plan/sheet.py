@@ -37,17 +37,6 @@ class SheetRow:
     size_kib: int
     is_second_copy: bool
 
-    def as_json(self) -> dict[str, object]:
-        """JSON-ready."""
-        return {
-            "plan": self.plan,
-            "structure": self.structure,
-            "role": self.role,
-            "initsize_kib": self.initsize_kib,
-            "size_kib": self.size_kib,
-            "is_second_copy": self.is_second_copy,
-        }
-
 
 @dataclass(frozen=True, slots=True)
 class SheetFacility:
@@ -65,14 +54,6 @@ class SheetFacility:
         """Its name in the policy."""
         return self.use.facility.name
 
-    def as_json(self) -> dict[str, object]:
-        """JSON-ready."""
-        return {
-            **self.use.as_json(),
-            "stated_differently": list(self.stated_differently),
-            "structures": [row.as_json() for row in self.rows],
-        }
-
 
 @dataclass(frozen=True, slots=True)
 class Sheet:
@@ -86,16 +67,6 @@ class Sheet:
     without_preflist: tuple[SheetRow, ...]
     same_names: tuple[str, ...]
     assumption: str = ASSUMPTION
-
-    def as_json(self) -> dict[str, object]:
-        """JSON-ready."""
-        return {
-            "facilities": [facility.as_json() for facility in self.facilities],
-            "unplaced": [row.as_json() for row in self.unplaced],
-            "without_preflist": [row.as_json() for row in self.without_preflist],
-            "same_names": list(self.same_names),
-            "assumption": self.assumption,
-        }
 
 
 def sheet(groups: Sequence[AllocationGroup]) -> Sheet:

@@ -40,16 +40,6 @@ class Move:
     reason: str
     source: Source
 
-    def as_json(self) -> dict[str, object]:
-        """JSON-ready."""
-        return {
-            "queue": self.queue,
-            "from_structure": self.from_structure,
-            "to_structure": self.to_structure,
-            "reason": self.reason,
-            "source": str(self.source),
-        }
-
 
 @dataclass(frozen=True, slots=True)
 class Advice:

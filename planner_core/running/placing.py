@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from typing import cast
 
 from planner_core import checks
 from planner_core.document.model import PlanDocument
+from planner_core.document.types import Duplex, DuplexSite
 from planner_core.findings import Finding
 from planner_core.plan.evaluate import allocated, found_on_places
 from planner_core.plan.result import PlanResult
@@ -34,8 +36,8 @@ def as_merged(structure: StructureResult, merged: Mapping[str, Setting], site: s
         structure,
         placement=replace(
             placement,
-            duplex=str(duplex) if is_duplexed else "DISABLED",
-            duplex_site=(planned_site(structure) or site) if is_duplexed else None,
+            duplex=cast(Duplex, duplex) if is_duplexed else "DISABLED",
+            duplex_site=cast(DuplexSite | None, planned_site(structure) or site) if is_duplexed else None,
             preflist=preflist if isinstance(preflist, tuple) else placement.preflist,
             exclist=exclist if isinstance(exclist, tuple) else placement.exclist,
             enforce_order=says["ENFORCEORDER"] is True,

@@ -560,6 +560,43 @@ def at_size(asked: AllocationQuestion) -> AllocationQuestion:
     return replace(asked, at="size", wanted=grown)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FacilityStorage(Answer):
+    """Storage of one coupling facility, and how much of it the structures use that XCF allocates there."""
+
+    name: Annotated[str, Field(examples=["CF01"])]
+    size_kib: Annotated[int | None, Field(description="Its storage; null where the document states none.")]
+    occupied_kib: Annotated[
+        int, Field(description="Storage of structures outside of the plan; 0 if not stated.")
+    ]
+    dumpspace_kib: Annotated[int, Field(description="Dump space; 0 if not stated.")]
+    planned_initsize_kib: Annotated[
+        int,
+        Field(
+            description="INITSIZE of the structures that have their first copy here, with their augmented space. Second copies "
+            "are not included."
+        ),
+    ]
+    planned_size_kib: Annotated[
+        int, Field(description="The same with SIZE: each structure has grown where it was allocated.")
+    ]
+    second_copies_kib: Annotated[int, Field(description="INITSIZE of the second copies that are here.")]
+    second_copies_size_kib: Annotated[int, Field(description="SIZE of the second copies that are here.")]
+    free_kib: Annotated[
+        int | None,
+        Field(
+            description="size_kib - occupied_kib - dumpspace_kib - planned_initsize_kib - second_copies_kib; null where size_kib is."
+        ),
+    ]
+    free_at_size_kib: Annotated[
+        int | None,
+        Field(
+            description="The same with planned_size_kib and second_copies_size_kib. Negative where not all structures can grow to "
+            "SIZE."
+        ),
+    ]
+
+
 @dataclass(frozen=True, slots=True)
 class FacilityUse:
     """Storage of one coupling facility, with what the plans' structures take of it [bytes].
@@ -610,21 +647,21 @@ class FacilityUse:
         room = self.room_bytes
         return None if room is None else room - self.size_bytes - self.second_copies_size_bytes
 
-    def as_json(self) -> dict[str, object]:
-        """JSON-ready [K]."""
+    def storage(self) -> FacilityStorage:
+        """Return the same in the unit of a CFRM policy."""
         facility = self.facility
-        return {
-            "name": facility.name,
-            "size_kib": _kib(facility.storage_bytes),
-            "occupied_kib": _kib(facility.occupied_bytes),
-            "dumpspace_kib": _kib(facility.dumpspace_bytes),
-            "planned_initsize_kib": _kib(self.initsize_bytes),
-            "planned_size_kib": _kib(self.size_bytes),
-            "second_copies_kib": _kib(self.second_copies_bytes),
-            "second_copies_size_kib": _kib(self.second_copies_size_bytes),
-            "free_kib": _kib(self.free_bytes),
-            "free_at_size_kib": _kib(self.free_at_size_bytes),
-        }
+        return FacilityStorage(
+            name=facility.name,
+            size_kib=_kib(facility.storage_bytes),
+            occupied_kib=bytes_to_kib_ceil(facility.occupied_bytes),
+            dumpspace_kib=bytes_to_kib_ceil(facility.dumpspace_bytes),
+            planned_initsize_kib=bytes_to_kib_ceil(self.initsize_bytes),
+            planned_size_kib=bytes_to_kib_ceil(self.size_bytes),
+            second_copies_kib=bytes_to_kib_ceil(self.second_copies_bytes),
+            second_copies_size_kib=bytes_to_kib_ceil(self.second_copies_size_bytes),
+            free_kib=_kib(self.free_bytes),
+            free_at_size_kib=_kib(self.free_at_size_bytes),
+        )
 
 
 @dataclass(frozen=True)

@@ -6,9 +6,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
 from fractions import Fraction
-from typing import Literal
+from typing import Annotated, Literal
+
+from pydantic import Field
 
 from planner_core.document.model import Admin, Structure, System
+from planner_core.document.types import Duplex, DuplexSite
 from planner_core.sizing.admin_structure import AdminNeed
 from planner_core.sizing.demand import Demand, QueueDemand, Units
 from planner_core.sizing.depth_advice import DepthAdvice
@@ -18,7 +21,8 @@ from planner_core.sizing.offload import Rule
 from planner_core.sizing.structure_size import ENTRIES, Curve
 from planner_core.sizing.system_structure import SystemSizes
 from planner_core.sizing.target import Target
-from planner_core.units import bytes_to_kib_ceil, ceil_div, ceil_fraction
+from planner_core.units import ceil_div, ceil_fraction
+from planner_core.wire import Answer
 
 Role = Literal["admin", "application", "system"]
 _PERCENT = 100
@@ -58,28 +62,15 @@ class Placement:
 
     preflist: tuple[str, ...]
     exclist: tuple[str, ...]
-    duplex: str
+    duplex: Duplex
     full_threshold: int
     allow_auto_alter: bool
-    duplex_site: str | None = None
+    duplex_site: DuplexSite | None = None
     enforce_order: bool = False
     scm_bytes: int | None = None
     scm_algorithm: str | None = None
     augmented_bytes: int = 0
     """CF storage that storage-class memory takes in addition to the structure."""
-
-    def more_json(self) -> dict[str, object]:
-        """JSON-ready: those keywords that few structures have, where they are set."""
-        found: dict[str, object] = {}
-        if self.duplex_site is not None:
-            found["duplex_site"] = self.duplex_site
-        if self.enforce_order:
-            found["enforce_order"] = True
-        if self.scm_bytes is not None:
-            found["scmmaxsize_kib"] = bytes_to_kib_ceil(self.scm_bytes)
-        if self.augmented_bytes:
-            found["augmented_kib"] = bytes_to_kib_ceil(self.augmented_bytes)
-        return found
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,25 +114,33 @@ class Load:
 
 
 @dataclass(frozen=True, slots=True)
-class SmdsNeed:
-    """Shared message data sets of one structure [bytes]: space in each data set, buffers in each queue manager.
+class OffloadStep(Answer):
+    """The point where an offload rule starts."""
 
-    `overload_bytes` is the space for the planned messages over 63 KB, which are always offloaded, and for what the
-    offload rules offload when the backlog is 150 % of the planned one.
-    """
-
-    at_backlog_bytes: int
-    overload_bytes: int
-    when_full_bytes: int
-    buffers_bytes: int
+    threshold: Annotated[int, Field(description="Percentage of the structure that must be exceeded.")]
+    size_bytes: Annotated[int, Field(description="Message size that must be exceeded.")]
+    at_messages: Annotated[int, Field(description="Messages in the structure when the rule starts.")]
 
 
 @dataclass(frozen=True, slots=True)
-class Db2Need:
-    """LOB space for the offloaded messages of one structure, once for the group [bytes]."""
+class SmdsNeed(Answer):
+    """Space for data that is offloaded to shared message data sets."""
 
-    at_backlog_bytes: int
-    when_full_bytes: int
+    data_set_bytes_at_backlog: Annotated[
+        int, Field(description="In each shared message data set, at the planned backlog.")
+    ]
+    data_set_bytes_when_full: Annotated[
+        int, Field(description="In each data set when a structure of SIZE is full.")
+    ]
+    buffer_bytes_per_queue_manager: int
+
+
+@dataclass(frozen=True, slots=True)
+class Db2Need(Answer):
+    """Space for data that is offloaded to Db2, once for the group."""
+
+    lob_bytes_at_backlog: Annotated[int, Field(description="LOB space at the planned backlog.")]
+    lob_bytes_when_full: Annotated[int, Field(description="LOB space when a structure of SIZE is full.")]
 
 
 @dataclass(frozen=True, slots=True)
@@ -198,103 +197,18 @@ class StructureResult:
         """Messages whose data is offloaded at the planned backlog, or when INITSIZE is full before it."""
         return self.at_backlog.offloaded if self.at_backlog is not None else 0
 
-    def as_json(self, *, depths: bool = False, places: Sequence[str] | None = None) -> dict[str, object]:
-        """JSON-ready; sizes in KiB as a policy states them, the need in bytes.
-
-        Args:
-            depths: Add advice for each queue.
-            places: The coupling facilities of its first and second copy; None where it is shown without a plan.
-        """
-        sizes, placement = self.sizes, self.placement
-        found: dict[str, object] = {
-            "name": self.name,
-            "cfrm_name": self.cfrm_name,
-            "role": self.role,
-            "cfcc_level": self.level.level,
-            "need_bytes": sizes.need_bytes,
-            "initsize_kib": bytes_to_kib_ceil(sizes.initsize_bytes),
-            "size_kib": bytes_to_kib_ceil(sizes.size_bytes),
-            "minsize_kib": None if sizes.minsize_bytes is None else bytes_to_kib_ceil(sizes.minsize_bytes),
-            "initsize_given": sizes.initsize_is_given,
-            "size_given": sizes.size_is_given,
-            **self._target_json(),
-            "full_threshold": placement.full_threshold,
-            "allow_auto_alter": placement.allow_auto_alter,
-            "preflist": list(placement.preflist),
-            "exclist": list(placement.exclist),
-            "duplex": placement.duplex,
-            **placement.more_json(),
-        }
-        if places is not None:
-            found["coupling_facility"] = places[0] if places else None
-            found["second_copy"] = places[1] if len(places) > 1 else None
-        if self.admin is not None:
-            found["entries_required"] = self.admin.entries_required
-            found["elements_required"] = self.admin.elements_required
-        if self.load is not None:
-            found.update(self._load_json(self.load))
-        if self.smds is not None:
-            found["smds"] = {
-                "data_set_bytes_at_backlog": self.smds.at_backlog_bytes,
-                "data_set_bytes_when_full": self.smds.when_full_bytes,
-                "buffer_bytes_per_queue_manager": self.smds.buffers_bytes,
-            }
-        if self.db2 is not None:
-            found["db2"] = {
-                "lob_bytes_at_backlog": self.db2.at_backlog_bytes,
-                "lob_bytes_when_full": self.db2.when_full_bytes,
-            }
-        if self.depth_events is not None:
-            advice = self.depth_events.with_queues() if depths else self.depth_events
-            found["depth_events"] = advice.as_json()
-        return found
-
-    def _target_json(self) -> dict[str, object]:
-        target = self.sizes.target_in_use
-        return {
-            "target_usage_percent": None if target is None or target.with_offload else _plain(target.percent),
-            "target_messages_percent": _plain(target.percent)
-            if target is not None and target.with_offload
-            else None,
-            "target_lowered_by": None if target is None else target.lowered_by,
-        }
-
-    def _load_json(self, load: Load) -> dict[str, object]:
-        return {
-            "messages": load.demand.messages,
-            "entries": load.demand.entries,
-            "elements": load.demand.elements,
-            "binding": load.binding,
-            "curve": self.curve.id,
-            "peak_usage_percent": hundredths(self.peak_usage_percent),
-            "messages_in_initsize": load.messages_in_initsize(offload=False),
-            "messages_in_initsize_with_offload": load.messages_in_initsize(offload=True),
-            "messages_in_size": load.messages_in_size(offload=False),
-            "messages_in_size_with_offload": load.messages_in_size(offload=True),
-            "offload_steps": offload_steps(load.with_offload, load.bundles_in_initsize),
-            "offloaded_at_backlog": self.offloaded_at_backlog,
-        }
-
-
-def _plain(value: Fraction) -> int | float:
-    return value.numerator if value.denominator == 1 else float(value)
-
 
 def hundredths(value: Fraction) -> float:
     """A percentage for people and JSON: rounded up to a hundredth."""
     return ceil_fraction(value * _PERCENT) / _PERCENT
 
 
-def offload_steps(filled: Fill | None, bundles: Fraction) -> list[dict[str, int]]:
-    """When each rule starts, in the order of their thresholds."""
+def offload_steps(filled: Fill | None, bundles: Fraction) -> tuple[OffloadStep, ...]:
+    """Return the points where rules start, in the order of their thresholds."""
     if filled is None:
-        return []
-    return [
-        {
-            "threshold": point.rule.threshold,
-            "size_bytes": point.rule.size_bytes,
-            "at_messages": filled.messages_at(point, bundles),
-        }
+        return ()
+    return tuple(
+        OffloadStep(point.rule.threshold, point.rule.size_bytes, filled.messages_at(point, bundles))
         for point in filled.starts
         if point.rule is not None
-    ]
+    )

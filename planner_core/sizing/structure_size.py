@@ -16,9 +16,13 @@ everywhere: formulas differ in the names of their inputs only.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cache
+from typing import Annotated, Literal
+
+from pydantic import Field, PlainSerializer, PlainValidator, computed_field
 
 from planner_core import tables
 from planner_core.errors import OutOfRange
@@ -26,17 +30,39 @@ from planner_core.findings import Finding, finding
 from planner_core.limits import limit
 from planner_core.provenance import Basis, Explanation, Input, Source, Step
 from planner_core.units import KIB, MIB, ceil_div, ceil_fraction, floor_fraction, round_up
+from planner_core.wire import Answer, Hidden, Omittable
 
 ENTRIES, ELEMENTS = "entries", "elements"
 _FULL = Fraction(100)
 
 
+def _exact(value: object) -> Fraction:
+    return value if isinstance(value, Fraction) else Fraction(str(value))
+
+
+def _exact_pair(values: Sequence[object]) -> tuple[Fraction, Fraction]:
+    low, high = values
+    return _exact(low), _exact(high)
+
+
+def _floats(interval: tuple[Fraction, Fraction]) -> list[float]:
+    return [float(each) for each in interval]
+
+
 Interval = tuple[Fraction, Fraction]
+# Stored results are read again as well: an exact number is made of the float that was written.
+ExactBytes = Annotated[Fraction, PlainValidator(_exact), PlainSerializer(float, return_type=float)]
+IntervalBytes = Annotated[
+    Interval,
+    PlainValidator(_exact_pair),
+    PlainSerializer(_floats, return_type=list[float]),
+    Field(min_length=2, max_length=2, description="Lower and upper bound in bytes, at the confidence given."),
+]
 
 
-@dataclass(frozen=True, slots=True)
-class FittedFigures:
-    """What is known of a curve that was fitted to a site's own allocations [bytes].
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FittedFigures(Answer):
+    """The allocations that a fitted curve was fitted to, and how certain its figures are.
 
     `element` is None where the data held one ratio of entries to elements: then only the bundle is known.
     """
@@ -47,37 +73,44 @@ class FittedFigures:
     first_day: str
     last_day: str
     is_simulated: bool
-    confidence_percent: Fraction
-    bundle: Fraction
-    entry: Fraction | None
-    element: Fraction | None
-    base_interval: Interval
-    bundle_interval: Interval
-    entry_interval: Interval | None
-    element_interval: Interval | None
+    confidence_percent: ExactBytes
+    bundle: Hidden[Fraction] = Fraction(0)
+    """Bytes of an entry with its elements. Stored results have it with the curve only."""
+    entry: Annotated[ExactBytes | None, Field(alias="entry_bytes")]
+    element: Annotated[ExactBytes | None, Field(alias="element_bytes")]
+    base_interval: Annotated[IntervalBytes, Field(alias="base_interval_bytes")]
+    bundle_interval: Annotated[IntervalBytes, Field(alias="bundle_interval_bytes")]
+    entry_interval: Annotated[IntervalBytes | None, Field(alias="entry_interval_bytes")]
+    element_interval: Annotated[IntervalBytes | None, Field(alias="element_interval_bytes")]
 
-    def as_json(self) -> dict[str, object]:
-        """JSON-ready."""
+    @computed_field(
+        description="Whether the data held several ratios, so that entries and elements are known separately."
+    )
+    @property
+    def kind(self) -> Literal["bundle", "two_costs"]:
+        """Which costs the fit knows."""
+        return "bundle" if self.element is None else "two_costs"
 
-        def pair(interval: Interval | None) -> list[float] | None:
-            return None if interval is None else [float(interval[0]), float(interval[1])]
 
-        return {
-            "version": self.version,
-            "kind": "bundle" if self.element is None else "two_costs",
-            "coupling_facility": self.coupling_facility,
-            "cfcc_level": self.cfcc_level,
-            "first_day": self.first_day,
-            "last_day": self.last_day,
-            "is_simulated": self.is_simulated,
-            "confidence_percent": float(self.confidence_percent),
-            "entry_bytes": None if self.entry is None else float(self.entry),
-            "element_bytes": None if self.element is None else float(self.element),
-            "base_interval_bytes": pair(self.base_interval),
-            "bundle_interval_bytes": pair(self.bundle_interval),
-            "entry_interval_bytes": pair(self.entry_interval),
-            "element_interval_bytes": pair(self.element_interval),
-        }
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CurveSummary(Answer):
+    """The curve that the sizes come from."""
+
+    id: str
+    origin: Annotated[str, Field(description="`published` or `fitted`.")]
+    cfcc_from: Annotated[
+        int | None,
+        Field(description="Lowest CFCC level it applies to; null where a fitted curve's level is unknown."),
+    ]
+    cfcc_to: Annotated[int | None, Field(description="Highest CFCC level it applies to; null likewise.")]
+    base_bytes: Annotated[int, Field(description="Storage of an empty structure.")]
+    bundle_bytes: Annotated[
+        float, Field(description="Storage of one entry with its elements, at the curve's ratio.")
+    ]
+    header_bytes: Annotated[int, Field(description="Bytes that MQ adds to the data of each message.")]
+    increment_kib: Annotated[int, Field(description="Storage increment of the coupling facility.")]
+    entry_to_element_ratio: Annotated[tuple[int, int], Field(description="Entries and elements.")]
+    fitted: Annotated[Omittable[FittedFigures], Field(description="Of a fitted curve: its data.")] = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,23 +191,21 @@ class Curve:
         per_entry = Fraction(ratio[1], ratio[0])
         return self.entry_bytes + per_entry * self.element_bytes, per_entry
 
-    def as_json(self) -> dict[str, object]:
-        """JSON-ready summary; `fitted` is there for a fitted curve alone."""
-        found: dict[str, object] = {
-            "id": self.id,
-            "origin": self.origin,
-            "cfcc_from": self.cfcc_from,
-            "cfcc_to": self.cfcc_to,
-            "base_bytes": ceil_fraction(self.base),
-            "bundle_bytes": float(self.bundle),
-            "header_bytes": self.header_bytes,
-            "increment_kib": self.increment_bytes // KIB,
-            "entry_to_element_ratio": [self.ratio_entries, self.ratio_elements],
-        }
-        if self.fit is not None:
-            found["fitted"] = self.fit.as_json()
-            found["cfcc_from"] = found["cfcc_to"] = self.fit.cfcc_level
-        return found
+    @property
+    def summary(self) -> CurveSummary:
+        """The curve as results state it."""
+        return CurveSummary(
+            id=self.id,
+            origin=self.origin,
+            cfcc_from=self.cfcc_from if self.fit is None else self.fit.cfcc_level,
+            cfcc_to=self.cfcc_to if self.fit is None else self.fit.cfcc_level,
+            base_bytes=ceil_fraction(self.base),
+            bundle_bytes=float(self.bundle),
+            header_bytes=self.header_bytes,
+            increment_kib=self.increment_bytes // KIB,
+            entry_to_element_ratio=(self.ratio_entries, self.ratio_elements),
+            fitted=self.fit,
+        )
 
 
 @dataclass(frozen=True, slots=True)

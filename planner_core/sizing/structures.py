@@ -394,7 +394,7 @@ def _offloaded_pages(load: Load, at_backlog: Snapshot | None) -> tuple[int, int]
 
 def _db2(load: Load, at_backlog: Snapshot | None) -> Db2Need:
     pages, when_full = _offloaded_pages(load, at_backlog)
-    return Db2Need(at_backlog_bytes=lob_bytes(pages), when_full_bytes=lob_bytes(when_full))
+    return Db2Need(lob_bytes_at_backlog=lob_bytes(pages), lob_bytes_when_full=lob_bytes(when_full))
 
 
 def _overload_pages(load: Load) -> int:
@@ -415,13 +415,26 @@ def _overload_pages(load: Load) -> int:
     return always_planned + max(0, max(found, default=0) - always_in_overload)
 
 
+def smds_bytes_in_overload(found: StructureResult) -> int:
+    """Return the space in each data set when the backlog is larger than planned; 0 without offload to SMDS.
+
+    It is calculated only for the job that allocates data sets, not with every plan.
+    """
+    if found.smds is None or found.load is None or not isinstance(found.definition, Structure):
+        return 0
+    pages, when_full = _offloaded_pages(found.load, found.at_backlog)
+    return data_set_bytes(
+        min(max(pages, _overload_pages(found.load)), when_full),
+        dsblock_bytes=found.definition.offload.dsblock,
+        queues=len(found.definition.queues),
+    )
+
+
 def _smds(structure: Structure, load: Load, at_backlog: Snapshot | None) -> SmdsNeed:
     block, queues = structure.offload.dsblock, len(structure.queues)
     pages, when_full = _offloaded_pages(load, at_backlog)
-    overload = min(max(pages, _overload_pages(load)), when_full)
     return SmdsNeed(
-        at_backlog_bytes=data_set_bytes(pages, dsblock_bytes=block, queues=queues),
-        overload_bytes=data_set_bytes(overload, dsblock_bytes=block, queues=queues),
-        when_full_bytes=data_set_bytes(when_full, dsblock_bytes=block, queues=queues),
-        buffers_bytes=buffer_bytes(dsbufs=structure.offload.dsbufs, dsblock_bytes=block),
+        data_set_bytes_at_backlog=data_set_bytes(pages, dsblock_bytes=block, queues=queues),
+        data_set_bytes_when_full=data_set_bytes(when_full, dsblock_bytes=block, queues=queues),
+        buffer_bytes_per_queue_manager=buffer_bytes(dsbufs=structure.offload.dsbufs, dsblock_bytes=block),
     )

@@ -21,7 +21,8 @@ from planner_core.findings import Finding, finding
 from planner_core.limits import limit
 from planner_core.plan.result import PlanResult
 from planner_core.questions import Question
-from planner_core.sizing.structure_result import SmdsNeed
+from planner_core.sizing.structure_result import SmdsNeed, StructureResult
+from planner_core.sizing.structures import smds_bytes_in_overload
 from planner_core.texts.outputs import errors_of
 from planner_core.units import GIB, MIB, ceil_div
 from planner_core.wire import Answer, Hidden
@@ -114,13 +115,13 @@ def smds_job(result: PlanResult, *, load: Load = "backlog") -> SmdsJob:
     if against:
         return SmdsJob("", (), against, document.qsg, load)
     names = document.queue_managers if isinstance(document.queue_managers, list) else []
-    needs = {each.name: each.smds for each in result.structures if each.smds is not None}
+    sized = {each.name: each for each in result.structures}
     sets: list[DataSet] = []
     for structure in offloading(document):
-        need = needs.get(structure.name)
-        if need is None:
+        found = sized[structure.name]
+        if found.smds is None:
             continue
-        primary, secondary, when_full = _space_mib(structure, need, load)
+        primary, secondary, when_full = _space_mib(structure, found, found.smds, load)
         sets += [
             DataSet(structure.name, name, data_set_name(structure, name), primary, secondary, when_full)
             for name in names
@@ -153,14 +154,16 @@ def _not_growing(document: PlanDocument, sets: Sequence[DataSet]) -> Iterator[Fi
             )
 
 
-def _space_mib(structure: Structure, need: SmdsNeed, load: Load) -> tuple[int, int, int]:
+def _space_mib(
+    structure: Structure, found: StructureResult, need: SmdsNeed, load: Load
+) -> tuple[int, int, int]:
     """Return primary and secondary space, and what a full structure needs [MiB]."""
     least = structure.offload.dsblock * max(1, len(structure.queues))
-    when_full = ceil_div(max(need.when_full_bytes, least), MIB)
+    when_full = ceil_div(max(need.data_set_bytes_when_full, least), MIB)
     if not structure.offload.dsexpand:
         return when_full, 0, when_full
     chosen = tables.constants("smds")
-    wanted = max(ceil_div(max(need.overload_bytes, least), MIB), chosen["least_primary_mib"].value)
+    wanted = max(ceil_div(max(smds_bytes_in_overload(found), least), MIB), chosen["least_primary_mib"].value)
     primary = when_full if load == "size" else min(wanted, when_full)
     tenth = ceil_div(primary * chosen["least_secondary_percent"].value, _PERCENT)
     growth = ceil_div(when_full - primary, chosen["growth_extents"].value)

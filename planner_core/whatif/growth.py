@@ -194,8 +194,8 @@ class UpgradeStep:
                 "after": {key: pair[1] for key, pair in totals.items()},
                 "difference": {key: pair[1] - pair[0] for key, pair in totals.items()},
             },
-            "curve_before": self.before.curve.as_json(),
-            "curve_after": self.after.curve.as_json() if self.after is not None else None,
+            "curve_before": self.before.curve.summary.as_json(),
+            "curve_after": self.after.curve.summary.as_json() if self.after is not None else None,
             "unplaced": list(self.unplaced),
             "unplaced_after_loss": [
                 {"lost": lost, "structures": list(structures)}
@@ -225,7 +225,7 @@ class UpgradeAnswer:
                 "queue_managers": document.queue_manager_count,
                 "growth_percent_per_year": float(document.growth.percent_per_year),
                 "years": float(document.growth.years),
-                "curve": self.before.curve.as_json(),
+                "curve": self.before.curve.summary.as_json(),
                 "structures": [
                     {"structure": each.cfrm_name, "name": each.name, "role": each.role, **_figures(each)}
                     for each in self.before.structures

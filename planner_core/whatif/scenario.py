@@ -21,6 +21,7 @@ from planner_core.provenance import Explanation
 from planner_core.running.compare import Comparison, compare
 from planner_core.running.state import read_running
 from planner_core.sizing.placement import PlacedStructure
+from planner_core.sizing.structure_answer import structure_answer
 from planner_core.sizing.structure_result import StructureResult
 from planner_core.sizing.structure_size import Curve
 from planner_core.texts.outputs import render_output
@@ -76,8 +77,8 @@ class Pair:
 
 def figures_of(structure: StructureResult) -> dict[str, int | float | None]:
     """The figures of a structure; None for those that it does not have."""
-    shown = structure.as_json()
-    return {key: _plain(shown.get(key)) for key in FIGURES}
+    shown = structure_answer(structure)
+    return {key: _plain(getattr(shown, key)) for key in FIGURES}
 
 
 def _plain(value: object) -> int | float | None:
@@ -275,7 +276,7 @@ def _plan_json(result: PlanResult) -> dict[str, object]:
         "target_usage_percent": _number(document.target_usage_percent),
         "headroom_percent": None if document.headroom_percent is None else _number(document.headroom_percent),
         "size_factor": _number(document.size_factor),
-        "curve": result.curve.as_json(),
+        "curve": result.curve.summary.as_json(),
         "totals": {
             "initsize_kib": sum(bytes_to_kib_ceil(each.sizes.initsize_bytes) for each in result.structures),
             "size_kib": sum(bytes_to_kib_ceil(each.sizes.size_bytes) for each in result.structures),

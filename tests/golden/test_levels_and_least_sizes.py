@@ -42,7 +42,7 @@ def at(plan_level: int, *levels: int | None, **paths: Any) -> PlanResult:  # noq
 
 
 def levels_of(result: PlanResult) -> dict[str, object]:
-    return {each.name: each.as_json()["cfcc_level"] for each in result.structures}
+    return {each.name: each.level.level for each in result.structures}
 
 
 def by_name(result: PlanResult, name: str) -> Any:  # noqa: ANN401
@@ -85,7 +85,7 @@ def test_every_structure_goes_by_its_own_preflist() -> None:
     # The same backlog takes 8 MiB more at CFCC 25, all of it base.
     one, two = by_name(result, "APP1"), by_name(result, "APP2")
     assert one.sizes.need_bytes - two.sizes.need_bytes == 8 * MIB
-    assert (one.as_json()["curve"], two.as_json()["curve"]) == ("published-cfcc25", "published-cfcc17")
+    assert (one.curve.id, two.curve.id) == ("published-cfcc25", "published-cfcc17")
     assert result.curve.id == "published-cfcc25"
     # IBM's start value at CFCC 25, 50 000 K, in whole MB; 20 480 K before that.
     assert by_name(result, "CSQSYSAPPL").sizes.initsize_bytes == 49 * MIB

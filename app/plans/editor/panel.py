@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 from app.fits.kept import Curves
 from app.fits.resolve import evaluate
@@ -16,7 +15,7 @@ from app.web.forms import FormField, to_fix
 from app.web.rendering import plain
 from planner_core.errors import FieldProblem, PlanRefused
 from planner_core.findings import Finding
-from planner_core.plan.result import PlanResult
+from planner_core.plan.result import CurveComparison, PlanResult
 from planner_core.units import bytes_to_kib_ceil, kib_to_bytes
 
 MOST_ROWS = 70
@@ -51,7 +50,7 @@ class Panel:
     findings_omitted: int
     wrong: tuple[FormField, ...] = ()
     """What stands between the form and a result, where nobody may have looked yet."""
-    comparison: Mapping[str, Any] | None = None
+    comparison: CurveComparison | None = None
     """The sizes under the published curve beside those under the fitted one; None without a fitted one."""
 
 
@@ -114,12 +113,9 @@ def _answered(result: PlanResult, typed: Typed, checked: CheckedForm) -> Panel:
     )
 
 
-def _comparison(result: PlanResult) -> Mapping[str, Any] | None:
-    if result.comparison is None:
-        return None
-    found = result.comparison.as_json()
-    structures: list[Any] = found["structures"]  # type: ignore[assignment]
-    return {**found, "structures": structures[:MOST_ROWS]}
+def _comparison(result: PlanResult) -> CurveComparison | None:
+    found = result.comparison
+    return None if found is None else replace(found, structures=found.structures[:MOST_ROWS])
 
 
 def _findings(items: Sequence[Finding], typed: Typed, checked: CheckedForm) -> tuple[FindingView, ...]:

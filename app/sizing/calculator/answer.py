@@ -16,6 +16,7 @@ from planner_core.plan.evaluate import evaluate
 from planner_core.plan.explain import explain_result
 from planner_core.plan.result import PlanResult
 from planner_core.provenance import Explanation
+from planner_core.sizing.structure_answer import structure_answer
 from planner_core.sizing.structure_result import StructureResult
 from planner_core.texts.outputs import render_output
 from planner_core.units import kib_to_bytes
@@ -155,7 +156,7 @@ def answer_of(document: PlanDocument, form: QuickForm) -> CalculatorResult:
 def _structure(
     structure: StructureResult, index: int, reasons: Mapping[str, Explanation]
 ) -> StructureFigures:
-    found = structure.as_json()
+    found = structure_answer(structure).as_json()
     if structure.role != "application":
         found = {name: value for name, value in found.items() if "offload" not in name}
     figures = _figures(found, f"/structures/{index}", structure.name, reasons)

@@ -16,7 +16,7 @@ import pytest
 from app.database.engine import Database
 from app.plans import service
 from planner_core.plan.evaluate import evaluate
-from planner_core.plan.explain import result_json
+from planner_core.plan.explain import plan_answer
 from planner_core.texts.outputs import OUTPUT_KINDS
 from tests.app.plans.support import plan
 from tests.packaging.pins import ROOT
@@ -71,7 +71,7 @@ def check_whole(database: Database) -> int:
             result = evaluate(version.document)
             assert version.result == result.as_json()
             assert len(service.get_explanations(session, version)) == len(
-                result_json(result, explain=True)["explanations"]  # type: ignore[arg-type]
+                plan_answer(result, explain=True).as_json()["explanations"]
             )
             for kind in OUTPUT_KINDS:
                 if kind != "job":

@@ -17,7 +17,7 @@ from planner_core import CORE_VERSION
 from planner_core.document.reading import read_object
 from planner_core.errors import PlanRefused
 from planner_core.plan.evaluate import evaluate
-from planner_core.plan.explain import result_json
+from planner_core.plan.explain import plan_answer
 from planner_core.plan.result import PlanResult
 from planner_core.texts.outputs import OUTPUT_KINDS, render_output
 from tests.app.plans.support import SQ03, above_figures, plan
@@ -40,7 +40,7 @@ def test_what_was_saved_is_what_is_read(session: Session) -> None:
     assert found.created_at.tzinfo is UTC
     assert found.result == evaluate(document).as_json()
     assert found.curve == found.result["curve"]
-    explained = result_json(evaluate(document), explain=True)["explanations"]
+    explained = plan_answer(evaluate(document), explain=True).as_json()["explanations"]
     assert service.get_explanations(session, found) == explained
 
 

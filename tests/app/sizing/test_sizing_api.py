@@ -16,7 +16,7 @@ from planner_core.document.model import PlanDocument
 from planner_core.document.reading import read_json, read_object
 from planner_core.document.schema import json_schema
 from planner_core.plan.evaluate import evaluate
-from planner_core.plan.explain import result_json
+from planner_core.plan.explain import plan_answer
 from planner_core.texts.outputs import OUTPUT_KINDS, render_output
 from tests.app.web.support import COMPLETE, SMALLEST, SQ03, Json, call, get, post_json
 
@@ -34,7 +34,7 @@ def test_a_result_is_what_the_core_says(app: FastAPI, name: str, query: str, exp
     answer = post_json(app, f"/api/v1/size{query}", document)
     assert answer.status == 200, answer.text
     assert answer.media_type == "application/json"
-    assert answer.json() == as_sent(result_json(evaluate(read_object(document)), explain=explain))
+    assert answer.json() == plan_answer(evaluate(read_object(document)), explain=explain).as_json()
     assert ("explanations" in answer.json()) is explain
 
 

@@ -205,7 +205,7 @@ def test_results_have_exactly_the_members_that_are_described(
     app: FastAPI, description: dict[str, Any], name: str, query: str
 ) -> None:
     result = post_json(app, f"/api/v1/size{query}", examples()[name].document).json()
-    validator(description, {"$ref": "#/components/schemas/PlanResult"}).validate(result)
+    validator(description, {"$ref": "#/components/schemas/PlanAnswer"}).validate(result)
 
 
 def test_all_members_that_are_described_occur(app: FastAPI, description: dict[str, Any]) -> None:

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 
 from planner_core.document.reading import read_object
 from planner_core.plan.evaluate import evaluate
-from planner_core.plan.explain import result_json
+from planner_core.plan.explain import plan_answer
 from planner_core.sizing.admin_structure import admin_need, explain_admin
 from planner_core.sizing.offload import Rule, default_rules
 from planner_core.sizing.offload_question import offload_answer
@@ -48,7 +48,7 @@ def numbers(value: Any, at: str = "") -> Iterator[tuple[str, int | float]]:  # n
 
 def check(document: dict[str, Any], *, depths: bool = False) -> int:
     """Compare every figure of the plan with its explanation; returns how many there were."""
-    result = result_json(evaluate(read_object(document)), depths=depths, explain=True)
+    result = plan_answer(evaluate(read_object(document)), depths=depths, explain=True).as_json()
     explanations: Any = result.pop("explanations")
     compared = 0
     for at, figure in numbers(result):
@@ -135,7 +135,7 @@ def test_the_calculator_would_notice_a_wrong_formula() -> None:
 
 
 def test_assumed_numbers_are_marked_as_such_in_explanations() -> None:
-    result = result_json(evaluate(read_object(varied(cfcc_level=21))), explain=True)
+    result = plan_answer(evaluate(read_object(varied(cfcc_level=21))), explain=True).as_json()
     explanations: Any = result["explanations"]
     assert explanations["/structures/1/need_bytes"]["basis"] == "assumed"
     assert explanations["/curve/base_bytes"]["basis"] == "assumed"
@@ -161,7 +161,7 @@ FIGURES |= {"planned_initsize_kib", "planned_size_kib", "second_copies_kib", "se
 @given(documents())
 def test_no_figure_is_better_founded_than_what_its_formula_uses(document: dict[str, Any]) -> None:
     trust = ["given", "published", "read_off_chart", "derived", "assumed"]
-    explanations: Any = result_json(evaluate(read_object(document)), explain=True)["explanations"]
+    explanations: Any = plan_answer(evaluate(read_object(document)), explain=True).as_json()["explanations"]
     for figure, item in explanations.items():
         text = " ".join([item["formula"], *(step["formula"] for step in item["steps"])])
         used = {i["basis"] for i in item["inputs"] if re.search(rf"\b{i['name']}\b", text)}
@@ -176,7 +176,9 @@ def test_no_figure_is_better_founded_than_what_its_formula_uses(document: dict[s
 
 @pytest.mark.parametrize("minsize", [None, "1K", "600M"])
 def test_a_given_minsize_is_in_the_explanation_of_initsize(minsize: str | None) -> None:
-    result = result_json(evaluate(read_object(varied(structures__0__minsize=minsize))), explain=True)
+    result = plan_answer(
+        evaluate(read_object(varied(structures__0__minsize=minsize))), explain=True
+    ).as_json()
     explanations: Any = result["explanations"]
     structures: Any = result["structures"]
     assert recalculate(explanations["/structures/1/initsize_kib"]) == structures[1]["initsize_kib"]

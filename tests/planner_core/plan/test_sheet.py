@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from planner_core.plan.evaluate import evaluate
 from planner_core.plan.result import PlanResult
 from planner_core.plan.sheet import ASSUMPTION, Sheet, sheet
@@ -24,7 +22,7 @@ def test_structures_are_in_the_coupling_facility_that_takes_them() -> None:
     assert by_name["CF02"].use.initsize_bytes == two.structures[1].sizes.initsize_bytes
     everything = sum(each.sizes.initsize_bytes for result in (one, two) for each in result.structures)
     assert sum(facility.use.initsize_bytes for facility in found.facilities) == everything
-    assert found.as_json()["assumption"] == ASSUMPTION
+    assert found.assumption == ASSUMPTION
 
 
 def test_structure_of_another_plan_goes_where_room_is_left() -> None:
@@ -76,16 +74,16 @@ def test_least_favorable_storage_counts_where_plans_differ() -> None:
     for order in (stated, stated[::-1]):
         plans = {f"plan{number}": result([each], [], qsg=f"SQ0{number}") for number, each in enumerate(order)}
         (facility,) = on_sheet(**plans).facilities
-        shown: Any = facility.as_json()
+        shown = facility.use.storage()
         gib = 1024 * 1024
-        assert (shown["size_kib"], shown["occupied_kib"], shown["dumpspace_kib"]) == (
+        assert (shown.size_kib, shown.occupied_kib, shown.dumpspace_kib) == (
             32 * gib,
             2 * gib,
             3 * gib,
         )
         # Each plan has a CSQ_ADMIN of 1 GiB.
-        assert shown["free_kib"] == (32 - 2 - 3 - 3) * gib
-        assert shown["stated_differently"] == ["size", "occupied storage", "dump space"]
+        assert shown.free_kib == (32 - 2 - 3 - 3) * gib
+        assert facility.stated_differently == ("size", "occupied storage", "dump space")
 
 
 def test_storage_that_one_plan_only_states_is_not_different() -> None:

@@ -13,6 +13,7 @@ from planner_core.document.reading import read_object
 from planner_core.plan.evaluate import evaluate
 from planner_core.plan.explain import explain_result
 from planner_core.plan.result import PlanResult
+from planner_core.sizing.structure_answer import structure_answer
 from planner_core.sizing.structure_result import StructureResult
 from planner_core.units import MIB
 from planner_core.whatif.thresholds import advise
@@ -43,8 +44,8 @@ def test_the_default_target_is_80_percent_of_the_fuller_pool() -> None:
     # 14 MiB + 100 000 x 2196.48 bytes x 100 / 80 = 275.84 MiB, in whole MB 276; the base does not grow with the target.
     assert initsize_mib(found) == 276
     assert 79 < found.peak_usage_percent <= 80
-    assert found.as_json()["target_usage_percent"] == 80
-    assert found.as_json()["target_lowered_by"] is None
+    assert structure_answer(found).target_usage_percent == 80
+    assert structure_answer(found).target_lowered_by is None
 
 
 def test_the_target_counts_in_elements_where_they_are_the_fuller_pool() -> None:
@@ -58,13 +59,13 @@ def test_a_target_of_the_plan_is_used() -> None:
     # 22 MiB + 100 000 x 2196.48 bytes x 100 / 50 = 440.9 MiB.
     found = app(target_usage_percent=50)
     assert initsize_mib(found) == 441
-    assert found.as_json()["target_usage_percent"] == 50
+    assert structure_answer(found).target_usage_percent == 50
     assert found.peak_usage_percent <= 50
 
 
 def test_a_target_may_have_decimals() -> None:
     found = app(target_usage_percent=62.5)
-    assert found.as_json()["target_usage_percent"] == 62.5
+    assert structure_answer(found).target_usage_percent == 62.5
     assert 62 < found.peak_usage_percent <= Fraction(125, 2)
 
 
@@ -73,23 +74,23 @@ def test_a_headroom_wins_over_the_target_and_works_as_before() -> None:
     for paths in ({"headroom_percent": 10}, {"headroom_percent": 10, "target_usage_percent": 40}):
         found = app(**paths)
         assert initsize_mib(found) == 255
-        assert found.as_json()["target_usage_percent"] is None
+        assert structure_answer(found).target_usage_percent is None
 
 
 def test_csq_admin_keeps_its_own_headroom() -> None:
     admin = result(target_usage_percent=40).structures[0]
-    assert admin.as_json()["target_usage_percent"] is None
+    assert structure_answer(admin).target_usage_percent is None
     assert admin.sizes == result().structures[0].sizes
 
 
 def test_a_given_initsize_has_no_target() -> None:
-    assert app(**{S0 + "initsize": "400M"}).as_json()["target_usage_percent"] is None
+    assert structure_answer(app(**{S0 + "initsize": "400M"})).target_usage_percent is None
 
 
 def test_csqsysappl_is_sized_by_the_target_once_it_needs_more_than_its_minimum() -> None:
     system = result(system={"shared_channels": 100_000}).structures[2]
     # 201 000 messages: 22 MiB + 201 000 x 2196.48 bytes x 1.25 = 548.3 MiB (2 KB takes more elements: 1 000 x 2 bundles).
-    assert system.as_json()["target_usage_percent"] == 80
+    assert structure_answer(system).target_usage_percent == 80
     assert 79 < system.peak_usage_percent <= 80
 
 
@@ -109,8 +110,8 @@ def test_the_default_rules_lower_the_target_where_they_can_fire(
     message_bytes: object, target: int, rule: str | None
 ) -> None:
     found = app(**{S0 + "queues__0__message_bytes": message_bytes})
-    shown = found.as_json()
-    assert (shown["target_usage_percent"], shown["target_lowered_by"]) == (target, rule)
+    shown = structure_answer(found)
+    assert (shown.target_usage_percent, shown.target_lowered_by) == (target, rule)
     assert found.peak_usage_percent <= target
     assert found.offloaded_by_rules == 0
 
@@ -134,19 +135,19 @@ def test_rules_of_the_plan_lower_the_target_from_50_percent_on(
 ) -> None:
     given_rules = [{"usage_over": over, "size_over": size} for over, size in rules]
     found = app(**{S0 + "offload__rules": given_rules})
-    assert found.as_json()["target_usage_percent"] == target
+    assert structure_answer(found).target_usage_percent == target
 
 
 def test_rules_that_are_not_there_lower_nothing() -> None:
     large = {S0 + "queues__0__message_bytes": 40_000}
-    assert app(**large, **{S0 + "offload__to": "DB2"}).as_json()["target_usage_percent"] == 80
-    assert app(**large, **{S0 + "cflevel": 4}).as_json()["target_usage_percent"] == 80
+    assert structure_answer(app(**large, **{S0 + "offload__to": "DB2"})).target_usage_percent == 80
+    assert structure_answer(app(**large, **{S0 + "cflevel": 4})).target_usage_percent == 80
 
 
 def test_sized_with_offload_holds_a_quarter_more_than_the_backlog_with_the_rules_at_work() -> None:
     found = app(**{S0 + "queues__0__message_bytes": 40_000, S0 + "size_with_offload": True})
-    shown = found.as_json()
-    assert (shown["target_usage_percent"], shown["target_messages_percent"]) == (None, 80)
+    shown = structure_answer(found)
+    assert (shown.target_usage_percent, shown.target_messages_percent) == (None, 80)
     assert found.peak_usage_percent > 80
     assert found.load is not None
     held = found.load.messages_in_initsize(offload=True)
@@ -174,7 +175,7 @@ def test_the_explanation_names_the_target_and_the_rule() -> None:
     assert "How full at the planned backlog" in str(target.source)
     assert "/ used_target_percent" in explained["/structures/1/initsize_kib"].formula
     assert "/structures/0/target_usage_percent" not in explained
-    assert result().structures[1].as_json()["target_messages_percent"] is None
+    assert structure_answer(result().structures[1]).target_messages_percent is None
 
 
 def test_a_share_of_messages_is_explained_as_such() -> None:

@@ -16,6 +16,7 @@ from planner_core.sizing.demand import QueueDemand, band_edges, demand_of
 from planner_core.sizing.filling import fill, two_pools
 from planner_core.sizing.offload import Rule, can_fire
 from planner_core.sizing.smds import message_header_bytes, page_bytes
+from planner_core.sizing.structure_answer import structure_answer
 from planner_core.sizing.structure_result import StructureResult
 from tests.planner_core.plan.test_explanations import check
 from tests.planner_core.plans import documents, findings_of, varied
@@ -29,7 +30,7 @@ def structure_of(**paths: Any) -> StructureResult:  # noqa: ANN401
 
 
 def advice_of(**paths: Any) -> Any:  # noqa: ANN401
-    return structure_of(**paths).as_json(depths=True)["depth_events"]
+    return structure_answer(structure_of(**paths), depths=True).as_json()["depth_events"]
 
 
 def queue(name: str, message_bytes: Any, backlog: int, **more: Any) -> Json:  # noqa: ANN401
@@ -168,16 +169,16 @@ def test_a_document_without_depth_keys_gets_advice_and_nothing_else() -> None:
     assert found["assumptions"]
     assert all(each["basis"] == "assumed" and each["source"] for each in found["assumptions"])
     result = evaluate(read_object(varied())).as_json()
-    assert [key for s in result["structures"] for key in s if key == "depth_events"] == ["depth_events"]  # type: ignore[attr-defined]
+    assert [key for s in result["structures"] for key in s if key == "depth_events"] == ["depth_events"]
 
 
 def test_a_result_has_what_concerns_all_queues_at_once_and_each_queue_when_asked() -> None:
     plan = {**ERA, "perfmev": "ENABLED"}
-    brief: Any = structure_of(**plan).as_json()["depth_events"]
+    brief: Any = structure_answer(structure_of(**plan)).as_json()["depth_events"]
     whole = advice_of(**plan)
     assert "queues" not in brief
     assert brief == {key: value for key, value in whole.items() if key != "queues"}
-    assert "assumptions" not in structure_of().as_json()["depth_events"]  # type: ignore[operator]
+    assert "assumptions" not in structure_answer(structure_of()).as_json()["depth_events"]
 
 
 def test_perfmev_alone_says_nothing_of_queues_together() -> None:

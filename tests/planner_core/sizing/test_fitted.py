@@ -16,7 +16,7 @@ from planner_core.contracts.fits import CurveFit, Estimate
 from planner_core.document.reading import read_object
 from planner_core.errors import PlanRefused
 from planner_core.plan.evaluate import compare_curves, evaluate
-from planner_core.plan.explain import explain_result, result_json
+from planner_core.plan.explain import explain_result, plan_answer
 from planner_core.provenance import Basis
 from planner_core.sizing.fitted import fitted_curve
 from planner_core.sizing.structure_size import (
@@ -25,7 +25,6 @@ from planner_core.sizing.structure_size import (
     messages_that_fit,
     published_curve,
 )
-from planner_core.units import MIB
 from tests.planner_core.calculator import recalculate
 from tests.planner_core.plan.test_explanations import ECHOED, numbers
 from tests.planner_core.plans import BASE, documents, varied
@@ -131,7 +130,7 @@ def test_a_curve_of_another_level_than_the_plan_is_warned_of(level: int | None, 
             f"fitted at CFCC level {level}, but the highest level in the PREFLIST of APP1 and CSQSYSAPPL is 25"
             in item.message
         )
-    assert result.curve.as_json()["cfcc_from"] == level
+    assert result.curve.summary.cfcc_from == level
 
 
 def test_findings_on_published_figures_are_not_given_for_a_fitted_curve() -> None:
@@ -155,7 +154,7 @@ def test_simulated_data_are_called_so_wherever_the_curve_is_named() -> None:
     result = evaluate(read_object(BASE), curve=curve)
     (item,) = (item for item in result.findings if item.code == "FITTED_CURVE_IN_USE")
     assert "fitted to simulated data, not to a site" in item.message
-    shown: Any = result_json(result, explain=True)
+    shown: Any = plan_answer(result, explain=True).as_json()
     assert shown["curve"]["fitted"]["is_simulated"] is True
     assert shown["explanations"]["/curve/base_bytes"]["source"].startswith(
         "fitted to simulated data, version 17"
@@ -176,9 +175,9 @@ def test_a_fit_without_an_accepted_curve_is_refused_with_its_reason(state: str) 
 
 
 def check_explanations(document: dict[str, Any], fit: CurveFit) -> int:
-    result = result_json(
+    result = plan_answer(
         evaluate(read_object(document), curve=fitted_curve(version=17, fit=fit)), explain=True
-    )
+    ).as_json()
     explanations: Any = result.pop("explanations")
     compared = 0
     for at, figure in numbers(result):
@@ -250,7 +249,7 @@ def explained_comparison(document: dict[str, Any]) -> tuple[dict[str, Any], dict
     plan, curve = read_object(document), fitted_curve(version=17, fit=TWO_COSTS)
     result = evaluate(plan, curve=curve)
     compared = replace(result, comparison=compare_curves(plan, curve, result=result))
-    found: Any = result_json(compared, explain=True)
+    found: Any = plan_answer(compared, explain=True).as_json()
     explanations = {at: item for at, item in found["explanations"].items() if at.startswith("/comparison/")}
     side = re.compile(
         r"/comparison/(published|structures/\d+/published)/(base|bundle|need|header|init|size|incr)\w+"
@@ -300,4 +299,4 @@ def test_the_comparison_shows_both_and_their_difference_for_each_structure() -> 
         total = sum(item["difference"][key] for item in shown["structures"])
         assert shown["totals"]["difference"][key] == total
     assert system.role == "system"
-    assert application.fitted.size_bytes % MIB == 0
+    assert application.fitted.size_kib % 1024 == 0

@@ -71,16 +71,16 @@ def test_messages_over_63_kb_are_all_in_the_data_set_at_the_backlog() -> None:
     # 65 000 + 512 bytes are 16 pages.
     need = smds(structures__0__queues__0__message_bytes=65_000, structures__0__queues__0__backlog=1000)
     assert need is not None
-    assert need.at_backlog_bytes == math.ceil(16_000 * 4096 * 1.02 / (256 * K)) * 256 * K + 256 * K
-    assert need.when_full_bytes >= need.at_backlog_bytes
-    assert need.buffers_bytes == 25 * M
+    assert need.data_set_bytes_at_backlog == math.ceil(16_000 * 4096 * 1.02 / (256 * K)) * 256 * K + 256 * K
+    assert need.data_set_bytes_when_full >= need.data_set_bytes_at_backlog
+    assert need.buffer_bytes_per_queue_manager == 25 * M
 
 
 def test_a_structure_that_is_sized_without_offload_needs_space_only_when_it_overflows() -> None:
     need = smds(headroom_percent=100)
     assert need is not None
-    assert need.at_backlog_bytes == 0
-    assert need.when_full_bytes > 0
+    assert need.data_set_bytes_at_backlog == 0
+    assert need.data_set_bytes_when_full > 0
 
 
 def test_the_number_of_queue_managers_does_not_part_the_load() -> None:
@@ -101,8 +101,8 @@ def test_messages_in_db2_take_pages_once_for_the_group() -> None:
     big = {"structures__0__queues__0__message_bytes": 65_000, "structures__0__queues__0__backlog": 1000}
     on_db2 = db2(**big, structures__0__offload={"to": "DB2"})
     assert on_db2 is not None
-    assert on_db2.at_backlog_bytes == 16_000 * 4096 * 102 // 100
-    assert on_db2.when_full_bytes >= on_db2.at_backlog_bytes
+    assert on_db2.lob_bytes_at_backlog == 16_000 * 4096 * 102 // 100
+    assert on_db2.lob_bytes_when_full >= on_db2.lob_bytes_at_backlog
     assert smds(**big, structures__0__offload={"to": "DB2"}) is None
     assert db2(**big) is None
 
@@ -111,4 +111,4 @@ def test_cflevel_4_keeps_messages_over_63_kb_in_db2() -> None:
     big = {"structures__0__queues__0__message_bytes": 65_000, "structures__0__queues__0__backlog": 1000}
     at_four = db2(**big, structures__0__cflevel=4)
     assert at_four is not None
-    assert at_four.at_backlog_bytes == 16_000 * 4096 * 102 // 100
+    assert at_four.lob_bytes_at_backlog == 16_000 * 4096 * 102 // 100

@@ -219,4 +219,4 @@ def test_a_curve_says_where_its_numbers_come_from() -> None:
         Basis.ASSUMED,
         Basis.READ_OFF_CHART,
     ]
-    assert MODERN.as_json()["base_bytes"] == 22 * M
+    assert MODERN.summary.base_bytes == 22 * M

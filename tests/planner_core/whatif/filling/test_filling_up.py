@@ -97,9 +97,9 @@ def test_the_data_set_that_the_plan_asks_for_suffices() -> None:
     document = structure([queue(put_rate_per_s=40)], cfcc_level=14, initsize="512M", size="512M")
     need = evaluate(document).structures[1].smds
     assert need is not None
-    answer = fill_up(document, "APP1", Outage(data_set_bytes=need.at_backlog_bytes))
+    answer = fill_up(document, "APP1", Outage(data_set_bytes=need.data_set_bytes_at_backlog))
     assert not {"data_set_full", "data_set_expands"} & set(kinds(answer))
-    assert answer.offload_bytes(answer.points[-1]) == need.at_backlog_bytes
+    assert answer.offload_bytes(answer.points[-1]) == need.data_set_bytes_at_backlog
 
 
 def test_depth_events_come_at_their_depth_and_a_full_queue_grows_no_more() -> None:

@@ -9,6 +9,7 @@ import pytest
 from planner_core.document.model import PlanDocument
 from planner_core.document.reading import read_object
 from planner_core.plan.evaluate import evaluate
+from planner_core.sizing.structures import smds_bytes_in_overload
 from planner_core.texts.smds_job import LOADS, Load, SmdsJob, smds_job
 from tests.planner_core.whatif.filling.plans import queue, structure
 
@@ -60,9 +61,10 @@ def test_data_sets_of_500_large_messages_have_space_for_them_and_grow_from_there
 @pytest.mark.parametrize("load", LOADS)
 def test_space_of_the_job_is_that_of_the_result(load: Load) -> None:
     offload = {"dsgroup": "MQ.SMDS.*.APP1", "rules": [{"usage_over": 0, "size_over": "4K"}]}
-    need = evaluate(plan(offload=offload)).structures[1].smds
+    structure = evaluate(plan(offload=offload)).structures[1]
+    need = structure.smds
     assert need is not None
-    bytes_needed = need.overload_bytes if load == "backlog" else need.when_full_bytes
+    bytes_needed = smds_bytes_in_overload(structure) if load == "backlog" else need.data_set_bytes_when_full
     assert bytes_needed > 2**20
     assert {each.primary_mib for each in made_for(load, offload=offload).data_sets} == {
         -(-bytes_needed // 2**20)
@@ -82,12 +84,13 @@ def test_a_structure_that_offloads_nothing_at_its_backlog_has_space_for_an_overl
         for backlog in (26_000, 39_000)
     )
     (before, after) = (result.structures[1].smds for result in (planned, more))
+    overload = smds_bytes_in_overload(planned.structures[1])
     assert before is not None
     assert after is not None
-    assert before.at_backlog_bytes == 0
-    assert before.overload_bytes == after.at_backlog_bytes > 100 * 2**20
+    assert before.data_set_bytes_at_backlog == 0
+    assert overload == after.data_set_bytes_at_backlog > 100 * 2**20
     (primary,) = {each.primary_mib for each in smds_job(planned).data_sets}
-    assert primary == -(-after.at_backlog_bytes // 2**20)
+    assert primary == -(-after.data_set_bytes_at_backlog // 2**20)
 
 
 def test_primary_space_is_100_mib_at_least_but_no_more_than_a_full_structure_needs() -> None:
@@ -156,7 +159,7 @@ def test_every_queue_manager_has_a_data_set_of_the_size_when_the_structure_is_fu
     ]
     need = evaluate(plan()).structures[1].smds
     assert need is not None
-    assert {each.primary_mib for each in job.data_sets} == {-(-need.when_full_bytes // 2**20)}
+    assert {each.primary_mib for each in job.data_sets} == {-(-need.data_set_bytes_when_full // 2**20)}
     assert len(re.findall(r"EXEC PGM=IDCAMS$", job.text, re.MULTILINE)) == 3
     assert len(re.findall(r"EXEC PGM=CSQJUFMT,", job.text)) == 3
     assert [finding.code for finding in job.findings] == ["SMDS_JOB_CHOICES_ASSUMED"]
