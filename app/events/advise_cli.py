@@ -15,9 +15,11 @@ from app.command_line import (
     Command,
     add_fail_on,
     add_json,
+    add_question,
     exit_code,
     finding_lines,
     read_plan,
+    read_question,
     write,
     write_json,
     write_lines,
@@ -26,6 +28,7 @@ from planner_core.units import floor_fraction
 
 if TYPE_CHECKING:
     from planner_core.depth_events.advice import PlanDepthAdvice
+    from planner_core.questions import Question
     from planner_core.sizing.depth_advice import DepthLead, Thresholds
 
 
@@ -45,13 +48,14 @@ def add_advise(verb: Command) -> None:
         metavar="FILE",
         help="what cfplan events read --json wrote; - for standard input",
     )
-    rated.add_argument(
-        "--using",
-        choices=("filling", "all"),
-        default="filling",
-        help="the newest set in which a queue filled (default), or all sets",
-    )
+    add_question(rated, _rates_question)
     add_json(rated, "answer as JSON, with what was taken")
+
+
+def _rates_question() -> type[Question]:
+    from planner_core.depth_events.measured import RatesQuestion
+
+    return RatesQuestion
 
 
 def _advise(arguments: argparse.Namespace) -> int:
@@ -116,7 +120,7 @@ def _rates(arguments: argparse.Namespace) -> int:
         text = checked(sys.stdin.buffer.read(LARGEST_FILE_BYTES + 1), "standard input")
     else:
         text = file_of(Path(arguments.sets))[1]
-    made = with_rates(plan, parse_text(text), using=arguments.using)
+    made = with_rates(plan, parse_text(text), using=read_question(arguments).using)
     if arguments.json:
         write_json(made.as_json())
         return EXIT_OK

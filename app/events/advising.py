@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Annotated, Any
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, WithJsonSchema
+from pydantic import Field, ValidationError, WithJsonSchema
 
 from app.fits.kept import Curves
 from app.fits.resolve import evaluate
 from planner_core.depth_events.advice import PlanDepthAdvice, advice_of
-from planner_core.depth_events.measured import MOST_SETS, PlanWithRates, Using, with_rates
+from planner_core.depth_events.measured import MOST_SETS, PlanWithRates, RatesQuestion, with_rates
 from planner_core.document.model import PlanDocument
 from planner_core.document.problems import field_problems
 from planner_core.document.reading import parse_json
@@ -23,10 +23,8 @@ def advise(document: PlanDocument, curves: Curves) -> PlanDepthAdvice:
     return advice_of(evaluate(document, curves, compares=False))
 
 
-class RatesRequest(BaseModel):
+class RatesRequest(RatesQuestion):
     """A plan document and sets of event messages."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
 
     # The core reads both and reports each problem at its place.
     document: Any
@@ -35,10 +33,6 @@ class RatesRequest(BaseModel):
         WithJsonSchema({"type": "array", "maxItems": MOST_SETS, "items": {"type": "object"}}),
         Field(description="The member `sets` of an answer of /api/v1/events/read."),
     ]
-    using: Annotated[
-        Using,
-        Field(description="The newest set in which a queue filled, or all sets."),
-    ] = "filling"
 
 
 def rates(body: bytes) -> PlanWithRates:

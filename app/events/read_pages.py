@@ -14,7 +14,6 @@ from app.events.reading import (
     EXAMPLE_DISPLAY,
     EXAMPLE_MEMBERS,
     EXAMPLE_NAME,
-    LONGEST_WINDOW_S,
     MOST_FILES,
     checked,
     example_text,
@@ -26,7 +25,7 @@ from app.web.forms import read_posted
 from app.web.rendering import Page, render
 from planner_core.depth_events.readers import FORMATS, EventFile, EventMessage
 from planner_core.depth_events.reading import WHAT, EventReading, read_all
-from planner_core.depth_events.sets import DEFAULT_WINDOW_S, EventSet, QueueFacts
+from planner_core.depth_events.sets import DEFAULT_WINDOW_S, LONGEST_WINDOW_S, EventSet, QueueFacts
 from planner_core.errors import FieldProblem, InputInvalid
 from planner_core.findings import Finding
 from planner_core.sizing.depth_advice import DepthAssumption

@@ -5,53 +5,48 @@ from __future__ import annotations
 import base64
 import binascii
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from app.texts.example_files import text_of
 from planner_core.bounds import check_lines
-from planner_core.depth_events.file import MOST_MAXDEPTH
 from planner_core.depth_events.known import read_displayed
+from planner_core.depth_events.model import Switch
 from planner_core.depth_events.readers import LARGEST_FILE_BYTES
 from planner_core.depth_events.reading import WHAT, EventReading, read_all
-from planner_core.depth_events.sets import DEFAULT_WINDOW_S, EventContext, QueueFacts
+from planner_core.depth_events.sets import (
+    DEFAULT_WINDOW_S,
+    MOST_MEMBERS,
+    QUEUE_MANAGER_PATTERN,
+    EventContext,
+    QueueFacts,
+)
 from planner_core.document.problems import field_problems
 from planner_core.document.reading import parse_json
 from planner_core.errors import DocumentInvalid, FieldProblem, InputInvalid, TextTooLong
 from planner_core.names import QUEUE_PATTERN
 
 MOST_FILES = 64
-MOST_MEMBERS = 32
-MOST_QUEUES = 5_000
-LONGEST_WINDOW_S = 3_600
 _LONGEST_FILE_NAME = 200
-_PERFMEV = {"ENABLED": True, "DISABLED": False}
-_QUEUE_MANAGER = r"[A-Za-z0-9./_%$#@]{1,48}"
+_PERFMEV: dict[str, Switch] = {"ENABLED": "ENABLED", "DISABLED": "DISABLED"}
 _NAMES = re.compile(r"[,\s]+")
-_PAIR = re.compile(rf"(?P<name>{_QUEUE_MANAGER})\s*[=:(]\s*(?P<value>[A-Za-z0-9]+)\)?")
+_PAIR = re.compile(rf"(?P<name>{QUEUE_MANAGER_PATTERN})\s*[=:(]\s*(?P<value>[A-Za-z0-9]+)\)?")
 _DEPTH = re.compile(rf"(?P<name>{QUEUE_PATTERN})\s*=\s*(?P<depth>[0-9]{{1,9}})")
 EXAMPLE_NAME = "three-members.json"
 EXAMPLE_MEMBERS = "QM1, QM2, QM3"
 EXAMPLE_DISPLAY = "QUEUE(APP.SHARED.Q1) QSGDISP(SHARED) MAXDEPTH(1000) QDEPTHHI(80) QDEPTHLO(20)"
 
-QueueManagerText = Annotated[str, Field(pattern=f"^{_QUEUE_MANAGER}$")]
-QueueText = Annotated[str, Field(pattern=rf"^{QUEUE_PATTERN}$")]
-Depth = Annotated[int, Field(ge=0, le=MOST_MAXDEPTH)]
-Percent = Annotated[int, Field(ge=0, le=100)]
 
-
-class _Closed(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
-
-
-class FileRequest(_Closed):
+class EventMessageFile(BaseModel):
     """A file of event messages: its text, or its bytes in base64."""
 
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
+
     name: Annotated[
-        str, Field(min_length=1, max_length=_LONGEST_FILE_NAME, description="How answers call the file.")
+        str, Field(min_length=1, max_length=_LONGEST_FILE_NAME, description="Name of the file in answers.")
     ] = "events"
     text: Annotated[
         str | None,
@@ -60,39 +55,10 @@ class FileRequest(_Closed):
     base64: Annotated[str | None, Field(description="Any file as it is, such as PCF in binary.")] = None
 
 
-class QueueRequest(_Closed):
-    """What is known of a queue, as DISPLAY QLOCAL shows it."""
+class ReadRequest(EventContext):
+    """Files of event messages, with attributes of their queues and queue managers."""
 
-    maxdepth: Depth | None = None
-    qdepthhi: Percent | None = None
-    qdepthlo: Percent | None = None
-    qsgdisp: Literal["SHARED", "QMGR", "PRIVATE", "COPY"] | None = None
-    depth_before: Annotated[
-        Depth | None, Field(description="Messages on the queue when the counters of the first set began.")
-    ] = None
-
-
-class ReadRequest(_Closed):
-    """Files of event messages, and what is known beside them."""
-
-    files: Annotated[list[FileRequest], Field(min_length=1, max_length=MOST_FILES)]
-    members: Annotated[
-        list[QueueManagerText],
-        Field(max_length=MOST_MEMBERS, description="Active queue managers of the group."),
-    ] = []
-    perfmev: Annotated[
-        dict[QueueManagerText, Literal["ENABLED", "DISABLED"]],
-        Field(max_length=MOST_MEMBERS, description="PERFMEV by queue manager."),
-    ] = {}
-    queues: Annotated[dict[QueueText, QueueRequest], Field(max_length=MOST_QUEUES)] = {}
-    window_s: Annotated[
-        int,
-        Field(
-            ge=0,
-            le=LONGEST_WINDOW_S,
-            description="Seconds within which messages without CorrelId are taken for one set.",
-        ),
-    ] = DEFAULT_WINDOW_S
+    files: Annotated[list[EventMessageFile], Field(min_length=1, max_length=MOST_FILES)]
 
 
 def example_text() -> str:
@@ -121,27 +87,10 @@ def read_request(document: Any) -> EventReading:  # noqa: ANN401 - whatever JSON
         raise InputInvalid(
             WHAT, field_problems(error, document, model=ReadRequest, what="the request")
         ) from None
-    known = EventContext(
-        members=tuple(dict.fromkeys(request.members)),
-        perfmev={name: _PERFMEV[value] for name, value in request.perfmev.items()},
-        queues={name: _facts(queue) for name, queue in request.queues.items()},
-        window_s=request.window_s,
-        named=frozenset(request.queues),
-    )
-    return read_all([_file(at, file) for at, file in enumerate(request.files)], known)
+    return read_all([_file(at, file) for at, file in enumerate(request.files)], request)
 
 
-def _facts(queue: QueueRequest) -> QueueFacts:
-    return QueueFacts(
-        maxdepth=queue.maxdepth,
-        qdepthhi=queue.qdepthhi,
-        qdepthlo=queue.qdepthlo,
-        is_shared=None if queue.qsgdisp is None else queue.qsgdisp == "SHARED",
-        depth=queue.depth_before,
-    )
-
-
-def _file(at: int, file: FileRequest) -> tuple[str, bytes]:
+def _file(at: int, file: EventMessageFile) -> tuple[str, bytes]:
     where = f"/files/{at}"
     if (file.text is None) == (file.base64 is None):
         raise InputInvalid(WHAT, (FieldProblem(where, "has either `text` or `base64`"),))
@@ -203,7 +152,7 @@ def known_from_texts(
     problems += [
         FieldProblem("members", f"{name[:60]!a} is no name of a queue manager")
         for name in names
-        if not re.fullmatch(_QUEUE_MANAGER, name)
+        if not re.fullmatch(QUEUE_MANAGER_PATTERN, name)
     ]
     if len(names) > MOST_MEMBERS:
         problems.append(FieldProblem("members", f"a group has at most {MOST_MEMBERS} queue managers"))
@@ -234,11 +183,18 @@ def known_from_texts(
     named.update(_depths(depths_before, queues, problems))
     if problems:
         raise InputInvalid(WHAT, tuple(problems))
-    return EventContext(tuple(dict.fromkeys(names)), enabled, queues, window_s, frozenset(named))
+    # Without validation: displays may have more queues and queue managers than a request, and other names.
+    return EventContext.model_construct(
+        members=list(dict.fromkeys(names)),
+        perfmev=enabled,
+        queues=queues,
+        window_s=window_s,
+        _displayed=frozenset(queues) - named,
+    )
 
 
-def _perfmev(text: str, problems: list[FieldProblem]) -> Mapping[str, bool]:
-    found: dict[str, bool] = {}
+def _perfmev(text: str, problems: list[FieldProblem]) -> dict[str, Switch]:
+    found: dict[str, Switch] = {}
     for part in (part for part in re.split(r"[,;\n]+", text) if part.strip()):
         pair = _PAIR.fullmatch(part.strip())
         value = _PERFMEV.get(pair["value"].upper()) if pair else None
@@ -263,7 +219,5 @@ def _depths(
             )
             continue
         facts = queues.get(pair["name"], QueueFacts())
-        queues[pair["name"]] = QueueFacts(
-            facts.maxdepth, facts.qdepthhi, facts.qdepthlo, facts.is_shared, int(pair["depth"])
-        )
+        queues[pair["name"]] = facts.model_copy(update={"depth_before": int(pair["depth"])})
         yield pair["name"]

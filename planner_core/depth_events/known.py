@@ -1,37 +1,37 @@
-"""What the user knows of queues and queue managers, out of what MQ displays: DISPLAY QLOCAL and DISPLAY QMGR."""
+"""Attributes of queues and queue managers in the output of DISPLAY QLOCAL and DISPLAY QMGR."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, get_args
 
 from planner_core.depth_events.file import MOST_MAXDEPTH
-from planner_core.depth_events.model import PERCENT
+from planner_core.depth_events.model import PERCENT, Switch
 from planner_core.depth_events.sets import QueueFacts
 from planner_core.texts.console import LineProblem
 from planner_core.texts.mqsc.records import Record, read_records
 
 _READ: Final = frozenset({"MAXDEPTH", "QDEPTHHI", "QDEPTHLO", "QSGDISP", "PERFMEV"})
 _NUMBERS: Final = {"MAXDEPTH": MOST_MAXDEPTH, "QDEPTHHI": PERCENT, "QDEPTHLO": PERCENT}
-_SHARED: Final = {"SHARED": True, "QMGR": False, "PRIVATE": False, "COPY": False}
-_PERFMEV: Final = {"ENABLED": True, "DISABLED": False}
+_SWITCHES: Final[dict[str, Switch]] = {each: each for each in get_args(Switch)}
+_DISPOSITIONS: Final = ("SHARED", "QMGR", "PRIVATE", "COPY")
 _WHOLE = re.compile(r"[0-9]{1,9}")
 _SHOWN: Final = 40
 
 
 @dataclass(frozen=True, slots=True)
 class DisplayedAttributes:
-    """What a text says of queues, and of PERFMEV by queue manager."""
+    """Attributes of queues, and PERFMEV by queue manager."""
 
     queues: Mapping[str, QueueFacts]
-    perfmev: Mapping[str, bool]
+    perfmev: Mapping[str, Switch]
     problems: tuple[LineProblem, ...]
 
 
 def read_displayed(text: str) -> DisplayedAttributes:
-    """Read every QUEUE(...) and QMNAME(...) of a text. Never raises.
+    """Return the attributes of every QUEUE(...) and QMNAME(...) in a text. Never raises.
 
     >>> read_displayed("QUEUE(SQ1) MAXDEPTH(1000) QDEPTHHI(80)").queues["SQ1"].maxdepth
     1000
@@ -39,13 +39,13 @@ def read_displayed(text: str) -> DisplayedAttributes:
     read = read_records(text, kinds=("QUEUE", "QMGR"), reads=_READ)
     problems = list(read.problems)
     queues: dict[str, QueueFacts] = {}
-    perfmev: dict[str, bool] = {}
+    perfmev: dict[str, Switch] = {}
     for record in read.records:
         if record.kind == "QUEUE":
             queues.setdefault(record.name, _queue(record, problems))
         elif (value := record.text("PERFMEV")) is not None:
-            if value in _PERFMEV:
-                perfmev.setdefault(record.name, _PERFMEV[value])
+            if value in _SWITCHES:
+                perfmev.setdefault(record.name, _SWITCHES[value])
             else:
                 message = f"PERFMEV({value[:_SHOWN]}) is neither ENABLED nor DISABLED: omitted."
                 problems.append(LineProblem(record.line_of("PERFMEV"), message))
@@ -63,9 +63,8 @@ def _queue(record: Record, problems: list[LineProblem]) -> QueueFacts:
         else:
             message = f"{keyword}({value[:_SHOWN]}) is not a whole number from 0 to {largest}: omitted."
             problems.append(LineProblem(record.line_of(keyword), message))
-    return QueueFacts(
-        maxdepth=numbers["MAXDEPTH"],
-        qdepthhi=numbers["QDEPTHHI"],
-        qdepthlo=numbers["QDEPTHLO"],
-        is_shared=_SHARED.get(record.text("QSGDISP") or ""),
+    disposition = record.text("QSGDISP")
+    return QueueFacts.model_validate(
+        {keyword.lower(): value for keyword, value in numbers.items()}
+        | {"qsgdisp": disposition if disposition in _DISPOSITIONS else None}
     )

@@ -19,11 +19,11 @@ from planner_core.document.model import PlanDocument
 from planner_core.document.reading import read_object
 from planner_core.errors import FieldProblem, InputInvalid
 from planner_core.findings import Finding, finding
+from planner_core.questions import Question
 from planner_core.wire import Answer, Exact, Hidden, plain
 
 WHAT = "The answer with sets"
 Using = Literal["filling", "all"]
-USINGS: tuple[Using, ...] = ("filling", "all")
 MOST_SETS = 10_000
 MOST_MEMBERS = 64
 _FILLING = (Event.HIGH.reason, Event.FULL.reason)
@@ -31,6 +31,15 @@ _LARGEST = 10**12
 _SHOWN = 48
 _PER_S = 10**6
 """Rates are kept to a millionth of a message a second."""
+
+
+class RatesQuestion(Question):
+    """The sets whose rates are used."""
+
+    using: Using = Field(
+        "filling",
+        description="filling (default): the newest set in which a queue filled; all: all sets of a queue",
+    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -314,7 +314,7 @@ def _of_members(sets: Sequence[EventSet], known: EventContext) -> Iterator[Findi
             )
         for member in each.members:
             name = member.queue_manager
-            if known.perfmev.get(name) is False:
+            if known.perfmev.get(name) == "DISABLED":
                 yield finding(
                     "READ_SET_MEMBERS_DIFFER",
                     f"{_name(each)} has a message of {name}, which was given with PERFMEV(DISABLED). It was enabled at that "

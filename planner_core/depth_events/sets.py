@@ -11,17 +11,20 @@ Sources: IBM MQ for z/OS, "Shared queues and queue depth events"; IBM MQ, "Perfo
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from fractions import Fraction
 from itertools import groupby
 from typing import Annotated, Any, Final, Literal
 
-from pydantic import Field, computed_field
+from pydantic import BaseModel, ConfigDict, Field, computed_field
 
-from planner_core.depth_events.model import EVENT_OF_REASON, DepthLimits, Event, EventTitle, Reason
+from planner_core.depth_events.file import MaxDepth, Percent
+from planner_core.depth_events.model import EVENT_OF_REASON, DepthLimits, Event, EventTitle, Reason, Switch
 from planner_core.depth_events.readers.message import CorrelId, CountersReport, EventMessage, IsoTime
+from planner_core.limits import limit
+from planner_core.names import QUEUE_PATTERN
 from planner_core.wire import Answer, Exact, Hidden, copied
 
 GroupedBy = Literal["correl_id", "time", "order"]
@@ -31,7 +34,7 @@ RateBasis = Literal["time_since_reset", "creation_times", "no_activity"]
 Counted = Literal["since_the_set_before", "shorter", "longer"]
 MissingCause = Literal["perfmev_disabled", "not_active", "not_read", "not_known"]
 DEFAULT_WINDOW_S: Final = 5
-"""Seconds within which messages without CorrelId are taken for one set: a broadcast in a sysplex takes far less, a
+"""Seconds within which messages without CorrelId are treated as one set: a broadcast in a sysplex takes far less, a
 queue that falls to QDEPTHLO and rises to QDEPTHHI again seldom does."""
 CLOCK_TOLERANCE_S: Final = 2
 """TimeSinceReset is cut to whole seconds, and so are the times of some formats."""
@@ -39,16 +42,33 @@ GETS_EXPECTED: Final = 5
 """A queue manager that got nothing where its earlier rate would have given so many is taken to have stopped getting."""
 
 
-@dataclass(frozen=True, slots=True)
-class QueueFacts:
-    """What the user knows of a queue; None for what is not known."""
+_MODEL: Final = ConfigDict(frozen=True, extra="forbid", strict=True)
+MOST_FACTS: Final = 5_000
+MOST_MEMBERS: Final = limit("queue_managers_per_group")
+LONGEST_WINDOW_S: Final = 3_600
+QUEUE_MANAGER_PATTERN: Final = r"[A-Za-z0-9./_%$#@]{1,48}"
+QueueManagerText = Annotated[str, Field(pattern=f"^{QUEUE_MANAGER_PATTERN}$")]
+QueueText = Annotated[str, Field(pattern=rf"^{QUEUE_PATTERN}$")]
 
-    maxdepth: int | None = None
-    qdepthhi: int | None = None
-    qdepthlo: int | None = None
-    is_shared: bool | None = None
-    depth: int | None = None
-    """Messages on it when the counters of the first set began."""
+
+class QueueFacts(BaseModel):
+    """Attributes of a queue as DISPLAY QLOCAL shows them; null for unknown ones."""
+
+    model_config = _MODEL
+
+    maxdepth: MaxDepth | None = None
+    qdepthhi: Percent | None = None
+    qdepthlo: Percent | None = None
+    qsgdisp: Literal["SHARED", "QMGR", "PRIVATE", "COPY"] | None = None
+    depth_before: Annotated[
+        MaxDepth | None,
+        Field(description="Messages on the queue when the counters of the first set began."),
+    ] = None
+
+    @property
+    def is_shared(self) -> bool | None:
+        """Whether the queue is shared; None if this is not known."""
+        return None if self.qsgdisp is None else self.qsgdisp == "SHARED"
 
     @property
     def high_depth(self) -> int | None:
@@ -65,21 +85,39 @@ class QueueFacts:
         return DepthLimits(maxdepth=self.maxdepth, qdepthhi=0, qdepthlo=self.qdepthlo).low_depth()
 
 
-@dataclass(frozen=True, slots=True)
-class EventContext:
-    """What the user adds to the messages."""
+class EventContext(BaseModel):
+    """Facts that the user adds to event messages."""
 
-    members: tuple[str, ...] = ()
-    """Queue managers that were active; empty where this is not said."""
-    perfmev: Mapping[str, bool] = field(default_factory=dict)
-    queues: Mapping[str, QueueFacts] = field(default_factory=dict)
-    window_s: int = DEFAULT_WINDOW_S
-    named: frozenset[str] = frozenset()
-    """Queues that the user named one by one; displays may be of many more."""
+    model_config = _MODEL
+
+    members: Annotated[
+        list[QueueManagerText],
+        Field(max_length=MOST_MEMBERS, description="Active queue managers of the group."),
+    ] = []
+    perfmev: Annotated[
+        dict[QueueManagerText, Switch],
+        Field(max_length=MOST_MEMBERS, description="PERFMEV by queue manager."),
+    ] = {}
+    queues: Annotated[dict[QueueText, QueueFacts], Field(max_length=MOST_FACTS)] = {}
+    window_s: Annotated[
+        int,
+        Field(
+            ge=0,
+            le=LONGEST_WINDOW_S,
+            description="Seconds within which messages without CorrelId are treated as one set.",
+        ),
+    ] = DEFAULT_WINDOW_S
+    # The output of a DISPLAY command may list many more queues than those with events.
+    _displayed: frozenset[str] = frozenset()
+
+    @property
+    def named(self) -> frozenset[str]:
+        """Queues that the user named one by one."""
+        return frozenset(self.queues) - self._displayed
 
     @property
     def all_members(self) -> tuple[str, ...]:
-        """The members, and those of whom only PERFMEV is said."""
+        """The members, and queue managers with nothing but a PERFMEV."""
         return tuple(dict.fromkeys((*self.members, *self.perfmev)))
 
 
@@ -521,8 +559,8 @@ def _reconciled(
     if before is not None:
         start = before.reconciliation.depth
         basis = None if start is None else "set_before"
-    elif facts.depth is not None:
-        start, basis = facts.depth, "given"
+    elif facts.depth_before is not None:
+        start, basis = facts.depth_before, "given"
     else:
         start, basis = 0, "assumed"
     computed = None if start is None else start + enqueued - dequeued
@@ -567,20 +605,20 @@ def _missing(
     names = [name for name in known.all_members if name not in there]
     gap = reconciliation.unreconciled if reconciliation.depth_before_basis != "assumed" else None
     did_something = bool(gap) and not any(member.counted == "shorter" for member in members)
-    candidates = [name for name in names if known.perfmev.get(name) is not False]
+    candidates = [name for name in names if known.perfmev.get(name) != "DISABLED"]
     for name in names:
         was_active = did_something and names == [name] == candidates
-        yield _why(name, is_enabled=known.perfmev.get(name), is_seen=name in seen, was_active=was_active)
+        yield _why(name, known.perfmev.get(name), is_seen=name in seen, was_active=was_active)
 
 
-def _why(name: str, *, is_enabled: bool | None, is_seen: bool, was_active: bool) -> MissingMember:
-    if is_enabled is False:
+def _why(name: str, perfmev: Switch | None, *, is_seen: bool, was_active: bool) -> MissingMember:
+    if perfmev == "DISABLED":
         return MissingMember(
             name,
             "perfmev_disabled",
             f"{name} has PERFMEV(DISABLED): it writes no event. Its puts and gets are in no message.",
         )
-    if was_active and is_enabled is None:
+    if was_active and perfmev is None:
         words = (
             f"{name} wrote nothing, although messages that the others do not account for show that it was active: it "
             "probably had PERFMEV(DISABLED) then, or its message was not read."
@@ -595,10 +633,10 @@ def _why(name: str, *, is_enabled: bool | None, is_seen: bool, was_active: bool)
     if is_seen:
         words = (
             f"{name} wrote other events in the input, but none in this set: it was probably not active at the time"
-            f"{'' if is_enabled else ', or had PERFMEV(DISABLED) then'}."
+            f"{'' if perfmev else ', or had PERFMEV(DISABLED) then'}."
         )
         return MissingMember(name, "not_active", words)
-    if is_enabled:
+    if perfmev:
         words = (
             f"No event of {name} is in the input: its SYSTEM.ADMIN.PERFM.EVENT was probably not read, was full, or is "
             "inhibited for puts; or it was not active."

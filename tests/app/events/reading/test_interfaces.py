@@ -241,9 +241,9 @@ def test_what_people_type_is_read_generously() -> None:
         displays=["QUEUE(SQ1) MAXDEPTH(10)", "QMNAME(QM3) PERFMEV(DISABLED)\nQMNAME(QM1) PERFMEV(DISABLED)"],
         depths_before=["SQ1=4", "SQ2 = 5"],
     )
-    assert known.members == ("QM1", "QM2", "QM3")
-    assert known.perfmev == {"QM1": True, "QM2": False, "QM3": False}
-    assert known.queues == {"SQ1": QueueFacts(maxdepth=10, depth=4), "SQ2": QueueFacts(depth=5)}
+    assert known.members == ["QM1", "QM2", "QM3"]
+    assert known.perfmev == {"QM1": "ENABLED", "QM2": "DISABLED", "QM3": "DISABLED"}
+    assert known.queues == {"SQ1": QueueFacts(maxdepth=10, depth_before=4), "SQ2": QueueFacts(depth_before=5)}
     with pytest.raises(InputInvalid, match="at most 32"):
         known_from_texts(members=" ".join(f"Q{number}" for number in range(33)))
 

@@ -58,7 +58,7 @@ def test_the_newest_set_that_tells_its_time_is_taken() -> None:
 
 
 def test_a_member_without_a_message_is_told_beside_the_rates() -> None:
-    known = EventContext(members=("QM1", "QM2"), queues={"SQ1": QueueFacts(depth=0)})
+    known = EventContext(members=["QM1", "QM2"], queues={"SQ1": QueueFacts(depth_before=0)})
     made = taken(told("QM1", 600, 100), known=known)
     assert rates(made) == {"QM1": {"put_rate_per_s": 6, "get_rate_per_s": 0}}
     (finding,) = made.findings
@@ -69,7 +69,7 @@ def test_a_member_without_a_message_is_told_beside_the_rates() -> None:
 
 
 def test_a_set_that_is_whole_has_nothing_to_tell() -> None:
-    known = EventContext(members=("QM1", "QM2"), queues={"SQ1": QueueFacts(depth=0)})
+    known = EventContext(members=["QM1", "QM2"], queues={"SQ1": QueueFacts(depth_before=0)})
     assert taken(told("QM1", 600, 100), told("QM2", 200, 100), known=known).findings == ()
 
 
@@ -77,10 +77,10 @@ def test_a_gap_from_a_depth_that_was_only_assumed_is_none_of_the_rates() -> None
     assert taken(told("QM1", 600, 100)).findings == ()
 
 
-@pytest.mark.parametrize("members", [("QM1",), ("QM1", "QM2")])
-def test_only_the_sets_that_were_taken_count(members: tuple[str, ...]) -> None:
+@pytest.mark.parametrize("members", [["QM1"], ["QM1", "QM2"]])
+def test_only_the_sets_that_were_taken_count(members: list[str]) -> None:
     low = told("QM1", 0, 100, reason=LOW, correl_id=OTHER_CORREL)
-    known = EventContext(members=members, queues={"SQ1": QueueFacts(depth=0)})
+    known = EventContext(members=members, queues={"SQ1": QueueFacts(depth_before=0)})
     made = taken(told("QM1", 800, 100), told("QM2", 0, 100), low, known=known)
     assert made.findings == ()
 

@@ -30,8 +30,8 @@ from tests.planner_core.depth_events.reading.support import (
 )
 from tests.planner_core.depth_events.support import Json, do, member, play, shared
 
-SQ1 = QueueFacts(maxdepth=1000, qdepthhi=80, qdepthlo=20, depth=0)
-KNOWN = EventContext(members=("QM1", "QM2", "QM3"), queues={"SQ1": SQ1})
+SQ1 = QueueFacts(maxdepth=1000, qdepthhi=80, qdepthlo=20, depth_before=0)
+KNOWN = EventContext(members=["QM1", "QM2", "QM3"], queues={"SQ1": SQ1})
 START = datetime(2026, 3, 2, 9, 0, tzinfo=UTC)
 
 
@@ -53,6 +53,11 @@ def written(simulation: Simulation, *, with_correl_ids: bool = True) -> bytes:
             for each in simulation.events
         )
     )
+
+
+def known(**facts: object) -> EventContext:
+    """KNOWN with other facts."""
+    return KNOWN.model_copy(update=facts)
 
 
 def read(data: bytes, known: EventContext = KNOWN) -> EventReading:
@@ -103,7 +108,8 @@ def test_se1_three_messages_of_one_event_account_for_its_depth() -> None:
 
 def test_se2_a_member_with_perfmev_disabled_that_did_nothing_is_missing_and_nothing_else_is() -> None:
     reading = read(
-        written(rises({"QM3": "DISABLED"})), replace(KNOWN, perfmev={"QM1": True, "QM2": True, "QM3": False})
+        written(rises({"QM3": "DISABLED"})),
+        known(perfmev={"QM1": "ENABLED", "QM2": "ENABLED", "QM3": "DISABLED"}),
     )
     found = only_set(reading)
     assert [(each.queue_manager, each.cause) for each in found.missing] == [("QM3", "perfmev_disabled")]
@@ -125,7 +131,7 @@ def test_se3_what_a_silent_member_did_is_unreconciled_and_put_down_to_it() -> No
 
 def test_se3_with_perfmev_said_to_be_enabled_its_message_was_lost() -> None:
     found = only_set(
-        read(written(rises({"QM2": "DISABLED"})), replace(KNOWN, perfmev=dict.fromkeys(KNOWN.members, True)))
+        read(written(rises({"QM2": "DISABLED"})), known(perfmev=dict.fromkeys(KNOWN.members, "ENABLED")))
     )
     assert [(each.queue_manager, each.cause) for each in found.missing] == [("QM2", "not_read")]
 
@@ -145,7 +151,8 @@ def test_se9_thirty_one_of_thirty_two_messages_are_null_events() -> None:
     names = [f"QM{number:02}" for number in range(32)]
     timeline = [do("put", "QM00", "SQ1", 800, 10)]
     reading = read(
-        written(play([member(name) for name in names], [shared()], timeline)), EventContext(tuple(names))
+        written(play([member(name) for name in names], [shared()], timeline)),
+        EventContext(members=list(names)),
     )
     found = only_set(reading)
     assert (len(found.members), len(found.null_events), found.missing) == (32, 31, ())
@@ -168,7 +175,7 @@ EXAMPLE_2 = [
 @pytest.mark.parametrize("rows", [EXAMPLE_1, EXAMPLE_2], ids=["example 1", "example 2"])
 @pytest.mark.parametrize(
     "known",
-    [EventContext(), EventContext(queues={"MYQUEUE1": replace(SQ1, is_shared=False)})],
+    [EventContext(), EventContext(queues={"MYQUEUE1": SQ1.model_copy(update={"qsgdisp": "QMGR"})})],
     ids=["bare", "thresholds known"],
 )
 def test_the_depths_of_ibms_examples_follow_from_the_messages(
@@ -190,7 +197,8 @@ def test_the_depths_of_ibms_examples_follow_from_the_messages(
 def test_the_captured_chain_has_no_rates_where_all_happened_within_a_second() -> None:
     chain = as_lines(Told("NHARAPP", "EVT.HI", HIGH, 0, 4, 4, 0), Told("NHARAPP", "EVT.HI", FULL, 0, 5, 1, 0))
     reading = read(
-        chain, EventContext(queues={"EVT.HI": QueueFacts(maxdepth=5, qdepthhi=80, qdepthlo=20, depth=0)})
+        chain,
+        EventContext(queues={"EVT.HI": QueueFacts(maxdepth=5, qdepthhi=80, qdepthlo=20, depth_before=0)}),
     )
     assert [each.event.reason for each in reading.sets] == [HIGH, FULL]
     assert [each.reconciliation.computed_depth for each in reading.sets] == [4, 5]
@@ -246,7 +254,7 @@ def test_another_correl_id_is_another_set_however_near_in_time() -> None:
 
 
 def test_queues_that_are_said_not_to_be_shared_are_kept_apart() -> None:
-    known = EventContext(queues={"SQ1": QueueFacts(is_shared=False)})
+    known = EventContext(queues={"SQ1": QueueFacts(qsgdisp="QMGR")})
     found = read(as_lines(*three()), known).sets
     assert [(len(each.members), each.shared, each.missing) for each in found] == [(1, False, ())] * 3
     later = [replace(each, created=AT + timedelta(hours=1)) for each in three()]
@@ -255,7 +263,7 @@ def test_queues_that_are_said_not_to_be_shared_are_kept_apart() -> None:
 
 
 def test_queue_managers_outside_the_group_are_not_taken_into_its_sets() -> None:
-    reading = read(as_lines(*three()), EventContext(members=("QM1", "QM2")))
+    reading = read(as_lines(*three()), EventContext(members=["QM1", "QM2"]))
     assert [[m.queue_manager for m in each.members] for each in reading.sets] == [["QM1", "QM2"], ["QM3"]]
 
 
@@ -347,7 +355,7 @@ def test_a_queue_manager_that_stops_getting_is_told_where_gets_were_to_be_expect
 def test_a_queue_from_which_more_was_got_than_put_was_not_empty() -> None:
     found = chain(Told("QM1", "SQ1", LOW, 60, 0, 100, 700)).sets[0].reconciliation
     assert (found.depth_before, found.computed_depth, found.depth) == (None, None, None)
-    facts = EventContext(queues={"SQ1": replace(SQ1, depth=None)})
+    facts = EventContext(queues={"SQ1": SQ1.model_copy(update={"depth_before": None})})
     found = chain(Told("QM1", "SQ1", LOW, 60, 0, 100, 700), known=facts).sets[0].reconciliation
     assert (found.depth_before, found.depth) == (None, 200)
 
@@ -381,19 +389,19 @@ def test_a_high_depth_below_the_threshold_is_told_and_not_taken_for_the_depth() 
 
 
 def test_what_contradicts_what_was_said_of_the_members_is_told() -> None:
-    known = replace(KNOWN, perfmev={"QM3": False})
-    assert "READ_SET_MEMBERS_DIFFER" in codes(read(written(rises({})), known))
-    known = EventContext(members=("QM1", "QM2"))
-    assert "READ_SET_MEMBERS_DIFFER" in codes(read(written(rises({})), known))
+    context = known(perfmev={"QM3": "DISABLED"})
+    assert "READ_SET_MEMBERS_DIFFER" in codes(read(written(rises({})), context))
+    context = EventContext(members=["QM1", "QM2"])
+    assert "READ_SET_MEMBERS_DIFFER" in codes(read(written(rises({})), context))
 
 
 def test_a_member_seen_elsewhere_was_probably_not_active() -> None:
     one, two, three_ = (replace(each, correl_id=CORREL) for each in three())
     reading = chain(
-        replace(one, reason=LOW), replace(two, queue="OTHER"), known=EventContext(members=("QM1", "QM2"))
+        replace(one, reason=LOW), replace(two, queue="OTHER"), known=EventContext(members=["QM1", "QM2"])
     )
     assert [(each.queue_manager, each.cause) for each in reading.sets[0].missing] == [("QM2", "not_active")]
-    reading = chain(one, known=EventContext(members=("QM1", "QM2"), perfmev={"QM2": True}))
+    reading = chain(one, known=EventContext(members=["QM1", "QM2"], perfmev={"QM2": "ENABLED"}))
     assert [(each.queue_manager, each.cause) for each in reading.sets[0].missing] == [("QM2", "not_read")]
     assert three_.queue_manager == "QM3"
 
@@ -440,9 +448,9 @@ AMQ8408I: Display Queue Manager details.
    QMNAME(QM1)                             PERFMEV(DISABLED)
 """
     found = read_displayed(text)
-    assert found.queues["SQ1"] == QueueFacts(1000, 80, 20, is_shared=True)
-    assert found.queues["LQ1"] == QueueFacts(5000, 90, None)
-    assert found.perfmev == {"QM1": False}
+    assert found.queues["SQ1"] == QueueFacts(maxdepth=1000, qdepthhi=80, qdepthlo=20, qsgdisp="SHARED")
+    assert found.queues["LQ1"] == QueueFacts(maxdepth=5000, qdepthhi=90)
+    assert found.perfmev == {"QM1": "DISABLED"}
     assert found.problems == ()
 
 
@@ -479,8 +487,8 @@ def test_where_all_report_every_set_accounts_for_its_depth(drawn: tuple[list[Jso
     )
     if not simulation.events:
         return
-    facts = QueueFacts(maxdepth, high, low, is_shared=True, depth=0)
-    reading = read(written(simulation), replace(KNOWN, queues={"SQ1": facts}))
+    facts = QueueFacts(maxdepth=maxdepth, qdepthhi=high, qdepthlo=low, qsgdisp="SHARED", depth_before=0)
+    reading = read(written(simulation), known(queues={"SQ1": facts}))
     occurrences = [each for each in simulation.occurrences if each.messages]
     assert [each.event for each in reading.sets] == [each.event for each in occurrences]
     for found, happened in zip(reading.sets, occurrences, strict=True):

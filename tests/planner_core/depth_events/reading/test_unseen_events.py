@@ -84,7 +84,7 @@ def test_sets_by_time_that_are_too_far_apart_may_be_one() -> None:
         replace(each, correl_id=None, queue_manager=name, created=AT + timedelta(seconds=9 * nth))
         for nth, (each, name) in enumerate(zip(one_after_the_other(HIGH, HIGH), ("QM1", "QM2"), strict=True))
     ]
-    shared = {"SQ1": QueueFacts(is_shared=True)}
+    shared = {"SQ1": QueueFacts(qsgdisp="SHARED")}
     (finding,) = told(read(*apart, known=EventContext(queues=shared)), UNSEEN)
     assert "or the two are one set whose messages are further apart than the window allows" in finding.message
     assert not told(read(*apart, known=EventContext(queues=shared, window_s=9)), UNSEEN)

@@ -17,8 +17,8 @@ def only(known: EventContext, *told: Told) -> EventSet:
 def test_of_two_silent_members_neither_is_said_to_have_done_what_is_unaccounted_for() -> None:
     """QM1 put 500, and 800 are told: 300 are of QM2, of QM3, or of both."""
     known = EventContext(
-        members=("QM1", "QM2", "QM3"),
-        queues={QUEUE: QueueFacts(maxdepth=1000, qdepthhi=80, depth=0)},
+        members=["QM1", "QM2", "QM3"],
+        queues={QUEUE: QueueFacts(maxdepth=1000, qdepthhi=80, depth_before=0)},
     )
     told = Told(queue_manager="QM1", enqueued=500, dequeued=0, high=800, correl_id=CORREL)
     both = only(known, told)
@@ -27,7 +27,7 @@ def test_of_two_silent_members_neither_is_said_to_have_done_what_is_unaccounted_
         ("QM2", "not_known"),
         ("QM3", "not_known"),
     ]
-    alone = only(EventContext(members=("QM1", "QM2"), queues=known.queues), told)
+    alone = only(EventContext(members=["QM1", "QM2"], queues=known.queues), told)
     assert [(each.queue_manager, each.cause) for each in alone.missing] == [("QM2", "perfmev_disabled")]
 
 
@@ -35,7 +35,7 @@ def test_a_depth_that_was_given_is_not_doubted_however_much_was_got() -> None:
     """10 were there, 30 were got: 20 puts are in no message. Only a depth that was assumed is given up."""
     told = Told(reason=2225, enqueued=0, dequeued=30, high=10, correl_id=CORREL)
     given = only(
-        EventContext(queues={QUEUE: QueueFacts(maxdepth=1000, qdepthlo=0, depth=10)}), told
+        EventContext(queues={QUEUE: QueueFacts(maxdepth=1000, qdepthlo=0, depth_before=10)}), told
     ).reconciliation
     assert (given.computed_depth, given.told_depth, given.unreconciled) == (-20, 0, 20)
     assumed = only(EventContext(queues={QUEUE: QueueFacts(maxdepth=1000, qdepthlo=0)}), told).reconciliation
