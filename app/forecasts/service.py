@@ -45,7 +45,7 @@ class StructureForecast(Forecast):
 
     id: int
     run_id: int
-    model: Stored[str | None] = None
+    model: Stored[str] = ""
     resizes: Stored[tuple[Resized, ...]] = ()
     notes: Stored[tuple[str, ...]] = ()
     fullness: Annotated[Fullness | None, Field(description="Null if it was not full in the last 7 days.")] = (
@@ -121,7 +121,7 @@ class Outlook(StructureForecast):
     qsg: Stored[str]
     structure: Stored[str]
     run_id: Stored[int]
-    model: str | None = None
+    model: str = ""
     resizes: tuple[Resized, ...] = ()
     notes: tuple[str, ...] = ()
     fullness: Stored[Fullness | None] = None
@@ -292,5 +292,6 @@ def _peaks(row: StoredForecast, days: Sequence[DailyStructureUsage]) -> Iterable
 
 def _read(kind: type[AnyForecast], row: StoredForecast, **members: object) -> AnyForecast:
     # The mark of simulated data is set for a whole group after the job has written its forecasts.
+    found = json.loads(row.forecast)
     of_row = {"id": row.id, "run_id": row.run_id, "is_simulated": row.is_simulated}
-    return parsed(kind, json.loads(row.forecast) | of_row | members)
+    return parsed(kind, found | of_row | {"model": found.get("model") or ""} | members)
