@@ -13,16 +13,16 @@ from sqlalchemy.orm import Session
 from app.fits.errors import CurveNotFound
 from app.nightly import repository
 from app.nightly.models import FitState, FitVersion
+from app.web.paging import PageRequest, ResultPage
 from planner_core.contracts.files import parsed
 from planner_core.contracts.fits import CurveFit, Cut, Estimate, FitPoint
 from planner_core.contracts.forecasts import IsSimulated
 from planner_core.findings import Finding
 from planner_core.sizing.structure_size import Curve, published_curve, published_curves
-from planner_core.units import ceil_div
 from planner_core.wire import Answer
 
-MOST_PER_PAGE = 200
 LARGEST_VERSION = 2**62
+FIRST_PAGE = PageRequest()
 
 AnyFit = TypeVar("AnyFit", bound=CurveFit)
 
@@ -92,23 +92,18 @@ class FitPoints(Answer):
 
 
 @dataclass(frozen=True, slots=True)
-class FitPage(Answer):
+class FitPage(ResultPage[Fit]):
     """One page of fitted curves, the newest first."""
 
-    curves: tuple[Fit, ...]
-    total: Annotated[int, Field(description="Curves on all pages.")]
-    page: int
-    pages: int
-    per_page: int
-    findings: tuple[Finding, ...] = ()
+    items: Annotated[tuple[Fit, ...], Field(serialization_alias="curves")]
 
 
-def list_fits(session: Session, *, page: int = 1, per_page: int = 50, current_only: bool = False) -> FitPage:
-    """Fits, the newest first; `current_only`: of each coupling facility and level the last accepted one."""
+def list_fits(session: Session, asked: PageRequest = FIRST_PAGE, *, current_only: bool = False) -> FitPage:
+    """Return fits, the newest first; `current_only`: the last accepted one of each coupling facility and level."""
     rows, total = repository.page_of_curves(
-        session, offset=(page - 1) * per_page, limit=per_page, current_only=current_only
+        session, offset=asked.offset, limit=asked.per_page, current_only=current_only
     )
-    return FitPage(tuple(map(_fit, rows)), total, page, max(1, ceil_div(total, per_page)), per_page)
+    return FitPage.of(tuple(map(_fit, rows)), total, asked)
 
 
 def current_fits(session: Session) -> tuple[Fit, ...]:

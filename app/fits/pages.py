@@ -6,7 +6,6 @@ import json
 import re
 from dataclasses import dataclass
 from typing import Annotated
-from urllib.parse import urlencode
 
 from fastapi import APIRouter, Request
 from fastapi.responses import Response
@@ -22,6 +21,7 @@ from app.plans.result_tables import Table, csv_text
 from app.web import chart_script
 from app.web.chart_plotly import ZoomedChart
 from app.web.chart_script import ChartScript
+from app.web.paging import PageRequest
 from app.web.rendering import Page, render
 from planner_core.contracts.fits import FitPoint
 
@@ -48,7 +48,6 @@ class CurvesPage(Page):
 
     current: Annotated[tuple[Fit, ...], "The last accepted fit of each coupling facility and CFCC level"]
     versions: Annotated[FitPage, "One page of all fits, the newest first"]
-    pages: Annotated[tuple[tuple[int, str], ...], "Numbers and addresses of the other pages"]
     without_level: Annotated[tuple[str, ...], "Coupling facilities whose CFCC level is not known"]
     is_empty: Annotated[bool, "Whether nothing has been fitted yet"]
 
@@ -72,20 +71,13 @@ class CurvePage(Page):
 @router.get("/curves")
 def curves(request: Request, session: SessionDep) -> Response:
     """The current curves, and all versions."""
-    asked = request.query_params.get("page", "")
-    number = int(asked) if asked.isascii() and asked.isdigit() and 0 < len(asked) < 7 else 1  # noqa: PLR2004 - pages
-    versions = fits.list_fits(session, page=max(number, 1), per_page=PER_PAGE)
+    versions = fits.list_fits(session, PageRequest.of_address(request, per_page=PER_PAGE))
     current = fits.current_fits(session)
     page = CurvesPage(
         title="Fitted curves",
         section=SECTION,
         current=current,
         versions=versions,
-        pages=tuple(
-            (each, f"/curves?{urlencode({'page': each})}")
-            for each in range(1, versions.pages + 1)
-            if versions.pages > 1
-        ),
         without_level=tuple(each.coupling_facility for each in current if each.cfcc_level is None),
         is_empty=versions.total == 0,
     )

@@ -31,6 +31,7 @@ from app.usage.service import PlanUsing
 from app.web import chart_script
 from app.web.chart_plotly import ZoomedChart
 from app.web.chart_script import ChartScript
+from app.web.paging import PageRequest
 from app.web.rendering import Page, render
 from planner_core.contracts.forecasts import Crossing, Resized
 from planner_core.names import cfrm_structure_name
@@ -38,7 +39,6 @@ from planner_core.names import cfrm_structure_name
 router = APIRouter(include_in_schema=False)
 
 SECTION = "forecasts"
-PER_PAGE = 50
 SPAN_DAYS = 30
 """The table on the page has a line for each span of so many days ahead; the file has every day."""
 TIMES = re.compile(r"(\d+(?:\.\d+)?) times the size")
@@ -89,7 +89,6 @@ class ForecastsPage(Page):
 
     lines: Annotated[tuple[ForecastLine, ...], "One page of forecasts, the most urgent first"]
     found: Annotated[ForecastPage, "The page they are on"]
-    pages: Annotated[tuple[tuple[int, str], ...], "Numbers and addresses of the other pages"]
     newest: Annotated[date | None, "When the newest of those shown was made"]
     is_empty: Annotated[bool, "Whether there is no forecast yet"]
 
@@ -119,23 +118,16 @@ class StructureForecastPage(Page):
 @router.get("/forecasts")
 def list_all(request: Request, session: SessionDep) -> Response:
     """All measures that are forecast, the most urgent first."""
-    asked = request.query_params.get("page", "")
-    number = int(asked) if asked.isascii() and asked.isdigit() and 0 < len(asked) < 7 else 1  # noqa: PLR2004 - pages
-    found = forecasts.list_forecasts(session, page=max(number, 1), per_page=PER_PAGE)
+    found = forecasts.list_forecasts(session, PageRequest.of_address(request))
     page = ForecastsPage(
         title="Forecasts",
         section=SECTION,
         lines=tuple(
             ForecastLine(each, each.first_crossing, f"{forecast_path(each.qsg, each.structure)}#{each.key}")
-            for each in found.forecasts
+            for each in found.items
         ),
         found=found,
-        pages=tuple(
-            (each, f"/forecasts?{urlencode({'page': each})}")
-            for each in range(1, found.pages + 1)
-            if found.pages > 1
-        ),
-        newest=max((each.made_on for each in found.forecasts), default=None),
+        newest=max((each.made_on for each in found.items), default=None),
         is_empty=found.total == 0,
     )
     return render(request, "forecasts/list.html", page)

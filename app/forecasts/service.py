@@ -17,10 +17,10 @@ from app.fits.errors import ForecastNotFound
 from app.nightly import repository
 from app.nightly.models import DailyStructureUsage, StoredForecast
 from app.nightly.urgency import RecentUsage, most_urgent
+from app.web.paging import PageRequest, ResultPage
 from planner_core.contracts.files import Stored, parsed, parsed_text
 from planner_core.contracts.forecasts import Crossing, Forecast, Resized, Score
 from planner_core.findings import Finding
-from planner_core.units import ceil_div
 from planner_core.urgency import Fullness
 from planner_core.wire import Answer, Hidden
 
@@ -34,6 +34,7 @@ MOST_EARLIER = 12
 """Earlier forecasts of a series whose scores are shown."""
 MOST_HISTORY_DAYS = 730
 MOST_LOOKED_AT = 50
+FIRST_PAGE = PageRequest()
 LONGEST_QSG, LONGEST_STRUCTURE = 4, 16
 
 AnyForecast = TypeVar("AnyForecast", bound=Forecast)
@@ -147,25 +148,20 @@ class StructureOutlook(Answer):
 
 
 @dataclass(frozen=True, slots=True)
-class ForecastPage(Answer):
+class ForecastPage(ResultPage[StructureForecast]):
     """One page of the forecasts: full structures first, then those that run out soonest."""
 
-    forecasts: tuple[StructureForecast, ...]
-    total: Annotated[int, Field(description="Forecasts on all pages.")]
-    page: int
-    pages: int
-    per_page: int
-    findings: tuple[Finding, ...] = ()
+    items: Annotated[tuple[StructureForecast, ...], Field(serialization_alias="forecasts")]
 
 
-def list_forecasts(session: Session, *, page: int = 1, per_page: int = 50) -> ForecastPage:
+def list_forecasts(session: Session, asked: PageRequest = FIRST_PAGE) -> ForecastPage:
     """Return the latest forecast of every series, each with the last score of an earlier one of the same series."""
-    rows, total = most_urgent(session, offset=(page - 1) * per_page, limit=per_page)
+    rows, total = most_urgent(session, offset=asked.offset, limit=asked.per_page)
     items = tuple(
         _read(StructureForecast, row.forecast, fullness=row.full, score=_last_score(session, row.forecast))
         for row in rows
     )
-    return ForecastPage(items, total, page, max(1, ceil_div(total, per_page)), per_page)
+    return ForecastPage.of(items, total, asked)
 
 
 @dataclass(frozen=True, slots=True)

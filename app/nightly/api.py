@@ -19,24 +19,22 @@ from app.nightly.report import NightlyReport
 from app.nightly.service import RunDetails, RunPage
 from app.uploads.arrivals import start_after_commit
 from app.web.openapi import problems
+from app.web.paging import PageParameters
 
 LARGEST_ID = 2**62
-MOST_PAGES = 1_000_000
 MARKDOWN = "text/markdown"
 
 RunId = Annotated[int, Path(ge=1, le=LARGEST_ID, description="Number of the nightly run.", examples=[1])]
 Version = Annotated[int, Path(ge=1, le=LARGEST_ID, description="Version of the curve.", examples=[1])]
-PageNumber = Annotated[int, Query(ge=1, le=MOST_PAGES)]
-PerPage = Annotated[int, Query(ge=1, le=service.MOST_PER_PAGE)]
 
 router = APIRouter(prefix="/api/v1")
 NIGHTS, CURVES = "nightly runs", "fitted curves and forecasts"
 
 
 @router.get("/nightly-runs", tags=[NIGHTS], summary="List nightly runs", responses=problems(422))
-def list_runs(session: SessionDep, page: PageNumber = 1, per_page: PerPage = 50) -> RunPage:
+def list_runs(session: SessionDep, asked: PageParameters) -> RunPage:
     """Runs, the newest first, a page at a time: when, how long, what they brought, how many findings."""
-    return service.list_runs(session, page=page, per_page=per_page)
+    return service.list_runs(session, asked)
 
 
 @router.post(
@@ -98,14 +96,13 @@ def read_report_text(session: SessionDep) -> Response:
 @router.get("/curves", tags=[CURVES], summary="List fitted curves", responses=problems(422))
 def list_curves(
     session: SessionDep,
+    asked: PageParameters,
     current: Annotated[
         bool, Query(description="Only the last accepted one of each coupling facility.")
     ] = False,
-    page: PageNumber = 1,
-    per_page: PerPage = 50,
 ) -> FitPage:
     """Fits of all nights that said something new, the newest first, a page at a time; rejected ones with their reasons."""
-    return fits.list_fits(session, page=page, per_page=per_page, current_only=current)
+    return fits.list_fits(session, asked, current_only=current)
 
 
 @router.get("/curves/{version}", tags=[CURVES], summary="Read a fitted curve", responses=problems(404, 422))
@@ -115,6 +112,6 @@ def read_curve(version: Version, session: SessionDep) -> FitDetails:
 
 
 @router.get("/forecasts", tags=[CURVES], summary="List forecasts", responses=problems(422))
-def list_forecasts(session: SessionDep, page: PageNumber = 1, per_page: PerPage = 50) -> ForecastPage:
+def list_forecasts(session: SessionDep, asked: PageParameters) -> ForecastPage:
     """The latest forecast of each measure of each structure, a page at a time: full structures first, then those that run out soonest."""
-    return forecasts.list_forecasts(session, page=page, per_page=per_page)
+    return forecasts.list_forecasts(session, asked)

@@ -10,7 +10,7 @@ import json
 import re
 import sys
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, TypeVar
 
 from app.command_line import Action, Command, Parser, add_json, verbs_of, write
@@ -29,13 +29,13 @@ if TYPE_CHECKING:
     from app.nightly.keeper import NightKeeper
     from app.nightly.service import RunDetails
     from app.settings import Settings
+    from app.web.paging import ResultPage
     from planner_core.contracts.fits import Estimate
     from planner_core.wire import Answer
 
 EXIT_OK, EXIT_FAILED, EXIT_USAGE, EXIT_BUSY = 0, 1, 2, 3
 """1: the run failed, and its sentence says why. 3: another run is under way; nothing was begun."""
 Listed = TypeVar("Listed", bound="Answer")
-PER_PAGE = 200
 NO_LIMIT = 1_000_000
 """Uploads that are being read do not keep a night at the terminal from running."""
 LAST_LINES = 20
@@ -163,33 +163,36 @@ def _told(run: RunDetails) -> Iterator[str]:
 
 def _curves(arguments: argparse.Namespace) -> int:
     from app.fits import fits
+    from app.web.paging import MOST_PER_PAGE, PageRequest
 
-    def curves(session: Session, page: int) -> tuple[Sequence[Fit], int]:
-        found = fits.list_fits(session, page=page, per_page=PER_PAGE, current_only=arguments.current)
-        return found.curves, found.pages
+    def curves(session: Session, page: int) -> ResultPage[Fit]:
+        return fits.list_fits(session, PageRequest(page, MOST_PER_PAGE), current_only=arguments.current)
 
     return _listed(curves, _curve_line, as_json=arguments.json, none="No curve has been fitted yet.")
 
 
 def _forecasts(arguments: argparse.Namespace) -> int:
     from app.forecasts import service
+    from app.web.paging import MOST_PER_PAGE, PageRequest
 
-    def forecasts(session: Session, page: int) -> tuple[Sequence[StructureForecast], int]:
-        found = service.list_forecasts(session, page=page, per_page=PER_PAGE)
-        return found.forecasts, found.pages
+    def forecasts(session: Session, page: int) -> ResultPage[StructureForecast]:
+        return service.list_forecasts(session, PageRequest(page, MOST_PER_PAGE))
 
     return _listed(forecasts, _forecast_line, as_json=arguments.json, none="Nothing has been forecast yet.")
 
 
 def _listed(
-    read: Callable[[Session, int], tuple[Sequence[Listed], int]], line: Callable[[Listed], str], *, as_json: bool,
+    read: Callable[[Session, int], ResultPage[Listed]], line: Callable[[Listed], str], *, as_json: bool,
     none: str,
 ) -> int:  # fmt: skip
     from app.database.engine import open_database
 
     with open_database() as (database, _), database.session(writes=False) as session:
-        items, pages = read(session, 1)
-        found = [*items, *(each for page in range(2, pages + 1) for each in read(session, page)[0])]
+        first = read(session, 1)
+        found = [
+            *first.items,
+            *(each for page in range(2, first.pages + 1) for each in read(session, page).items),
+        ]
     if as_json:
         write(json.dumps([each.as_json() for each in found], indent=2, ensure_ascii=False) + "\n")
     else:

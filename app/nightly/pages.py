@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Annotated
-from urllib.parse import urlencode
 
 from fastapi import APIRouter, Request
 from fastapi.responses import RedirectResponse, Response
@@ -22,17 +21,16 @@ from app.nightly.errors import NightUnderWay, RunNotFound
 from app.nightly.job_kinds import FORGET_SIMULATED
 from app.nightly.models import Trigger
 from app.nightly.schedule import Schedule
-from app.nightly.service import Run
+from app.nightly.service import Run, RunPage
 from app.nightly.view import FindingLine, NewestNight, RunLine, RunProgress, StageTime
 from app.uploads.arrivals import start_after_commit
+from app.web.paging import PageRequest
 from app.web.rendering import Page, render, root_path
 
 router = APIRouter(include_in_schema=False)
 
 SECTION = "nights"
-PER_PAGE = 50
 LARGEST_ID = 2**62
-MOST_DIGITS = 7
 SAID = {
     "begun": "The run was begun.",
     "simulation": "Data is simulated, read and worked through; this takes about a minute.",
@@ -46,8 +44,7 @@ class NightsPage(Page):
     """The runs, or what an empty installation says."""
 
     lines: Annotated[tuple[RunLine, ...], "One page of runs, the newest first"]
-    pages: Annotated[tuple[tuple[int, str], ...], "Numbers and addresses of the other pages"]
-    page: Annotated[int, "The number of this one"]
+    found: Annotated[RunPage, "The page of the list that they are on"]
     newest: Annotated[NewestNight | None, "What the newest night found; None before the first"]
     next_due: Annotated[datetime | None, "When the next night is due; None where that is switched off"]
     is_under_way: Annotated[bool, "Whether a run works or waits"]
@@ -79,22 +76,20 @@ class NightPage(Page):
 @router.get("/nights")
 def nights(request: Request, session: SessionDep) -> Response:
     """The newest first."""
-    page = _number(request.query_params.get("page", ""))
-    found = service.list_runs(session, page=page, per_page=PER_PAGE)
+    found = service.list_runs(session, PageRequest.of_address(request))
     schedule: Schedule = request.app.state.schedule
     forgetting = job_rows.last_of_kind(session, FORGET_SIMULATED)
     removal = None if forgetting is None else jobs.shown(forgetting)
     context = NightsPage(
         title="Nights",
         section=SECTION,
-        lines=tuple(shown.run_line(run) for run in found.nightly_runs),
-        pages=_pages(found.pages),
-        page=page,
+        lines=tuple(shown.run_line(run) for run in found.items),
+        found=found,
         newest=shown.newest_night(session),
         next_due=schedule.next_due(),
-        is_under_way=any(run.job.is_under_way for run in found.nightly_runs),
+        is_under_way=any(run.job.is_under_way for run in found.items),
         removing=shown.progress_of(removal)
-        if removal is not None and _is_told(removal, found.nightly_runs)
+        if removal is not None and _is_told(removal, found.items)
         else None,
         has_simulated=service.has_simulated(session),
         said=_said(request),
@@ -180,16 +175,6 @@ def _id(run_id: int) -> int:
     if not 0 < run_id < LARGEST_ID:
         raise RunNotFound(run_id)
     return run_id
-
-
-def _number(text: str) -> int:
-    return max(int(text), 1) if text.isascii() and text.isdigit() and len(text) < MOST_DIGITS else 1
-
-
-def _pages(pages: int) -> tuple[tuple[int, str], ...]:
-    if pages <= 1:
-        return ()
-    return tuple((page, f"/nights?{urlencode({'page': page})}") for page in range(1, pages + 1))
 
 
 def _see(request: Request, path: str) -> Response:

@@ -19,12 +19,12 @@ from app.nightly.errors import NightUnderWay, RunNotFound
 from app.nightly.job_kinds import FORGET_SIMULATED, LOOK_AROUND, NIGHT
 from app.nightly.models import NightlyRun, Trigger
 from app.nightly.results import StoredCounts
+from app.web.paging import PageRequest, ResultPage
 from planner_core.contracts.nightly import NightlyFinding
 from planner_core.findings import Finding
-from planner_core.units import ceil_div
 from planner_core.wire import Answer, Hidden
 
-MOST_PER_PAGE = 200
+FIRST_PAGE = PageRequest()
 KINDS = {Trigger.SIMULATION: LOOK_AROUND}
 """The kind of job that a run is; those that are not here are nights and nothing else."""
 
@@ -108,27 +108,21 @@ class RunDetails(Run):
 
 
 @dataclass(frozen=True, slots=True)
-class RunPage(Answer):
+class RunPage(ResultPage[Run]):
     """One page of the nightly runs, the newest first."""
 
-    nightly_runs: tuple[Run, ...]
-    total: Annotated[int, Field(description="Runs on all pages.")]
-    page: int
-    pages: int
-    per_page: int
-    findings: tuple[Finding, ...] = ()
+    items: Annotated[tuple[Run, ...], Field(serialization_alias="nightly_runs")]
 
 
 # ---- reading ---------------------------------------------------------------------------------------------------------
 
 
-def list_runs(session: Session, *, page: int = 1, per_page: int = 50) -> RunPage:
-    """Runs, the newest first."""
-    per_page = min(max(per_page, 1), MOST_PER_PAGE)
-    rows, total = repository.page_of_runs(session, offset=(page - 1) * per_page, limit=per_page)
+def list_runs(session: Session, asked: PageRequest = FIRST_PAGE) -> RunPage:
+    """Return runs, the newest first."""
+    rows, total = repository.page_of_runs(session, offset=asked.offset, limit=asked.per_page)
     counts = repository.finding_counts(session, [run.id for run, _ in rows])
     runs = tuple(Run(**_members(run, job, counts.get(run.id, {}))) for run, job in rows)
-    return RunPage(runs, total, page, max(ceil_div(total, per_page), 1), per_page)
+    return RunPage.of(runs, total, asked)
 
 
 def get(session: Session, run_id: int) -> Run:
