@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Annotated
+from typing import Annotated, TypeVar
 from urllib.parse import quote, urlencode
 
 from fastapi import APIRouter, Request
@@ -31,6 +31,8 @@ from planner_core.document.reading import read_object
 from planner_core.errors import DocumentInvalid, PlanRefused
 
 router = APIRouter(include_in_schema=False)
+
+Preview = TypeVar("Preview")
 
 MOST_LISTED = 2_000
 """Queues on the page; structures beyond that are offered as links."""
@@ -74,8 +76,8 @@ class Asking:
 
 
 @dataclass(frozen=True, kw_only=True)
-class PlanFromUsagePage(Page):
-    """The form: measured figures to choose from, and what they do not say to be told."""
+class MeasuredForm:
+    """Fields of pages with a form of measured figures."""
 
     qsg: Annotated[str, "Name of the group"]
     period: Annotated[Period, "The period that the figures are of"]
@@ -83,7 +85,13 @@ class PlanFromUsagePage(Page):
     choices: Annotated[
         tuple[tuple[str, str, bool], ...], "Other periods: label, address, whether it is this one"
     ]
-    form: Annotated[PlanForm, "The fields as typed, and what is wrong with them"]
+    form: Annotated[PlanForm, "The fields as typed, with their errors"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class PlanFromUsagePage(MeasuredForm, Page):
+    """A new plan: measured figures, and fields for what measurements do not show."""
+
     structures: Annotated[tuple[StructureRows, ...], "Application structures and their queues"]
     others: Annotated[
         tuple[tuple[str, str], ...], "Structures that are not listed, and the address that lists each too"
@@ -118,27 +126,17 @@ def make(request: Request, session: SessionDep, qsg: str, body: BodyDep) -> Resp
     form, asked = plan_form.asked_of(form)
     if asked is None:
         return _page(request, session, asking, form, status_code=422)
-    ticked = [
-        replace(g, queues=[each for each in g.queues if (g.structure, each.queue) in form.queues])
-        for g in asking.grounds
-    ]
-    made = service.plan_from_usage(session, qsg, [g for g in ticked if g.queues], asked, asking.chosen.period)
-    for problem in made.problems:
-        form = form.with_problem(problem.field, problem.message)
-    if not made.planned:
-        form = replace(form, errors=("None of the ticked queues can be planned.", *made.remarks))
-    document: PlanDocument | None = None
-    preview: PlanPreview | None = None
-    if not form.has_errors:
-        try:
-            document = read_object(made.document)
-            preview = _preview(session, made, document, asking.chosen.period)
-        except DocumentInvalid as error:
-            form = plan_form.with_document_problems(form, error.problems, made.document["structures"])
-        except PlanRefused as error:
-            form = form.with_problem("", str(error))
-    if document is None or preview is None:
+    period = asking.chosen.period
+    made = service.plan_from_usage(session, qsg, ticked_of(asking, form), asked, period)
+    form, checked = check(
+        form,
+        made,
+        nothing="None of the ticked queues can be planned.",
+        preview_of=lambda document: _preview(session, made, document, period),
+    )
+    if checked is None:
         return _page(request, session, asking, form, status_code=422)
+    document, preview = checked
     if form.action != "save":
         return _page(request, session, asking, form, preview=preview)
     name = form["name"].value
@@ -164,6 +162,37 @@ def asking_of(session: Session, qsg: str, parameters: Mapping[str, str], structu
             listed.append(name)
     grounds = service.grounds(session, qsg, listed, chosen.period)
     return Asking(qsg, chosen, tuple(grounds), tuple(name for name in names if name not in listed))
+
+
+def ticked_of(asking: Asking, form: PlanForm) -> list[MeasuredBasis]:
+    """Return the structures with ticked queues, and of each only those."""
+    ticked = (
+        replace(g, queues=[each for each in g.queues if (g.structure, each.queue) in form.queues])
+        for g in asking.grounds
+    )
+    return [g for g in ticked if g.queues]
+
+
+def check(
+    form: PlanForm, made: DraftPlan, *, nothing: str, preview_of: Callable[[PlanDocument], Preview]
+) -> tuple[PlanForm, tuple[PlanDocument, Preview] | None]:
+    """Return the form with its errors, and the document with its preview, None while there are errors.
+
+    `nothing` is the error of a draft without any of the ticked queues.
+    """
+    for problem in made.problems:
+        form = form.with_problem(problem.field, problem.message)
+    if not made.planned:
+        form = replace(form, errors=(nothing, *made.remarks))
+    if not form.has_errors:
+        try:
+            document = read_object(made.document)
+            return form, (document, preview_of(document))
+        except DocumentInvalid as error:
+            form = plan_form.with_document_problems(form, error.problems, made.document["structures"])
+        except PlanRefused as error:
+            form = form.with_problem("", str(error))
+    return form, None
 
 
 def _preview(session: Session, made: DraftPlan, document: PlanDocument, period: Period) -> PlanPreview:

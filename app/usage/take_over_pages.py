@@ -25,12 +25,20 @@ from app.usage import plan_form, planning, service
 from app.usage.observed import ComparedSize
 from app.usage.periods import Period
 from app.usage.plan_form import PlanForm
-from app.usage.plan_pages import Asking, QueueRow, asking_of, choices_of, into, queue_row
+from app.usage.plan_pages import (
+    Asking,
+    MeasuredForm,
+    QueueRow,
+    asking_of,
+    check,
+    choices_of,
+    into,
+    queue_row,
+    ticked_of,
+)
 from app.usage.planning import DraftPlan, MeasuredBasis
 from app.web.rendering import Page, render, root_path
 from planner_core.document.model import PlanDocument
-from planner_core.document.reading import read_object
-from planner_core.errors import DocumentInvalid, PlanRefused
 
 router = APIRouter(include_in_schema=False)
 
@@ -78,17 +86,10 @@ class TakeOverPreview:
 
 
 @dataclass(frozen=True, kw_only=True)
-class TakeOverPage(Page):
-    """The form: measured figures beside those of a plan, to choose which are taken over."""
+class TakeOverPage(MeasuredForm, Page):
+    """An existing plan: its figures next to the measured ones."""
 
-    qsg: Annotated[str, "Name of the group"]
     plan: Annotated[StoredVersion, "The plan's latest version"]
-    period: Annotated[Period, "The period that the figures are of"]
-    hidden: Annotated[dict[str, str], "The parameters that choose it again"]
-    choices: Annotated[
-        tuple[tuple[str, str, bool], ...], "Other periods: label, address, whether it is this one"
-    ]
-    form: Annotated[PlanForm, "The fields as typed, and what is wrong with them"]
     structures: Annotated[tuple[MeasuredStructureRow, ...], "The plan's structures that were measured"]
     unmeasured: Annotated[tuple[str, ...], "The plan's structures of which no queue was measured"]
     missing: Annotated[tuple[str, ...], "Measured structures that the plan does not have"]
@@ -117,29 +118,17 @@ def take(request: Request, session: SessionDep, qsg: str, name: str, body: BodyD
     form, how = plan_form.reckoning_of(form, needs_outage=False)
     if how is None:
         return _page(request, asking, plan, form, status_code=422)
-    ticked = [
-        replace(g, queues=[each for each in g.queues if (g.structure, each.queue) in form.queues])
-        for g in asking.grounds
-    ]
-    made = planning.take_over(
-        plan.document_object, [g for g in ticked if g.queues], how, period=asking.chosen.period
+    period = asking.chosen.period
+    made = planning.take_over(plan.document_object, ticked_of(asking, form), how, period=period)
+    form, checked = check(
+        form,
+        made,
+        nothing="Nothing of the ticked queues can be taken over.",
+        preview_of=lambda document: _preview(session, plan, made, document, period),
     )
-    for problem in made.problems:
-        form = form.with_problem(problem.field, problem.message)
-    if not made.planned:
-        form = replace(form, errors=("Nothing of the ticked queues can be taken over.", *made.remarks))
-    document: PlanDocument | None = None
-    preview: TakeOverPreview | None = None
-    if not form.has_errors:
-        try:
-            document = read_object(made.document)
-            preview = _preview(session, plan, made, document, asking.chosen.period)
-        except DocumentInvalid as error:
-            form = plan_form.with_document_problems(form, error.problems, made.document["structures"])
-        except PlanRefused as error:
-            form = form.with_problem("", str(error))
-    if document is None or preview is None:
+    if checked is None:
         return _page(request, asking, plan, form, status_code=422)
+    document, preview = checked
     if form.action != "save":
         return _page(request, asking, plan, form, preview=preview)
     try:
