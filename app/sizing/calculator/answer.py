@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -14,12 +14,12 @@ from planner_core.errors import OutputRefused
 from planner_core.findings import Finding
 from planner_core.plan.evaluate import evaluate
 from planner_core.plan.explain import explain_result
-from planner_core.plan.result import PlanResult
+from planner_core.plan.result import PlanResult, PlanTotals
 from planner_core.provenance import Explanation
-from planner_core.sizing.structure_answer import structure_answer
+from planner_core.sizing.structure_answer import StructureAnswer, structure_answer
 from planner_core.sizing.structure_result import StructureResult
 from planner_core.texts.outputs import render_output
-from planner_core.units import kib_to_bytes
+from planner_core.wire import Answer
 
 Kind = Literal["bytes", "kib", "count", "percent", "text"]
 
@@ -135,7 +135,7 @@ def answer_of(document: PlanDocument, form: QuickForm) -> CalculatorResult:
         PlanRefused: No such plan can exist.
     """
     result = evaluate(document)
-    found: Mapping[str, Any] = result.as_json()
+    totals = result.answer().totals
     reasons = {explanation.figure: explanation for explanation in explain_result(result)}
     shown = tuple(_structure(structure, index, reasons) for index, structure in enumerate(result.structures))
     application = next(structure for structure in shown if structure.is_application)
@@ -143,23 +143,22 @@ def answer_of(document: PlanDocument, form: QuickForm) -> CalculatorResult:
     return CalculatorResult(
         application=application,
         structures=shown,
-        totals=_figures(found["totals"], "/totals", "together", reasons),
+        totals=_figures(totals, "/totals", "together", reasons),
         demand=_demand(form, document.structures[0].queues[0]),
-        chart=_chart(result, application),
+        chart=_chart(result),
         findings=result.findings,
         outputs=outputs,
         refusal=refusal,
-        summary=_summary(application, result.findings),
+        summary=_summary(result.structures[shown.index(application)], result.findings),
     )
 
 
 def _structure(
     structure: StructureResult, index: int, reasons: Mapping[str, Explanation]
 ) -> StructureFigures:
-    found = structure_answer(structure).as_json()
+    figures = _figures(structure_answer(structure), f"/structures/{index}", structure.name, reasons)
     if structure.role != "application":
-        found = {name: value for name, value in found.items() if "offload" not in name}
-    figures = _figures(found, f"/structures/{index}", structure.name, reasons)
+        figures = {name: figure for name, figure in figures.items() if "offload" not in name}
     return StructureFigures(
         name=structure.name,
         cfrm_name=structure.cfrm_name,
@@ -170,41 +169,40 @@ def _structure(
 
 
 def _figures(
-    found: Mapping[str, Any], pointer: str, name: str, reasons: Mapping[str, Explanation]
+    found: StructureAnswer | PlanTotals, pointer: str, name: str, reasons: Mapping[str, Explanation]
 ) -> Mapping[str, Figure]:
-    """Those members that are shown, each with its explanation."""
+    """Return the members that the page shows, each with its explanation."""
     return {
         member: Figure(
             id=f"why-{name}-{member}".replace("/", "-"),
-            label=LABELS[member][0],
-            kind=LABELS[member][1],
+            label=label,
+            kind=kind,
             value=value,
             why=reasons.get(f"{pointer}/{member}"),
         )
-        for member, value in _flat(found)
-        if member in LABELS and value is not None
+        for member, (label, kind) in LABELS.items()
+        if (value := _member(found, member)) is not None
     }
 
 
-def _flat(found: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
-    """The members of a structure's JSON by their pointers below it."""
-    for name, value in found.items():
-        if isinstance(value, Mapping):
-            yield from ((f"{name}/{inner}", each) for inner, each in value.items())
-        else:
-            yield name, value
+def _member(found: Answer, path: str) -> Any:  # noqa: ANN401 - of any type
+    """Return a member by its path, or None if the structure has none."""
+    value: Any = found
+    for name in path.split("/"):
+        value = getattr(value, name, None)
+    return value
 
 
-def _chart(result: PlanResult, application: StructureFigures) -> SizeChart:
+def _chart(result: PlanResult) -> SizeChart:
     message_bytes = result.document.structures[0].queues[0].message_bytes
-    figures = application.figures
+    structure = next(each for each in result.structures if each.role == "application")
     return chart_of(
-        curve=next(each.curve for each in result.structures if each.role == "application"),
+        curve=structure.curve,
         message_bytes=message_bytes if isinstance(message_bytes, int) else message_bytes.max,
-        messages=int(figures["messages"].value),
-        need_bytes=int(figures["need_bytes"].value),
-        initsize_bytes=kib_to_bytes(int(figures["initsize_kib"].value)),
-        size_bytes=kib_to_bytes(int(figures["size_kib"].value)),
+        messages=sum(queue.messages for queue in structure.queues),
+        need_bytes=structure.sizes.need_bytes,
+        initsize_bytes=structure.sizes.initsize_bytes,
+        size_bytes=structure.sizes.size_bytes,
     )
 
 
@@ -215,14 +213,15 @@ def _demand(form: QuickForm, queue: Queue) -> str:
     return f"{rate} messages a minute over {minutes} minutes are {grouped(queue.backlog or 0)} messages."
 
 
-def _summary(application: StructureFigures, findings: tuple[Finding, ...]) -> str:
-    figures = application.figures
+def _summary(application: StructureResult, findings: tuple[Finding, ...]) -> str:
+    sizes = application.sizes
     words = [
-        f"{application.cfrm_name} needs {plain(int(figures['need_bytes'].value))}:",
-        f"INITSIZE {plain(kib_to_bytes(int(figures['initsize_kib'].value)))},",
-        f"SIZE {plain(kib_to_bytes(int(figures['size_kib'].value)))}.",
-        f"{str(figures['binding'].value).capitalize()} set the size.",
+        f"{application.cfrm_name} needs {plain(sizes.need_bytes)}:",
+        f"INITSIZE {plain(sizes.initsize_bytes)},",
+        f"SIZE {plain(sizes.size_bytes)}.",
     ]
+    if application.load is not None:
+        words.append(f"{application.load.binding.capitalize()} set the size.")
     for severity, one, many in (("error", "error", "errors"), ("warning", "warning", "warnings")):
         number = sum(finding.severity == severity for finding in findings)
         if number:
