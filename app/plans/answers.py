@@ -2,31 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import asdict
-from datetime import timedelta
-from typing import Any
-
 from pydantic_core import to_json
 from starlette.datastructures import Headers
 from starlette.responses import Response
 
-from app.plans.schemas import (
-    DeletedPlanAnswer,
-    PlansAnswer,
-    PlanSummaryAnswer,
-    VersionsAnswer,
-    VersionSummaryAnswer,
-)
 from app.plans.stored import (
-    DeletedPlan,
-    PlanSummary,
     StoredOutput,
     StoredVersion,
-    VersionSummary,
     etag,
 )
-from app.web.paging import ResultPage
 
 JSON = "application/json"
 FINDINGS_HEADER = "x-cfplan-findings"
@@ -97,31 +81,3 @@ def output_response(output: StoredOutput, headers: Headers) -> Response:
         FINDINGS_HEADER: output.findings,
     }
     return conditional(Response(output.text, media_type="text/plain", headers=more), headers, output.etag)
-
-
-def page_answer(page: ResultPage[PlanSummary]) -> PlansAnswer:
-    """One page of the list."""
-    return PlansAnswer(
-        plans=[PlanSummaryAnswer(**asdict(item)) for item in page.items],
-        total=page.total,
-        page=page.page,
-        pages=page.pages,
-        per_page=page.per_page,
-        findings=[],
-    )
-
-
-def versions_answer(name: str, versions: Sequence[VersionSummary]) -> VersionsAnswer:
-    """The history of a plan."""
-    shown = [VersionSummaryAnswer(version=item.number, **asdict(item)) for item in versions]
-    return VersionsAnswer(name=name, versions=shown, findings=[])
-
-
-def deleted_members(plan: DeletedPlan, *, days: int) -> dict[str, Any]:
-    """The members of a deleted plan."""
-    return {**asdict(plan), "restorable_until": plan.deleted_at + timedelta(days=days)}
-
-
-def deleted_answer(plan: DeletedPlan, *, days: int) -> DeletedPlanAnswer:
-    """A deleted plan."""
-    return DeletedPlanAnswer(**deleted_members(plan, days=days))

@@ -13,14 +13,13 @@ from starlette.responses import Response
 from app.database.session import SessionDep
 from app.plans import answers, description, service
 from app.plans.schemas import (
-    DeletedPlansAnswer,
+    DeletedPlans,
     DeletionAnswer,
-    DiffAnswer,
-    DifferenceAnswer,
-    PlansAnswer,
-    VersionsAnswer,
+    PlanHistory,
+    RestorablePlan,
+    VersionDifferences,
 )
-from app.plans.stored import NAME_PATTERN, SaveOutcome
+from app.plans.stored import NAME_PATTERN, PlanList, SaveOutcome
 from app.sizing.body import JSON, DocumentBody
 from app.web.openapi import OUTPUT_WORDS, plan_request, problems
 from app.web.paging import PageParameters
@@ -54,17 +53,16 @@ def list_plans(
     search: Annotated[
         str | None, Query(max_length=100, description="A part of the plan's or the group's name.")
     ] = None,
-) -> PlansAnswer:
+) -> PlanList:
     """Plans by name, a page at a time, with the figures of their latest versions."""
-    return answers.page_answer(service.list_plans(session, asked, search=search))
+    return service.list_plans(session, asked, search=search)
 
 
 @router.get("/deleted-plans", summary="List deleted plans", responses=problems())
-def list_deleted(session: SessionDep, request: Request) -> DeletedPlansAnswer:
+def list_deleted(session: SessionDep, request: Request) -> DeletedPlans:
     """Plans that can still be restored, the last deleted first."""
     days = request.app.state.settings.deleted_days
-    found = [answers.deleted_answer(plan, days=days) for plan in service.list_deleted(session)]
-    return DeletedPlansAnswer(plans=found, findings=[])
+    return DeletedPlans(tuple(RestorablePlan.of(plan, days=days) for plan in service.list_deleted(session)))
 
 
 @router.get(
@@ -133,7 +131,7 @@ def delete_plan(name: Name, session: SessionDep, request: Request) -> DeletionAn
     if_match = answers.header_list(request.headers, "if-match")
     deleted = service.delete_plan(session, name, if_match=if_match)
     service.purge_deleted(session, timedelta(days=days))
-    return DeletionAnswer(**answers.deleted_members(deleted, days=days), findings=[])
+    return DeletionAnswer.of(deleted, days=days)
 
 
 @router.post(
@@ -163,9 +161,9 @@ def restore_plan(
 
 
 @router.get("/plans/{name}/versions", summary="History of a plan", responses=problems(404, 422))
-def list_versions(name: Name, session: SessionDep) -> VersionsAnswer:
+def list_versions(name: Name, session: SessionDep) -> PlanHistory:
     """All versions with their figures, the newest first."""
-    return answers.versions_answer(name, service.list_versions(session, name))
+    return PlanHistory(name, service.list_versions(session, name))
 
 
 @router.get(
@@ -190,22 +188,15 @@ def compare_versions(
     session: SessionDep,
     before: Annotated[OneOf, Query(alias="from", description="Default: the one before.")] = None,
     after: Annotated[OneOf, Query(alias="to", description="Default: the latest.")] = None,
-) -> DiffAnswer:
+) -> VersionDifferences:
     """What changed in the document and in the result. Structures, queues and findings are matched by name."""
     new = service.get_version(session, name, after) if after else service.get_plan(session, name)
     old = service.get_version(session, name, before or max(1, new.number - 1))
     document, result = (
-        [DifferenceAnswer(**found.as_json()) for found in differences(*pair)]
+        differences(*pair)
         for pair in ((old.comparable_object, new.comparable_object), (old.result, new.result))
     )
-    return DiffAnswer(
-        name=name,
-        from_version=old.number,
-        to_version=new.number,
-        document=document,
-        result=result,
-        findings=[],
-    )
+    return VersionDifferences(name, old.number, new.number, document, result)
 
 
 @router.get(

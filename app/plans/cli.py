@@ -188,6 +188,7 @@ def _table(rows: list[dict[str, Any]]) -> str:
 
 def _show(arguments: argparse.Namespace) -> int:
     from app.plans import answers, service
+    from app.plans.schemas import PlanHistory
 
     name, number, output = arguments.name, arguments.version, arguments.output
     with _session(writes=False) as session:
@@ -195,8 +196,7 @@ def _show(arguments: argparse.Namespace) -> int:
             write(service.get_output(session, name, output, number=number).text)
             return EXIT_OK
         if output == "versions":
-            shown = answers.versions_answer(name, service.list_versions(session, name))
-            write(shown.model_dump_json(indent=2) + "\n")
+            write_json(PlanHistory(name, service.list_versions(session, name)).as_json())
             return EXIT_OK
         version = service.get_version(session, name, number) if number else service.get_plan(session, name)
         text = version.document_json if output == "document" else answers.version_json(version).decode()

@@ -6,8 +6,6 @@ import json
 from datetime import UTC, datetime
 from typing import Any
 
-from pydantic.json_schema import models_json_schema
-
 from app.fits.kept import NoCurves
 from app.plans.answers import version_json
 from app.plans.computed import compute
@@ -57,7 +55,7 @@ def _plan_response(text: str, **headers: object) -> dict[str, Any]:
     return {
         "description": text,
         "headers": {**ETAG, **headers},
-        "content": {JSON: {"schema": {"$ref": COMPONENTS + "StoredPlan"}}},
+        "model": StoredPlan,
     }
 
 
@@ -107,10 +105,9 @@ def add(whole: dict[str, Any]) -> None:
     put["responses"]["201"]["content"][JSON]["examples"] = {
         name: {"value": json.loads(version_json(_example(name), saved="created"))} for name in examples()
     }
-    _, models = models_json_schema([(StoredPlan, "serialization")], ref_template=COMPONENTS + "{model}")
-    schemas = models["$defs"]
-    schemas["StoredPlan"]["properties"]["document"] = {"$ref": COMPONENTS + "PlanDocument"}
-    whole["components"]["schemas"] = schemas | whole["components"]["schemas"]
+    # The model of the document describes what is read; its schema for editors describes what is stored as well.
+    stored = whole["components"]["schemas"]["StoredPlan"]["properties"]
+    stored["document"] = {"$ref": COMPONENTS + "PlanDocument"}
 
 
 def _example(name: str) -> StoredVersion:

@@ -35,6 +35,7 @@ from app.plans.stored import (
     NAME_PATTERN,
     DeletedPlan,
     Figures,
+    PlanList,
     PlanSummary,
     SaveOutcome,
     StoredOutput,
@@ -42,7 +43,7 @@ from app.plans.stored import (
     VersionSummary,
     etag,
 )
-from app.web.paging import MOST_PER_PAGE, PageRequest, ResultPage
+from app.web.paging import MOST_PER_PAGE, PageRequest
 from planner_core.document.model import PlanDocument
 from planner_core.document.reading import read_json
 
@@ -79,9 +80,7 @@ def check_name(name: str) -> str:
 FIRST_PAGE = PageRequest()
 
 
-def list_plans(
-    session: Session, asked: PageRequest = FIRST_PAGE, *, search: str | None = None
-) -> ResultPage[PlanSummary]:
+def list_plans(session: Session, asked: PageRequest = FIRST_PAGE, *, search: str | None = None) -> PlanList:
     """Return one page of plans by name, those whose own or whose group's name contains the search text."""
     rows, total = repository.page_of_plans(
         session, search=_one_line(search), offset=asked.offset, limit=asked.per_page
@@ -97,7 +96,7 @@ def list_plans(
         )
         for row in rows
     ]
-    return ResultPage.of(items, total, asked)
+    return PlanList.of(items, total, asked)
 
 
 def all_plans(session: Session, *, search: str | None = None) -> Iterator[PlanSummary]:

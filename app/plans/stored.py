@@ -6,14 +6,21 @@ import json
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
+from pydantic import Field
+
+from app.web.paging import ResultPage
 from planner_core.document.model import CouplingFacility, PlanDocument, Structure
 from planner_core.document.reading import read_json
 from planner_core.document.schema import with_new_keys
+from planner_core.wire import Answer
 
 NAME_PATTERN = r"[A-Za-z0-9_-][A-Za-z0-9._-]{0,63}"
 """Of a plan: safe in an address and as the name of a file."""
+ETag = Annotated[
+    str, Field(description="The strong validator, quotes included: send it in If-Match.", examples=['"17.3"'])
+]
 
 
 @dataclass(frozen=True)
@@ -81,8 +88,8 @@ class StoredVersion:
 
 
 @dataclass(frozen=True, slots=True)
-class Figures:
-    """What lists show of a version. Counts are of findings that nobody acknowledged."""
+class Figures(Answer):
+    """The figures of a version; findings are counted unless they are acknowledged."""
 
     qsg: str
     structures: int
@@ -91,26 +98,33 @@ class Figures:
     errors: int
     warnings: int
     infos: int
-    acknowledged: int
+    acknowledged: Annotated[int, Field(description="Findings that the document acknowledges with a reason.")]
 
 
 @dataclass(frozen=True, slots=True)
 class PlanSummary(Figures):
-    """A plan in a list."""
+    """A plan in the list."""
 
     name: str
     version: int
-    etag: str
+    etag: ETag
     created_at: datetime
     updated_at: datetime
 
 
 @dataclass(frozen=True, slots=True)
-class VersionSummary(Figures):
-    """A version in a history."""
+class PlanList(ResultPage[PlanSummary]):
+    """One page of the list of plans."""
 
-    number: int
-    etag: str
+    items: Annotated[tuple[PlanSummary, ...], Field(serialization_alias="plans")]
+
+
+@dataclass(frozen=True, slots=True)
+class VersionSummary(Figures):
+    """A version in the history."""
+
+    number: Annotated[int, Field(serialization_alias="version")]
+    etag: ETag
     created_at: datetime
     comment: str | None
     core_version: str
@@ -118,15 +132,15 @@ class VersionSummary(Figures):
 
 
 @dataclass(frozen=True, slots=True)
-class DeletedPlan:
-    """A plan that can still be restored. Several may have had one name: the number tells them apart."""
+class DeletedPlan(Answer):
+    """A plan that was deleted and can be restored."""
 
-    id: int
+    id: Annotated[int, Field(description="Its number, which distinguishes plans that had the same name.")]
     name: str
     version: int
     qsg: str
-    saved_at: datetime
-    comment: str | None
+    saved_at: Annotated[datetime, Field(description="When its last version was saved.")]
+    comment: Annotated[str | None, Field(description="The remark of its last version.")]
     deleted_at: datetime
 
 

@@ -1,6 +1,6 @@
 """Differences between two JSON values: two versions of a document, or of a result.
 
-Objects that carry a name are matched by it, wherever they stand in their list, so that a
+Objects that have a name are matched by it, wherever they are in their list, so that a
 queue moved up a line is no difference. Their place is then written with the name:
 `/structures/APP1/queues/Q1/backlog`.
 """
@@ -9,29 +9,34 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Annotated, Literal
+
+from pydantic import Field
 
 from planner_core.document.problems import escape_pointer
+from planner_core.wire import Answer
 
 _KEYS = ("name", "code")
 
 
 @dataclass(frozen=True, slots=True)
-class Difference:
-    """One difference: where, which kind, and both values (None where there is none)."""
+class Difference(Answer):
+    """One difference; a value that is missing on one side is null there."""
 
-    pointer: str
+    pointer: Annotated[
+        str,
+        Field(
+            description="JSON pointer; items of lists are named where they have a name.",
+            examples=["/structures/APP1/queues/Q1/backlog"],
+        ),
+    ]
     kind: Literal["added", "removed", "changed"]
     before: object
     after: object
 
-    def as_json(self) -> dict[str, object]:
-        """JSON-ready."""
-        return {"pointer": self.pointer, "kind": self.kind, "before": self.before, "after": self.after}
-
 
 def differences(before: object, after: object) -> tuple[Difference, ...]:
-    """All differences, in the order of `before`, then what only `after` has."""
+    """Return all differences in the order of `before`, then the members that only `after` has."""
     return tuple(_compare("", before, after))
 
 
