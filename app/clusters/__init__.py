@@ -1,1 +1,1 @@
-"""Cluster decisions: which instance gets a message, the load on structures, and why messages wait."""
+"""Cluster decisions: the destination of a message, the load on structures, and the reasons why messages wait."""

@@ -1,4 +1,4 @@
-"""Clusters over REST. Nothing here catches an error: app/web/problems.py says what each one becomes."""
+"""Clusters over REST; app/web/problems.py turns errors into answers."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""The commands `cfplan cluster ...`: where a cluster sends its messages.
+"""The commands `cfplan cluster ...`.
 
-What computes the answers is imported when a command runs, so that all other commands start without it.
+The core is imported when a command runs, so that other commands start without it.
 """
 
 from __future__ import annotations
@@ -33,11 +33,16 @@ if TYPE_CHECKING:
 
 def add(commands: Command, parser_class: Parser) -> None:
     """Add the commands to the command line."""
-    verb = verbs_of(commands, parser_class, "cluster", "Clusters: where messages go.")
+    verb = verbs_of(
+        commands,
+        parser_class,
+        "cluster",
+        "Clusters: destinations of messages, load on structures, waiting messages.",
+    )
 
     decided = verb("decide", "Choose among the instances of a clustered queue, step by step.", _decide)
     decided.add_argument(
-        "file", metavar="FILE", help="what the sender sees (YAML or JSON); - for standard input"
+        "file", metavar="FILE", help="the queue as the sender sees it (YAML or JSON); - for standard input"
     )
     add_json(decided)
     add_fail_on(decided)
@@ -54,7 +59,7 @@ def _elimination_order() -> type[Question]:
 
 def _add_load(verb: Command) -> None:
     loaded = verb(
-        "load", "What the clusters of a plan put on its structures, normally and when something fails.", _load
+        "load", "The load of a plan's clusters on its structures, normally and during each failure.", _load
     )
     loaded.add_argument("file", metavar="PLAN", help="the plan document; - for standard input")
     add_json(loaded)
@@ -119,16 +124,16 @@ def _lines(found: DecisionAnswer) -> Iterator[str]:
             continue
         yield f"{step.step:>4}  {step.title} ({step.attribute})"
         for item in step.eliminated:
-            yield f"        out: {item.candidate.label}: {item.reason}"
+            yield f"        eliminated: {item.candidate.label}: {item.reason}"
         if step.note:
             yield f"        {step.note}"
         if step.eliminated:
-            yield f"        left: {', '.join(candidate.label for candidate in step.kept) or 'nobody'}"
+            yield f"        remaining: {', '.join(candidate.label for candidate in step.kept) or 'none'}"
     for left_out in decision.dropped:
         yield f"not a candidate: {left_out.what}: {left_out.reason}"
     if found.message is not None:
         yield f"message: {found.message.sentence}"
-    yield f"chosen: {', '.join(found.chosen) or 'nobody: the put fails'}"
+    yield f"chosen: {', '.join(found.chosen) or 'none: the put fails'}"
     for candidate, each in zip(decision.chosen, found.destinations, strict=True):
         puts = (
             f", {each.puts} of the puts"

@@ -1,4 +1,4 @@
-"""A decision as people see it: what the sender sees, who goes out in which step, who is left."""
+"""The page of a decision: the input, the eliminations of each step, and the destinations."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ MOST_PROBLEMS, MOST_SHOWN = 20, 200
 
 @dataclass(frozen=True, slots=True)
 class DecisionForm:
-    """What the form holds."""
+    """The input of the form."""
 
     text: str
     mode: Mode
@@ -38,7 +38,7 @@ class DecisionForm:
 
 @dataclass(frozen=True, slots=True)
 class DecisionStepRow:
-    """A step: its number, what it looks at, who goes out and why."""
+    """A step with the candidates it eliminates."""
 
     number: str
     title: str
@@ -51,7 +51,7 @@ class DecisionStepRow:
 
 @dataclass(frozen=True, slots=True)
 class DecisionView:
-    """Everything beside the form."""
+    """The answer, arranged for the page."""
 
     summary: str
     queue: str
@@ -73,18 +73,18 @@ class DecisionView:
 
 @dataclass(frozen=True, kw_only=True)
 class DecidePage(Page):
-    """What the sender sees, and what it chooses."""
+    """The input of a decision, and its answer."""
 
-    sent: Annotated[DecisionForm, "What the form holds"]
+    sent: Annotated[DecisionForm, "The input of the form"]
     examples: Annotated[tuple[ExampleFile, ...], "Files to begin with"]
     modes: Annotated[tuple[tuple[Mode, str], ...], "The two orders"]
-    problems: Annotated[tuple[FieldProblem, ...], "What cannot be read; empty when there is an answer"]
-    shown: Annotated[DecisionView | None, "The answer; None when something must be mended"]
+    problems: Annotated[tuple[FieldProblem, ...], "Errors of the input; empty if there is an answer"]
+    shown: Annotated[DecisionView | None, "The answer; None if there are errors"]
 
 
 @router.get(PATH)
 def show(request: Request, example: str = "", mode: str = "seed") -> Response:
-    """An example, answered."""
+    """Show an example with its answer."""
     found = next((each for each in EXAMPLES if each.name == example), EXAMPLES[0])
     return _page(request, DecisionForm(found.text, _mode(mode), found.name))
 
@@ -98,7 +98,7 @@ async def _sent(request: Request) -> DecisionForm:
 
 @router.post(PATH)
 def choose(request: Request, sent: Annotated[DecisionForm, Depends(_sent)]) -> Response:
-    """The file that was sent."""
+    """Answer the form."""
     return _page(request, sent)
 
 
@@ -126,21 +126,19 @@ def _page(request: Request, sent: DecisionForm) -> Response:
 
 
 def shown(found: DecisionAnswer) -> DecisionView:
-    """The answer arranged for the page."""
-    left = _names(found.chosen) or "nobody: the put fails"
+    """Arrange the answer for the page."""
+    left = _names(found.chosen) or "none: the put fails"
     queue = found.queue or "the queue"
     deciding = found.decision.deciding
     return DecisionView(
         summary=f"Messages for {queue} go to {left}."
         if found.chosen
-        else f"A put to {queue} fails: nobody is left.",
+        else f"A put to {queue} fails: no destination remains.",
         queue=queue,
         chosen=left,
-        deciding=f"by step {deciding.step}, {deciding.attribute}"
-        if deciding
-        else "no step decides: all are equal",
+        deciding=f"by step {deciding.step}, {deciding.attribute}" if deciding else "all candidates are equal",
         other_mode=MODE_NAMES[found.other_mode.mode],
-        other=_names(found.other_mode.chosen) or "nobody: the put fails",
+        other=_names(found.other_mode.chosen) or "none: the put fails",
         differs=any(item.code == "CLUSTER_MODES_DIFFER" for item in found.findings),
         chart=steps_chart(found),
         steps=tuple(_step(step) for step in found.steps),
@@ -167,6 +165,6 @@ def _step(step: DecisionStep) -> DecisionStepRow:
         attribute=step.attribute,
         is_reached=step.reached,
         out=tuple((each.label, each.reason) for each in step.eliminated[:MOST_SHOWN]),
-        left=("all" if not step.eliminated else ", ".join(kept) or "nobody") if step.reached else "",
+        left=("all" if not step.eliminated else ", ".join(kept) or "none") if step.reached else "",
         note=step.note,
     )

@@ -1,4 +1,4 @@
-"""How clusters are described in OpenAPI: what the handlers read and write themselves."""
+"""Schemas and examples of clusters for OpenAPI."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ DECIDE, LOAD, EXPLAIN = (f"/api/v1/cluster/{answer}" for answer in ("decide", "l
 
 
 def add(whole: dict[str, Any]) -> None:
-    """Put the components and examples into the whole description; it is called when first asked for."""
+    """Add the schemas of request bodies, and the examples."""
     put_schemas(
         whole,
         document_schemas("DecisionInput", json_schema()),

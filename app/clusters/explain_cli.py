@@ -25,7 +25,9 @@ if TYPE_CHECKING:
 
 def add(verb: Command) -> None:
     """Add the command."""
-    made = verb("explain", "Why messages on the cluster transmission queue were not re-allocated.", _explain)
+    made = verb(
+        "explain", "Explain why messages on the cluster transmission queue were not re-allocated.", _explain
+    )
     made.add_argument(
         "files",
         metavar="FILE",
@@ -74,8 +76,8 @@ def _lines(found: WaitingExplanation) -> Iterator[str]:
         if channel.next_retry:
             yield f"    {channel.next_retry.explanation}"
     for each in found.messages:
-        queue = each.queue or "no queue named"
-        yield f"{each.number:>6}  {queue} for {each.queue_manager or 'nobody named'}: {REASONS[each.reason]}"
+        queue = each.queue or "no queue name"
+        yield f"{each.number:>6}  {queue} for {each.queue_manager or 'no queue manager'}: {REASONS[each.reason]}"
         yield f"        {each.explanation}"
     for problem in found.problems:
         yield f"{problem.text}, line {problem.line}: {problem.message}"

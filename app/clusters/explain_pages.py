@@ -1,4 +1,4 @@
-"""The page that says why messages on a cluster transmission queue were not re-allocated."""
+"""The page that explains why messages on a cluster transmission queue were not re-allocated."""
 
 from __future__ import annotations
 
@@ -23,33 +23,31 @@ router = APIRouter(include_in_schema=False)
 
 PATH = "/cluster/explain"
 LARGEST_TEXT_BYTES: Final = 8 * 2**20
-"""Of a text that is typed into a box; files may be as large as a request may be."""
+"""Limit of a text in a box; files may be as large as a request."""
 SHOWN_TEXT: Final = 200_000
-"""A longer text is not put back into its box."""
+"""A longer text is not shown in its box again: the page would take seconds to load."""
 _MOST_FILES = 50
 
 
 @dataclass(frozen=True, kw_only=True)
 class ExplainPage(Page):
-    """The form, and what there is to say about what was given."""
+    """The form, and the explanation of the messages."""
 
-    action: Annotated[str, "Where the form is sent"]
+    action: Annotated[str, "Address of the form"]
     displays: Annotated[FormField, "The box for displays"]
     messages: Annotated[FormField, "The box for the browse"]
     boxes: Annotated[tuple[FormField, ...], "Queue, times, order of eliminations"]
-    is_unfolded: Annotated[bool, "Whether one of these was given or is wrong"]
-    files: Annotated[tuple[str, ...], "Names of the files that were sent, which no form can repeat"]
-    examples: Annotated[tuple[ExplanationExample, ...], "Examples that come with the application"]
-    example: Annotated[ExplanationExample | None, "The example that is shown; None where something else is"]
-    shown: Annotated[
-        ExplanationView | None, "The answer; None when nothing was asked or something must be mended"
-    ]
-    wrong: Annotated[tuple[str, ...], "What is wrong with what was sent"]
+    is_unfolded: Annotated[bool, "Whether one of these has a value or an error"]
+    files: Annotated[tuple[str, ...], "Names of the sent files; a browser cannot fill them in again"]
+    examples: Annotated[tuple[ExplanationExample, ...], "The examples"]
+    example: Annotated[ExplanationExample | None, "The example of the page, if it shows one"]
+    shown: Annotated[ExplanationView | None, "The answer; None for an empty form or one with errors"]
+    wrong: Annotated[tuple[str, ...], "Errors of the form"]
 
 
 @router.get(PATH)
 def form(request: Request) -> Response:
-    """The form, empty or filled with an example and answered."""
+    """Show the form, empty or with an example and its answer."""
     name = request.query_params.get("example")
     if name is None:
         return render(request, "clusters/explain.html", _page({}))
@@ -62,7 +60,7 @@ def form(request: Request) -> Response:
 
 @router.post(PATH)
 async def ask(request: Request) -> Response:
-    """Answer what was typed into the boxes and what stands in the files."""
+    """Answer the texts in the boxes and in the files."""
     form = await read_posted(
         request, largest_bytes=LARGEST_TEXT_BYTES, most_files=_MOST_FILES, most_fields=_MOST_FILES
     )
@@ -130,17 +128,17 @@ def _page(
     boxes = (
         box(
             "queue",
-            "Queue of messages that name none",
+            "Queue of messages without a queue name",
             "name",
             "For browses without the transmission queue header.",
         ),
         box(
             "failed_at",
-            "Channels failed first at",
+            "First failure of the channels",
             "text",
-            "Such as 2026-11-21T12:00:00Z; without a zone UTC.",
+            "Such as 2026-11-21T12:00:00Z; UTC if you enter no zone.",
         ),
-        box("browsed_at", "Browse and displays taken at", "text", "The same way."),
+        box("browsed_at", "Time of browse and displays", "text", "In the same format."),
         FormField(
             "mode",
             "Order of eliminations",
@@ -158,13 +156,13 @@ def _page(
             "displays",
             "Displays of the sending queue manager",
             "text",
-            "DISPLAY CLUSQMGR(*) ALL, QCLUSTER(*) ALL, CHSTATUS(*) ALL and QMGR, out of runmqsc, the console or CSQUTIL.",
+            "DISPLAY CLUSQMGR(*) ALL, QCLUSTER(*) ALL, CHSTATUS(*) ALL and QMGR, from runmqsc, the console or CSQUTIL.",
         ),
         messages=box(
             "messages",
             "Browse of its cluster transmission queue",
             "text",
-            "What amqsbcg prints, CSV with a heading, or JSON.",
+            "Output of amqsbcg, CSV with a heading, or JSON.",
         ),
         boxes=boxes,
         is_unfolded=any(each.error or (each.value and each.name != "mode") for each in boxes)

@@ -1,4 +1,4 @@
-"""The explanation of waiting messages as the page shows it: bars by channel, messages alike together, steps as a grid."""
+"""The explanation of waiting messages as the page shows it: a bar chart, groups of messages, and a grid of steps."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _UNNAMED: Final = "no channel"
 
 @dataclass(frozen=True, slots=True)
 class MessageGroup:
-    """Messages that are alike: one channel, one queue, one reason, one explanation."""
+    """Messages of one channel and queue with the same explanation."""
 
     count: int
     channel: str
@@ -49,7 +49,7 @@ class MessageGroup:
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """A candidate in a step: what was looked at, and whether it went out here or before."""
+    """A candidate in a step: the compared value, and whether this or an earlier step eliminated it."""
 
     value: str
     is_out: bool
@@ -58,7 +58,7 @@ class Cell:
 
 @dataclass(frozen=True, slots=True)
 class GridRow:
-    """A candidate on its way through the steps."""
+    """A candidate in all steps."""
 
     label: str
     cells: tuple[Cell, ...]
@@ -67,7 +67,7 @@ class GridRow:
 
 @dataclass(frozen=True, slots=True)
 class Grid:
-    """The elimination for one queue: a row a candidate, a column a step."""
+    """The elimination for one queue: a row for each candidate, a column for each step."""
 
     queue: str
     steps: tuple[DecisionStep, ...]
@@ -78,7 +78,7 @@ class Grid:
 
 @dataclass(frozen=True, slots=True)
 class ExplanationView:
-    """All that the page shows of an answer."""
+    """The answer, arranged for the page."""
 
     summary: str
     queue_manager: str
@@ -87,7 +87,7 @@ class ExplanationView:
     channels: tuple[WaitingChannel, ...]
     channels_left_out: int
     reasons: tuple[tuple[Reason, str], ...]
-    """Those that occur, as columns of the table."""
+    """The reasons that occur, as columns of the table."""
     groups: tuple[MessageGroup, ...]
     groups_left_out: int
     grids: tuple[Grid, ...]
@@ -99,7 +99,7 @@ class ExplanationView:
 
 
 def shown(found: WaitingExplanation) -> ExplanationView:
-    """An explanation as the page shows it."""
+    """Arrange an explanation for the page."""
     groups = _groups(found.messages)
     counts = found.counts
     reasons = tuple((reason, title) for reason, title in REASONS.items() if counts[reason])
@@ -201,12 +201,12 @@ def _grid(found: QueueDecision) -> Grid:
         rows.append(GridRow(candidate.label, tuple(cells), candidate in decision.chosen))
     chosen = ", ".join(each.label for each in decision.chosen)
     result = (
-        f"Left: {chosen}."
+        f"Remaining: {chosen}."
         if chosen
-        else "Nobody is left: an attempt fails, and messages stay where they are."
+        else "No destination remains: an attempt fails, and messages stay where they are."
     )
     reasons = tuple(
-        f"Step {step.step}: {each.candidate.label} goes out, since {each.reason}."
+        f"Step {step.step} eliminates {each.candidate.label}: {each.reason}."
         for step in steps
         for each in step.eliminated
     )
@@ -214,7 +214,7 @@ def _grid(found: QueueDecision) -> Grid:
 
 
 def value_in(step: str, candidate: Candidate) -> str:
-    """What a step looks at in a candidate."""
+    """Return the value that a step compares."""
     return {
         "channel_rank": str(candidate.channel_rank),
         "queue_rank": str(candidate.instance.rank),

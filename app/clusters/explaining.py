@@ -1,4 +1,4 @@
-"""Why messages were not re-allocated: from files, forms and requests to the answer."""
+"""The explanation of waiting messages, from files, forms and requests."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _MOST_PROBLEMS = 5
 
 
 class ExplanationExample(NamedTuple):
-    """Two files in app/examples/waiting, displays and a browse, and what they show."""
+    """Displays and a browse in app/examples/waiting."""
 
     name: str
     title: str
@@ -35,12 +35,12 @@ class ExplanationExample(NamedTuple):
 
     @property
     def displays(self) -> str:
-        """The displays as they stand in the file."""
+        """Return the text of the displays."""
         return example_files.text_of(_FOLDER, self.displays_file)
 
     @property
     def messages(self) -> str:
-        """The browse as it stands in the file."""
+        """Return the text of the browse."""
         return example_files.text_of(_FOLDER, self.messages_file)
 
 
@@ -48,14 +48,14 @@ EXAMPLES = (
     ExplanationExample(
         "runmqsc",
         "Two channels are retrying",
-        "runmqsc and amqsbcg: a rank that holds messages, one that is pinned, one that waits for the next retry.",
+        "runmqsc and amqsbcg: messages held by a rank, tied to a queue manager, or waiting for the next retry.",
         "displays.txt",
         "browse.txt",
     ),
     ExplanationExample(
         "zos",
         "A stopped channel in doubt",
-        "CSQUTIL on z/OS and a browse as CSV: nobody tries the channel any more, and one instance is PUT(DISABLED).",
+        "CSQUTIL on z/OS and a browse as CSV: the channel is no longer retried, and one instance is PUT(DISABLED).",
         "displays-zos.txt",
         "browse-zos.csv",
     ),
@@ -121,8 +121,8 @@ def answer(
 
 
 def _nothing(browse: Browse) -> str:
-    said = [f"line {each.line}: {each.message}" for each in browse.problems[:_MOST_PROBLEMS]]
-    return "; ".join(["holds no message", *said])
+    problems = [f"line {each.line}: {each.message}" for each in browse.problems[:_MOST_PROBLEMS]]
+    return "; ".join(["has no messages", *problems])
 
 
 def _time(text: str, field: str) -> datetime | None:
@@ -130,15 +130,15 @@ def _time(text: str, field: str) -> datetime | None:
         return None
     made = instant(text)
     if made is None:
-        _invalid(field, f"{text[:40]!r} is no time such as 2026-11-21T12:03:20Z")
+        _invalid(field, f"{text[:40]!r} is not a time such as 2026-11-21T12:03:20Z")
     return made
 
 
 def read_text(path: Path) -> str:
-    """The text of a file: UTF-8, else every byte as a character.
+    """Return the text of a file: UTF-8, else every byte as a character.
 
     Raises:
-        InputInvalid: It cannot be read, or is too large.
+        InputInvalid: The file cannot be read, or is too large.
     """
     try:
         with path.open("rb") as file:
@@ -152,7 +152,7 @@ def read_text(path: Path) -> str:
 
 
 def text_of(data: bytes) -> str:
-    """Bytes as text: UTF-8, else every byte as a character."""
+    """Return bytes as text: UTF-8, else every byte as a character."""
     try:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError:

@@ -1,6 +1,6 @@
-"""Where a sender's messages go, normally and while something fails: bands as wide as their rates, for an SVG.
+"""The flow chart of a sender's messages, normally and during a failure.
 
-From the sender to queue managers, from those to the queues that really hold the messages.
+Bands as wide as their rates lead from the sender to queue managers, and from these to the queues that store the messages.
 """
 
 from __future__ import annotations
@@ -11,18 +11,18 @@ from dataclasses import dataclass
 from planner_core.clusters.load import FlowDuringFailure, FlowLoad, InstanceDuringFailure, InstanceLoad
 
 MOST_INSTANCES = 16
-"""With more of them there is no picture; the tables have all."""
+"""Limit of the chart; the tables have all instances."""
 _WIDE_PANEL, _GAP, _NARROW = 404, 52, 358
 _TOP, _LABEL, _THICK, _THIN = 30, 18, 78.0, 1.5
 _NODE = 5
 _SENDER, _QUEUES = 78.0, 104.0
-"""Room for the names at both ends."""
+"""Space for the names at both ends."""
 _CHARACTERS, _LABEL_WIDE, _LABEL_NARROW = 11, 17, 14
 
 
 @dataclass(frozen=True, slots=True)
 class Band:
-    """What flows between two nodes, as a stroke of that width."""
+    """The flow between two nodes, as a stroke."""
 
     path: str
     width: float
@@ -45,7 +45,7 @@ class Node:
 
 @dataclass(frozen=True, slots=True)
 class Panel:
-    """One situation."""
+    """The flow in one situation."""
 
     title: str
     x: float
@@ -53,12 +53,12 @@ class Panel:
     bands: tuple[Band, ...]
     nodes: tuple[Node, ...]
     stops: tuple[tuple[float, float], ...]
-    """Where what is sent waits, for want of a channel."""
+    """Ends of the bands that wait because no channel works."""
 
 
 @dataclass(frozen=True, slots=True)
 class FlowChartLayout:
-    """Both situations, for one width."""
+    """Both panels, for one width of the page."""
 
     id: str
     kind: str
@@ -69,7 +69,7 @@ class FlowChartLayout:
 
 @dataclass(frozen=True, slots=True)
 class FlowChart:
-    """The flow before and after, for wide and narrow pages, and in words."""
+    """The flow normally and during a failure, for wide and narrow pages, and in words."""
 
     title: str
     description: str
@@ -87,14 +87,14 @@ class _Part:
 
 
 def flow_chart(flow: FlowLoad, failure: FlowDuringFailure | None, *, nth: int) -> FlowChart | None:
-    """The picture of a flow and of one failure of it; None where there is too much for one."""
+    """Return the chart of a flow and of one failure; None if it has too many instances, or no messages."""
     before = _parts(flow.instances, shared=_shared_names(flow))
     if not 0 < len(before) <= MOST_INSTANCES or not flow.rate_per_s:
         return None
     panels = [("Normally", before)]
     if failure is not None:
         panels.append(
-            (f"While {failure.label} is away", _parts(failure.instances, shared=_shared_names(flow)))
+            (f"While {failure.label} is unavailable", _parts(failure.instances, shared=_shared_names(flow)))
         )
     sender = flow.sender or "sender"
     return FlowChart(
@@ -106,7 +106,7 @@ def flow_chart(flow: FlowLoad, failure: FlowDuringFailure | None, *, nth: int) -
 
 
 def plain_rate(value: float) -> str:
-    """A rate for people: no more digits than it needs."""
+    """Return a rate with no more digits than necessary."""
     return f"{value:,.1f}".rstrip("0").rstrip(".").replace(",", "\N{NARROW NO-BREAK SPACE}")
 
 
@@ -229,7 +229,7 @@ def _panel(
 def _queue_tops(
     parts: Sequence[_Part], tops: Sequence[float], thick: Sequence[float], sums: Mapping[str, float]
 ) -> dict[str, float]:
-    """Each queue beside the middle of its queue managers, none above another."""
+    """Return the top of each queue: next to the middle of its queue managers, without overlap."""
     found: dict[str, float] = {}
     free = float(_TOP + _LABEL)
     for name, whole in sums.items():
@@ -244,7 +244,7 @@ def _queue_tops(
 
 
 def _manager(part: _Part, *, is_wide: bool) -> str:
-    """Name and rate, no longer than there is room for beside the names of the queues."""
+    """Return name and rate, short enough to end before the names of the queues."""
     if part.is_reached:
         figure = f" {plain_rate(part.rate)}/s"
     else:

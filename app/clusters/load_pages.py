@@ -1,4 +1,4 @@
-"""What the clusters of a plan put on its structures, as people see it: a plan in, the flow before and after out."""
+"""The page of the load of clusters on structures."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ router = APIRouter(include_in_schema=False)
 PATH = "/cluster/load"
 MOST_PROBLEMS = 20
 LARGEST_SHOWN = 200_000
-"""A longer document is not put back into the box."""
+"""A longer document is not shown in its box again: the page would take seconds to load."""
 
 
 @dataclass(frozen=True, slots=True)
 class LoadForm:
-    """What the form holds."""
+    """The input of the form."""
 
     text: str
     chosen: str
@@ -36,18 +36,18 @@ class LoadForm:
 
 @dataclass(frozen=True, kw_only=True)
 class LoadPage(Page):
-    """A plan, and what its clusters put on its structures."""
+    """A plan, and the load of its clusters on its structures."""
 
-    sent: Annotated[LoadForm, "What the form holds"]
-    problems: Annotated[tuple[FieldProblem, ...], "What is wrong; empty when there is an answer"]
+    sent: Annotated[LoadForm, "The input of the form"]
+    problems: Annotated[tuple[FieldProblem, ...], "Errors of the plan; empty if there is an answer"]
     qsg: Annotated[str, "Name of the group; empty without an answer"]
-    clusters: Annotated[ClusterLoadView | None, "The answer; None when something must be mended"]
-    findings: Annotated[tuple[FindingView, ...], "What there is to say about the clusters"]
+    clusters: Annotated[ClusterLoadView | None, "The answer; None if there are errors"]
+    findings: Annotated[tuple[FindingView, ...], "Findings about the clusters"]
 
 
 @router.get(PATH)
 def show(request: Request) -> Response:
-    """The example."""
+    """Show the example."""
     return _page(request, LoadForm(example_text(CLUSTERED), "", is_example=True))
 
 
@@ -59,8 +59,8 @@ async def _sent(request: Request) -> LoadForm:
 
 
 @router.post(PATH)
-def work_out(request: Request, sent: Annotated[LoadForm, Depends(_sent)]) -> Response:
-    """The plan that was sent."""
+def calculate(request: Request, sent: Annotated[LoadForm, Depends(_sent)]) -> Response:
+    """Calculate the load for the plan in the form."""
     return _page(request, sent)
 
 
@@ -78,7 +78,7 @@ def _page(request: Request, sent: LoadForm) -> Response:
     except PlanRefused as error:
         problems = tuple(FieldProblem(item.field or "", item.message) for item in error.findings)
     page = LoadPage(
-        title="The load of a cluster on structures",
+        title="Load of clusters on structures",
         section="whatif",
         sent=sent if len(sent.text) <= LARGEST_SHOWN else LoadForm("", sent.chosen, sent.is_example),
         problems=problems,

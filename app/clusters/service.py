@@ -1,4 +1,4 @@
-"""From the bytes of an input to the answer about a cluster."""
+"""Decisions and loads of clusters, from files, forms and requests."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ EXAMPLES = (
         "cluster",
         "retrying",
         "A channel is retrying",
-        "Two of three instances are left, and share the messages.",
+        "Two of three instances remain and share the messages.",
     ),
     ExampleFile(
         "cluster",
@@ -37,22 +37,22 @@ EXAMPLES = (
         "cluster",
         "orders-differ",
         "Article and reference differ",
-        "The instance of the highest rank is PUT(DISABLED): one order fails, the other goes on.",
+        "The instance with the highest rank is PUT(DISABLED): one order fails, the other continues.",
     ),
     ExampleFile(
         "cluster",
         "shared-queue",
         "A group among the destinations",
-        "IBM's own case: three of four destinations are one and the same shared queue.",
+        "IBM's own case: three of four destinations are the same shared queue.",
     ),
 )
 
 
 def read_yaml_or_json(text: bytes) -> DecisionFile:
-    """Read an input as people write it.
+    """Read an input in YAML or JSON.
 
     Raises:
-        InputInvalid: It is no input of a decision; every problem with its place.
+        InputInvalid: With each error and its place.
     """
     if len(text) > LARGEST_FILE_BYTES:
         _invalid(f"it is larger than {LARGEST_FILE_BYTES} bytes")
@@ -65,7 +65,7 @@ def read_yaml_or_json(text: bytes) -> DecisionFile:
 
 
 def read_file(path: Path) -> DecisionFile:
-    """Read a file of the command line."""
+    """Read an input from a file."""
     try:
         with path.open("rb") as file:
             return read_yaml_or_json(file.read(LARGEST_FILE_BYTES + 1))
@@ -75,7 +75,7 @@ def read_file(path: Path) -> DecisionFile:
 
 
 def decide_text(text: bytes, *, mode: Mode = "seed") -> DecisionAnswer:
-    """Decide on what a person typed or brought."""
+    """Decide on an input in YAML or JSON."""
     return answer(read_yaml_or_json(text), mode=mode)
 
 
@@ -83,7 +83,7 @@ def decide_json(body: bytes, *, mode: Mode) -> DecisionAnswer:
     """Decide on the body of a request.
 
     Raises:
-        InputInvalid: Not JSON, or no input of a decision.
+        InputInvalid: The body is not JSON, or not an input of a decision.
     """
     try:
         parsed = parse_json(body)

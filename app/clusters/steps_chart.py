@@ -1,6 +1,6 @@
-"""The eliminations as a picture: a line for each destination that runs until it goes out; coordinates for an SVG.
+"""The chart of eliminations: a line for each destination that ends at the step that eliminates it.
 
-The table beside it has the same in words, so that the picture carries nothing alone.
+The table next to it has the same in words.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from planner_core.clusters.answer import CandidateValues, DecisionAnswer
 from planner_core.clusters.model import Destination
 
 MOST_LANES = 24
-"""More destinations than this are in the table only."""
+"""Further destinations are only in the table."""
 _WIDE, _NARROW = 860, 358
 _HEAD, _LANE_WIDE, _LANE_NARROW = 46, 27, 36
 _LABELS, _ENDS = 178, 74
@@ -35,7 +35,7 @@ _CHARACTERS = 24
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """A step: where it stands, and what it looks at."""
+    """A step: its place, and the attribute it compares."""
 
     x: float
     number: str
@@ -46,7 +46,7 @@ class Column:
 
 @dataclass(frozen=True, slots=True)
 class Value:
-    """What a destination has at a step."""
+    """The value of a destination at a step."""
 
     x: float
     text: str
@@ -54,7 +54,7 @@ class Value:
 
 @dataclass(frozen=True, slots=True)
 class Lane:
-    """A destination: its line, where it ends and how."""
+    """The line of a destination."""
 
     y: float
     label: str
@@ -69,7 +69,7 @@ class Lane:
 
 @dataclass(frozen=True, slots=True)
 class StepsChartLayout:
-    """One drawing, for one width."""
+    """The chart, for one width of the page."""
 
     id: str
     kind: str
@@ -93,7 +93,7 @@ class StepsChart:
 
 
 def steps_chart(answer: DecisionAnswer) -> StepsChart:
-    """The picture of an answer."""
+    """Return the chart of an answer."""
     candidates = answer.candidates[:MOST_LANES]
     return StepsChart(
         title=f"Destinations of {answer.queue or 'the queue'}, step by step",
@@ -105,7 +105,7 @@ def steps_chart(answer: DecisionAnswer) -> StepsChart:
 
 
 def value_at(step: str, item: CandidateValues) -> str:
-    """What a step looks at in a destination."""
+    """Return the value that a step compares."""
     values = {
         "local": "local" if item.local else "remote",
         "channel_rank": item.channel_clwlrank,
@@ -181,9 +181,9 @@ def _cut(text: str) -> str:
 
 def _in_words(answer: DecisionAnswer) -> str:
     parts = [
-        f"Step {step.step} puts out {', '.join(item.label for item in step.eliminated[:MOST_LANES])}."
+        f"Step {step.step} eliminates {', '.join(item.label for item in step.eliminated[:MOST_LANES])}."
         for step in answer.steps
         if step.eliminated
     ]
-    left = ", ".join(item.label for item in answer.destinations[:MOST_LANES]) or "nobody"
-    return " ".join([*parts, f"Left: {left}."])
+    left = ", ".join(item.label for item in answer.destinations[:MOST_LANES]) or "none"
+    return " ".join([*parts, f"Remaining: {left}."])

@@ -1,4 +1,4 @@
-"""What there is to say about a choice: where sources part, what keeps messages waiting, what was assumed."""
+"""Findings about a choice: where the sources differ, which attributes keep messages waiting, and the assumptions."""
 
 from __future__ import annotations
 
@@ -15,25 +15,25 @@ RANK_STEPS = ("channel_rank", "queue_rank")
 
 
 def other_mode(mode: Mode) -> Mode:
-    """The order that was not asked for."""
+    """Return the other order of eliminations."""
     return "ibm" if mode == "seed" else "seed"
 
 
 def remarks(decision: Decision, *, other: Decision | None = None, field: str = "") -> Iterator[Finding]:
-    """Findings about one choice.
+    """Yield findings about one choice.
 
     Args:
         decision: The choice.
-        other: The same in the other mode; None: it is worked out.
-        field: JSON pointer to what the choice is about.
+        other: The choice in the other mode; None: it is made here.
+        field: JSON pointer to the instances.
     """
-    beside = other or decide(decision.situation, mode=other_mode(decision.mode))
+    compared = other or decide(decision.situation, mode=other_mode(decision.mode))
     queue = decision.situation.queue or "the queue"
-    if (set(beside.chosen), beside.failure) != (set(decision.chosen), decision.failure):
+    if (set(compared.chosen), compared.failure) != (set(decision.chosen), decision.failure):
         yield finding(
             "CLUSTER_MODES_DIFFER",
-            f"For {queue} {MODE_NAMES[decision.mode]} gives {outcome_words(decision)}, {MODE_NAMES[beside.mode]} "
-            f"{outcome_words(beside)}.",
+            f"For {queue} {MODE_NAMES[decision.mode]} gives {outcome_words(decision)}, {MODE_NAMES[compared.mode]} "
+            f"{outcome_words(compared)}.",
             field=field or None,
         )
     if decision.failure == "no_destination":
@@ -62,7 +62,7 @@ def remarks(decision: Decision, *, other: Decision | None = None, field: str = "
 
 
 def remarks_on_message(found: Reallocation | None) -> Iterator[Finding]:
-    """Findings about a message that waits."""
+    """Yield the finding about a message that waits, if there is one."""
     if found is None:
         return
     if found.reason == "not_eligible":
@@ -72,20 +72,20 @@ def remarks_on_message(found: Reallocation | None) -> Iterator[Finding]:
 
 
 def outcome_words(decision: Decision) -> str:
-    """`B, C`, or that the put fails."""
+    """Return the chosen queue managers, or that the put fails."""
     if decision.failure == "no_destination":
         return "no destination"
     return ", ".join(decision.queue_managers) if decision.chosen else "no destination (the put fails)"
 
 
 def place_of(status: Status, *, mode: Mode) -> int:
-    """Where a state stands: 0 is the most favoured."""
+    """Return the rank of a state; 0 is the most favoured."""
     tiers = TIERS_SEED if mode == "seed" else TIERS_IBM
     return next(place for place, tier in enumerate(tiers) if status in tier)
 
 
 def held_by_rank(decision: Decision) -> tuple[Candidate, ...]:
-    """Those that rank alone put out, and whose channels are in a better state than the best that was chosen."""
+    """Return the candidates that only rank eliminated, and whose channels are in a better state than the chosen ones."""
     if not decision.chosen:
         return ()
     best = min(place_of(candidate.status, mode=decision.mode) for candidate in decision.chosen)

@@ -173,7 +173,7 @@ def candidate_values(candidate: Candidate) -> CandidateValues:
 
 
 def assumptions(mode: Mode) -> tuple[Assumption, ...]:
-    """What the steps rest on."""
+    """Return the assumptions behind the steps."""
     article = tables.source("mq_reallocation", "Need to understand precedence of cluster workload attributes")
     reference = tables.source("mq_clwl_algorithm", "")
     ours = tables.source("project", "Cluster decisions")
@@ -181,7 +181,7 @@ def assumptions(mode: Mode) -> tuple[Assumption, ...]:
         return (
             Assumption(what="The eight eliminations and their order.", basis=Basis.PUBLISHED, source=article),
             Assumption(
-                what="States that the article does not name stand as in the reference; INACTIVE follows RUNNING.",
+                what="States that the article does not name are ranked as in the reference; INACTIVE follows RUNNING.",
                 basis=Basis.ASSUMED,
                 source=ours,
             ),
@@ -192,13 +192,13 @@ def assumptions(mode: Mode) -> tuple[Assumption, ...]:
     return (
         Assumption(what="Steps 1 to 3, 4a and 4b and their order.", basis=Basis.PUBLISHED, source=reference),
         Assumption(
-            what="Step 4 does not apply: it is for the cluster's own messages, of which nothing here says whom they "
-            "were sent to already.",
+            what="Step 4 does not apply: it is for the cluster's own messages, and the input does not show who has received "
+            "them already.",
             basis=Basis.ASSUMED,
             source=ours,
         ),
         Assumption(
-            what="Steps 5 to 14 and their order, from notes of the same page.",
+            what="Steps 5 to 14 and their order, from notes on the same page.",
             basis=Basis.ASSUMED,
             source=ours,
         ),

@@ -1,8 +1,8 @@
-"""The decision: candidates go out step by step, until those remain that are equal.
+"""The choice of a destination: each step eliminates candidates, until only equal ones remain.
 
-Two orders. `seed` is that of IBM's article on re-allocation (eight eliminations); `ibm` is the algorithm of the
-reference. Each step names who went out and by which value, so that the choice can be followed with the displays in
-hand. docs/how-to/cluster-decisions.md has the sources and what is assumed.
+There are two orders: `seed` is the order of IBM's article on re-allocation (eight eliminations), `ibm` the algorithm of
+the reference. Each step names the candidates it eliminates and the value that decides, so that a reader can follow it
+with the displays at hand. docs/how-to/cluster-decisions.md lists the sources and the assumptions.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ TIERS_IBM: tuple[tuple[Status, ...], ...] = (
     (Status.RETRYING,),
     (Status.REQUESTING, Status.PAUSED, Status.STOPPED, Status.SWITCHING),
 )
-"""Steps 6 to 9 of the reference: the first tier that has somebody stays."""
+"""Steps 6 to 9 of the reference: the first tier with a candidate stays."""
 NAMED_BY_SEED = (Status.RUNNING, Status.STOPPING, Status.RETRYING, Status.STOPPED)
 """The states that the article names, the most favoured first."""
 TIERS_SEED: tuple[tuple[Status, ...], ...] = (
@@ -35,8 +35,8 @@ TIERS_SEED: tuple[tuple[Status, ...], ...] = (
     (Status.INACTIVE,),
     *TIERS_IBM[1:],
 )
-"""The article's four states; those that it does not name stand with the ones they stand with in the reference, and
-INACTIVE behind RUNNING, because the article calls running channels the most favoured."""
+"""The article names four states. The others are in the tiers of the reference; INACTIVE follows RUNNING, because the
+article calls running channels the most favoured."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -97,12 +97,12 @@ class Decision:
 
 
 Survivors = tuple[Candidates, dict[Candidate, str], str]
-"""Who stays, why each other goes, and a remark."""
+"""The candidates that stay, the reason for each other one, and a note."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Rule:
-    """A step as data: what it looks at, and who survives it."""
+    """A step: the attribute it compares, and the function that selects the survivors."""
 
     id: str
     number: str
@@ -150,13 +150,15 @@ def decide(situation: Situation, *, mode: Mode = "seed") -> Decision:
 
 
 def spread(chosen: Sequence[Candidate], *, puts: int) -> dict[Candidate, int]:
-    """How many of a number of puts each of the equal destinations gets: step 14 of the reference, put by put.
+    """Return how many of a number of puts each equal destination gets: step 14 of the reference, put by put.
 
-    The channel with the lowest factor is taken, among equals the one used longest ago; its factor grows by
-    1000 / weight, of which the whole part counts.
+    Each put takes the channel with the lowest factor, or of several the one used longest ago; its factor then grows by
+    1000 / weight, rounded down.
     """
     if not chosen or puts <= 0:
         return dict.fromkeys(chosen, 0)
+    # A heap makes a put cost the logarithm of the number of channels: 100,000 puts over 1,000 channels take seconds
+    # when each put compares all of them.
     growth = [SEQUENCE_UNIT // candidate.weight for candidate in chosen]
     waiting = [
         (candidate.channel.factor, candidate.channel.last_used, place) if candidate.channel else (0, 0, place)
@@ -185,7 +187,7 @@ def _eliminations(before: Candidates, reasons: dict[Candidate, str]) -> tuple[El
 
 
 def _highest(value: Callable[[Candidate], int], words: str) -> Callable[[Candidates, Situation], Survivors]:
-    """Keep those with the highest value of an attribute."""
+    """Return a rule that keeps the candidates with the highest value of an attribute."""
 
     def survivors(pool: Candidates, _: Situation) -> Survivors:
         best = max(value(candidate) for candidate in pool)
@@ -225,7 +227,7 @@ def _local(pool: Candidates, situation: Situation) -> Survivors:
         words = (
             "The queue is PUT(DISABLED) at the sender."
             if closed
-            else "No instance of the queue at the sender."
+            else "The sender has no instance of the queue."
         )
         return pool, {}, words
     use, by = situation.queue_local_use, "of the queue"
@@ -254,7 +256,7 @@ def _not_suspended(pool: Candidates, _: Situation) -> Survivors:
 def _only_remote(
     survivors: Callable[[Candidates, Situation], Survivors],
 ) -> Callable[[Candidates, Situation], Survivors]:
-    """A rule of the reference that is for remote instances; with the sender's own among them it says nothing."""
+    """Return a rule that does nothing while the sender's own instance remains: the reference limits it to remote ones."""
 
     def unless_local(pool: Candidates, situation: Situation) -> Survivors:
         if any(candidate.is_local for candidate in pool):
@@ -298,7 +300,7 @@ def _netprty(pool: Candidates, _: Situation) -> Survivors:
 
 
 def _priority_ibm(pool: Candidates, situation: Situation) -> Survivors:
-    """Step 11 of the reference: of channels where a queue manager is chosen, of queues where a queue is."""
+    """Step 11 of the reference: CLWLPRTY of channels to choose a queue manager, of queues to choose a queue."""
     by_channel = _highest(lambda c: c.channel_priority, "CLWLPRTY")
     if situation.choosing == "queue_manager":
         return by_channel(pool, situation)
@@ -367,6 +369,6 @@ _IBM: tuple[_Rule, ...] = (
 def _rules(mode: Mode, candidates: Candidates) -> tuple[_Rule, ...]:
     if mode == "ibm":
         return _IBM
-    # The article is about what waits for a channel and leaves out the sender's own instance; where there is one, the
-    # reference's rule goes before the eight, as step 0.
+    # The article is about messages that wait for a channel, so it leaves out the sender's own instance. Where there is
+    # one, the rule of the reference comes before the eight, as step 0.
     return (_LOCAL_FIRST, *_SEED) if any(candidate.is_local for candidate in candidates) else _SEED

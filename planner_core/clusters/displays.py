@@ -1,8 +1,8 @@
-"""What the sending queue manager shows of its clusters: CLUSQMGR, QCLUSTER, CHSTATUS and QMGR, joined for decisions.
+"""Displays of the sending queue manager: CLUSQMGR, QCLUSTER, CHSTATUS and QMGR, joined for decisions.
 
-Rows are joined by QMID, and by names where a display leaves it out. The state of a channel is that of CHSTATUS, else
-that of CLUSQMGR, else INACTIVE: a channel without status is inactive. Attributes that a display leaves out have IBM's
-defaults; both are told in `assumptions`.
+Rows are joined by QMID, or by name if a display omits it. The state of a channel comes from CHSTATUS, else from
+CLUSQMGR, else it is INACTIVE: a channel without status is inactive. Attributes that a display omits have IBM's defaults;
+`assumptions` reports both.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ from planner_core.wire import Answer
 _DEFAULTS: Final = tables.constants("cluster_defaults")
 SHORT_RETRIES, SHORT_INTERVAL_S = _DEFAULTS["shortrty"].value, _DEFAULTS["shorttmr"].value
 LONG_RETRIES, LONG_INTERVAL_S = _DEFAULTS["longrty"].value, _DEFAULTS["longtmr"].value
-"""SHORTRTY, SHORTTMR, LONGRTY and LONGTMR of a cluster-receiver channel, as they are by default."""
+"""Defaults of SHORTRTY, SHORTTMR, LONGRTY and LONGTMR of a cluster-receiver channel."""
 T = TypeVar("T")
 MOST_ROUTES: Final = 20
-"""To one queue manager."""
+"""Channels to one queue manager."""
 MOST_INSTANCES: Final = 500
-"""Of one queue: far more than any cluster has, and each is joined with every channel to its queue manager."""
+"""Instances of one queue. No cluster has as many; the limit bounds the join with the channels to their queue managers."""
 _KINDS: Final = ("CLUSQMGR", "QUEUE", "CHSTATUS", "QMGR")
 _READ: Final = frozenset(
     {
@@ -80,13 +80,13 @@ class DisplayProblem(Answer):
 
 
 def assumed(what: str, basis: Basis) -> Assumption:
-    """A fact that the texts do not give, and what it rests on."""
+    """Return an assumption for something that the texts do not show."""
     return Assumption(what=what, basis=basis, source=tables.source("project", "Waiting cluster messages"))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Retries:
-    """How often and when a channel tries again. `..._left` are SHORTRTS and LONGRTS of its status; None: not shown."""
+    """Retries of a channel. `..._left` are SHORTRTS and LONGRTS of its status; None: not shown."""
 
     short: int = SHORT_RETRIES
     short_interval_s: int = SHORT_INTERVAL_S
@@ -95,7 +95,7 @@ class Retries:
     short_left: int | None = None
     long_left: int | None = None
     is_shown: bool = False
-    """Whether the four attributes were displayed; else they are the defaults."""
+    """Whether the four attributes were displayed; otherwise they are the defaults."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -108,7 +108,7 @@ class Route:
     status_from: Literal["CHSTATUS", "CLUSQMGR", "nothing"]
     retries: Retries
     is_state_unread: bool = False
-    """Whether a display says a state that was cut off or is none."""
+    """Whether a display shows a state that is cut off or unknown."""
     in_doubt: bool | None = None
     in_doubt_messages: int | None = None
     line: int = 0
@@ -126,10 +126,10 @@ class ClusterQueue:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Displays:
-    """All that was read."""
+    """The content of the displays."""
 
     queue_manager: str
-    """The sender; empty where no display says who answered."""
+    """The sender; empty if no display names it."""
     routes: tuple[Route, ...] = ()
     queues: tuple[ClusterQueue, ...] = ()
     local_use: Literal["LOCAL", "ANY"] = "LOCAL"
@@ -138,12 +138,12 @@ class Displays:
     assumptions: tuple[Assumption, ...] = ()
     problems: tuple[DisplayProblem, ...] = ()
     shows: frozenset[str] = frozenset()
-    """The kinds of display that were found."""
+    """Kinds of display among the texts."""
     queue_index: Mapping[str, tuple[ClusterQueue, ...]] = field(default_factory=dict)
     route_index: Mapping[str, tuple[Route, ...]] = field(default_factory=dict)
 
     def situation(self, queue: str) -> Situation:
-        """What the sender knows when it chooses among the instances of a queue."""
+        """Return the input of the choice among the instances of a queue."""
         instances = tuple(each.instance for each in self.queues_named(queue))
         managers = dict.fromkeys(instance.queue_manager for instance in instances)
         return Situation(
@@ -156,24 +156,24 @@ class Displays:
         )
 
     def route(self, channel: str) -> Route | None:
-        """The first row of a channel's name."""
+        """Return the first row of a channel."""
         return next((each for each in self.routes if each.channel.name == channel), None)
 
     def queues_named(self, name: str) -> tuple[ClusterQueue, ...]:
-        """The instances of a queue."""
+        """Return the instances of a queue."""
         return self.queue_index.get(name, ())
 
     def routes_to(self, queue_manager: str) -> tuple[Route, ...]:
-        """The channels to a queue manager."""
+        """Return the channels to a queue manager."""
         return self.route_index.get(queue_manager, ())
 
     def defbinds(self, queue: str) -> tuple[str, ...]:
-        """DEFBIND of the instances of a queue."""
+        """Return the different values of DEFBIND of the instances of a queue."""
         return tuple(dict.fromkeys(q.defbind for q in self.queues_named(queue) if q.defbind))
 
 
 def read_displays(texts: Iterable[tuple[str, str]]) -> Displays:
-    """Read displays out of texts, each with a name to report problems under. Never raises."""
+    """Read displays from texts; their names are for the reports of problems. Never raises."""
     return _Reading(texts).displays()
 
 
@@ -182,7 +182,7 @@ class _Reading:
         self.problems: list[DisplayProblem] = []
         self.rows: list[tuple[str, Record]] = []
         self.folded: list[str] = []
-        """Texts in small letters."""
+        """Names of texts in lower case."""
         for name, given in texts:
             text = given
             if _is_folded(given):
@@ -195,7 +195,7 @@ class _Reading:
             ]
         self.left_out: Counter[str] = Counter()
         self.unread: set[str] = set()
-        """Channels whose status says something that was not understood."""
+        """Channels with a status that could not be read."""
 
     def displays(self) -> Displays:
         self.rows = self._of_one()
@@ -229,7 +229,8 @@ class _Reading:
         )
 
     def _of_one(self) -> list[tuple[str, Record]]:
-        """The rows of one queue manager: CMDSCOPE(*) has every member of a group answer, each about its own channels."""
+        """Return the rows of one queue manager."""
+        # With CMDSCOPE(*) every member of a group answers, each about its own channels.
         answered = [row for _, row in self.rows if row.queue_manager]
         if len({row.queue_manager for row in answered}) <= 1:
             return self.rows
@@ -237,30 +238,30 @@ class _Reading:
             [row.queue_manager for row in answered if row.kind == kind]
             for kind in ("CLUSQMGR", "QUEUE", "QMGR")
         ]
-        alone = next((told[0] for told in kinds if len(set(told)) == 1), None)
-        own = alone or next(told[0] for told in (*kinds, [answered[0].queue_manager]) if told)
+        alone = next((names[0] for names in kinds if len(set(names)) == 1), None)
+        own = alone or next(names[0] for names in (*kinds, [answered[0].queue_manager]) if names)
         others = [(name, row) for name, row in self.rows if row.queue_manager not in (None, own)]
         names = ", ".join(dict.fromkeys(str(row.queue_manager) for _, row in others))
         name, first = others[0]
         count = "1 row is an answer" if len(others) == 1 else f"{len(others)} rows are answers"
         message = (
-            f"{count} of {names[:_SHOWN]}, about other channels: passed over. {own} is taken as the sender."
+            f"{count} of {names[:_SHOWN]}, about other channels: ignored. {own} is assumed to be the sender."
         )
         self.problems.append(DisplayProblem(text=name, line=first.line, message=message))
         return [(name, row) for name, row in self.rows if row.queue_manager in (None, own)]
 
     def _sender(self, of: dict[str, list[tuple[str, Record]]]) -> str:
-        """Who answered: QMGR says it, CLUSQMGR by its own receiver channel, else the framing."""
+        """Return the queue manager that answered: from QMGR, from the receiver channel in CLUSQMGR, or from the framing."""
         for _, row in of["QMGR"]:
             return row.name
         own = {row.name for _, row in of["CLUSQMGR"] if row.text("DEFTYPE") == "CLUSRCVR"}
         if len(own) == 1:
             return own.pop()
-        told = {row.queue_manager for _, row in self.rows if row.queue_manager}
-        return told.pop() if len(told) == 1 else ""
+        answered = {row.queue_manager for _, row in self.rows if row.queue_manager}
+        return answered.pop() if len(answered) == 1 else ""
 
     def _statuses(self, rows: list[tuple[str, Record]]) -> dict[str, Record]:
-        """The current status of each cluster-sender channel; saved ones and those of receivers say nothing here."""
+        """Return the current status of each cluster-sender channel, without saved ones and those of receivers."""
         found: dict[str, Record] = {}
         for name, row in rows:
             if "SAVED" in row.flags or row.text("CHLTYPE") not in (None, "CLUSSDR"):
@@ -278,7 +279,7 @@ class _Reading:
         status = Status.read(text)
         if status is None:
             self.unread.add(channel)
-            self._problem(name, row, "STATUS", f"STATUS({text[:_SHOWN]}) is no state of a channel: left out.")
+            self._problem(name, row, "STATUS", f"STATUS({text[:_SHOWN]}) is not a channel state: ignored.")
         return status
 
     def _routes(
@@ -289,10 +290,10 @@ class _Reading:
         for name, row in rows:
             channel = row.text("CHANNEL")
             if channel is None:
-                message = f"CLUSQMGR({row.name[:_SHOWN]}) names no CHANNEL: passed over. Display it with ALL."
+                message = f"CLUSQMGR({row.name[:_SHOWN]}) has no CHANNEL: ignored. Display it with ALL."
                 self._problem(name, row, "CHANNEL", message)
                 continue
-            told = self._status(name, row)
+            own = self._status(name, row)
             status = statuses.get(channel)
             now = Status.read(status.text("STATUS") or "") if status else None
             route = Route(
@@ -304,13 +305,13 @@ class _Reading:
                     priority=self._attribute(name, row, "CLWLPRTY", 0),
                     weight=max(1, self._attribute(name, row, "CLWLWGHT", DEFAULT_WEIGHT)),
                     netprty=self._attribute(name, row, "NETPRTY", 0),
-                    status=now or told or Status.INACTIVE,
+                    status=now or own or Status.INACTIVE,
                     suspended=row.text("SUSPEND") == "YES",
                 ),
                 qmid=row.text("QMID") or "",
                 deftype=row.text("DEFTYPE") or "",
-                status_from="CHSTATUS" if now else "CLUSQMGR" if told else "nothing",
-                is_state_unread=not now and not told and channel in self.unread,
+                status_from="CHSTATUS" if now else "CLUSQMGR" if own else "nothing",
+                is_state_unread=not now and not own and channel in self.unread,
                 retries=self._retries(name, row, status),
                 in_doubt={"YES": True, "NO": False}.get(status.text("INDOUBT") or "") if status else None,
                 in_doubt_messages=self._number(name, status, "CURMSGS", None) if status else None,
@@ -323,7 +324,7 @@ class _Reading:
             if counted[key[0]] <= MOST_ROUTES:
                 routes[key] = route
             elif counted[key[0]] == MOST_ROUTES + 1:
-                message = f"There are more than {MOST_ROUTES} channels to {key[0][:_SHOWN]}: the others are left out."
+                message = f"There are more than {MOST_ROUTES} channels to {key[0][:_SHOWN]}: the others are ignored."
                 self._problem(name, row, "CHANNEL", message)
         return tuple(routes.values())
 
@@ -346,9 +347,11 @@ class _Reading:
         for name, row in rows:
             manager, cluster = row.text("CLUSQMGR"), row.text("CLUSTER")
             if manager is None and (row.text("TYPE") not in _LOCAL_TYPES or not cluster):
-                continue  # a queue that is in no cluster
+                continue  # not a clustered queue
             if manager is None and not sender:
-                message = f"QUEUE({row.name[:_SHOWN]}) is a queue of the sender, which no display names: passed over."
+                message = (
+                    f"QUEUE({row.name[:_SHOWN]}) is a queue of the sender, which no display names: ignored."
+                )
                 self._problem(name, row, "TYPE", message)
                 continue
             host = names.of(row, manager) if manager else sender
@@ -358,7 +361,7 @@ class _Reading:
             per_queue[row.name] += 1
             if per_queue[row.name] > MOST_INSTANCES:
                 if per_queue[row.name] == MOST_INSTANCES + 1:
-                    message = f"{row.name} has more than {MOST_INSTANCES} instances: the others are left out."
+                    message = f"{row.name} has more than {MOST_INSTANCES} instances: the others are ignored."
                     self._problem(name, row, "QUEUE", message)
                 continue
             instance = Instance(
@@ -387,9 +390,7 @@ class _Reading:
             return "ANY"
         if text == "QMGR":
             return "QMGR"
-        self._problem(
-            name, row, "CLWLUSEQ", f"CLWLUSEQ({text[:_SHOWN]}) is none of LOCAL, ANY, QMGR: left out."
-        )
+        self._problem(name, row, "CLWLUSEQ", f"CLWLUSEQ({text[:_SHOWN]}) is not LOCAL, ANY or QMGR: ignored.")
         return None
 
     def _attribute(self, name: str, row: Record, key: str, otherwise: int) -> int:
@@ -404,7 +405,9 @@ class _Reading:
         if text is None:
             return otherwise
         if not (text.isascii() and text.isdigit()) or len(text) > _MOST_DIGITS:
-            message = f"{key}({text[:_SHOWN]}) is no whole number of at most {_MOST_DIGITS} digits: left out."
+            message = (
+                f"{key}({text[:_SHOWN]}) is not a whole number of at most {_MOST_DIGITS} digits: ignored."
+            )
             self._problem(name, row, key, message)
             return otherwise
         return int(text)
@@ -422,7 +425,7 @@ class _Reading:
         if self.left_out:
             shown = ", ".join(f"{what} ({count} rows)" for what, count in self.left_out.items())
             yield assumed(
-                f"Not displayed, so taken as IBM's default: {shown}. Rank, priority and NETPRTY are 0, weight is 50.",
+                f"Not displayed, so IBM's default is assumed: {shown}. Rank, priority and NETPRTY are 0, weight is 50.",
                 Basis.PUBLISHED,
             )
         silent = [
@@ -432,19 +435,19 @@ class _Reading:
         ]
         if silent:
             yield assumed(
-                f"No display shows a state of {_some(silent)}: taken as INACTIVE, as a channel without status is.",
+                f"No display shows a state of {_some(silent)}: assumed to be INACTIVE, as a channel without status is.",
                 Basis.DERIVED,
             )
         unread = [r.channel.name for r in routes if r.is_state_unread]
         if unread:
             yield assumed(
-                f"The state of {_some(unread)} could not be read: where the steps compare states, it stands as INACTIVE.",
+                f"The state of {_some(unread)} could not be read: where the steps compare states, it counts as INACTIVE.",
                 Basis.ASSUMED,
             )
         if self.folded:
             yield assumed(
-                f"{_some(self.folded)}: all keywords are in small letters, as of a text that was folded. It is read as "
-                "capitals, names too.",
+                f"{_some(self.folded)}: all keywords are in lower case, so the text is assumed to be folded and is read as "
+                "upper case, names included.",
                 Basis.ASSUMED,
             )
         if any(not r.retries.is_shown for r in routes):
@@ -461,7 +464,7 @@ class _Reading:
 
 
 def _is_folded(text: str) -> bool:
-    """Whether a display lost its capitals on the way, as when it was copied out of a screen that folds."""
+    """Whether a display lost its upper case, as when it is copied from a screen that folds."""
     return bool(_FOLDED.search(text)) and not _AS_DISPLAYED.search(text)
 
 
@@ -482,7 +485,7 @@ def _index(pairs: Iterable[tuple[str, T]]) -> dict[str, tuple[T, ...]]:
 
 
 class _Names:
-    """What queue managers are called: by name, or name and QMID where two have the same name."""
+    """Names of queue managers: name and QMID if two have the same name."""
 
     def __init__(self, rows: Iterable[tuple[str, Record]]) -> None:
         self._ids: dict[str, set[str]] = {}
@@ -490,7 +493,7 @@ class _Names:
             self._ids.setdefault(row.name, set()).add(row.text("QMID") or "")
 
     def of(self, row: Record, name: str | None = None) -> str:
-        """The queue manager of a row."""
+        """Return the queue manager of a row."""
         called = name or row.name
         qmid = row.text("QMID")
         return f"{called} {qmid}" if qmid and len(self._ids.get(called, ())) > 1 else called

@@ -1,14 +1,14 @@
-"""Why was my message not re-allocated? Displays of the sender and a browse of its cluster transmission queue, joined.
+"""The reason why each message was not re-allocated, from displays of the sender and a browse of its transmission queue.
 
 Each message gets one reason:
 
-`not_eligible`      pinned to its queue manager: bind on open, a managed group, a queue manager that was named
+`not_eligible`      it is tied to its queue manager: bind on open, a managed group, or a named queue manager
 `only_choice`       the queue has one instance
-`most_favoured`     the elimination ends with where it waits already, alone or among equals
-`put_disabled`      every instance that is left is PUT(DISABLED): the attempt fails and the message stays
+`most_favoured`     the elimination leaves the destination it waits for, alone or among equals
+`put_disabled`      every remaining instance is PUT(DISABLED): the attempt fails and the message stays
 `not_redriven`      another instance is more favoured, and the channel has not failed since
-`channel_works`     its channel does not fail: it waits to be sent
-`unknown`           the texts do not say enough; the explanation says what is missing
+`channel_works`     its channel does not fail: the message waits to be sent
+`unknown`           the texts are not sufficient; the explanation names the missing ones
 """
 
 from __future__ import annotations
@@ -43,11 +43,11 @@ REASONS: Final[Mapping[Reason, str]] = {
     "put_disabled": "PUT(DISABLED)",
     "not_redriven": "not re-driven yet",
     "channel_works": "waits to be sent",
-    "unknown": "cannot be told",
+    "unknown": "not known",
 }
-"""What people call them, in the order in which they are asked about."""
+"""Names of the reasons for people, in the order in which they are checked."""
 MOST_QUEUES: Final = 5_000
-"""That messages of one browse are judged for."""
+"""Queues for which the messages of one browse are explained."""
 _RANKS: Final = ("channel_rank", "queue_rank")
 _WORKS: Final = (Status.RUNNING, Status.INACTIVE)
 _TRIES: Final = (Status.STARTING, Status.BINDING, Status.INITIALIZING, Status.REQUESTING, Status.SWITCHING)
@@ -55,7 +55,7 @@ _SYSTEM: Final = "SYSTEM."
 _DEFBINDS: Final[Mapping[str, Bind]] = {"OPEN": "OPEN", "NOTFIXED": "NOTFIXED", "GROUP": "GROUP"}
 _SHOWN: Final = 5
 _ONE_PUT: Final = timedelta(seconds=1)
-"""Two stamps of one put differ by less; attempts are a second apart at least."""
+"""Two time stamps of one put differ by less; attempts are at least a second apart."""
 
 
 def _iso(at: datetime) -> str:
@@ -194,12 +194,12 @@ def explain(
     """Explain every message of a browse.
 
     Args:
-        displays: What the sending queue manager shows.
+        displays: Displays of the sending queue manager.
         browse: Messages of its cluster transmission queue.
         mode: The order of eliminations, as for `decide`.
-        queue: The queue of messages that name none.
-        failed_at: When the channels failed first, if it is known.
-        browsed_at: When the browse and the displays were taken, if it is known.
+        queue: The queue of messages without a queue name.
+        failed_at: When the channels first failed, if it is known.
+        browsed_at: When the browse and the displays were made, if it is known.
     """
     return _Explaining(displays, browse, mode, queue, failed_at, browsed_at).explanation()
 
@@ -211,16 +211,16 @@ def next_retry(
     browsed_at: datetime | None = None,
     last_at: datetime | None = None,
 ) -> NextRetry | None:
-    """When a channel tries again; None where it is not trying.
+    """Return the next attempt of a channel; None if the channel does not retry.
 
     After a failure a channel waits SHORTTMR seconds before each of SHORTRTY attempts, then LONGTMR before each of
-    LONGRTY; after the last it is STOPPED. Attempts are taken to last no time: a time-out of TCP/IP makes each later.
+    LONGRTY; after the last it is STOPPED. Attempts are assumed to take no time: each TCP/IP timeout delays the next.
 
     Args:
-        route: The channel with its retries and what is left of them.
-        failed_at: When it failed first.
-        browsed_at: The time for which the question is asked.
-        last_at: The last attempt that messages show.
+        route: The channel with its retries, and how many are left.
+        failed_at: When it first failed.
+        browsed_at: The time from which the next attempt is looked for.
+        last_at: The last attempt that put times of messages show.
     """
     status, retries = route.channel.status, route.retries
     if status is Status.STOPPED:
@@ -264,12 +264,12 @@ def next_retry(
 
 
 def _shape(retries: Retries) -> str:
-    """The whole schedule in words."""
+    """Return the complete schedule in words."""
     parts = []
     if retries.short:
         parts.append(f"{retries.short:,} every {retries.short_interval_s:,} s (SHORTRTY, SHORTTMR)")
     if retries.long:
-        count = "on and on" if retries.long >= LONG_RETRIES else f"{retries.long:,}"
+        count = "repeatedly" if retries.long >= LONG_RETRIES else f"{retries.long:,}"
         parts.append(f"{count} every {retries.long_interval_s:,} s (LONGRTY, LONGTMR)")
     else:
         parts.append("none after that (LONGRTY(0))" if parts else "none (SHORTRTY(0), LONGRTY(0))")
@@ -277,7 +277,7 @@ def _shape(retries: Retries) -> str:
 
 
 def _scheduled(failed_at: datetime, now: datetime, retries: Retries) -> datetime | None:
-    """The first attempt after now, counted from the failure; None where the last is over."""
+    """Return the first attempt after now, counted from the failure; None after the last one."""
     since, short = now - failed_at, retries.short
     short_s, long_s = timedelta(seconds=retries.short_interval_s), timedelta(seconds=retries.long_interval_s)
     if short and short_s and since < short * short_s:
@@ -306,9 +306,9 @@ class _Explaining:
         self.differing: set[str] = set()
         self.judged: dict[tuple[str, str, bool | None, bool], ExplainedMessage] = {}
         self.ranked: set[tuple[str, str]] = set()
-        """Queues and channels whose messages would go elsewhere without a rank."""
+        """Queues and channels whose messages would go elsewhere without rank."""
         self.is_bound_by_queue = False
-        """Whether DEFBIND said how a message was bound."""
+        """Whether DEFBIND decided how a message was bound."""
         self.retries: dict[str, NextRetry | None] = {}
         self.last: dict[str, datetime] = {}
 
@@ -334,20 +334,20 @@ class _Explaining:
         )
 
     def _note_evaluation(self, message: WaitingMessage) -> None:
-        """Put times that were renewed show when the channel failed last."""
+        """Note a renewed put time: it shows when the channel failed last."""
         channel = self._channel(message)
         if message.put_at and _is_renewed(message) and self._is_since(message.put_at):
             self.last[channel] = max(self.last.get(channel, message.put_at), message.put_at)
 
     def _channel(self, message: WaitingMessage) -> str:
-        """The channel that a message waits for: as it says, or the only one to the queue manager that it names."""
+        """Return the channel of a message, by its name or as the only one to the queue manager of the message."""
         if message.channel:
             return message.channel
         routes = {each.channel.name for each in self.displays.routes_to(message.queue_manager)}
         return routes.pop() if len(routes) == 1 else ""
 
-    def _explained(self, told: WaitingMessage) -> ExplainedMessage:
-        message = told if told.queue or not self.queue else replace(told, queue=self.queue)
+    def _explained(self, browsed: WaitingMessage) -> ExplainedMessage:
+        message = browsed if browsed.queue or not self.queue else replace(browsed, queue=self.queue)
         channel = self._channel(message)
         route = self.by_channel.get(channel)
         manager = route.channel.queue_manager if route else message.queue_manager
@@ -373,6 +373,7 @@ class _Explaining:
             missing = words
         if missing or route is None:
             return replace(base, explanation=missing)
+        # A browse has up to 100,000 messages; those that differ in nothing that matters here share one elimination.
         key = message.queue, channel, base.evaluated_since, message.original_put_at is None
         if key not in self.judged:
             self.judged[key] = self._judged(base, route)
@@ -388,7 +389,7 @@ class _Explaining:
 
     def _eligible(self, message: WaitingMessage) -> tuple[bool | None, tuple[Cause, ...], str]:
         if message.token_is_zero is False:
-            return True, (), ""  # what a browse shows is what the queue manager goes by
+            return True, (), ""  # the queue manager itself decides by the token, so no other option matters
         is_system = message.queue.startswith(_SYSTEM)
         bind = self._by_queue(message.queue) if message.bind == "AS_Q_DEF" else message.bind
         if message.token_is_zero is None:
@@ -422,20 +423,20 @@ class _Explaining:
         return False, may.causes, words
 
     def _by_queue(self, queue: str) -> Bind | None:
-        """How DEFBIND of all instances binds; None where they differ or none shows it."""
-        told = self.displays.defbinds(queue)
-        bind = _DEFBINDS.get(told[0]) if len(told) == 1 else None
+        """Return DEFBIND of all instances; None if they differ or none shows it."""
+        shown = self.displays.defbinds(queue)
+        bind = _DEFBINDS.get(shown[0]) if len(shown) == 1 else None
         self.is_bound_by_queue |= bind is not None
         return bind
 
     def _no_defbind(self, queue: str) -> str:
-        told = self.displays.defbinds(queue)
+        shown = self.displays.defbinds(queue)
         why = (
-            f"instances of {queue} have different ones ({', '.join(told)})"
-            if len(told) > 1
+            f"instances of {queue} have different ones ({', '.join(shown)})"
+            if len(shown) > 1
             else f"no DISPLAY QCLUSTER row of {queue or 'its queue'} shows it"
-            if not told
-            else f"{queue} shows DEFBIND({told[0]}), which is none of OPEN, NOTFIXED, GROUP"
+            if not shown
+            else f"{queue} shows DEFBIND({shown[0]}), which is not OPEN, NOTFIXED or GROUP"
         )
         return f"It is bound as DEFBIND of the queue defines, but {why}: whether it may be re-allocated is not known."
 
@@ -452,7 +453,7 @@ class _Explaining:
         return self.failed_at is None or at >= self.failed_at
 
     def _missing(self, message: WaitingMessage, channel: str, route: Route | None) -> str:
-        """What the texts lack to judge a message; empty where nothing is."""
+        """Return what the texts lack to explain a message; empty if nothing."""
         if not channel:
             return "The browse names neither a channel for it (CorrelId) nor a queue manager that a single channel leads to."
         if route is None:
@@ -478,7 +479,7 @@ class _Explaining:
         return ""
 
     def _decided(self, queue: str) -> tuple[Decision, Decision]:
-        """What is chosen among the instances of a queue: in the mode asked for, and in the other."""
+        """Return the choice among the instances of a queue, in the requested mode and in the other."""
         if queue not in self.decisions:
             situation = self.displays.situation(queue)
             other: Mode = "ibm" if self.mode == "seed" else "seed"
@@ -534,7 +535,7 @@ class _Explaining:
         if step:
             gone = {e.candidate.label: (s, e.reason) for s in decision.steps for e in s.eliminated}
             shown = [
-                f"{label} goes out in step {s.step}: {why}" for label, (s, why) in list(gone.items())[:_SHOWN]
+                f"step {s.step} eliminates {label}: {why}" for label, (s, why) in list(gone.items())[:_SHOWN]
             ]
             more = f"; and {len(gone) - _SHOWN} more" if len(gone) > _SHOWN else ""
             words += f" Decided by {step.attribute}: {'; '.join(shown)}{more}."
@@ -554,7 +555,7 @@ class _Explaining:
         )
 
     def _rank_holds(self, decision: Decision, route: Route) -> bool:
-        """Whether the message would go elsewhere if no rank were set."""
+        """Whether the message would go elsewhere without rank."""
         situation = decision.situation
         level = replace(
             situation,
@@ -585,7 +586,7 @@ class _Explaining:
         return replace(base, reason="not_redriven", explanation=f"{lead} {when}".strip(), goes_to=goes_to)
 
     def _is_spent(self, route: Route) -> bool:
-        """Whether a channel that retries has no attempt left."""
+        """Whether a retrying channel has no attempt left."""
         retry = self._retry(route) if route.channel.status is Status.RETRYING else None
         return retry is not None and retry.attempts_left == 0
 
@@ -636,7 +637,7 @@ class _Explaining:
                 Basis.ASSUMED,
             )
         if self.queue and any(not each.queue for each in self.browse.messages):
-            yield assumed(f"Messages that name no queue are for {self.queue}, as was said.", Basis.ASSUMED)
+            yield assumed(f"Messages that name no queue are for {self.queue}, as entered.", Basis.ASSUMED)
 
     def _find(self, messages: Sequence[ExplainedMessage], channels: Sequence[WaitingChannel]) -> None:
         self._find_missing()
@@ -679,8 +680,8 @@ class _Explaining:
             first, second = self._decided(queue)
             self._say(
                 "CLUSTER_MODES_DIFFER",
-                f"For {queue} the order {first.mode} chooses {_list(first.queue_managers) or 'nobody'} and the order "
-                f"{second.mode} {_list(second.queue_managers) or 'nobody'}: the explanations of its messages follow "
+                f"For {queue} the order {first.mode} chooses {_list(first.queue_managers) or 'no destination'} and the order "
+                f"{second.mode} {_list(second.queue_managers) or 'no destination'}: the explanations of its messages follow "
                 f"{first.mode}.",
             )
         unknown = sum(each.reason == "unknown" for each in messages)
@@ -722,18 +723,16 @@ class _Explaining:
 
 
 def _is_renewed(message: WaitingMessage) -> bool:
-    """Whether the put time was renewed since the application put it; within a second both are of one put."""
+    """Whether the put time was renewed since the application put it; times within a second are of one put."""
     put_at, original = message.put_at, message.original_put_at
     return bool(put_at and original and put_at - original >= _ONE_PUT)
 
 
 def _looked_at(message: ExplainedMessage, and_what: str = "") -> str:
-    """What a put time later than the failure shows."""
+    """Return in words what a put time after the failure shows."""
     if message.original_put_at is None:
-        return (
-            f"Its put time is later than the failure: it was looked at since{and_what}; or it was put since"
-        )
-    return f"Its put time shows that it was looked at since{and_what}"
+        return f"Its put time is after the failure: it was evaluated since{and_what}; or it was put since"
+    return f"Its put time shows that it was evaluated since{and_what}"
 
 
 def _deciding(decision: Decision) -> str:

@@ -1,4 +1,4 @@
-"""The input of a single decision: what the sending queue manager sees of one queue, as a file or a request body."""
+"""The input of a single decision: one queue as the sending queue manager sees it, in a file or a request body."""
 
 from __future__ import annotations
 
@@ -29,17 +29,17 @@ _MOST_USES = 10**12
 
 
 class DecisionChannel(ChannelEntry):
-    """A channel with what is known of its use."""
+    """A channel and its use."""
 
     destseqnumber: Annotated[
-        int, Field(ge=0, le=_MOST_USES, description="The higher, the more recently it was used.")
+        int, Field(ge=0, le=_MOST_USES, description="The higher, the more recent its last use.")
     ] = 0
     destseqfactor: Annotated[
         int, Field(ge=0, le=_MOST_USES, description="Grows by 1000 / CLWLWGHT with every message.")
     ] = 0
 
     def as_channel(self, *, queue_manager: str, cluster: str) -> Channel:
-        """As the decision takes it."""
+        """Return the same for the decision."""
         plain = super().as_channel(queue_manager=queue_manager, cluster=cluster)
         return Channel(
             name=plain.name,
@@ -65,7 +65,7 @@ class DecisionInstance(InstanceEntry):
     ] = None
     channels: Annotated[
         list[DecisionChannel] | None,
-        Field(max_length=16, description="Absent: one channel with the attributes that MQ gives by default."),
+        Field(max_length=16, description="Absent: one channel with MQ's default attributes."),
     ] = None  # type: ignore[assignment]
 
 
@@ -82,7 +82,7 @@ class Sender(BaseModel):
 
 
 class MessageEntry(BaseModel):
-    """How the message is put; with `held_for`, a message that waits on the cluster transmission queue."""
+    """The options of the put; with `held_for`, a message that waits on the cluster transmission queue."""
 
     model_config = MODEL
     bind: Annotated[Literal["OPEN", "NOTFIXED", "GROUP"], choice("OPEN", "NOTFIXED", "GROUP")] = "NOTFIXED"
@@ -91,11 +91,11 @@ class MessageEntry(BaseModel):
         False
     )
     system: Annotated[bool, Field(description="A system message to a system queue.")] = False
-    held_for: Annotated[MqName | None, Field(description="Queue manager that it waits for.")] = None
+    held_for: Annotated[MqName | None, Field(description="Queue manager that the message waits for.")] = None
     channel_fails: Annotated[
         bool | None,
         Field(
-            description="The channel stops or fails a retry just now; absent: as its state lets one expect."
+            description="Whether the channel stops or fails a retry just now; absent: as its state suggests."
         ),
     ] = None
 
@@ -125,7 +125,7 @@ class DecisionFile(BaseModel):
     instances: Annotated[list[DecisionInstance], Field(min_length=1, max_length=MOST_INSTANCES)]
 
     def situation(self) -> Situation:
-        """As the decision takes it."""
+        """Return the same for the decision."""
         message = self.message
         instances = with_senders_own(self.instances, self.sender.queue_manager)
         return Situation(
@@ -150,7 +150,7 @@ class DecisionFile(BaseModel):
 
 
 def json_schema() -> dict[str, Any]:
-    """The JSON Schema of the input."""
+    """Return the JSON Schema of the input."""
     return DecisionFile.model_json_schema(mode="validation")
 
 
@@ -162,7 +162,7 @@ def read_object(parsed: object) -> DecisionFile:
     """
     if not isinstance(parsed, dict):
         _invalid(
-            (FieldProblem("", "an object with instances, and what is known of queue, sender and message"),)
+            (FieldProblem("", "must be an object with instances, and optionally queue, sender and message"),)
         )
     try:
         found = DecisionFile.model_validate(parsed)
@@ -185,7 +185,7 @@ def _check_message(found: DecisionFile) -> Iterator[FieldProblem]:
     if held is not None and held not in {entry.queue_manager for entry in found.instances}:
         yield FieldProblem("/message/held_for", f"none of the instances is on {held}")
     if held is None and found.message.channel_fails is not None:
-        yield FieldProblem("/message/channel_fails", "says something only of a message with held_for")
+        yield FieldProblem("/message/channel_fails", "is only allowed with held_for")
 
 
 def _invalid(problems: tuple[FieldProblem, ...]) -> NoReturn:

@@ -1,6 +1,6 @@
-"""One sender's messages to a clustered queue: how they are shared, and what becomes of them when something fails.
+"""One sender's messages to a clustered queue: their shares, normally and during each failure.
 
-Rates are messages a second at the plan's horizon, exact.
+Rates are exact, in messages a second at the plan's horizon.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ FailureKind = Annotated[
 ]
 _PERCENT = 100
 HBINT: int = Cluster.model_fields["hbint"].default
-"""What HBINT(0) is taken as: no heartbeat shows the failure, so that it lasts no shorter."""
+"""The value assumed for HBINT(0): without heartbeats a failure is not noticed sooner than with the default."""
 HEARTBEAT_GRACE_S = 60
 """Seconds after a heartbeat interval within which a partner must answer, and the interval below which it is doubled.
 
@@ -62,7 +62,7 @@ class Failure(NamedFailure):
     queue_manager: str = ""
 
     def stops(self, candidate: Candidate) -> bool:
-        """Whether a destination cannot be reached through that candidate any more."""
+        """Whether the failure makes a candidate unreachable."""
         if candidate.is_local:
             return False
         if self.kind == "destination":
@@ -76,7 +76,7 @@ class Failure(NamedFailure):
         )
 
     def stops_gets_at(self, queue_manager: str, *, physical_queue: str) -> bool:
-        """Whether the consumers at a queue manager get nothing any more: those of a channel alone still do."""
+        """Whether the consumers at a queue manager stop: they continue when only a channel fails."""
         if self.kind == "queue_manager":
             return queue_manager == self.name
         return self.kind == "destination" and physical_queue == self.name
@@ -90,16 +90,16 @@ Route = tuple[str, str]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FailureOutcome:
-    """A flow while something fails.
+    """A flow during a failure.
 
     Attributes:
-        decision: The choice then.
+        decision: The choice during the failure.
         arriving: Rate by physical queue.
         waiting: Rate that stays at the sender, by the physical queue it is for.
-        burst: Messages that arrive at once when the failure is noticed, by physical queue.
-        due: Those of them that were for the same physical queue before, so that they add nothing to it.
+        burst: Messages that arrive together when the failure is noticed, by physical queue.
+        due: Messages of the burst that were for the same physical queue before, so that they add nothing to it.
         routes: Rate sent through each candidate, by queue manager and channel.
-        failed: Those of them that cannot be reached.
+        failed: The routes that cannot be reached.
     """
 
     decision: Decision
@@ -112,7 +112,7 @@ class FailureOutcome:
 
     @property
     def waiting_per_s(self) -> Fraction:
-        """Rate at which the sender's transmission queue grows."""
+        """Return the rate at which the sender's transmission queue grows."""
         return sum(self.waiting.values(), Fraction(0))
 
 
@@ -122,8 +122,8 @@ class Flow:
 
     Attributes:
         rate: Messages a second that the sender puts.
-        shares: The part of each destination.
-        normal: What arrives where.
+        shares: The share of each destination.
+        normal: The rates in normal operation.
     """
 
     index: int
@@ -135,12 +135,12 @@ class Flow:
 
     @property
     def arriving(self) -> Amounts:
-        """Rate by physical queue."""
+        """Return the rate by physical queue."""
         return self.normal.arriving
 
     @property
     def detect_s(self) -> int:
-        """Seconds until a failed channel is noticed."""
+        """Return the seconds until a failed channel is noticed."""
         given, hbint = self.entry.detect_seconds, self.entry.hbint or HBINT
         if given is not None:
             return given
@@ -148,7 +148,7 @@ class Flow:
 
     @property
     def failures(self) -> Iterator[Failure]:
-        """All that can fail of what gets messages now, channels first."""
+        """Yield each failure that affects a destination in use, channels first."""
         for candidate in self.shares:
             if candidate.channel is not None and not candidate.is_local:
                 yield Failure("channel", candidate.channel.name, candidate.queue_manager)
@@ -160,7 +160,7 @@ class Flow:
                 yield Failure("destination", candidate.instance.physical_queue)
 
     def during(self, failure: Failure) -> FailureOutcome:
-        """The flow while something fails. What is bound stays with its destination, the rest is chosen anew."""
+        """Return the flow during a failure: bound messages keep their destination, the others get a new one."""
         failed = {route_of(c) for c in self.decision.candidates if failure.stops(c)}
         if not failed:
             return self.normal
@@ -197,7 +197,7 @@ class Flow:
 
 
 def flow_of(entry: Cluster, *, index: int, qsg: str, growth: Fraction = Fraction(1)) -> Flow:
-    """A cluster of the plan as a flow; its rate grows by a factor."""
+    """Return a cluster of the plan as a flow; its rate grows by a factor."""
     instances = with_senders_own(entry.instances, entry.sender)
     situation = Situation(
         queue=entry.queue,

@@ -1,7 +1,7 @@
-"""What clusters put on the structures of a plan: rates, bursts, surges, and the sizes that survive them.
+"""The load of clusters on the structures of a plan: rates, bursts, surges, and the sizes that survive them.
 
-The members of a queue-sharing group advertise one and the same shared queue, so messages that move from one member to
-another add nothing to its structure.
+The members of a queue-sharing group advertise the same shared queue, so messages that move from one member to another
+add nothing to its structure.
 """
 
 from __future__ import annotations
@@ -383,11 +383,7 @@ def _structure_load(
 
 
 class _Around:
-    """A structure with some of its queues deeper than planned: its need, and its sizes by the plan's own rules.
-
-    Entries and elements of queues add up, so the need without offload is the plan's own with those of a few queues
-    exchanged. With offload at work a structure is worked out as a whole.
-    """
+    """Sizes of a structure, by the plan's own rules, when some of its queues are deeper than planned."""
 
     def __init__(
         self,
@@ -410,7 +406,9 @@ class _Around:
         self.sized: dict[tuple[tuple[str, int], ...], StructureResult] = {}
 
     def need_with(self, queues: Sequence[QueueDuringFailure]) -> tuple[int, int]:
-        """Messages, and the need [bytes]."""
+        """Return the messages of the structure, and the storage they need [bytes]."""
+        # Entries and elements of queues add up, so only the affected queues are recalculated. Offload rules depend on
+        # the usage of the whole structure, so then everything is.
         if self.definition.size_with_offload:
             found = self.sized_for(queues)
             return _messages(found), found.sizes.need_bytes
@@ -437,7 +435,7 @@ class _Around:
         )
 
     def sized_for(self, queues: Sequence[QueueDuringFailure]) -> StructureResult:
-        """The structure with these queues as deep as they get, whatever sizes the plan gives it."""
+        """Size the structure for the depths of these queues, without the sizes that the plan gives it."""
         key = tuple((each.queue, each.messages) for each in queues)
         if key not in self.sized:
             deeper = list(self.planned)
@@ -503,7 +501,7 @@ def _queue_during(
 
 
 def _planned(queue: Queue) -> Fraction:
-    """The backlog that the plan gives a queue, without growth."""
+    """Return the backlog of a queue in the plan, without growth."""
     if queue.put_rate_per_s is not None and queue.outage_minutes is not None:
         return backlog_messages(put_rate_per_s=queue.put_rate_per_s, outage_minutes=queue.outage_minutes)
     return Fraction(queue.backlog or 0)
@@ -512,7 +510,7 @@ def _planned(queue: Queue) -> Fraction:
 def _backlog(
     queue: Queue, flows: Sequence[Flow], *, before: Fraction, rate: Fraction, growth: Fraction
 ) -> Fraction:
-    """The planned backlog of a queue at the horizon, at the rate that it gets while something fails."""
+    """Return the planned backlog of a queue at the horizon, at its rate during a failure."""
     planned, more = _planned(queue) * growth, max(rate - before, _ZERO)
     if not more:
         return planned
@@ -527,10 +525,10 @@ def _backlog(
 def _surge(
     queue: Queue, flows: Sequence[Flow], outcomes: Sequence[FailureOutcome], *, qsg: str, before: Fraction
 ) -> tuple[Fraction | None, Fraction | None, Fraction | None]:
-    """Messages that wait for the queue, how deep they make it on return, and how long they arrive.
+    """Return the messages that wait for the queue, how much deeper they make it on return, and how long they arrive.
 
-    With a rate of return R and consumers that take `free` beside what comes anyway, the queue gets deeper by
-    waits x (1 - free / R); without either, by all of them.
+    With a rate of return R and consumers that can get `free` messages a second more than arrive normally, the queue
+    grows by waits x (1 - free / R); without a rate of return, by all of them.
     """
     waits, returns = _ZERO, _ZERO
     is_known, has_return = True, True
@@ -559,7 +557,7 @@ def _surge(
 
 
 def _gets(queue: Queue, flows: Sequence[Flow], *, qsg: str, failure: Failure | None) -> Fraction | None:
-    """What the consumers of the queue take, those at what failed aside; None where it is not known."""
+    """Return the rate of the consumers that a failure does not stop; None if it is not known."""
     rates: dict[str, Fraction | None] = {}
     for flow in flows:
         for item in flow.entry.instances:
@@ -686,7 +684,8 @@ def _assumptions(flows: Sequence[Flow]) -> tuple[Assumption, ...]:
             source=tables.source("mq_clusters_add_qsg", ""),
         ),
         Assumption(
-            what="Bound messages, and those that rank holds, wait for their destination; a new destination is chosen for the rest.",
+            what="Bound messages, and messages that rank holds, wait for their destination; a new destination is chosen for the "
+            "rest.",
             basis=Basis.DERIVED,
             source=tables.source("mq_reallocation", "When does re-allocation occur?"),
         ),
@@ -699,7 +698,8 @@ def _assumptions(flows: Sequence[Flow]) -> tuple[Assumption, ...]:
     if any(flow.entry.detect_seconds is None for flow in flows):
         found.append(
             Assumption(
-                what="A failure goes unnoticed for HBINT + 60 seconds, or twice HBINT below a minute; HBINT(0) as HBINT(300).",
+                what="A failure goes unnoticed for HBINT + 60 seconds, or twice HBINT below a minute; HBINT(0) counts as "
+                "HBINT(300).",
                 basis=Basis.ASSUMED,
                 source=ours,
             )

@@ -1,8 +1,8 @@
-"""Messages of a cluster transmission queue, out of a browse: the dump of amqsbcg and its like, CSV, JSON.
+"""Messages of a cluster transmission queue, read from a browse: a dump of amqsbcg or a similar program, CSV, or JSON.
 
-On that queue CorrelId holds the name of the channel that a message waits for, an accounting token of zeros says that
-the message may not be re-allocated, and the data begins with the transmission queue header (MQXQH), which names the
-queue, the chosen queue manager and, in the application's own descriptor, when it was put.
+On that queue CorrelId is the name of the channel that a message waits for, an accounting token of zeros means that the
+message may not be re-allocated, and the data begins with the transmission queue header (MQXQH), which names the queue,
+the chosen queue manager and, in the application's own descriptor, the time of the put.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ _YES: Final = {
     "": None,
 }
 ToldBind = Bind | Literal["AS_Q_DEF"]
-"""How an application binds; `AS_Q_DEF`: as DEFBIND of the queue says."""
+"""How an application binds; `AS_Q_DEF`: by DEFBIND of the queue."""
 _BINDS: Final[tuple[tuple[str, ToldBind], ...]] = (
     ("NOTFIXED", "NOTFIXED"),
     ("GROUP", "GROUP"),
@@ -81,19 +81,19 @@ _BINDS: Final[tuple[tuple[str, ToldBind], ...]] = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WaitingMessage:
-    """A message that waits on the cluster transmission queue; None where the browse does not say."""
+    """A message that waits on the cluster transmission queue; None if the browse does not show a value."""
 
     number: int
-    """Place in the browse, from 1."""
+    """Position in the browse, from 1."""
     line: int
     message_id: str = ""
     channel: str = ""
     queue: str = ""
     queue_manager: str = ""
     put_at: datetime | None = None
-    """Of the message on the transmission queue: renewed by each re-allocation."""
+    """Put time on the transmission queue; each re-allocation renews it."""
     original_put_at: datetime | None = None
-    """Of the application's descriptor, inside the header."""
+    """Put time in the application's descriptor, inside the header."""
     token_is_zero: bool | None = None
     bind: ToldBind | None = None
     logical_order: bool | None = None
@@ -102,7 +102,7 @@ class WaitingMessage:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Browse:
-    """What was read of a browse."""
+    """The messages of a browse, and the parts that could not be read."""
 
     messages: tuple[WaitingMessage, ...]
     problems: tuple[DisplayProblem, ...]
@@ -110,12 +110,12 @@ class Browse:
 
 
 def read_messages(text: str, *, name: str = "messages") -> Browse:
-    """Read the messages of a browse; what kind of text it is, is found out. Never raises."""
+    """Read the messages of a browse, and find out its format. Never raises."""
     return _Reading(name).read(text)
 
 
 def read_rows(rows: object, *, name: str = "messages") -> Browse:
-    """Read messages out of an already parsed JSON value."""
+    """Read messages from a parsed JSON value."""
     reading = _Reading(name)
     return reading.made(tuple(reading.objects(rows, line=1)), "json")
 
@@ -148,7 +148,7 @@ class _Reading:
         self._problem(line, f"Only the first {MOST_MESSAGES} messages are read.")
         return True
 
-    # The dump of amqsbcg, of its z/OS likes and of what prints as they do.
+    # Dumps. Programs for z/OS and many others print in the format of amqsbcg.
 
     def _dump(self, text: str) -> Iterator[WaitingMessage]:
         starts = [match.start() for match in _BEGINS.finditer(text)]
@@ -176,7 +176,7 @@ class _Reading:
         if token is None:
             self._problem(
                 line,
-                f"Message {number} shows no AccountingToken: whether it may be re-allocated is not known.",
+                f"Message {number} has no AccountingToken: whether it may be re-allocated is not known.",
             )
         put_at = self._moment(put[0], put[1], line) if put[0] and put[1] else None
         return WaitingMessage(
@@ -191,7 +191,7 @@ class _Reading:
             token_is_zero=None if token is None else not token.strip("0"),
         )
 
-    # Rows: CSV, JSON, a JSON object a line.
+    # Rows: CSV, JSON, or one JSON object per line.
 
     def _csv(self, text: str) -> Iterator[WaitingMessage]:
         first = next(line for line in text.split("\n") if line.strip())
@@ -225,7 +225,7 @@ class _Reading:
         if not any(key in ("channel", "correlation_id", "queue_manager") for key in columns):
             self._problem(
                 line,
-                "This is neither a dump of messages (StrucId : 'MD') nor JSON, and its first line names no column "
+                "This is neither a dump of messages (StrucId : 'MD') nor JSON, and its first line has no column "
                 "channel, correlation_id or queue_manager.",
             )
             return None
@@ -234,7 +234,7 @@ class _Reading:
         ]
         if unknown:
             shown = ", ".join(unknown)[: 4 * _SHOWN]
-            self._problem(line, f"Columns without a meaning here are left out: {shown}.")
+            self._problem(line, f"Unknown columns are ignored: {shown}.")
         return columns
 
     def _json(self, text: str) -> Iterator[WaitingMessage]:
@@ -247,7 +247,7 @@ class _Reading:
             rows = list(self._json_lines(text))
             if not rows:
                 line = error.lineno if isinstance(error, json.JSONDecodeError) else 1
-                self._problem(line, "This is no JSON, nor a JSON object on each line.")
+                self._problem(line, "This is not JSON, and its lines are not JSON objects.")
             for number, (line, row) in enumerate(rows, start=1):
                 if self._is_over(number, line):
                     return
@@ -262,21 +262,21 @@ class _Reading:
             try:
                 row = json.loads(each)
             except (ValueError, RecursionError):
-                self._problem(line, "The line is no JSON object.")
+                self._problem(line, "The line is not a JSON object.")
                 continue
             if isinstance(row, dict):
                 yield line, row
             else:
-                self._problem(line, "The line is no JSON object.")
+                self._problem(line, "The line is not a JSON object.")
 
     def objects(self, parsed: object, *, line: int) -> Iterator[WaitingMessage]:
-        """Messages of a list of objects, or of an object that has them under `messages`."""
+        """Yield the messages of a list of objects, or of an object with that list under `messages`."""
         if isinstance(parsed, dict) and "messages" in parsed:
             parsed = parsed["messages"]
         rows = [parsed] if isinstance(parsed, dict) else parsed
         if not isinstance(rows, list):
             self._problem(
-                line, "Messages are a list of objects, or an object with that list under 'messages'."
+                line, "Messages must be a list of objects, or an object with that list under 'messages'."
             )
             return
         for number, row in enumerate(rows, start=1):
@@ -285,23 +285,21 @@ class _Reading:
             if isinstance(row, dict):
                 yield self._message(row, number, line)
             else:
-                self._problem(line, f"Message {number} is no object with keys.")
+                self._problem(line, f"Message {number} is not an object.")
 
     def _message(self, row: Mapping[str, object], number: int, line: int) -> WaitingMessage:
         given: dict[str, str] = {}
         for key, value in row.items():
             known = _KEY_OF.get(_plain(str(key)))
             if known is None:
-                self._problem(
-                    line, f"Message {number}: {str(key)[:_SHOWN]!r} has no meaning here and is left out."
-                )
+                self._problem(line, f"Message {number}: the unknown key {str(key)[:_SHOWN]!r} is ignored.")
             elif value is not None:
                 given[known] = str(value).strip()
         token = given.get("accounting_token", "")
         digits = _HEX.fullmatch(token)
         if token and not digits:
             self._problem(
-                line, f"Message {number}: accounting_token {token[:_SHOWN]!r} is not hexadecimal: left out."
+                line, f"Message {number}: accounting_token {token[:_SHOWN]!r} is not hexadecimal: ignored."
             )
         put_at = self._iso(given["put_at"], line) if "put_at" in given else None
         if put_at is None and "put_date" in given and "put_time" in given:
@@ -330,27 +328,27 @@ class _Reading:
                 return bind
         self._problem(
             line,
-            f"Message {number}: bind {text[:_SHOWN]!r} is none of OPEN, NOTFIXED, GROUP, AS_Q_DEF: left out.",
+            f"Message {number}: bind {text[:_SHOWN]!r} is not OPEN, NOTFIXED, GROUP or AS_Q_DEF: ignored.",
         )
         return None
 
     def _yes_no(self, given: Mapping[str, str], key: str, number: int, line: int) -> bool | None:
         text = given.get(key, "").lower()
         if text not in _YES:
-            self._problem(line, f"Message {number}: {key} is neither yes nor no: left out.")
+            self._problem(line, f"Message {number}: {key} is neither yes nor no: ignored.")
             return None
         return _YES[text]
 
     def _moment(self, day: str, clock: str, line: int) -> datetime | None:
         made = moment(day, clock)
         if made is None:
-            self._problem(line, f"{day[:_SHOWN]!r} {clock[:_SHOWN]!r} is no time of a put: left out.")
+            self._problem(line, f"{day[:_SHOWN]!r} {clock[:_SHOWN]!r} is not a put time: ignored.")
         return made
 
     def _iso(self, text: str, line: int) -> datetime | None:
         made = instant(text)
         if made is None:
-            self._problem(line, f"{text[:_SHOWN]!r} is no time such as 2026-11-21T12:03:20Z: left out.")
+            self._problem(line, f"{text[:_SHOWN]!r} is not a time such as 2026-11-21T12:03:20Z: ignored.")
         return made
 
 
@@ -362,7 +360,7 @@ class _Header:
 
 
 def _header(data: bytes) -> _Header:
-    """What the transmission queue header says; nothing where the data does not begin with one, or ends in it."""
+    """Read the transmission queue header; its members are empty if the data does not begin with one, or is too short."""
     codec = {_XQH_ASCII: "latin-1", _XQH_EBCDIC: "cp500"}.get(data[:4])
     if codec is None or len(data) < _AT_DESCRIPTOR:
         return _Header()
@@ -381,7 +379,7 @@ def _header(data: bytes) -> _Header:
 
 
 def _bytes(text: str) -> bytes:
-    """The beginning of a message's data, out of the lines of a dump that follow each other."""
+    """Return the beginning of a message's data, from the consecutive lines of a dump."""
     data = bytearray()
     for match in _HEX_LINE.finditer(text):
         if int(match["offset"], 16) != len(data):
@@ -396,7 +394,7 @@ def _bytes(text: str) -> bytes:
 
 
 def channel_of(correlation_id: str) -> str:
-    """The channel that a correlation identifier names: as text, or as bytes in hexadecimal, ASCII or EBCDIC."""
+    """Return the channel in a correlation identifier: text, or hexadecimal bytes in ASCII or EBCDIC."""
     text = correlation_id.strip()
     match = _HEX.fullmatch(text)
     if match and len(match["hex"]) >= 2 * _CHANNEL_BYTES and len(match["hex"]) % 2 == 0:
@@ -413,7 +411,7 @@ def channel_of(correlation_id: str) -> str:
 
 
 def moment(day: str, clock: str) -> datetime | None:
-    """The instant of PutDate (YYYYMMDD) and PutTime (HHMMSSTH), which are Greenwich time; None when they are none."""
+    """Return the time of PutDate (YYYYMMDD) and PutTime (HHMMSSTH), which are in UTC; None if they are invalid."""
     days, digits = re.sub(r"[-/.]", "", day.strip()), re.sub(r"[:.]", "", clock.strip())
     if not re.fullmatch(r"[0-9]{8}", days) or not re.fullmatch(r"[0-9]{6}(?:[0-9]{2})?", digits):
         return None
@@ -433,7 +431,7 @@ def moment(day: str, clock: str) -> datetime | None:
 
 
 def instant(text: str) -> datetime | None:
-    """An ISO time; without a zone it is Greenwich time, as put times are. None when it is none."""
+    """Read an ISO time; without a zone it is in UTC, as put times are. Return None if it is invalid."""
     try:
         made = datetime.fromisoformat(text.strip())
         return made.astimezone(UTC) if made.tzinfo else made.replace(tzinfo=UTC)

@@ -1,6 +1,6 @@
-"""What the decision looks at, as one queue manager sees it: instances of a queue, channels to them, a message.
+"""The input of a decision as one queue manager sees it: instances of a queue, channels to them, and a message.
 
-Instances and channels are kept apart, as the queue manager keeps them; `Situation.pairs` joins them.
+Instances and channels are separate, as in the displays of a queue manager; `Situation.pairs` joins them.
 """
 
 from __future__ import annotations
@@ -38,11 +38,12 @@ class EliminationOrder(Question, extra="ignore"):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Message:
-    """A message on the cluster transmission queue, or the way an application puts.
+    """A message on the cluster transmission queue, or the options with which an application puts one.
 
-    `held_for` is the queue manager that it waits for; empty: it is being put. `token_is_zero` is what a browse shows
-    of its accounting token (None: not looked at). `channel_fails` says that the channel stops, or fails a retry,
-    just now; None: as the state of the channel lets expect.
+    Attributes:
+        held_for: The queue manager that it waits for; empty while it is being put.
+        token_is_zero: Whether a browse shows an accounting token of zeros; None: not known.
+        channel_fails: Whether the channel stops, or fails a retry, just now; None: as its state suggests.
     """
 
     bind: Bind = "NOTFIXED"
@@ -56,14 +57,14 @@ class Message:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Candidate:
-    """A possible destination: an instance and one channel to it. The sender's own instance needs no channel."""
+    """An instance and one channel to it; the sender's own instance needs no channel."""
 
     instance: Instance
     channel: Channel | None
 
     @property
     def queue_manager(self) -> str:
-        """Where the message would go."""
+        """Return the queue manager that would get the message."""
         return self.instance.queue_manager
 
     @property
@@ -73,7 +74,7 @@ class Candidate:
 
     @property
     def label(self) -> str:
-        """For people: `NEWYORK through TO.NEWYORK`."""
+        """Return the name for people: `NEWYORK through TO.NEWYORK`."""
         through = "here" if self.is_local else f"through {self.channel.name}" if self.channel else ""
         return f"{self.queue_manager} {through}".strip()
 
@@ -99,7 +100,7 @@ class Candidate:
 
     @property
     def status(self) -> Status:
-        """State of the channel; what is local is there without one."""
+        """Return the state of the channel; the sender's own instance can always be reached."""
         return self.channel.status if self.channel and not self.is_local else Status.RUNNING
 
     @property
@@ -135,7 +136,7 @@ class Destination(Answer):
 
     @property
     def label(self) -> str:
-        """For people: `NEWYORK through TO.NEWYORK`."""
+        """Return the name for people: `NEWYORK through TO.NEWYORK`."""
         return (
             f"{self.queue_manager} through {self.channel}" if self.channel else f"{self.queue_manager} itself"
         )
@@ -151,10 +152,12 @@ class DroppedCandidate(Answer):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Situation:
-    """All that one choice rests on.
+    """The complete input of one choice.
 
-    `choosing` is `queue_manager` where an application names a queue manager (or an alias of one) and the algorithm
-    only picks the way to it. `clusters` are those of the sender; empty: not told.
+    Attributes:
+        choosing: `queue_manager` if the application names a queue manager (or an alias of one), so that the algorithm
+            only chooses a channel to it.
+        clusters: The clusters of the sender; empty: not known.
     """
 
     queue: str = ""
@@ -169,7 +172,11 @@ class Situation:
     message: Message = field(default_factory=Message)
 
     def pairs(self) -> tuple[tuple[Candidate, ...], tuple[DroppedCandidate, ...]]:
-        """Instances joined with the channels to their queue managers, and what could not be joined."""
+        """Join instances with the channels to their queue managers.
+
+        Returns:
+            The candidates, and the instances and channels that could not be joined.
+        """
         candidates: list[Candidate] = []
         dropped: list[DroppedCandidate] = []
         used: set[int] = set()
@@ -178,7 +185,7 @@ class Situation:
             by_manager.setdefault(channel.queue_manager, []).append((index, channel))
         for instance in self.instances:
             if not instance.is_local and self._is_foreign(instance.cluster):
-                reason = f"its cluster {instance.cluster} is none of the sender's"
+                reason = f"the sender does not belong to its cluster {instance.cluster}"
                 dropped.append(DroppedCandidate(what=f"instance on {instance.queue_manager}", reason=reason))
                 continue
             routes = list(self._routes(instance, by_manager.get(instance.queue_manager, [])))
@@ -212,5 +219,5 @@ class Situation:
 
 
 def _own_order(channel: Channel) -> tuple[int, int, int, str]:
-    """Of several receivers of the sender's own, the one with the best attributes speaks for it."""
+    """Return the sort key that selects the best of several receiver channels of the sender."""
     return channel.rank, channel.priority, channel.weight, channel.name

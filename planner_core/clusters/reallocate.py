@@ -1,4 +1,4 @@
-"""A message that waits on the cluster transmission queue: may it be re-allocated, is it just now, and where to."""
+"""Re-allocation of a message that waits on the cluster transmission queue: whether it may move, when, and where to."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ CAUSES: dict[Cause, str] = {
     "system": "it is a system message to a system queue of that queue manager",
     "token_zero": "its accounting token is all zeros: bind on open, a managed group, or a named queue manager",
 }
-"""Why a message is not eligible, by a code."""
+"""Reasons why a message is not eligible, by code."""
 
 _DRIVEN = {
     Status.RETRYING: "The channel is RETRYING: each failed retry re-drives the messages that wait for it.",
@@ -36,14 +36,14 @@ _TRYING = "The channel is {status}: the messages that wait for it are re-driven 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Eligibility:
-    """Whether a message may be re-allocated; if not, why (codes of CAUSES)."""
+    """Whether a message may be re-allocated, and the codes of the reasons against it."""
 
     is_eligible: bool
     causes: tuple[Cause, ...] = ()
 
     @property
     def sentence(self) -> str:
-        """For people."""
+        """Return the same as a sentence."""
         if self.is_eligible:
             return "The message may be re-allocated."
         return f"The message cannot be re-allocated: {'; '.join(CAUSES[cause] for cause in self.causes)}."
@@ -73,21 +73,21 @@ class Reallocation(Answer):
 
 
 def eligibility(message: Message) -> Eligibility:
-    """Whether a message may be re-allocated at all."""
-    told: dict[Cause, bool] = {
+    """Return whether a message may be re-allocated at all."""
+    holds: dict[Cause, bool] = {
         "bind_on_open": message.bind == "OPEN",
         "group": message.bind == "GROUP" and message.logical_order,
         "queue_manager_named": message.names_queue_manager,
         "system": message.is_system,
     }
-    causes = tuple(cause for cause, holds in told.items() if holds)
+    causes = tuple(cause for cause, is_true in holds.items() if is_true)
     if not causes and message.token_is_zero:
         causes = ("token_zero",)
     return Eligibility(is_eligible=not causes, causes=causes)
 
 
 def redriven(situation: Situation) -> tuple[bool, str]:
-    """Whether messages for `held_for` are re-driven now, and why or why not."""
+    """Return whether messages for `held_for` are re-driven now, and the reason."""
     message = situation.message
     if message.channel_fails is not None:
         if message.channel_fails:
@@ -109,7 +109,7 @@ def redriven(situation: Situation) -> tuple[bool, str]:
 
 
 def reallocate(decision: Decision) -> Reallocation | None:
-    """What becomes of the message of a situation; None where it does not wait yet."""
+    """Return the outcome for the message of a situation; None if it is being put."""
     situation = decision.situation
     held = situation.message.held_for
     if not held:

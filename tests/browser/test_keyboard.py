@@ -318,13 +318,13 @@ def decide(page: Page) -> None:
     page.keyboard.press("Control+a")
     page.keyboard.type("instances: [{queue_manager: A, put: DISABLED}]")
     press(page, "button", "Decide")
-    expect(page.get_by_role("status")).to_contain_text("fails: nobody is left")
+    expect(page.get_by_role("status")).to_contain_text("fails: no destination remains")
 
 
 def show_another_failure(page: Page) -> None:
     press(page, "button", "channel TO.P1; queue manager P1")
     expect(page.get_by_role("img", name="Where messages for INVENTQ go")).to_contain_text(
-        "While channel TO.P1 is away"
+        "While channel TO.P1 is unavailable"
     )
 
 

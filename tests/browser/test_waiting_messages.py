@@ -12,7 +12,7 @@ pytestmark = pytest.mark.browser
 FIRST, SECOND = EXAMPLES
 
 
-def test_what_is_pasted_is_explained_with_the_keyboard_alone(page: Page) -> None:
+def test_pasted_texts_are_explained_by_keyboard_only(page: Page) -> None:
     page.goto("/cluster/explain")
     page.get_by_label("Displays of the sending queue manager").fill(FIRST.displays)
     page.get_by_label("Browse of its cluster transmission queue").fill(FIRST.messages)
@@ -32,17 +32,17 @@ def test_files_are_explained_without_a_script(new_context: NewContext) -> None:
     def file(name: str, text: str) -> FilePayload:
         return {"name": name, "mimeType": "text/plain", "buffer": text.encode()}
 
-    page.get_by_label("Or files with displays").set_input_files([file("d.txt", SECOND.displays)])
-    page.get_by_label("Or a file with the browse").set_input_files([file("b.csv", SECOND.messages)])
+    page.get_by_label("Or upload files with displays").set_input_files([file("d.txt", SECOND.displays)])
+    page.get_by_label("Or upload a file with the browse").set_input_files([file("b.csv", SECOND.messages)])
     page.get_by_role("button", name="Explain").click()
-    expect(page.get_by_role("heading", name="What waits on LON1")).to_be_visible()
+    expect(page.get_by_role("heading", name="Waiting messages on LON1")).to_be_visible()
     expect(page.get_by_text("TO.MQA1 is in doubt about a batch.")).to_be_visible()
 
 
-def test_what_is_wrong_is_said_at_its_box(page: Page) -> None:
+def test_form_without_a_browse_shows_the_error_at_its_field(page: Page) -> None:
     page.goto("/cluster/explain")
     page.get_by_role("button", name="Explain").click()
-    expect(page.get_by_role("alert")).to_contain_text("Browse: Holds no message.")
+    expect(page.get_by_role("alert")).to_contain_text("Browse: Has no messages.")
     expect(page.get_by_label("Browse of its cluster transmission queue")).to_have_attribute(
         "aria-invalid", "true"
     )

@@ -1,4 +1,4 @@
-"""Decisions and loads by command and over REST: the same answers, and sentences where there is none."""
+"""Decisions and loads by command and over REST: equal answers, and error messages."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def told(capsys: pytest.CaptureFixture[str]) -> Json:
 
 @EVERY_EXAMPLE
 @pytest.mark.parametrize("mode", ["seed", "ibm"])
-def test_command_and_address_give_the_same(
+def test_decide_by_command_and_rest_gives_the_same_answer(
     app: FastAPI, example: ExampleFile, mode: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     file = str(FOLDER / "cluster" / f"{example.name}.yaml")
@@ -47,15 +47,17 @@ def test_command_and_address_give_the_same(
     assert found.json() == answer
 
 
-def test_for_people_the_command_tells_steps_and_who_is_chosen(capsys: pytest.CaptureFixture[str]) -> None:
+def test_decide_command_prints_the_steps_and_the_chosen_destinations(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
     assert main(["cluster", "decide", str(FOLDER / "cluster/orders-differ.yaml")]) == 0
     text = capsys.readouterr().out
-    assert "out: A through TO.A: the queue is PUT(DISABLED) there" in text
-    assert "chosen: nobody: the put fails" in text
+    assert "eliminated: A through TO.A: the queue is PUT(DISABLED) there" in text
+    assert "chosen: none: the put fails" in text
     assert "CLUSTER_MODES_DIFFER" in text
 
 
-def test_warnings_fail_the_command_where_that_is_asked_for(capsys: pytest.CaptureFixture[str]) -> None:
+def test_decide_command_with_fail_on_warning_fails(capsys: pytest.CaptureFixture[str]) -> None:
     file = str(FOLDER / "cluster/orders-differ.yaml")
     assert main(["cluster", "decide", file, "--fail-on", "warning"]) == 1
     capsys.readouterr()
@@ -66,7 +68,7 @@ def test_warnings_fail_the_command_where_that_is_asked_for(capsys: pytest.Captur
     [
         ("", "it is empty"),
         ("instances: [", "not YAML"),
-        ("[1]", "an object with instances"),
+        ("[1]", "must be an object with instances"),
         ("instances: []", "/instances: is empty: it needs at least 1 item"),
         ("instances: [{queue_manager: A, clwlrank: 10}]", "/instances/0/clwlrank"),
         ("instances: [{queue_manager: A, colour: red}]", "/instances/0/colour"),
@@ -77,7 +79,7 @@ def test_warnings_fail_the_command_where_that_is_asked_for(capsys: pytest.Captur
         (" " * (LARGEST_FILE_BYTES + 1), "larger than"),
     ],
 )  # fmt: skip
-def test_what_cannot_be_read_is_told_in_a_sentence(
+def test_decide_command_with_an_invalid_input_prints_the_error(
     text: str, words: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     file = tmp_path / "queue.yaml"
@@ -89,30 +91,32 @@ def test_what_cannot_be_read_is_told_in_a_sentence(
     assert told.err.startswith("The input of the decision is not valid.")
 
 
-def test_a_file_that_is_not_there_is_told(capsys: pytest.CaptureFixture[str]) -> None:
+def test_decide_command_without_its_file_prints_the_error(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["cluster", "decide", "nowhere.yaml"]) == 2
     assert "cannot be read" in capsys.readouterr().err
 
 
-def test_over_rest_the_fields_at_fault_are_named(app: FastAPI) -> None:
+def test_decide_by_rest_with_an_invalid_field_names_it(app: FastAPI) -> None:
     answer = post_json(app, DECIDE, {"instances": [{"queue_manager": "A", "put": "perhaps"}]})
     problem = assert_problem(answer, "input-refused", 422)
     assert problem["errors"] == [{"field": "/instances/0/put", "message": "must be ENABLED or DISABLED"}]
 
 
-def test_over_rest_an_order_that_there_is_not_is_refused(app: FastAPI) -> None:
+def test_decide_by_rest_with_an_unknown_mode_is_refused(app: FastAPI) -> None:
     assert_problem(
         post_json(app, f"{DECIDE}?mode=both", {"instances": [{"queue_manager": "A"}]}), "request-invalid", 422
     )
 
 
 @pytest.mark.parametrize("body", [b"", b"{", b"[]", b"\xff", b'{"instances": 1}'])
-def test_over_rest_a_body_that_is_none_is_refused(app: FastAPI, body: bytes) -> None:
+def test_decide_by_rest_with_an_invalid_body_is_refused(app: FastAPI, body: bytes) -> None:
     answer = call(app, "POST", DECIDE, headers={"content-type": "application/json"}, chunks=[body])
     assert_problem(answer, "input-refused", 422)
 
 
-def test_load_by_command_and_over_rest_are_the_same(app: FastAPI, capsys: pytest.CaptureFixture[str]) -> None:
+def test_load_by_command_and_rest_gives_the_same_answer(
+    app: FastAPI, capsys: pytest.CaptureFixture[str]
+) -> None:
     assert main(["cluster", "load", str(FOLDER / "inventory.yaml"), "--json"]) == 0
     answer = told(capsys)
     document = parse_yaml(example_text("inventory.yaml").encode())
@@ -125,7 +129,7 @@ def test_load_by_command_and_over_rest_are_the_same(app: FastAPI, capsys: pytest
     ]
 
 
-def test_load_for_people(capsys: pytest.CaptureFixture[str]) -> None:
+def test_load_command_prints_rates_and_failures(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["cluster", "load", str(FOLDER / "inventory.yaml")]) == 0
     text = capsys.readouterr().out
     assert "shared queue of SQ03: 750 (75 %)" in text
@@ -134,5 +138,5 @@ def test_load_for_people(capsys: pytest.CaptureFixture[str]) -> None:
     assert "The plan has no clusters" in capsys.readouterr().out
 
 
-def test_load_of_what_is_no_plan_is_refused(app: FastAPI) -> None:
+def test_load_by_rest_with_an_incomplete_plan_is_refused(app: FastAPI) -> None:
     assert_problem(post_json(app, LOAD, {"qsg": "SQ03"}), "document-invalid", 422)

@@ -1,4 +1,4 @@
-"""What clusters put on structures: IBM's example with its rates, and worked cases typed by hand."""
+"""Load of clusters on structures: IBM's example with its rates, and cases calculated by hand."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ def in_flow(found: dict[str, Any], kind: str, name: str) -> dict[str, Any]:
     return one
 
 
-def test_three_quarters_of_what_london_puts_reach_the_shared_queue() -> None:
+def test_three_of_four_instances_bring_the_shared_queue_three_quarters() -> None:
     (flow,) = load(PLAN)["flows"]
     assert [
         (item["name"], item["rate_per_s"], item["share_percent"]) for item in flow["physical_queues"]
@@ -92,21 +92,21 @@ def test_three_quarters_of_what_london_puts_reach_the_shared_queue() -> None:
     ("kind", "name"),
     [("channel", "TO.NEWYORK"), ("queue_manager", "NEWYORK"), ("destination", "NEWYORK")],
 )
-def test_when_newyork_is_away_the_group_gets_a_third_more(kind: str, name: str) -> None:
+def test_failure_of_newyork_sends_the_group_a_third_more(kind: str, name: str) -> None:
     found = load(PLAN)
     one = during(found, kind, name)
     assert (one["rate_per_s"], one["change_percent"]) == (1000, 33.333)
     assert in_flow(found, kind, name)["rates_per_s"] == {"SQ03": 1000}
 
 
-def test_when_a_member_is_away_newyork_gets_its_part() -> None:
+def test_failure_of_a_member_sends_newyork_its_share() -> None:
     found = load(PLAN)
     for kind, name in (("channel", "TO.P1"), ("queue_manager", "P1")):
         assert in_flow(found, kind, name)["rates_per_s"] == {"NEWYORK": 333.333, "SQ03": 666.667}
         assert during(found, kind, name)["change_percent"] == -11.111
 
 
-def test_what_gathered_unnoticed_arrives_at_once() -> None:
+def test_messages_collected_before_detection_arrive_as_a_burst() -> None:
     """250 a second for 300 + 60 seconds are 90 000 messages, and all of them are new to the structure."""
     found = load(PLAN)
     (queue,) = during(found, "channel", "TO.NEWYORK")["queues"]
@@ -114,7 +114,7 @@ def test_what_gathered_unnoticed_arrives_at_once() -> None:
     assert in_flow(found, "channel", "TO.NEWYORK")["burst_messages"] == {"SQ03": 90_000}
 
 
-def test_messages_that_move_between_members_add_nothing() -> None:
+def test_messages_moving_between_members_add_nothing() -> None:
     found = load(PLAN)
     (queue,) = during(found, "channel", "TO.P1")["queues"]
     assert (queue["burst_messages"], queue["added_messages"]) == (60_000, 0)
@@ -131,9 +131,7 @@ def test_messages_that_move_between_members_add_nothing() -> None:
     [({"hbint": 300}, 360), ({"hbint": 60}, 120), ({"hbint": 59}, 118), ({"hbint": 5}, 10), ({"hbint": 0}, 360),
      ({"hbint": 300, "detect_seconds": 20}, 20)],
 )  # fmt: skip
-def test_the_time_of_detection_is_given_or_comes_from_the_heartbeat(
-    given: dict[str, Any], seconds: int
-) -> None:
+def test_detection_time_comes_from_the_plan_or_the_heartbeat(given: dict[str, Any], seconds: int) -> None:
     found = load(varied(**given))
     assert found["flows"][0]["detect_seconds"] == seconds
     (queue,) = during(found, "channel", "TO.NEWYORK")["queues"]
@@ -141,7 +139,7 @@ def test_the_time_of_detection_is_given_or_comes_from_the_heartbeat(
     assert ("CLUSTER_DETECTION_ASSUMED" in codes(varied(**given))) == ("detect_seconds" not in given)
 
 
-def test_only_what_is_not_bound_is_part_of_the_burst_and_moves() -> None:
+def test_bound_messages_neither_move_nor_join_the_burst() -> None:
     found = load(varied(not_fixed_percent=40))
     one = in_flow(found, "channel", "TO.NEWYORK")
     assert one["rates_per_s"] == {"SQ03": 850}  # 750 and 40 % of 250
@@ -149,7 +147,7 @@ def test_only_what_is_not_bound_is_part_of_the_burst_and_moves() -> None:
     assert one["burst_messages"] == {"SQ03": 36_000}
 
 
-def test_the_size_that_survives_is_that_of_a_plan_with_so_many_messages() -> None:
+def test_surviving_sizes_equal_those_of_a_plan_with_as_many_messages() -> None:
     """1000 a second for four minutes and the burst: 330 000, which a plan of its own must size alike."""
     (structure,) = load(PLAN)["structures"]
     assert structure["survives"]["messages"] == 240_000 + 90_000
@@ -164,7 +162,7 @@ def test_the_size_that_survives_is_that_of_a_plan_with_so_many_messages() -> Non
     assert "CLUSTER_FAILURE_ABOVE_INITSIZE" in codes(PLAN)
 
 
-def test_a_structure_that_is_large_enough_is_not_complained_of() -> None:
+def test_large_enough_structure_has_no_finding() -> None:
     plan = varied()
     plan["structures"][0] |= {"initsize": "2G", "size": "3G"}
     (structure,) = load(plan)["structures"]
@@ -173,14 +171,14 @@ def test_a_structure_that_is_large_enough_is_not_complained_of() -> None:
     assert "CLUSTER_FAILURE_ABOVE_INITSIZE" not in codes(plan)
 
 
-def test_a_backlog_without_rate_grows_as_the_clusters_rate_does() -> None:
+def test_backlog_without_a_rate_grows_with_the_rate_of_the_clusters() -> None:
     found = load(varied(queue={"backlog": 30_000}))
     (queue,) = during(found, "channel", "TO.NEWYORK")["queues"]
     assert queue["messages"] == 40_000 + 90_000  # 30 000 by 1000/750, and the burst
 
 
-def test_a_backup_structure_takes_all_when_the_preferred_destination_fails() -> None:
-    """With priority on NEWYORK the group gets nothing, until NEWYORK is away: then everything."""
+def test_backup_structure_takes_everything_when_the_preferred_destination_fails() -> None:
+    """With priority on NEWYORK the group gets nothing, until NEWYORK fails: then everything."""
     instances = [{"queue_manager": "NEWYORK", "channels": [{"clwlprty": 9}]}, *INSTANCES[1:]]
     found = load(varied(instances=instances, queue={"backlog": 1000}, outage_minutes=2))
     assert found["structures"][0]["rate_per_s"] == 0
@@ -190,7 +188,7 @@ def test_a_backup_structure_takes_all_when_the_preferred_destination_fails() -> 
     assert one["messages"] == 1000 + 1000 * 120 + 360_000
 
 
-def test_with_rank_nothing_moves_and_the_sender_fills() -> None:
+def test_rank_keeps_all_messages_at_the_sender() -> None:
     instances = [{"queue_manager": "NEWYORK", "channels": [{"clwlrank": 1}]}, *INSTANCES[1:]]
     plan = varied(instances=instances)
     one = in_flow(load(plan), "queue_manager", "NEWYORK")
@@ -200,8 +198,8 @@ def test_with_rank_nothing_moves_and_the_sender_fills() -> None:
     assert "CLUSTER_RANK_DECIDES" in codes(plan)
 
 
-def test_what_was_bound_arrives_when_its_destination_is_back() -> None:
-    """P1 away for 10 minutes: 250 a second are bound, 150 000 wait, and come on top of the backlog of 180 000."""
+def test_bound_messages_arrive_when_their_destination_returns() -> None:
+    """P1 fails for 10 minutes: 250 a second are bound, 150 000 wait, and come on top of the backlog of 180 000."""
     found = load(varied(not_fixed_percent=0, outage_minutes=10))
     (queue,) = during(found, "queue_manager", "P1")["queues"]
     assert queue["waiting_messages"] == 150_000
@@ -212,7 +210,7 @@ def test_what_was_bound_arrives_when_its_destination_is_back() -> None:
     assert during(longer, "queue_manager", "P1")["queues"][0]["messages"] == 480_000
 
 
-def test_the_surge_is_less_where_consumers_keep_up_with_the_return() -> None:
+def test_surge_is_smaller_if_consumers_get_returning_messages() -> None:
     """Consumers take 1000, 750 come anyway: of 500 a second that return half stay."""
     gets = [{**item, "get_rate_per_s": 1000} if item.get("shared") else item for item in INSTANCES]
     gets[1]["get_rate_per_s"], gets[2]["get_rate_per_s"], gets[3]["get_rate_per_s"] = 400, 300, 300
@@ -223,7 +221,7 @@ def test_the_surge_is_less_where_consumers_keep_up_with_the_return() -> None:
     assert queue["surge_messages"] == 150_000
 
 
-def test_no_outage_no_surge() -> None:
+def test_surge_without_an_outage_is_not_known() -> None:
     plan = varied(not_fixed_percent=0, queue={"backlog": 1000})
     (queue,) = during(load(plan), "queue_manager", "P1")["queues"]
     assert queue["waiting_messages"] is None
@@ -231,7 +229,7 @@ def test_no_outage_no_surge() -> None:
     assert "CLUSTER_OUTAGE_MISSING" not in codes(varied(queue={"backlog": 1000}))
 
 
-def test_consumers_that_are_too_slow_are_told() -> None:
+def test_slow_consumers_are_reported() -> None:
     gets = [{**item, "get_rate_per_s": 300} if item.get("shared") else item for item in INSTANCES]
     found = load(varied(instances=gets))
     assert during(found, "queue_manager", "NEWYORK")["queues"][0]["growth_per_s"] == 100
@@ -251,7 +249,7 @@ def test_rates_and_bursts_grow_with_the_plan() -> None:
     assert found["structures"][0]["survives"]["messages"] == 660_000
 
 
-def test_findings_of_what_does_not_fit_together() -> None:
+def test_contradictions_of_clusters_and_plan_are_reported() -> None:
     elsewhere = varied()
     elsewhere["clusters"][0]["queue"] = "OTHERQ"
     assert "CLUSTER_QUEUE_NOT_IN_PLAN" in codes(elsewhere)
@@ -264,7 +262,7 @@ def test_findings_of_what_does_not_fit_together() -> None:
     assert "CLUSTER_SHARES_ONE_QUEUE" in codes(PLAN)
 
 
-def test_a_member_that_sends_uses_its_own_instance_without_its_being_called_local() -> None:
+def test_sending_member_uses_its_own_instance_without_local() -> None:
     found = load(varied(sender="P1"))
     assert found["flows"][0]["chosen"] == ["P1"]
     other = varied(instances=[{"queue_manager": "P1", "shared": True, "local": True}])
@@ -273,13 +271,13 @@ def test_a_member_that_sends_uses_its_own_instance_without_its_being_called_loca
     assert [problem.field for problem in caught.value.problems] == ["/clusters/0/instances/0/local"]
 
 
-def test_a_channel_that_fails_is_never_more_favoured_than_before() -> None:
+def test_failed_channel_is_never_more_favoured_than_before() -> None:
     paused = [{**item, "channels": [{"status": "PAUSED"}]} for item in INSTANCES]
     found = in_flow(load(varied(instances=paused)), "channel", "TO.NEWYORK")
     assert found["chosen"] == ["NEWYORK", "P1", "P2", "P3"]
 
 
-def test_two_senders_are_added_up() -> None:
+def test_rates_of_two_senders_add_up() -> None:
     plan = varied()
     plan["clusters"].append({**plan["clusters"][0], "sender": "PARIS", "rate_per_s": 200})
     found = load(plan)
@@ -288,7 +286,7 @@ def test_two_senders_are_added_up() -> None:
     assert during(found, "queue_manager", "NEWYORK")["queues"][0]["added_messages"] == 108_000
 
 
-def test_a_plan_without_clusters_answers_as_before() -> None:
+def test_result_of_a_plan_without_clusters_has_no_load() -> None:
     plan = varied()
     del plan["clusters"]
     assert "clusters" not in evaluate(read_object(plan)).as_json()
@@ -296,7 +294,7 @@ def test_a_plan_without_clusters_answers_as_before() -> None:
     assert with_none == evaluate(read_object(plan)).as_json()
 
 
-def test_a_document_survives_being_written_down() -> None:
+def test_plan_with_clusters_is_read_back_unchanged() -> None:
     for plan in (PLAN, parse_yaml(example_text("inventory.yaml").encode())):
         document = read_object(plan)
         again = read_object(document.model_dump(mode="json"))
@@ -318,13 +316,13 @@ def test_a_document_survives_being_written_down() -> None:
                         for n in range(51)]}, "/clusters"),
     ],
 )  # fmt: skip
-def test_what_cannot_be_read_is_named(change: dict[str, Any], field: str) -> None:
+def test_invalid_cluster_fields_are_named(change: dict[str, Any], field: str) -> None:
     with pytest.raises(DocumentInvalid) as caught:
         read_object(varied(**change))
     assert field in {problem.field for problem in caught.value.problems}
 
 
-def test_one_sender_is_named_once() -> None:
+def test_repeated_sender_is_refused() -> None:
     plan = varied()
     plan["clusters"].append(plan["clusters"][0])
     with pytest.raises(DocumentInvalid, match="already at /clusters/0"):
@@ -351,8 +349,10 @@ instances = st.lists(
 
 @settings(max_examples=60)
 @given(instances, st.integers(0, 5000), st.integers(0, 100))
-def test_no_message_is_lost_or_made(given_instances: list[dict[str, Any]], rate: int, percent: int) -> None:
-    """What arrives and what waits is what is put, whatever fails; so is the burst what gathered."""
+def test_failures_neither_lose_nor_add_messages(
+    given_instances: list[dict[str, Any]], rate: int, percent: int
+) -> None:
+    """Messages arrive or wait during any failure, and the burst is at most what collected."""
     entry = {"name": "C", "queue": "Q", "rate_per_s": rate, "not_fixed_percent": percent}
     document = read_object(
         {"qsg": "SQ03", "queue_managers": 3, "clusters": [{**entry, "instances": given_instances}]}
@@ -379,10 +379,10 @@ SIZES = st.one_of(st.integers(0, 70_000), st.just({"mean": 3500, "p95": 12_000, 
     st.booleans(),
     st.integers(0, 30),
 )
-def test_what_a_structure_needs_is_what_a_plan_with_such_queues_needs(
+def test_need_during_a_failure_equals_that_of_a_plan_with_such_queues(
     queues: list[tuple[Any, int]], rate: int, with_offload: bool, percent_per_year: int
 ) -> None:
-    """For every failure: the plan's own need for the depths that the answer gives."""
+    """Compare the need of each failure with that of a plan with the depths in the answer."""
     listed = [
         {"name": f"Q{place}", "message_bytes": sizes, "backlog": backlog}
         for place, (sizes, backlog) in enumerate(queues)
@@ -416,7 +416,7 @@ def test_what_a_structure_needs_is_what_a_plan_with_such_queues_needs(
         assert failure["messages"] == again["structures"][1]["messages"]
 
 
-def test_the_burst_of_ibms_example_in_bytes() -> None:
+def test_burst_of_the_ibm_example_needs_the_expected_bytes() -> None:
     """90 000 messages of 2 KB at CFCC level 14: ten elements each, six to a bundle of 2018.688 bytes."""
     grown = load(PLAN)["structures"][0]["failures"][0]["need_bytes"]
     plan = varied(detect_seconds=0)
@@ -424,7 +424,7 @@ def test_the_burst_of_ibms_example_in_bytes() -> None:
     assert grown - without == 302_803_200
 
 
-def test_a_failure_elsewhere_is_not_among_those_of_a_structure() -> None:
+def test_structure_lists_only_failures_that_affect_it() -> None:
     plan = varied()
     plan["structures"].append(
         {"name": "OTHER1", "queues": [{"name": "OTHERQ", "message_bytes": 100, "backlog": 10}]}

@@ -1,4 +1,4 @@
-"""The pages of decisions and loads: forms, files, pictures with their words, and what cannot be answered."""
+"""The pages of decisions and loads: forms, files, charts and their descriptions, errors."""
 
 from __future__ import annotations
 
@@ -46,27 +46,30 @@ def load_of(plan: dict[str, Any]) -> ClusterLoad:
 
 @pytest.mark.parametrize("example", EXAMPLES, ids=lambda each: each.name)
 @pytest.mark.parametrize("mode", ["seed", "ibm"])
-def test_an_example_is_filled_in_and_answered(app: FastAPI, example: ExampleFile, mode: str) -> None:
+def test_example_is_filled_in_and_answered(app: FastAPI, example: ExampleFile, mode: str) -> None:
     page = get(app, f"{DECIDE}?example={example.name}&mode={mode}", accept="text/html")
     assert page.status == 200
-    assert "Who goes out, step by step" in page.text
+    assert "Eliminations, step by step" in page.text
     assert page.text.count("<svg") >= 2
 
 
-def test_what_is_sent_is_decided_in_the_order_asked_for_and_stays_in_the_box(app: FastAPI) -> None:
+def test_sent_text_is_decided_in_the_chosen_order_and_stays_in_the_box(app: FastAPI) -> None:
     text = "queue: <Q>x\ninstances: [{queue_manager: A, clwlrank: 1, put: DISABLED}, {queue_manager: B}]"
     wrong = send(app, DECIDE, ("text", text, None), ("mode", "ibm", None))
     assert wrong.status == 422
     assert "<code>/queue</code>" in wrong.text
     assert "&lt;Q&gt;x" in wrong.text
-    for mode, words in (("ibm", "Messages for Q go to B."), ("seed", "A put to Q fails: nobody is left.")):
+    for mode, words in (
+        ("ibm", "Messages for Q go to B."),
+        ("seed", "A put to Q fails: no destination remains."),
+    ):
         page = send(app, DECIDE, ("text", text.replace("<Q>x", "Q"), None), ("mode", mode, None))
         assert page.status == 200
         assert words in page.text
         assert "CLUSTER_MODES_DIFFER" in page.text
 
 
-def test_a_file_goes_before_the_box(app: FastAPI) -> None:
+def test_file_takes_precedence_over_the_box(app: FastAPI) -> None:
     page = send(
         app, DECIDE, ("text", "instances: []", None), ("file", "instances: [{queue_manager: ONLY}]", "q.yaml")
     )
@@ -74,7 +77,7 @@ def test_a_file_goes_before_the_box(app: FastAPI) -> None:
     assert "ONLY through TO.ONLY" in page.text
 
 
-def test_the_picture_of_steps_says_the_same_in_words() -> None:
+def test_steps_chart_has_the_eliminations_in_words() -> None:
     found = answer(
         read_object(
             {
@@ -86,7 +89,7 @@ def test_the_picture_of_steps_says_the_same_in_words() -> None:
         )
     )
     chart = steps_chart(found)
-    assert chart.description == "Step 5 puts out A through TO.A. Left: B through TO.B."
+    assert chart.description == "Step 5 eliminates A through TO.A. Remaining: B through TO.B."
     by_label = {lane.label: lane for lane in chart.wide.lanes}
     out, stays = by_label["A TO.A"], by_label["B TO.B"]
     assert out.end == chart.wide.columns[4].x
@@ -95,27 +98,27 @@ def test_the_picture_of_steps_says_the_same_in_words() -> None:
     assert [value.text for value in out.values] == ["0", "0", "ENABLED", "NO"]
 
 
-def test_more_destinations_than_a_picture_takes_are_in_the_table() -> None:
+def test_steps_chart_limits_the_destinations() -> None:
     many = [{"queue_manager": f"Q{number}"} for number in range(MOST_LANES + 3)]
     chart = steps_chart(answer(read_object({"instances": many})))
     assert (len(chart.wide.lanes), chart.left_out) == (MOST_LANES, 3)
 
 
-def test_the_load_page_shows_the_failure_that_is_chosen(app: FastAPI) -> None:
+def test_load_page_shows_the_chosen_failure(app: FastAPI) -> None:
     page = get(app, LOAD, accept="text/html")
     assert page.status == 200
-    assert "While channel TO.NEWYORK is away" in page.text  # for which the structure must be largest
+    assert "While channel TO.NEWYORK is unavailable" in page.text  # for which the structure must be largest
     other = send(
         app, LOAD, ("text", example_text("inventory.yaml"), None), ("fail", "queue_manager:P1", None)
     )
     assert other.status == 200
-    assert "While queue manager P1 is away" in other.text
+    assert "While queue manager P1 is unavailable" in other.text
     nobody = send(app, LOAD, ("text", example_text("inventory.yaml"), None), ("fail", "<script>", None))
     assert nobody.status == 200
     assert "<script>alert" not in nobody.text
 
 
-def test_a_plan_without_clusters_and_one_that_is_none_are_told(app: FastAPI) -> None:
+def test_load_page_reports_a_plan_without_clusters_and_invalid_plans(app: FastAPI) -> None:
     none = send(app, LOAD, ("text", example_text(), None))
     assert none.status == 200
     assert "The plan has no clusters" in none.text
@@ -126,19 +129,19 @@ def test_a_plan_without_clusters_and_one_that_is_none_are_told(app: FastAPI) -> 
     assert impossible.status == 422
 
 
-def test_a_stored_plan_shows_its_clusters_with_links_to_each_failure(app: FastAPI) -> None:
+def test_stored_plan_links_to_each_failure_of_its_clusters(app: FastAPI) -> None:
     saved = send_json(app, "PUT", "/api/v1/plans/INVENTORY", clustered())
     assert saved.status in (200, 201), saved.text
     page = get(app, "/plans/INVENTORY", accept="text/html")
     assert "What clusters send" in page.text
     assert "fail=queue_manager%3ANEWYORK" in page.text or "fail=channel%3ATO.NEWYORK" in page.text
     other = get(app, "/plans/INVENTORY?fail=destination%3ASQ03", accept="text/html")
-    assert "While destination SQ03 is away" in other.text
+    assert "While destination SQ03 is unavailable" in other.text
     editor = get(app, "/plans/INVENTORY/edit", accept="text/html")
     assert "{queue_manager: P1, shared: true, get_rate_per_s: 400}" in editor.text
 
 
-def test_bands_are_as_wide_as_rates_and_none_is_lost() -> None:
+def test_bands_of_the_flow_chart_are_as_wide_as_their_rates() -> None:
     flow = load_of(clustered()).flows[0]
     for failure in flow.failures:
         chart = flow_chart(flow, failure, nth=0)
@@ -151,7 +154,7 @@ def test_bands_are_as_wide_as_rates_and_none_is_lost() -> None:
         assert "Normally: 250 a second to NEWYORK, 750 a second to SQ03." in chart.description
 
 
-def test_labels_of_queue_managers_end_before_those_of_the_queues() -> None:
+def test_labels_of_queue_managers_end_before_those_of_queues() -> None:
     plan = clustered()
     plan["clusters"][0]["instances"][0]["queue_manager"] = "QM.NEWYORK.CENTRAL"
     flow = load_of(plan).flows[0]
@@ -163,7 +166,7 @@ def test_labels_of_queue_managers_end_before_those_of_the_queues() -> None:
         assert max(len(label) for label in labels) <= most
 
 
-def test_failures_that_come_to_the_same_stand_together() -> None:
+def test_failures_of_equal_effect_are_grouped() -> None:
     (flow,) = clusters_shown(load_of(clustered())).flows
     assert [name for _, name, _ in flow.failures][:2] == [
         "channel TO.NEWYORK; queue manager NEWYORK; destination NEWYORK",
@@ -171,7 +174,7 @@ def test_failures_that_come_to_the_same_stand_together() -> None:
     ]
 
 
-def test_with_too_many_instances_there_is_no_picture() -> None:
+def test_flow_of_many_instances_has_no_chart() -> None:
     plan = clustered()
     plan["clusters"][0]["instances"] = [{"queue_manager": f"Q{n}"} for n in range(MOST_INSTANCES + 1)]
     (flow,) = clusters_shown(load_of(plan)).flows

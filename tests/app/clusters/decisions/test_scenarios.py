@@ -1,4 +1,4 @@
-"""R1 to R28: who is chosen, in both orders, and by which step. Expectations are typed by hand, one row a scenario.
+"""Scenarios R1 to R28: the choice in both orders, and the deciding step. Expectations are typed by hand.
 
 The inputs are files, so that each can be run with `cfplan cluster decide` as well.
 """
@@ -21,7 +21,7 @@ DATA = Path(__file__).parent / "data"
 
 
 class Expected(NamedTuple):
-    """What a scenario must come to."""
+    """The expected outcome of a scenario."""
 
     number: int
     seed: str
@@ -69,14 +69,14 @@ def scenario(number: int) -> Path:
 
 
 def decided(number: int, *, mode: Mode = "seed", **changes: object) -> dict[str, Any]:
-    """The answer to a scenario, some of its keys changed."""
+    """Return the answer to a scenario with some of its keys changed."""
     parsed = parse_yaml(scenario(number).read_bytes())
     assert isinstance(parsed, dict)
     return answer(read_object({**parsed, **changes}), mode=mode).as_json()
 
 
 @pytest.mark.parametrize("expected", EXPECTED, ids=lambda expected: f"R{expected.number}")
-def test_the_eight_eliminations_leave(expected: Expected) -> None:
+def test_scenario_in_the_order_of_the_article_has_the_expected_destinations(expected: Expected) -> None:
     found = answer(read_file(scenario(expected.number))).as_json()
     assert found["chosen"] == expected.seed.split()
     assert found["deciding_step"] == expected.step
@@ -84,7 +84,7 @@ def test_the_eight_eliminations_leave(expected: Expected) -> None:
 
 
 @pytest.mark.parametrize("expected", EXPECTED, ids=lambda expected: f"R{expected.number}")
-def test_the_reference_leaves(expected: Expected) -> None:
+def test_scenario_in_the_order_of_the_reference_has_the_expected_destinations(expected: Expected) -> None:
     found = answer(read_file(scenario(expected.number)), mode="ibm").as_json()
     assert found["chosen"] == expected.ibm.split()
 
@@ -99,7 +99,7 @@ def test_r1_equal_destinations_take_turns() -> None:
 
 
 @pytest.mark.parametrize(("without", "expected"), [("", "C"), ("C", "A"), ("CA", "B")])
-def test_r3_stopping_goes_before_retrying_before_stopped(without: str, expected: str) -> None:
+def test_r3_stopping_is_preferred_to_retrying_and_stopped(without: str, expected: str) -> None:
     states = {"A": "RETRYING", "B": "STOPPED", "C": "STOPPING"}
     left = [
         {"queue_manager": name, "channels": [{"status": state}]}
@@ -118,7 +118,7 @@ def test_r5_the_message_stays_with_a_new_put_time() -> None:
 
 
 @pytest.mark.parametrize("number", [8, 9])
-def test_r8_r9_a_message_that_waits_stays_where_the_put_fails(number: int) -> None:
+def test_r8_r9_waiting_message_stays_if_the_put_fails(number: int) -> None:
     found = decided(number)
     assert found["put_fails"] is True
     assert found["failure"] == "put_disabled"
@@ -132,7 +132,7 @@ def test_r13_r14_one_channel_of_two_is_kept(number: int, kept: str) -> None:
     assert channels == [kept, "TO.B", "TO.C"]
 
 
-def test_r14_netprty_is_not_asked_once_the_state_has_decided() -> None:
+def test_r14_netprty_does_not_count_after_the_state_decides() -> None:
     steps = {step["id"]: step for step in decided(14)["steps"]}
     assert [item["channel"] for item in steps["status"]["eliminated"]] == ["TO.A.1"]
     assert steps["netprty"]["eliminated"] == []
@@ -161,18 +161,18 @@ def test_r17_a_queue_manager_is_chosen_by_its_channel() -> None:
     assert decided(17, mode="ibm", choosing="queue_manager")["chosen"] == ["A"]
 
 
-def test_r20_the_rest_is_not_asked_once_the_local_instance_is_chosen() -> None:
+def test_r20_steps_after_the_local_choice_are_not_reached() -> None:
     reached = {step["id"] for step in decided(20, mode="ibm")["steps"] if step["reached"]}
     assert reached == {"put", "local"}
 
 
-def test_r20_steps_are_numbered_in_the_order_in_which_they_are_taken() -> None:
+def test_r20_step_numbers_follow_the_order_of_evaluation() -> None:
     steps = decided(20, mode="seed")["steps"]
     assert [step["step"] for step in steps] == [str(number) for number in range(9)]
     assert steps[0]["title"] == "The sender's own instance (step 3 of the reference)"
 
 
-def test_what_is_not_modelled_of_the_reference_is_said_with_its_answer() -> None:
+def test_unmodelled_step_of_the_reference_is_an_assumption() -> None:
     said = {
         mode: " ".join(each["what"] for each in decided(1, mode=mode)["assumptions"])
         for mode in ("seed", "ibm")
@@ -187,7 +187,7 @@ def test_r20_a_local_instance_that_cannot_be_put_to_is_no_preference() -> None:
         assert decided(20, mode=mode, instances=[here, {"queue_manager": "A"}])["chosen"] == ["A"]
 
 
-def test_r21_what_came_over_a_cluster_channel_stays_here() -> None:
+def test_r21_message_from_a_cluster_channel_stays_at_the_sender() -> None:
     assert decided(21, came_over_cluster=True)["chosen"] == ["S"]
 
 
@@ -238,20 +238,20 @@ def test_r28_three_quarters_reach_the_shared_queue() -> None:
     assert by_queue == {"NEWYORK": 1000, "SQ03": 3000}
 
 
-def test_the_instance_on_the_sender_is_the_local_one_without_being_called_so() -> None:
+def test_instance_on_the_sender_is_local_without_the_key() -> None:
     told = {"sender": {"queue_manager": "S"}, "instances": [{"queue_manager": "S"}, {"queue_manager": "A"}]}
     assert answer(read_object(told)).chosen == ("S",)
     assert answer(read_object({**told, "clwluseq": "ANY"})).chosen == ("S", "A")
 
 
-def test_the_local_instance_is_on_the_sender() -> None:
+def test_local_instance_on_another_queue_manager_is_refused() -> None:
     told = {"sender": {"queue_manager": "S"}, "instances": [{"queue_manager": "A", "local": True}]}
     with pytest.raises(InputInvalid) as caught:
         read_object(told)
     assert [problem.field for problem in caught.value.problems] == ["/instances/0/local"]
 
 
-def test_a_message_that_waits_among_equals_is_still_among_the_most_favoured() -> None:
+def test_message_waiting_for_one_of_equals_is_most_favoured() -> None:
     retrying = [{"status": "RETRYING"}]
     told = {
         "message": {"held_for": "A"},

@@ -1,4 +1,4 @@
-"""`cfplan cluster explain` and POST /api/v1/cluster/explain give the same answer, and sentences where there is none."""
+"""`cfplan cluster explain` and POST /api/v1/cluster/explain give equal answers and error messages."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def told(capsys: pytest.CaptureFixture[str]) -> Json:
 
 
 @EVERY_EXAMPLE
-def test_the_command_gives_every_message_its_reason(
+def test_explain_command_gives_each_message_its_reason(
     example: ExplanationExample, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(["cluster", "explain", *files(example), "--json"]) == 0
@@ -48,7 +48,7 @@ def test_the_command_gives_every_message_its_reason(
 
 
 @EVERY_EXAMPLE
-def test_the_address_gives_the_same_but_for_the_names_of_texts(
+def test_explain_by_rest_gives_the_answer_of_the_command(
     app: FastAPI, example: ExplanationExample, capsys: pytest.CaptureFixture[str]
 ) -> None:
     main(["cluster", "explain", *files(example), "--json"])
@@ -57,7 +57,7 @@ def test_the_address_gives_the_same_but_for_the_names_of_texts(
     assert found.json() == told(capsys)
 
 
-def test_the_command_answers_people(capsys: pytest.CaptureFixture[str]) -> None:
+def test_explain_command_prints_channels_messages_and_findings(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["cluster", "explain", *files(EXAMPLES[0])]) == 0
     text = capsys.readouterr().out
     assert "TO.NEWYORK RETRYING: 3: 1 not eligible, 1 only one choice, 1 still most favoured" in text
@@ -67,7 +67,7 @@ def test_the_command_answers_people(capsys: pytest.CaptureFixture[str]) -> None:
     assert "assumed: Attempts to connect take no time" in text
 
 
-def test_displays_may_stand_in_several_files_and_come_in_by_a_pipe(
+def test_displays_are_read_from_several_files_and_a_pipe(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     import io
@@ -83,12 +83,12 @@ def test_displays_may_stand_in_several_files_and_come_in_by_a_pipe(
     assert told(capsys)["messages"][0]["goes_to"] == ["B through TO.B"]
 
 
-def test_findings_can_make_the_command_fail(capsys: pytest.CaptureFixture[str]) -> None:
+def test_explain_command_with_fail_on_warning_fails(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["cluster", "explain", *files(EXAMPLES[0]), "--fail-on", "warning"]) == 1
     capsys.readouterr()
 
 
-def test_times_and_queue_and_order_are_taken(capsys: pytest.CaptureFixture[str]) -> None:
+def test_explain_command_uses_times_and_mode(capsys: pytest.CaptureFixture[str]) -> None:
     more = [
         "--failed-at",
         "2026-11-21T09:00:00Z",
@@ -109,8 +109,8 @@ def test_times_and_queue_and_order_are_taken(capsys: pytest.CaptureFixture[str])
     ("arguments", "sentence"),
     [
         (["nothing-there.txt", "--messages", "nothing-there.csv"], "cannot be read: No such file"),
-        ([str(FOLDER / "displays.txt"), "--messages", str(FOLDER / "displays.txt")], "holds no message"),
-        ([*files(EXAMPLES[0]), "--at", "noon"], "'noon' is no time such as"),
+        ([str(FOLDER / "displays.txt"), "--messages", str(FOLDER / "displays.txt")], "has no messages"),
+        ([*files(EXAMPLES[0]), "--at", "noon"], "'noon' is not a time such as"),
         (
             [*files(EXAMPLES[0]), "--at", "2026-11-21T09:00", "--failed-at", "2026-11-21T10:00"],
             "is before failed_at",
@@ -119,7 +119,7 @@ def test_times_and_queue_and_order_are_taken(capsys: pytest.CaptureFixture[str])
         ([str(FOLDER), "--messages", str(FOLDER)], "Is a directory"),
     ],
 )
-def test_what_cannot_be_answered_is_a_sentence_and_exit_code_2(
+def test_explain_command_with_invalid_input_exits_with_2(
     arguments: list[str], sentence: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(["cluster", "explain", *arguments]) == 2
@@ -137,7 +137,7 @@ def test_messages_may_be_a_list_of_objects(app: FastAPI) -> None:
     answer = post_json(app, ADDRESS, {"displays": displays, "messages": messages, "queue": "Q1"}).json()
     assert [each["reason"] for each in answer["messages"]] == ["not_redriven", "unknown"]
     assert answer["problems"] == [
-        {"text": "messages", "line": 1, "message": "Message 2: 'colour' has no meaning here and is left out."}
+        {"text": "messages", "line": 1, "message": "Message 2: the unknown key 'colour' is ignored."}
     ]
 
 
@@ -154,19 +154,19 @@ def test_messages_may_be_a_list_of_objects(app: FastAPI) -> None:
         ([], ""),
     ],
 )
-def test_a_request_that_is_not_valid_names_its_field(app: FastAPI, body: object, field: str) -> None:
+def test_explain_by_rest_with_an_invalid_field_names_it(app: FastAPI, body: object, field: str) -> None:
     problem = assert_problem(post_json(app, ADDRESS, body), "input-refused", 422)
     assert [each["field"][: len(field)] for each in problem["errors"]] == [field]
 
 
-def test_what_is_not_read_of_a_browse_is_in_the_refusal(app: FastAPI) -> None:
+def test_refusal_of_a_browse_lists_its_problems(app: FastAPI) -> None:
     problem = assert_problem(
         post_json(app, ADDRESS, {"displays": "", "messages": "some words"}), "input-refused", 422
     )
     assert "line 1: This is neither a dump of messages" in problem["detail"]
 
 
-def test_a_body_that_is_no_json_is_refused(app: FastAPI) -> None:
+def test_explain_by_rest_with_an_invalid_body_is_refused(app: FastAPI) -> None:
     answer = call(app, "POST", ADDRESS, headers={"content-type": "application/json"}, chunks=[b"{"])
     assert_problem(answer, "input-refused", 422)
     assert call(app, "POST", ADDRESS, headers={"content-type": "text/plain"}, chunks=[b"x"]).status == 415

@@ -1,4 +1,4 @@
-"""The page: boxes, files, examples, and what is said of what cannot be answered."""
+"""The page of waiting messages: boxes, files, examples and errors."""
 
 from __future__ import annotations
 
@@ -28,30 +28,30 @@ def send(app: FastAPI, *parts: tuple[str, str, str | None]) -> Answer:
 
 
 @pytest.mark.parametrize("example", EXAMPLES, ids=lambda each: each.name)
-def test_an_example_is_filled_in_and_answered(app: FastAPI, example: object) -> None:
+def test_example_is_filled_in_and_answered(app: FastAPI, example: object) -> None:
     page = get(app, f"{ADDRESS}?example={getattr(example, 'name', '')}", accept="text/html")
     assert page.status == 200
-    assert "Messages, those alike together" in page.text
-    assert "Who goes out, step by step" in page.text
+    assert "Messages, grouped by explanation" in page.text
+    assert "Eliminations, step by step" in page.text
 
 
-def test_an_example_that_is_none_is_not_found(app: FastAPI) -> None:
+def test_unknown_example_is_not_found(app: FastAPI) -> None:
     assert get(app, f"{ADDRESS}?example=none", accept="text/html").status == 404
 
 
-def test_what_is_typed_is_answered_and_stays_in_its_boxes(app: FastAPI) -> None:
+def test_typed_texts_are_answered_and_stay_in_their_boxes(app: FastAPI) -> None:
     page = send(
         app, ("displays", FIRST.displays, None), ("messages", FIRST.messages, None), ("queue", "<Q>", None)
     )
     assert page.status == 200
     assert "6 messages wait for 3 channels: 2 not eligible, 1 only one choice" in page.text
-    assert "What waits on LONDON" in page.text
+    assert "Waiting messages on LONDON" in page.text
     assert 'value="&lt;Q&gt;"' in page.text
     assert "AMQ8441I: Display Cluster Queue Manager details." in page.text
     assert "AMQSBCG0 - starts here" in page.text
 
 
-def test_files_are_read_beside_the_boxes(app: FastAPI) -> None:
+def test_files_are_read_in_addition_to_the_boxes(app: FastAPI) -> None:
     half = FIRST.displays.index("     1 : DISPLAY QCLUSTER")
     page = send(
         app,
@@ -62,10 +62,10 @@ def test_files_are_read_beside_the_boxes(app: FastAPI) -> None:
     )
     assert page.status == 200
     assert "6 messages wait for 3 channels: 2 not eligible, 1 only one choice" in page.text
-    assert "choose them again to ask again (rest.txt, browse.txt)" in page.text
+    assert "Choose them again before you submit the form again (rest.txt, browse.txt)" in page.text
 
 
-def test_a_box_that_was_sent_empty_and_a_file_that_was_not_chosen_are_nothing(app: FastAPI) -> None:
+def test_empty_form_is_refused(app: FastAPI) -> None:
     page = send(
         app,
         ("displays", "", None),
@@ -74,11 +74,11 @@ def test_a_box_that_was_sent_empty_and_a_file_that_was_not_chosen_are_nothing(ap
         ("messages_file", "", ""),
     )
     assert page.status == 422
-    assert "Holds no message." in page.text
+    assert "Has no messages." in page.text
     assert 'aria-invalid="true"' in page.text
 
 
-def test_a_time_that_is_none_is_said_at_its_field(app: FastAPI) -> None:
+def test_invalid_time_is_reported_at_its_field(app: FastAPI) -> None:
     page = send(
         app,
         ("displays", FIRST.displays, None),
@@ -90,20 +90,20 @@ def test_a_time_that_is_none_is_said_at_its_field(app: FastAPI) -> None:
     assert "AMQ8441I" in page.text
 
 
-def test_a_long_text_is_answered_and_not_put_back(app: FastAPI) -> None:
+def test_long_text_is_answered_but_not_shown_again(app: FastAPI) -> None:
     text = FIRST.messages + "\n" * SHOWN_TEXT
     page = send(app, ("displays", FIRST.displays, None), ("messages", text, None))
     assert "6 messages wait" in page.text
     assert "AMQSBCG0" not in page.text
 
 
-def test_a_form_that_is_none_is_refused(app: FastAPI) -> None:
+def test_broken_form_is_refused(app: FastAPI) -> None:
     headers = {"content-type": "multipart/form-data; boundary=edge", "accept": "text/html"}
     assert call(app, "POST", ADDRESS, headers=headers, chunks=[b"no form"]).status == 400
     assert call(app, "POST", ADDRESS, headers={"accept": "text/html"}).status == 422
 
 
-def test_the_page_stays_of_a_size_that_can_be_read() -> None:
+def test_page_limits_groups_channels_and_bars() -> None:
     rows: list[Row] = [clusqmgr(f"M{number}", STATUS="RETRYING") for number in range(MOST_GROUPS + 5)]
     rows += [qcluster("Q1", f"M{number}") for number in range(MOST_GROUPS + 5)]
     messages = [
@@ -116,7 +116,7 @@ def test_the_page_stays_of_a_size_that_can_be_read() -> None:
     assert len(found.chart.bars) == MOST_BARS
 
 
-def test_the_bars_are_as_long_as_their_counts() -> None:
+def test_bars_are_as_long_as_their_counts() -> None:
     rows = [{"channel": "TO.A", "accounting_token": "00"}] * 3 + [
         {"channel": "TO.B", "accounting_token": "00"}
     ]

@@ -1,4 +1,4 @@
-"""What holds for every decision."""
+"""Properties of every decision."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def both(situation: Situation) -> Sequence[Decision]:
 
 
 @given(situations())
-def test_nobody_is_chosen_only_where_a_put_fails_or_there_was_nobody(situation: Situation) -> None:
+def test_decision_without_destination_has_a_failure(situation: Situation) -> None:
     for decision in both(situation):
         assert bool(decision.chosen) == (decision.failure is None)
         if decision.failure == "put_disabled":
@@ -74,7 +74,7 @@ def test_nobody_is_chosen_only_where_a_put_fails_or_there_was_nobody(situation: 
 
 
 @given(situations())
-def test_each_candidate_goes_out_once_with_a_reason_or_is_chosen(situation: Situation) -> None:
+def test_each_candidate_is_chosen_or_eliminated_once_with_a_reason(situation: Situation) -> None:
     for decision in both(situation):
         out = [item.candidate for step in decision.steps for item in step.eliminated]
         assert all(item.reason for step in decision.steps for item in step.eliminated)
@@ -84,7 +84,7 @@ def test_each_candidate_goes_out_once_with_a_reason_or_is_chosen(situation: Situ
 
 
 @given(situations())
-def test_the_order_of_the_displays_does_not_matter(situation: Situation) -> None:
+def test_decision_does_not_depend_on_the_order_of_the_displays(situation: Situation) -> None:
     turned = Situation(
         **{
             **{name: getattr(situation, name) for name in Situation.__slots__},
@@ -101,13 +101,13 @@ def test_the_order_of_the_displays_does_not_matter(situation: Situation) -> None
 
 
 @given(situations())
-def test_what_is_chosen_can_be_put_to(situation: Situation) -> None:
+def test_chosen_instances_are_put_enabled(situation: Situation) -> None:
     for decision in both(situation):
         assert all(candidate.instance.put_enabled for candidate in decision.chosen)
 
 
 @given(situations())
-def test_one_more_candidate_that_is_never_better_changes_nothing(situation: Situation) -> None:
+def test_additional_put_disabled_candidate_changes_nothing(situation: Situation) -> None:
     worse_instance = Instance(queue_manager="Z", put_enabled=False)
     worse = Situation(
         **{
@@ -128,7 +128,7 @@ def test_a_difference_of_the_orders_is_reported(situation: Situation) -> None:
 
 @settings(max_examples=40)
 @given(situations(), st.integers(0, 500))
-def test_every_put_goes_to_somebody_and_shares_are_a_whole(situation: Situation, puts: int) -> None:
+def test_puts_and_shares_add_up(situation: Situation, puts: int) -> None:
     decision = decide(situation)
     assert sum(spread(decision.chosen, puts=puts).values()) == (puts if decision.chosen else 0)
     assert sum(shares(decision.chosen).values()) == (1 if decision.chosen else 0)
@@ -149,7 +149,7 @@ def test_long_runs_of_puts_approach_the_shares() -> None:
     assert counts == {"A": 5000, "B": 2000, "C": 1000}
 
 
-def test_only_as_many_channels_stay_as_clwlmruc_allows() -> None:
+def test_clwlmruc_limits_the_channels() -> None:
     situation = Situation(
         instances=tuple(Instance(queue_manager=name) for name in "ABC"),
         channels=tuple(
@@ -196,11 +196,11 @@ def test_instances_and_channels_are_joined_within_a_cluster() -> None:
         ("I", None),
     ],
 )
-def test_states_are_read_as_displays_write_them(text: str, status: Status | None) -> None:
+def test_states_are_read_from_displays(text: str, status: Status | None) -> None:
     assert Status.read(text) == status
 
 
-def test_what_is_unknown_to_the_article_is_said() -> None:
+def test_states_unknown_to_the_article_are_reported() -> None:
     situation = Situation(
         instances=(Instance(queue_manager="A"), Instance(queue_manager="B")),
         channels=(
@@ -223,8 +223,8 @@ def test_an_instance_without_a_channel_is_no_destination(mode: Mode) -> None:
     assert "CLUSTER_NO_DESTINATION" not in {item.code for item in remarks(reached)}
 
 
-def test_the_spread_is_put_by_put_however_many_there_are() -> None:
-    """As if each put looked at all channels: the lowest factor, then the one used longest ago, then in order."""
+def test_spread_equals_the_choice_put_by_put() -> None:
+    """Compare with a choice among all channels for each put: lowest factor, then longest unused, then first."""
     channels = tuple(
         Channel(name=f"C{n}", queue_manager=f"Q{n}", weight=weight, factor=factor, last_used=used)
         for n, (weight, factor, used) in enumerate(
@@ -242,7 +242,7 @@ def test_the_spread_is_put_by_put_however_many_there_are() -> None:
     assert list(spread(chosen, puts=500).values()) == [row[4] for row in rows]
 
 
-def test_an_own_instance_that_is_put_disabled_is_said_to_be() -> None:
+def test_own_put_disabled_instance_is_noted() -> None:
     own = Instance(queue_manager="S", is_local=True, put_enabled=False)
     found = decide(
         Situation(

@@ -1,4 +1,4 @@
-"""What becomes of a message that waits, by the reason that is given for it."""
+"""Outcomes for a waiting message, and their reasons."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ A, B = ({"queue_manager": name, "channels": [{"status": "RETRYING"}]} for name i
         ([{**A, "put": "DISABLED"}, {"queue_manager": "B", "put": "DISABLED"}], {}, "put_disabled", ()),
     ],
 )  # fmt: skip
-def test_a_message_stays_or_goes_for_the_reason_that_holds(
+def test_waiting_message_stays_or_moves_with_a_reason(
     instances: list[object], message: dict[str, object], reason: str, moves_to: tuple[str, ...]
 ) -> None:
     given = {"queue": "ORDERS", "message": {"held_for": "A", **message}, "instances": instances}

@@ -1,4 +1,4 @@
-"""Displays and browses as MQ and its samples print them, made of a few facts."""
+"""Displays and browses as MQ and its samples print them, built from a few values."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def qmgr(name: str, **values: object) -> Row:
 
 
 def display(*rows: Row, framing: Framing = "runmqsc", queue_manager: str = "S") -> str:
-    """The rows as one display would show them, kind after kind."""
+    """Return the rows as one display shows them, one kind after the other."""
     made = ""
     for kind, first in _FIRST.items():
         of_kind = [row for row in rows if next(iter(row)) == first]
@@ -97,7 +97,7 @@ PINNED = "0" * 64
 
 
 def dump(*messages: Mapping[str, str], ebcdic: bool = False) -> str:
-    """What amqsbcg prints of messages: channel, queue, queue_manager, token, put and original (YYYYMMDDHHMMSSTH)."""
+    """Return the output of amqsbcg for messages with the keys channel, queue, queue_manager, token, put and original (YYYYMMDDHHMMSSTH)."""
     codec = "cp500" if ebcdic else "ascii"
     text = "\nAMQSBCG0 - starts here\n**********************\n\n MQOPEN - 'SYSTEM.CLUSTER.TRANSMIT.QUEUE'\n\n"
     for number, given in enumerate(messages, start=1):
@@ -151,7 +151,7 @@ def dump(*messages: Mapping[str, str], ebcdic: bool = False) -> str:
 
 
 def header(given: Mapping[str, str], *, original: str, codec: str) -> bytes:
-    """A transmission queue header with the application's descriptor in it."""
+    """Return a transmission queue header with the application's descriptor in it."""
     blank = " ".encode(codec)
 
     def words(text: str, length: int) -> bytes:

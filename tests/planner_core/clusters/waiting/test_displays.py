@@ -1,4 +1,4 @@
-"""What the sender shows is joined by QMID and names, in every framing, and what is missing is said."""
+"""Displays of the sender: joined by QMID and names, in every framing, with reports of missing values."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def read(*texts: str) -> Displays:
 
 
 @pytest.mark.parametrize("framing", FRAMINGS)
-def test_every_framing_gives_the_same(framing: Framing) -> None:
+def test_displays_in_each_framing_give_the_same_answer(framing: Framing) -> None:
     found = read(display(*ROWS, framing=framing))
     assert found.problems == ()
     assert found.queue_manager == "S"
@@ -68,13 +68,13 @@ def test_every_framing_gives_the_same(framing: Framing) -> None:
     assert found.defbinds("Q1") == ("OPEN", "NOTFIXED")
 
 
-def test_several_texts_are_one_view_and_problems_name_theirs() -> None:
+def test_several_texts_are_joined_and_problems_name_their_text() -> None:
     texts = [display(ROWS[1]), display(clusqmgr("B", CLWLRANK="high")), display(*ROWS[3:5])]
     found = read(*texts)
     assert [route.channel.name for route in found.routes] == ["TO.A", "TO.B"]
     (problem,) = found.problems
     assert (problem.text, problem.line) == ("text 2", 8)
-    assert problem.message == "CLWLRANK(high) is no whole number of at most 9 digits: left out."
+    assert problem.message == "CLWLRANK(high) is not a whole number of at most 9 digits: ignored."
 
 
 def test_only_the_current_status_of_a_sender_channel_counts() -> None:
@@ -86,7 +86,7 @@ def test_only_the_current_status_of_a_sender_channel_counts() -> None:
 
 
 @pytest.mark.parametrize("framing", ["runmqsc", "console"])
-def test_what_other_members_of_a_group_answer_is_about_their_own_channels(framing: Framing) -> None:
+def test_answers_of_other_members_are_ignored(framing: Framing) -> None:
     """DISPLAY CHSTATUS(*) CMDSCOPE(*): each member has a channel TO.A of its own."""
     own = display(clusqmgr("A", STATUS="RUNNING"), qcluster("Q1", "A"), framing=framing, queue_manager="MQ1")
     others = display(chstatus("A", "RUNNING"), framing=framing, queue_manager="MQ2")
@@ -95,7 +95,7 @@ def test_what_other_members_of_a_group_answer_is_about_their_own_channels(framin
     (route,) = found.routes
     assert (route.channel.status, found.queue_manager) == (Status.RETRYING, "MQ1")
     assert [problem.message for problem in found.problems] == [
-        "1 row is an answer of MQ2, about other channels: passed over. MQ1 is taken as the sender."
+        "1 row is an answer of MQ2, about other channels: ignored. MQ1 is assumed to be the sender."
     ]
     assert read(own + mine).problems == ()
 
@@ -111,45 +111,46 @@ def test_of_displays_of_several_queue_managers_one_is_the_sender() -> None:
 
 
 @pytest.mark.parametrize("framing", FRAMINGS)
-def test_displays_that_were_folded_to_small_letters_are_read_and_that_is_said(framing: Framing) -> None:
+def test_folded_displays_are_read_with_an_assumption(framing: Framing) -> None:
     text = display(*ROWS, framing=framing)
     folded, plain = read(text.lower()), read(text)
     assert (folded.queue_manager, folded.shows) == ("S", plain.shows)
     assert [r.channel for r in folded.routes] == [r.channel for r in plain.routes]
     assert [q.instance for q in folded.queues] == [q.instance for q in plain.queues]
-    assert any("text 1: all keywords are in small letters" in each.what for each in folded.assumptions)
-    assert not any("small letters" in each.what for each in plain.assumptions)
+    assert any("text 1: all keywords are in lower case" in each.what for each in folded.assumptions)
+    assert not any("lower case" in each.what for each in plain.assumptions)
 
 
-def test_small_letters_beside_capitals_are_names() -> None:
+def test_lower_case_next_to_upper_case_is_a_name() -> None:
     (route,) = read(display(clusqmgr("qm.a")) + "see channel(old) of last week\n").routes
     assert (route.channel.queue_manager, route.channel.name) == ("qm.a", "TO.qm.a")
 
 
-def test_a_state_that_was_not_understood_is_not_inactive() -> None:
+def test_unreadable_state_is_not_reported_as_inactive() -> None:
     (route,) = read(display(clusqmgr("A", STATUS="RUNING"))).routes
     assert route.is_state_unread
     cut = read(display(clusqmgr("A")).replace("STATUS(RUNNING)", "STATUS(RUNN"))
     assert cut.routes[0].is_state_unread
     told = [each.what for each in cut.assumptions if "INACTIVE" in each.what]
     assert told == [
-        "The state of TO.A could not be read: where the steps compare states, it stands as INACTIVE."
+        "The state of TO.A could not be read: where the steps compare states, it counts as INACTIVE."
     ]
     (known,) = read(display(clusqmgr("A", STATUS="RUNING"), chstatus("A", "STOPPED"))).routes
     assert (known.is_state_unread, known.channel.status) == (False, Status.STOPPED)
 
 
-def test_a_channel_without_any_state_is_inactive_and_that_is_an_assumption() -> None:
+def test_channel_without_a_state_is_assumed_inactive() -> None:
     row = {key: value for key, value in clusqmgr("A").items() if key != "STATUS"}
     found = read(display(row))
     assert found.routes[0].channel.status is Status.INACTIVE
     assert any(
-        "TO.A: taken as INACTIVE" in each.what and each.basis.value == "derived" for each in found.assumptions
+        "TO.A: assumed to be INACTIVE" in each.what and each.basis.value == "derived"
+        for each in found.assumptions
     )
     assert not any("INACTIVE" in each.what for each in read(display(clusqmgr("A"))).assumptions)
 
 
-def test_attributes_that_were_not_asked_for_have_defaults_and_that_is_an_assumption() -> None:
+def test_omitted_attributes_have_assumed_defaults() -> None:
     found = read(
         "CLUSQMGR(A) CHANNEL(TO.A) CLUSTER(C) STATUS(RUNNING)\nQUEUE(Q1) TYPE(QCLUSTER) CLUSQMGR(A) CLUSTER(C)\n"
     )
@@ -164,7 +165,7 @@ def test_attributes_that_were_not_asked_for_have_defaults_and_that_is_an_assumpt
     )
 
 
-def test_two_queue_managers_of_one_name_are_told_apart_by_qmid() -> None:
+def test_queue_managers_of_one_name_are_distinguished_by_qmid() -> None:
     rows = [
         clusqmgr("A", CHANNEL="TO.A1", QMID="A_1"),
         clusqmgr("A", CHANNEL="TO.A2", QMID="A_2"),
@@ -190,22 +191,22 @@ def test_the_senders_own_queue_is_local() -> None:
     assert [each.name for each in found.queues] == ["Q1", "Q1"]
 
 
-def test_values_that_are_none_are_reported_where_they_stand() -> None:
+def test_invalid_values_are_reported_with_their_line() -> None:
     found = read(display(clusqmgr("A", STATUS="FLYING"), qmgr("S", CLWLUSEQ="MAYBE")))
     assert [each.message for each in found.problems] == [
-        "STATUS(FLYING) is no state of a channel: left out.",
-        "CLWLUSEQ(MAYBE) is none of LOCAL, ANY, QMGR: left out.",
+        "STATUS(FLYING) is not a channel state: ignored.",
+        "CLWLUSEQ(MAYBE) is not LOCAL, ANY or QMGR: ignored.",
     ]
     assert found.routes[0].channel.status is Status.INACTIVE
 
 
-def test_a_row_without_a_channel_is_passed_over_with_a_word() -> None:
+def test_row_without_a_channel_is_ignored_with_a_problem() -> None:
     found = read("CLUSQMGR(A) CLUSTER(C)\n")
     assert found.routes == ()
-    assert "names no CHANNEL" in found.problems[0].message
+    assert "has no CHANNEL" in found.problems[0].message
 
 
-def test_a_queue_of_more_instances_than_any_cluster_has_is_cut_and_said() -> None:
+def test_instances_of_a_queue_are_limited_with_a_problem() -> None:
     rows = [qcluster("Q1", f"M{number}") for number in range(MOST_INSTANCES + 3)]
     found = read(display(*rows))
     assert len(found.queues) == MOST_INSTANCES
@@ -213,7 +214,7 @@ def test_a_queue_of_more_instances_than_any_cluster_has_is_cut_and_said() -> Non
     assert f"more than {MOST_INSTANCES} instances" in problem.message
 
 
-def test_more_channels_to_one_queue_manager_than_are_looked_at_are_cut_and_said() -> None:
+def test_channels_to_a_queue_manager_are_limited_with_a_problem() -> None:
     found = read(display(*(clusqmgr("A", CHANNEL=f"TO.A.{number}") for number in range(MOST_ROUTES + 3))))
     assert len(found.routes) == len(found.routes_to("A")) == MOST_ROUTES
     (problem,) = found.problems
@@ -221,6 +222,6 @@ def test_more_channels_to_one_queue_manager_than_are_looked_at_are_cut_and_said(
 
 
 @given(st.text(st.sampled_from("CLUSQMGR(A) CHANNEL\n'01"), max_size=300), st.integers(0, 2_000))
-def test_no_text_makes_the_reading_fail(noise: str, at: int) -> None:
+def test_reading_any_text_does_not_fail(noise: str, at: int) -> None:
     text = display(*ROWS)
     read(text[:at] + noise + text[at:], noise).situation("Q1").pairs()

@@ -1,4 +1,4 @@
-"""Why each message is where it is. Names R… are those of the acceptance scenarios for clusters."""
+"""Explanations of waiting messages. Names with R… are those of the acceptance scenarios for clusters."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def shows(*rows: Row) -> Displays:
 def cluster(
     queue: Mapping[str, Mapping[str, object]] | None = None, **channels: Mapping[str, object]
 ) -> Displays:
-    """Instances of Q1 on the queue managers that `channels` names, with what their rows say."""
+    """Return displays with instances of Q1 on the queue managers of `channels`, with the values of their rows."""
     rows: list[Row] = [clusqmgr(name, **values) for name, values in channels.items()]
     rows += [qcluster("Q1", name, **(queue or {}).get(name, {})) for name in channels]
     return shows(*rows)
@@ -83,7 +83,7 @@ def test_r5_channel_rank_holds_a_message_for_a_retrying_channel() -> None:
         "CLWLRANK of the channel",
     )
     assert "Without the rank it would go elsewhere" in message.explanation
-    assert "B through TO.B goes out in step 1: CLWLRANK(0) is below CLWLRANK(1)" in message.explanation
+    assert "step 1 eliminates B through TO.B: CLWLRANK(0) is below CLWLRANK(1)" in message.explanation
     assert "CLUSTER_RANK_HOLDS_MESSAGES" in codes(found)
 
 
@@ -94,7 +94,7 @@ def test_r6_queue_rank_holds_a_message_for_a_stopped_channel() -> None:
     assert {"CLUSTER_RANK_HOLDS_MESSAGES", "CLUSTER_STOPPED_CHANNEL_HOLDS"} <= codes(found)
 
 
-def test_a_rank_that_changes_nothing_is_not_blamed() -> None:
+def test_rank_without_effect_is_not_reported() -> None:
     # Without the rank A, which retries, is preferred to B, which is stopped, all the same.
     displays = cluster(A={"CLWLRANK": 1, "STATUS": "RETRYING"}, B={"STATUS": "STOPPED"})
     found = whole(displays, waiting())
@@ -138,7 +138,7 @@ def test_r19_there_is_only_one_choice() -> None:
     assert message.reason == "only_choice"
 
 
-def test_an_instance_that_no_channel_leads_to_is_no_choice() -> None:
+def test_instance_without_a_channel_is_not_a_choice() -> None:
     displays = shows(clusqmgr("A", STATUS="RETRYING"), qcluster("Q1", "A"), qcluster("Q1", "B"))
     assert one(displays, waiting()).reason == "only_choice"
 
@@ -154,7 +154,7 @@ def test_an_instance_that_no_channel_leads_to_is_no_choice() -> None:
     ],
     ids=["token", "R23", "R24", "R25", "R25 system"],
 )
-def test_messages_that_are_pinned_say_why(told: dict[str, object], causes: tuple[str, ...]) -> None:
+def test_tied_messages_have_their_causes(told: dict[str, object], causes: tuple[str, ...]) -> None:
     found = whole(cluster(A={"STATUS": "RETRYING"}, B={}), waiting(**told))  # type: ignore[arg-type]
     (message,) = found.messages
     assert (message.reason, message.eligible, message.causes) == ("not_eligible", False, causes)
@@ -172,7 +172,7 @@ def test_messages_that_are_pinned_say_why(told: dict[str, object], causes: tuple
     ],
     ids=["token", "not fixed", "R24 without logical order", "token and bind"],
 )
-def test_r26_messages_that_are_not_pinned_would_move(told: dict[str, object]) -> None:
+def test_r26_eligible_messages_would_move(told: dict[str, object]) -> None:
     message = one(cluster(A={"STATUS": "RETRYING"}, B={}, C={}), waiting(**told))  # type: ignore[arg-type]
     assert (message.reason, message.eligible) == ("not_redriven", True)
     assert message.goes_to == ("B through TO.B", "C through TO.C")
@@ -181,7 +181,7 @@ def test_r26_messages_that_are_not_pinned_would_move(told: dict[str, object]) ->
 @pytest.mark.parametrize(
     "told", [{"token": ""}, {"token": "", "bind": "GROUP"}], ids=["nothing said", "group of unknown order"]
 )
-def test_what_the_browse_does_not_say_of_binding_is_not_guessed(told: dict[str, object]) -> None:
+def test_unknown_binding_leaves_the_reason_unknown(told: dict[str, object]) -> None:
     found = whole(cluster(A={"STATUS": "RETRYING"}, B={}), waiting(**told))  # type: ignore[arg-type]
     assert (found.messages[0].reason, found.messages[0].eligible) == ("unknown", None)
     assert "CLUSTER_MESSAGES_UNKNOWN" in codes(found)
@@ -196,7 +196,7 @@ def test_what_the_browse_does_not_say_of_binding_is_not_guessed(told: dict[str, 
         ("GROUP", {}, None, ()),
     ],
 )
-def test_a_bind_that_is_left_to_the_queue_is_that_of_defbind(
+def test_bind_as_q_def_uses_defbind(
     defbind: str, more: dict[str, Any], eligible: bool | None, causes: tuple[str, ...]
 ) -> None:
     displays = cluster({"A": {"DEFBIND": defbind}, "B": {"DEFBIND": defbind}}, A={"STATUS": "RETRYING"}, B={})
@@ -209,7 +209,7 @@ def test_a_bind_that_is_left_to_the_queue_is_that_of_defbind(
         assert message.explanation.endswith(f"Q1 has DEFBIND({defbind}).")
 
 
-def test_a_bind_that_is_left_to_a_queue_that_says_none_is_not_guessed() -> None:
+def test_bind_as_q_def_without_defbind_leaves_the_reason_unknown() -> None:
     told = waiting(token="", bind="AS_Q_DEF")
     differ = one(cluster({"A": {"DEFBIND": "OPEN"}}, A={"STATUS": "RETRYING"}, B={}), told)
     assert (differ.reason, differ.eligible) == ("unknown", None)
@@ -238,7 +238,7 @@ def test_r27_nothing_moves_while_the_channel_is_stopped() -> None:
 
 
 @pytest.mark.parametrize("status", ["RUNNING", "INACTIVE"])
-def test_a_channel_that_works_re_drives_nothing(status: str) -> None:
+def test_messages_of_a_working_channel_wait_to_be_sent(status: str) -> None:
     # B is preferred, but what waits for A is sent to A.
     found = whole(cluster(A={"STATUS": status}, B={"CLWLPRTY": 9}), waiting())
     assert found.messages[0].reason == "channel_works"
@@ -248,7 +248,7 @@ def test_a_channel_that_works_re_drives_nothing(status: str) -> None:
 @pytest.mark.parametrize(
     "status", ["STARTING", "BINDING", "INITIALIZING", "REQUESTING", "STOPPING", "PAUSED"]
 )
-def test_a_channel_that_is_trying_re_drives_when_it_fails(status: str) -> None:
+def test_messages_of_a_starting_channel_move_if_it_fails(status: str) -> None:
     message = one(cluster(A={"STATUS": status}, B={"CLWLPRTY": 9}), waiting())
     assert (message.reason, message.goes_to) == ("not_redriven", ("B through TO.B",))
     assert f"TO.A is {status}" in message.explanation
@@ -275,7 +275,7 @@ def test_priority_never_holds_a_message_for_a_channel_that_fails() -> None:
         ({"channel": "TO.C", "queue_manager": "C"}, "Q1 has no instance on C"),
     ],
 )
-def test_what_is_missing_is_named(row: dict[str, object], missing: str) -> None:
+def test_missing_texts_are_named(row: dict[str, object], missing: str) -> None:
     displays = shows(
         clusqmgr("A", STATUS="RETRYING"),
         clusqmgr("B"),
@@ -288,15 +288,15 @@ def test_what_is_missing_is_named(row: dict[str, object], missing: str) -> None:
     assert missing in message.explanation
 
 
-def test_a_channel_that_is_not_named_is_the_only_one_to_its_queue_manager() -> None:
+def test_unnamed_channel_is_the_only_one_to_its_queue_manager() -> None:
     message = one(cluster(A={"STATUS": "RETRYING"}, B={}), waiting() | {"channel": ""})
     assert (message.channel, message.reason) == ("TO.A", "not_redriven")
 
 
-def test_the_queue_of_messages_that_name_none_can_be_told() -> None:
+def test_given_queue_is_used_for_messages_without_one() -> None:
     found = whole(cluster(A={"STATUS": "RETRYING"}, B={}), waiting() | {"queue": ""}, queue="Q1")
     assert found.messages[0].reason == "not_redriven"
-    assert any("are for Q1, as was said" in each.what for each in found.assumptions)
+    assert any("are for Q1, as entered" in each.what for each in found.assumptions)
 
 
 def test_counts_are_by_channel_and_add_up() -> None:
@@ -324,7 +324,7 @@ def test_counts_are_by_channel_and_add_up() -> None:
     assert ranked.message.startswith("2 messages for Q1 stay because of CLWLRANK of the channel")
 
 
-def test_a_batch_in_doubt_is_said() -> None:
+def test_batch_in_doubt_is_reported() -> None:
     displays = shows(
         clusqmgr("A"),
         clusqmgr("B"),
@@ -339,7 +339,7 @@ def test_a_batch_in_doubt_is_said() -> None:
     assert "CLUSTER_CHANNEL_IN_DOUBT" not in codes(whole(cluster(A={}, B={}), waiting()))
 
 
-def test_displays_that_are_missing_are_named_as_commands() -> None:
+def test_missing_displays_are_named_as_commands() -> None:
     found = whole(read_displays([]), waiting())
     (said,) = [each.message for each in found.findings if each.code == "CLUSTER_DISPLAY_MISSING"]
     assert "DISPLAY CLUSQMGR(*) ALL, DISPLAY QCLUSTER(*) ALL, DISPLAY CHSTATUS(*) ALL" in said
@@ -347,14 +347,14 @@ def test_displays_that_are_missing_are_named_as_commands() -> None:
     assert whole(read_displays([]), waiting(token=PINNED)).messages[0].reason == "not_eligible"
 
 
-def test_a_definition_that_was_not_answered_and_text_that_was_not_read_are_said() -> None:
+def test_unanswered_definition_and_unread_text_are_reported() -> None:
     displays = read_displays(
         [("d", display(clusqmgr("A", DEFTYPE="CLUSSDR", STATUS="WILD"), qcluster("Q1", "A")))]
     )
     assert {"CLUSTER_CHANNEL_NOT_RECOGNISED", "CLUSTER_TEXT_NOT_READ"} <= codes(whole(displays, waiting()))
 
 
-def test_messages_for_more_queues_than_are_judged_say_so(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_messages_beyond_the_limit_of_queues_are_unknown(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "MOST_QUEUES", 1)
     displays = shows(clusqmgr("A", STATUS="RETRYING"), qcluster("Q1", "A"), qcluster("Q2", "A"))
     found = whole(displays, waiting(), waiting() | {"queue": "Q2"}, waiting())
@@ -365,7 +365,7 @@ def test_messages_for_more_queues_than_are_judged_say_so(monkeypatch: pytest.Mon
 # Put times.
 
 
-def test_a_put_time_that_was_renewed_shows_that_the_message_was_looked_at() -> None:
+def test_renewed_put_time_shows_an_evaluation() -> None:
     displays = cluster(A={"STATUS": "RETRYING", "CLWLRANK": 1}, B={})
     told = {"channel": "TO.A", "queue": "Q1", "queue_manager": "A", "put": "2026112112064150"}
     browse = read_messages(
@@ -373,12 +373,12 @@ def test_a_put_time_that_was_renewed_shows_that_the_message_was_looked_at() -> N
     )
     found = explain(displays, browse)
     assert [each.evaluated_since for each in found.messages] == [True, None]
-    assert "looked at since" in found.messages[0].explanation
-    assert "looked at since" not in found.messages[1].explanation
+    assert "evaluated since" in found.messages[0].explanation
+    assert "evaluated since" not in found.messages[1].explanation
     assert found.channels[0].last_evaluated_at == datetime(2026, 11, 21, 12, 6, 41, 500_000, tzinfo=UTC)
 
 
-def test_a_known_failure_tells_put_times_before_from_those_after() -> None:
+def test_known_failure_separates_put_times_before_and_after() -> None:
     displays = cluster(A={"STATUS": "RETRYING"}, B={})
     rows = [waiting(put_at="2026-11-21T11:59:59Z"), waiting(put_at="2026-11-21T12:01:00Z")]
     found = whole(displays, *rows, failed_at=FAILED)
@@ -386,15 +386,15 @@ def test_a_known_failure_tells_put_times_before_from_those_after() -> None:
     assert "it stayed" in found.messages[1].explanation
 
 
-def test_a_message_that_was_put_after_the_failure_was_not_looked_at_since() -> None:
+def test_message_put_after_the_failure_was_not_evaluated() -> None:
     displays = cluster(A={"STATUS": "RETRYING"}, B={})
     put = "2026-11-21T12:01:00Z"
     (found,) = whole(displays, waiting(put_at=put, original_put_at=put), failed_at=FAILED).messages
     assert (found.reason, found.evaluated_since) == ("not_redriven", False)
-    assert "looked at since" not in found.explanation
+    assert "evaluated since" not in found.explanation
 
 
-def test_a_put_time_from_before_the_failure_is_no_attempt_of_this_one() -> None:
+def test_put_time_before_the_failure_is_not_an_attempt() -> None:
     displays = cluster(A={"STATUS": "RETRYING"}, B={})
     row = waiting(put_at="2026-11-21T11:55:00Z", original_put_at="2026-11-21T11:00:00Z")
     found = whole(displays, row, failed_at=FAILED, browsed_at=FAILED + timedelta(seconds=5))
@@ -404,13 +404,13 @@ def test_a_put_time_from_before_the_failure_is_no_attempt_of_this_one() -> None:
 
 
 @pytest.mark.parametrize(("put", "renewed"), [("12:00:00.99", None), ("12:00:01", True)])
-def test_two_stamps_of_one_put_are_no_attempt(put: str, renewed: bool | None) -> None:
+def test_two_time_stamps_of_one_put_are_not_an_attempt(put: str, renewed: bool | None) -> None:
     displays = cluster(A={"STATUS": "RETRYING"}, B={})
     row = waiting(put_at=f"2026-11-21T{put}Z", original_put_at="2026-11-21T12:00:00Z")
     assert one(displays, row).evaluated_since is renewed
 
 
-def test_where_the_state_of_its_channel_was_cut_off_nothing_is_claimed() -> None:
+def test_message_of_a_channel_with_a_cut_off_state_is_unknown() -> None:
     text = display(clusqmgr("A"), clusqmgr("B"), qcluster("Q1", "A"), qcluster("Q1", "B"))
     displays = read_displays([("d", text.replace("STATUS(RUNNING)", "STATUS(RETRY", 1))])
     found = one(displays, waiting())
@@ -418,7 +418,7 @@ def test_where_the_state_of_its_channel_was_cut_off_nothing_is_claimed() -> None
     assert found.explanation.startswith("The state of TO.A was cut off")
 
 
-def test_a_state_that_was_cut_off_is_not_shown_as_one() -> None:
+def test_cut_off_state_is_not_shown() -> None:
     text = display(clusqmgr("A"), clusqmgr("B"), qcluster("Q1", "A"), qcluster("Q1", "B"))
     displays = read_displays([("d", text.replace("STATUS(RUNNING)", "STATUS(RETRY", 1))])
     (channel,) = whole(displays, waiting()).channels
@@ -473,20 +473,20 @@ def test_the_schedule_counts_from_the_failure(now: int, then: int) -> None:
     assert retry(now).at == FAILED + timedelta(seconds=then)
 
 
-def test_the_attempts_left_say_which_interval_runs() -> None:
+def test_remaining_attempts_determine_the_interval() -> None:
     assert retry(None, failed=False, SHORTRTS=7, LONGRTS=999999999).within_s == 60
     late = retry(None, failed=False, SHORTRTS=0, LONGRTS=999999990)
     assert (late.within_s, late.attempts_left, late.at) == (1200, 999999990, None)
 
 
-def test_after_the_last_attempt_none_is_promised() -> None:
+def test_next_retry_after_the_last_attempt_is_none() -> None:
     spent = retry(600, last=540, SHORTRTS=0, LONGRTS=0)
     assert (spent.at, spent.within_s, spent.attempts_left) == (None, None, 0)
     assert spent.explanation.startswith("No attempt is left (SHORTRTS(0), LONGRTS(0)): ")
     assert "Next attempt" not in spent.explanation
 
 
-def test_of_messages_behind_a_channel_without_attempts_none_is_told_either() -> None:
+def test_messages_of_a_spent_channel_have_no_next_attempt() -> None:
     def found(**values: object) -> str:
         status = chstatus("A", "RETRYING", SHORTRTS=0, LONGRTS=0)
         rows = [clusqmgr("A", **values), clusqmgr("B"), qcluster("Q1", "A"), qcluster("Q1", "B"), status]
@@ -533,7 +533,7 @@ def test_the_last_attempt_that_messages_show_is_counted_from() -> None:
     assert (stale.at, stale.within_s) == (None, 60)
 
 
-def test_without_any_time_the_schedule_is_told() -> None:
+def test_next_retry_without_times_states_the_schedule() -> None:
     alone = retry(None, failed=False)
     assert (alone.at, alone.within_s) == (None, None)
     assert "SHORTRTS, LONGRTS" in alone.explanation

@@ -1,4 +1,4 @@
-"""A browse of the transmission queue becomes messages: dumps in ASCII and EBCDIC, CSV, JSON, and what cannot be read."""
+"""Browses of a transmission queue: dumps in ASCII and EBCDIC, CSV, JSON, and errors."""
 
 from __future__ import annotations
 
@@ -66,26 +66,26 @@ def test_a_dump_names_channel_queue_and_both_put_times(ebcdic: bool) -> None:
     assert (first.line, second.number) == (11, 2)
 
 
-def test_a_real_dump_is_read() -> None:
+def test_real_dump_is_read() -> None:
     (message,) = read_messages(REAL).messages
     assert message.put_at == datetime(2013, 1, 13, 11, 37, 6, 190_000, tzinfo=UTC)
     assert (message.channel, message.queue, message.token_is_zero) == ("", "", False)
     assert message.message_id == "414D5120514D432020202020202020209093F25002350020"
 
 
-def test_quotes_that_a_word_processor_bent_are_read() -> None:
+def test_typographic_quotes_are_read() -> None:
     bent = REAL.replace("'", "\N{RIGHT SINGLE QUOTATION MARK}").replace("\n", "\r\n")
     assert read_messages(bent).messages == read_messages(REAL).messages
 
 
-def test_a_dump_without_a_token_says_so() -> None:
+def test_dump_without_a_token_has_a_problem() -> None:
     text = dump(ONE).replace("AccountingToken", "Something")
     browse = read_messages(text)
     assert browse.messages[0].token_is_zero is None
-    assert "shows no AccountingToken" in browse.problems[0].message
+    assert "has no AccountingToken" in browse.problems[0].message
 
 
-def test_a_dump_of_the_descriptor_alone_names_no_queue() -> None:
+def test_dump_of_only_the_descriptor_has_no_queue() -> None:
     text = dump(ONE)
     (message,) = read_messages(text[: text.index("****   Message")]).messages
     assert (message.channel, message.queue, message.original_put_at) == ("TO.NEWYORK", "", None)
@@ -99,7 +99,7 @@ Message ID,CorrelId,Queue,put_date,put_time,Accounting token,bind,logical order
 
 
 @pytest.mark.parametrize("delimiter", [",", ";", "\t"])
-def test_rows_of_a_table_are_read(delimiter: str) -> None:
+def test_csv_rows_are_read(delimiter: str) -> None:
     text = CSV.format(hex="TO.B".ljust(24).encode().hex()).replace(",", delimiter)
     browse = read_messages(text)
     assert (browse.format, browse.problems) == ("csv", ())
@@ -143,32 +143,32 @@ def test_json_is_read_in_every_shape(shape: object) -> None:
     ("text", "line", "message"),
     [
         ("some words\nmore", 1, "neither a dump"),
-        ("[1, 2", 1, "no JSON object"),
-        ('{"channel": "A"}\nnot', 2, "no JSON object"),
-        ("[7]", 1, "Message 1 is no object"),
+        ("[1, 2", 1, "not a JSON object"),
+        ('{"channel": "A"}\nnot', 2, "not a JSON object"),
+        ("[7]", 1, "Message 1 is not an object"),
         ("7", 1, "neither a dump"),
         ("[" * 100_000, 1, ""),
         ('{"messages": 7}', 1, "a list of objects"),
-        ("channel,colour\nTO.A,red", 1, "left out: colour"),
-        ("channel,bind\nTO.A,LOOSE", 2, "none of OPEN, NOTFIXED, GROUP"),
+        ("channel,colour\nTO.A,red", 1, "Unknown columns are ignored: colour"),
+        ("channel,bind\nTO.A,LOOSE", 2, "is not OPEN, NOTFIXED, GROUP or AS_Q_DEF"),
         ("channel,logical_order\nTO.A,perhaps", 2, "neither yes nor no"),
         ("channel,accounting_token\nTO.A,zero", 2, "not hexadecimal"),
-        ("channel,put_at\nTO.A,noon", 2, "no time such as"),
-        ("channel,put_date,put_time\nTO.A,20261341,12032000", 2, "no time of a put"),
-        ('[{"channel": "A", "colour": "red"}]', 1, "has no meaning here"),
+        ("channel,put_at\nTO.A,noon", 2, "is not a time such as"),
+        ("channel,put_date,put_time\nTO.A,20261341,12032000", 2, "is not a put time"),
+        ('[{"channel": "A", "colour": "red"}]', 1, "the unknown key 'colour' is ignored"),
     ],
 )
-def test_what_cannot_be_read_is_said_with_its_line(text: str, line: int, message: str) -> None:
+def test_unreadable_parts_are_reported_with_their_line(text: str, line: int, message: str) -> None:
     problem = read_messages(text, name="browse.csv").problems[0]
     assert (problem.text, problem.line) == ("browse.csv", line)
     assert message in problem.message
 
 
-def test_nothing_is_no_message() -> None:
+def test_empty_text_has_no_messages() -> None:
     assert read_messages(" \n").format == "nothing"
 
 
-def test_more_messages_than_are_read_are_counted_out(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_messages_beyond_the_limit_are_ignored_with_a_problem(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "MOST_MESSAGES", 2)
     for text in (
         dump(ONE, ONE, ONE),
@@ -180,7 +180,7 @@ def test_more_messages_than_are_read_are_counted_out(monkeypatch: pytest.MonkeyP
         assert [each.message for each in browse.problems] == ["Only the first 2 messages are read."]
 
 
-def test_a_channel_is_read_out_of_a_correlation_identifier() -> None:
+def test_channel_is_read_from_a_correlation_identifier() -> None:
     assert channel_of("TO.A".ljust(24).encode().hex()) == "TO.A"
     assert channel_of("TO.A".ljust(24).encode("cp500").hex().upper()) == "TO.A"
     assert channel_of("X'" + "TO.A".ljust(20).encode().hex() + "00000000'") == "TO.A"
@@ -189,7 +189,7 @@ def test_a_channel_is_read_out_of_a_correlation_identifier() -> None:
     assert channel_of("not a name") == ""
 
 
-def test_times_that_are_none_are_none() -> None:
+def test_invalid_times_are_none() -> None:
     assert moment("20260230", "12000000") is None
     assert moment("20260228", "24000000") is None
     assert instant("0001-01-01T00:00:00+14:00") is None
@@ -197,7 +197,7 @@ def test_times_that_are_none_are_none() -> None:
 
 
 @given(st.text(max_size=200), st.integers(0, 3_000))
-def test_no_text_makes_the_reading_fail(noise: str, at: int) -> None:
+def test_reading_any_text_does_not_fail(noise: str, at: int) -> None:
     whole = dump(ONE)
     read_messages(noise)
     read_messages(whole[:at] + noise + whole[at:])
@@ -214,5 +214,5 @@ def test_no_text_makes_the_reading_fail(noise: str, at: int) -> None:
         max_leaves=8,
     )
 )
-def test_no_json_makes_the_reading_fail(value: object) -> None:
+def test_reading_any_json_does_not_fail(value: object) -> None:
     read_rows(value)
