@@ -82,6 +82,14 @@ TextOrNull = Annotated[str, Unchecked(), PlainSerializer(_text_or_none, return_t
 """A text that is null where it is empty."""
 
 
+def _as_stored(value: Any):  # type: ignore[no-untyped-def]  # noqa: ANN202, ANN401 - a return type would become the described one
+    return value
+
+
+Stored = Annotated[T, PlainSerializer(_as_stored)]
+"""JSON that was stored as a T, perhaps by an older version: described as T, and written as it is."""
+
+
 class Answer:
     """Base of dataclasses whose fields are the members of a JSON object; later versions may add members."""
 
@@ -137,6 +145,7 @@ __all__: Final = [
     "Hidden",
     "Omittable",
     "Plain",
+    "Stored",
     "TextOrNull",
     "Unchecked",
     "adapter",

@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
+from dataclasses import dataclass
 from datetime import datetime
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, PlainSerializer, ValidationError, WithJsonSchema
 from pydantic_core import to_json
 
 from app.scenarios.service import LONGEST_NOTE, MOST_VERSIONS, ScenarioDraft
 from app.scenarios.stored import ScenarioSummary, StoredScenario
-from app.web.answers import Answer
 from planner_core.document.problems import field_problems
 from planner_core.document.reading import parse_json
 from planner_core.errors import DocumentInvalid, FieldProblem, InputInvalid
 from planner_core.findings import Finding
 from planner_core.whatif.changes import WHAT, Changes
-from planner_core.whatif.scenario_report import SideBySide
+from planner_core.whatif.scenario import ScenarioResult
+from planner_core.whatif.scenario_report import ScenarioReport, SideBySide
+from planner_core.wire import Answer, Omittable, copied
 
 _MODEL = ConfigDict(extra="forbid", strict=True)
 
@@ -53,41 +54,67 @@ class DescribedNewScenario(NewScenarioRequest):
     changes: Changes
 
 
-class ScenarioSummaryAnswer(Answer):
-    """A scenario in the list."""
+@dataclass(frozen=True, slots=True)
+class ScenariosAnswer(Answer):
+    """The scenarios of a plan."""
 
+    plan: str
+    scenarios: tuple[ScenarioSummary, ...]
+    findings: tuple[Finding, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ScenarioDeletionAnswer(Answer):
+    """The deleted scenario."""
+
+    plan: str
     name: str
-    version: Annotated[int, Field(description="Of the plan.")]
-    is_of_latest: Annotated[bool, Field(description="Whether that is the plan's latest version.")]
+    findings: tuple[Finding, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class StoredScenarioAnswer(Answer):
+    """A scenario as it was saved."""
+
+    plan: str
+    name: str
+    version: Annotated[int, Field(description="Version of the plan.")]
+    revision: Annotated[int, Field(description="State of the scenario, counted from 1.")]
     etag: str
     created_at: datetime
     updated_at: datetime
     core_version: str
     note: str
-    what_changes: list[str]
-    initsize_kib_before: int
-    initsize_kib_after: int
-    size_kib_before: int
-    size_kib_after: int
-    errors: Annotated[int, Field(description="Findings after the changes that nobody acknowledged.")]
-    warnings: int
-    commands: Annotated[int, Field(description="Commands that lead from the plan to the scenario.")]
+    changes: dict[str, Any]
+    result: ScenarioResult
+    findings: tuple[Finding, ...]
+    saved: Omittable[Literal["created", "changed", "identical"]] = None
 
 
-class ScenariosAnswer(Answer):
-    """The scenarios of a plan."""
+@dataclass(frozen=True, slots=True)
+class ScenarioComparisonAnswer(SideBySide):
+    """Up to four scenarios next to their plan."""
 
     plan: str
-    scenarios: list[ScenarioSummaryAnswer]
-    findings: list[Finding]
 
 
-class ScenarioDeletionAnswer(Answer):
-    """The scenario was deleted."""
+IsoTime = Annotated[
+    datetime,
+    PlainSerializer(datetime.isoformat, return_type=str),
+    WithJsonSchema({"type": "string", "format": "date-time"}),
+]
+
+
+@dataclass(frozen=True, slots=True)
+class ScenarioReportAnswer(ScenarioReport):
+    """A report, and the stored scenario that it is of."""
 
     plan: str
-    name: str
-    findings: list[Finding]
+    revision: Annotated[int, Field(description="State of the scenario, counted from 1.")]
+    etag: str
+    created_at: IsoTime
+    updated_at: IsoTime
+    page: Annotated[str, Field(description="Address of the same report as a page that prints.")]
 
 
 def read_request(body: bytes, *, named: bool) -> tuple[str, ScenarioDraft]:
@@ -141,27 +168,15 @@ def scenario_json(found: StoredScenario, *, saved: str | None = None) -> bytes:
     return b"{" + b",".join(to_json(key) + b":" + value for key, value in parts.items()) + b"}"
 
 
-def report_json(found: StoredScenario, shown: dict[str, Any]) -> dict[str, Any]:
-    """A report as a JSON object."""
-    return {
-        "plan": found.plan,
-        **shown,
-        "revision": found.revision,
-        "etag": found.etag,
-        "created_at": found.created_at.isoformat(),
-        "updated_at": found.updated_at.isoformat(),
-        "page": f"/plans/{found.plan}/scenarios/{found.name}/report",
-    }
-
-
-def comparison_json(plan: str, found: SideBySide) -> dict[str, Any]:
-    """A comparison as a JSON object."""
-    return {"plan": plan, **found.as_json()}
-
-
-def list_answer(plan: str, found: tuple[ScenarioSummary, ...]) -> ScenariosAnswer:
-    """The list."""
-    shown = [
-        ScenarioSummaryAnswer(**{**asdict(each), "what_changes": list(each.what_changes)}) for each in found
-    ]
-    return ScenariosAnswer(plan=plan, scenarios=shown, findings=[])
+def report_answer(found: StoredScenario, shown: ScenarioReport) -> ScenarioReportAnswer:
+    """Return a report with what is stored of its scenario."""
+    return copied(
+        ScenarioReportAnswer,
+        shown,
+        plan=found.plan,
+        revision=found.revision,
+        etag=found.etag,
+        created_at=found.created_at,
+        updated_at=found.updated_at,
+        page=f"/plans/{found.plan}/scenarios/{found.name}/report",
+    )

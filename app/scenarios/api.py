@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Annotated
 
 from fastapi import APIRouter, Path, Query
-from pydantic_core import to_json
 from starlette.requests import Request
 from starlette.responses import Response
 
@@ -15,10 +14,17 @@ from app.plans.api import Name
 from app.plans.description import conditional_delete, conditional_get, conditional_put
 from app.plans.stored import NAME_PATTERN
 from app.scenarios import answers, description, service
-from app.scenarios.answers import ScenarioDeletionAnswer, ScenariosAnswer
+from app.scenarios.answers import (
+    ScenarioComparisonAnswer,
+    ScenarioDeletionAnswer,
+    ScenarioReportAnswer,
+    ScenariosAnswer,
+    StoredScenarioAnswer,
+)
 from app.scenarios.stored import ScenarioOutcome
 from app.sizing.body import JSON, DocumentBody
 from app.web.openapi import json_request, problems
+from planner_core.wire import copied
 
 STATUS_OF_SAVE = {"created": 201, "changed": 200, "identical": 200}
 Scenario = Annotated[
@@ -36,7 +42,7 @@ router = APIRouter(prefix="/api/v1/plans/{name}/scenarios", tags=["scenarios"])
 @router.get("", summary="List the scenarios of a plan", responses=problems(404, 422))
 def list_scenarios(name: Name, session: SessionDep) -> ScenariosAnswer:
     """Scenarios by name: what each changes, the sizes before and after, and of which version of the plan it is."""
-    return answers.list_answer(name, service.list_scenarios(session, name))
+    return ScenariosAnswer(name, service.list_scenarios(session, name))
 
 
 @router.post(
@@ -45,7 +51,7 @@ def list_scenarios(name: Name, session: SessionDep) -> ScenariosAnswer:
     status_code=201,
     responses={
         201: description.response(
-            "StoredScenarioAnswer", "The new scenario.", has_etag=True, Location=description.LOCATION
+            StoredScenarioAnswer, "The new scenario.", has_etag=True, Location=description.LOCATION
         ),
         **problems(404, 409, 413, 415, 422),
     },
@@ -63,13 +69,8 @@ def make_scenario(name: Name, body: DocumentBody, session: SessionDep, request: 
 @router.get(
     "/compare",
     summary="Compare scenarios",
-    responses={
-        200: description.response(
-            "ScenarioComparisonAnswer", "The plan, and up to four scenarios beside it."
-        ),
-        **problems(404, 422),
-    },
-    response_class=Response,
+    response_description="The plan, and up to four scenarios next to it.",
+    responses=problems(404, 422),
 )
 def compare_scenarios(
     name: Name,
@@ -83,18 +84,17 @@ def compare_scenarios(
             examples=["more-trade,less-trade"],
         ),
     ],
-) -> Response:
+) -> ScenarioComparisonAnswer:
     """Every figure of the plan beside those of the scenarios, as they were when each was saved."""
     names = [each.strip() for each in of.split(",") if each.strip()]
-    shown = answers.comparison_json(name, service.compare(session, name, names))
-    return Response(to_json(shown), media_type=JSON)
+    return copied(ScenarioComparisonAnswer, service.compare(session, name, names), plan=name)
 
 
 @router.get(
     "/{scenario}",
     summary="Read a scenario",
     responses={
-        200: description.response("StoredScenarioAnswer", "The scenario as it was saved.", has_etag=True),
+        200: description.response(StoredScenarioAnswer, "The scenario as it was saved.", has_etag=True),
         304: description.NOT_MODIFIED,
         **problems(404, 422),
     },
@@ -112,10 +112,10 @@ def read_scenario(name: Name, scenario: Scenario, session: SessionDep, request: 
     summary="Save a scenario",
     responses={
         200: description.response(
-            "StoredScenarioAnswer", "Changed (`saved` says so), or `identical`.", has_etag=True
+            StoredScenarioAnswer, "Changed (`saved` says so), or `identical`.", has_etag=True
         ),
         201: description.response(
-            "StoredScenarioAnswer", "The new scenario.", has_etag=True, Location=description.LOCATION
+            StoredScenarioAnswer, "The new scenario.", has_etag=True, Location=description.LOCATION
         ),
         **problems(404, 409, 412, 413, 415, 422, 428),
     },
@@ -146,14 +146,14 @@ def delete_scenario(
 ) -> ScenarioDeletionAnswer:
     """Deletes it for good; If-Match is heeded."""
     service.delete(session, name, scenario, if_match=header_list(request.headers, "if-match"))
-    return ScenarioDeletionAnswer(plan=name, name=scenario, findings=[])
+    return ScenarioDeletionAnswer(plan=name, name=scenario)
 
 
 @router.get(
     "/{scenario}/report",
     summary="A scenario as a report",
     responses={
-        200: description.response("ScenarioReportAnswer", "The report.", has_etag=True),
+        200: description.response(ScenarioReportAnswer, "The report.", has_etag=True),
         304: description.NOT_MODIFIED,
         **problems(404, 422),
     },
@@ -163,7 +163,7 @@ def delete_scenario(
 def report_scenario(name: Name, scenario: Scenario, session: SessionDep, request: Request) -> Response:
     """For a change board: what changes and why, every figure with its note, documents, losses, commands. `page` prints."""
     found, shown = service.report_of(session, name, scenario)
-    content = to_json(answers.report_json(found, shown))
+    content = answers.report_answer(found, shown).json_bytes()
     return conditional(Response(content, media_type=JSON), request.headers, found.etag)
 
 

@@ -80,12 +80,12 @@ def add(commands: Command, parser_class: Parser) -> None:
 def _list(arguments: argparse.Namespace) -> int:
     from app.database.engine import open_database
     from app.scenarios import service
-    from app.scenarios.answers import list_answer
+    from app.scenarios.answers import ScenariosAnswer
 
     with open_database() as (database, _), database.session(writes=False) as session:
         found = service.list_scenarios(session, arguments.plan)
     if arguments.json:
-        write(list_answer(arguments.plan, found).model_dump_json(indent=2) + "\n")
+        write_json(ScenariosAnswer(arguments.plan, found).as_json())
         return EXIT_OK
     if not found:
         write(f"The plan {arguments.plan} has no scenarios.\n")
@@ -185,11 +185,12 @@ def _show(arguments: argparse.Namespace) -> int:
 def _compare(arguments: argparse.Namespace) -> int:
     from app.database.engine import open_database
     from app.scenarios import service
-    from app.scenarios.answers import comparison_json
+    from app.scenarios.answers import ScenarioComparisonAnswer
+    from planner_core.wire import copied
 
     with open_database() as (database, _), database.session(writes=False) as session:
         found = service.compare(session, arguments.plan, arguments.names)
-    answer = comparison_json(arguments.plan, found)
+    answer = copied(ScenarioComparisonAnswer, found, plan=arguments.plan).as_json()
     if arguments.json:
         write_json(answer)
         return EXIT_OK
@@ -212,12 +213,12 @@ def _compare(arguments: argparse.Namespace) -> int:
 def _report(arguments: argparse.Namespace) -> int:
     from app.database.engine import open_database
     from app.scenarios import service
-    from app.scenarios.answers import report_json
+    from app.scenarios.answers import report_answer
 
     with open_database() as (database, _), database.session(writes=False) as session:
         found, shown = service.report_of(session, arguments.plan, arguments.name)
         latest = service.latest_version(session, arguments.plan)
-    answer = report_json(found, shown)
+    answer = report_answer(found, shown).as_json()
     if arguments.json:
         write_json(answer)
     else:

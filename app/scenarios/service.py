@@ -39,7 +39,13 @@ from app.scenarios.stored import ScenarioOutcome, ScenarioSummary, StoredScenari
 from planner_core.errors import FieldProblem, InputInvalid
 from planner_core.whatif.changes import WHAT, read_changes
 from planner_core.whatif.scenario import scenario
-from planner_core.whatif.scenario_report import MOST_COMPARED, SideBySide, report, side_by_side
+from planner_core.whatif.scenario_report import (
+    MOST_COMPARED,
+    ScenarioReport,
+    SideBySide,
+    report,
+    side_by_side,
+)
 
 NAME = re.compile(NAME_PATTERN)
 RESERVED = frozenset({"compare", "new", "report"})
@@ -125,7 +131,7 @@ def compare(session: Session, plan: str, names: Sequence[str]) -> SideBySide:
     return side_by_side(kept, latest=living.latest)
 
 
-def report_of(session: Session, plan: str, name: str) -> tuple[StoredScenario, dict[str, Any]]:
+def report_of(session: Session, plan: str, name: str) -> tuple[StoredScenario, ScenarioReport]:
     """A scenario, and its report.
 
     Raises:
@@ -201,7 +207,7 @@ def work_out(database: Database, plan: str, wanted: ScenarioDraft) -> ComputedSc
         plan_id=version.plan_id,
         version=version.number,
         note=note,
-        core_version=result.after.core_version,
+        core_version=result.core_version,
         changes=json.dumps(shown["changes"]),
         result=to_json(shown).decode(),
         summary=json.dumps(_summed_up(shown)),

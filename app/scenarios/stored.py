@@ -6,9 +6,12 @@ import json
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
+
+from pydantic import Field
 
 from planner_core.whatif.scenario_report import SavedScenario
+from planner_core.wire import Answer
 
 
 @dataclass(frozen=True)
@@ -56,12 +59,12 @@ class StoredScenario:
 
 
 @dataclass(frozen=True, slots=True)
-class ScenarioSummary:
+class ScenarioSummary(Answer):
     """A scenario in a list."""
 
     name: str
-    version: int
-    is_of_latest: bool
+    version: Annotated[int, Field(description="Version of the plan.")]
+    is_of_latest: Annotated[bool, Field(description="Whether that is the plan's latest version.")]
     etag: str
     created_at: datetime
     updated_at: datetime
@@ -72,9 +75,9 @@ class ScenarioSummary:
     initsize_kib_after: int
     size_kib_before: int
     size_kib_after: int
-    errors: int
+    errors: Annotated[int, Field(description="Findings after the changes that are not acknowledged.")]
     warnings: int
-    commands: int
+    commands: Annotated[int, Field(description="Commands that lead from the plan to the scenario.")]
 
 
 @dataclass(frozen=True, slots=True)

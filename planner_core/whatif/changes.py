@@ -27,6 +27,7 @@ from planner_core.document.types import (
 from planner_core.errors import DocumentInvalid, FieldProblem, InputInvalid
 from planner_core.units import format_size
 from planner_core.whatif.growth import raised
+from planner_core.wire import Answer
 
 WHAT = "The scenario"
 Factor = Percent
@@ -90,24 +91,14 @@ class Changes(BaseModel):
 
 
 @dataclass(frozen=True, slots=True)
-class ScenarioChange:
-    """One thing that a scenario changes, in words; `pointer` says where it stands in the plan document."""
+class ScenarioChange(Answer):
+    """One change in words."""
 
     what: str
-    pointer: str
+    structure: str | None
+    pointer: Annotated[str, Field(description="JSON pointer to the field in the plan document.")]
     before: str
     after: str
-    structure: str | None = None
-
-    def as_json(self) -> dict[str, object]:
-        """JSON-ready."""
-        return {
-            "what": self.what,
-            "structure": self.structure,
-            "pointer": self.pointer,
-            "before": self.before,
-            "after": self.after,
-        }
 
 
 def read_changes(changes: object) -> Changes:
@@ -278,33 +269,38 @@ def rules_in_words(rules: list[OffloadRule]) -> str:
 
 def _what_changes(document: PlanDocument, changes: Changes) -> Iterator[ScenarioChange]:
     if changes.cfcc_level is not None:
-        yield ScenarioChange("CFCC level", "/cfcc_level", str(document.cfcc_level), str(changes.cfcc_level))
+        yield ScenarioChange(
+            "CFCC level", None, "/cfcc_level", str(document.cfcc_level), str(changes.cfcc_level)
+        )
     if changes.queue_managers is not None:
         yield ScenarioChange(
             "Queue managers",
+            None,
             "/queue_managers",
             str(document.queue_manager_count),
             str(changes.queue_managers),
         )
     if changes.growth is not None:
-        yield ScenarioChange("Growth", "/growth", _growth(document.growth), _growth(changes.growth))
+        yield ScenarioChange("Growth", None, "/growth", _growth(document.growth), _growth(changes.growth))
     if changes.target_usage_percent is not None:
         now, then = _number(document.target_usage_percent), _number(changes.target_usage_percent)
         yield ScenarioChange(
-            "Usage at the backlog, at most", "/target_usage_percent", f"{now} %", f"{then} %"
+            "Usage at the backlog, at most", None, "/target_usage_percent", f"{now} %", f"{then} %"
         )
     yield from _headroom_changes(document, changes)
     if changes.size_factor is not None:
         now, then = _number(document.size_factor), _number(changes.size_factor)
-        yield ScenarioChange("SIZE as a multiple of INITSIZE", "/size_factor", now, then)
+        yield ScenarioChange("SIZE as a multiple of INITSIZE", None, "/size_factor", now, then)
     for factor, what in (
         (changes.rate_factor, "Arrival rates and backlogs"),
         (changes.outage_factor, "Outages and backlogs"),
     ):
         if factor is not None:
-            yield ScenarioChange(what, "/structures", "as planned", f"times {_number(factor)}")
+            yield ScenarioChange(what, None, "/structures", "as planned", f"times {_number(factor)}")
     if changes.lost is not None:
-        yield ScenarioChange("Coupling facility that is lost", "/coupling_facilities", "none", changes.lost)
+        yield ScenarioChange(
+            "Coupling facility that is lost", None, "/coupling_facilities", "none", changes.lost
+        )
     definitions = {each.name: (at, each) for at, each in enumerate(document.structures)}
     for change in changes.structures:
         index, structure = definitions[change.name]
@@ -316,12 +312,12 @@ def _headroom_changes(document: PlanDocument, changes: Changes) -> Iterator[Scen
     now, then = document.headroom_percent, changes.headroom_percent
     if then is not None or (now is not None and changes.target_usage_percent is not None):
         said = ("none" if each is None else f"{_number(each)} %" for each in (now, then))
-        yield ScenarioChange("Headroom", "/headroom_percent", *said)
+        yield ScenarioChange("Headroom", None, "/headroom_percent", *said)
 
 
 def _structure_changes(at: str, structure: Structure, change: StructureChange) -> Iterator[ScenarioChange]:
     def said(what: str, key: str, before: str, after: str) -> ScenarioChange:
-        return ScenarioChange(what, f"{at}/{key}", before, after, structure.name)
+        return ScenarioChange(what, structure.name, f"{at}/{key}", before, after)
 
     for key, word in (("initsize", "INITSIZE"), ("size", "SIZE")):
         then = getattr(change, key)

@@ -6,10 +6,12 @@ answer is data: comparisons and reports are made of it, and nothing is ever work
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import astuple, dataclass
 from decimal import Decimal
-from typing import Any
+from typing import Annotated, Any
+
+from pydantic import Field, PlainSerializer
 
 from planner_core.document.model import FittedCurve, PlanDocument
 from planner_core.errors import OutputRefused
@@ -17,18 +19,20 @@ from planner_core.findings import Finding, finding, in_order
 from planner_core.plan.evaluate import evaluate
 from planner_core.plan.explain import explain_result
 from planner_core.plan.result import PlanResult
-from planner_core.provenance import Explanation
+from planner_core.provenance import Basis, Explanation
 from planner_core.running.compare import Comparison, compare
 from planner_core.running.state import read_running
-from planner_core.sizing.placement import PlacedStructure
+from planner_core.running.steps import CommandStep
+from planner_core.sizing.placement import Action, PlacedStructure, PlacementRule
 from planner_core.sizing.structure_answer import structure_answer
-from planner_core.sizing.structure_result import StructureResult
-from planner_core.sizing.structure_size import Curve
+from planner_core.sizing.structure_result import Role, StructureResult
+from planner_core.sizing.structure_size import Curve, CurveSummary
 from planner_core.texts.outputs import render_output
-from planner_core.units import bytes_to_kib_ceil, bytes_to_mib
+from planner_core.units import Mib, bytes_to_kib_ceil
 from planner_core.whatif.changes import Changes, ScenarioChange, applied, facilities_of, what_changes
 from planner_core.whatif.growth import evaluated_with_sizes
-from planner_core.whatif.loss import LossAnswer, losses_of
+from planner_core.whatif.loss import Kind, LossAnswer, losses_of
+from planner_core.wire import Answer, Hidden, Unchecked
 
 FIGURES: Mapping[str, tuple[str, str]] = {
     "need_bytes": ("Need", "bytes"),
@@ -53,118 +57,199 @@ ASSUMPTIONS: tuple[str, ...] = (
 NO_FACILITIES = "The plan has no coupling facilities, so no loss was simulated."
 
 
+Number = int | float | None
+
+
 @dataclass(frozen=True, slots=True)
-class Pair:
+class ScenarioFigures(Answer):
+    """Figures of a structure; null where it has none."""
+
+    need_bytes: int | None
+    initsize_kib: int | None
+    size_kib: int | None
+    messages: int | None
+    messages_in_initsize: int | None
+    messages_in_initsize_with_offload: int | None
+    peak_usage_percent: int | float | None
+    offloaded_at_backlog: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class ScenarioStructure(Answer):
     """One structure before and after."""
 
-    before: StructureResult
-    after: StructureResult
-    is_replaced: bool
-
-    def as_json(self) -> dict[str, Any]:
-        """JSON-ready."""
-        before, after = figures_of(self.before), figures_of(self.after)
-        return {
-            "structure": self.after.cfrm_name,
-            "name": self.after.name,
-            "role": self.after.role,
-            "before": before,
-            "after": after,
-            "difference": {key: _difference(value, after[key]) for key, value in before.items()},
-            "given_size_replaced": self.is_replaced,
-        }
-
-
-def figures_of(structure: StructureResult) -> dict[str, int | float | None]:
-    """The figures of a structure; None for those that it does not have."""
-    shown = structure_answer(structure)
-    return {key: _plain(getattr(shown, key)) for key in FIGURES}
-
-
-def _plain(value: object) -> int | float | None:
-    return value if isinstance(value, (int, float)) else None
-
-
-def _difference(before: float | None, after: float | None) -> float | None:
-    return None if before is None or after is None else round(after - before, 2)
+    structure: str
+    name: str
+    role: Role
+    before: ScenarioFigures
+    after: ScenarioFigures
+    difference: ScenarioFigures
+    given_size_replaced: bool
 
 
 @dataclass(frozen=True, slots=True)
-class ScenarioResult:
-    """What a scenario led to."""
+class ScenarioTotals(Answer):
+    """Sums over all structures."""
 
-    changes: Changes
-    changed: tuple[ScenarioChange, ...]
-    before: PlanResult
-    after: PlanResult
-    pairs: tuple[Pair, ...]
-    losses: tuple[LossAnswer, LossAnswer] | None
-    """Before and after; None where the plan names no coupling facilities."""
-    commands: Comparison | None
-    commands_refused: str
-    own: tuple[Finding, ...]
-    """What there is to say about the scenario itself."""
+    initsize_kib: int
+    size_kib: int
 
-    @property
-    def findings_before(self) -> tuple[Finding, ...]:
-        """What there is to say about the plan and its losses."""
-        return in_order([*self.before.findings, *_beyond(self.before, self.losses and self.losses[0])])
 
-    @property
-    def findings(self) -> tuple[Finding, ...]:
-        """What there is to say about the scenario."""
-        return in_order(
-            [*self.own, *self.after.findings, *_beyond(self.after, self.losses and self.losses[1])]
-        )
+@dataclass(frozen=True, slots=True)
+class ScenarioPlan(Answer):
+    """Settings of the plan, and its totals."""
 
-    def as_json(self) -> dict[str, Any]:
-        """JSON-ready."""
-        known = {_key(each) for each in self.findings_before}
-        now = {_key(each) for each in self.findings}
-        commands = self.commands
-        return {
-            "qsg": self.after.document.qsg,
-            "core_version": self.after.core_version,
-            "changes": self.changes.as_json(),
-            "what_changes": [each.as_json() for each in self.changed],
-            "lost": self.changes.lost,
-            "before": _plan_json(self.before),
-            "after": _plan_json(self.after),
-            "structures": [each.as_json() for each in self.pairs],
-            "placements": {
-                "before": _places(self.losses[0]) if self.losses else [],
-                "after": _places(self.losses[1]) if self.losses else [],
-            },
-            "losses": {
-                "before": _losses_json(self.losses[0], self.changes.lost) if self.losses else [],
-                "after": _losses_json(self.losses[1], self.changes.lost) if self.losses else [],
-            },
-            "white_space": {
-                "before": _white_space(self.losses[0]) if self.losses else [],
-                "after": _white_space(self.losses[1]) if self.losses else [],
-            },
-            "rules": _rules(self.losses),
-            "origins": self.origins(),
-            "commands": [step.as_json() for step in commands.commands] if commands is not None else [],
-            "commands_refused": self.commands_refused or None,
-            "assumptions": list(self._assumptions()),
-            "findings": [each.as_json() for each in self.findings],
-            "findings_new": [each.as_json() for each in self.findings if _key(each) not in known],
-            "findings_gone": [each.as_json() for each in self.findings_before if _key(each) not in now],
-        }
+    cfcc_level: int
+    queue_managers: int
+    growth_percent_per_year: int | float
+    years: int | float
+    target_usage_percent: int | float
+    headroom_percent: int | float | None
+    size_factor: int | float
+    curve: CurveSummary
+    totals: ScenarioTotals
 
-    def origins(self) -> dict[str, dict[str, dict[str, object]]]:
-        """Formula, basis and documents of each figure that the scenario shows, by its pointer, before and after."""
-        return {"before": _explained(self.before), "after": _explained(self.after)}
 
-    def _assumptions(self) -> Iterator[str]:
-        yield from ASSUMPTIONS
-        if self.losses is None:
-            yield NO_FACILITIES
-        else:
-            yield from _said(self.losses[1].as_json()["assumptions"])
-        if self.commands is not None:
-            yield from _said(self.commands.as_json()["assumptions"])
+@dataclass(frozen=True, slots=True)
+class ScenarioPlacement(Answer):
+    """A structure and its coupling facilities."""
+
+    structure: str
+    coupling_facility: str | None
+    second_copy: str | None
+    rule: str
+
+
+@dataclass(frozen=True, slots=True)
+class ScenarioMove(Answer):
+    """A structure that is not as it was before a loss."""
+
+    structure: str
+    size_bytes: Annotated[Mib, Field(alias="size_mib")]
+    before: tuple[str, ...]
+    coupling_facility: str | None
+    second_copy: str | None
+    action: Action
+    rule: str | None
+    reason: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class ScenarioLoss(Answer):
+    """One loss: only the structures that it moves."""
+
+    kind: Kind
+    lost: str
+    is_the_scenario: bool
+    moves: tuple[ScenarioMove, ...]
+    unplaced: tuple[str, ...]
+    white_space_bytes: Annotated[Mib, Field(alias="white_space_mib")]
+    missing_bytes: Annotated[Mib, Field(alias="missing_mib")]
+    messages_gone: int
+
+
+@dataclass(frozen=True, slots=True)
+class ScenarioWhiteSpace(Answer):
+    """White space of a coupling facility."""
+
+    coupling_facility: str
+    used_bytes: Annotated[Mib, Field(alias="used_mib")]
+    free_bytes: Annotated[Mib | None, Field(alias="free_mib")]
+    keep_bytes: Annotated[Mib, Field(alias="white_space_mib")]
+    because_of: str | None
+    is_enough: bool | None
+
+
+@dataclass(frozen=True, slots=True)
+class ScenarioPlacements(Answer):
+    """Placements before and after."""
+
+    before: tuple[ScenarioPlacement, ...]
+    after: tuple[ScenarioPlacement, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ScenarioLosses(Answer):
+    """Losses before and after."""
+
+    before: tuple[ScenarioLoss, ...]
+    after: tuple[ScenarioLoss, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ScenarioWhiteSpaces(Answer):
+    """White space before and after."""
+
+    before: tuple[ScenarioWhiteSpace, ...]
+    after: tuple[ScenarioWhiteSpace, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class FigureOrigin(Answer):
+    """Formula, basis and documents of a figure, with those of its inputs."""
+
+    formula: str
+    basis: Basis
+    sources: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class FigureOrigins(Answer):
+    """Origins of the figures before and after, by JSON pointer."""
+
+    before: dict[str, FigureOrigin]
+    after: dict[str, FigureOrigin]
+
+
+@dataclass(frozen=True, slots=True)
+class ScenarioResult(Answer):
+    """The effects of the changes, as they were when the scenario was saved."""
+
+    qsg: str
+    core_version: str
+    changes: Annotated[Changes, Unchecked(), PlainSerializer(Changes.as_json, return_type=dict[str, Any])]
+    what_changes: tuple[ScenarioChange, ...]
+    lost: str | None
+    before: ScenarioPlan
+    after: ScenarioPlan
+    structures: tuple[ScenarioStructure, ...]
+    placements: ScenarioPlacements
+    losses: ScenarioLosses
+    white_space: ScenarioWhiteSpaces
+    rules: tuple[PlacementRule, ...]
+    origins: FigureOrigins
+    commands: tuple[CommandStep, ...]
+    commands_refused: str | None
+    assumptions: tuple[str, ...]
+    findings: tuple[Finding, ...]
+    findings_new: tuple[Finding, ...]
+    findings_gone: tuple[Finding, ...]
+    findings_before: Hidden[tuple[Finding, ...]]
+    """Findings on the plan and its losses."""
+
+
+def figures_of(structure: StructureResult) -> ScenarioFigures:
+    """Return the figures of a structure that scenarios show."""
+    shown = structure_answer(structure)
+    return ScenarioFigures(**{key: getattr(shown, key) for key in FIGURES})
+
+
+def _pair(before: StructureResult, after: StructureResult, *, is_replaced: bool) -> ScenarioStructure:
+    was, now = figures_of(before), figures_of(after)
+    differences: dict[str, Any] = {key: _difference(getattr(was, key), getattr(now, key)) for key in FIGURES}
+    return ScenarioStructure(
+        structure=after.cfrm_name,
+        name=after.name,
+        role=after.role,
+        before=was,
+        after=now,
+        difference=ScenarioFigures(**differences),
+        given_size_replaced=is_replaced,
+    )
+
+
+def _difference(before: Number, after: Number) -> Number:
+    return None if before is None or after is None else round(after - before, 2)
 
 
 def scenario(
@@ -195,7 +280,7 @@ def scenario(
         curve = None
         stored = None
     before = evaluate(document, curve=curve)
-    if stored is not None and _stored_figures(stored) != [figures_of(each) for each in before.structures]:
+    if stored is not None and _differs(stored, before):
         own.append(
             finding(
                 "SCENARIO_PLAN_OF_ANOTHER_CORE",
@@ -207,20 +292,39 @@ def scenario(
     losses = None
     if facilities_of(changed):
         losses = losses_of([(document.qsg, before)]), losses_of([(document.qsg, after)])
+    sides = losses or (None, None)
     commands, refused = _commands(before, after)
+    findings_before = in_order([*before.findings, *_beyond(before, losses and losses[0])])
+    findings = in_order([*own, *after.findings, *_beyond(after, losses and losses[1])])
+    known, now = (set(map(_key, found)) for found in (findings_before, findings))
     return ScenarioResult(
+        qsg=after.document.qsg,
+        core_version=after.core_version,
         changes=changes,
-        changed=said,
-        before=before,
-        after=after,
-        pairs=tuple(
-            Pair(was, now, now.pointer in replaced)
-            for was, now in zip(before.structures, after.structures, strict=True)
+        what_changes=said,
+        lost=changes.lost,
+        before=_plan(before),
+        after=_plan(after),
+        structures=tuple(
+            _pair(was, is_now, is_replaced=is_now.pointer in replaced)
+            for was, is_now in zip(before.structures, after.structures, strict=True)
         ),
-        losses=losses,
-        commands=commands,
-        commands_refused=refused,
-        own=tuple(own),
+        placements=ScenarioPlacements(*map(_placements, sides)),
+        losses=ScenarioLosses(*(_losses(each, changes.lost) for each in sides)),
+        white_space=ScenarioWhiteSpaces(*map(_white_space, sides)),
+        rules=sides[1].rules if sides[1] is not None else (),
+        origins=FigureOrigins(_origins(before), _origins(after)),
+        commands=commands.commands if commands is not None else (),
+        commands_refused=refused or None,
+        assumptions=(
+            *ASSUMPTIONS,
+            *(sides[1].assumptions if sides[1] is not None else (NO_FACILITIES,)),
+            *(commands.assumptions if commands is not None else ()),
+        ),
+        findings=findings,
+        findings_new=tuple(each for each in findings if _key(each) not in known),
+        findings_gone=tuple(each for each in findings_before if _key(each) not in now),
+        findings_before=findings_before,
     )
 
 
@@ -240,8 +344,10 @@ def _curve_changed(document: PlanDocument, changed: PlanDocument) -> Finding:
     )
 
 
-def _stored_figures(stored: Mapping[str, Any]) -> list[dict[str, int | float | None]]:
-    return [{key: _plain(each.get(key)) for key in FIGURES} for each in stored["structures"]]
+def _differs(stored: Mapping[str, Any], result: PlanResult) -> bool:
+    """Whether a stored result has other figures."""
+    saved = [[each.get(key) for key in FIGURES] for each in stored["structures"]]
+    return saved != [list(astuple(figures_of(each))) for each in result.structures]
 
 
 def _given(document: PlanDocument, changes: Changes) -> frozenset[str]:
@@ -266,107 +372,101 @@ def _key(each: Finding) -> tuple[str, str | None, str]:
     return each.code, each.structure, each.message
 
 
-def _plan_json(result: PlanResult) -> dict[str, object]:
+def _plan(result: PlanResult) -> ScenarioPlan:
     document = result.document
-    return {
-        "cfcc_level": document.cfcc_level,
-        "queue_managers": document.queue_manager_count,
-        "growth_percent_per_year": _number(document.growth.percent_per_year),
-        "years": _number(document.growth.years),
-        "target_usage_percent": _number(document.target_usage_percent),
-        "headroom_percent": None if document.headroom_percent is None else _number(document.headroom_percent),
-        "size_factor": _number(document.size_factor),
-        "curve": result.curve.summary.as_json(),
-        "totals": {
-            "initsize_kib": sum(bytes_to_kib_ceil(each.sizes.initsize_bytes) for each in result.structures),
-            "size_kib": sum(bytes_to_kib_ceil(each.sizes.size_bytes) for each in result.structures),
-        },
-    }
+    headroom = document.headroom_percent
+    return ScenarioPlan(
+        cfcc_level=document.cfcc_level,
+        queue_managers=document.queue_manager_count,
+        growth_percent_per_year=_number(document.growth.percent_per_year),
+        years=_number(document.growth.years),
+        target_usage_percent=_number(document.target_usage_percent),
+        headroom_percent=None if headroom is None else _number(headroom),
+        size_factor=_number(document.size_factor),
+        curve=result.curve.summary,
+        totals=ScenarioTotals(
+            initsize_kib=sum(bytes_to_kib_ceil(each.sizes.initsize_bytes) for each in result.structures),
+            size_kib=sum(bytes_to_kib_ceil(each.sizes.size_bytes) for each in result.structures),
+        ),
+    )
 
 
 def _number(value: Decimal) -> int | float:
     return int(value) if value == value.to_integral_value() else float(value)
 
 
-def _said(value: object) -> Sequence[str]:
-    return [str(each) for each in value] if isinstance(value, list) else []
+# ---- losses --------------------------------------------------------------------------------------------------
 
 
-# ---- what is lost --------------------------------------------------------------------------------------------
-
-
-def _places(answer: LossAnswer) -> list[dict[str, object]]:
-    return [
-        {
-            "structure": each.wanted.structure,
-            "coupling_facility": each.now[0] if each.now else None,
-            "second_copy": each.now[1] if len(each.now) > 1 else None,
-            "rule": each.first.rule if each.first is not None else "none",
-        }
-        for each in answer.normal
-    ]
-
-
-def _losses_json(answer: LossAnswer, lost: str | None) -> list[dict[str, object]]:
-    """Every loss, what stays left out; the one that the scenario is about first."""
-    found = []
-    for loss in sorted(answer.losses, key=lambda each: (each.kind, each.name) != ("coupling_facility", lost)):
-        whole = loss.as_json()
-        found.append(
-            {
-                "kind": loss.kind,
-                "lost": loss.name,
-                "is_the_scenario": loss.kind == "coupling_facility" and loss.name == lost,
-                "moves": [_move(each) for each in loss.placed if each.action != "stays" and each.before],
-                "unplaced": [each.wanted.structure for each in loss.unplaced],
-                "white_space_mib": whole["white_space_mib"],
-                "missing_mib": whole["missing_mib"],
-                "messages_gone": sum(each.gone for each in loss.lost),
-            }
+def _placements(answer: LossAnswer | None) -> tuple[ScenarioPlacement, ...]:
+    return tuple(
+        ScenarioPlacement(
+            structure=each.wanted.structure,
+            coupling_facility=each.now[0] if each.now else None,
+            second_copy=each.now[1] if len(each.now) > 1 else None,
+            rule=each.first.rule if each.first is not None else "none",
         )
-    return found
+        for each in (answer.normal if answer is not None else ())
+    )
 
 
-def _move(each: PlacedStructure) -> dict[str, object]:
-    return {
-        "structure": each.wanted.structure,
-        "size_mib": bytes_to_mib(each.wanted.bytes_wanted),
-        "before": list(each.before),
-        "coupling_facility": each.now[0] if each.now else None,
-        "second_copy": each.now[1] if len(each.now) > 1 else None,
-        "action": each.action,
-        "rule": each.first.rule if each.first is not None else None,
-        "reason": each.first.reason if each.first is not None else None,
-    }
+def _losses(answer: LossAnswer | None, lost: str | None) -> tuple[ScenarioLoss, ...]:
+    """Return every loss; the one that the scenario is about comes first."""
+    losses = answer.losses if answer is not None else ()
+    ordered = sorted(losses, key=lambda each: (each.kind, each.name) != ("coupling_facility", lost))
+    return tuple(
+        ScenarioLoss(
+            kind=loss.kind,
+            lost=loss.name,
+            is_the_scenario=loss.kind == "coupling_facility" and loss.name == lost,
+            moves=tuple(_move(each) for each in loss.placed if each.action != "stays" and each.before),
+            unplaced=tuple(each.wanted.structure for each in loss.unplaced),
+            white_space_bytes=loss.white_space_bytes,
+            missing_bytes=loss.missing_bytes,
+            messages_gone=sum(each.gone for each in loss.lost),
+        )
+        for loss in ordered
+    )
 
 
-def _white_space(answer: LossAnswer) -> list[dict[str, object]]:
-    kept = ("used_mib", "free_mib", "white_space_mib", "because_of", "is_enough")
-    return [
-        {"coupling_facility": each.name, **{key: each.as_json()[key] for key in kept}}
-        for each in answer.white_space
-    ]
+def _move(each: PlacedStructure) -> ScenarioMove:
+    return ScenarioMove(
+        structure=each.wanted.structure,
+        size_bytes=each.wanted.bytes_wanted,
+        before=each.before,
+        coupling_facility=each.now[0] if each.now else None,
+        second_copy=each.now[1] if len(each.now) > 1 else None,
+        action=each.action,
+        rule=each.first.rule if each.first is not None else None,
+        reason=each.first.reason if each.first is not None else None,
+    )
 
 
-def _rules(losses: tuple[LossAnswer, LossAnswer] | None) -> object:
-    return losses[1].as_json()["rules"] if losses is not None else []
+def _white_space(answer: LossAnswer | None) -> tuple[ScenarioWhiteSpace, ...]:
+    return tuple(
+        ScenarioWhiteSpace(
+            coupling_facility=each.name,
+            used_bytes=each.used_bytes,
+            free_bytes=each.free_bytes,
+            keep_bytes=each.keep_bytes,
+            because_of=each.because,
+            is_enough=each.is_enough,
+        )
+        for each in (answer.white_space if answer is not None else ())
+    )
 
 
-# ---- how the figures came about --------------------------------------------------------------------------------
+# ---- origins of figures ----------------------------------------------------------------------------------------
 
 
-def _explained(result: PlanResult) -> dict[str, dict[str, object]]:
-    """Origins of the figures that a scenario shows, by pointer; those of queues and the like are left out."""
+def _origins(result: PlanResult) -> dict[str, FigureOrigin]:
+    """Return the origins of the figures that a scenario shows, by pointer."""
     wanted = {f"/structures/{at}/{key}" for at in range(len(result.structures)) for key in FIGURES}
     wanted |= {f"/totals/{key}" for key in TOTALS}
     return {each.figure: _origin(each) for each in explain_result(result) if each.figure in wanted}
 
 
-def _origin(each: Explanation) -> dict[str, object]:
-    """Formula, basis and documents of a figure: those of what goes into it as well."""
+def _origin(each: Explanation) -> FigureOrigin:
     named = [each.source, *(given.source for given in each.inputs)]
-    return {
-        "formula": each.formula,
-        "basis": each.basis.value,
-        "sources": list(dict.fromkeys(str(source) for source in named if source is not None)),
-    }
+    sources = dict.fromkeys(str(source) for source in named if source is not None)
+    return FigureOrigin(each.formula, each.basis, tuple(sources))

@@ -4,13 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Annotated, Any, Literal
+
+from pydantic import Field, computed_field
 
 from planner_core import tables
 from planner_core.errors import OutOfRange
-from planner_core.findings import Finding, finding
+from planner_core.findings import Finding, Severity, finding
 from planner_core.provenance import Basis
-from planner_core.whatif.scenario import FIGURES, TOTALS
+from planner_core.running.steps import CommandStep
+from planner_core.sizing.placement import PlacementRule
+from planner_core.sizing.structure_result import Role
+from planner_core.whatif.changes import ScenarioChange
+from planner_core.whatif.scenario import FIGURES, TOTALS, ScenarioPlacements, ScenarioWhiteSpaces
+from planner_core.wire import Answer, Hidden, Stored
 
 MOST_COMPARED = 4
 NO_COMMANDS = "not available"
@@ -49,38 +56,29 @@ class SavedScenario:
 
 
 @dataclass(frozen=True, slots=True)
-class ComparisonRow:
-    """One line of a comparison: the value of the plan, then of each scenario; None where there is none."""
+class ComparisonRow(Answer):
+    """One line of a comparison: the plan, then each scenario; null where it has no value."""
 
     label: str
     values: tuple[Any, ...]
-    unit: str = ""
+    unit: str | None = None
     structure: str | None = None
 
+    @computed_field
     @property
     def differs(self) -> tuple[bool, ...]:
-        """Which values are not the plan's."""
+        """Whether each value differs from the plan's."""
         return tuple(value != self.values[0] for value in self.values)
 
+    @computed_field
     @property
-    def differences(self) -> tuple[float | None, ...]:
-        """By how much each value is more than the plan's; None for what is no number."""
+    def differences(self) -> tuple[int | float | None, ...]:
+        """Each value minus the plan's; null for texts."""
         first = self.values[0]
         return tuple(
             round(value - first, 2) if _is_number(value) and _is_number(first) else None
             for value in self.values
         )
-
-    def as_json(self) -> dict[str, object]:
-        """JSON-ready."""
-        return {
-            "label": self.label,
-            "structure": self.structure,
-            "unit": self.unit or None,
-            "values": list(self.values),
-            "differences": list(self.differences),
-            "differs": list(self.differs),
-        }
 
 
 def _is_number(value: object) -> bool:
@@ -88,65 +86,52 @@ def _is_number(value: object) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class FindingRow:
-    """A finding, and where it stands: in the plan, then in each scenario."""
+class FindingRow(Answer):
+    """A finding that differs: its message in the plan, then in each scenario; null where it is absent."""
 
     code: str
-    severity: str
+    severity: Severity
     structure: str | None
     messages: tuple[str | None, ...]
 
-    def as_json(self) -> dict[str, object]:
-        """JSON-ready."""
-        return {
-            "code": self.code,
-            "severity": self.severity,
-            "structure": self.structure,
-            "messages": list(self.messages),
-        }
+
+@dataclass(frozen=True, slots=True)
+class ComparedScenario(Answer):
+    """A scenario of a comparison."""
+
+    name: str
+    version: int
+    note: str
+    changes: Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
-class SideBySide:
+class SideBySide(Answer):
     """The plan and up to four scenarios."""
 
-    columns: tuple[SavedScenario, ...]
+    columns: Hidden[tuple[SavedScenario, ...]]
     settings: tuple[ComparisonRow, ...]
     figures: tuple[ComparisonRow, ...]
     totals: tuple[ComparisonRow, ...]
     losses: tuple[ComparisonRow, ...]
     commands: tuple[ComparisonRow, ...]
-    finding_rows: tuple[FindingRow, ...]
+    finding_rows: Annotated[tuple[FindingRow, ...], Field(alias="findings_side_by_side")]
     findings: tuple[Finding, ...]
 
-    def as_json(self) -> dict[str, object]:
-        """JSON-ready."""
-        return {
-            "scenarios": [
-                {
-                    "name": each.name,
-                    "version": each.version,
-                    "note": each.note,
-                    "changes": each.result["changes"],
-                }
-                for each in self.columns
-            ],
-            **{
-                key: [row.as_json() for row in rows]
-                for key, rows in (
-                    ("settings", self.settings),
-                    ("figures", self.figures),
-                    ("totals", self.totals),
-                    ("losses", self.losses),
-                    ("commands", self.commands),
-                )
-            },
-            "findings_side_by_side": [row.as_json() for row in self.finding_rows],
-            "assumptions": list(
-                dict.fromkeys(said for each in self.columns for said in each.result["assumptions"])
-            ),
-            "findings": [each.as_json() for each in self.findings],
-        }
+    @computed_field
+    @property
+    def scenarios(self) -> tuple[ComparedScenario, ...]:
+        """The scenarios, in the order of the columns."""
+        return tuple(
+            ComparedScenario(each.name, each.version, each.note, each.result["changes"])
+            for each in self.columns
+        )
+
+    @computed_field
+    @property
+    def assumptions(self) -> tuple[str, ...]:
+        """The assumptions of all scenarios, each once."""
+        return tuple(dict.fromkeys(said for each in self.columns for said in each.result["assumptions"]))
 
 
 def side_by_side(kept: Sequence[SavedScenario], *, latest: int | None = None) -> SideBySide:
@@ -233,7 +218,7 @@ def _losses(kept: Sequence[SavedScenario]) -> Iterator[ComparisonRow]:
         name = lost if kind == "coupling_facility" else f"{kind} {lost}"
         found = [each.get((kind, lost)) for each in by_name]
         for label, unit, read in (
-            ("Finds no place", "", _unplaced),
+            ("Finds no place", None, _unplaced),
             ("White space needed", "MiB", lambda item: item["white_space_mib"]),
             ("Messages gone", "messages", lambda item: item["messages_gone"]),
         ):
@@ -268,7 +253,7 @@ def _finding_rows(kept: Sequence[SavedScenario]) -> Iterator[FindingRow]:
         items = [each.get(key) for each in by_key]
         messages = tuple(None if item is None else str(item["message"]) for item in items)
         if len(set(messages)) > 1:
-            severity = next(str(item["severity"]) for item in items if item is not None)
+            severity: Severity = next(item["severity"] for item in items if item is not None)
             found.append(FindingRow(key[0], severity, key[1], messages))
     yield from sorted(found, key=lambda row: rank(row.severity))
 
@@ -334,11 +319,83 @@ def _start(each: SavedScenario) -> list[tuple[str, Mapping[str, Any]]]:
 # ---- the report ------------------------------------------------------------------------------------------------
 
 
+@dataclass(frozen=True, slots=True)
+class ReportNote(Answer):
+    """The origin of figures."""
+
+    number: int
+    figure: str
+    formula: Annotated[str | None, Field(description="Null where it is long, or there are several.")]
+    basis: str
+    documents: Annotated[tuple[int, ...], Field(description="Numbers of documents.")]
+
+
+@dataclass(frozen=True, slots=True)
+class ReportDocument(Answer):
+    """A document that figures rest on."""
+
+    number: int
+    document: str
+
+
+@dataclass(frozen=True, slots=True)
+class ReportFigure(Answer):
+    """A figure before and after, with the numbers of its notes."""
+
+    figure: str
+    label: str
+    unit: str
+    before: int | float | None
+    after: int | float | None
+    difference: int | float | None
+    note_before: int | None
+    note_after: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class ReportStructure(Answer):
+    """A structure of a report."""
+
+    structure: str
+    role: Role
+    given_size_replaced: bool
+    figures: tuple[ReportFigure, ...]
+
+
+StoredParts = tuple[Mapping[str, Any], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ScenarioReport(Answer):
+    """A scenario for those who decide: the changes, every figure with its note, and the documents."""
+
+    scenario: str
+    version: int
+    note: str
+    qsg: str
+    core_version: str
+    what_changes: Stored[tuple[ScenarioChange, ...]]
+    structures: tuple[ReportStructure, ...]
+    totals: tuple[ReportFigure, ...]
+    placements: Stored[ScenarioPlacements]
+    losses: Mapping[Literal["before", "after"], StoredParts]
+    white_space: Stored[ScenarioWhiteSpaces]
+    rules: Stored[tuple[PlacementRule, ...]]
+    commands: Stored[tuple[CommandStep, ...]]
+    commands_refused: str | None
+    assumptions: Stored[tuple[str, ...]]
+    notes: tuple[ReportNote, ...]
+    documents: tuple[ReportDocument, ...]
+    findings: Stored[tuple[Finding, ...]]
+    findings_new: Stored[tuple[Finding, ...]]
+    findings_gone: Stored[tuple[Finding, ...]]
+
+
 @dataclass(slots=True)
 class _Notes:
-    """Footnotes: figures that came about alike share one, and documents are named once."""
+    """Footnotes: figures of the same origin share one, and each document is listed once."""
 
-    notes: dict[tuple[object, ...], int] = field(default_factory=dict)
+    notes: dict[tuple[str, str, tuple[str, ...]], int] = field(default_factory=dict)
     documents: dict[str, int] = field(default_factory=dict)
     formulas: dict[int, list[str]] = field(default_factory=dict)
 
@@ -355,22 +412,18 @@ class _Notes:
             known.append(origin["formula"])
         return number
 
-    def as_json(self) -> list[dict[str, object]]:
-        """JSON-ready, in order of their numbers."""
-        return [
-            {
-                "number": number,
-                "figure": what,
-                "formula": self._formula(number),
-                "basis": basis,
-                "documents": [self.documents[source] for source in sources if isinstance(source, str)],
-            }
-            for (what, basis, sources), number in self._items()
-        ]
-
-    def _items(self) -> Iterator[tuple[tuple[str, str, tuple[str, ...]], int]]:
-        for (what, basis, sources), number in self.notes.items():
-            yield (str(what), str(basis), tuple(sources) if isinstance(sources, tuple) else ()), number
+    def listed(self) -> tuple[ReportNote, ...]:
+        """Return the notes in the order of their numbers."""
+        return tuple(
+            ReportNote(
+                number,
+                figure=what,
+                formula=self._formula(number),
+                basis=basis,
+                documents=tuple(self.documents[source] for source in sources),
+            )
+            for (what, basis, sources), number in self.notes.items()
+        )
 
     def _formula(self, number: int) -> str | None:
         """The formula, where it is one and short enough to be read."""
@@ -378,84 +431,69 @@ class _Notes:
         return known[0] if len(known) == 1 and len(known[0]) <= _LONGEST_FORMULA else None
 
 
-def report(kept: SavedScenario) -> dict[str, object]:
-    """One scenario for those who decide: what changes, why, every figure with its note, and the documents."""
+def report(kept: SavedScenario) -> ScenarioReport:
+    """Return one scenario with a note for every figure."""
     result = kept.result
     notes = _Notes()
     origins = result["origins"]
-    rows = []
-    for index, item in enumerate(result["structures"]):
-        figures = [
-            _figure(key, item, origins, f"/structures/{index}/{key}", notes)
-            for key in FIGURES
-            if item["before"][key] is not None or item["after"][key] is not None
-        ]
-        rows.append(
-            {
-                "structure": item["structure"],
-                "role": item["role"],
-                "given_size_replaced": item["given_size_replaced"],
-                "figures": figures,
-            }
+    structures = tuple(
+        ReportStructure(
+            item["structure"],
+            item["role"],
+            item["given_size_replaced"],
+            tuple(
+                _figure(key, item, origins, f"/structures/{index}/{key}", notes)
+                for key in FIGURES
+                if item["before"][key] is not None or item["after"][key] is not None
+            ),
         )
-    totals = [
-        _figure(
-            key,
-            {side: result[side]["totals"] for side in ("before", "after")},
-            origins,
-            f"/totals/{key}",
-            notes,
-        )
-        for key in TOTALS
-    ]
-    return {
-        "scenario": kept.name,
-        "version": kept.version,
-        "note": kept.note,
-        "qsg": result["qsg"],
-        "core_version": result["core_version"],
-        "what_changes": result["what_changes"],
-        "structures": rows,
-        "totals": totals,
-        "placements": result["placements"],
-        "losses": {side: _with_notes(result["losses"][side], notes) for side in ("before", "after")},
-        "white_space": result["white_space"],
-        "rules": result["rules"],
-        "commands": result["commands"],
-        "commands_refused": result["commands_refused"],
-        "assumptions": result["assumptions"],
-        "notes": notes.as_json(),
-        "documents": [{"number": number, "document": name} for name, number in notes.documents.items()],
-        "findings": result["findings"],
-        "findings_new": result["findings_new"],
-        "findings_gone": result["findings_gone"],
-    }
+        for index, item in enumerate(result["structures"])
+    )
+    sums = {side: result[side]["totals"] for side in ("before", "after")}
+    totals = tuple(_figure(key, sums, origins, f"/totals/{key}", notes) for key in TOTALS)
+    before, after = (_with_notes(result["losses"][side], notes) for side in ("before", "after"))
+    # Stored parts are passed on as they were saved: an older version may have written other members.
+    stored = (
+        "qsg", "core_version", "what_changes", "placements", "white_space", "rules", "commands",
+        "commands_refused", "assumptions", "findings", "findings_new", "findings_gone",
+    )  # fmt: skip
+    return ScenarioReport(
+        scenario=kept.name,
+        version=kept.version,
+        note=kept.note,
+        structures=structures,
+        totals=totals,
+        losses={"before": before, "after": after},
+        notes=notes.listed(),
+        documents=tuple(ReportDocument(number, name) for name, number in notes.documents.items()),
+        **{key: result[key] for key in stored},
+    )
 
 
-def _with_notes(losses: Sequence[Mapping[str, Any]], notes: _Notes) -> list[dict[str, object]]:
-    return [
+def _with_notes(losses: Sequence[Mapping[str, Any]], notes: _Notes) -> StoredParts:
+    return tuple(
         {
             **loss,
             "note_white_space": notes.number("White space when a coupling facility is lost", _WHITE_SPACE),
             "note_messages_gone": notes.number("Messages gone when a coupling facility is lost", _GONE),
         }
         for loss in losses
-    ]
+    )
 
 
 def _figure(
     key: str, item: Mapping[str, Any], origins: Mapping[str, Any], pointer: str, notes: _Notes
-) -> dict[str, object]:
+) -> ReportFigure:
     label, unit = FIGURES[key]
     before, after = item["before"][key], item["after"][key]
     what = f"{label}, all structures" if pointer.startswith("/totals") else label
-    return {
-        "figure": key,
-        "label": label,
-        "unit": unit,
-        "before": before,
-        "after": after,
-        "difference": None if before is None or after is None else round(after - before, 2),
-        "note_before": notes.number(what, origins["before"].get(pointer)),
-        "note_after": notes.number(what, origins["after"].get(pointer)),
-    }
+    return ReportFigure(
+        figure=key,
+        label=label,
+        unit=unit,
+        before=before,
+        after=after,
+        difference=None if before is None or after is None else round(after - before, 2),
+        note_before=notes.number(what, origins["before"].get(pointer)),
+        note_after=notes.number(what, origins["after"].get(pointer)),
+    )

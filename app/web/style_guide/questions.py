@@ -107,7 +107,7 @@ def questions(version: StoredVersion, document: PlanDocument) -> QuestionSpecime
             finding_at("NOTHING_TO_CHECK", "Said of the whole text.", line=None),
         ),
         compared=compared(side_by_side([kept]), shows_all=False),
-        reported=reported(report(kept)),
+        reported=reported(report(kept).as_json()),
         fields=(
             FormField(
                 "specimen-growth",

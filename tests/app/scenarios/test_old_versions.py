@@ -136,7 +136,7 @@ def test_a_scenario_without_commands_is_not_compared_as_one_without_work() -> No
 
 
 def test_white_space_and_messages_gone_have_notes_with_documents() -> None:
-    told: Any = report(kept("a", {"lost": "CF01"}))
+    told: Any = report(kept("a", {"lost": "CF01"})).as_json()
     notes = {each["number"]: each for each in told["notes"]}
     for loss in (*told["losses"]["before"], *told["losses"]["after"]):
         assert notes[loss["note_white_space"]]["figure"].startswith("White space")
@@ -146,7 +146,7 @@ def test_white_space_and_messages_gone_have_notes_with_documents() -> None:
 
 
 def test_the_report_as_text_has_a_source_for_every_figure_of_a_loss() -> None:
-    told: Any = report(kept("a", {"lost": "CF01"}))
+    told: Any = report(kept("a", {"lost": "CF01"})).as_json()
     answer = {
         **told,
         "plan": "SQ03",
