@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
+
+from pydantic import Field
+
+from planner_core.wire import Answer
 
 if TYPE_CHECKING:
     from planner_core.findings import Finding
@@ -63,11 +67,17 @@ class NameSyntax(PlannerError):
 
 
 @dataclass(frozen=True, slots=True)
-class FieldProblem:
-    """One thing wrong with a document: where (JSON pointer) and what, in a sentence."""
+class FieldProblem(Answer):
+    """An error in a field."""
 
-    field: str
-    message: str
+    field: Annotated[
+        str,
+        Field(
+            description="JSON pointer into the plan document (empty: the document as a whole), or the name of a parameter.",
+            examples=["/structures/0/queues/0/message_bytes"],
+        ),
+    ]
+    message: Annotated[str, Field(description="The error, in a sentence.")]
 
     def __str__(self) -> str:
         """Field and message in one line."""

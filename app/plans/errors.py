@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from app.problem_types import (
     NAME_TAKEN,
@@ -13,6 +13,7 @@ from app.problem_types import (
     PRECONDITION_REQUIRED,
 )
 from planner_core.errors import PlannerError
+from planner_core.findings import Finding
 
 if TYPE_CHECKING:
     from app.plans.stored import StoredVersion
@@ -126,11 +127,11 @@ class PlanNameInvalid(PlannerError):
 
 
 class StoredOutputRefused(PlannerError):
-    """A text that was not given for a version, with the findings that stood against it."""
+    """A text that was refused for a version, with the findings that are the reason."""
 
     problem = OUTPUT_REFUSED
 
-    def __init__(self, message: str, findings: tuple[dict[str, Any], ...]) -> None:
+    def __init__(self, message: str, findings: tuple[Finding, ...]) -> None:
         """Keep the findings as they were stored."""
-        self.stored_findings = findings
+        self.findings = findings
         super().__init__(message)

@@ -46,6 +46,8 @@ from app.plans.stored import (
 from app.web.paging import MOST_PER_PAGE, PageRequest
 from planner_core.document.model import PlanDocument
 from planner_core.document.reading import read_json
+from planner_core.findings import Finding
+from planner_core.wire import adapter
 
 __all__ = [
     "NameTaken", "PlanConflict", "PlanGone", "PlanNameInvalid", "PlanNotFound", "PlanSummary",
@@ -180,7 +182,9 @@ def get_output(session: Session, name: str, kind: str, *, number: int | None = N
         raise PlanNotFound(name, number)
     if row.text is None:
         refusal = json.loads(row.refusal)
-        raise StoredOutputRefused(refusal["message"], tuple(refusal["findings"]))
+        raise StoredOutputRefused(
+            refusal["message"], adapter(tuple[Finding, ...]).validate_python(refusal["findings"])
+        )
     return StoredOutput(
         kind=kind,
         text=row.text,

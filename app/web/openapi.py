@@ -19,13 +19,13 @@ from pydantic.json_schema import models_json_schema
 from app.problem_types import UNEXPECTED
 from app.sizing.body import JSON, YAML
 from app.sizing.examples import examples
-from app.web.answers import ProblemAnswer
 from app.web.problems import PROBLEM_MEDIA_TYPE, TYPE_OF_STATUS, Problem, problem_of
 from planner_core.document.reading import read_object
 from planner_core.document.schema import json_schema
 from planner_core.errors import DocumentInvalid, FieldProblem, OutputRefused
 from planner_core.plan.evaluate import evaluate
 from planner_core.texts.outputs import OUTPUT_KINDS, render_output
+from planner_core.wire import adapter
 
 TEXT = "text/plain"
 COMPONENTS = "#/components/schemas/"
@@ -308,6 +308,5 @@ def _answers(kind: str | None) -> Iterator[tuple[str, dict[str, Any]]]:
 
 
 def _components() -> dict[str, Any]:
-    components = model_schemas(ProblemAnswer)
-    components["Problem"] = components.pop("ProblemAnswer")
-    return {**components, **document_schemas("PlanDocument", json_schema())}
+    problem = adapter(Problem).json_schema(mode="serialization")
+    return {**document_schemas("Problem", problem), **document_schemas("PlanDocument", json_schema())}

@@ -15,7 +15,8 @@ from typing import Annotated, Any
 
 from fastapi import FastAPI
 from fastapi.exceptions import RequestValidationError
-from pydantic_core import to_json
+from pydantic import Field, SerializerFunctionWrapHandler, WrapSerializer, computed_field
+from pydantic.json_schema import SkipJsonSchema
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 from starlette.exceptions import HTTPException
@@ -56,10 +57,11 @@ from planner_core.errors import (
     PlanRefused,
 )
 from planner_core.findings import Finding
+from planner_core.wire import Answer, Hidden, Omittable
 
 PROBLEM_MEDIA_TYPE = "application/problem+json"
 MOST_ERRORS = 200
-"""A problem document names at most this many fields: a plan with 32 256 queues can have as many mistakes."""
+"""Errors in one problem document; a plan with 32,256 queues can have as many errors."""
 MOST_SHOWN = 200
 """Characters of an address that an error repeats."""
 
@@ -85,35 +87,63 @@ TYPE_OF_STATUS = {
 
 
 @dataclass(frozen=True, slots=True)
-class Problem:
-    """A refusal on its way out; rendered as a problem document or as a page."""
+class CurrentVersion(Answer):
+    """The version of a plan that exists now."""
 
-    type: ProblemType
-    detail: str
-    errors: tuple[FieldProblem, ...] = ()
+    version: int
+    etag: str
+
+
+def _first(errors: tuple[FieldProblem, ...], write: SerializerFunctionWrapHandler) -> Any:  # noqa: ANN401 - JSON
+    return write(errors[:MOST_ERRORS])
+
+
+@dataclass(frozen=True, slots=True)
+class Problem(Answer):
+    """A problem document (RFC 9457)."""
+
+    kind: Hidden[ProblemType]
+    detail: Annotated[str, Field(description="What happened this time, in a sentence.")]
+    errors: Annotated[
+        tuple[FieldProblem, ...],
+        WrapSerializer(_first),
+        Field(description="Errors by field, the first ones."),
+    ] = ()
     findings: tuple[Finding, ...] = ()
-    stored_findings: tuple[dict[str, Any], ...] = ()
-    current: dict[str, Any] | None = None
-    reference: str | None = None
-    headers: dict[str, str] = field(default_factory=dict)
+    current: Annotated[
+        Omittable[CurrentVersion],
+        Field(description="With 412 and 428: the version of the plan that exists now."),
+    ] = None
+    reference: Annotated[
+        Omittable[str], Field(description="The operator finds the failure in the log under this reference.")
+    ] = None
+    headers: Hidden[dict[str, str]] = field(default_factory=dict)
 
-    def as_json(self) -> dict[str, Any]:
-        """The members of the problem document."""
-        document: dict[str, Any] = {
-            "type": self.type.uri,
-            "title": self.type.title,
-            "status": self.type.status,
-            "detail": self.detail,
-            "errors": [{"field": e.field, "message": e.message} for e in self.errors[:MOST_ERRORS]],
-            "findings": [*(finding.as_json() for finding in self.findings), *self.stored_findings],
-        }
-        if self.current is not None:
-            document["current"] = self.current
-        if len(self.errors) > MOST_ERRORS:
-            document["errors_omitted"] = len(self.errors) - MOST_ERRORS
-        if self.reference is not None:
-            document["reference"] = self.reference
-        return document
+    @computed_field(
+        description="Where this kind of problem is described.", examples=["/docs/problems#document-invalid"]
+    )
+    @property
+    def type(self) -> str:
+        """The address of the description."""
+        return self.kind.uri
+
+    @computed_field(description="The kind of problem, always in the same words.")
+    @property
+    def title(self) -> str:
+        """The kind in words."""
+        return self.kind.title
+
+    @computed_field
+    @property
+    def status(self) -> Annotated[int, Field(ge=400, le=599)]:
+        """The HTTP status."""
+        return self.kind.status
+
+    @computed_field(exclude_if=lambda omitted: omitted is None)
+    @property
+    def errors_omitted(self) -> int | SkipJsonSchema[None]:
+        """How many more fields have errors."""
+        return len(self.errors) - MOST_ERRORS if len(self.errors) > MOST_ERRORS else None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -144,12 +174,9 @@ def problem_of(error: PlannerError) -> Problem:
         errors = tuple(FieldProblem(field=f.field or "", message=f.message) for f in against)
     version = getattr(error, "current", None)
     if version is not None:
-        current = {"version": version.number, "etag": version.etag}
+        current = CurrentVersion(version.number, version.etag)
         return Problem(kind, str(error), current=current, headers={"etag": version.etag})
-    stored: tuple[dict[str, Any], ...] = getattr(error, "stored_findings", ())
-    if stored:
-        errors = tuple(FieldProblem(field=f["field"] or "", message=f["message"]) for f in stored)
-    return Problem(kind, str(error), errors=errors, findings=findings, stored_findings=stored)
+    return Problem(kind, str(error), errors=errors, findings=findings)
 
 
 def is_wanted_as_page(request: Request) -> bool:
@@ -162,15 +189,15 @@ def problem_response(request: Request, problem: Problem) -> Response:
     if is_wanted_as_page(request):
         return _page(request, problem)
     return Response(
-        to_json(problem.as_json()),
-        status_code=problem.type.status,
+        problem.json_bytes(),
+        status_code=problem.status,
         headers=problem.headers,
         media_type=PROBLEM_MEDIA_TYPE,
     )
 
 
 def _page(request: Request, problem: Problem) -> Response:
-    kind = problem.type
+    kind = problem.kind
     page = ErrorPage(
         title=kind.title,
         section="",

@@ -51,7 +51,7 @@ def test_the_texts_of_a_version_are_those_of_its_document(session: Session, kind
     if kind == "job":
         with pytest.raises(service.StoredOutputRefused, match="/policy/name") as refused:
             service.get_output(session, "SQ03", kind)
-        assert {finding["code"] for finding in refused.value.stored_findings} == {"JOB_INCOMPLETE"}
+        assert {finding.code for finding in refused.value.findings} == {"JOB_INCOMPLETE"}
         return
     found = service.get_output(session, "SQ03", kind)
     expected = render_output(kind, evaluate(document))
