@@ -24,8 +24,20 @@ from planner_core.texts.console import Block, LineProblem, Stamp, blocks, lines
 from planner_core.units import parse_size
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PoolCounts:
+    """Entries, elements and event monitor controls of a structure; None where the text does not state them."""
+
+    entries_in_use: int | None = None
+    entries_total: int | None = None
+    elements_in_use: int | None = None
+    elements_total: int | None = None
+    emcs_in_use: int | None = None
+    emcs_total: int | None = None
+
+
 @dataclass(frozen=True, slots=True)
-class DisplayedInstance:
+class DisplayedInstance(PoolCounts):
     """One allocated instance of a structure; None where the display does not say."""
 
     line: int
@@ -36,12 +48,6 @@ class DisplayedInstance:
     coupling_facility: str | None = None
     allocated_at_local: Stamp | None = None
     size_bytes: int | None = None
-    entries_in_use: int | None = None
-    entries_total: int | None = None
-    elements_in_use: int | None = None
-    elements_total: int | None = None
-    emcs_in_use: int | None = None
-    emcs_total: int | None = None
     locks_total: int | None = None
     storage_increment_bytes: int | None = None
     physical_version: str | None = None
@@ -73,7 +79,7 @@ class StructureDisplay:
 
 
 @dataclass(frozen=True, slots=True)
-class FullEvent:
+class FullEvent(PoolCounts):
     """IXC585E: a structure is at or above its full threshold."""
 
     line: int
@@ -82,12 +88,6 @@ class FullEvent:
     coupling_facility: str | None = None
     physical_version: str | None = None
     threshold_percent: int | None = None
-    entries_in_use: int | None = None
-    entries_total: int | None = None
-    elements_in_use: int | None = None
-    elements_total: int | None = None
-    emcs_in_use: int | None = None
-    emcs_total: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
