@@ -1,4 +1,4 @@
-"""The page that shows the REST interface and lets one try it: Swagger UI from an installed package, no other site."""
+"""The page to read and try the REST interface: Swagger UI from an installed package, without other sites."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from app.web.rendering import Page, render
 
 ASSETS_PATH = "/assets/swagger-ui"
 ASSETS_PACKAGE = "fastapi_offline"
-"""The package is used for the files it carries; its code is not."""
+"""Only the files of the package are used, not its code."""
 SCRIPT, STYLE = "swagger-ui-bundle.js", "swagger-ui.css"
 
 router = APIRouter(include_in_schema=False)
@@ -30,7 +30,7 @@ class ApiDocsPage(Page):
 
 
 def assets_dir() -> Path:
-    """Where the installed package keeps Swagger UI's files."""
+    """Return the folder of Swagger UI's files in the installed package."""
     spec = find_spec(ASSETS_PACKAGE)
     if spec is None or spec.origin is None:
         message = f"the package {ASSETS_PACKAGE} is not installed: run make setup"

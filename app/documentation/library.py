@@ -1,4 +1,4 @@
-"""Which pages of docs/ are served, and in which order."""
+"""The pages of docs/ that are served, and their order."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ SHELVES = {
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One page: its address below /docs, its title, and what it is for where it says so at once."""
+    """A page: its address below /docs, its title, and its lead, if it has one."""
 
     slug: str
     title: str
@@ -42,7 +42,7 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class Shelf:
-    """Pages that belong together."""
+    """The pages of a folder."""
 
     title: str
     entries: tuple[Entry, ...]
@@ -74,18 +74,18 @@ def _load(path: Path) -> Article:
 
 
 def article(slug: str) -> Article | None:
-    """The page at that address; only files that were there when the service started."""
+    """Return the page at an address; only files that existed when the service started."""
     return _articles().get(slug)
 
 
 def moved(slug: str) -> str | None:
-    """Where the page is that had this address when all pages were in one folder; None when there was no such page."""
+    """Return the new address of a page that was served when all pages were in one folder; None for others."""
     return next((f"{folder}/{slug}" for folder, names in SHELVES.items() if slug in names), None)
 
 
 @cache
 def shelves() -> tuple[Shelf, ...]:
-    """All pages, one shelf for each folder."""
+    """Return all pages, one shelf for each folder."""
     groups: dict[str, list[Entry]] = {}
     for slug, page in _articles().items():
         folder, _, _ = slug.rpartition("/")
@@ -95,7 +95,7 @@ def shelves() -> tuple[Shelf, ...]:
 
 
 def neighbours(slug: str) -> tuple[Entry | None, Entry | None]:
-    """The page before and the page after, in reading order."""
+    """Return the previous and the next page, in reading order."""
     entries = [entry for shelf in shelves() for entry in shelf.entries]
     at = next(index for index, entry in enumerate(entries) if entry.slug == slug)
     return (entries[at - 1] if at else None, entries[at + 1] if at + 1 < len(entries) else None)

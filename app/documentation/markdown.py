@@ -1,4 +1,4 @@
-"""Markdown → HTML: headings with anchors, links that work on disk and in the application alike."""
+"""Render Markdown as HTML: headings with anchors, links that work on disk and in the application."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from app.web.rendering import slug
 
 @dataclass(frozen=True, slots=True)
 class Heading:
-    """A heading below the title: its level, its text and its anchor."""
+    """A heading below the title: its level, text and anchor."""
 
     level: int
     text: str
@@ -29,7 +29,7 @@ class Heading:
 
 @dataclass(frozen=True, slots=True)
 class Article:
-    """A rendered page; its lead is the first sentence below the title, empty where a heading comes first."""
+    """A rendered page; its lead is the first sentence below the title, empty if a heading comes first."""
 
     title: str
     lead: str
@@ -38,7 +38,7 @@ class Article:
 
 
 class _Renderer(RendererHTML):
-    """Tables and examples that scroll by themselves, from the keyboard too; anchors beside headings."""
+    """Makes tables and examples scrollable, also with the keyboard; adds anchors to headings."""
 
     def table_open(self, tokens: Sequence[Token], idx: int, options: OptionsDict, env: EnvType) -> str:
         label = _label("Table", env)
@@ -65,7 +65,7 @@ class _Renderer(RendererHTML):
 
 
 def _label(kind: str, env: EnvType) -> Markup:
-    """What a table or an example is called when it is read out: no two on a page the same."""
+    """Return the accessible name of a table or an example, unique on its page."""
     label = f"{kind}: {env['heading']}" if env.get("heading") else kind
     given = env.setdefault("labels", {})
     given[label] = given.get(label, 0) + 1
@@ -80,7 +80,7 @@ def render_article(text: str, *, at: str) -> Article:
     """Render one page.
 
     Args:
-        text: The Markdown; raw HTML in it is shown, not obeyed.
+        text: The Markdown; raw HTML in it is shown as text.
         at: Path of the file below docs/, such as `a/b.md`: relative links start from there.
     """
     parser = _parser()
@@ -105,7 +105,7 @@ def render_article(text: str, *, at: str) -> Article:
 
 
 def text_of(inline: Token) -> str:
-    """The text of an inline token, without markup."""
+    """Return the text of an inline token, without markup."""
     return "".join(
         " " if child.type == "softbreak" else child.content
         for child in inline.children or ()
@@ -114,7 +114,7 @@ def text_of(inline: Token) -> str:
 
 
 def _lead(tokens: Sequence[Token]) -> str:
-    """The first sentence of a paragraph that follows the title at once."""
+    """Return the first sentence of a paragraph directly below the title."""
     below = [at for at, token in enumerate(tokens) if token.type == "heading_close" and token.tag == "h1"]
     if not below or [token.type for token in tokens[below[0] + 1 : below[0] + 2]] != ["paragraph_open"]:
         return ""
@@ -155,11 +155,11 @@ def _relink(token: Token, *, at: str) -> None:
 
 
 def page_link(href: str, *, at: str) -> str:
-    """A link between files as a link between pages.
+    """Convert a link between files to a link between pages.
 
     Pages are served under the path of their file without `.md`, so a relative link loses only
-    that ending. What lies outside docs/ is not served: such a link goes to the project's files,
-    which a reader of the application does not have, and is cut down to the list of pages.
+    that ending. Files outside docs/ are not served: a link to one becomes a link to the list of
+    pages.
 
     >>> page_link("glossary.md#entry", at="quick-calculator.md")
     'glossary#entry'

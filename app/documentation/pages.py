@@ -35,14 +35,14 @@ class ArticlePage(Page):
 
 @router.get("/docs", response_class=HTMLResponse)
 def contents(request: Request) -> HTMLResponse:
-    """All pages of the documentation."""
+    """List all pages of the documentation."""
     page = DocumentationContentsPage(title="Documentation", section="docs", shelves=library.shelves())
     return render(request, "documentation/contents.html", page)
 
 
 @router.get("/docs/{slug:path}", response_class=HTMLResponse)
 def article(request: Request, slug: str) -> Response:
-    """One page of the documentation; an address from before pages were in folders leads to where the page is now."""
+    """Show a page of the documentation; an address from before pages were in folders redirects to the new one."""
     found = library.article(slug)
     if found is None and (new := library.moved(slug)):
         return RedirectResponse(f"/docs/{new}", status_code=308)

@@ -20,7 +20,7 @@ router = APIRouter(include_in_schema=False)
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """One cell, ready to be shown: a number, a text, a basis or a source."""
+    """A cell to show: a number, a text, a basis or a source."""
 
     kind: Literal["number", "text", "basis", "source"]
     number: int | Decimal | None = None
@@ -31,7 +31,7 @@ class Cell:
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One row, the number of the remark on it, and whether its figure is probably a misprint."""
+    """A row, the number of its remark, and whether its figure is probably a misprint."""
 
     cells: tuple[Cell, ...]
     mark: int | None

@@ -1,6 +1,6 @@
 """The commands `cfplan lint`, `merge`, `diff` and `from-running`: nothing is stored, no service is needed.
 
-What computes the answers is imported when a command runs, so that all other commands start without it.
+The modules that compute the answers are imported when a command runs, so that other commands start quickly.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 
 def add(commands: Command, whole: Whole) -> None:
-    """Add the commands to the command line. `whole` makes readers of whole numbers within bounds."""
+    """Add the commands to the command line; `whole` creates readers of whole numbers within bounds."""
     lint = commands("lint", "Check a CFRM policy, MQSC or displays without a plan.", _lint)
     lint.add_argument("file", metavar="FILE", help="the text; - for standard input")
     lint.add_argument(
@@ -111,7 +111,7 @@ def _code(findings: Sequence[LineFinding], fail_on: str) -> int:
 
 
 def _say(findings: Sequence[LineFinding], *, at_least: tuple[str, ...] = ("error", "warning")) -> None:
-    """Findings beside a text go to stderr, so that stdout stays what is submitted."""
+    """Write findings to stderr, so that stdout has only the text to submit."""
     for each in findings:
         if each.severity in at_least:
             where = f"line {each.line}: " if each.line else ""
@@ -119,7 +119,7 @@ def _say(findings: Sequence[LineFinding], *, at_least: tuple[str, ...] = ("error
 
 
 def _refused(refused: OutputRefused | PlanRefused, *, as_json: bool) -> int:
-    """Say why there is no answer; as JSON, the findings, as `cfplan plan` gives them."""
+    """Report why there is no answer; with JSON, write the findings as `cfplan plan` does."""
     if as_json:
         write_json({"findings": [each.as_json() for each in refused.findings]})
     sys.stderr.write(f"{refused}\n")

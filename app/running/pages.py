@@ -1,4 +1,4 @@
-"""Pages about what runs: a text checked, a plan merged into a policy, a plan beside what runs, a plan made of it."""
+"""Pages about what runs: check a text, merge a plan into a policy, compare a plan, make a plan."""
 
 from __future__ import annotations
 
@@ -87,13 +87,13 @@ QUESTIONS: tuple[RunningQuestion, ...] = (
 
 @dataclass(frozen=True, kw_only=True)
 class WhatRunsPage(Page):
-    """The four pages."""
+    """Links to the four pages."""
 
-    questions: Annotated[tuple[RunningQuestion, ...], "What can be asked about what runs"]
+    questions: Annotated[tuple[RunningQuestion, ...], "The four pages"]
 
 
 class FormPageContext(TypedDict):
-    """What every page with a form has."""
+    """Values of every page with a form."""
 
     title: str
     section: str
@@ -104,69 +104,69 @@ class FormPageContext(TypedDict):
 
 @dataclass(frozen=True, kw_only=True)
 class WithForm:
-    """What a page with a form has besides."""
+    """Fields of every page with a form."""
 
-    wrong: Annotated[tuple[str, ...], "What is wrong with what was sent"]
-    files: Annotated[tuple[str, ...], "Names of files that were sent, which no form can repeat"]
+    wrong: Annotated[tuple[str, ...], "Errors of the form"]
+    files: Annotated[tuple[str, ...], "Names of uploaded files, which a form cannot repeat"]
     is_example: Annotated[bool, "Whether the example is shown"]
 
 
 @dataclass(frozen=True, kw_only=True)
 class LintPage(WithForm, Page):
-    """A text checked."""
+    """Check a text."""
 
     boxes: Annotated[tuple[FormField, ...], "Small boxes of the form"]
     text: Annotated[FormField, "The text to check"]
-    shown: Annotated[LintView | None, "The findings; None when nothing was asked"]
+    shown: Annotated[LintView | None, "The findings; None before the first check"]
 
 
 @dataclass(frozen=True, kw_only=True)
 class MergePage(WithForm, Page):
-    """A plan merged into a policy."""
+    """Merge a plan into a policy."""
 
     boxes: Annotated[tuple[FormField, ...], "Small boxes of the form"]
-    plan: Annotated[ChosenPlan, "Which plan the page is about"]
-    wrong_plan: Annotated[str, "Why the choice of the plan is no choice; else empty"]
+    plan: Annotated[ChosenPlan, "The chosen plan"]
+    wrong_plan: Annotated[str, "Error of the plan's choice; else empty"]
     document: Annotated[FormField, "A plan document"]
     policy: Annotated[FormField, "The current policy"]
     displays: Annotated[FormField, "Displays of the structures"]
-    newline: Annotated[str, "How its lines end, since a form sends all alike"]
-    is_kept: Annotated[bool, "Whether the form sends the same policy again, to the byte"]
-    shown: Annotated[MergeView | None, "The merged policy; None when there is none"]
-    against: Annotated[tuple[LineFinding, ...], "Damage for which nothing is merged"]
+    newline: Annotated[str, "Its line ends, because a form changes them"]
+    is_kept: Annotated[bool, "Whether the form can send the same policy again, to the byte"]
+    shown: Annotated[MergeView | None, "The merged policy; None if there is none"]
+    against: Annotated[tuple[LineFinding, ...], "Damage that prevents the merge"]
 
 
 @dataclass(frozen=True, kw_only=True)
 class RunningPage(WithForm, Page):
-    """A plan beside what runs."""
+    """Compare a plan with what runs."""
 
     boxes: Annotated[tuple[FormField, ...], "Small boxes of the form"]
-    plan: Annotated[ChosenPlan, "Which plan the page is about"]
-    wrong_plan: Annotated[str, "Why the choice of the plan is no choice; else empty"]
+    plan: Annotated[ChosenPlan, "The chosen plan"]
+    wrong_plan: Annotated[str, "Error of the plan's choice; else empty"]
     document: Annotated[FormField, "A plan document"]
-    current: Annotated[FormField, "What runs, in one text"]
-    shown: Annotated[ComparisonView | None, "The comparison; None when there is none"]
+    current: Annotated[FormField, "All texts about what runs, in one field"]
+    shown: Annotated[ComparisonView | None, "The comparison; None if there is none"]
 
 
 @dataclass(frozen=True, kw_only=True)
 class FromRunningPage(WithForm, Page):
-    """A plan made of what runs."""
+    """Make a plan from what runs."""
 
     boxes: Annotated[tuple[FormField, ...], "Small boxes of the form"]
-    current: Annotated[FormField, "What runs, in one text"]
-    made: Annotated[str, "The plan document as JSON; empty when there is none"]
-    findings: Annotated[tuple[LineFinding, ...], "What nothing displays"]
+    current: Annotated[FormField, "All texts about what runs, in one field"]
+    made: Annotated[str, "The plan document as JSON; empty if there is none"]
+    findings: Annotated[tuple[LineFinding, ...], "Values that no display shows"]
 
 
 @router.get("/what-runs")
 def what_runs(request: Request) -> Response:
-    """The way to the four pages."""
+    """Link to the four pages."""
     page = WhatRunsPage(title="What runs today", section="whatif", questions=QUESTIONS)
     return render(request, "running/contents.html", page)
 
 
 def _start(request: Request) -> RunningForm:
-    """An empty form, or the example where the address asks for it."""
+    """Return an empty form, or the example if the address asks for it."""
     plan = request.query_params.get("plan", "")[:64]
     return example_given(plan) if "example" in request.query_params else RunningForm({"plan": plan}, {})
 
@@ -174,7 +174,7 @@ def _start(request: Request) -> RunningForm:
 def _begin(
     request: Request, answer: Callable[[RunningForm], Response], form: Callable[[RunningForm], Response]
 ) -> Response:
-    """What a GET shows: the empty form, or the answer to the example."""
+    """Answer a GET with the empty form, or with the answer to the example."""
     given = _start(request)
     return answer(given) if given.is_example else form(given)
 
@@ -197,18 +197,18 @@ def _page(
     return render(request, f"running/{template}.html", page, status_code=422 if page.wrong else 200)
 
 
-# ---- a text checked ----------------------------------------------------------------------------------------
+# ---- check a text ------------------------------------------------------------------------------------------
 
 
 @router.get("/lint")
 def lint_form(request: Request) -> Response:
-    """The form, empty or with the example."""
+    """Show the form, empty or with the example."""
     return _begin(request, partial(_lint, request), partial(_lint_page, request))
 
 
 @router.post("/lint")
 def lint(request: Request, given: GivenDep) -> Response:
-    """Check what was typed, or a file."""
+    """Check the pasted text or a file."""
     return _lint(request, given)
 
 
@@ -266,12 +266,12 @@ def _lint_page(
     return _page(request, "lint", page)
 
 
-# ---- a plan merged -----------------------------------------------------------------------------------------
+# ---- merge a plan ------------------------------------------------------------------------------------------
 
 
 @router.get("/merge")
 def merge_form(request: Request, session: SessionDep) -> Response:
-    """The form, empty or with the example."""
+    """Show the form, empty or with the example."""
 
     def answer(given: RunningForm) -> Response:
         displays = {"current": running_example().displays}
@@ -282,7 +282,7 @@ def merge_form(request: Request, session: SessionDep) -> Response:
 
 @router.post("/merge")
 def merge(request: Request, session: SessionDep, given: GivenDep) -> Response:
-    """Merge; with `as` the merged policy itself, to the byte."""
+    """Merge; with `as`, return the merged policy itself, to the byte."""
     return _merge(request, session, given)
 
 
@@ -365,18 +365,18 @@ def _merge_page(
     return _page(request, "merge", page)
 
 
-# ---- a plan beside what runs ---------------------------------------------------------------------------------
+# ---- compare with a plan -------------------------------------------------------------------------------------
 
 
 @router.get("/running")
 def running_form(request: Request, session: SessionDep) -> Response:
-    """The form, empty or with the example."""
+    """Show the form, empty or with the example."""
     return _begin(request, partial(_running, request, session), partial(_running_page, request, session))
 
 
 @router.post("/running")
 def running(request: Request, session: SessionDep, given: GivenDep) -> Response:
-    """Compare."""
+    """Compare a plan with the pasted texts and files."""
     return _running(request, session, given)
 
 
@@ -414,18 +414,18 @@ def _running_page(
     return _page(request, "compare", page)
 
 
-# ---- a plan made -------------------------------------------------------------------------------------------
+# ---- make a plan --------------------------------------------------------------------------------------------
 
 
 @router.get("/plan-from-running")
 def from_running_form(request: Request) -> Response:
-    """The form, empty or with the example."""
+    """Show the form, empty or with the example."""
     return _begin(request, partial(_from_running, request), partial(_from_running_page, request))
 
 
 @router.post("/plan-from-running")
 def from_running(request: Request, given: GivenDep) -> Response:
-    """Make a plan document; with `as` the document itself."""
+    """Make a plan document; with `as`, return the document itself."""
     return _from_running(request, given)
 
 
@@ -489,7 +489,7 @@ def _from_running_page(
 
 
 def _faults(error: PlannerError) -> dict[str, str]:
-    """What is wrong, by the box that it is about."""
+    """Return the errors by field."""
     if isinstance(error, (DocumentInvalid, InputInvalid)):
         found: dict[str, str] = {}
         for each in error.problems[:_MOST_WRONG]:
@@ -521,7 +521,7 @@ def _sentence(message: str) -> str:
 
 
 def _unstated(given: RunningForm) -> Unstated:
-    """The choice that was sent; the default where none of the choices was."""
+    """Return the submitted choice, or the default."""
     return next((each for each in UNSTATED if each == given.value("unstated")), DEFAULT_UNSTATED)
 
 

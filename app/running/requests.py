@@ -35,30 +35,32 @@ class LintRequest(BaseModel):
     text: Annotated[Text, Field(description="CFRM policy, MQSC definitions, displays, or several of them.")]
     cfcc_level: Annotated[
         int | None,
-        Field(ge=1, le=99, description="CFCC level of the coupling facilities, where it is known."),
+        Field(ge=1, le=99, description="CFCC level of the coupling facilities, if it is known."),
     ] = None
     queue_managers: Annotated[
-        int | None, Field(ge=1, le=32, description="Queue managers defined to the group, where it is known.")
+        int | None, Field(ge=1, le=32, description="Queue managers defined to the group, if it is known.")
     ] = None
     qsg: Annotated[
         str | None,
         Field(
-            max_length=4, description="The group; absent: those whose CSQ_ADMIN or CSQSYSAPPL the text names."
+            max_length=4,
+            description="The group; if absent, the groups whose CSQ_ADMIN or CSQSYSAPPL the text names.",
         ),
     ] = None
 
 
 class MergeRequest(BaseModel):
-    """A plan, and the whole policy that it is to be put into."""
+    """A plan, and the complete policy to merge it into."""
 
     model_config = _MODEL
     plan: Annotated[dict[str, Any], Field(description="The plan document.")]
     policy: Annotated[
-        Text, Field(description="The whole current policy: the input of IXCMIAPU, with its job or without.")
+        Text,
+        Field(description="The complete current policy: the input of IXCMIAPU, with or without its job."),
     ]
     unstated: UnstatedField = DEFAULT_UNSTATED
     policy_name: Annotated[
-        str | None, Field(max_length=8, description="Which policy, where the text has several.")
+        str | None, Field(max_length=8, description="The policy to use if the text has several.")
     ] = None
     current: Annotated[
         Texts | None,
@@ -69,7 +71,7 @@ class MergeRequest(BaseModel):
 
 
 class DiffRequest(BaseModel):
-    """A plan, and what runs."""
+    """A plan, and texts about what runs."""
 
     model_config = _MODEL
     plan: Annotated[dict[str, Any], Field(description="The plan document.")]
@@ -78,28 +80,28 @@ class DiffRequest(BaseModel):
 
 
 class FromRunningRequest(BaseModel):
-    """What runs, to make a plan of."""
+    """Texts about what runs, to make a plan from."""
 
     model_config = _MODEL
     current: Annotated[Texts, Field(description=_CURRENT)]
     qsg: Annotated[
         str | None,
-        Field(max_length=4, description="The group; absent: that of the only CSQ_ADMIN structure."),
+        Field(max_length=4, description="The group; if absent, that of the only CSQ_ADMIN structure."),
     ] = None
     queue_managers: Annotated[
-        int | None, Field(ge=1, le=32, description="Absent: those that DISPLAY GROUP lists.")
+        int | None, Field(ge=1, le=32, description="If absent, those that DISPLAY GROUP lists.")
     ] = None
     message_bytes: Annotated[
         MessageBytes | None,
-        Field(description="Message size for all queues; absent: queues are left out."),
+        Field(description="Message size for all queues; if absent, queues are left out."),
     ] = None
 
 
 def read_request(model: type[Asked], body: bytes) -> Asked:
-    """The request that a body holds.
+    """Read the request in a body.
 
     Raises:
-        InputInvalid: Not JSON, or not of this shape.
+        InputInvalid: It is not JSON, or does not match the model.
     """
     try:
         parsed = parse_json(body)
@@ -118,10 +120,10 @@ def _needed(model: type[BaseModel]) -> list[str]:
 
 
 def plan_of(document: Mapping[str, Any], curves: Curves) -> PlanResult:
-    """The result of the plan in a request; its fields are named from there.
+    """Return the result of the plan in a request; error pointers start at the request.
 
     Raises:
-        DocumentInvalid: It is no plan document.
+        DocumentInvalid: It is not a plan document.
     """
     try:
         read = read_object(dict(document))
@@ -132,5 +134,5 @@ def plan_of(document: Mapping[str, Any], curves: Curves) -> PlanResult:
 
 
 def texts_of(current: str | Sequence[str]) -> list[str]:
-    """The texts of what runs."""
+    """Return the texts as a list."""
     return [current] if isinstance(current, str) else list(current)

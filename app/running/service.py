@@ -17,10 +17,10 @@ from planner_core.running.unstated import DEFAULT_UNSTATED, Unstated
 
 
 def _group(qsg: str | None) -> str | None:
-    """The name of a group, or None where none was given.
+    """Return the name of a group, or None.
 
     Raises:
-        InputInvalid: It is no name of a group.
+        InputInvalid: It is not a valid name of a group.
     """
     if qsg is not None:
         try:
@@ -33,7 +33,7 @@ def _group(qsg: str | None) -> str | None:
 def checked(
     text: str, *, cfcc_level: int | None = None, queue_managers: int | None = None, qsg: str | None = None
 ) -> Lint:
-    """A text checked without a plan."""
+    """Check a text without a plan."""
     return lint(text, cfcc_level=cfcc_level, queue_managers=queue_managers, qsg=_group(qsg))
 
 
@@ -45,20 +45,20 @@ def merged(
     policy_name: str | None = None,
     current: Sequence[str] = (),
 ) -> MergedPolicy:
-    """A plan put into a policy; displays in `current` show what a smaller structure is compared with.
+    """Merge a plan into a policy; a smaller structure is compared with the displays in `current`.
 
     Raises:
-        InputInvalid: Nothing of use was found in `current`.
+        InputInvalid: `current` has nothing of use.
     """
     running = read_current(current) if current else None
     return merge(policy, result, unstated=unstated, policy_name=policy_name, running=running)
 
 
 def read_current(texts: Sequence[str], *, field: str = "/current") -> Running:
-    """What runs.
+    """Read the running system.
 
     Raises:
-        InputInvalid: Nothing of use was found.
+        InputInvalid: The texts have nothing of use.
     """
     running = read_running(texts)
     if running.is_empty:
@@ -74,7 +74,7 @@ def read_current(texts: Sequence[str], *, field: str = "/current") -> Running:
 def compared(
     result: PlanResult, texts: Sequence[str], *, unstated: Unstated = DEFAULT_UNSTATED
 ) -> Comparison:
-    """A plan compared with what runs."""
+    """Compare a plan with what runs."""
     return compare(result, read_current(texts), unstated=unstated)
 
 
@@ -85,10 +85,10 @@ def made(
     queue_managers: int | None = None,
     message_bytes: int | None = None,
 ) -> PlanFromRunning:
-    """A plan made from what runs.
+    """Make a plan from what runs.
 
     Raises:
-        InputInvalid: Nothing of use was found, or the name is none of a group.
+        InputInvalid: The texts have nothing of use, or `qsg` is not a valid name.
     """
     group = _group(qsg)
     running = read_current(texts)

@@ -1,4 +1,4 @@
-"""Texts as they come in: files to the byte, and examples that come with the application."""
+"""Read texts without changing a byte, and the example of the application."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _EBCDIC_BLANK: Final = b"\x40\x40\x40"
 
 
 class RunningExample(NamedTuple):
-    """What runs at a site that does not exist: its policy, displays and definitions."""
+    """A fictitious running system: its policy, displays and definitions."""
 
     policy: str
     displays: str
@@ -33,7 +33,7 @@ class RunningExample(NamedTuple):
 
 @cache
 def running_example() -> RunningExample:
-    """The example of what runs."""
+    """Return the example of what runs."""
     folder = resources.files("app") / "examples" / "running"
     return RunningExample(
         *(
@@ -44,10 +44,10 @@ def running_example() -> RunningExample:
 
 
 def text_of(data: bytes, name: str = "") -> str:
-    """Bytes as text, so that the same bytes come of it again: UTF-8, and what is no UTF-8 as it is.
+    """Decode bytes so that they can be restored: UTF-8, with other bytes as surrogates.
 
     Raises:
-        InputInvalid: UTF-16 or EBCDIC, of which nothing could be read; or it is too long.
+        InputInvalid: The text is UTF-16 or EBCDIC, which cannot be read, or too long.
     """
     of = f"the file {name!r} " if name else "it "
     if len(data) > LARGEST_FILE_BYTES:
@@ -60,17 +60,17 @@ def text_of(data: bytes, name: str = "") -> str:
 
 
 def printable(text: str) -> str:
-    """A text for a page: bytes that are no UTF-8 as the sign for that."""
+    """Return a text for a page, with the replacement character for bytes that are not UTF-8."""
     return text.encode("utf-8", errors="replace").decode("utf-8")
 
 
 def bytes_of(text: str) -> bytes:
-    """The bytes that a text was made of."""
+    """Return the bytes that a text was decoded from."""
     return text.encode("utf-8", errors="surrogateescape")
 
 
 def read_bytes(name: str) -> bytes:
-    """A file, or standard input for `-`.
+    """Read a file, or standard input for `-`.
 
     Raises:
         InputInvalid: It cannot be read, or is too large.
@@ -90,10 +90,10 @@ def read_bytes(name: str) -> bytes:
 
 
 def read_text(name: str) -> str:
-    """The text of a file, or of standard input for `-`."""
+    """Read the text of a file, or of standard input for `-`."""
     return text_of(read_bytes(name), name)
 
 
 def invalid(field: str, message: str) -> NoReturn:
-    """Refuse what was given."""
+    """Raise an error for a field."""
     raise InputInvalid(WHAT, (FieldProblem(field, message),)) from None

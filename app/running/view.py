@@ -19,16 +19,16 @@ from planner_core.running.state import RunningStructure
 from planner_core.units import bytes_to_kib_ceil
 
 MOST_LINES: Final = 3_000
-"""Of a listing; of a longer text, lines with findings and some around them."""
+"""Lines of a listing; of a longer text, only lines with findings and some around them."""
 MOST_FINDINGS: Final = 500
-"""On a page, the worst of them; a command and REST tell them all."""
+"""Findings on a page, the worst ones; the command and REST return all."""
 _AROUND: Final = 3
 _KINDS: Final = {"policy": "CFRM policy", "mqsc": "MQSC", "display": "displays"}
 
 
 @dataclass(frozen=True, slots=True)
 class ListedLine:
-    """A line of the text, what it is about, and whether lines before it are left out."""
+    """A line of the text, the severity of its findings, and whether lines before it are left out."""
 
     number: int
     text: str
@@ -46,7 +46,7 @@ class LintView:
 
 
 def shown_lint(found: Lint, text: str) -> LintView:
-    """The lint as its page shows it."""
+    """Return the lint as its page shows it."""
     counts = Counter(each.severity for each in found.findings)
     told = ", ".join(f"{counts[s]} {_plural(s, counts[s])}" for s in SEVERITIES if counts[s])
     kinds = " and ".join(_KINDS[kind] for kind in found.kinds) or "nothing that can be checked"
@@ -63,7 +63,7 @@ def shown_lint(found: Lint, text: str) -> LintView:
 
 
 def _of_more(found: Sequence[LineFinding], command: str) -> str:
-    """What to say where not all findings are shown."""
+    """Return a sentence if not all findings are shown."""
     if len(found) <= MOST_FINDINGS:
         return ""
     return f" The {MOST_FINDINGS} worst are shown; {command} tells all {len(found)}."
@@ -95,7 +95,7 @@ def _listed(found: Sequence[LineFinding], text: str) -> Iterator[ListedLine]:
 
 @dataclass(frozen=True, slots=True)
 class DifferenceLine:
-    """A line of a difference: added, removed, place or the same."""
+    """A line of a difference, and its kind: added, removed, place or the same."""
 
     kind: str
     text: str
@@ -117,7 +117,7 @@ _DIFFERENCE_KINDS: Final = {"+": "added", "-": "removed", "@": "place"}
 
 
 def shown_merge(found: MergedPolicy) -> MergeView:
-    """The merge as its page shows it."""
+    """Return the merge as its page shows it."""
     structures = len({change.structure for change in found.changes})
     changed = len(found.changes)
     of = f" of policy {found.policy_name}" if found.policy_name else ""
@@ -146,7 +146,7 @@ def shown_merge(found: MergedPolicy) -> MergeView:
 
 
 def filename_of(found: MergedPolicy) -> str:
-    """The name under which a merged policy is saved."""
+    """Return the file name of a merged policy."""
     return f"{found.policy_name or 'policy'}-merged.txt"
 
 
@@ -164,7 +164,7 @@ class ComparisonView:
 
 
 def shown_comparison(found: Comparison) -> ComparisonView:
-    """The comparison as its page shows it."""
+    """Return the comparison as its page shows it."""
     differing = sum(1 for each in found.structures if each.differences or each.queues)
     steps = len(found.commands)
     lead = (
@@ -236,11 +236,11 @@ def _range(style: str, initsize: Setting, size: Setting) -> tuple[Part, ...]:
 
 
 def by_line(found: Sequence[LineFinding]) -> tuple[LineFinding, ...]:
-    """Findings in the order of the text."""
+    """Return findings in the order of the text."""
     return tuple(sorted(found, key=lambda each: each.line or 0))
 
 
 def refused_findings(found: Sequence[LineFinding]) -> tuple[LineFinding, ...]:
-    """Findings, worst first, as many as a page shows."""
+    """Return the worst findings, as many as a page shows."""
     ranked = sorted(found, key=lambda each: (SEVERITIES.index(each.severity), each.line or 0))
     return tuple(ranked[:MOST_FINDINGS])

@@ -28,12 +28,12 @@ _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
 
 def example_text(name: str = EXAMPLE) -> str:
-    """An example plan as it stands in its file, remarks included."""
+    """Return an example plan as it is in its file, with comments."""
     return (resources.files("app") / "examples" / name).read_text(encoding="utf-8")
 
 
 def read_file(path: Path) -> PlanDocument:
-    """Read a plan document; JSON when the text begins with a brace, else YAML.
+    """Read a plan document; JSON if the text begins with a brace, else YAML.
 
     Raises:
         DocumentInvalid: The file cannot be read, or not as a plan document.
@@ -60,7 +60,7 @@ def read_text(text: bytes) -> PlanDocument:
 
 
 def parse_text(text: bytes) -> object:
-    """JSON or YAML → object; JSON when the text begins with a brace or a bracket.
+    """Read JSON or YAML; JSON if the text begins with a brace or a bracket.
 
     Raises:
         DocumentInvalid: It is neither.
@@ -81,7 +81,7 @@ def parse_text(text: bytes) -> object:
 
 
 def yaml_as_json(text: bytes) -> bytes:
-    """A document in YAML as JSON text, for readers that take JSON.
+    """Convert a YAML document to JSON text.
 
     Raises:
         DocumentInvalid: It is no YAML, or holds what JSON cannot, such as a date.
@@ -104,7 +104,7 @@ def _no_json(value: object) -> NoReturn:
 
 
 def parse_yaml(text: bytes) -> object:
-    """YAML 1.2 text → object.
+    """Read YAML 1.2 text.
 
     Raises:
         DocumentInvalid: With the line and column.

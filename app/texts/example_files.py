@@ -1,4 +1,4 @@
-"""Files that come with the application, to begin with."""
+"""Example files of the application."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 
 class ExampleFile(NamedTuple):
-    """A YAML file in a folder of app/examples, and what it shows."""
+    """A YAML file in a folder of app/examples, and its description."""
 
     folder: str
     name: str
@@ -16,10 +16,10 @@ class ExampleFile(NamedTuple):
 
     @property
     def text(self) -> str:
-        """The file as it stands, remarks included."""
+        """The text of the file, with comments."""
         return text_of(self.folder, f"{self.name}.yaml")
 
 
 def text_of(folder: str, file: str) -> str:
-    """A file in a folder of app/examples as it stands."""
+    """Return the text of a file in a folder of app/examples."""
     return (resources.files("app") / "examples" / folder / file).read_text(encoding="utf-8")

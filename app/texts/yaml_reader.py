@@ -1,8 +1,8 @@
-"""YAML 1.2 as objects: no aliases, no key twice, no tags but the standard ones. A megabyte takes about half a second.
+"""Read YAML 1.2 as objects: no aliases, no duplicate keys, only standard tags. A megabyte takes about half a second.
 
-libyaml splits the text into events, each of which costs the same; the objects are made here, with the types of the core
-schema of YAML 1.2 (`yes` is text, `010` is ten). ruamel.yaml, which does all of this by itself, needs ten times as long
-and more than linear time for some texts.
+libyaml splits the text into events, each at the same cost; this module builds the objects, with the types of the core
+schema of YAML 1.2 (`yes` is text, `010` is ten). ruamel.yaml does all of this, but takes ten times as long, and more than
+linear time for some texts.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _TAG_DIRECTIVE: Final = "%TAG"
 _LONGEST_NUMBER: Final = 400
 _SHOWN: Final = 40
 _LOADER: Final = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-"""The slower one is for the rare machine on which PyYAML was built without libyaml."""
+"""The slower one is for rare installations of PyYAML without libyaml."""
 _STANDARD: Final = "tag:yaml.org,2002:"
 _NO_KEY: Final = object()
 _BEGINS_WORD: Final = frozenset("~nNtTfF")
@@ -54,10 +54,10 @@ _ENDLESS: Final = re.compile(r"(?P<sign>[-+]?)\.(?:inf|Inf|INF)|\.(?:nan|NaN|NAN
 
 
 class NotYaml(Exception):
-    """A text that cannot be read; `line` and `column` (from 1) say where, 0 where that is not known."""
+    """A text that cannot be read at `line` and `column` (from 1, or 0 if unknown)."""
 
     def __init__(self, message: str, mark: Any = None) -> None:  # noqa: ANN401 - a mark of PyYAML, which has no types
-        """Say what was met, and where."""
+        """Keep the error and its position."""
         super().__init__(message)
         self.line = mark.line + 1 if mark else 0
         self.column = mark.column + 1 if mark else 0
@@ -82,7 +82,7 @@ def read_yaml(text: str) -> object:
 
 
 def _compose(text: str) -> object:
-    """The object that the events of a text describe."""
+    """Build the object that the events of a text describe."""
     result: object = None
     documents = 0
     collections = 0
@@ -153,7 +153,7 @@ def _scalar(event: Any) -> object:  # noqa: ANN401
 
 
 def _number(event: Any) -> object:  # noqa: ANN401
-    """What a plain scalar that may be a number stands for; text where it is none."""
+    """Return the number that a plain scalar states, or its text."""
     text: str = event.value
     if len(text) > _LONGEST_NUMBER:
         if set(text) <= set("+-._0123456789eE"):
@@ -182,7 +182,7 @@ _TAGGED: Final[Mapping[str, Callable[[str], object]]] = {
 
 
 def _tagged(event: Any) -> object:  # noqa: ANN401
-    """The value of a scalar whose type is written before it."""
+    """Return the value of a scalar with a tag."""
     text: str = event.value
     if event.tag == "!":
         return text

@@ -1,7 +1,7 @@
-"""JSON values as YAML 1.2, block style. Thousands of queues are written in a fraction of a second.
+"""Write JSON values as YAML 1.2 in block style, thousands of queues in a fraction of a second.
 
-Only what a plan document holds: objects with plain keys, lists, texts, numbers, truth values. Lists of objects without
-objects in them, such as queues, have a line each.
+It supports the values of a plan document: objects with plain keys, lists, texts, numbers, booleans. Objects in lists
+that contain no objects, such as queues, take one line each.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ _PLAIN = re.compile(r"[A-Za-z][A-Za-z0-9_./%-]*|\d{1,15}[KMGT]", re.ASCII)
 _WORDS = frozenset({"true", "false", "null", "yes", "no", "on", "off", "y", "n"})
 _LONGEST_LINE = 120
 _DEEPEST = 2
-"""A queue with its distribution of message sizes stands on a line."""
+"""A queue with its distribution of message sizes takes one line."""
 
 
 def yaml_text(value: Mapping[str, object]) -> str:
-    """An object as YAML text."""
+    """Return an object as YAML text."""
     return "".join(f"{line}\n" for line in _object(value, "")) if value else "{}\n"
 
 
@@ -54,7 +54,7 @@ def _list_item(item: object, indent: str) -> Iterator[str]:
 
 
 def _one_line(item: object, used: int) -> str:
-    """What can stand on one line: no list of objects, and not too long; else nothing."""
+    """Return a value as one line if it is short and has no list of objects; else nothing."""
     is_list = isinstance(item, (list, tuple))
     if _depth(item) > (1 if is_list else _DEEPEST):
         return ""

@@ -1,7 +1,7 @@
-"""The rules of IBM MQ and z/OS, and the advice of their manuals, held against a plan.
+"""Check a plan against the rules of IBM MQ and z/OS, and the advice of their manuals.
 
-A bad value raises when the document is read; what is legal but risky, or impossible only as
-a whole, is a finding here.
+A bad value raises when the document is read; legal but risky values, and impossible
+combinations, are findings.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ __all__ = [
 
 
 def check_structure(document: PlanDocument, structure: StructureResult) -> Iterator[Finding]:
-    """Findings on one structure."""
+    """Yield the findings on one structure."""
     yield from check_sizes(structure)
     yield from check_thresholds(structure)
     yield from check_facilities(document, structure)

@@ -1,4 +1,4 @@
-"""Findings that the document acknowledges, with the reason beside them."""
+"""Findings that the document acknowledges, with the reason."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from planner_core.findings import Finding, finding
 
 
 def acknowledge(document: PlanDocument, findings: Sequence[Finding]) -> list[Finding]:
-    """Write the reasons beside the findings; say which acknowledgements have nothing to accept.
+    """Add the reasons to the findings; report acknowledgements without a finding.
 
     Errors are not accepted: a plan with an error gives no policy, whatever the reason.
     """

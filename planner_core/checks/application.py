@@ -23,7 +23,7 @@ _MOST = 0.5
 
 
 def check_application(structure: StructureResult, definition: Structure, load: Load) -> Iterator[Finding]:
-    """Findings on CFLEVEL, recovery, offload, queues and ratio of an application structure."""
+    """Yield the findings on CFLEVEL, recovery, offload, queues and ratio of an application structure."""
     yield from _check_cflevel(structure, definition)
     yield from _check_offload(structure, definition, load)
     yield from _check_queues(structure, definition)
@@ -109,7 +109,7 @@ def _check_cflevel(structure: StructureResult, definition: Structure) -> Iterato
 
 
 def _check_shape(structure: StructureResult, definition: Structure, load: Load) -> Iterator[Finding]:
-    """A computed INITSIZE that is far above what the assumed shape of message sizes needs."""
+    """Report a computed INITSIZE far above the need of the assumed shape of message sizes."""
     demand, target = load.demand, structure.sizes.target_in_use
     if target is None or target.with_offload or not demand.beyond:
         return
@@ -192,7 +192,7 @@ def _check_offload(structure: StructureResult, definition: Structure, load: Load
 
 
 def _check_use(structure: StructureResult, definition: Structure) -> Iterator[Finding]:
-    """How applications use the queues: the longest message that MQ takes, and who may get."""
+    """Check how applications use the queues: the longest message that MQ accepts, and shared gets."""
     name = definition.name
     for index, queue in enumerate(definition.queues):
         largest, most = _largest(queue.message_bytes), queue.max_message_length

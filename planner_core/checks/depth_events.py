@@ -1,4 +1,4 @@
-"""Queue depth events held against the structure that the queues lie on, and against each other."""
+"""Check queue depth events against the structure of their queues, and against each other."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _NAMED = 3
 
 
 class Case(NamedTuple):
-    """A queue of which the document says something about depth events; `messages` is its planned backlog."""
+    """A queue with depth events in the document; `messages` is its planned backlog."""
 
     place: int
     queue: Queue
@@ -30,7 +30,7 @@ class Case(NamedTuple):
 
 
 def check_perfmev(document: PlanDocument) -> Iterator[Finding]:
-    """Findings on PERFMEV of the group."""
+    """Yield the findings on PERFMEV of the group."""
     stated = document.perfmev
     if stated is None:
         return
@@ -66,7 +66,7 @@ def check_perfmev(document: PlanDocument) -> Iterator[Finding]:
 
 
 def check_depth_events(document: PlanDocument, structure: StructureResult) -> Iterator[Finding]:
-    """Findings on the depth events of the queues of a structure."""
+    """Yield the findings on the depth events of a structure's queues."""
     advice, definition = structure.depth_events, structure.definition
     if advice is None or not isinstance(definition, Structure):
         return
@@ -93,7 +93,7 @@ def check_depth_events(document: PlanDocument, structure: StructureResult) -> It
 
 
 class _QueueFindings:
-    """Queues of one structure, for findings that tell of all they concern at once."""
+    """The queues of a structure, for findings that list all queues concerned."""
 
     def __init__(self, at: str, name: str, cases: Sequence[Case]) -> None:
         self.at, self.name, self.cases = at, name, cases
@@ -101,7 +101,7 @@ class _QueueFindings:
     def where(
         self, code: str, key: str, wrong: Callable[[Case], bool], words: Callable[[Case], str]
     ) -> Iterator[Finding]:
-        """A finding on the queues for which this holds: about the first, naming the others."""
+        """Yield a finding on the queues that match: on the first one, with the names of the others."""
         found = [case for case in self.cases if wrong(case)]
         if not found:
             return
@@ -116,7 +116,7 @@ class _QueueFindings:
 
 
 def _names(names: Sequence[str]) -> str:
-    """Some names, and how many more."""
+    """Return some names, and the number of the others."""
     rest = len(names) - _NAMED
     if rest > 0:
         return f"{', '.join(names[:_NAMED])} and {rest} more"
@@ -124,7 +124,7 @@ def _names(names: Sequence[str]) -> str:
 
 
 def _thresholds(said: _QueueFindings) -> Iterator[Finding]:
-    """What the thresholds of a queue say about each other."""
+    """Check the thresholds of a queue against each other."""
 
     def both(case: Case) -> tuple[int, int]:
         high, low = case.queue.qdepthhi, case.queue.qdepthlo
@@ -178,7 +178,7 @@ def _thresholds(said: _QueueFindings) -> Iterator[Finding]:
 
 
 def _is_at_maxdepth(case: Case) -> bool:
-    """Whether Queue Depth High comes no earlier than the last message that the queue takes."""
+    """Return whether Queue Depth High comes no earlier than the last message of the queue."""
     high, maxdepth = case.force.high_at, case.force.maxdepth
     if not case.queue.qdepthhi or case.queue.qdphiev == "DISABLED":
         return False
@@ -190,7 +190,7 @@ def _three(case: Case) -> tuple[str | None, str | None, str | None]:
 
 
 def _switches(said: _QueueFindings, *, has_perfmev: bool) -> Iterator[Finding]:
-    """What the three switches of a queue say about each other."""
+    """Check the three switches of a queue against each other."""
     yield from said.where(
         "DEPTH_EVENTS_ALL_OFF",
         "qdphiev",
@@ -239,7 +239,7 @@ def _spent(case: Case) -> str:
 
 
 def _capacity(said: _QueueFindings, advice: DepthAdvice) -> Iterator[Finding]:
-    """Thresholds and MAXDEPTHs of single queues held against what the structure holds."""
+    """Check thresholds and MAXDEPTHs of single queues against the capacity of the structure."""
     largest = limit("largest_maxdepth")
     yield from said.where(
         "MAXDEPTH_UNLIMITED_WITH_EVENTS",
@@ -305,7 +305,7 @@ def _capacity(said: _QueueFindings, advice: DepthAdvice) -> Iterator[Finding]:
 
 
 def _is_low_in_the_way(case: Case) -> bool:
-    """Whether QDEPTHLO stands where QDEPTHHI would be by default; MQ refuses a QDEPTHHI below it."""
+    """Return whether QDEPTHLO is above the default QDEPTHHI; MQ rejects a QDEPTHHI below it."""
     queue = case.queue
     return (
         bool(case.messages)
@@ -315,7 +315,7 @@ def _is_low_in_the_way(case: Case) -> bool:
 
 
 def _together(said: _QueueFindings, advice: DepthAdvice) -> Iterator[Finding]:
-    """All queues of a structure at once."""
+    """Check all queues of a structure together."""
     together = advice.together
     if together is None:
         return
@@ -361,7 +361,7 @@ def _is_unlimited(case: Case) -> bool:
 
 
 def _never(case: Case) -> bool:
-    """Whether the structure is full before Queue Depth High, even of this queue alone and at SIZE."""
+    """Return whether the structure is full before Queue Depth High, even of this queue alone and at SIZE."""
     return not case.planned.alone.size_holds(case.force.high_at or 0)
 
 
@@ -385,7 +385,7 @@ def _percent(part: Fraction) -> str:
 
 
 def _silent(said: _QueueFindings, document: PlanDocument) -> Iterator[Finding]:
-    """Queues whose switches are turned by queue managers that write no message."""
+    """Report queues whose switches are set by queue managers that write no message."""
     if not isinstance(document.perfmev, dict):
         return
     yield from said.where(

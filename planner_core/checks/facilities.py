@@ -1,4 +1,4 @@
-"""Where a structure may be allocated: PREFLIST, space, volatility, failure isolation."""
+"""Check where a structure may be allocated: PREFLIST, space, volatility, failure isolation."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ _SITES = {
     "SAMESITEONLY": "assumed to be at one site, so that nothing is ruled out",
     "CROSSSITE": "not assumed to be at another site",
 }
-"""What is made of sites that are not stated, where DUPLEX asks for one."""
+"""Assumption for coupling facilities without a site if DUPLEX names one."""
 
 
 def check_sites(structure: StructureResult, unknown: Sequence[str]) -> Iterator[Finding]:
-    """A finding where DUPLEX asks for a site and coupling facilities of PREFLIST, `unknown`, do not state theirs."""
+    """Yield a finding if DUPLEX names a site and the `unknown` coupling facilities of PREFLIST have none."""
     placement = structure.placement
     site = placement.duplex_site or ""
     if placement.duplex != "DISABLED" and site in _SITES and unknown:
@@ -53,7 +53,7 @@ def scm_removed(name: str, cfcc_level: int) -> Finding:
 
 
 def check_scm_levels(document: PlanDocument, structure: StructureResult) -> Iterator[Finding]:
-    """Yield a finding where a structure may come to a level that no longer has storage-class memory."""
+    """Yield a finding if a structure may move to a level that no longer has storage-class memory."""
     if structure.placement.scm_bytes is None:
         return
     known = {cf.name: cf.cfcc_level for cf in document.coupling_facilities}
@@ -74,7 +74,7 @@ def check_scm_levels(document: PlanDocument, structure: StructureResult) -> Iter
 
 
 def check_storage(document: PlanDocument) -> Iterator[Finding]:
-    """Yield findings on what CFCC level 26 changed: the least storage of an image, and no storage-class memory."""
+    """Yield findings on the changes of CFCC level 26: the least storage of an image, and no storage-class memory."""
     least, since = limit("least_cf_storage_mib") * MIB, limit("cfcc_level_1024_mib")
     for index, cf in enumerate(document.coupling_facilities):
         level = cf.cfcc_level or document.cfcc_level
@@ -96,7 +96,7 @@ def check_storage(document: PlanDocument) -> Iterator[Finding]:
 
 
 def check_facilities(document: PlanDocument, structure: StructureResult) -> Iterator[Finding]:
-    """Findings on PREFLIST and on what its coupling facilities offer."""
+    """Yield the findings on PREFLIST and its coupling facilities."""
     at, name, preflist = structure.pointer, structure.name, structure.placement.preflist
     known = {cf.name: cf for cf in document.coupling_facilities}
     if not preflist:
@@ -142,10 +142,10 @@ def check_facilities(document: PlanDocument, structure: StructureResult) -> Iter
 
 
 def _is_protected(definition: Structure) -> bool:
-    """Whether all messages outlive the coupling facility: duplexed by the system, or persistent and recoverable.
+    """Return whether all messages survive the loss of the coupling facility: duplexed, or persistent and recoverable.
 
-    DUPLEX(ALLOWED) lets an operator start duplexing, and nothing more; RECOVER brings back
-    persistent messages only.
+    DUPLEX(ALLOWED) only lets an operator start duplexing; RECOVER restores persistent
+    messages only.
     """
     recoverable = definition.recover and all(queue.persistent for queue in definition.queues)
     return definition.duplex == "ENABLED" or recoverable

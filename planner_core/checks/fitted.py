@@ -1,4 +1,4 @@
-"""What there is to say about the use of a fitted curve."""
+"""Findings on the use of a fitted curve."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from planner_core.units import format_mib
 def check_fitted(
     document: PlanDocument, curve: Curve, structures: Sequence[StructureResult]
 ) -> Iterator[Finding]:
-    """Findings on a curve that was fitted to a site's own allocations; it replaces the published one."""
+    """Yield the findings on a curve fitted to a site's own allocations, which replaces the published one."""
     fit = curve.fit
     if fit is None:
         return

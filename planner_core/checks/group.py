@@ -22,7 +22,7 @@ from planner_core.sizing.structure_result import StructureResult
 
 
 def refuse_impossible(document: PlanDocument, *, has_curve: bool) -> None:
-    """Stop where nothing can be computed, or no such group can exist.
+    """Refuse a plan that cannot be computed, or whose group cannot exist.
 
     Raises:
         PlanRefused: With every limit that is passed.
@@ -68,7 +68,7 @@ def _impossible(document: PlanDocument, *, has_curve: bool) -> Iterator[Finding]
 
 
 def check_plan(document: PlanDocument, structures: Sequence[StructureResult]) -> Iterator[Finding]:
-    """Findings on the group as a whole."""
+    """Yield the findings on the group as a whole."""
     yield from _check_levels(document, structures)
     yield from _check_controls(structures)
     if document.qsg.endswith("@"):
@@ -129,7 +129,7 @@ def check_plan(document: PlanDocument, structures: Sequence[StructureResult]) ->
 
 
 def _check_dsgroups(document: PlanDocument) -> Iterator[Finding]:
-    """Each structure has shared message data sets of its own, one for each queue manager."""
+    """Report shared DSGROUPs: each structure needs its own data sets, one for each queue manager."""
     seen: dict[str, str] = {}
     for index, structure in enumerate(document.structures):
         dsgroup = structure.offload.dsgroup
@@ -147,7 +147,7 @@ def _check_dsgroups(document: PlanDocument) -> Iterator[Finding]:
 
 
 def _check_hardware(document: PlanDocument) -> Iterator[Finding]:
-    """A coupling facility is a partition of a machine; two names for one give no second place to go."""
+    """Report two names of one partition: they are not two coupling facilities."""
     seen: dict[tuple[str, ...], str] = {}
     for index, cf in enumerate(document.coupling_facilities):
         parts = (cf.type, cf.mfg, cf.plant, cf.sequence, cf.partition)
@@ -166,7 +166,7 @@ def _check_hardware(document: PlanDocument) -> Iterator[Finding]:
 
 
 def _check_levels(document: PlanDocument, structures: Sequence[StructureResult]) -> Iterator[Finding]:
-    """Levels against what MQ needs, and those that structures are sized for where they are not the plan's."""
+    """Check levels against MQ's requirements, and report levels of structures that differ from the plan's."""
     yield from cfcc_level_too_low(document.cfcc_level)
     for index, cf in enumerate(document.coupling_facilities):
         if cf.cfcc_level is None:
@@ -190,7 +190,7 @@ def _check_levels(document: PlanDocument, structures: Sequence[StructureResult])
 
 
 def _check_controls(structures: Sequence[StructureResult]) -> Iterator[Finding]:
-    """SIZE above INITSIZE costs control storage of an amount that is not published: one finding for all structures."""
+    """Report SIZE above INITSIZE, whose control storage is not published, once for all structures."""
     larger = [each.name for each in structures if each.sizes.size_bytes > each.sizes.initsize_bytes]
     if not larger:
         return

@@ -1,4 +1,4 @@
-"""What the complete IXCMIAPU job needs."""
+"""Check the plan for the fields that the complete IXCMIAPU job needs."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _SHOWN = 6
 
 
 def missing_for_job(document: PlanDocument) -> tuple[str, ...]:
-    """JSON pointers of what the complete job still needs."""
+    """Return JSON pointers of fields that the complete job still needs."""
     missing = [] if document.policy.name else ["/policy/name"]
     if not document.coupling_facilities:
         missing.append("/coupling_facilities")
@@ -35,7 +35,7 @@ def missing_for_job(document: PlanDocument) -> tuple[str, ...]:
 
 
 def job_incomplete(document: PlanDocument) -> tuple[Finding, ...]:
-    """The finding that names what the complete job lacks; empty when it lacks nothing."""
+    """Return the finding on fields that the complete job lacks; empty if it lacks none."""
     missing = missing_for_job(document)
     if not missing:
         return ()
@@ -51,7 +51,7 @@ def job_incomplete(document: PlanDocument) -> tuple[Finding, ...]:
 
 
 def check_job(document: PlanDocument) -> Iterator[Finding]:
-    """Findings on the complete job, where the plan asks for it."""
+    """Yield the findings on the complete job, if the plan asks for it."""
     if not document.policy.job:
         return
     yield from job_incomplete(document)

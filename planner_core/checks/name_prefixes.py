@@ -1,4 +1,4 @@
-"""The queue-sharing groups and CFRM structures that a text names, and CFSTRUCT names that carry the name of a group."""
+"""Find CFSTRUCT names that begin with the name of a group, by the groups and structures that a text names."""
 
 from __future__ import annotations
 
@@ -29,14 +29,14 @@ class NamesInText:
 
     @classmethod
     def of(cls, text: str, *, qsg: str | None = None) -> NamesInText:
-        """Read the names that policies and displays in a text state; `qsg` adds a group that is known otherwise."""
+        """Read the names in policies and displays of a text; `qsg` adds another group."""
         groups = {match["qsg"] for match in _GROUP.finditer(text)}
         if qsg:
             groups.add(names.cfrm_structure_name(qsg_name=qsg, cfstruct_name=""))
         return cls(frozenset(groups), frozenset(match["name"] for match in _STRUCTURE.finditer(text)))
 
     def prefix_of(self, cfstruct: str) -> str | None:
-        """Return the group whose name a CFSTRUCT name begins with; None where CFRM has the name as MQ would make it."""
+        """Return the group whose name a CFSTRUCT name begins with; None if CFRM has the name as MQ would form it."""
         group, rest = cfstruct[:_GROUP_LENGTH], cfstruct[_GROUP_LENGTH:]
         if not _REST.fullmatch(rest) or any(f"{each}{cfstruct}" in self.structures for each in self.groups):
             return None
@@ -44,7 +44,7 @@ class NamesInText:
 
 
 def prefixed(cfstruct: str, known: NamesInText) -> Iterator[Finding]:
-    """Yield a finding where a CFSTRUCT name begins with the name of the group, which MQ puts before it."""
+    """Yield a finding if a CFSTRUCT name begins with the name of the group, which MQ adds itself."""
     group = known.prefix_of(cfstruct)
     if group is not None:
         yield finding(

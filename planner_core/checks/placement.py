@@ -1,4 +1,4 @@
-"""Structures where XCF allocates them: what finds no place now, and what no longer fits at SIZE."""
+"""Check the allocation of structures by XCF: those without a place now, and those that do not fit at SIZE."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ from planner_core.units import format_mib
 
 
 def check_allocation(allocation: Allocation) -> Iterator[Finding]:
-    """Findings on structures with every coupling facility there.
+    """Yield the findings on the allocation with all coupling facilities available.
 
     Args:
-        allocation: Structures counted with INITSIZE, or with SIZE where that was asked.
+        allocation: Structures counted with INITSIZE, or with SIZE if the document says so.
     """
     asked = allocation.asked
     for name in asked.stated_differently:
@@ -56,13 +56,13 @@ def check_allocation(allocation: Allocation) -> Iterator[Finding]:
 
 
 def other_orders(wanted: Sequence[AllocationRequest]) -> Iterator[list[AllocationRequest]]:
-    """Orders of allocation to try besides the assumed one: reversed, and the largest first."""
+    """Yield other orders of allocation to try: reversed, and the largest first."""
     yield list(wanted)[::-1]
     yield sorted(wanted, key=lambda each: -each.bytes_wanted)
 
 
 def _lacking(allocation: Allocation) -> frozenset[tuple[str, bool]]:
-    """Structures without a place, or without one for the second copy that they ask for."""
+    """Return structures without a place for themselves or for their second copy."""
     return frozenset(
         (each.wanted.structure, not each.now)
         for each in allocation.placed
@@ -107,7 +107,7 @@ def _check_placed(each: PlacedStructure, allocation: Allocation) -> Iterator[Fin
 
 
 def _no_place(each: PlacedStructure, asked: AllocationQuestion) -> Iterator[Finding]:
-    """The finding on a structure, or on the second copy that it asks for, that no coupling facility can take."""
+    """Return the finding on a structure, or on its second copy, that fits into no coupling facility."""
     wanted, result = each.wanted, each.wanted.result
     if not wanted.preflist:
         # PREFLIST_MISSING reports it: nothing is known of where the structure may go.
@@ -150,7 +150,7 @@ def _check_growth(use: FacilityUse) -> Iterator[Finding]:
 
 
 def _check_at_size(allocation: Allocation) -> Iterator[Finding]:
-    """Structures that have a place with INITSIZE, and none when all are allocated with SIZE."""
+    """Report structures that have a place with INITSIZE, but none when all are allocated with SIZE."""
     places, grown = allocation.places, at_size(allocation.asked)
     if is_roomy(grown):
         # Other causes than room do not depend on sizes, and the findings on INITSIZE report them.

@@ -1,4 +1,4 @@
-"""INITSIZE, SIZE and thresholds of a structure against its need and the published minima."""
+"""Check INITSIZE, SIZE and thresholds of a structure against its need and the published minima."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _PERCENT = 100
 
 
 def check_sizes(structure: StructureResult) -> Iterator[Finding]:
-    """Findings on INITSIZE and SIZE."""
+    """Yield the findings on INITSIZE and SIZE."""
     sizes, at, name = structure.sizes, structure.pointer, structure.name
     for key, value in (("initsize", sizes.initsize_bytes), ("size", sizes.size_bytes)):
         if value > published_maximum_bytes():
@@ -69,7 +69,7 @@ def check_sizes(structure: StructureResult) -> Iterator[Finding]:
 
 
 def published_maximum_bytes() -> int:
-    """The largest SIZE that a CFRM policy can state [bytes]."""
+    """Return the largest SIZE that a CFRM policy can state [bytes]."""
     return limit("largest_policy_size_mib") * MIB
 
 
@@ -111,7 +111,7 @@ def _check_system_size(structure: StructureResult) -> Iterator[Finding]:
 
 
 def _check_least_seen(structure: StructureResult) -> Iterator[Finding]:
-    """The only published minimum was seen with CSQSYSAPPL; smaller application structures are on IBM's chart."""
+    """Report sizes below the only published minimum, which is of CSQSYSAPPL; IBM's chart has smaller ones."""
     sizes, name, level = structure.sizes, structure.name, structure.level.level
     least = system_sizes(cfcc_level=level).minimum_bytes
     if sizes.initsize_bytes < least:
@@ -164,7 +164,7 @@ def _check_load(structure: StructureResult, load: Load) -> Iterator[Finding]:
 
 
 def _held(structure: StructureResult, load: Load, bundles: Fraction, *, is_initsize: bool) -> str:
-    """State how much of the backlog a size below the need holds, without and with the offload rules, and what follows."""
+    """Describe how much of the backlog a size below the need holds, without and with the offload rules."""
     planned, need = load.demand.messages, f"{bytes_to_kib_ceil(structure.sizes.need_bytes)}K"
     plain = load.messages_in(bundles, offload=False)
     with_rules = load.messages_in(bundles, offload=True)
@@ -187,7 +187,7 @@ def _held(structure: StructureResult, load: Load, bundles: Fraction, *, is_inits
 
 
 def check_thresholds(structure: StructureResult) -> Iterator[Finding]:
-    """Findings on FULLTHRESHOLD and automatic alter."""
+    """Yield the findings on FULLTHRESHOLD and automatic alter."""
     placement, at, name = structure.placement, structure.pointer, structure.name
     if placement.full_threshold == 0:
         yield finding(

@@ -1,1 +1,1 @@
-"""What runs today: a current policy read without loss, merged, checked, and compared with a plan."""
+"""The running system: read a policy without loss, check it, merge a plan into it, and compare it with a plan."""

@@ -1,4 +1,4 @@
-"""The entries and elements of CSQ_ADMIN as displays show them: too few for the group, or nearly all in use.
+"""Check the entries and elements of CSQ_ADMIN in displays: enough for the group, and not nearly all in use.
 
 Either pool can run out on its own. In APAR PH39578 elements were 99 % in use while entries were 12 %, and the queue
 manager ended.
@@ -34,7 +34,7 @@ class AdminPools:
         return cls(shown.entries_in_use, shown.entries_total, shown.elements_in_use, shown.elements_total)
 
     def completed(self, other: AdminPools) -> AdminPools:
-        """Return these counts, each pool that is not known here taken from the other display."""
+        """Return these counts, with unknown pools filled in from the other display."""
         entries = self if self.entries_total is not None else other
         elements = self if self.elements_total is not None else other
         return AdminPools(
@@ -43,7 +43,7 @@ class AdminPools:
 
 
 def nearly_full(cfrm_name: str, pools: AdminPools, *, threshold: int | None) -> Iterator[Finding]:
-    """Yield a finding where one of the pools is at or above the full threshold.
+    """Yield a finding if one of the pools is at or above the full threshold.
 
     Args:
         cfrm_name: The structure as CFRM knows it, or CSQ_ADMIN.
@@ -70,7 +70,7 @@ def nearly_full(cfrm_name: str, pools: AdminPools, *, threshold: int | None) -> 
 
 
 def too_few_elements(cfrm_name: str, elements_total: int | None, *, queue_managers: int) -> Iterator[Finding]:
-    """Yield a finding where it has fewer elements than its queue managers need."""
+    """Yield a finding if it has fewer elements than its queue managers need."""
     needed = elements_required(queue_managers=queue_managers)
     if elements_total is not None and elements_total < needed:
         yield finding(

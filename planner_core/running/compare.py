@@ -1,4 +1,4 @@
-"""What runs today beside what is needed and planned, and the ordered commands that lead there."""
+"""Compare what runs today with the need and the plan, and list the commands that lead to the plan."""
 
 from __future__ import annotations
 
@@ -260,7 +260,7 @@ def compare(result: PlanResult, running: Running, *, unstated: Unstated = DEFAUL
     Args:
         result: The plan.
         running: What runs.
-        unstated: What holds for keywords that the document does not state.
+        unstated: Whether the plan or the policy decides keywords that the document does not state.
 
     Raises:
         OutputRefused: The plan has errors, or the policy that it is merged into has.
@@ -316,7 +316,7 @@ def _check_merged(
 
 
 def _is_known(each: ComparedStructure, running: Running) -> bool:
-    """Whether anything that was given tells of it, be it that it is not there."""
+    """Return whether a text mentions the structure, or a complete policy shows that it does not exist."""
     return running.knows_structures and each.is_new is not None
 
 
@@ -396,7 +396,7 @@ def _compared(
 
 
 def _base(today: RunningStructure | None) -> Mapping[str, Setting] | None:
-    """What the plan is merged into: the policy text, else the active policy."""
+    """Return the settings that the plan is merged into: those of the policy text, else of the active policy."""
     return (today.policy or today.active) if today else None
 
 
@@ -427,7 +427,7 @@ def _cfrm_differences(
 
 
 def _merged(each: ComparedStructure) -> dict[str, Setting]:
-    """What the policy says of a structure when the plan is merged into it."""
+    """Return the settings of a structure in the merged policy."""
     return with_defaults({**(_base(each.running) or {}), **each.wanted})
 
 
@@ -504,7 +504,7 @@ def _in_place(result: PlanResult, each: ComparedStructure) -> Iterator[CommandSt
 
 
 def _waits(each: ComparedStructure) -> bool:
-    """Whether a change of it is pending until it is rebuilt."""
+    """Return whether a change waits for a rebuild."""
     return any(found.takes_effect == _PENDING for found in each.differences)
 
 
@@ -570,7 +570,7 @@ def _policy(
 
 
 def _of_duplexing(changed: Sequence[ComparedStructure]) -> Iterator[str]:
-    """What activating the policy does to duplexing of allocated structures."""
+    """Describe how activating the policy changes the duplexing of allocated structures."""
     there = [each for each in changed if each.running is not None and each.running.is_allocated is not False]
     will = {each.result.cfrm_name: each.wanted["DUPLEX"] for each in there}
     ends = [each for each in there if _ends_duplexing(each)]
@@ -601,7 +601,7 @@ def _of_duplexing(changed: Sequence[ComparedStructure]) -> Iterator[str]:
 def _policy_at_last(
     result: PlanResult, running: Running, held: Sequence[ComparedStructure], left: Sequence[ComparedStructure]
 ) -> Iterator[CommandStep]:
-    """The policy with DUPLEX(ENABLED), when nothing is pending any more."""
+    """Define and activate the policy with DUPLEX(ENABLED) after all rebuilds."""
     name = _policy_name(result, running)
     why = f"Nothing of it is pending any more: with DUPLEX(ENABLED) for {_named(held)}, as planned."
     yield CommandStep(
@@ -619,7 +619,7 @@ def _policy_at_last(
 
 
 def _duplexed(today: RunningStructure) -> Literal["yes", "no", "unknown"]:
-    """Whether a structure is duplexed today; of one that no display shows, whether it may be."""
+    """Return whether a structure is duplexed today; "unknown" if no display shows it and its policy allows duplexing."""
     if today.is_duplexed:
         return "yes"
     may = (today.settings or {}).get("DUPLEX") in {"ENABLED", "ALLOWED"}
@@ -627,7 +627,7 @@ def _duplexed(today: RunningStructure) -> Literal["yes", "no", "unknown"]:
 
 
 def _ends_duplexing(each: ComparedStructure) -> bool:
-    """Whether the new policy takes the second instance of an allocated structure away, or the right to one."""
+    """Return whether the new policy ends duplexing of an allocated structure, or no longer enables it."""
     today = each.running
     if today is None or today.is_allocated is False or each.wanted["DUPLEX"] != "DISABLED":
         return False
@@ -635,7 +635,7 @@ def _ends_duplexing(each: ComparedStructure) -> bool:
 
 
 def _shrinking(each: ComparedStructure) -> str:
-    """What to know where a rebuild allocates less than there is today."""
+    """Describe a rebuild that allocates less than today; empty if it does not."""
     today, initsize = each.running, each.wanted["INITSIZE"]
     if today is None or today.size_bytes is None or not isinstance(initsize, int):
         return ""
@@ -656,12 +656,12 @@ def _shrinking(each: ComparedStructure) -> str:
 
 
 def _about(each: ComparedStructure) -> str:
-    """What is in it today, in whole steps of the coupling facility."""
+    """Return the storage in use today, in storage increments of the coupling facility."""
     return format_size(round_up(each.in_use_bytes or 0, multiple=each.result.curve.increment_bytes))
 
 
 def _too_small(each: ComparedStructure) -> Finding:
-    """Why no command is given for a structure."""
+    """Explain why a structure gets no command."""
     today, most = each.running, each.wanted["SIZE"]
     message = (
         f"{each.result.cfrm_name} has {format_size(today.size_bytes or 0) if today else ''} and {each.today.usage_percent} % of it in use: about "
@@ -675,7 +675,7 @@ def _too_small(each: ComparedStructure) -> Finding:
 
 
 def _above_initsize(each: ComparedStructure) -> Finding | None:
-    """A rebuild that allocates more than INITSIZE, for what is in it."""
+    """Report a rebuild that must allocate more than INITSIZE to hold the data."""
     initsize = each.wanted["INITSIZE"]
     if each.is_too_small or not _waits(each) or each.in_use_bytes is None or not isinstance(initsize, int):
         return None
@@ -796,7 +796,7 @@ def _findings(
 def _not_given(
     running: Running, compared: Sequence[ComparedStructure], steps: Sequence[CommandStep]
 ) -> Iterator[Finding]:
-    """What no text speaks of: structures that may run nonetheless, and what is not compared at all."""
+    """Report structures that no text mentions, and objects that are not compared because no text shows them."""
     unknown = [each.result.cfrm_name for each in compared if not _is_known(each, running)]
     if unknown and running.knows_structures:
         one = len(unknown) == 1
@@ -832,7 +832,7 @@ def _not_given(
 
 
 def _admin_pools(result: PlanResult, running: Running) -> Iterator[Finding]:
-    """Check the entries and elements of CSQ_ADMIN that displays show: for the group, and for room."""
+    """Check the entries and elements of CSQ_ADMIN in displays: for the group, and for free space."""
     admin = next(each for each in result.structures if each.admin is not None)
     pools = running.admin_pools(admin.cfrm_name)
     need = admin_need(
@@ -847,7 +847,7 @@ def _admin_pools(result: PlanResult, running: Running) -> Iterator[Finding]:
 
 
 def _is_left_simplex(each: ComparedStructure) -> bool:
-    """Whether it is allocated once today where its policy has the system duplex it."""
+    """Return whether it has one instance today although its policy has DUPLEX(ENABLED)."""
     today = each.running
     if today is None or not today.is_allocated or today.is_duplexed or each.wanted["DUPLEX"] == "DISABLED":
         return False
@@ -855,7 +855,7 @@ def _is_left_simplex(each: ComparedStructure) -> bool:
 
 
 def _loses_its_place(each: ComparedStructure, running: Running) -> bool:
-    """Whether it is duplexed today and cannot be by the plan's PREFLIST."""
+    """Return whether it is duplexed today and the plan's PREFLIST leaves no room for a second instance."""
     if each.running is None or not each.running.is_duplexed or each.wanted["DUPLEX"] == "DISABLED":
         return False
     return not can_be_duplexed(_merged(each)["PREFLIST"])
@@ -931,18 +931,18 @@ def _text(comparison: Comparison) -> list[str]:
 
 
 _IN_TEXT: Final = {"UNSTATED_KEPT": "KEPT", "MQ_PROTECTION_CHANGES": "CHECK", "CFLEVEL_STAYS_LOWER": "CHECK"}
-"""Findings that the text repeats, and the word in front of each."""
+"""Findings that the text repeats, with the word before each."""
 _WHERE: Final[Mapping[StepKind, str]] = {
     "policy": "JOB IXCMIAPU",
     "setxcf": "MVS OPERATOR COMMAND",
     "job": "JOB IDCAMS AND CSQJUFMT",
     "mqsc": "MQSC",
 }
-"""Where a step is carried out: its heading."""
+"""The heading of a command: where to issue it."""
 
 
 def _lines_of(step: CommandStep) -> Iterator[str]:
-    """The command of a step in remarks, and the display that shows the state before it."""
+    """Return the command in remarks, after the display that shows the state before it."""
     if step.kind == "policy":
         yield from _instruction(f"DO: {step.command}")
     elif step.kind == "job":
@@ -956,7 +956,7 @@ def _lines_of(step: CommandStep) -> Iterator[str]:
 
 
 def _held(command: str) -> str:
-    """A line of a command in a remark: what is left without the first four characters can be issued."""
+    """Return a line of a command as a remark; without its first four characters it can be issued."""
     return f"*   {command}"
 
 
@@ -979,7 +979,7 @@ def _remark(text: str) -> list[str]:
 
 
 def _continued(command: str) -> list[str]:
-    """MQSC in lines of at most 72 columns, continued with +."""
+    """Return MQSC in lines of at most 72 columns, continued with +."""
     lines = textwrap.wrap(
         command, _MQSC_WIDTH - 2, subsequent_indent=" " * 7, break_long_words=False, break_on_hyphens=False
     )

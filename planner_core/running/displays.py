@@ -1,4 +1,4 @@
-"""Check what displays say of structures: sizes, thresholds and limits, with their lines; and what could not be read."""
+"""Check structures in displays: sizes, thresholds and limits; unreadable lines are findings, too."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from planner_core.units import format_size
 def lint_displays(
     text: str, *, queue_managers: int | None = None, cfcc_level: int | None = None
 ) -> tuple[list[LineFinding], int]:
-    """Findings on the displays of a text, and how many structures they show."""
+    """Return the findings on the displays of a text, and the number of structures they show."""
     text = without_commands(text)
     xcf, mq = read_xcf(text), read_mq(text)
     found: list[LineFinding] = []
@@ -68,7 +68,7 @@ def _structure(shown: StructureDisplay, cfcc_level: int | None) -> Iterator[Line
 
 
 def _admin_pools(xcf: XcfText, queue_managers: int | None) -> Iterator[LineFinding]:
-    """Entries and elements of administrative structures, in displays and in IXC585E."""
+    """Check entries and elements of administrative structures, in displays and in IXC585E."""
     shown = [
         (each.line, each.name, AdminPools.of(instance), each.full_threshold_percent)
         for each in xcf.structures

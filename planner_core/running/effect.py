@@ -1,4 +1,4 @@
-"""What the commands of a comparison do: the state of a group before, the state after each of them.
+"""Simulate the commands of a comparison: the state of a group before and after each command.
 
 A state is what z/OS and MQ hold: the policy in the couple data set, the active policy, what an allocated structure was
 allocated with, and MQ's objects. The rules, each with its source:
@@ -35,16 +35,16 @@ AT_ONCE: Final = frozenset({"ALLOWAUTOALT", "FULLTHRESHOLD", "DUPLEX"})
 
 @dataclass(frozen=True, slots=True)
 class StructureState:
-    """One structure: in the couple data set, in the active policy, and as it is allocated."""
+    """The settings of a structure in the couple data set, in the active policy, and as allocated."""
 
     policy: Mapping[str, Setting]
     active: Mapping[str, Setting]
     allocated_with: Mapping[str, Setting] | None = None
-    """None: it is not allocated."""
+    """None if it is not allocated."""
     size_bytes: int | None = None
     is_duplexed: bool = False
     in_use_bytes: int = 0
-    """What a copy of it must hold."""
+    """Storage that a copy of it must hold."""
 
     @property
     def pending(self) -> tuple[str, ...]:
@@ -64,7 +64,7 @@ class State:
 
 
 HELD: Final = ", but DUPLEX(ALLOWED) for "
-"""Behind an IXCMIAPU step, with names: what the policy says of them until they are rebuilt."""
+"""Appended to an IXCMIAPU command, with the names of structures that stay DUPLEX(ALLOWED) until they are rebuilt."""
 _FEWEST_TO_DUPLEX: Final = 2
 _SETXCF = re.compile(
     r"SETXCF (?P<verb>START|STOP),(?P<what>POLICY|ALTER|REBUILD)(?P<duplex>,DUPLEX)?(?:,(?P<rest>.*))?"
@@ -72,12 +72,12 @@ _SETXCF = re.compile(
 
 
 def apply(state: State, command: str, *, merged: Mapping[str, Mapping[str, Setting]]) -> State:
-    """The state after a command.
+    """Return the state after a command.
 
     Args:
         state: Before it.
         command: As a comparison writes it: IXCMIAPU, a SETXCF command, or MQSC.
-        merged: What the merged policy says of each structure; IXCMIAPU puts it into the couple data set.
+        merged: The settings of each structure in the merged policy; IXCMIAPU writes them to the couple data set.
     """
     if command.startswith("IXCMIAPU"):
         held = command.partition(HELD)[2].split(", ")
@@ -107,7 +107,7 @@ def _with_policy(
 
 
 def can_be_duplexed(preflist: Setting) -> bool:
-    """Whether PREFLIST leaves a place for a second copy; one that is not known is taken to."""
+    """Return whether PREFLIST leaves a place for a second copy; an unknown PREFLIST is assumed to."""
     return not isinstance(preflist, tuple) or not preflist or len(preflist) >= _FEWEST_TO_DUPLEX
 
 
@@ -132,10 +132,10 @@ def _changed(each: StructureState, command: re.Match[str], operands: Mapping[str
         starts = command["verb"] == "START" and each.active.get("DUPLEX") != "DISABLED"
         return replace(each, is_duplexed=starts and can_be_duplexed(each.active.get("PREFLIST")))
     if each.is_duplexed:
-        return each  # a duplexed structure is not rebuilt as it stands
+        return each  # XCF does not rebuild a duplexed structure
     initsize, most = each.active.get("INITSIZE"), each.active.get("SIZE")
     if isinstance(most, int) and each.in_use_bytes > most:
-        return each  # what is in it has no room
+        return each  # the rebuild fails, because the data do not fit
     size = max(initsize, each.in_use_bytes) if isinstance(initsize, int) else each.size_bytes
     return replace(each, allocated_with=each.active, size_bytes=size)
 
@@ -152,7 +152,7 @@ def _mqsc(state: State, command: str) -> State:
 
 
 def after_all(state: State, commands: Iterable[str], *, merged: Mapping[str, Mapping[str, Setting]]) -> State:
-    """The state after all commands, in their order."""
+    """Return the state after all commands."""
     for command in commands:
         state = apply(state, command, merged=merged)
     return state

@@ -1,7 +1,7 @@
-"""A plan document made from what runs: what displays and definitions say, and nothing that they do not say.
+"""Make a plan document from what runs: the values that displays and definitions show, and no others.
 
-No display tells how large messages are or what backlog must be held. Queues come along only where a size is given for
-all of them, with MAXDEPTH as their backlog where it limits them; the rest is told.
+No display shows message sizes or backlogs. Queues are included only if a message size is given for all of them, with
+MAXDEPTH as their backlog if it limits them; the others are reported.
 """
 
 from __future__ import annotations
@@ -28,16 +28,16 @@ from planner_core.wire import Answer, Hidden
 _ADMIN = re.compile(rf"(?P<qsg>[A-Z][A-Z0-9$#@]{{3}}){names.ADMIN_STRUCTURE}")
 _PAD: Final = "@"
 _NO_LIMIT: Final = limit("largest_maxdepth")
-"""MAXDEPTH of a queue that nothing was said of."""
+"""MAXDEPTH of a queue whose definition does not limit it."""
 _DEFAULT_LEVEL: Final = 25
-"""The highest CFCC level with published sizes, which are the largest; that it is written is told."""
+"""The highest CFCC level with published sizes, which are the largest; a finding reports that it is assumed."""
 _RULES: Final = (1, 2, 3)
 _OFF: Final = "64K"
 """The size of a rule that is off."""
 
 
 class NoGroup(PlannerError):
-    """What was given does not say which group the plan is for; the sentence says what to add."""
+    """The texts do not show which group the plan is for; the message names what to add."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,8 +59,8 @@ def plan_from(
     """Make a plan document from what runs.
 
     Args:
-        running: What was read.
-        qsg: The group; None: that of the CSQ_ADMIN structure, where there is one and only one.
+        running: The texts as read.
+        qsg: The group; None: that of the only CSQ_ADMIN structure.
         queue_managers: How many are defined to the group; None: those that DISPLAY GROUP lists.
         message_bytes: Message size for all queues [bytes]; None: queues are left out.
 
@@ -182,7 +182,7 @@ def _facility(each: Any) -> dict[str, Any]:  # noqa: ANN401 - FacilityDisplay, f
 
 
 def _settings(each: RunningStructure) -> dict[str, Any]:
-    """Sizes and placement, each as it is, so that the plan changes nothing that nobody asks it to."""
+    """Return sizes and placement as they are, so that the plan changes nothing until it is edited."""
     settings: Mapping[str, Setting] = each.settings or {}
     found: dict[str, Any] = {}
     for keyword, key in (("INITSIZE", "initsize"), ("SIZE", "size"), ("MINSIZE", "minsize")):
@@ -208,7 +208,7 @@ def _settings(each: RunningStructure) -> dict[str, Any]:
 
 
 def _object(known: MqObject | None) -> dict[str, Any]:
-    """What CFSTRUCT says."""
+    """Return the keys of a CFSTRUCT definition."""
     if known is None:
         return {}
     given = known.attributes
@@ -255,7 +255,7 @@ def _rules(given: Mapping[str, str]) -> Iterator[dict[str, Any]]:
 
 
 def _homeless(running: Running, known: Iterable[str]) -> dict[str, list[str]]:
-    """Queues by the structure that they lie on, where nothing was given of it."""
+    """Return queues on structures that no text describes, by structure."""
     homes = {*known, names.SYSTEM_STRUCTURE}
     found: dict[str, list[str]] = {}
     for each in running.queues.values():

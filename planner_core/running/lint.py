@@ -1,8 +1,8 @@
 """Check a text without a plan: a CFRM policy, MQSC definitions, displays; every finding with its line.
 
-Rules are those of the plan's own checks where they need no plan, and the syntax that IBM publishes. Ranges that are
-from memory are told as such. What needs a figure that only a plan has (a backlog, a CFCC level) is left out; a CFCC
-level and a number of queue managers may be given.
+The rules are the plan's own checks that need no plan, and the syntax that IBM publishes. Findings say which ranges are
+from memory. Rules that need a figure of a plan, such as a backlog, are left out; a CFCC level and a number of queue
+managers may be given.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ def lint(
         text: A policy, MQSC, displays, or several of them in one text.
         cfcc_level: CFCC level of the coupling facilities; None where it is not known.
         queue_managers: Queue managers defined to the group; None where it is not known.
-        qsg: Name of the group; None: those whose CSQ_ADMIN or CSQSYSAPPL the text names.
+        qsg: Name of the group; None: the groups whose CSQ_ADMIN or CSQSYSAPPL the text names.
 
     Raises:
         TextTooLong: It has more lines, words or structures than any legal text.

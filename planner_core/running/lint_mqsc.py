@@ -39,12 +39,15 @@ _RULES: Final = (1, 2, 3)
 _ALL_PERCENT: Final = 100
 _LARGEST_CFLEVEL: Final = 5
 _DEFAULT_CFLEVEL: Final = 3
-"""IBM MQ, DEFINE CFSTRUCT: CFLEVEL(3) where it is not said, up to release 9.2 at least."""
+"""IBM MQ, DEFINE CFSTRUCT: CFLEVEL(3) is the default, up to release 9.2 at least."""
 has_mqsc = has_commands
 
 
 def lint_mqsc(text: str, *, known: NamesInText | None = None) -> tuple[list[LineFinding], int]:
-    """Findings on the commands of a text, and how many structures they define; `known` are the names of the whole text."""
+    """Return the findings on the commands of a text, and the number of structures they define.
+
+    `known` are the names in the whole text.
+    """
     read = read_commands(text)
     found = [finding_at("MQSC_NOT_UNDERSTOOD", problem.message, problem.line) for problem in read.problems]
     structures = [command for command in read.commands if command.kind == "CFSTRUCT"]
@@ -89,7 +92,7 @@ def _structure(command: Command) -> Iterator[LineFinding]:
 
 
 def _named(name: str) -> str | None:
-    """The name, where it may stand as the structure of a finding."""
+    """Return the name if it can be the structure of a finding."""
     try:
         return names.cfstruct(name)
     except NameSyntax:
@@ -146,7 +149,7 @@ def _is_block(value: str) -> bool:
 
 
 def _levels(command: Command) -> Iterator[LineFinding]:
-    """What needs a CFLEVEL; an ALTER without one changes a structure whose level is not known here."""
+    """Check attributes that need a CFLEVEL; an ALTER without one changes a structure whose level is unknown here."""
     name = shown(command.name)
     level = _number(command, "CFLEVEL")
     if level is None:
@@ -199,7 +202,7 @@ def _offload(command: Command) -> Iterator[LineFinding]:
 
 
 def _covered(command: Command) -> Iterator[LineFinding]:
-    """Rules that never offload what another one does not offload before them; left-out ones have their defaults."""
+    """Report rules that never offload, because another rule offloads first; omitted rules have their defaults."""
     if command.verb == "ALTER" or not any(key.startswith("OFFLD") for key in command.attributes):
         return
     defaults = tables.table("offload_defaults").records()
@@ -258,7 +261,7 @@ def _queue(command: Command) -> Iterator[LineFinding]:
 
 
 def _shared(command: Command) -> Iterator[LineFinding]:
-    """Attributes that decide who reads a shared queue, and whether a queue with a structure is shared at all."""
+    """Check attributes that decide who reads a shared queue, and whether a queue with a structure is shared."""
     name, structure = shown(command.name), (command.value("CFSTRUCT") or "").strip()
     is_like = "LIKE" in command.attributes
     if command.value("QSGDISP") != "SHARED":
@@ -297,7 +300,7 @@ def _shared(command: Command) -> Iterator[LineFinding]:
 def _prefixes(
     structures: Sequence[Command], queues: Sequence[Command], known: NamesInText
 ) -> Iterator[LineFinding]:
-    """CFSTRUCT names that carry the group's name, each where it first appears."""
+    """Report CFSTRUCT names that begin with the group's name, each at its first line."""
     lines: dict[str, int] = {}
     for command in structures:
         lines.setdefault(command.name, command.line)

@@ -1,4 +1,4 @@
-"""Check CFRM policy statements, one by one, together, and by the groups of MQ that they are for."""
+"""Check CFRM policy statements: each alone, all together, and by queue-sharing group."""
 
 from __future__ import annotations
 
@@ -101,16 +101,16 @@ _ALL_PERCENT: Final = 100
 
 
 def has_policy(text: str) -> bool:
-    """Whether a text has anything of a CFRM policy in it."""
+    """Return whether a text contains parts of a CFRM policy."""
     return _LOOKS_LIKE.search(text) is not None
 
 
 def lint_policy(
     text: str, *, cfcc_level: int | None, queue_managers: int | None, is_mixed: bool = False
 ) -> tuple[list[LineFinding], int]:
-    """Findings on the policies of a text, and how many STRUCTURE statements it has.
+    """Return the findings on the policies of a text, and the number of STRUCTURE statements.
 
-    `is_mixed` says that other things stand in the text as well, so that what is no statement is not damage.
+    With `is_mixed`, the text has other contents, so text that is no statement is not damage.
     """
     return lint_read(
         read_policy_text(text), cfcc_level=cfcc_level, queue_managers=queue_managers, is_mixed=is_mixed
@@ -120,7 +120,7 @@ def lint_policy(
 def lint_read(
     read: PolicyText, *, cfcc_level: int | None, queue_managers: int | None, is_mixed: bool = False
 ) -> tuple[list[LineFinding], int]:
-    """Check policy text that was read already, as `lint_policy` does."""
+    """Check policy text that has been read, as `lint_policy` does."""
     hints = _Hints()
     found = [
         finding_at(DAMAGE[each.kind], _sentence(each.message, each.word, hints), line=each.line)
@@ -153,12 +153,12 @@ def lint_read(
 
 
 def sentence(message: str) -> str:
-    """A message with a capital letter."""
+    """Return a message that begins with a capital letter."""
     return message[0].upper() + message[1:]
 
 
 class _Hints:
-    """The known word that was probably meant, for the first misspellings of a text: a comparison costs much more than reading."""
+    """Suggest known words for the first misspellings of a text only: comparing costs much more than reading."""
 
     def __init__(self) -> None:
         self.left = _MOST_HINTS
@@ -184,7 +184,7 @@ def _sentence(message: str, word: str, hints: _Hints) -> str:
 
 
 def _name(statement: TextStatement) -> str:
-    """How a statement is called in a sentence."""
+    """Return the name of a statement for a sentence."""
     return f"{statement.verb} {shown(statement.one('NAME') or 'without a name')}"
 
 
@@ -196,7 +196,7 @@ def _structure_name(statement: TextStatement) -> str | None:
 
 
 def _records(read: PolicyText) -> Iterator[LineFinding]:
-    """Columns, remarks and letters."""
+    """Check columns, remarks and lower-case letters."""
     lower: int | None = None
     beyond: dict[int, str] = {}
     shifted = {piece.line for piece in read.pieces if piece.kind == "console"}
@@ -268,7 +268,7 @@ def _values(statement: TextStatement) -> Iterator[LineFinding]:
 
 
 def _between(read: PolicyText, statement: TextStatement) -> Iterator[LineFinding]:
-    """Commas that part no names, and quotes: what stands between the parentheses and is no value."""
+    """Check superfluous commas and quotes between parentheses."""
     name = _structure_name(statement)
     for parameter in statement.parameters:
         before: Piece | None = None
@@ -291,7 +291,7 @@ def _between(read: PolicyText, statement: TextStatement) -> Iterator[LineFinding
 
 
 def _value(statement: TextStatement, parameter: Parameter) -> Iterator[tuple[str, str]]:
-    """What is wrong with the values of one keyword: code, and the rest of the sentence."""
+    """Return the error in the values of a keyword: its code, and the rest of the sentence."""
     keyword, values = parameter.keyword, parameter.values
     invalid = "POLICY_VALUE_INVALID"
     if keyword in _LISTS:
@@ -352,7 +352,7 @@ _NAME_RULES: Final[Mapping[str, Callable[[str], str]]] = {
 
 
 _MOST_NAMES: Final = 100
-"""Names of one list that are checked and shown. A list that is longer is an error as a whole."""
+"""Names of one list that are checked and shown. A longer list is an error as a whole."""
 
 
 def _list(statement: TextStatement, parameter: Parameter) -> Iterator[tuple[str, str]]:
@@ -401,14 +401,14 @@ def _duplex(values: Sequence[str]) -> Iterator[tuple[str, str]]:
 
 
 def _size(parameter: Parameter | None) -> int | None:
-    """A size that a policy can state [bytes]; of one that is not written so, POLICY_VALUE_INVALID says all there is to say."""
+    """Return a size that a policy can state [bytes]; None for others, which POLICY_VALUE_INVALID reports."""
     if parameter is None or not _WHOLE_SIZE.fullmatch("".join(parameter.values)):
         return None
     return size_of(parameter)
 
 
 def _structure(statement: TextStatement) -> Iterator[LineFinding]:
-    """Sizes and thresholds of one structure against one another and against the limits."""
+    """Check the sizes and thresholds of a structure against each other and against the limits."""
     name = statement.one("NAME") or ""
     size, initsize, minsize = (_size(statement.get(key)) for key in ("SIZE", "INITSIZE", "MINSIZE"))
 
@@ -460,7 +460,7 @@ _NOT_IF_ASYNC: Final[Mapping[str, str]] = {
 
 
 def _asynchronous(statement: TextStatement, groups: Sequence[str]) -> Iterator[LineFinding]:
-    """Asynchronous duplexing is for lock structures: MQ's are none, and of others only the name may tell."""
+    """Report asynchronous duplexing of list structures: it is for lock structures, and only the name shows which it is."""
     parameter, name = statement.get("DUPLEX"), statement.one("NAME") or ""
     mode = next((value for value in parameter.values if value in _NOT_IF_ASYNC), None) if parameter else None
     if parameter is None or mode is None:
@@ -477,7 +477,7 @@ def _asynchronous(statement: TextStatement, groups: Sequence[str]) -> Iterator[L
 
 
 def _scm_level(statement: TextStatement, cfcc_level: int | None) -> Iterator[LineFinding]:
-    """Storage-class memory at a level that no longer has it."""
+    """Report storage-class memory at a level that no longer has it."""
     parameter = statement.get("SCMMAXSIZE")
     if parameter is None or cfcc_level is None or not has_no_scm(cfcc_level) or not size_of(parameter):
         return
@@ -486,7 +486,7 @@ def _scm_level(statement: TextStatement, cfcc_level: int | None) -> Iterator[Lin
 
 
 def _named_twice(statement: TextStatement, groups: Sequence[str]) -> Iterator[LineFinding]:
-    """A structure of MQ whose CFSTRUCT name begins with the name of the group again."""
+    """Report a structure whose CFSTRUCT name begins with the name of the group again."""
     name = statement.one("NAME") or ""
     for group in groups:
         if name.startswith(group * 2) and _APPLICATION.fullmatch(name[len(group) :]):
@@ -504,7 +504,7 @@ def _named_twice(statement: TextStatement, groups: Sequence[str]) -> Iterator[Li
 
 
 def _together(policy: PolicyDefinition) -> Iterator[LineFinding]:
-    """Names that stand twice, and coupling facilities that nothing defines."""
+    """Report duplicate names, and coupling facilities that are not defined."""
     for kind in (policy.facilities, policy.structures):
         seen: dict[str, int] = {}
         for statement in kind:
@@ -549,7 +549,7 @@ _OF_GROUP = re.compile(rf"{names.ADMIN_STRUCTURE}|[A-Z][A-Z0-9]{{0,11}}")
 
 
 def _group_names(policy: PolicyDefinition) -> tuple[str, ...]:
-    """The groups of a policy, each as four characters: those with CSQ_ADMIN or CSQSYSAPPL."""
+    """Return the groups of a policy, each as four characters: they have CSQ_ADMIN or CSQSYSAPPL."""
     found = (
         match["qsg"]
         for statement in policy.structures
@@ -562,7 +562,7 @@ def _group_names(policy: PolicyDefinition) -> tuple[str, ...]:
 def _groups(
     policy: PolicyDefinition, *, cfcc_level: int | None, queue_managers: int | None
 ) -> Iterator[LineFinding]:
-    """What MQ asks of the structures of each queue-sharing group that the names tell."""
+    """Check MQ's requirements for the structures of each queue-sharing group."""
     by_name = {statement.one("NAME") or "": statement for statement in policy.structures}
     admins = {match["qsg"]: by_name[name] for name in by_name if (match := _ADMIN.fullmatch(name))}
     systems = {match["qsg"]: by_name[name] for name in by_name if (match := _SYSTEM.fullmatch(name))}
@@ -587,7 +587,7 @@ def _groups(
 
 
 def _given(statement: TextStatement) -> tuple[int | None, int]:
-    """The initial size that a statement gives, and the line that says so."""
+    """Return the initial size of a statement, and its line."""
     for keyword in ("INITSIZE", "SIZE"):
         parameter = statement.get(keyword)
         if parameter is not None:
@@ -596,13 +596,13 @@ def _given(statement: TextStatement) -> tuple[int | None, int]:
 
 
 _OLDEST_LEVEL: Final = 14
-"""Sizes only grow with the level: what is too small at that of Table 1 is too small everywhere."""
+"""Sizes only grow with the level: a size too small at the level of Table 1 is too small at all levels."""
 
 
 def _admin_size(
     statement: TextStatement, cfcc_level: int | None, queue_managers: int | None
 ) -> Iterator[LineFinding]:
-    """CSQ_ADMIN against the published minimum; where level or number are not given, against the smallest there is."""
+    """Check CSQ_ADMIN against the published minimum; without a level or number of queue managers, the smallest one."""
     given, line = _given(statement)
     if stated(statement, "ALLOWAUTOALT") is True:
         given = size_of(statement.get("SIZE"))

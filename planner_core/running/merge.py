@@ -1,9 +1,9 @@
-"""A plan put into a whole policy: the values it changes are changed, everything else stays, to the byte.
+"""Merge a plan into a complete policy: its values change, everything else stays, to the byte.
 
-A value that says the same in another way (`512M` for `524288`, an absent keyword whose default is meant) is left as it
-is written. Values are changed between their parentheses; a keyword that is missing goes on a line of its own below the
-last one of its statement, a structure that is missing below the last one of the policy. A line that would grow beyond
-column 71 is broken, and sequence numbers stay in their columns.
+An equal value in another notation (`512M` for `524288`, or an absent keyword with the same default) stays as it is.
+Values change between their parentheses. A missing keyword is added on its own line below the last keyword of its
+statement, a missing structure below the last one of the policy. A line that would grow beyond column 71 is broken, and
+sequence numbers stay in their columns.
 """
 
 from __future__ import annotations
@@ -60,11 +60,11 @@ from planner_core.wire import Answer, Hidden
 
 DUPLEX_SITES: Final[tuple[str, ...]] = get_args(DuplexSite)
 LARGEST_POLICY_CHARACTERS: Final = 4_000_000
-"""Some 50 000 records; a policy of 2 048 structures with ten lines each has 20 000."""
+"""About 50 000 records; a policy of 2 048 structures with ten lines each has 20 000."""
 
 
 class MergeRefused(PlannerError):
-    """The plan cannot be put into this text; `line_findings` say why, with their lines."""
+    """The plan cannot be merged into this text; `line_findings` are the reasons."""
 
     def __init__(self, message: str, line_findings: tuple[LineFinding, ...] = ()) -> None:
         """Keep the findings; the sentence shows the first few."""
@@ -107,14 +107,14 @@ def merge(
     policy_name: str | None = None,
     running: Running | None = None,
 ) -> MergedPolicy:
-    """Put the structures of a plan into a policy.
+    """Merge the structures of a plan into a policy.
 
     Args:
-        text: The whole policy, a job around it or not.
+        text: The complete policy, with or without its job.
         result: The plan.
-        unstated: What holds for keywords that the document does not state.
-        policy_name: Which policy, where the text has several; None: the one that the plan names.
-        running: Displays of what runs, where they were given: sizes and use that a smaller structure is compared with.
+        unstated: Whether the plan or the policy decides keywords that the document does not state.
+        policy_name: The policy to use if the text has several; None: the one that the plan names.
+        running: Displays, if any: sizes and use that a smaller structure is compared with.
 
     Raises:
         OutputRefused: The plan has errors, or a structure finds no place with what the policy keeps.
@@ -157,7 +157,7 @@ def merge(
 
 
 def _check_places(policy: PolicyDefinition, result: PlanResult, unstated: Unstated) -> tuple[Finding, ...]:
-    """Place the structures by the merged policy; what the policy keeps may leave one without a place."""
+    """Place the structures by the merged policy; settings that the policy keeps may leave one without a place."""
     says: dict[str, dict[str, Setting]] = {}
     structures: list[StructureResult] = []
     for structure in result.structures:
@@ -186,13 +186,13 @@ def _site(parameter: Parameter | None) -> str | None:
 def merge_errors(
     text: str, result: PlanResult, *, unstated: Unstated, policy_name: str | None = None
 ) -> tuple[Finding, ...]:
-    """Return the errors of the policy that a merge gives; a text that cannot be merged counts with its damage.
+    """Return the errors of the merged policy, or the damage of a text that cannot be merged.
 
     Args:
-        text: Text with a policy; displays and MQSC may be in it as well.
+        text: Text with a policy; it may also contain displays and MQSC.
         result: The plan.
-        unstated: What holds for keywords that the document does not state.
-        policy_name: Which policy, where the text has several.
+        unstated: Whether the plan or the policy decides keywords that the document does not state.
+        policy_name: The policy to use if the text has several.
 
     Raises:
         OutputRefused: The plan has errors, or a structure finds no place with what the policy keeps.
@@ -226,7 +226,7 @@ def check_length(text: str) -> None:
 
 
 def difference(before: str, after: str, *, old: str = "current policy", new: str = "merged policy") -> str:
-    """The difference of two texts, as `diff -u` writes it; empty where there is none."""
+    """Return the difference of two texts as `diff -u` writes it; empty if there is none."""
     lines = difflib.unified_diff(
         before.splitlines(keepends=True), after.splitlines(keepends=True), fromfile=old, tofile=new
     )
@@ -257,7 +257,7 @@ def _chosen(read: PolicyText, result: PlanResult, policy_name: str | None) -> Po
 
 
 _HARMLESS: Final = frozenset({"unexpected"})
-"""Page headings of a report and the like: passed over, and told."""
+"""Page headings of a report, for example: skipped, and reported."""
 
 
 def _refuse_damage(read: PolicyText, policy: PolicyDefinition, result: PlanResult) -> None:
@@ -319,7 +319,7 @@ def _change_structure(
 
 
 def _placed(change: PolicyChange, again: PolicyText, statement: TextStatement | None) -> PolicyChange:
-    """The change with its line in the merged text."""
+    """Return the change with its line in the merged text."""
     if statement is None:
         return change
     parameter = statement.get(change.keyword) if change.keyword else None
@@ -334,7 +334,7 @@ def _findings(
     result: PlanResult,
     told: Sequence[PolicyChange],
 ) -> Iterator[LineFinding]:
-    """What to know about the merged text: what was passed over, what defaults decided, what is wrong in it now."""
+    """Report skipped text, values changed by default, and errors of the merged text."""
     if policy.definition is None:
         message = (
             "The text has no DEFINE POLICY: it is a fragment. DEFINE POLICY with REPLACE(YES) replaces the whole policy, "
@@ -389,7 +389,7 @@ class _Edit:
     end: int
     text: str
     is_statement: bool = False
-    """A statement that is added: behind the keywords that are added at the same place."""
+    """Whether it adds a statement; it follows the keywords added at the same place."""
 
 
 @dataclass(slots=True)
@@ -398,13 +398,13 @@ class _Line:
     end: str
     edits: list[_Edit] = field(default_factory=list)
     below: list[str] = field(default_factory=list)
-    """Keywords to put below it: they belong to the statement that ends in this line."""
+    """Keywords to add below: they belong to the statement that ends in this line."""
     statements_below: list[str] = field(default_factory=list)
-    """Statements to put below those."""
+    """Statements to add below the keywords."""
 
 
 class _Editing:
-    """A text, and what is to be changed in it, line by line."""
+    """A text with pending edits, line by line."""
 
     def __init__(self, text: str, read: PolicyText) -> None:
         self.pieces = read.pieces
@@ -413,12 +413,12 @@ class _Editing:
         self.newline = max(dict.fromkeys(ends), key=ends.count) if ends else "\n"
 
     def values(self, parameter: Parameter) -> str:
-        """What stands between the parentheses, without remarks, in one line."""
+        """Return the text between the parentheses, without remarks, in one line."""
         inside = self.pieces[parameter.opening + 1 : parameter.closing]
         return " ".join("".join(" " if p.kind in _NO_VALUE else p.text for p in inside).split())
 
     def remark_behind(self, parameter: Parameter) -> str | None:
-        """The remark behind a parameter on its line, if there is one before the next keyword."""
+        """Return the remark behind a parameter on its line, if it precedes the next keyword."""
         for piece in self.pieces[parameter.closing + 1 :]:
             if piece.kind == "remark":
                 return piece.text
@@ -427,7 +427,7 @@ class _Editing:
         return None
 
     def change_value(self, parameter: Parameter, after: str, *, keeps_rest: bool) -> None:
-        """Put another value where the first one stands; others go, unless the rest are options of it."""
+        """Replace the first value; drop the others unless they are options of it."""
         if not parameter.words:
             self._insert_behind(parameter.opening, after)
             return
@@ -437,7 +437,7 @@ class _Editing:
             self._drop(rest)
 
     def change_list(self, parameter: Parameter, names: Sequence[str]) -> None:
-        """Put other names where names stand; what is between them stays."""
+        """Replace the names of a list; the text between them stays."""
         words = parameter.words
         for place, name in zip(words, names, strict=False):
             if unquoted(self.pieces[place].text).upper() != name:
@@ -469,7 +469,7 @@ class _Editing:
         below.statements_below += made
 
     def text(self) -> str:
-        """The text with all changes."""
+        """Return the text with all changes."""
         parts: list[str] = []
         for line in self.lines:
             made = [*_edited(line), *line.below, *line.statements_below]
@@ -479,7 +479,7 @@ class _Editing:
         return "".join(parts)
 
     def _line_below(self, place: int) -> _Line | None:
-        """The line below which something can be written that follows this piece; None where more follows on it."""
+        """Return the line below which text after this piece can be added; None if more text follows on the line."""
         line = self._end_line(place)
         for piece in self.pieces[place + 1 :]:
             if piece.line > line:
@@ -496,7 +496,7 @@ class _Editing:
         return self.pieces[place].line
 
     def _indent(self, statement: TextStatement) -> int:
-        """How far keywords of a statement stand from the margin."""
+        """Return the indentation of a statement's keywords."""
         own_lines = [
             parameter
             for parameter in statement.parameters
@@ -516,7 +516,7 @@ class _Editing:
         self.lines[piece.line - 1].edits.append(_Edit(at, at, text))
 
     def _add_inside(self, place: int, made: Sequence[str]) -> None:
-        """Write a statement where another one follows on the same line; several of them below one another."""
+        """Write a statement before another one on the same line; several are written below each other."""
         piece = self.pieces[place]
         at = piece.column - 1 + len(piece.text)
         edits = self.lines[piece.line - 1].edits
@@ -528,7 +528,7 @@ class _Editing:
             there.text += text
 
     def _drop(self, places: Iterable[int]) -> None:
-        """Take words out, each with the comma and the blanks before it, as far as they stand on its line."""
+        """Remove words, each with the comma and the blanks before it on its line."""
         for place in places:
             self._replace(place, "")
             before = place - 1
@@ -551,7 +551,7 @@ _LINE_ENDS: Final = ("\r\n", "\n", "\r", "\x85", "\u2028", "\u2029")
 
 
 def _physical_lines(text: str) -> Iterator[str]:
-    """The lines of a text as the reader counts them, with their ends; a last one without an end may be empty."""
+    """Yield the lines of a text as the reader counts them, with their ends; a last one without an end may be empty."""
     start = at = 0
     while at < len(text):
         if text[at] in "\n\r\x85\u2028\u2029":
@@ -577,13 +577,13 @@ def _has_line_end(text: str) -> bool:
 
 
 def _fitting(text: str, *, indent: int) -> list[str]:
-    """A keyword as lines that end within column 71."""
+    """Return a keyword as lines that end within column 71."""
     indent = max(1, min(indent, LAST_COLUMN - len(text)))
     return _broken(" " * indent + text)
 
 
 def _edited(line: _Line) -> list[str]:
-    """A line with its edits; two where it would not fit into one."""
+    """Return an edited line; two lines if it does not fit into one."""
     if not line.edits:
         return [line.text]
     tail = line.text[SEQUENCE_AT:]
@@ -603,7 +603,7 @@ def _edited(line: _Line) -> list[str]:
 
 
 def _broken(text: str) -> list[str]:
-    """A line in parts that end within column 71, as far as there are places to break it."""
+    """Break a line into parts that end within column 71, if it has places to break."""
     lead = len(text) - len(text.lstrip())
     if text.split(maxsplit=1)[0].upper() in VERBS:
         lead += _STEP
@@ -619,7 +619,7 @@ def _broken(text: str) -> list[str]:
 
 
 def _break(text: str) -> int | None:
-    """The last place where a line can be broken so that its first part fits: before a word or remark, behind a comma."""
+    """Return the last place to break a line so that its first part fits: before a word or remark, behind a comma."""
     best: int | None = None
     first = True
     offset = 0

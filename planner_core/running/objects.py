@@ -1,4 +1,4 @@
-"""MQ's objects today and planned: what differs, and the commands that change it in an order that is safe after each one.
+"""Differences of MQ objects, and the commands that remove them in an order that is safe after each command.
 
 ALTER CFSTRUCT leaves attributes that it does not name as they are, but an ALTER that raises a structure to CFLEVEL(5)
 gives it CFCONLOS(TERMINATE) (published), and OFFLOAD(DB2) with all rules off (assumed): not the defaults of DEFINE. So an
@@ -51,11 +51,11 @@ from planner_core.texts.mqsc.render import mqsc
 _OF_DATA_SETS: Final = ("DSGROUP", "DSBLOCK")
 _OFFLOAD: Final = ("OFFLOAD", *OFFLOAD_RULES, *_OF_DATA_SETS)
 _STATED_TOGETHER: Final = frozenset({*_OFFLOAD, "CFCONLOS", "RECAUTO"})
-"""What an ALTER states that raises the level or changes offload."""
+"""Attributes of an ALTER that raises the level or changes offload."""
 _OF_LOSS: Final = frozenset({"CFCONLOS", "RECAUTO"})
 """Attributes that displays show below CFLEVEL(5), too."""
 _IN_USE: Final = frozenset({"SMDS", "BOTH"})
-"""OFFLDUSE where messages are in shared message data sets."""
+"""OFFLDUSE if messages are in shared message data sets."""
 _MAY_NEED_QUOTES: Final = frozenset({"DSGROUP", "BOQNAME"})
 _ASSUMED: Final = tables.source("project", "When a change takes effect")
 
@@ -68,13 +68,13 @@ class WantedObject:
     name: str
     settings: Attributes
     unstated: frozenset[str]
-    """Attributes that the plan does not state: what runs stays as it is."""
+    """Attributes that the plan does not state: the running values stay."""
     pointer: str = ""
     """The JSON pointer of the structure or queue in the document."""
     kept: Mapping[str, str] = field(default_factory=dict)
-    """What the plan was calculated with, by attribute, where today's value is another and stays."""
+    """Values that the plan was calculated with, by attribute, if today's value differs and stays."""
     out_of_place: tuple[str, ...] = ()
-    """Attributes that the plan states, and that the CFLEVEL that stays does not have."""
+    """Attributes that the plan states and the CFLEVEL that stays does not support."""
 
     @property
     def layer(self) -> Layer:
@@ -83,14 +83,14 @@ class WantedObject:
 
     @property
     def structure(self) -> str | None:
-        """The CFSTRUCT that it is, or that it is on."""
+        """The CFSTRUCT itself, or the CFSTRUCT of the queue."""
         return self.name if self.kind == "CFSTRUCT" else self.settings.get("CFSTRUCT")
 
 
 def wanted_objects(
     result: PlanResult, unstated: Unstated = DEFAULT_UNSTATED
 ) -> Mapping[str, Sequence[WantedObject]]:
-    """The MQ objects of the plan by kind, read from the very MQSC that it gives."""
+    """Return the MQ objects of the plan by kind, read from its own MQSC."""
     fields: dict[tuple[str, str], tuple[str, frozenset[str]]] = {}
     for number, structure in enumerate(result.document.structures):
         pointer = f"/structures/{number}"
@@ -110,9 +110,9 @@ def wanted_objects(
 
 
 def over_today(wanted: WantedObject, running: Running) -> WantedObject:
-    """The object as it will be: what the plan does not state keeps today's value.
+    """Return the object as it will be: attributes that the plan does not state keep today's value.
 
-    An attribute that no text shows is left out of it, so that no command changes it.
+    An attribute that no text shows is omitted, so no command changes it.
     """
     objects = running.cfstructs if wanted.kind == "CFSTRUCT" else running.queues
     today = objects.get(wanted.name)
@@ -147,7 +147,7 @@ def over_today(wanted: WantedObject, running: Running) -> WantedObject:
 
 
 def running_attributes(today: MqObject) -> Attributes:
-    """What is known of an object today: below CFLEVEL(5) a CFSTRUCT has no offload, whatever a display shows."""
+    """Return the attributes of an object today; below CFLEVEL(5) a CFSTRUCT has no offload, whatever a display shows."""
     if has_level_5(today.attributes) is False:
         return {
             key: value
@@ -163,7 +163,7 @@ def running_attributes(today: MqObject) -> Attributes:
 def object_differences(
     wanted: WantedObject, today: MqObject | None, running: Running
 ) -> Iterator[RunningDifference]:
-    """What differs between an object today and planned; all of it where the object is not there."""
+    """Yield the attributes that differ from the plan; all of them if the object does not exist."""
     has = running_attributes(today) if today else {}
     reference = "mq_cfstruct" if wanted.layer == "cfstruct" else "mq_qlocal"
     for key, value in wanted.settings.items():
@@ -181,7 +181,7 @@ def object_differences(
 def queue_differences(
     wanted: WantedObject, today: MqObject | None, running: Running
 ) -> Iterator[QueueDifference]:
-    """The differences of a queue, with its name."""
+    """Yield the differences of a queue."""
     for each in object_differences(wanted, today, running):
         members = {member.name: getattr(each, member.name) for member in fields(each)}
         yield QueueDifference(**members, queue=wanted.name)
@@ -214,14 +214,14 @@ def _effect(
 
 
 def _data_sets_in_use(today: MqObject, running: Running) -> bool:
-    """Whether queue managers may have the shared message data sets of a structure open."""
+    """Return whether queue managers may have the shared message data sets of a structure open."""
     if has_level_5(today.attributes) is False:
         return False
     return today.attributes.get("OFFLOAD") != "DB2" or running.offload_use.get(today.name) in _IN_USE
 
 
 def _raises(wanted: WantedObject, today: MqObject) -> bool:
-    """Whether the plan brings a structure to CFLEVEL(5) that is below it, or may be."""
+    """Return whether the plan raises a structure to CFLEVEL(5) that is, or may be, below it."""
     is_structure = wanted.layer == "cfstruct"
     return is_structure and bool(has_level_5(wanted.settings)) and not has_level_5(today.attributes)
 
@@ -230,7 +230,7 @@ def _raises(wanted: WantedObject, today: MqObject) -> bool:
 
 
 def object_steps(wanted: Sequence[WantedObject], running: Running) -> Iterator[CommandStep]:
-    """The commands for all objects of one kind, in order."""
+    """Yield the commands for all objects of one kind, in order."""
     is_formatted = False
     for each in wanted:
         objects = running.cfstructs if each.kind == "CFSTRUCT" else running.queues
@@ -251,7 +251,7 @@ def object_steps(wanted: Sequence[WantedObject], running: Running) -> Iterator[C
 
 
 def _steps(wanted: WantedObject, today: MqObject | None, running: Running) -> Iterator[CommandStep]:
-    """DEFINE what is not there, ALTER what differs; what needs an outage is a command of its own."""
+    """DEFINE missing objects, ALTER others; changes that need an outage are separate commands."""
     head = f"{wanted.kind}({mqsc_value(wanted.name)})"
     if today is None:
         yield from _data_sets(wanted)
@@ -278,7 +278,7 @@ def _steps(wanted: WantedObject, today: MqObject | None, running: Running) -> It
 
 
 def _moved(wanted: WantedObject, today: MqObject) -> Iterator[CommandStep]:
-    """A queue on another structure: MQ does not let ALTER change CFSTRUCT of a shared queue."""
+    """Move a queue to another structure: ALTER cannot change CFSTRUCT of a shared queue."""
     source = _source("mq_alter_queues", "CFSTRUCT")
     why = (
         f"CFSTRUCT {today.attributes.get('CFSTRUCT')} becomes {wanted.structure}, which ALTER cannot change for a shared queue. Close the queue, "
@@ -311,7 +311,7 @@ _CARRIED_OVER: Final = (
 def _together(
     wanted: WantedObject, today: MqObject, keys: set[str], *, leave_out: set[str] | frozenset[str]
 ) -> Attributes:
-    """The attributes of an ALTER: what differs, and with offload or a raised level all that belongs to it."""
+    """Return the attributes of an ALTER: those that differ, and with offload or a raised level all related ones."""
     is_whole = wanted.layer == "cfstruct" and bool(has_level_5(wanted.settings))
     if is_whole and (keys & set(_OFFLOAD) or _raises(wanted, today)):
         keys = {*keys, *_STATED_TOGETHER} - leave_out
@@ -379,7 +379,7 @@ def _needs_data_sets(wanted: WantedObject, today: MqObject, keys: set[str]) -> b
 
 
 def _data_sets(wanted: WantedObject) -> Iterator[CommandStep]:
-    """The job that must have run before a structure offloads to data sets."""
+    """Yield the job that must run before a structure offloads to data sets."""
     group = wanted.settings.get("DSGROUP")
     if wanted.settings.get("OFFLOAD") != "SMDS" or not group:
         return
@@ -396,7 +396,7 @@ def _data_sets(wanted: WantedObject) -> Iterator[CommandStep]:
 
 
 def lacks_data_sets(wanted: WantedObject, today: MqObject | None, running: Running) -> bool:
-    """Whether an ALTER would set OFFLOAD(SMDS) without DSGROUP, which MQ refuses: no command is given."""
+    """Return whether an ALTER would set OFFLOAD(SMDS) without DSGROUP, which MQ rejects."""
     if today is None or wanted.settings.get("OFFLOAD") != "SMDS" or wanted.settings.get("DSGROUP"):
         return False
     keys = {each.keyword for each in object_differences(wanted, today, running)}
@@ -404,11 +404,11 @@ def lacks_data_sets(wanted: WantedObject, today: MqObject | None, running: Runni
 
 
 def object_findings(structure: str, wanted: Sequence[WantedObject], running: Running) -> Iterator[Finding]:
-    """What to know of the CFSTRUCT and the queues of one structure.
+    """Yield the findings on the CFSTRUCT and the queues of a structure.
 
     Args:
-        structure: Its name without the group's.
-        wanted: Its objects, as `over_today` gives them.
+        structure: Its CFSTRUCT name.
+        wanted: Its objects, from `over_today`.
         running: What runs.
     """
     kept_queues: list[WantedObject] = []
@@ -452,7 +452,7 @@ def _serious_changes(structure: str, wanted: WantedObject, today: MqObject) -> I
 
 
 def without_dsgroup(wanted: WantedObject) -> Finding:
-    """Why no ALTER is given for a structure."""
+    """Explain why a structure gets no ALTER."""
     message = (
         f"CFSTRUCT({wanted.name}) would get OFFLOAD(SMDS) without DSGROUP, which MQ rejects: no ALTER is generated for it. "
         "State offload.dsgroup in the plan, or choose another offload method."
@@ -494,7 +494,7 @@ def _kept(structure: str, objects: Sequence[WantedObject]) -> Finding:
 
 
 def cfconlos_steps(result: PlanResult, running: Running) -> Iterator[CommandStep]:
-    """CFCONLOS of each queue manager that has another than planned."""
+    """Yield an ALTER for each queue manager whose CFCONLOS differs from the plan."""
     planned = result.document.cfconlos
     for name, has in running.cfconlos.items():
         if planned is not None and has != planned:

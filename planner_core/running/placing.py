@@ -1,4 +1,4 @@
-"""The plan as the merged policy has it, placed again: what the policy keeps decides where structures go."""
+"""Place the plan again with the merged policy, whose kept settings decide where structures are allocated."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ def as_merged(structure: StructureResult, merged: Mapping[str, Setting], site: s
     """Return a structure of the plan with the placement that the merged policy gives it.
 
     Args:
-        structure: Of the plan.
-        merged: Its settings in the merged policy: the plan's, and what the policy keeps.
+        structure: The planned structure.
+        merged: Its settings in the merged policy.
         site: The site in DUPLEX of the policy; a site that the plan states comes first.
     """
     placement = structure.placement
@@ -50,7 +50,7 @@ def check_merged_places(result: PlanResult, structures: Sequence[StructureResult
 
     Args:
         result: The plan.
-        structures: All of its structures, as `as_merged` gives them.
+        structures: All of its structures, from `as_merged`.
     """
     if tuple(structures) == result.structures:
         return ()
@@ -74,12 +74,12 @@ def _found(document: PlanDocument, structures: Sequence[StructureResult]) -> Ite
 def errors_with_kept(
     found: Sequence[Finding], result: PlanResult, says: Mapping[str, Mapping[str, Setting]]
 ) -> tuple[Finding, ...]:
-    """Return the errors, each structure's followed by what its policy keeps: the plan alone has no such error.
+    """Return the errors, followed by the settings that the policy keeps: the plan alone has no such error.
 
     Args:
         found: Findings on the merged policy.
         result: The plan.
-        says: For each CFRM name, what the merged policy says for the plan's keywords.
+        says: Settings in the merged policy by CFRM name, for the plan's keywords.
     """
     errors = [each for each in found if each.severity == "error"]
     at_fault = {each.structure for each in errors}

@@ -1,4 +1,4 @@
-"""What a policy says of its structures, in one measure with what a plan says: sizes in bytes, defaults filled in.
+"""Settings of structures in a policy, in plan units: sizes in bytes, defaults filled in.
 
 Defaults of absent keywords: ALLOWAUTOALT(NO) and FULLTHRESHOLD(80), z/OS MVS Setting Up a Sysplex, Updating the CFRM
 policy; INITSIZE is SIZE, CFRM policy specification; DUPLEX(DISABLED) is from memory of the same manual.
@@ -36,16 +36,16 @@ SETTINGS: Final = (
     "PREFLIST",
     "ENFORCEORDER",
 )
-"""What a plan says of a structure, in the order in which it is written."""
+"""Keywords of a structure that a plan sets, in the order in which they are written."""
 DEFAULT_FULLTHRESHOLD: Final = 80
-"""What a structure has whose statement says nothing (docs/explanation/assumptions.md, Ranges of CFRM keywords: published)."""
+"""The default of a statement without the keyword (docs/explanation/assumptions.md, Ranges of CFRM keywords: published)."""
 _YES_NO: Final = {"YES": True, "NO": False}
 _PERCENTAGE = re.compile(r"[0-9]{1,3}", re.ASCII)
 
 
 @dataclass(frozen=True, slots=True)
 class PolicyDefinition:
-    """One DEFINE POLICY and what follows it; a text without one is a fragment, with `definition` None."""
+    """DEFINE POLICY and its statements; a text without one is a fragment, with `definition` None."""
 
     definition: TextStatement | None
     facilities: tuple[TextStatement, ...]
@@ -55,16 +55,16 @@ class PolicyDefinition:
 
     @property
     def name(self) -> str | None:
-        """The name of the policy; None of a fragment, or where NAME cannot be read."""
+        """The name of the policy; None for a fragment, or if NAME cannot be read."""
         return self.definition.one("NAME") if self.definition else None
 
     def structure(self, name: str) -> tuple[TextStatement, ...]:
-        """All STRUCTURE statements of that name; more than one is damage."""
+        """Return all STRUCTURE statements of that name; more than one is damage."""
         return tuple(each for each in self.structures if each.one("NAME") == name)
 
 
 def policies(read: PolicyText) -> tuple[PolicyDefinition, ...]:
-    """The policies of a text, in order; CF and STRUCTURE statements before any DEFINE POLICY are a fragment."""
+    """Return the policies of a text, in order; CF and STRUCTURE statements before any DEFINE POLICY are a fragment."""
     groups: list[tuple[TextStatement | None, list[TextStatement]]] = []
     for statement in read.statements:
         if statement.verb == "DEFINE POLICY":
@@ -85,7 +85,7 @@ def policies(read: PolicyText) -> tuple[PolicyDefinition, ...]:
 
 
 def size_of(parameter: Parameter | None) -> int | None:
-    """The size that a parameter states [bytes]; None where it is absent or no size."""
+    """Return the size that a parameter states [bytes]; None if it is absent or not a size."""
     if parameter is None:
         return None
     try:
@@ -95,7 +95,7 @@ def size_of(parameter: Parameter | None) -> int | None:
 
 
 def stated(statement: TextStatement, keyword: str) -> Setting:
-    """What a statement says for one keyword, in the measure of a plan; None where it says nothing that can be read."""
+    """Return a keyword's value in plan units, or None if it is missing or unreadable."""
     parameter = statement.get(keyword)
     if parameter is None:
         return None
@@ -112,14 +112,14 @@ def stated(statement: TextStatement, keyword: str) -> Setting:
 
 
 def in_effect(statement: TextStatement) -> dict[str, Setting]:
-    """What a statement says, with what holds where it says nothing."""
+    """Return the settings of a statement, with defaults for absent keywords."""
     return with_defaults(
         {keyword: stated(statement, keyword) for keyword in SETTINGS if statement.get(keyword)}
     )
 
 
 def with_defaults(said: Mapping[str, Setting]) -> dict[str, Setting]:
-    """Settings with what holds for those that are absent; MINSIZE is left open, for its default depends on others."""
+    """Add the defaults of absent settings, except MINSIZE, whose default depends on others."""
     defaults: dict[str, Setting] = {
         "SIZE": None,
         "INITSIZE": said.get("SIZE"),
@@ -137,7 +137,7 @@ def with_defaults(said: Mapping[str, Setting]) -> dict[str, Setting]:
 
 
 def planned(structure: StructureResult) -> dict[str, Setting]:
-    """What a plan says of a structure: every keyword that its policy statement has, no other."""
+    """Return the planned settings of a structure: the keywords of its policy statement."""
     sizes, placement = structure.sizes, structure.placement
     said: dict[str, Setting] = {
         "SIZE": _in_policy(sizes.size_bytes),
@@ -176,16 +176,13 @@ _KEYS: Final = {
 
 
 def planned_site(structure: StructureResult) -> str | None:
-    """The site of the second copy, which stands behind the word in DUPLEX; None where the plan names none."""
+    """Return the site of the second copy, the second value of DUPLEX; None if the plan names none."""
     placement = structure.placement
     return None if placement.duplex == "DISABLED" else placement.duplex_site
 
 
 def is_unstated(structure: StructureResult, keyword: str) -> bool:
-    """Whether the planner left a keyword to its default; sizes are computed, and so never left.
-
-    Which keys a document states: `unstated.states`.
-    """
+    """Return whether the planner left a keyword to its default; sizes are always computed."""
     if keyword in {"SIZE", "INITSIZE"}:
         return False
     definition = structure.definition
@@ -195,12 +192,12 @@ def is_unstated(structure: StructureResult, keyword: str) -> bool:
 def wanted(
     structure: StructureResult, policy: Mapping[str, Setting] | None, unstated: Unstated
 ) -> dict[str, Setting]:
-    """What the merged policy says of a structure.
+    """Return the settings of a structure in the merged policy.
 
     Args:
-        structure: Of the plan.
-        policy: What the policy says of it, with defaults; None where the policy does not have it.
-        unstated: What holds for keywords that the document does not state.
+        structure: The planned structure.
+        policy: Its settings in the policy, with defaults; None if the policy does not have it.
+        unstated: Whether the plan or the policy decides keywords that the document does not state.
     """
     says = planned(structure)
     if policy is None or unstated == "plan":
@@ -214,12 +211,12 @@ def wanted(
 
 
 def field_of(structure: StructureResult, keyword: str) -> str:
-    """The JSON pointer of the key that sets a keyword."""
+    """Return the JSON pointer of the key that sets a keyword."""
     return f"{structure.pointer}/{_KEYS[keyword][0]}"
 
 
 def _in_policy(size_bytes: int) -> int:
-    """A size as it is read back from a policy [bytes]."""
+    """Return a size as it is read back from a policy [bytes]."""
     return parse_size(policy_size(size_bytes))
 
 
@@ -227,7 +224,7 @@ _UNIT = re.compile(r"\s*[0-9.]+\s*(?P<unit>[KMGT])?B?\s*", re.IGNORECASE)
 
 
 def written(keyword: str, value: Setting, *, like: str = "") -> str:
-    """A setting as a statement writes it; a size in the unit that `like` has, where it is exact in it."""
+    """Return a setting as a statement writes it; a size in the unit of `like` if that is exact."""
     if isinstance(value, bool):
         return "YES" if value else "NO"
     if isinstance(value, tuple):

@@ -1,4 +1,4 @@
-"""What a merged policy takes away from a structure, and what it keeps although the plan was calculated without it."""
+"""Check structures that a merge makes smaller, and settings that the policy keeps although the plan has others."""
 
 from __future__ import annotations
 
@@ -15,23 +15,23 @@ from planner_core.units import format_size, round_up
 
 _ALL_PERCENT: Final = 100
 _PLACES: Final = frozenset({"DUPLEX", "PREFLIST"})
-"""Keywords that decide in which coupling facilities a structure takes storage: keeping others is worth knowing, no more."""
+"""Keywords that decide which coupling facilities a structure uses: keeping them is a warning, keeping others a note."""
 
 
 def _shares(today: RunningStructure) -> list[Fraction]:
-    """How much of the entries and of the elements is in use, as far as a display says."""
+    """Return the shares of entries and elements in use, as far as a display shows them."""
     pools = ((today.entries_in_use, today.entries_total), (today.elements_in_use, today.elements_total))
     return [Fraction(used, total) for used, total in pools if used is not None and total]
 
 
 def usage_percent(today: RunningStructure | None) -> int | None:
-    """How full a structure is: the fuller of entries and elements [percent]."""
+    """Return the usage of the fuller of entries and elements [percent]."""
     shares = _shares(today) if today else []
     return int(_ALL_PERCENT * max(shares)) if shares else None
 
 
 def in_use_bytes(structure: StructureResult, today: RunningStructure | None) -> int | None:
-    """What a copy of a structure must hold [bytes]; None where no display says.
+    """Return the storage that a copy of a structure must hold [bytes]; None if no display shows it.
 
     The fuller of entries and elements counts, at what each costs in the structure as it is allocated: its storage beyond
     the base of the plan's curve, in proportion.
@@ -51,13 +51,13 @@ def shrinks(
     policy: Mapping[str, Setting],
     today: RunningStructure | None,
 ) -> Iterator[Finding]:
-    """Warn of a structure that would get less than it has, or less than is in use.
+    """Yield a warning if a structure gets less than it has, or less than is in use.
 
     Args:
-        structure: Of the plan.
-        says: What the merged policy says of it.
-        policy: What the policy says of it before the merge: what it has where no display shows its size.
-        today: What runs; None where nothing was given.
+        structure: The planned structure.
+        says: Its settings in the merged policy.
+        policy: Its settings before the merge, used if no display shows its size.
+        today: The running structure; None if no text shows it.
     """
     initsize, size = says["INITSIZE"], says["SIZE"]
     if not isinstance(initsize, int) or not isinstance(size, int):
@@ -105,12 +105,12 @@ def shrinks(
 
 
 def kept_keywords(structure: StructureResult, says: Mapping[str, Setting]) -> tuple[str, ...]:
-    """Keywords that keep what the policy says, where the plan was calculated with something else."""
+    """Return keywords that keep the policy's value although the plan was calculated with another."""
     return tuple(keyword for keyword, value in planned(structure).items() if says[keyword] != value)
 
 
 def kept_settings(structure: StructureResult, says: Mapping[str, Setting]) -> Iterator[Finding]:
-    """Name what the policy keeps, because the plan was calculated with other values."""
+    """Report settings that the policy keeps although the plan was calculated with other values."""
     kept = kept_keywords(structure, says)
     if not kept:
         return

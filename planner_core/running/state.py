@@ -1,7 +1,7 @@
-"""What runs today, out of everything that was pasted: policy, active policy, allocations, MQ's objects.
+"""Read the running system from all texts: policy, active policy, allocations, MQ objects.
 
-Policies and DEFINE commands say everything, with their defaults; displays say what they say. Where several texts speak
-of one thing, the later one counts, and a display counts before a policy, which need not be the active one.
+Policies and DEFINE commands are complete with their defaults, displays are not. If several texts describe the same
+object, the last one wins, and a display wins over a policy, which may not be the active one.
 """
 
 from __future__ import annotations
@@ -35,13 +35,13 @@ Attributes = Mapping[str, str]
 
 @dataclass(frozen=True, slots=True)
 class RunningStructure:
-    """One CFRM structure today; None where nothing says."""
+    """A CFRM structure today; None if no text shows it."""
 
     name: str
     policy: Mapping[str, Setting] | None = None
-    """What the policy text says, with defaults."""
+    """Settings of the policy text, with defaults."""
     active: Mapping[str, Setting] | None = None
-    """What D XCF,STR shows of the active policy."""
+    """Settings of the active policy in D XCF,STR."""
     is_allocated: bool | None = None
     size_bytes: int | None = None
     entries_in_use: int | None = None
@@ -57,17 +57,17 @@ class RunningStructure:
     duplex_site: str | None = None
     """The second value of DUPLEX."""
     scm_max_size_bytes: int | None = None
-    """SCMMAXSIZE; None where there is none."""
+    """SCMMAXSIZE; None if there is none."""
 
     @property
     def settings(self) -> Mapping[str, Setting] | None:
-        """What is in effect, as far as known: the active policy, else the text."""
+        """Settings in effect, as far as known: of the active policy, else of the text."""
         return self.active or self.policy
 
 
 @dataclass(frozen=True, slots=True)
 class MqObject:
-    """A CFSTRUCT or a shared queue; `is_complete` where what is not said has its default."""
+    """A CFSTRUCT or a shared queue; if `is_complete`, absent attributes have their defaults."""
 
     name: str
     attributes: Attributes
@@ -76,7 +76,7 @@ class MqObject:
 
 @dataclass(frozen=True, slots=True)
 class Running:
-    """Everything that is known of what runs."""
+    """The running system, as far as texts show it."""
 
     structures: Mapping[str, RunningStructure] = field(default_factory=dict)
     cfstructs: Mapping[str, MqObject] = field(default_factory=dict)
@@ -94,11 +94,11 @@ class Running:
     policy_text: str | None = None
     policy_name: str | None = None
     has_whole_policy: bool = False
-    """Whether a policy with its DEFINE POLICY was given: a structure that it does not have is not there."""
+    """Whether a policy with DEFINE POLICY was given: structures that it does not have do not exist."""
     findings: tuple[LineFinding, ...] = ()
 
     def admin_pools(self, cfrm_name: str) -> AdminPools:
-        """Return entries and elements of an administrative structure; entries from DISPLAY CFSTATUS if XCF shows none."""
+        """Return entries and elements of an administrative structure; entries come from DISPLAY CFSTATUS if XCF shows none."""
         of_mq = AdminPools(entries_in_use=self.admin_entsused, entries_total=self.admin_entsmax)
         return self.admin_counts.get(cfrm_name, AdminPools()).completed(of_mq)
 
@@ -119,7 +119,7 @@ class Running:
 
     @property
     def is_empty(self) -> bool:
-        """Whether nothing of use was found."""
+        """Whether no text shows anything of use."""
         return not (
             self.knows_structures or self.cfstructs or self.queues or self.facilities or self.queue_managers
         )
@@ -144,7 +144,7 @@ CFSTRUCT_DEFAULTS: Final[Attributes] = {
     "CFCONLOS": "ASQMGR",
     "RECAUTO": "YES",
 }
-"""Of DEFINE CFSTRUCT with CFLEVEL(5): what an attribute is that is not given; see `_cfstruct_defaults`."""
+"""Defaults of DEFINE CFSTRUCT with CFLEVEL(5); see `_cfstruct_defaults`."""
 NEEDS_LEVEL_5: Final = re.compile(
     r"OFFLOAD|OFFLD[123](?:SZ|TH)|DS(?:GROUP|BLOCK|BUFS|EXPAND)|CFCONLOS|RECAUTO"
 )
@@ -159,7 +159,7 @@ QLOCAL_DEFAULTS: Final[Attributes] = {
     "BOQNAME": "",
 }
 ONLY_ALGORITHM: Final = "KEYPRIORITY1"
-"""The SCMALGORITHM that there is; displays name none where the text is cut."""
+"""The only SCMALGORITHM; truncated displays do not show it."""
 DUPLEX_SITES: Final[tuple[str, ...]] = get_args(DuplexSite)
 _SIZES: Final = re.compile(r"OFFLD[123]SZ|DSBLOCK")
 _WHOLE = re.compile(r"[0-9]{1,12}", re.ASCII)
@@ -167,16 +167,16 @@ _READ: Final = frozenset({"CFSTRUCT", "QUEUE", "CFSTATUS", "QMGR"})
 
 
 def has_level_5(values: Attributes) -> bool | None:
-    """Whether a CFSTRUCT is at CFLEVEL(5); None where its level is not known."""
+    """Return whether a CFSTRUCT is at CFLEVEL(5); None if its level is unknown."""
     level = plain("CFLEVEL", values.get("CFLEVEL"))
     return level >= limit("cflevel_offload") if isinstance(level, int) else None
 
 
 def _cfstruct_defaults(values: Attributes) -> Attributes:
-    """CFSTRUCT_DEFAULTS; with OFFLOAD(DB2) the rules are off, as IBM's syntax has it: OFFLD1SZ(32K/64K).
+    """Return CFSTRUCT_DEFAULTS; with OFFLOAD(DB2) the rules are off, as in IBM's syntax: OFFLD1SZ(32K/64K).
 
     Below CFLEVEL(5) there is no offload to have a default: an ALTER that raises the level later assumes other values
-    than DEFINE does, so none may be taken for what runs.
+    than DEFINE does, so none is assumed to be the running value.
     """
     if has_level_5({**CFSTRUCT_DEFAULTS, **values}) is False:
         return {key: value for key, value in CFSTRUCT_DEFAULTS.items() if not NEEDS_LEVEL_5.fullmatch(key)}
@@ -186,7 +186,7 @@ def _cfstruct_defaults(values: Attributes) -> Attributes:
 
 
 def admin_nearly_full(running: Running, cfrm_name: str) -> Iterator[Finding]:
-    """Yield a finding where entries or elements of an administrative structure are at its FULLTHRESHOLD."""
+    """Yield a finding if entries or elements of an administrative structure are at its FULLTHRESHOLD."""
     structure = running.structures.get(cfrm_name)
     threshold = (structure.settings or {}).get("FULLTHRESHOLD") if structure else None
     yield from nearly_full(
@@ -197,12 +197,12 @@ def admin_nearly_full(running: Running, cfrm_name: str) -> Iterator[Finding]:
 
 
 def same(key: str, one: str | None, other: str | None) -> bool:
-    """Whether two MQSC values say the same: `256K` and `256k`, `070` and `70`."""
+    """Return whether two MQSC values are equal: `256K` and `256k`, `070` and `70`."""
     return plain(key, one) == plain(key, other)
 
 
 def plain(key: str, value: str | None) -> str | int | None:
-    """An MQSC value in one form."""
+    """Return an MQSC value in its normal form."""
     if value is None:
         return None
     text = value.strip()
@@ -215,7 +215,7 @@ def plain(key: str, value: str | None) -> str | int | None:
 
 
 def read_running(texts: Sequence[str]) -> Running:
-    """Read everything that was pasted or uploaded. What is not read is a finding.
+    """Read all texts; unread parts are findings.
 
     Raises:
         TextTooLong: A text has more lines or words than any legal one.
@@ -319,7 +319,7 @@ class _Reading:
                 self.pending.add(found[before - 1]["name"])
 
     def _count_admin(self, name: str, counts: AdminPools) -> None:
-        """Keep the counts of an administrative structure; what a later display does not show stays as it was."""
+        """Keep the counts of an administrative structure; counts that a later display does not show stay."""
         if names.is_admin_structure(name):
             self.admin_counts[name] = counts.completed(self.admin_counts.get(name, AdminPools()))
 
@@ -439,7 +439,7 @@ class _Placement(TypedDict):
 
 
 def _placement(statement: TextStatement | None, display: StructureDisplay | None = None) -> _Placement:
-    """What a policy statement says beside SETTINGS; a display counts before it, where it says something."""
+    """Return the other keywords of a policy statement; a display wins over it."""
     enforced, duplex, scm = None, [], None
     if statement is not None:
         enforced = {"YES": True, "NO": False}.get(statement.one("ENFORCEORDER") or "")
@@ -459,7 +459,7 @@ _STRNAME = re.compile(r"\bSTRNAME\s*:\s*(?P<name>[A-Z][A-Z0-9$#@_]{0,15})")
 
 
 def _shown(display: StructureDisplay, policy: Mapping[str, Setting] | None) -> dict[str, Setting] | None:
-    """The active policy as a display shows it; what it does not say is taken from the text."""
+    """Return the active policy in a display, completed from the text."""
     said: dict[str, Setting] = dict(policy or {})
     shown: dict[str, Setting] = {
         "SIZE": display.policy_size_bytes,
@@ -491,7 +491,7 @@ _QMNAME = re.compile(r"\bQMNAME\((?P<name>[A-Z$#@][A-Z0-9$#@]{0,3})\s*\)")
 
 
 def queue_managers_in(text: str) -> Iterator[str]:
-    """Queue managers that DISPLAY GROUP lists: a name, a number and a status on a line, or QMNAME(...).
+    """Return the queue managers in DISPLAY GROUP: a name, a number and a status on a line, or QMNAME(...).
 
     The statuses are IBM's; the shape of the lines is from memory, so other lines are passed over.
     """

@@ -1,4 +1,4 @@
-"""Keywords that the plan document does not state: which these are, and the choices of what holds for them.
+"""Keywords that the plan document does not state, and the choice whether the plan or the policy decides them.
 
 The one declaration for policies and MQ objects, commands, REST and pages.
 """
@@ -33,7 +33,7 @@ _QUEUE_WRITTEN_OUT: Final = frozenset(
 
 
 def has_every_key(model: Structure | Admin | System | Queue) -> bool:
-    """Whether cfplan wrote the document out: every key is there, and one that nothing sets is null."""
+    """Return whether cfplan wrote the document: every key is there, and an unset one is null."""
     said = model.model_fields_set
     if isinstance(model, Queue):
         return said >= _QUEUE_WRITTEN_OUT and any(getattr(model, key) is None for key in said)
@@ -43,7 +43,7 @@ def has_every_key(model: Structure | Admin | System | Queue) -> bool:
 
 
 def states(model: BaseModel, *keys: str, every_key: bool) -> bool:
-    """Whether the planner set one of the keys.
+    """Return whether the planner set one of the keys.
 
     A document as the planner wrote it states the keys that it has. One that cfplan stored or answered has every key, the
     empty ones too; there, a key counts as stated where its value is not the default.
@@ -82,7 +82,7 @@ _OF_QUEUE: Final = {
     "INDXTYPE": ("index_type",),
     "MAXMSGL": ("max_message_length",),
 }
-"""The others are written only where the plan states them."""
+"""The others are written only if the plan states them."""
 
 
 def unstated_of_structure(structure: Structure) -> frozenset[str]:

@@ -1,8 +1,8 @@
-"""Console and SYSLOG text: lines as the command or message wrote them, without what the console put before them.
+"""Console and SYSLOG text: the lines of commands and messages without the console's prefixes.
 
-Taken off are time stamps, dates, system names, job ids, routing codes and message flags of a
-console, of JES2 SYSLOG and of OPERLOG. Lines of one message that other messages were written
-between are brought together again by the number that SYSLOG gives a message of several lines.
+It removes time stamps, dates, system names, job ids, routing codes and message flags of a
+console, of JES2 SYSLOG and of OPERLOG. Lines of a message with other messages between them
+are joined again by the number that SYSLOG gives a message of several lines.
 The shapes are from memory of z/OS; a line that fits none of them is kept as it is.
 """
 
@@ -17,9 +17,9 @@ from itertools import accumulate
 from typing import Final, NamedTuple
 
 LARGEST_LINE: Final = 4_000
-"""A longer line is taken in pieces: whoever pasted it lost its line breaks."""
+"""A longer line is split into pieces: pasting lost its line breaks."""
 _SPACES: Final = {ord(each): " " for each in "\x00\x0b\x0c\u00a0\u2007\u202f\u2002\u2003\u2009\u3000"}
-"""What terminals and web pages put in place of a blank."""
+"""Characters that terminals and web pages use instead of blanks."""
 _LINE_ENDS: Final = re.compile(r"\r\n?|[\x85\u2028\u2029]")
 _MESSAGE_ID = r"[A-Z]{3,4}[0-9]{3,5}[IEWADST]\b"
 _STAMPED = re.compile(
@@ -50,12 +50,12 @@ class Stamp:
     day: date | None = None
 
     def __str__(self) -> str:
-        """ISO form, as far as known."""
+        """Return the ISO form, as far as known."""
         return f"{self.day.isoformat()}T{self.clock.isoformat()}" if self.day else self.clock.isoformat()
 
 
 class Line(NamedTuple):
-    """One line: its number in the text (from 1), what was written, and the stamp it carried."""
+    """A line: its number in the text (from 1), its text, and its stamp."""
 
     number: int
     text: str
@@ -66,7 +66,7 @@ class Line(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class LineProblem:
-    """What could not be read in a line (from 1), and why."""
+    """The reason why a line (from 1) could not be read."""
 
     line: int
     message: str
@@ -74,14 +74,14 @@ class LineProblem:
 
 @dataclass(slots=True)
 class Block:
-    """The lines of one message or of one answer to a command."""
+    """The lines of a message, or of an answer to a command."""
 
     message_id: str | None
     lines: list[Line] = field(default_factory=list)
     _joined: tuple[str, tuple[int, ...]] | None = field(default=None, init=False, repr=False, compare=False)
 
     def add(self, line: Line) -> None:
-        """Take one more line."""
+        """Add a line."""
         self.lines.append(line)
         self._joined = None
 
@@ -97,15 +97,15 @@ class Block:
 
     @property
     def text(self) -> str:
-        """All lines, one under the other."""
+        """All lines, one below the other."""
         return self._whole()[0]
 
     def line_at(self, position: int) -> int:
-        """The number of the line that holds a position of `text`."""
+        """Return the number of the line at a position of `text`."""
         return self.lines[bisect_right(self._whole()[1], position) - 1].number
 
     def _whole(self) -> tuple[str, tuple[int, ...]]:
-        """The text, and where each line begins in it."""
+        """Return the text, and the start of each line in it."""
         if self._joined is None:
             text = "\n".join(line.text for line in self.lines)
             starts = accumulate((len(line.text) + 1 for line in self.lines[:-1]), initial=0)
@@ -114,9 +114,9 @@ class Block:
 
 
 def lines(text: str) -> tuple[Line, ...]:
-    """The lines of a text without what a console puts before them; numbers count all lines.
+    """Return the lines of a text without console prefixes; numbers count all lines.
 
-    Of blank lines that follow one another, the first is given.
+    Only the first of several blank lines is returned.
     """
     found: list[Line] = []
     is_blank = False
@@ -142,7 +142,7 @@ def lines(text: str) -> tuple[Line, ...]:
 
 
 def _pieces(raw: str) -> Iterator[str]:
-    """A line, or pieces of one that is too long, broken where a blank is."""
+    """Yield a line, or pieces of one that is too long, broken at blanks."""
     start = 0
     while len(raw) - start > LARGEST_LINE:
         at = raw.rfind(" ", start, start + LARGEST_LINE) + 1 or start + LARGEST_LINE
@@ -152,7 +152,7 @@ def _pieces(raw: str) -> Iterator[str]:
 
 
 def blocks(found: Iterable[Line]) -> tuple[Block, ...]:
-    """Lines brought together to messages; what stands before the first message is a block without id."""
+    """Group lines into messages; lines before the first message are a block without id."""
     made: list[Block] = []
     open_by_number: dict[str, Block] = {}
     current: Block | None = None

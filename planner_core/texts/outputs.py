@@ -27,14 +27,14 @@ OUTPUT_KINDS = tuple(_RENDERERS)
 
 @dataclass(frozen=True, slots=True)
 class Output:
-    """A text and the name to download it by."""
+    """A text and its file name."""
 
     text: str
     filename: str
 
 
 def errors_of(result: PlanResult) -> tuple[Finding, ...]:
-    """Return the errors that keep a plan from giving any text; what only the CFRM job lacks is none of them."""
+    """Return the errors that block all outputs of a plan, without those of the CFRM job alone."""
     return tuple(
         finding
         for finding in result.findings

@@ -1,8 +1,8 @@
-"""Queues from what people have at hand: a spreadsheet, DISPLAY QLOCAL output, a plan file.
+"""Read queues from a spreadsheet, DISPLAY QLOCAL output, or a plan file.
 
-Each kind becomes queue entries of the plan document, as far as they can be known. What a
-line does not say is reported with its number; nothing is guessed silently, and a line of
-which anything cannot be read gives no queue: it is to be mended as it stands.
+Each kind becomes queue entries of the plan document, as far as possible. Missing values are
+reported with their lines; nothing is guessed silently, and a line with an unreadable value
+gives no queue, so that it can be corrected in the text.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ from planner_core.units import parse_size
 
 Kind = Literal["table", "display", "plan"]
 ProblemKind = Literal["lost", "apart", "twice", "columns", "heading", "size", "backlog"]
-"""`lost`: the lines gave no queue and are to be mended. `apart`: left out, since it is no shared queue that a plan holds.
-`twice`: left out, since it says what an earlier line says. `columns`: without a meaning, left out. `heading`: there is
-none, so the columns are assumed. `size`, `backlog`: taken over, but the text does not say this."""
+"""`lost`: the lines gave no queue and must be corrected. `apart`: left out, because it is no shared queue of a plan.
+`twice`: left out, because it repeats an earlier line. `columns`: without a meaning, left out. `heading`: there is
+none, so the columns are assumed. `size`, `backlog`: taken over, but the text does not state this."""
 
 _HEADINGS = {
     "name": ("name", "queue", "queuename", "qname", "qlocal"),
@@ -67,7 +67,7 @@ _HEADINGS = {
     "queue_manager_rates": ("queuemanagerrates",),
 }
 _BACKLOG_OR_OWN = ("maxdepth", "curdepth")
-"""A column so called is the backlog of a table that has no other, and an attribute where it has one."""
+"""A column with this name is the backlog if the table has no other backlog column, else an attribute."""
 _WORDS = ("qdphiev", "qdploev", "qdpmaxev", "qsvciev", "default_share_option", "index_type")
 _FIELD_OF = {heading: field for field, headings in _HEADINGS.items() for heading in headings}
 _COLUMN_ORDER = ("name", "message_bytes", "backlog", "persistent")
@@ -77,7 +77,7 @@ _QUEUE_KEYS = frozenset(_HEADINGS) - {"p95", "max", "structure"}
 _RATE_KEYS = frozenset({"put_rate_per_s", "get_rate_per_s"})
 _SIZE_KEYS = frozenset({"mean", "p95", "max"})
 _AS_TEXT = "'"
-"""Before a cell that a spreadsheet would take for a formula."""
+"""Put before a cell that a spreadsheet would treat as a formula."""
 _FORMULA = ("=", "+", "-", "@")
 _YES, _NO = {"yes", "y", "true", "1", "x"}, {"no", "n", "false", "0", ""}
 _KEY = re.compile(r"([A-Za-z][A-Za-z0-9]{1,11})\(")
@@ -114,7 +114,7 @@ _DISPLAYED_WORDS = {
 
 @dataclass(frozen=True, slots=True)
 class PasteProblem:
-    """What could not be taken over from a line (from 1), or from the lines up to `last`, and why."""
+    """A reason why a line (from 1), or the lines up to `last`, gave no queue or an incomplete one."""
 
     line: int
     message: str
@@ -124,15 +124,15 @@ class PasteProblem:
 
     @property
     def lines(self) -> range:
-        """All lines that it is about."""
+        """All lines concerned."""
         return range(self.line, max(self.line, self.last) + 1)
 
 
 @dataclass(frozen=True, slots=True)
 class PastedQueues:
-    """Queue entries of a plan document, what kind of text they came from, and what could not be taken over.
+    """Queue entries of a plan document, the kind of their text, and problems.
 
-    `structures` and `lines` say for each queue which structure the text names (empty: none) and where it stands.
+    `structures` and `lines` give the structure that the text names for each queue (empty: none), and its line.
     """
 
     queues: tuple[dict[str, object], ...]
@@ -143,13 +143,13 @@ class PastedQueues:
 
     @property
     def lost(self) -> tuple[PasteProblem, ...]:
-        """Lines that gave no queue and are to be mended."""
+        """Lines that gave no queue and must be corrected."""
         return tuple(problem for problem in self.problems if problem.kind == "lost")
 
 
 @dataclass(frozen=True, slots=True)
 class _PastedQueue:
-    """A queue, where it stands, and the structure that the text names."""
+    """A queue, its lines, and the structure that the text names."""
 
     line: int
     queue: dict[str, object]
@@ -157,7 +157,7 @@ class _PastedQueue:
 
 
 def detect(text: str) -> Kind:
-    """What a text looks like."""
+    """Return the kind of text that this looks like."""
     if text.lstrip()[:1] in ("{", "["):
         return "plan"
     begins = _BEGINS.search(text)
@@ -167,7 +167,7 @@ def detect(text: str) -> Kind:
 
 
 def _is_plan_key(line: str) -> bool:
-    """Whether a line begins with one of the keys that only a plan document has, in a list or not."""
+    """Return whether a line begins with a key of a plan document, in a list or not."""
     key, colon, _ = line.partition(":")
     words = key.split()
     if words[:1] == ["-"]:
@@ -181,8 +181,8 @@ def read_queues(
     """Read queues from a text.
 
     Args:
-        text: What was pasted.
-        kind: What it is; None to find out.
+        text: The pasted text.
+        kind: Its kind; None to detect it.
         parse: Reads the text of a plan; raises DocumentInvalid for one that it cannot read.
 
     Returns:
@@ -256,13 +256,13 @@ def _from_table(text: str, problems: list[PasteProblem]) -> list[_PastedQueue]:
 
 
 def _stop(line: int, text: str, problems: list[PasteProblem]) -> None:
-    """Say that nothing more is read from a line on."""
+    """Report that reading stops at a line."""
     words = f"Only the first {_MOST_ROWS} queues are read; paste the rest separately."
     problems.append(PasteProblem(line, words, last=len(text.splitlines())))
 
 
 def _columns(line: int, cells: list[str], problems: list[PasteProblem]) -> tuple[str | None, ...] | None:
-    """The meaning of each column of a heading; None when the line is none."""
+    """Return the meaning of each column of a heading; None if the line is no heading."""
     plain = [_plain(cell) for cell in cells]
     found = [_FIELD_OF.get(cell) for cell in plain]
     if {"put_rate_per_s", "outage_minutes"} <= set(found) or any(
@@ -291,13 +291,13 @@ def _columns(line: int, cells: list[str], problems: list[PasteProblem]) -> tuple
 
 
 def _some(words: list[str]) -> str:
-    """The first of many words, and how many more there are."""
+    """Return the first of many words, and the number of the others."""
     more = len(words) - _MOST_NAMED
     return ", ".join(words[:_MOST_NAMED]) + (f" and {more} more" if more > 0 else "")
 
 
 def _rows(text: str, problems: list[PasteProblem]) -> Iterator[tuple[int, list[str]]]:
-    """Lines with content, cut into cells at tabs, semicolons or commas, whichever the first line has."""
+    """Yield lines with content, split into cells at tabs, semicolons or commas, whichever the first line has."""
     lines = text.splitlines()
     first = next((line for line in lines if line.strip()), "")
     delimiter = next((mark for mark in "\t;," if mark in first), ",")
@@ -356,7 +356,7 @@ def _from_cells(
 
 
 def _value(field: str, cell: str) -> object:
-    """What a cell stands for; None when it cannot be read."""
+    """Return the value of a cell; None if it cannot be read."""
     if field in _YES_OR_NO:
         word = cell.lower()
         return word in _YES if word in _YES | _NO else None
@@ -378,7 +378,7 @@ def _value(field: str, cell: str) -> object:
 
 
 def _rates(cell: str) -> object:
-    """`QM01:30/12 QM02:10/0`: puts and gets a second by queue manager; None when it is not that."""
+    """`QM01:30/12 QM02:10/0`: puts and gets per second by queue manager; None for other text."""
     found: dict[str, object] = {}
     for part in cell.upper().split():
         name, _, both = part.partition(":")
@@ -391,7 +391,7 @@ def _rates(cell: str) -> object:
 
 
 def _number(cell: str) -> int | Decimal | None:
-    """A number as spreadsheets write it: `200000`, `200,000`, `200 000`, `0.25`; None when it is none."""
+    """Return a number as spreadsheets write it: `200000`, `200,000`, `200 000`, `0.25`; None for other text."""
     plain = cell.replace("\u00a0", "").replace("\u202f", "").replace(" ", "").replace("'", "")
     if re.fullmatch(r"\d{1,3}(,\d{3})+(\.\d+)?", plain):
         plain = plain.replace(",", "")
@@ -407,10 +407,10 @@ def _number(cell: str) -> int | Decimal | None:
 
 
 def _from_display(text: str, problems: list[PasteProblem]) -> list[_PastedQueue]:
-    """DISPLAY QLOCAL(*) ALL: shared queues with what their definitions say.
+    """Read shared queues and their attributes from DISPLAY QLOCAL(*) ALL.
 
-    A definition knows persistence and limits, not message sizes: MAXMSGL is the largest that
-    is allowed, CURDEPTH what lies there now. Both are proposed nowhere; the size is asked for.
+    A definition knows persistence and limits, not message sizes: MAXMSGL is the largest
+    allowed size, CURDEPTH the current depth. Neither is proposed; the planner enters the size.
     """
     found: list[_PastedQueue] = []
     seen: dict[str, int] = {}
@@ -460,7 +460,7 @@ def _from_display(text: str, problems: list[PasteProblem]) -> list[_PastedQueue]
 
 
 def _depth_attributes(attributes: Mapping[str, str]) -> Iterator[tuple[str, object]]:
-    """What a definition says of depth events, as far as it can be read."""
+    """Return the depth events of a definition, as far as they can be read."""
     for key, highest in _DISPLAYED_NUMBERS.items():
         number = _whole(attributes.get(key.upper(), ""))
         if number is not None and number <= highest:
@@ -471,13 +471,13 @@ def _depth_attributes(attributes: Mapping[str, str]) -> Iterator[tuple[str, obje
 
 
 def _whole(value: str) -> int | None:
-    """A whole number as MQ displays it; None when it is none."""
+    """Return a whole number as MQ displays it; None for other text."""
     text = value.strip()
     return int(text) if text.isascii() and text.isdigit() and len(text) <= _LONGEST_NUMBER else None
 
 
 def attributes_of_use(attributes: Mapping[str, str]) -> dict[str, object]:
-    """How applications use a queue, as far as its definition differs from what a plan begins with.
+    """Return how applications use a queue, if its definition differs from the defaults of a plan.
 
     Args:
         attributes: By MQSC keyword; SHARE is YES or NO.
@@ -509,7 +509,7 @@ def attributes_of_use(attributes: Mapping[str, str]) -> dict[str, object]:
 
 
 def _apart(attributes: Mapping[str, str]) -> str:
-    """Why a displayed queue is none that a plan holds; empty when it may be one."""
+    """Return why a displayed queue does not belong in a plan; empty if it may."""
     kind, disposition = attributes.get("TYPE", "").upper(), attributes.get("QSGDISP", "").upper()
     if kind not in ("", "QLOCAL"):
         return f"is no local queue (TYPE({kind[:12]}))"
@@ -522,7 +522,7 @@ def _apart(attributes: Mapping[str, str]) -> str:
 
 
 def _displayed(text: str, problems: list[PasteProblem]) -> Iterator[tuple[int, int, dict[str, str]]]:
-    """The attributes of each displayed queue, with the lines on which it begins and ends."""
+    """Yield the attributes of each displayed queue, with its first and last line."""
     current: dict[str, str] = {}
     began, number = 1, 0
     for number, line in enumerate(text.splitlines(), start=1):
@@ -550,7 +550,7 @@ def _displayed(text: str, problems: list[PasteProblem]) -> Iterator[tuple[int, i
 
 
 def _attributes(line: str) -> Iterator[tuple[int, int, str, str]]:
-    """Each KEYWORD(value) of a line: where it begins and ends, the keyword and the value.
+    """Yield each KEYWORD(value) of a line: its start and end, the keyword and the value.
 
     A value may hold quoted text, and parentheses one level deep. Each character is looked at a bounded number of times,
     however many parentheses and quotes are not closed.
@@ -567,7 +567,7 @@ def _attributes(line: str) -> Iterator[tuple[int, int, str, str]]:
 
 
 def _value_end(line: str, at: int, dead: set[int]) -> int:
-    """Where the parenthesis is that closes a value; -1 when there is none.
+    """Return the place of the parenthesis that closes a value; -1 if there is none.
 
     `dead` collects the places from which no closing parenthesis is found, so that none is tried twice.
     """
@@ -590,7 +590,7 @@ def _value_end(line: str, at: int, dead: set[int]) -> int:
 
 
 def _from_plan(text: str, parse: Callable[[str], object], problems: list[PasteProblem]) -> list[_PastedQueue]:
-    """The queues of a plan document, of one structure or of a list; all of them, or none and why."""
+    """Return all queues of a plan document, a structure or a list; or none, and why."""
     last = len(text.splitlines())
     found: list[_PastedQueue] = []
     try:
@@ -621,11 +621,11 @@ def _from_plan(text: str, parse: Callable[[str], object], problems: list[PastePr
 
 
 class _NoQueues(Exception):
-    """A text of which not every queue can be read."""
+    """Not every queue of the text can be read."""
 
 
 def _lists_in(parsed: object) -> Iterator[tuple[str, list[object]]]:
-    """The lists of queues, each with the name of its structure."""
+    """Yield the lists of queues, each with the name of its structure."""
     if isinstance(parsed, list):
         holders: list[object] = [{"queues": parsed}]
         if all(isinstance(item, dict) and "queues" in item for item in parsed):
@@ -654,7 +654,7 @@ def _check_structure(name: object) -> None:
 
 
 def _checked(queue: object) -> dict[str, object]:
-    """A queue of a plan document, as far as a form can show it; whether it is right is checked there."""
+    """Return a queue of a plan document as far as a form can show it; the form checks it."""
     if not isinstance(queue, dict):
         msg = f"A queue is an object with a name, not {str(queue)[:40]!r}."
         raise _NoQueues(msg)
@@ -683,7 +683,7 @@ def _checked(queue: object) -> dict[str, object]:
 
 
 def _are_rates(value: object) -> bool:
-    """Whether this is rates by queue manager, as far as a form can show them."""
+    """Return whether these are rates by queue manager that a form can show."""
     if value is None:
         return True
     return isinstance(value, dict) and all(

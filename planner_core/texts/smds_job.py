@@ -1,7 +1,7 @@
-"""The job that makes a plan's shared message data sets: IDCAMS to define, CSQJUFMT to format, one step pair for each.
+"""Write the job that creates a plan's shared message data sets: IDCAMS defines each one, CSQJUFMT formats it.
 
 Every queue manager of the group needs one data set for each structure that offloads to SMDS. Its name
-is DSGROUP with the asterisk replaced by the queue manager's name. Message data lies in the data set of the
+is Return DSGROUP with the asterisk replaced by the queue manager's name. Message data lies in the data set of the
 queue manager that puts it, and all puts may come to one member: each data set is allocated for the whole load,
 either that of the planned backlog with space for an overload, from where DSEXPAND(YES) lets it grow, or that of a
 structure full at SIZE. With DSEXPAND(NO) it cannot grow, and is always allocated for a full structure.
@@ -28,12 +28,12 @@ from planner_core.units import GIB, MIB, ceil_div
 from planner_core.wire import Answer, Hidden
 
 Load = Literal["backlog", "size"]
-"""What data sets are allocated for: the planned backlog with space for an overload, or a structure that is full at SIZE."""
+"""Load that data sets are allocated for: the planned backlog with space for an overload, or a structure full at SIZE."""
 LOADS: Final[tuple[Load, ...]] = get_args(Load)
 
 
 class SmdsJobQuestion(Question):
-    """For which load the data sets of a plan are allocated."""
+    """The load that the data sets of a plan are allocated for."""
 
     load: Load = Field(
         "backlog",
@@ -47,7 +47,7 @@ _PERCENT = 100
 _SETS_PER_JOB = 127
 """Two steps for each; a job has 255 at most (z/OS MVS JCL Reference, EXEC statement)."""
 _LONGEST_NAME = 44
-"""Of a data set."""
+"""Characters of a data set name."""
 _EXTENDED_MIB = 4 * GIB // MIB
 
 
@@ -70,7 +70,7 @@ class DataSet(Answer):
     @computed_field
     @property
     def extended_addressability(self) -> bool:
-        """Whether it is larger than 4 GB, or grows beyond that while its structure fills."""
+        """Whether it is, or can grow to, more than 4 GB while its structure fills."""
         grown = self.when_full_mib if self.secondary_mib else 0
         return max(self.primary_mib + self.secondary_mib, grown) > _EXTENDED_MIB
 
@@ -104,11 +104,11 @@ class SmdsJob(Answer):
 def smds_job(result: PlanResult, *, load: Load = "backlog") -> SmdsJob:
     """Return the job for every data set that the plan needs.
 
-    It is empty while the plan has errors or something is missing; the findings name both.
+    It is empty while the plan has errors or lacks names; the findings list both.
 
     Args:
         result: The plan.
-        load: What each data set is allocated for.
+        load: The load that each data set is allocated for.
     """
     document = result.document
     against = (*errors_of(result), *_missing(document))
@@ -140,7 +140,7 @@ def smds_job(result: PlanResult, *, load: Load = "backlog") -> SmdsJob:
 
 
 def _not_growing(document: PlanDocument, sets: Sequence[DataSet]) -> Iterator[Finding]:
-    """Structures whose data sets cannot grow, and are allocated for a full structure whatever the question says."""
+    """Report structures whose data sets cannot grow: they are always allocated for a full structure."""
     first = {each.structure: each for each in reversed(sets)}
     for index, structure in enumerate(document.structures):
         each = first.get(structure.name)
@@ -171,19 +171,19 @@ def _space_mib(
 
 
 def data_set_name(structure: Structure, queue_manager: str) -> str:
-    """DSGROUP with the asterisk replaced by the queue manager's name."""
+    """Return DSGROUP with the asterisk replaced by the queue manager's name."""
     return (structure.offload.dsgroup or "").replace("*", queue_manager)
 
 
 def offloading(document: PlanDocument) -> Iterator[Structure]:
-    """Structures whose messages go to shared message data sets."""
+    """Return structures whose messages go to shared message data sets."""
     for structure in document.structures:
         if structure.offload.to == "SMDS" and structure.cflevel >= limit("cflevel_offload"):
             yield structure
 
 
 def _missing(document: PlanDocument) -> Iterator[Finding]:
-    """What stands against the job: names of queue managers that are not told, DSGROUPs that are missing or not alone.
+    """Report what prevents the job: unknown names of queue managers, DSGROUPs that are missing or shared.
 
     That the qualifiers of a DSGROUP are those of data sets is checked where a document is read; how long the names become with
     the names of the queue managers is checked here.
@@ -222,7 +222,7 @@ def _missing(document: PlanDocument) -> Iterator[Finding]:
 
 
 def _unusable_names(document: PlanDocument, queue_managers: Sequence[str]) -> Iterator[Finding]:
-    """Names of data sets that are too long, or that two structures share."""
+    """Report names of data sets that are too long, or shared by two structures."""
     owners: dict[str, tuple[str, str | None]] = {}
     for index, structure in enumerate(document.structures):
         dsgroup = structure.offload.dsgroup

@@ -1,1 +1,1 @@
-"""CFRM policy statements: rendered from a result, parsed back from text."""
+"""CFRM policy statements: written from a result, and read from text."""

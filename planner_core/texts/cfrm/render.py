@@ -17,18 +17,18 @@ from planner_core.units import KIB, MIB, bytes_to_kib_ceil, ceil_div
 LAST_COLUMN = 71
 _INDENT = " " * 13
 _MOST_DIGITS = 9
-"""Of a size, in front of its unit."""
+"""Digits of a size before its unit."""
 _COMMENT_AT = 40
 
 
 def policy_size(size_bytes: int) -> str:
-    """A size as a policy states it: in K, the default unit; in M where nine digits of K do not do."""
+    """Return a size as a policy states it: in K, the default unit, or in M if nine digits of K do not suffice."""
     kib = bytes_to_kib_ceil(size_bytes)
     return str(kib) if len(str(kib)) <= _MOST_DIGITS else f"{ceil_div(size_bytes, MIB)}M"
 
 
 def _in_mb(size_bytes: int) -> str:
-    """For the remark beside a size: MB with what decimals it takes, at most two."""
+    """Return a size in MB with at most two decimals, for the remark next to it."""
     return f"{bytes_to_kib_ceil(size_bytes) / KIB:.2f}".rstrip("0").rstrip(".") + " MB"
 
 
@@ -37,7 +37,7 @@ def _sized(keyword: str, size_bytes: int) -> str:
 
 
 def _listed(keyword: str, names: tuple[str, ...]) -> Iterator[str]:
-    """A keyword with a list of names, broken after commas to stay within the columns."""
+    """Return a keyword with a list of names, broken after commas to fit the columns."""
     line = f"{_INDENT}{keyword}("
     hang = " " * len(line)
     for index, name in enumerate(names):
@@ -50,7 +50,7 @@ def _listed(keyword: str, names: tuple[str, ...]) -> Iterator[str]:
 
 
 def structure_lines(structure: StructureResult) -> Iterator[str]:
-    """The STRUCTURE statement of one structure."""
+    """Return the STRUCTURE statement of a structure."""
     sizes, placement = structure.sizes, structure.placement
     yield f"   STRUCTURE NAME({structure.cfrm_name})"
     yield _sized("SIZE", sizes.size_bytes)
@@ -74,14 +74,14 @@ def structure_lines(structure: StructureResult) -> Iterator[str]:
 
 
 def _duplex(placement: Placement) -> str:
-    """DUPLEX with the site of the second copy, which DISABLED cannot have."""
+    """Return DUPLEX with the site of the second copy, which DISABLED cannot have."""
     if placement.duplex_site is None or placement.duplex == "DISABLED":
         return placement.duplex
     return f"{placement.duplex},{placement.duplex_site}"
 
 
 def fragment(result: PlanResult) -> str:
-    """The STRUCTURE statements of a plan, to merge into the sysplex's policy."""
+    """Return the STRUCTURE statements of a plan, to merge into the sysplex's policy."""
     lines = [
         f" /* STRUCTURES OF QUEUE-SHARING GROUP {result.document.qsg}: A FRAGMENT TO MERGE. */",
         " /* DEFINE POLICY WITH REPLACE(YES) REPLACES THE WHOLE POLICY: PUT   */",
@@ -111,7 +111,7 @@ def _facility_lines(facility: CouplingFacility) -> Iterator[str]:
 
 
 def job(result: PlanResult) -> str:
-    """The complete IXCMIAPU job; the plan has been checked to have all that it needs."""
+    """Return the complete IXCMIAPU job of a plan that has all required fields."""
     document: PlanDocument = result.document
     lines = [
         f"//CFPLAN   JOB (ACCOUNT),'CFRM {document.policy.name}',CLASS=A,MSGCLASS=H",

@@ -1,8 +1,8 @@
-"""CFRM policy text without loss: every character in a piece, statements as runs of pieces, damage told and passed over.
+"""Read CFRM policy text without loss: each character is in a piece, statements are runs of pieces, damage is reported.
 
-Read is what the administrative data utility takes, IXCMIAPU: 80-column records, keywords with values in parentheses
-over any number of lines, remarks between /* and */, JCL around it, sequence numbers in columns 73 to 80. The pieces
-joined are the text that was read. What is no statement is told with its line, and reading goes on behind it.
+It reads the input of the administrative data utility IXCMIAPU: 80-column records, keywords with values in parentheses
+over any number of lines, remarks between /* and */, surrounding JCL, sequence numbers in columns 73 to 80. The joined
+pieces are the text as read. Text that is no statement is reported with its line, and reading continues behind it.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ PieceKind = Literal[
     "blank", "remark", "jcl", "sequence", "console", "word", "open", "close", "comma", "stray"
 ]
 ProblemKind = Literal["unexpected", "statement", "value", "closed", "inside", "remark", "character", "twice"]
-"""`unexpected`: text that is no statement. `statement`: a statement that there is not. `value`: a keyword without its
+"""`unexpected`: text that is no statement. `statement`: an unknown statement. `value`: a keyword without its
 parentheses. `closed`, `inside`: a parenthesis is missing. `remark`: one is not closed. `character`: one that no
 statement has. `twice`: a keyword stands twice."""
 
 SEQUENCE_AT: Final = 72
-"""Columns from here on (counted from 0) hold sequence numbers, where they hold digits and nothing else."""
+"""Columns from here on (from 0) are a sequence number if they contain only digits."""
 _LINE_END = re.compile(r"\r\n|[\n\r\x85\u2028\u2029]")
 _NO_WORD: Final = r"\s(),/\ufeff\x00\x1a"
 _CONSOLE = re.compile(
@@ -33,9 +33,9 @@ _CONSOLE = re.compile(
     r"[0-9]{2}[.:][0-9]{2}[.:][0-9]{2}(?:[.:][0-9]{1,6})?(?:[ \t]+(?:STC|JOB|TSU|[SJT])[0-9]{4,7})?(?=[ \t]|$)",
     re.ASCII,
 )
-"""What a console or its log puts before a line, as in planner_core.texts.console."""
+"""Prefix of a line on a console or in its log, as in planner_core.texts.console."""
 _QUOTES: Final = "'\"\u2018\u2019\u201c\u201d"
-"""What a name may have been put between, by a program that someone wrote the policy with."""
+"""Quotes around names; some programs that write policies add them."""
 _TOKEN = re.compile(
     r"(?P<blank>[\s\ufeff\x00\x1a]+)|(?P<remark>/\*.*?\*/)|(?P<open>\()|(?P<close>\))|(?P<comma>,)"
     rf"|(?P<word>[{_QUOTES}][ \t]*[^{_NO_WORD}{_QUOTES}]+[ \t]*[{_QUOTES}](?=[{_NO_WORD}]|\Z)|[^{_NO_WORD}]+)|(?P<stray>.)",
@@ -46,7 +46,7 @@ _COUNTED = re.compile(r"[^\s(),/]+|[(),/]|\s+")
 MOST_PIECES: Final = 400_000
 """Words, parentheses, commas and the blanks between them. A policy of 4,095 structures with twelve keywords each has 290,000."""
 MOST_TEXT_PROBLEMS: Final = 50_000
-"""Problems of one text, one for every eight of its pieces: a text with more is not a policy, and nobody reads them all."""
+"""Problems of one text, one for every eight of its pieces: a text with more is not a policy."""
 VERBS: Final = frozenset({"STRUCTURE", "CF", "DATA", "DEFINE", "DELETE"})
 _OF_POLICY: Final = frozenset({"DEFINE", "DELETE"})
 _SHOWN_CHARACTERS: Final = 40
@@ -66,7 +66,7 @@ class Piece(NamedTuple):
 class Parameter:
     """A keyword with its values, upper case and without quotes; `first`, `opening` and `closing` are places in the pieces.
 
-    `closing` is the last piece of the values where the parenthesis is missing.
+    `closing` is the last piece of the values if the parenthesis is missing.
     """
 
     keyword: str
@@ -90,23 +90,23 @@ class TextStatement:
     last: int
 
     def get(self, keyword: str) -> Parameter | None:
-        """The parameter of a keyword; the first one where it stands twice."""
+        """Return the parameter of a keyword; the first one if it appears twice."""
         return next((each for each in self.parameters if each.keyword == keyword), None)
 
     def values(self, keyword: str) -> tuple[str, ...] | None:
-        """The values of a keyword; None where it is absent."""
+        """Return the values of a keyword; None if it is absent."""
         found = self.get(keyword)
         return None if found is None else found.values
 
     def one(self, keyword: str) -> str | None:
-        """The value of a keyword that has one and only one."""
+        """Return the value of a keyword that has exactly one."""
         values = self.values(keyword)
         return values[0] if values is not None and len(values) == 1 else None
 
 
 @dataclass(frozen=True, slots=True)
 class TextProblem:
-    """Damage: the line (from 1), which kind, and a sentence; `word` is the keyword or text that it is about."""
+    """Damage in a text: its line (from 1), kind and message; `word` is the keyword or text concerned."""
 
     line: int
     kind: ProblemKind
@@ -116,26 +116,26 @@ class TextProblem:
 
 @dataclass(frozen=True, slots=True)
 class PolicyText:
-    """A text in pieces, the statements in it, and its damage in the order of the text."""
+    """A text in pieces, its statements, and its damage in order."""
 
     pieces: tuple[Piece, ...]
     statements: tuple[TextStatement, ...]
     problems: tuple[TextProblem, ...]
 
     def render(self) -> str:
-        """The text, as it was read."""
+        """Return the text as it was read."""
         return "".join(piece.text for piece in self.pieces)
 
     def source_of(self, statement: TextStatement) -> str:
-        """The text of one statement."""
+        """Return the text of a statement."""
         return "".join(piece.text for piece in self.pieces[statement.first : statement.last + 1])
 
 
 def read_policy_text(text: str) -> PolicyText:
-    """Read policy text. What cannot be read is a problem with its line.
+    """Read policy text; unreadable parts are problems with their lines.
 
     Raises:
-        TextTooLong: It has more words and marks than any policy, or more damage.
+        TextTooLong: It has more words, marks or damage than any policy.
     """
     if len(text) > MOST_PIECES and sum(1 for _ in _COUNTED.finditer(text)) > MOST_PIECES:
         msg = (
@@ -160,9 +160,9 @@ def _too_many_problems() -> TextTooLong:
 def _of_cfrm(
     statements: tuple[TextStatement, ...], problems: list[TextProblem]
 ) -> tuple[tuple[TextStatement, ...], list[TextProblem]]:
-    """Without the statements of other couple data sets (LOGR has STRUCTURE as well), which other rules are for.
+    """Drop the statements of other couple data sets, which have other rules; LOGR has STRUCTURE, too.
 
-    What is not closed there is told all the same: it may hide statements of the policy behind it.
+    Unclosed remarks and parentheses there are reported, because they may hide statements of the policy.
     """
     kept: list[TextStatement] = []
     others: list[tuple[int, float]] = []
@@ -184,7 +184,7 @@ def _of_cfrm(
 
 
 def shown(text: str) -> str:
-    """A piece of a text in a sentence: short, and without what a terminal would act on."""
+    """Return a piece of a text for a sentence: short, and without control characters."""
     short = text if len(text) <= _SHOWN_CHARACTERS else f"{text[:_SHOWN_CHARACTERS]}..."
     if short.isprintable():
         return short
@@ -192,17 +192,17 @@ def shown(text: str) -> str:
 
 
 def is_quoted(word: str) -> bool:
-    """Whether a word stands between quotes."""
+    """Return whether a word is in quotes."""
     return len(word) > len("''") and word[0] in _QUOTES and word[-1] in _QUOTES
 
 
 def has_quote(word: str) -> bool:
-    """Whether a quote stands anywhere in a word."""
+    """Return whether a word contains a quote."""
     return any(quote in word for quote in _QUOTES)
 
 
 def unquoted(word: str) -> str:
-    """A word without the quotes around it: `'X'` is read as X."""
+    """Return a word without the quotes around it: `'X'` is read as X."""
     return word[1:-1].strip() if is_quoted(word) else word
 
 
@@ -216,7 +216,7 @@ class _Span(NamedTuple):
 
 
 def _line_spans(text: str) -> Iterator[tuple[int, int]]:
-    """Each line without its end."""
+    """Yield the start and end of each line, without its line end."""
     start = 0
     for end in _LINE_END.finditer(text):
         yield start, end.start()
@@ -225,7 +225,7 @@ def _line_spans(text: str) -> Iterator[tuple[int, int]]:
 
 
 def has_sequence_number(line: str) -> bool:
-    """Whether a line has digits and nothing else from column 73 on, and no word that reaches into them."""
+    """Return whether a line has only digits from column 73 on, and no word that reaches into them."""
     tail = line[SEQUENCE_AT:]
     digits = tail.strip()
     goes_on = line[SEQUENCE_AT - 1 : SEQUENCE_AT].strip() and tail[:1].strip()
@@ -233,7 +233,7 @@ def has_sequence_number(line: str) -> bool:
 
 
 def _apart(text: str, lines: list[tuple[int, int]]) -> Iterator[_Span]:
-    """What belongs to the records and not to the statements: JCL lines, sequence numbers, what a console put before a line."""
+    """Yield parts of the records that are not in statements: JCL lines, sequence numbers, console prefixes."""
     for start, end in lines:
         if start == end:
             continue
@@ -338,7 +338,7 @@ _KINDS: Final[dict[str, PieceKind]] = {
 
 
 class _Reading:
-    """The statements of a sequence of pieces; places count the pieces that say something."""
+    """Reads the statements of a sequence of pieces; places count the pieces that are not blanks or remarks."""
 
     def __init__(self, pieces: tuple[Piece, ...], problems: list[TextProblem]) -> None:
         self.pieces = pieces
@@ -366,7 +366,7 @@ class _Reading:
         return self.kind(number) == "word" and self.kind(number + 1) == "open"
 
     def is_statement(self, number: int) -> bool:
-        """Whether a statement surely begins here: a verb, and a keyword with its values."""
+        """Return whether a statement certainly begins here: a verb, and a keyword with its values."""
         if self.kinds[number] != "word":
             return False
         verb = self.word(number)
@@ -446,7 +446,7 @@ class _Reading:
         return found, number
 
     def _step_back(self, values: list[int], opening: int, number: int) -> tuple[int, int]:
-        """Where reading goes on when a parenthesis is met inside values: at the keyword before it, and at its verb."""
+        """Return where reading continues after a parenthesis inside values: at the keyword before it, or at its verb."""
         if not values or values[-1] != number - 1:
             values.clear()
             return number + 1, number
@@ -461,10 +461,10 @@ class _Reading:
         return back, max(opening, back - 1)
 
     def _pass_over(self, number: int, *, is_in_statement: bool) -> int:
-        """Pass over what is no statement, up to where one surely goes on or begins; told once."""
+        """Skip text that is no statement, up to the next certain parameter or statement; report it once."""
         first = number
         text = self.text(first)
-        if self.kind(first) == "stray":  # told as a character already
+        if self.kind(first) == "stray":  # already reported as a character
             return number + 1
         word = self.word(first)
         if word and self.word(first + 1) == "NAME" and self.is_parameter(first + 1):

@@ -1,8 +1,8 @@
 """Read MQSC commands that define structures and shared queues: DEFINE and ALTER of CFSTRUCT and QLOCAL.
 
-As CSQUTIL and CSQINP2 take them: a command ends with its line unless the line ends with + (which goes on at the first
-nonblank of the next line) or - (which goes on at its first column); a line that begins with * is a remark. Text in
-quotes is kept as it is, other text is upper case. Source: IBM MQ, Rules for using MQSC commands.
+The syntax is that of CSQUTIL and CSQINP2: a command ends with its line unless the line ends with + (it continues at the
+first nonblank of the next line) or - (it continues at its first column); a line that begins with * is a remark. Text
+in quotes is kept as it is, other text is upper case. Source: IBM MQ, Rules for using MQSC commands.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ class Attribute:
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """One command: DEFINE or ALTER, which object, and its attributes; the first where one stands twice."""
+    """A DEFINE or ALTER command, its object and its attributes; the first one if an attribute appears twice."""
 
     verb: str
     kind: ObjectKind
@@ -58,12 +58,12 @@ class Command:
     last_line: int = 0
 
     def value(self, key: str) -> str | None:
-        """The value of an attribute; None where it is not there, or has none."""
+        """Return the value of an attribute; None if it is absent or has none."""
         found = self.attributes.get(key)
         return found.value if found else None
 
     def settings(self) -> dict[str, str]:
-        """The attributes with their values; SHARE and NOSHARE, words without one, as SHARE with YES or NO."""
+        """Return the attributes with their values; the words SHARE and NOSHARE become SHARE with YES or NO."""
         found: dict[str, str] = {}
         for key, each in self.attributes.items():
             if key in SHARE_WORDS:
@@ -73,26 +73,26 @@ class Command:
         return found
 
     def line_of(self, key: str) -> int:
-        """The line of an attribute; that of the command where it is not there."""
+        """Return the line of an attribute, or of the command if the attribute is absent."""
         found = self.attributes.get(key)
         return found.line if found else self.line
 
 
 @dataclass(frozen=True, slots=True)
 class Commands:
-    """The commands of a text, in order, and what could not be read."""
+    """The commands of a text, in order, and unreadable lines."""
 
     commands: tuple[Command, ...]
     problems: tuple[LineProblem, ...]
 
 
 def has_commands(text: str) -> bool:
-    """Whether a text has such a command in it."""
+    """Return whether a text has such a command."""
     return _PRESENT.search(text) is not None
 
 
 def read_commands(text: str) -> Commands:
-    """Read all DEFINE and ALTER of CFSTRUCT and QLOCAL; other commands are passed over. Never raises."""
+    """Read all DEFINE and ALTER of CFSTRUCT and QLOCAL; other commands are skipped. Never raises."""
     problems: list[LineProblem] = []
     found: list[Command] = []
     was_ours = False
@@ -114,7 +114,7 @@ def read_commands(text: str) -> Commands:
 
 
 def without_commands(text: str) -> str:
-    """The text with the lines of these commands left empty, so that its other lines keep their numbers."""
+    """Return the text with the lines of these commands emptied, so that other lines keep their numbers."""
     if not has_commands(text):
         return text
     taken: set[int] = set()
@@ -126,7 +126,7 @@ def without_commands(text: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class _Whole:
-    """A command with its continuation lines, and where each line begins in it."""
+    """A command with its continuation lines, and the start of each line in it."""
 
     text: str
     starts: tuple[int, ...]

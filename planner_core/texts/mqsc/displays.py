@@ -1,4 +1,4 @@
-"""Read what MQ says of CF structures: DISPLAY CFSTATUS and DISPLAY CFSTRUCT.
+"""Read MQ's displays of CF structures: DISPLAY CFSTATUS and DISPLAY CFSTRUCT.
 
 An answer is a run of KEYWORD(value), in any line breaking, that begins with CFSTATUS(name) or
 CFSTRUCT(name). The framing (CSQM201I ... DETAILS, END ... DETAILS, CSQ9022I) was checked on a real
@@ -22,7 +22,7 @@ from planner_core.units import parse_size
 
 @dataclass(frozen=True, slots=True)
 class CfStatus:
-    """One answer of DISPLAY CFSTATUS TYPE(SUMMARY); None where it does not say."""
+    """An answer of DISPLAY CFSTATUS TYPE(SUMMARY); values that it does not show are None."""
 
     line: int
     name: str
@@ -40,7 +40,7 @@ class CfStatus:
 
 @dataclass(frozen=True, slots=True)
 class CfStruct:
-    """One answer of DISPLAY CFSTRUCT; None where it does not say."""
+    """An answer of DISPLAY CFSTRUCT; values that it does not show are None."""
 
     line: int
     name: str
@@ -60,7 +60,7 @@ class CfStruct:
 
 @dataclass(frozen=True, slots=True)
 class MqText:
-    """Everything found in a text, in its order, and what could not be read."""
+    """The answers in a text, in order, and unreadable lines."""
 
     statuses: tuple[CfStatus, ...] = ()
     structures: tuple[CfStruct, ...] = ()
@@ -68,7 +68,7 @@ class MqText:
 
     @property
     def is_empty(self) -> bool:
-        """Whether nothing of use was found."""
+        """Whether the text has no answer."""
         return not (self.statuses or self.structures)
 
 
@@ -95,7 +95,7 @@ _SHOWN: Final = 40
 
 
 def read_mq(text: str) -> MqText:
-    """Read all answers of a text; other lines are passed over. Never raises."""
+    """Read all answers of a text; other lines are skipped. Never raises."""
     read = read_records(text, kinds=_OBJECTS, reads=_READ)
     problems = list(read.problems)
     statuses: list[CfStatus] = []

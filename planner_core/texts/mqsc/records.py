@@ -1,7 +1,7 @@
-"""Read what MQ answers to DISPLAY: records of KEYWORD(value), in any framing and any breaking of lines.
+"""Read MQ's answers to DISPLAY: records of KEYWORD(value), in any framing and any line breaking.
 
-A record begins with the keyword that names the object: CFSTRUCT(APP1), CLUSQMGR(QM1), QUEUE(Q1). Which
-keyword begins one is said by what stands before it, if anything does: `CSQM201I … DISPLAY CHSTATUS DETAILS`
+A record begins with the keyword that names the object: CFSTRUCT(APP1), CLUSQMGR(QM1), QUEUE(Q1). The
+message before a record, if there is one, shows which keyword begins it: `CSQM201I … DISPLAY CHSTATUS DETAILS`
 (console, CSQUTIL), `AMQ8417I: Display Channel Status details.` (runmqsc). Without that the keyword itself
 decides, and one that may stand inside a record of another kind (CHANNEL in CLUSQMGR, CLUSQMGR in QUEUE)
 begins a record when the current one has it already. CSQM4nnI messages hold one record each. The ids of
@@ -20,19 +20,19 @@ from typing import Final
 from planner_core.texts.console import Line, LineProblem, Stamp, lines
 
 FLAGS: Final = frozenset({"CURRENT", "SAVED", "SHORT", "TRIGGER", "NOTRIGGER", "SHARE", "NOSHARE"})
-"""Words that stand in a record without a value."""
+"""Words in a record without a value."""
 
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """A kind of record: what it is called, which is the keyword that begins it, and how runmqsc announces it."""
+    """A kind of record: its name, the keyword that begins it, and how runmqsc announces it."""
 
     name: str
     keyword: str
     amq: str | None = None
     """The runmqsc message before each record."""
     amq_keyword: str | None = None
-    """What begins it below that message, where z/OS begins it otherwise."""
+    """The keyword that begins it below that message, if it differs from z/OS."""
     contains: frozenset[str] = frozenset()
     """Keywords that begin records of other kinds and are attributes in this one."""
 
@@ -49,12 +49,12 @@ KINDS: Final = (
     Kind("CHSTATUS", "CHSTATUS", "AMQ8417", "CHANNEL", frozenset({"QMNAME"})),
     Kind("CLUSQMGR", "CLUSQMGR", "AMQ8441", contains=frozenset({"CHANNEL"})),
 )
-"""What is known here."""
+"""The kinds of records that are read."""
 
 
 @dataclass(frozen=True, slots=True)
 class Value:
-    """What a keyword was given, and the line (from 1) that it stands on."""
+    """The value of a keyword, and its line (from 1)."""
 
     text: str
     line: int
@@ -77,34 +77,34 @@ class Record:
     unclosed: set[str] = field(default_factory=set)
     """Keywords whose value has no end."""
     is_cut: bool = False
-    """Whether it is the last of an answer that has no end."""
+    """Whether it is the last record of an answer that was cut off."""
 
     def text(self, keyword: str) -> str | None:
-        """The value of a keyword; None when it is not there or is blank."""
+        """Return the value of a keyword; None if it is absent or blank."""
         value = self.values.get(keyword)
         return value.text or None if value else None
 
     def line_of(self, keyword: str) -> int:
-        """The line of a keyword; that of the record when it is not there."""
+        """Return the line of a keyword, or of the record if the keyword is absent."""
         value = self.values.get(keyword)
         return value.line if value else self.line
 
 
 @dataclass(frozen=True, slots=True)
 class Records:
-    """All records of a text, in its order, and what could not be read."""
+    """All records of a text, in order, and unreadable lines."""
 
     records: tuple[Record, ...]
     problems: tuple[LineProblem, ...]
 
     def of_kind(self, kind: str) -> tuple[Record, ...]:
-        """The records of one kind."""
+        """Return the records of one kind."""
         return tuple(record for record in self.records if record.kind == kind)
 
 
 _CONTINUED = r"\n[ \t]++(?![A-Z][A-Z0-9]{1,11}\()"
 _VALUE = rf"(?P<value>'(?:[^'\n]|'')*'[ \t]*|(?:[^()\n]|\([^()\n]*\)|{_CONTINUED})*+)"
-"""Possessive: what a value took is not given back. No shorter value could be followed by the parenthesis that ends it, and
+"""Possessive: characters of a value are not given back. No shorter value could be followed by the parenthesis that ends it, and
 trying all of them would take exponential time for a value without end."""
 _ATTRIBUTE = re.compile(rf"(?<![A-Z0-9])(?P<key>[A-Z][A-Z0-9]{{1,11}})\({_VALUE}\)")
 _KEY = re.compile(r"(?<![A-Z0-9])(?P<key>[A-Z][A-Z0-9]{1,11})\((?P<value>[^()\n]*)")
@@ -117,10 +117,10 @@ _END = re.compile(r"\bEND[ \t]+[A-Z]+[ \t]+DETAILS|\bCSQ9022I\b|\bCSQN205I\b")
 _AMQ = re.compile(r"\b(?P<id>AMQ[0-9]{4})[A-Z]?:(?P<shows>[ \t]*Display\b)?[^(\n]*?(?:\.[ \t]+(?=[A-Z])|$)")
 _RUNMQSC = re.compile(r"\bStarting MQSC for queue manager (?P<name>[A-Za-z0-9._/%]{1,48}?)\.?[ \t]*$")
 _SAYS_MORE = re.compile(r"CSQ|AMQ|MQSC|END|DIS| : ", re.IGNORECASE)
-"""In each line that is more than a part of a record: a message, a command, an end."""
+"""Part of each line that is not only a part of a record: a message, a command, an end."""
 _WORD = re.compile(r"(?<![^ \t\n])[A-Z]{3,9}(?![^ \t\n])")
 _SHORTEST_WORD: Final = len("A1(")
-"""Of what is looked for between attributes."""
+"""Length of the shortest text to look for between attributes."""
 _BY_KEYWORD: Final = {kind.keyword: kind for kind in KINDS}
 _QUEUE_COMMANDS: Final = ("QLOCAL", "QALIAS", "QREMOTE", "QMODEL", "QCLUSTER")
 """DISPLAY QLOCAL and the like answer as DISPLAY QUEUE does."""
@@ -132,7 +132,7 @@ _BY_WORD: Final = {
 }
 _BY_AMQ: Final = {kind.amq: (kind, kind.amq_keyword or kind.keyword) for kind in KINDS if kind.amq}
 _NOTHING: Final = (Kind("", ""), "")
-"""Announced by a message, and not read here."""
+"""Announced by a message, and not read."""
 _LARGEST_VALUE: Final = 2_000
 _SHOWN: Final = 40
 
@@ -140,13 +140,13 @@ _SHOWN: Final = 40
 def read_records(
     text: str, *, kinds: Iterable[str] | None = None, reads: frozenset[str] = frozenset()
 ) -> Records:
-    """Read all records of a text; other lines are passed over. Never raises.
+    """Read all records of a text; other lines are skipped. Never raises.
 
     Args:
-        text: What was pasted or captured.
-        kinds: Names of the kinds that are wanted, out of KINDS; None for all.
+        text: The pasted or captured text.
+        kinds: Names of the kinds to return, from KINDS; None for all.
         reads: The keywords that the caller reads: one that is cut off before its closing parenthesis
-            is reported. Those that begin records always are.
+            is reported. Keywords that begin records always are.
 
     Returns:
         The records in the order of the text, and the problems of lines.
@@ -155,7 +155,7 @@ def read_records(
 
 
 class _Reader:
-    """One reading of one text."""
+    """Reads one text."""
 
     def __init__(self, wanted: frozenset[str] | None, reads: frozenset[str]) -> None:
         self.wanted = wanted
@@ -166,9 +166,9 @@ class _Reader:
         self.current: Record | None = None
         self.manager: str | None = None
         self.announced: tuple[Kind, str] | None = None
-        """What the last message said that follows, and the keyword that begins it; None when nothing did."""
+        """The kind that the last message announced, and the keyword that begins it; None without such a message."""
         self.begun: tuple[int, int] | None = None
-        """The line of an answer that has not ended, and how many records were before it."""
+        """The line of an answer that has not ended, and the number of records before it."""
 
     def read(self, text: str) -> Records:
         for line in lines(text):
@@ -238,7 +238,7 @@ class _Reader:
         self.current, self.announced = None, what
 
     def _cut_off(self) -> None:
-        """Note that an answer has no end."""
+        """Record that an answer was cut off."""
         if self.begun is None:
             return
         line, before = self.begun
@@ -250,7 +250,7 @@ class _Reader:
             )
 
     def _take(self) -> None:
-        """Read the attributes of lines that stand together; values may go over a line's end."""
+        """Read the attributes of consecutive lines; values may continue on the next line."""
         kept, self.kept = self.kept, []
         starts: list[int] = []
         at = 0
@@ -287,7 +287,7 @@ class _Reader:
         current.last_line = line.number
 
     def _begins(self, key: str) -> Kind | None:
-        """The kind of record that a keyword begins where it stands; None when it is an attribute."""
+        """Return the kind of record that a keyword begins here; None if it is an attribute."""
         if self.announced is not None:
             kind, keyword = self.announced
             return kind if key == keyword else None
@@ -297,7 +297,7 @@ class _Reader:
         return begun if key in self.current.values else None
 
     def _between(self, whole: str, start: int, end: int, kept: list[Line], starts: list[int]) -> None:
-        """What stands between attributes: words without a value, and keywords whose value has no end."""
+        """Read the text between attributes: words without a value, and keywords whose value has no end."""
         if end - start < _SHORTEST_WORD:
             return
         current = self.current

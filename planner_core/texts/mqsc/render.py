@@ -1,9 +1,8 @@
 """MQSC to define the plan's structures and shared queues, for CSQUTIL or CSQINP input.
 
-Lines end within column 72 and are continued with +, which goes on at the first nonblank
-of the next line. CSQ_ADMIN has no CFSTRUCT object. Of depth events only what the document
-gives is defined; what it leaves open is suggested in remarks, in structures of which it says
-anything about depth events. Sources: IBM MQ, DEFINE CFSTRUCT, DEFINE
+Lines end within column 72 and are continued with +, which continues at the first nonblank
+of the next line. CSQ_ADMIN has no CFSTRUCT object. Only depth events that the document states
+are defined; for other queues of a structure with depth events, remarks suggest values. Sources: IBM MQ, DEFINE CFSTRUCT, DEFINE
 QLOCAL, and Specifying offload options for shared messages.
 """
 
@@ -25,7 +24,7 @@ _SUGGESTED_ON_A_LINE = 3
 
 
 def mqsc(result: PlanResult) -> str:
-    """DEFINE CFSTRUCT for each application structure, DEFINE QLOCAL for each of its queues."""
+    """Return DEFINE CFSTRUCT for each application structure, and DEFINE QLOCAL for each of its queues."""
     document = result.document
     lines = [
         f"* Structures and shared queues of queue-sharing group {document.qsg}.",
@@ -61,7 +60,7 @@ def mqsc(result: PlanResult) -> str:
 
 
 def _perfmev(document: PlanDocument) -> Iterator[str]:
-    """PERFMEV as it is planned, as remarks: it is an attribute of each queue manager, and this runs on one."""
+    """Yield the planned PERFMEV as remarks: it is an attribute of each queue manager, and this runs on one."""
     if document.perfmev is None:
         return
     yield "* PERFMEV is set on each queue manager, not here:"
@@ -73,7 +72,7 @@ def _perfmev(document: PlanDocument) -> Iterator[str]:
 
 
 def _cfconlos(document: PlanDocument) -> Iterator[str]:
-    """CFCONLOS of the queue managers: a command where the plan states it, else a remark that names the choice.
+    """Yield CFCONLOS of the queue managers: a command if the plan states it, else a remark that names the choice.
 
     A plan that does not state it must not change how running queue managers behave. CMDSCOPE(*) reaches active queue
     managers only.
@@ -96,7 +95,7 @@ def _cfconlos(document: PlanDocument) -> Iterator[str]:
 
 
 def _suggested(queue: Queue, advised: Thresholds, *, backlog: int) -> Iterator[str]:
-    """What the plan leaves open of the thresholds of a queue, as remarks: only what was chosen is defined."""
+    """Yield remarks that suggest thresholds that the plan does not state for a queue."""
     values = (
         ("MAXDEPTH", queue.maxdepth, advised.maxdepth),
         ("QDEPTHHI", queue.qdepthhi, advised.qdepthhi),

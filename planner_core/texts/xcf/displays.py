@@ -1,4 +1,4 @@
-"""Read what XCF says of structures: D XCF,STR,STRNAME= and the messages IXC585E, IXC582I, IXC588I, IXL015I.
+"""Read XCF's output about structures: D XCF,STR,STRNAME= and the messages IXC585E, IXC582I, IXC588I, IXL015I.
 
 Sources: the message texts of z/OS MVS System Messages (IXC360I down to the allocation time,
 IXC582I, IXC588I, IXL015I), a real IXC585E of IBM's manual for IMS CQS, and APAR PH39578 for
@@ -38,13 +38,13 @@ class PoolCounts:
 
 @dataclass(frozen=True, slots=True)
 class DisplayedInstance(PoolCounts):
-    """One allocated instance of a structure; None where the display does not say."""
+    """An allocated instance of a structure; values that the display does not show are None."""
 
     line: int
     role: str | None = None
     """NEW or OLD while two instances exist."""
     is_duplexed: bool = False
-    """The heading says DUPLEXING REBUILD: the two instances hold the same; those of another rebuild are on their way."""
+    """Whether the heading says DUPLEXING REBUILD: both instances have the same data, unlike in another rebuild."""
     coupling_facility: str | None = None
     allocated_at_local: Stamp | None = None
     size_bytes: int | None = None
@@ -57,7 +57,7 @@ class DisplayedInstance(PoolCounts):
 
 @dataclass(frozen=True, slots=True)
 class StructureDisplay:
-    """What D XCF,STR,STRNAME= (IXC360I) says of one structure; None where it does not say."""
+    """A structure in D XCF,STR,STRNAME= (IXC360I); values that it does not show are None."""
 
     line: int
     name: str
@@ -128,7 +128,7 @@ class AlterStarted:
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """IXL015I: what one coupling facility answered to an allocation."""
+    """IXL015I: the answer of a coupling facility to an allocation."""
 
     line: int
     name: str
@@ -142,7 +142,7 @@ class Refusal:
 
 @dataclass(frozen=True, slots=True)
 class XcfText:
-    """Everything found in a text, in its order, and what could not be read."""
+    """The displays and messages in a text, in order, and unreadable lines."""
 
     structures: tuple[StructureDisplay, ...] = ()
     full_events: tuple[FullEvent, ...] = ()
@@ -153,7 +153,7 @@ class XcfText:
 
     @property
     def is_empty(self) -> bool:
-        """Whether nothing of use was found."""
+        """Whether the text has no display and no message."""
         return not (self.structures or self.full_events or self.allocations or self.alters or self.refusals)
 
 
@@ -167,7 +167,7 @@ _ACTIVE = re.compile(r"^[ \t]*(?:ACTIVE|DUPLEXING|REBUILD)[A-Z ]*STRUCTURE[ \t]*
 _HEAD_CLOCK = re.compile(r"IXC360I\s+(?P<clock>\d\d[.:]\d\d[.:]\d\d)\s+DISPLAY")
 _SUMMARY = re.compile(r"\bIXC359I\b")
 _SIZE = re.compile(r"\s*(?P<size>[0-9]{1,15}\s*[KMGT]B?|0+)\b")
-"""XCF writes no size without a unit: one without was cut off."""
+"""XCF writes every size with a unit: a size without one was cut off."""
 _NOT_SAID = re.compile(r"\s*(?:N/A|NONE|NOT\s+APPLICABLE)\b")
 _VERSION = re.compile(r"\s*(?P<version>[0-9A-F]{8}\s+[0-9A-F]{8})\b")
 _WHEN = re.compile(
@@ -200,7 +200,7 @@ _USAGE_BLOCK = re.compile(
     rf"|(?P<columns>^[ \t]*{_COLUMNS})",
     re.MULTILINE,
 )
-"""Where a block of counts begins: storage-class memory's, SPACE USAGE, or columns that no heading names."""
+"""Start of a block of counts: storage-class memory, SPACE USAGE, or columns without a heading."""
 _NO_COUNTS = re.compile(r"\s*(?:N/A|NONE|NOT\s+APPLICABLE|-(?![0-9]))")
 _SHOWN: Final = 48
 _RATIO = re.compile(r"\s*(?P<entries>[0-9]{1,9})\s*:\s*(?P<elements>[0-9]{1,9})")
@@ -209,12 +209,12 @@ _SHORT_YEAR: Final = 2
 _ALL_PERCENT: Final = 100
 
 _LOWER = re.compile(r"\bstrname\s*:|\bix[cl][0-9]{3}[ei]\b")
-"""A display that went through something that put it into lower case."""
+"""A display that some program converted to lower case."""
 _UPPER = str.maketrans(ascii_lowercase, ascii_uppercase)
 
 
 def read_xcf(text: str) -> XcfText:
-    """Read all displays and messages of a text; other lines are passed over. Never raises."""
+    """Read all displays and messages of a text; other lines are skipped. Never raises."""
     if _LOWER.search(text):
         text = text.translate(_UPPER)
     reading = _Reading()
@@ -472,12 +472,12 @@ class _Reading:
 
 
 def _may_be_list(structure_type: str | None) -> bool:
-    """Whether a type, which may have been cut off, is not one of the others."""
+    """Return whether a type, which may have been cut off, is none of the other types."""
     return structure_type is None or not re.search("LOCK|CACHE", structure_type.upper())
 
 
 def _with_next(found: Sequence[re.Match[str]]) -> Iterator[tuple[re.Match[str], re.Match[str] | None]]:
-    """Each match with the one after it, where its part ends."""
+    """Yield each match with the next one, where its part ends."""
     for number, match in enumerate(found, start=1):
         yield match, found[number] if number < len(found) else None
 
@@ -488,7 +488,7 @@ _RULE = re.compile(r"[ \t-]*")
 
 
 def _answers(block: Block, start: int) -> Iterator[tuple[int, str, str]]:
-    """The rows of IXL015I: line, coupling facility, everything it answered."""
+    """Yield the rows of IXL015I: line, coupling facility and its answer."""
     row: tuple[int, str, str] | None = None
     indent = 0
     first = block.line_at(start)
@@ -509,7 +509,7 @@ def _answers(block: Block, start: int) -> Iterator[tuple[int, str, str]]:
 
 @dataclass(frozen=True, slots=True)
 class _Part:
-    """A stretch of a block's text, and how values are found in it."""
+    """A part of a block's text, and the search for values in it."""
 
     block: Block
     start: int
@@ -520,7 +520,7 @@ class _Part:
         return _Part(self.block, start, end, self.problems)
 
     def after(self, label: str) -> int | None:
-        """Where the value of a label begins; the first one counts."""
+        """Return where the value of a label begins; the first one counts."""
         words = r"\s+".join(re.escape(word) for word in label.split())
         found = re.compile(rf"(?<![A-Z0-9:]){words}\s*:").search(self.block.text, self.start, self.end)
         while found and _is_tail_of_another(self.block.text, found.start(), label):
@@ -582,7 +582,7 @@ class _Part:
         return found
 
     def leave_out(self, label: str, why: str) -> None:
-        """Report a value that was read and is of no use."""
+        """Report a value that cannot be used."""
         at = self.after(label)
         self.problems.append(LineProblem(self.block.line_at(at or self.start), f"{label}: {why}: left out."))
 
@@ -591,7 +591,7 @@ class _Part:
         return found[1] if found else None
 
     def names(self, label: str, pattern: str) -> tuple[str, ...]:
-        """The names after a label and on the lines below it that hold nothing but names."""
+        """Return the names after a label and on the lines below it that have only names."""
         at = self.after(label)
         if at is None:
             return ()
@@ -629,9 +629,9 @@ class _Part:
         return tuple(found["name"] for found in map(_CONNECTION.match, rows) if found)
 
     def usage(self) -> tuple[_Part, ...]:
-        """The parts that count the structure's own storage: SPACE USAGE, else all but storage-class memory.
+        """Return the parts that count the structure's own storage: SPACE USAGE, else all but storage-class memory.
 
-        The block STORAGE-CLASS MEMORY has rows ENTRIES: and ELEMENTS: too. They count what was migrated, so reading them
+        The block STORAGE-CLASS MEMORY has rows ENTRIES: and ELEMENTS: too. They count migrated data, so reading them
         as the structure's use would report a full structure as nearly empty.
         """
         begins = list(_USAGE_BLOCK.finditer(self.block.text, self.start, self.end))
@@ -650,7 +650,7 @@ class _Part:
         return (*parts, self.within(start, self.end)) if start is not None else tuple(parts)
 
     def counts(self) -> dict[str, Any]:
-        """In use and total of entries, elements and EMCs, in either form that XCF writes."""
+        """Return the counts in use and in total of entries, elements and EMCs, in either of XCF's forms."""
         found: dict[str, Any] = {}
         usage = self.usage()
         for key, label in _COUNTED.items():
@@ -676,7 +676,7 @@ class _Part:
         return found
 
     def _unread_counts(self, label: str) -> None:
-        """Report counts that are there and were not understood; `label` must stand before a colon."""
+        """Report counts that were not understood; `label` must precede a colon."""
         found = re.compile(rf"(?<![A-Z0-9]){label}[ \t]*:").search(self.block.text, self.start, self.end)
         if found and not _NO_COUNTS.match(self.block.text, found.end(), self.end):
             self._unread(label, found.end())
@@ -705,13 +705,13 @@ _LONGER: Final = {
 
 
 def _is_tail_of_another(text: str, at: int, label: str) -> bool:
-    """Whether what was found is the end of a longer label, such as ENTRY COUNT of MAX SCM ENTRY COUNT."""
+    """Return whether a label is the end of a longer one, such as ENTRY COUNT of MAX SCM ENTRY COUNT."""
     before = text[max(0, at - 40) : at].split()
     return bool(before) and before[-1] in _LONGER.get(label, ())
 
 
 def _agrees(in_use: int, total: int, percent: int) -> bool:
-    """Whether a printed percentage can be that of the counts, however it was rounded."""
+    """Return whether a printed percentage matches the counts, however it was rounded."""
     return total == 0 or abs(_ALL_PERCENT * in_use / total - percent) <= 1
 
 

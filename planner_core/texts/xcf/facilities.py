@@ -1,4 +1,4 @@
-"""Read what XCF and XES say of coupling facilities: D XCF,CF (IXC361I) and D CF (IXL150I).
+"""Read displays of coupling facilities: D XCF,CF (IXC361I) and D CF (IXL150I).
 
 The shape of IXC361I is that of z/OS MVS System Messages. That of IXL150I is from memory: only its labels are looked
 for, and CFLEVEL there is the level of the coupling facility's control code (CFCC level), not MQ's CFLEVEL.
@@ -18,7 +18,7 @@ from planner_core.units import parse_size
 
 @dataclass(frozen=True, slots=True)
 class FacilityDisplay:
-    """What displays say of one coupling facility; None where they do not say."""
+    """A coupling facility in displays; values that they do not show are None."""
 
     line: int
     name: str
@@ -49,7 +49,7 @@ _VOLATILE = re.compile(r"\bVOLATILE\s*:\s*(?P<is>YES|NO)\b")
 
 
 def read_facilities(text: str) -> tuple[FacilityDisplay, ...]:
-    """The coupling facilities that a text displays, each once, in order. Never raises."""
+    """Return the coupling facilities in a text, each once, in order. Never raises."""
     found: dict[str, FacilityDisplay] = {}
     current: str | None = None
     hardware: dict[str, str] = {}
@@ -78,7 +78,7 @@ def read_facilities(text: str) -> tuple[FacilityDisplay, ...]:
 
 
 def _more(known: FacilityDisplay, text: str) -> FacilityDisplay:
-    """Space, level and volatility, where a line of D CF says them."""
+    """Return space, level and volatility if a line of D CF shows them."""
     if match := _TOTAL.search(text):
         with contextlib.suppress(SizeSyntax):
             known = replace(known, size_bytes=parse_size(" ".join(match["size"].split())))

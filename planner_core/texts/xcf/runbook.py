@@ -1,4 +1,4 @@
-"""What to do when a structure fills: one page a structure, for IXC585E and reason 2192.
+"""Write the runbook for structures that fill: a page for each structure, for IXC585E and reason 2192.
 
 Source of the interventions: IBM MQ, Planning your coupling facility and offload storage
 environment, Application structures; of the causes of reason 2192: IBM MQ, reason code 2192; of
@@ -28,7 +28,7 @@ _RULE = "-" * 71
 
 @dataclass(frozen=True, slots=True)
 class _Backups:
-    """Backup and recovery of the group's structures, and the queue manager that backs each up; empty where names are not known."""
+    """Backup and recovery of the group's structures, and the queue manager that backs each up; empty if names are unknown."""
 
     recovery: Recovery
     by_name: Mapping[str, StructureRecovery]
@@ -45,7 +45,7 @@ class _Backups:
 
 
 def runbook(result: PlanResult) -> str:
-    """The runbook of the whole group as plain text."""
+    """Return the runbook of the group as plain text."""
     backups = _Backups.of(result)
     lines = [f"RUNBOOK FOR THE STRUCTURES OF QUEUE-SHARING GROUP {result.document.qsg}", "=" * 71]
     for structure in result.structures:
@@ -100,7 +100,7 @@ def _grow(structure: StructureResult, number: int) -> Iterator[str]:
 
 
 def _rebuild(structure: StructureResult) -> Iterator[str]:
-    """How a raised SIZE takes effect: one structure, or all of the sysplex after a test."""
+    """Explain how a raised SIZE takes effect: for one structure, or for all of the sysplex after a test."""
     yield f"     SETXCF START,REBUILD,STRNAME={structure.cfrm_name}"
     yield "   Or, for every structure of the sysplex, read the report of the first command"
     yield "   before you issue the second:"
@@ -136,7 +136,7 @@ def _messages(structure: StructureResult) -> Iterator[str]:
 
 
 def _backup(structure: StructureResult, backups: _Backups) -> Iterator[str]:
-    """How often which queue manager backs it up, and how it comes back."""
+    """Explain how often which queue manager backs it up, and how to recover it."""
     found = backups.by_name[structure.name]
     yield ""
     yield "Backup and recovery:"
@@ -185,7 +185,7 @@ def _backup(structure: StructureResult, backups: _Backups) -> Iterator[str]:
 
 
 def _recover_all(backups: _Backups) -> Iterator[str]:
-    """One command for several structures, which reads the logs once."""
+    """Return one command for several structures, which reads the logs once."""
     names = [each.name for each in backups.recovery.all_structures if each.is_recoverable]
     if len(names) < _SEVERAL:
         return
@@ -197,7 +197,7 @@ def _recover_all(backups: _Backups) -> Iterator[str]:
 
 
 def _wrapped(text: str) -> Iterator[str]:
-    """A paragraph in the width of the runbook; an item of a list is indented below its dash."""
+    """Wrap a paragraph to the width of the runbook; a list item is indented below its dash."""
     yield from textwrap.wrap(
         text,
         len(_RULE),
@@ -208,14 +208,14 @@ def _wrapped(text: str) -> Iterator[str]:
 
 
 def _mqsc(command: str) -> Iterator[str]:
-    """A command in MQSC lines; one that goes on ends in +, which the next line continues at its first nonblank."""
+    """Return a command in MQSC lines; a line that continues ends in +."""
     lines = textwrap.wrap(command.replace(",", ", "), len(_RULE) - 9, break_long_words=False)
     for number, line in enumerate(lines, start=1):
         yield f"     {line.replace(', ', ',')}{' +' if number < len(lines) else ''}"
 
 
 def _alone(structure: StructureResult) -> Iterator[str]:
-    """Queues that the plan defines with NOSHARE: a second application cannot get from them."""
+    """Name the queues with NOSHARE: a second application cannot get from them."""
     definition = structure.definition
     queues = (
         [queue.name for queue in definition.queues if not queue.share]
@@ -244,7 +244,7 @@ def _system(structure: StructureResult) -> Iterator[str]:
 
 
 def _largest_queues(structure: StructureResult) -> list[str]:
-    """The queues that take most of the structure, largest first."""
+    """Return the queues that take most of the structure, largest first."""
     if not isinstance(structure.definition, Structure):
         return []
     weights = structure.queue_weights

@@ -17,16 +17,16 @@ from planner_core.sizing.structure_result import StructureResult
 from planner_core.units import bytes_to_kib_ceil, format_size, round_up
 
 REALLOCATE_TEST: Final = "D XCF,REALLOCATE,TEST"
-"""Reports what REALLOCATE would do, and changes nothing."""
+"""Reports the effect of REALLOCATE without changing anything."""
 REALLOCATE: Final = "SETXCF START,REALLOCATE"
 _REMARK_WIDTH: Final = 64
 """Between the marks of a remark that ends in column 71, the last one that z/OS members use."""
 
 
 def alter_target_bytes(structure: StructureResult) -> int | None:
-    """A size to grow to in place: the need where INITSIZE is below it, else half way to SIZE.
+    """Return a size to grow to in place: the need if INITSIZE is below it, else half way to SIZE.
 
-    It lies above INITSIZE and below SIZE; None where no storage increment does.
+    It is above INITSIZE and below SIZE; None if no storage increment is.
     """
     sizes = structure.sizes
     step = sizes.increment_bytes
@@ -37,7 +37,7 @@ def alter_target_bytes(structure: StructureResult) -> int | None:
 
 
 def alter_command(structure: StructureResult) -> str | None:
-    """SETXCF START,ALTER to that size [K]; None where the structure cannot grow."""
+    """Return SETXCF START,ALTER to that size [K]; None if the structure cannot grow."""
     target = alter_target_bytes(structure)
     if target is None:
         return None
@@ -45,7 +45,7 @@ def alter_command(structure: StructureResult) -> str | None:
 
 
 def _remarks(text: str) -> list[str]:
-    """Text in remarks, each closed on its own line: one line can be taken out without opening another.
+    """Yield remarks, each closed on its own line: deleting one line does not open another remark.
 
     They begin in column 2, because /* in columns 1 and 2 ends data in a job.
     """
@@ -54,7 +54,7 @@ def _remarks(text: str) -> list[str]:
 
 
 def _held(command: str) -> str:
-    """A command in a remark."""
+    """Return a command in a remark."""
     return f" /* {command} */"
 
 
@@ -71,7 +71,7 @@ _TOP: Final = (
 
 
 def setxcf(result: PlanResult) -> str:
-    """The commands, a block for each structure, each command in a remark below its purpose."""
+    """Return the commands, a block for each structure, each command in a remark below its purpose."""
     document = result.document
     lines = _remarks(f"SETXCF commands for the structures of queue-sharing group {document.qsg}.")
     for sentence in _TOP:
@@ -85,7 +85,7 @@ def setxcf(result: PlanResult) -> str:
 
 
 def _block(structure: StructureResult) -> Iterator[str]:
-    """The commands for one structure: rebuild, and alter."""
+    """Yield the commands for a structure: rebuild and alter."""
     sizes, name = structure.sizes, structure.cfrm_name
     between = f"INITSIZE {format_size(sizes.initsize_bytes)}, SIZE {format_size(sizes.size_bytes)}"
     yield from _remarks(f"{name}, {_ROLES[structure.role]}")
