@@ -70,14 +70,9 @@ def losses(
 
 def upgrade(document: PlanDocument, question: UpgradeQuestion, curves: Curves) -> UpgradeAnswer:
     """Compare a plan before and after each change."""
-    return upgrades(
-        document,
-        curve=curve_of(document, curves),
-        cfcc_levels=question.cfcc,
-        more_queue_managers=question.queue_managers,
-        percent_per_year=question.growth,
-        years=[year for year in question.years if year],
-    )
+    # A form and an address have no other way to ask for no growth than 0 years.
+    years = tuple(year for year in question.years if year)
+    return upgrades(document, question.model_copy(update={"years": years}), curve=curve_of(document, curves))
 
 
 def stored_plans(database: Database, names: Sequence[str]) -> list[tuple[str, PlanDocument]]:

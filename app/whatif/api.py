@@ -5,25 +5,23 @@ from __future__ import annotations
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, Query
-from pydantic_core import to_json
-from starlette.responses import Response
 
 from app.database.session import DatabaseDep
 from app.fits.dependencies import CurvesDep
 from app.fits.kept import NoCurves
-from app.sizing.body import JSON, DocumentBody
+from app.sizing.body import DocumentBody
 from app.sizing.examples import examples
-from app.web.openapi import json_response, model_schemas, plan_request, problems, put_examples, put_schemas
+from app.web.openapi import plan_request, problems, put_examples
 from app.web.questions import check_parameters, check_question
 from app.whatif import answers
-from app.whatif.placement_answers import UpgradeAnswerShape
 from planner_core.document.reading import read_json, read_object
 from planner_core.texts.smds_job import SmdsJob, SmdsJobQuestion
 from planner_core.whatif.filling_up import FillingUp, Outage
-from planner_core.whatif.growth import UpgradeQuestion
+from planner_core.whatif.growth import UpgradeAnswer, UpgradeQuestion
 from planner_core.whatif.loss import LossAnswer, LossQuestion
 from planner_core.whatif.recovery import Recovery, RecoveryQuestion
 from planner_core.whatif.thresholds import ThresholdAdvice, ThresholdQuestion
+from planner_core.wire import Answer
 
 router = APIRouter(prefix="/api/v1/whatif", tags=["what if"])
 PROBLEMS = problems(413, 415, 422)
@@ -81,7 +79,7 @@ def recover(
     openapi_extra=plan_request(),
     responses=PROBLEMS,
 )
-def make_job(question: Annotated[SmdsJobQuestion, Query()], body: DocumentBody, curves: CurvesDep) -> SmdsJob:
+def smds_job(question: Annotated[SmdsJobQuestion, Query()], body: DocumentBody, curves: CurvesDep) -> SmdsJob:
     """Take a plan; return the job that defines and formats its shared message data sets."""
     return answers.data_set_job(read_json(body), question, curves)
 
@@ -95,7 +93,7 @@ def make_job(question: Annotated[SmdsJobQuestion, Query()], body: DocumentBody, 
     openapi_extra=plan_request(),
     responses=problems(404, 413, 415, 422),
 )
-def lose(
+def cf_loss(
     question: Annotated[LossQuestion, Query()], body: DocumentBody, curves: CurvesDep, database: DatabaseDep
 ) -> LossAnswer:
     """Return where XCF places the structures and by which rule; for each loss, moves, unplaced structures and lost messages.
@@ -109,28 +107,23 @@ def lose(
 @router.post(
     "/upgrade",
     summary="Before and after: CFCC levels, queue managers, growth",
+    response_description="The plan before and after each change, with CFRM statements.",
     dependencies=[Depends(check_parameters)],
     openapi_extra=plan_request(),
-    responses={
-        200: json_response(
-            "UpgradeAnswerShape", "The plan before and after each change, with CFRM statements."
-        ),
-        **problems(404, 413, 415, 422),
-    },
-    response_class=Response,
+    responses=problems(404, 413, 415, 422),
 )
-def upgrade(question: Annotated[UpgradeQuestion, Query()], body: DocumentBody, curves: CurvesDep) -> Response:
+def upgrade(
+    question: Annotated[UpgradeQuestion, Query()], body: DocumentBody, curves: CurvesDep
+) -> UpgradeAnswer:
     """Return the plan before and after each change and all of them together: every structure, and its new statements."""
-    answer = answers.upgrade(read_json(body), question, curves)
-    return Response(to_json(answer.as_json()), media_type=JSON)
+    return answers.upgrade(read_json(body), question, curves)
 
 
 def add_examples(whole: dict[str, Any]) -> None:
     """Put examples into the description of the interface; they are computed when it is first asked for."""
-    put_schemas(whole, model_schemas(UpgradeAnswerShape))
     curves = NoCurves()
     small, large = (read_object(examples()[name].document) for name in ("smallest", "sq03"))
-    shown: dict[str, tuple[str, Any]] = {
+    shown: dict[str, tuple[str, Answer]] = {
         "filling": ("smallest", answers.filling(small, Outage(), curves)),
         "thresholds": ("smallest", answers.thresholds(small, ThresholdQuestion(), curves)),
         "recovery": ("smallest", answers.recoveries(small, RecoveryQuestion(), curves)),

@@ -158,7 +158,7 @@ def arranged(answer: UpgradeAnswer) -> UpgradeView:
 
 
 def _step(step: UpgradeStep, answer: UpgradeAnswer) -> UpgradeStepView:
-    (before, after), (size_before, size_after) = step.total("initsize_kib"), step.total("size_kib")
+    before, after = step.totals.before, step.totals.after
     fragment = None
     if step.fragment:
         fragment = StatementsView(
@@ -186,12 +186,14 @@ def _step(step: UpgradeStep, answer: UpgradeAnswer) -> UpgradeStepView:
             )
             for each in step.structures
         ),
-        before_bytes=kib_to_bytes(before),
-        after_bytes=kib_to_bytes(after),
-        size_before_bytes=kib_to_bytes(size_before),
-        size_after_bytes=kib_to_bytes(size_after),
+        before_bytes=kib_to_bytes(before.initsize_kib),
+        after_bytes=kib_to_bytes(after.initsize_kib),
+        size_before_bytes=kib_to_bytes(before.size_kib),
+        size_after_bytes=kib_to_bytes(after.size_kib),
         unplaced=step.unplaced,
-        unplaced_after_loss=tuple((lost, ", ".join(names)) for lost, names in step.unplaced_after_loss),
+        unplaced_after_loss=tuple(
+            (each.lost, ", ".join(each.structures)) for each in step.unplaced_after_loss
+        ),
         fragment=fragment,
         findings=step.findings,
         is_with_published=step.before is not answer.before,

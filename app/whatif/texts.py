@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Iterator, Sequence
 
 from planner_core.sizing.structure_result import hundredths
 from planner_core.units import MIB, format_mib, format_size
 from planner_core.whatif.filling_up import FillingUp, shown_minutes, tenths_down
-from planner_core.whatif.growth import UpgradeAnswer
+from planner_core.whatif.growth import SizeFigures, UpgradeAnswer
 from planner_core.whatif.loss import Loss, LossAnswer
 from planner_core.whatif.recovery import Recovery, StructureRecovery
 from planner_core.whatif.thresholds import ThresholdAdvice
@@ -155,37 +154,38 @@ def _loss_lines(loss: Loss) -> Iterator[str]:
 
 def upgrade_lines(found: UpgradeAnswer) -> Iterator[str]:
     """Return the sizes of every structure before and after each step."""
-    steps: list[Mapping[str, Any]] = found.as_json()["steps"]  # type: ignore[assignment]
-    for step in steps:
-        yield f"{step['title']} ({step['step']})"
-        if step["refused"]:
-            yield f"  {step['refused']}"
+    for step in found.steps:
+        yield f"{step.title} ({step.key})"
+        if step.refused:
+            yield f"  {step.refused}"
             yield ""
             continue
         rows: list[tuple[str, ...]] = [("  structure", "INITSIZE K", "after", "", "SIZE K", "after", "")]
         rows += [
-            _before_after(f"  {each['structure']}", each, is_replaced=each["given_size_replaced"])
-            for each in step["structures"]
+            (
+                f"  {each.structure}{' *' if each.is_replaced else ''}",
+                *_sizes(each.figures_before, each.figures_after),
+            )
+            for each in step.structures
         ]
-        rows.append(_before_after("  together", step["totals"], is_replaced=False))
+        rows.append(("  together", *_sizes(step.totals.before, step.totals.after)))
         yield from _table(rows)
-        for each in step["unplaced_after_loss"]:
-            yield f"  Without {each['lost']} no place for {', '.join(each['structures'])}."
-        if step["unplaced"]:
-            yield f"  No place for {', '.join(step['unplaced'])}."
+        for each in step.unplaced_after_loss:
+            yield f"  Without {each.lost} no place for {', '.join(each.structures)}."
+        if step.unplaced:
+            yield f"  No place for {', '.join(step.unplaced)}."
         yield ""
 
 
-def _before_after(name: str, each: Mapping[str, Any], *, is_replaced: bool) -> tuple[str, ...]:
-    before, after, difference = each["before"], each["after"], each["difference"]
+def _sizes(before: SizeFigures, after: SizeFigures) -> tuple[str, ...]:
+    difference = after - before
     return (
-        name + (" *" if is_replaced else ""),
-        str(before["initsize_kib"]),
-        str(after["initsize_kib"]),
-        f"{difference['initsize_kib']:+}",
-        str(before["size_kib"]),
-        str(after["size_kib"]),
-        f"{difference['size_kib']:+}",
+        str(before.initsize_kib),
+        str(after.initsize_kib),
+        f"{difference.initsize_kib:+}",
+        str(before.size_kib),
+        str(after.size_kib),
+        f"{difference.size_kib:+}",
     )
 
 

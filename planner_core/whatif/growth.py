@@ -7,12 +7,12 @@ after the step, and computed where it does not.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Annotated, TypeVar
 
-from pydantic import Field
+from pydantic import Field, computed_field
 
 from planner_core.document.model import Admin, CouplingFacility, Growth, PlanDocument, Structure, System
 from planner_core.errors import OutOfRange, OutputRefused, PlanRefused
@@ -22,11 +22,12 @@ from planner_core.plan.evaluate import evaluate
 from planner_core.plan.result import PlanResult
 from planner_core.questions import Absent, Label, ListOf, Metavar, Number, Question, Whole
 from planner_core.sizing.levels import lowest_level
-from planner_core.sizing.structure_result import StructureResult
-from planner_core.sizing.structure_size import Curve, bundles_in, published_curves
+from planner_core.sizing.structure_result import Role, StructureResult
+from planner_core.sizing.structure_size import Curve, CurveSummary, bundles_in, published_curves
 from planner_core.texts.outputs import render_output
 from planner_core.units import bytes_to_kib_ceil
 from planner_core.whatif.loss import losses_of
+from planner_core.wire import Answer, Exact, Hidden
 
 T = TypeVar("T", Admin, System, Structure)
 DEFAULT_PERCENT = Decimal(10)
@@ -77,33 +78,102 @@ class UpgradeQuestion(Question):
 
 
 @dataclass(frozen=True, slots=True)
-class UpgradeChange:
-    """What a step changes; all on top of the plan as it is."""
+class UpgradeChange(Answer):
+    """The change of a step, on top of the plan."""
 
-    key: str
-    title: str
+    key: Hidden[str]
+    title: Hidden[str]
     cfcc_level: int | None = None
     more_queue_managers: int = 0
-    percent_per_year: Decimal = Decimal(0)
+    percent_per_year: Annotated[Exact[Decimal], Field(alias="growth_percent_per_year")] = Decimal(0)
     years: int = 0
 
 
 @dataclass(frozen=True, slots=True)
-class GrownStructure:
-    """One structure before and after."""
+class SizeFigures(Answer):
+    """Need, INITSIZE and SIZE."""
 
-    before: StructureResult
-    after: StructureResult
-    is_replaced: bool
+    need_bytes: int
+    initsize_kib: int
+    size_kib: int
 
+    def __sub__(self, other: SizeFigures) -> SizeFigures:
+        return SizeFigures(
+            self.need_bytes - other.need_bytes,
+            self.initsize_kib - other.initsize_kib,
+            self.size_kib - other.size_kib,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class StructureSizes(SizeFigures):
+    """Need, INITSIZE and SIZE of one structure."""
+
+    structure: str
+    name: str
+    role: Role
+
+
+@dataclass(frozen=True, slots=True)
+class GrownStructure(Answer):
+    """One structure before and after a step."""
+
+    before: Hidden[StructureResult]
+    after: Hidden[StructureResult]
+    is_replaced: Annotated[
+        bool,
+        Field(
+            alias="given_size_replaced",
+            description="The plan gives a size that does not hold the need after the step.",
+        ),
+    ]
+
+    @computed_field
+    @property
+    def structure(self) -> str:
+        """The structure, as the CFRM policy calls it."""
+        return self.after.cfrm_name
+
+    @computed_field
+    @property
+    def name(self) -> str:
+        """The structure, as MQ calls it."""
+        return self.after.name
+
+    @computed_field
+    @property
+    def role(self) -> Role:
+        """The role of the structure."""
+        return self.after.role
+
+    @computed_field(alias="before")
+    @property
+    def figures_before(self) -> SizeFigures:
+        """Its sizes in the plan."""
+        return _figures([self.before])
+
+    @computed_field(alias="after")
+    @property
+    def figures_after(self) -> SizeFigures:
+        """Its sizes after the step."""
+        return _figures([self.after])
+
+    @computed_field
+    @property
+    def difference(self) -> SizeFigures:
+        """The sizes after the step minus those of the plan."""
+        return self.figures_after - self.figures_before
+
+    @computed_field(alias="initsize_before_holds_before")
     @property
     def holds_before(self) -> int | None:
-        """Messages of the planned mix that INITSIZE holds before, without offload; None without a backlog."""
+        """Messages of the planned mix that INITSIZE holds before, without offload; null without a backlog."""
         load = self.before.load
         return (
             load.messages_in_initsize(offload=False) if load is not None and load.plain is not None else None
         )
 
+    @computed_field(alias="initsize_before_holds_after")
     @property
     def old_holds_after(self) -> int | None:
         """Messages that INITSIZE of before holds after the step."""
@@ -113,52 +183,81 @@ class GrownStructure:
         bundles = bundles_in(self.before.sizes.initsize_bytes, curve=self.after.curve, ratio=load.ratio)
         return load.plain.capacity(bundles)
 
-    def as_json(self) -> dict[str, object]:
-        """JSON-ready."""
-        before, after = _figures(self.before), _figures(self.after)
-        return {
-            "structure": self.after.cfrm_name,
-            "name": self.after.name,
-            "role": self.after.role,
-            "before": before,
-            "after": after,
-            "difference": {key: after[key] - before[key] for key in before},
-            "given_size_replaced": self.is_replaced,
-            "initsize_before_holds_before": self.holds_before,
-            "initsize_before_holds_after": self.old_holds_after,
-        }
 
-
-def _figures(structure: StructureResult) -> dict[str, int]:
-    sizes = structure.sizes
-    return {
-        "need_bytes": sizes.need_bytes,
-        "initsize_kib": bytes_to_kib_ceil(sizes.initsize_bytes),
-        "size_kib": bytes_to_kib_ceil(sizes.size_bytes),
-    }
+def _figures(structures: Iterable[StructureResult]) -> SizeFigures:
+    sizes = [each.sizes for each in structures]
+    return SizeFigures(
+        sum(each.need_bytes for each in sizes),
+        sum(bytes_to_kib_ceil(each.initsize_bytes) for each in sizes),
+        sum(bytes_to_kib_ceil(each.size_bytes) for each in sizes),
+    )
 
 
 @dataclass(frozen=True, slots=True)
-class UpgradeStep:
-    """One change: the plan after it, or why there is none."""
+class UpgradeTotals(Answer):
+    """Sums over all structures."""
+
+    before: SizeFigures
+    after: SizeFigures
+    difference: SizeFigures
+
+
+@dataclass(frozen=True, slots=True)
+class UnplacedAfterLoss(Answer):
+    """Structures that cannot be placed after a loss, with the step made."""
+
+    lost: str
+    structures: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class UpgradeStep(Answer):
+    """The plan after one change, or why there is none."""
 
     change: UpgradeChange
-    before: PlanResult
-    after: PlanResult | None
+    before: Hidden[PlanResult]
+    after: Hidden[PlanResult | None]
     structures: tuple[GrownStructure, ...]
-    findings: tuple[Finding, ...]
+    findings: Annotated[tuple[Finding, ...], Field(description="Findings that the plan did not have before.")]
     unplaced: tuple[str, ...]
-    unplaced_after_loss: tuple[tuple[str, tuple[str, ...]], ...]
-    refused: str | None = None
+    unplaced_after_loss: tuple[UnplacedAfterLoss, ...]
+    refused: Annotated[
+        str | None, Field(description="Why no such plan can exist; then nothing is calculated.")
+    ] = None
 
-    def statements(self) -> str:
-        """CFRM statements for the plan after the step; empty where there is no such plan.
+    @computed_field(alias="step", examples=["cfcc-25"])
+    @property
+    def key(self) -> str:
+        """The name of the step."""
+        return self.change.key
 
-        Raises:
-            OutputRefused: The plan after the step has errors.
-        """
-        return render_output("policy", self.after).text if self.after is not None else ""
+    @computed_field
+    @property
+    def title(self) -> str:
+        """The change in words."""
+        return self.change.title
 
+    @computed_field
+    @property
+    def totals(self) -> UpgradeTotals:
+        """Sums over all structures."""
+        before = _figures(each.before for each in self.structures)
+        after = _figures(each.after for each in self.structures)
+        return UpgradeTotals(before, after, after - before)
+
+    @computed_field
+    @property
+    def curve_before(self) -> CurveSummary:
+        """The curve of the plan."""
+        return self.before.curve.summary
+
+    @computed_field
+    @property
+    def curve_after(self) -> CurveSummary | None:
+        """The curve after the step."""
+        return self.after.curve.summary if self.after is not None else None
+
+    @computed_field
     @property
     def fragment(self) -> str:
         """CFRM statements for the plan after the step; empty where that plan does not exist or has errors."""
@@ -167,74 +266,65 @@ class UpgradeStep:
         except OutputRefused:
             return ""
 
-    def total(self, what: str) -> tuple[int, int]:
-        """Sum of a figure over all structures, before and after."""
-        return (
-            sum(_figures(each.before)[what] for each in self.structures),
-            sum(_figures(each.after)[what] for each in self.structures),
-        )
+    def statements(self) -> str:
+        """Return CFRM statements for the plan after the step; empty where there is no such plan.
 
-    def as_json(self) -> dict[str, object]:
-        """JSON-ready."""
-        change = self.change
-        totals = {key: self.total(key) for key in ("need_bytes", "initsize_kib", "size_kib")}
-        return {
-            "step": change.key,
-            "title": change.title,
-            "change": {
-                "cfcc_level": change.cfcc_level,
-                "more_queue_managers": change.more_queue_managers,
-                "growth_percent_per_year": float(change.percent_per_year),
-                "years": change.years,
-            },
-            "refused": self.refused,
-            "structures": [each.as_json() for each in self.structures],
-            "totals": {
-                "before": {key: pair[0] for key, pair in totals.items()},
-                "after": {key: pair[1] for key, pair in totals.items()},
-                "difference": {key: pair[1] - pair[0] for key, pair in totals.items()},
-            },
-            "curve_before": self.before.curve.summary.as_json(),
-            "curve_after": self.after.curve.summary.as_json() if self.after is not None else None,
-            "unplaced": list(self.unplaced),
-            "unplaced_after_loss": [
-                {"lost": lost, "structures": list(structures)}
-                for lost, structures in self.unplaced_after_loss
-            ],
-            "fragment": self.fragment,
-            "findings": [each.as_json() for each in self.findings],
-        }
+        Raises:
+            OutputRefused: The plan after the step has errors.
+        """
+        return render_output("policy", self.after).text if self.after is not None else ""
 
 
 @dataclass(frozen=True, slots=True)
-class UpgradeAnswer:
-    """Every step of one question."""
+class UpgradePlan(Answer):
+    """The plan before any change."""
 
-    before: PlanResult
+    cfcc_level: int
+    queue_managers: int
+    growth_percent_per_year: Exact[Decimal]
+    years: Exact[Decimal]
+    curve: CurveSummary
+    structures: tuple[StructureSizes, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class UpgradeAnswer(Answer):
+    """The plan before and after each change."""
+
+    before: Hidden[PlanResult]
     steps: tuple[UpgradeStep, ...]
-    assumptions: tuple[str, ...]
+    assumptions: Annotated[tuple[str, ...], Field(description="Assumptions where nothing is published.")]
     findings: tuple[Finding, ...]
 
-    def as_json(self) -> dict[str, object]:
-        """JSON-ready."""
+    @computed_field
+    @property
+    def qsg(self) -> str:
+        """The queue-sharing group."""
+        return self.before.document.qsg
+
+    @computed_field(alias="before")
+    @property
+    def plan(self) -> UpgradePlan:
+        """The plan before any change."""
         document = self.before.document
-        return {
-            "qsg": document.qsg,
-            "before": {
-                "cfcc_level": document.cfcc_level,
-                "queue_managers": document.queue_manager_count,
-                "growth_percent_per_year": float(document.growth.percent_per_year),
-                "years": float(document.growth.years),
-                "curve": self.before.curve.summary.as_json(),
-                "structures": [
-                    {"structure": each.cfrm_name, "name": each.name, "role": each.role, **_figures(each)}
-                    for each in self.before.structures
-                ],
-            },
-            "steps": [each.as_json() for each in self.steps],
-            "assumptions": list(self.assumptions),
-            "findings": [each.as_json() for each in self.findings],
-        }
+        return UpgradePlan(
+            cfcc_level=document.cfcc_level,
+            queue_managers=document.queue_manager_count,
+            growth_percent_per_year=document.growth.percent_per_year,
+            years=document.growth.years,
+            curve=self.before.curve.summary,
+            structures=tuple(
+                StructureSizes(
+                    each.sizes.need_bytes,
+                    bytes_to_kib_ceil(each.sizes.initsize_bytes),
+                    bytes_to_kib_ceil(each.sizes.size_bytes),
+                    structure=each.cfrm_name,
+                    name=each.name,
+                    role=each.role,
+                )
+                for each in self.before.structures
+            ),
+        )
 
 
 def levels_above(level: int) -> tuple[int, ...]:
@@ -243,44 +333,35 @@ def levels_above(level: int) -> tuple[int, ...]:
 
 
 def upgrades(
-    document: PlanDocument,
-    *,
-    curve: Curve | None = None,
-    cfcc_levels: Sequence[int] | None = None,
-    more_queue_managers: int = 1,
-    percent_per_year: Decimal | None = None,
-    years: Sequence[int] = DEFAULT_YEARS,
+    document: PlanDocument, question: UpgradeQuestion | None = None, *, curve: Curve | None = None
 ) -> UpgradeAnswer:
     """Evaluate a plan before and after each change, and after all of them together.
 
     Args:
         document: The plan.
+        question: The changes.
         curve: The fitted curve that it names; None for published figures.
-        cfcc_levels: Levels to go to; None: those with published figures above the plan's.
-        more_queue_managers: How many more [queue managers]; 0: none.
-        percent_per_year: Growth on top of the plan's horizon [percent]; None: the plan's own rate, or 10.
-        years: After how many years to look [years]; none: no growth.
 
     Raises:
         PlanRefused: No such plan can exist as it is.
         OutOfRange: A level that is no step up, too many steps, or a rate that is not the plan's own.
     """
-    levels = levels_above(lowest_level(document)) if cfcc_levels is None else tuple(sorted(set(cfcc_levels)))
-    whole_years = tuple(sorted(set(years)))
-    _check(document, levels, more_queue_managers, percent_per_year, whole_years)
+    asked = question or UpgradeQuestion()
+    levels = levels_above(lowest_level(document)) if asked.cfcc is None else tuple(sorted(set(asked.cfcc)))
+    years = tuple(sorted(set(asked.years)))
+    _check(document, levels, asked.queue_managers, asked.growth, years)
     own = document.growth.percent_per_year if document.growth.years else Decimal(0)
-    percent = percent_per_year if percent_per_year is not None else own or DEFAULT_PERCENT
+    percent = asked.growth if asked.growth is not None else own or DEFAULT_PERCENT
     before = evaluate(document, curve=curve)
-    steps = [
-        _step(before, change, curve) for change in _changes(levels, more_queue_managers, percent, whole_years)
-    ]
+    changes = _changes(levels, asked.queue_managers, percent, years)
+    steps = tuple(_step(before, change, curve) for change in changes)
     assumptions = list(ASSUMPTIONS)
     if curve is not None and levels:
         assumptions.append(_FITTED)
-    if percent_per_year is None and not own and whole_years:
+    if asked.growth is None and not own and years:
         assumptions.append(_DEFAULTED)
     found = in_order([*before.findings, *(each for step in steps for each in step.findings)])
-    return UpgradeAnswer(before, tuple(steps), tuple(assumptions), found)
+    return UpgradeAnswer(before, steps, tuple(assumptions), found)
 
 
 def _check(
@@ -357,7 +438,7 @@ def _step(plan: PlanResult, change: UpgradeChange, curve: Curve | None) -> Upgra
     known = {(each.code, each.structure, each.message) for each in before.findings}
     answer = losses_of([(document.qsg, after)])
     losses = tuple(
-        (loss.name, tuple(each.wanted.structure for each in loss.unplaced))
+        UnplacedAfterLoss(loss.name, tuple(each.wanted.structure for each in loss.unplaced))
         for loss in answer.losses
         if loss.kind == "coupling_facility" and loss.unplaced
     )

@@ -19,7 +19,7 @@ from planner_core.plan.result import PlanResult
 from planner_core.plan.splitting import advise
 from planner_core.sizing.fitted import fitted_curve
 from planner_core.units import KIB, MIB
-from planner_core.whatif.growth import upgrades
+from planner_core.whatif.growth import UpgradeQuestion, upgrades
 from tests.planner_core.plans import varied
 from tests.planner_core.sizing.test_fitted import TWO_COSTS
 
@@ -138,14 +138,14 @@ def test_a_fitted_curve_stays_and_a_higher_level_in_the_preflist_is_told() -> No
 
 def test_an_upgrade_changes_nothing_that_is_sized_for_that_level_already() -> None:
     document = at(24, 25).document
-    (step,) = upgrades(document, cfcc_levels=[25], more_queue_managers=0, years=()).steps
+    (step,) = upgrades(document, UpgradeQuestion(cfcc=(25,), queue_managers=0, years=())).steps
     assert step.after is not None
     assert [each.after.sizes for each in step.structures] == [each.before.sizes for each in step.structures]
 
 
 def test_an_upgrade_from_coupling_facilities_below_the_plan_is_possible() -> None:
     document = at(25, 24).document
-    answer = upgrades(document, more_queue_managers=0, years=())
+    answer = upgrades(document, UpgradeQuestion(queue_managers=0, years=()))
     assert [step.change.cfcc_level for step in answer.steps] == [25]
     admin = answer.steps[0].structures[0]
     assert (admin.before.sizes.need_bytes, admin.after.sizes.need_bytes) == (17 * MIB, 25 * MIB)

@@ -11,7 +11,7 @@ import pytest
 from app.cli import main
 from planner_core.document.reading import read_object
 from planner_core.plan.evaluate import evaluate
-from planner_core.whatif.growth import upgrades
+from planner_core.whatif.growth import UpgradeQuestion, upgrades
 from planner_core.whatif.loss import losses_of
 from tests.planner_core.whatif.placement.scenes import cf, document, structure
 
@@ -35,7 +35,7 @@ def test_the_json_is_the_core_s_answer(capsys: pytest.CaptureFixture[str], plan_
     code, out, _ = run(capsys, "cf-loss", plan_file, "--json")
     assert (code, json.loads(out)) == (0, losses_of([("SQ03", evaluate(read_object(TIGHT)))]).as_json())
     code, out, _ = run(capsys, "upgrade", plan_file, "--json", "--queue-managers", 2, "--years", 0)
-    expected = upgrades(read_object(TIGHT), more_queue_managers=2, years=[]).as_json()
+    expected = upgrades(read_object(TIGHT), UpgradeQuestion(queue_managers=2, years=())).as_json()
     assert (code, json.loads(out)) == (0, expected)
 
 

@@ -29,7 +29,7 @@ def test_the_answer_is_the_core_s(app: FastAPI) -> None:
 @pytest.mark.parametrize("plan", [SQ03, TIGHT, document([], [])], ids=["example", "tight", "without CFs"])
 def test_answers_have_exactly_the_members_that_are_described(app: FastAPI, plan: dict[str, Any]) -> None:
     schemas = app.openapi()["components"]["schemas"]
-    for address, shape in ((LOSS, "LossAnswer"), (UPGRADE, "UpgradeAnswerShape")):
+    for address, shape in ((LOSS, "LossAnswer"), (UPGRADE, "UpgradeAnswer")):
         found = post_json(app, address, plan).json()
         described = schemas[shape]
         assert set(found) == set(described["properties"]) == set(described["required"])
