@@ -1,4 +1,4 @@
-"""Accepting findings of a stored plan: each with its message, so that it is open again once it says something else."""
+"""Acknowledging findings of a stored plan: each with its message, so that a changed message opens it again."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ def acknowledge(
     message: str | None = None,
     if_match: str | None = None,
 ) -> SaveOutcome:
-    """Save a version that accepts the open findings of a code: of one structure, with one message, or all of them.
+    """Save a version that acknowledges the open findings of a code: of one structure, with one message, or all.
 
     Raises:
         PlanNotFound: There is no such plan.
         PlanConflict: It has been changed since the version that `if_match` names, or meanwhile.
-        NothingToAcknowledge: It has no such finding that is open.
-        DocumentInvalid: The reason cannot be one.
+        NothingToAcknowledge: It has no such open finding.
+        DocumentInvalid: The reason is not valid.
     """
     with database.session(writes=False) as session:
         version = service.get_plan(session, name)
@@ -52,13 +52,13 @@ def acknowledged(
     structure: str | None = None,
     message: str | None = None,
 ) -> PlanDocument:
-    """The document of a version with its open findings of a code accepted.
+    """Return the document of a version with its open findings of a code acknowledged.
 
-    An entry of the same code that was made for what such a finding said before is replaced.
+    An entry of the same code that was made for an earlier message of such a finding is replaced.
 
     Raises:
-        NothingToAcknowledge: The version has no such finding that is open.
-        DocumentInvalid: The reason cannot be one.
+        NothingToAcknowledge: The version has no such open finding.
+        DocumentInvalid: The reason is not valid.
     """
     accepted = [
         {"code": code, "structure": item.get("structure"), "message": item["message"], "reason": reason}

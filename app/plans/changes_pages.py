@@ -1,6 +1,6 @@
-"""Differences in the words of the editor: where, what it is called there, and both values with their units.
+"""Differences in the words of the editor: place, label, and both values with their units.
 
-A change board reads them: what is new or gone is told a line for each of its members, and no place is a pointer.
+A change board reads them: additions and removals have a line for each member, and places have labels, not pointers.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from planner_core.document.reading import read_object
 from planner_core.units import KIB
 
 MOST_LINES = 60
-"""Of one thing that is new or gone; a structure has up to 512 queues."""
+"""Lines of one addition or removal; a structure has up to 512 queues."""
 _NOTHING = "\N{EN DASH}"
 
 _PLACES = {"admin": "CSQ_ADMIN", "system": "CSQSYSAPPL", "policy": "CFRM policy", "totals": "Together"}
@@ -107,7 +107,7 @@ _UNITS = {
 
 @dataclass(frozen=True, slots=True)
 class ChangeRow:
-    """One difference in words; values are lines, none where there is none."""
+    """One difference in words. A value is several lines, or none where it is absent."""
 
     kind: str
     place: str
@@ -117,12 +117,13 @@ class ChangeRow:
 
 
 def document_changes(before: object, after: object) -> tuple[ChangeRow, ...]:
-    """What differs between two plan documents."""
+    """Return the differences of two plan documents."""
     return tuple(_change(each, _document_value) for each in differences(before, after))
 
 
 def result_changes(before: object, after: object) -> tuple[ChangeRow, ...]:
-    """What differs between two results, but for advice on queue depths: that follows the sizes, queue by queue."""
+    """Return the differences of two results, without the advice on queue depths."""
+    # The advice follows from the sizes: it would repeat their differences for each of up to 512 queues.
     found = differences(_without_advice(before), _without_advice(after))
     return tuple(_change(each, _result_value) for each in found)
 
@@ -149,7 +150,7 @@ def _change(found: Difference, value: Any) -> ChangeRow:  # noqa: ANN401 - one o
 
 
 def _place(steps: Sequence[str]) -> tuple[str, str, list[str]]:
-    """Steps → the thing in words, its pointer with a star for each name, and the steps inside it."""
+    """Return a thing in words, its pointer with a star for each name, and the steps inside it."""
     words: list[str] = []
     general, at = "", 0
     while at < len(steps):
@@ -176,7 +177,7 @@ def _thing(where: str, name: str) -> str:
 
 
 def _label(general: str, rest: Sequence[str]) -> tuple[str, FormField | None]:
-    """What a place is called in the editor, or on the page of a result."""
+    """Return the label of a place in the editor, or on the page of a result."""
     key = "/".join(rest)
     specs = _SPECS.get(general, {})
     for length in range(len(rest), 0, -1):
@@ -216,7 +217,7 @@ def _document_value(
 
 
 def _members(general: str, value: Mapping[str, Any]) -> Iterator[str]:
-    """A line for each member that is not at its default; queues and rules have a line each."""
+    """Yield a line for each member that is not at its default; queues and rules have a line each."""
     standard = _standard().get(general, {})
     specs = _SPECS.get(general, {})
     for key, spec in specs.items():
@@ -236,7 +237,7 @@ def _members(general: str, value: Mapping[str, Any]) -> Iterator[str]:
 
 
 def queue_words(queue: Mapping[str, Any]) -> str:
-    """A queue on a line: `1024 bytes, backlog 200 000 messages, persistent`."""
+    """Return a queue in a line: `1024 bytes, backlog 200 000 messages, persistent`."""
     words = [_with_unit("bytes", "message_bytes", "", queue.get("message_bytes"))]
     if queue.get("backlog") is not None:
         words.append(f"backlog {_with_unit('whole', 'backlog', '', queue['backlog'])}")
@@ -255,7 +256,7 @@ def queue_words(queue: Mapping[str, Any]) -> str:
 
 @cache
 def _standard() -> Mapping[str, Mapping[str, Any]]:
-    """What stands in a document where nothing is said."""
+    """Return the defaults of a document."""
     plan = read_object(
         {
             "qsg": "Q",
@@ -303,7 +304,7 @@ def _with_unit(kind: Kind, key: str, unit: str, value: object) -> str:
 
 
 def _number(value: object) -> str:
-    """A number with its whole part in groups; one of four digits reads well as it is."""
+    """Return a number with its whole part in groups of three; four digits are readable without."""
     whole, point, rest = format(Decimal(str(value)), "f").partition(".")
     digits = whole.removeprefix("-")
     if len(digits) > 4:  # noqa: PLR2004

@@ -1,6 +1,6 @@
-"""What the pages of plans change: files in, deleting and bringing back, other names, findings that are accepted.
+"""Pages that change plans: import, deletion and restoration, new names, acknowledged findings.
 
-What takes long, reading files and computing plans, is done before a transaction begins: others go on saving meanwhile.
+Files are read and plans computed before a transaction begins, so that others can save meanwhile.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ ENDINGS = (".json", ".yaml", ".yml")
 
 @dataclass(frozen=True, slots=True)
 class Restorable:
-    """A deleted plan, and the name it is to get where its own is in use."""
+    """A deleted plan, and its new name where its own is in use."""
 
     plan: DeletedPlan
     new_name: str
@@ -52,15 +52,15 @@ class Restorable:
 
 @dataclass(frozen=True, kw_only=True)
 class DeletedPage(Page):
-    """Plans that can be restored."""
+    """The list of deleted plans that can be restored."""
 
     deleted: Annotated[tuple[Restorable, ...], "The last deleted first"]
-    keep_days: Annotated[int, "Days for which they are kept"]
+    keep_days: Annotated[int, "Days until they are removed for good"]
 
 
 @dataclass(frozen=True, slots=True)
 class ImportOutcome:
-    """What became of one file."""
+    """The result of importing one file."""
 
     filename: str
     name: str
@@ -70,30 +70,31 @@ class ImportOutcome:
 
 @dataclass(frozen=True, kw_only=True)
 class ImportPage(Page):
-    """Plans from files."""
+    """The form for files, and the results."""
 
-    results: Annotated[tuple[ImportOutcome, ...], "What became of each file"]
-    error: Annotated[str, "What is wrong with the choice of files; empty when nothing is"]
+    results: Annotated[tuple[ImportOutcome, ...], "The result for each file"]
+    error: Annotated[str, "Error of the choice of files; empty without one"]
 
 
 # ---- files -----------------------------------------------------------------------------------------------------------
 
 
 async def _files(request: Request) -> AsyncIterator[list[UploadFile]]:
-    """The files that were chosen: without any, browsers send one without a name."""
+    """Return the chosen files."""
+    # Without any, browsers send one without a name.
     async with request.form() as form:
         yield [each for each in form.getlist("files") if isinstance(each, UploadFile) and each.filename]
 
 
 @router.get("/import-plans")
 def ask_for_files(request: Request) -> Response:
-    """The form for files."""
+    """Show the form for files."""
     return _import_page(request)
 
 
 @router.post("/import-plans")
 def import_files(request: Request, files: Annotated[list[UploadFile], Depends(_files)]) -> Response:
-    """Save each file as a new plan; one that exists already is left as it is."""
+    """Save each file as a new plan; existing plans are not changed."""
     if not files:
         return _import_page(request, error="Choose one file or more.", status_code=422)
     return _import_page(request, tuple(_import(request.app.state.database, file) for file in files))
@@ -107,7 +108,7 @@ def _import_page(
 
 
 def _import(database: Database, file: UploadFile) -> ImportOutcome:
-    """Read and compute, then save in a short transaction: one for each file."""
+    """Read and compute a plan, then save it in a short transaction of its own."""
     filename = (file.filename or "")[:200]
     path = PurePosixPath(filename.replace("\\", "/"))
     name = path.stem if path.suffix.lower() in ENDINGS else path.name
@@ -117,7 +118,7 @@ def _import(database: Database, file: UploadFile) -> ImportOutcome:
         with database.session(writes=True) as session:
             service.save_plan(session, name, computed, create_only=True, comment=f"Imported from {filename}")
     except PlanConflict:
-        words = f"There is a plan called {name} already. Rename the file, or that plan."
+        words = f"A plan called {name} already exists. Rename the file or the plan."
         return ImportOutcome(filename, "", words, is_saved=False)
     except (PlanNameInvalid, DocumentInvalid, PlanRefused) as error:
         return ImportOutcome(filename, "", str(error), is_saved=False)
@@ -129,7 +130,7 @@ def _import(database: Database, file: UploadFile) -> ImportOutcome:
 
 @router.get("/deleted-plans")
 def deleted(request: Request, session: SessionDep) -> Response:
-    """Plans that can be restored."""
+    """The list of deleted plans that can be restored."""
     return _deleted_page(request, session)
 
 
@@ -159,7 +160,7 @@ def _deleted_page(
 
 @router.post("/plans/{name}/delete")
 def delete(request: Request, session: SessionDep, name: str) -> Response:
-    """Delete a plan; the list then offers to undo it."""
+    """Delete a plan; the list then offers to restore it."""
     service.delete_plan(session, name)
     service.purge_deleted(session, timedelta(days=settings_of(request).deleted_days))
     return _see(request, f"/plans?{urlencode({'deleted': name})}")
@@ -167,7 +168,7 @@ def delete(request: Request, session: SessionDep, name: str) -> Response:
 
 @router.post("/plans/{name}/restore")
 def restore(request: Request, session: SessionDep, name: str, body: BodyDep) -> Response:
-    """Bring a deleted plan back, under another name where its own is in use."""
+    """Restore a deleted plan, under another name where its own is in use."""
     asked = _fields(body)
     plan_id = int(asked["id"]) if _NUMBER.fullmatch(asked["id"]) else None
     try:
@@ -190,14 +191,12 @@ def restore(request: Request, session: SessionDep, name: str, body: BodyDep) -> 
 
 @router.post("/plans/{name}/rename")
 def rename(request: Request, session: SessionDep, name: str, body: BodyDep) -> Response:
-    """Give a plan another name."""
+    """Rename a plan."""
     asked = _fields(body)
     try:
         stored = service.rename_plan(session, name, asked["name"], if_match=asked["etag"] or None)
     except PlanConflict as error:
-        words = (
-            f"Not renamed: somebody has saved version {error.current.number} meanwhile. Look it over first."
-        )
+        words = f"Not renamed: someone has saved version {error.current.number} meanwhile. Review it first."
         refused = RefusedAction(words=words, new_name=asked["name"])
         return result_page(request, session, error.current, refused, status_code=409)
     except (NameTaken, PlanNameInvalid) as error:
@@ -211,7 +210,7 @@ def rename(request: Request, session: SessionDep, name: str, body: BodyDep) -> R
 
 @router.post("/plans/{name}/acknowledge")
 def accept(request: Request, name: str, body: BodyDep) -> Response:
-    """Accept a finding with a reason: a new version of the document that says so."""
+    """Acknowledge a finding with a reason, in a new version of the plan."""
     asked = _fields(body)
     database: Database = request.app.state.database
     try:
@@ -223,7 +222,7 @@ def accept(request: Request, name: str, body: BodyDep) -> Response:
         with database.session(writes=False) as session:
             current = service.get_plan(session, name)
             words = {
-                PlanConflict: f"Not acknowledged: somebody has saved version {current.number} meanwhile. Look at the finding again.",
+                PlanConflict: f"Not acknowledged: someone has saved version {current.number} meanwhile. Review the finding again.",
                 DocumentInvalid: "Not acknowledged: a reason has 1 to 500 characters on one line.",
             }.get(type(error), f"Not acknowledged. {error}")
             finding = next(
@@ -244,7 +243,7 @@ def accept(request: Request, name: str, body: BodyDep) -> Response:
 
 
 def _fields(body: bytes) -> defaultdict[str, str]:
-    """The parameters of a small form; what was not sent is empty."""
+    """Return the parameters of a small form; missing ones are empty."""
     try:
         pairs = parse_qsl(body.decode("utf-8", "replace"), max_num_fields=_MOST_FIELDS)
     except ValueError:

@@ -1,6 +1,6 @@
-"""The commands `cfplan plans ...` and `cfplan migrate`: the same store as the service's, without the service.
+"""The commands `cfplan plans ...` and `cfplan migrate`, which work on the service's database without the service.
 
-The database and what it needs are imported when a command runs, so that all other commands start without them.
+The database modules are imported when a command runs, so that all other commands start without them.
 """
 
 from __future__ import annotations
@@ -35,10 +35,9 @@ if TYPE_CHECKING:
 
 TEXTS = ("policy", "job", "mqsc", "setxcf", "runbook")
 WAYS_TO_PUT = (
-    "Give --if-match {etag} when the change is made on top of that version, or --replace to change it whichever "
-    "version it has."
+    "Use --if-match {etag} if the change is based on that version, or --replace to change any version."
 )
-WAYS_TO_IMPORT = "Give --replace to change plans that exist."
+WAYS_TO_IMPORT = "Use --replace to change existing plans."
 
 
 def add(commands: Command, whole: Callable[[str], int], parser_class: Parser) -> None:
@@ -57,10 +56,10 @@ def add(commands: Command, whole: Callable[[str], int], parser_class: Parser) ->
 
     listed = verb("list", "List plans with their figures.", _list)
     listed.add_argument("--search", metavar="TEXT", help="a part of the plan's or the group's name")
-    listed.add_argument("--deleted", action="store_true", help="plans that can be restored, instead")
+    listed.add_argument("--deleted", action="store_true", help="list deleted plans that can be restored")
     add_json(listed)
 
-    shown = named(verb("show", "Show a plan as it was saved, or one of its texts.", _show))
+    shown = named(verb("show", "Show a saved plan, or one of its texts.", _show))
     shown.add_argument("--version", type=whole, metavar="N", help="a version (default: the latest)")
     shown.add_argument("--output", choices=("json", "document", "versions", *TEXTS), default="json")
 
@@ -68,41 +67,43 @@ def add(commands: Command, whole: Callable[[str], int], parser_class: Parser) ->
     put.add_argument("file", metavar="FILE", help="the document; - for standard input")
     put.add_argument("--comment", metavar="TEXT", help="a remark for the history")
     how = put.add_mutually_exclusive_group()
-    how.add_argument("--if-match", metavar="ETAG", help="the version that a change is made on top of")
-    how.add_argument("--replace", action="store_true", help="change the plan whichever version it has")
-    how.add_argument("--create", action="store_true", help="never change a plan that exists")
+    how.add_argument("--if-match", metavar="ETAG", help="ETag of the version that a change is based on")
+    how.add_argument("--replace", action="store_true", help="change any version of the plan")
+    how.add_argument("--create", action="store_true", help="do not change an existing plan")
 
-    accepted = named(
-        verb("acknowledge", "Accept findings of a plan as they read now, with a reason.", _acknowledge)
-    )
+    accepted = named(verb("acknowledge", "Acknowledge findings of a plan with a reason.", _acknowledge))
     accepted.add_argument("code", metavar="CODE", help="code of the finding")
-    accepted.add_argument("--reason", required=True, metavar="TEXT", help="why it is accepted")
-    accepted.add_argument("--structure", metavar="NAME", help="of this structure only")
-    accepted.add_argument("--if-match", metavar="ETAG", help="only if this is the plan's version still")
+    accepted.add_argument("--reason", required=True, metavar="TEXT", help="reason why it is acceptable")
+    accepted.add_argument("--structure", metavar="NAME", help="only findings of this structure")
+    accepted.add_argument("--if-match", metavar="ETAG", help="only if the plan still has this ETag")
 
-    deleted = named(verb("delete", "Delete a plan; it can be restored for a time.", _delete))
-    deleted.add_argument("--if-match", metavar="ETAG", help="only if this is its version still")
+    deleted = named(verb("delete", "Delete a plan; it can be restored for some days.", _delete))
+    deleted.add_argument("--if-match", metavar="ETAG", help="only if the plan still has this ETag")
     restored = named(verb("restore", "Restore the plan that was deleted last under a name.", _restore))
     restored.add_argument(
         "--id",
         type=whole,
         metavar="N",
-        help="another one of that name, by its id in the list of deleted plans",
+        help="id in the list of deleted plans, where several had the name",
     )
     restored.add_argument(
-        "--as", dest="new_name", metavar="NAME", help="the name it gets, where the old one is in use"
+        "--as", dest="new_name", metavar="NAME", help="its new name, where the old one is in use"
     )
 
-    exported = verb("export", "Write plan documents to files, NAME.json each.", _export)
+    exported = verb("export", "Write each plan document to a file NAME.json.", _export)
     exported.add_argument("names", metavar="NAME", nargs="*", help="names of plans")
     exported.add_argument("--all", action="store_true", help="every plan")
     exported.add_argument(
-        "--to", type=Path, default=Path(), metavar="FOLDER", help="where to (default: here)"
+        "--to",
+        type=Path,
+        default=Path(),
+        metavar="FOLDER",
+        help="folder of the files (default: the current one)",
     )
 
-    imported = verb("import", "Save plan documents from files; all of them or none.", _import)
+    imported = verb("import", "Save plan documents from files: all or none.", _import)
     imported.add_argument("files", metavar="FILE", nargs="+", type=Path, help="NAME.json or NAME.yaml")
-    imported.add_argument("--replace", action="store_true", help="change plans that exist")
+    imported.add_argument("--replace", action="store_true", help="change existing plans")
 
 
 @contextmanager
@@ -130,7 +131,7 @@ def _migrate(arguments: argparse.Namespace) -> int:
 
 
 def _revision(database: Database) -> str | None:
-    """The revision, without making a file where there is none."""
+    """Return the revision, without creating a database file."""
     if database.is_sqlite and not Path(str(database.url.database)).exists():
         return None
     return database.revision()
@@ -169,7 +170,7 @@ def _list(arguments: argparse.Namespace) -> int:
 
 
 def _table(rows: list[dict[str, Any]]) -> str:
-    """Columns as wide as their longest entry; numbers to the right."""
+    """Return a table whose columns are as wide as their longest entry, with numbers to the right."""
     lines = [
         [name.replace("_", " ") for name in rows[0]],
         *([str(value) for value in row.values()] for row in rows),
@@ -244,7 +245,7 @@ def _save(
 
 
 def _computed(name: str, document: PlanDocument) -> ComputedPlan:
-    """Everything a version stores, worked out before a transaction begins: no lock is held meanwhile."""
+    """Return the contents of a version, computed before a transaction begins, so that no lock is held meanwhile."""
     from app.database.engine import open_database
     from app.fits.kept import DatabaseCurves
     from app.plans import service
@@ -300,7 +301,7 @@ def _export(arguments: argparse.Namespace) -> int:
     with _session(writes=False) as session:
         names = [plan.name for plan in service.all_plans(session)] if arguments.all else arguments.names
         if not names:
-            _refuse("Name the plans to export, or give --all.")
+            _refuse("Name the plans to export, or use --all.")
         for name in names:
             document = service.get_plan(session, name).document_object
             path = arguments.to / f"{name}.json"

@@ -1,4 +1,4 @@
-"""Everything a version stores, worked out from its document before the database is asked for anything."""
+"""The contents of a version, computed from its document before the database is used."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from planner_core.texts.outputs import OUTPUT_KINDS, render_output
 
 @dataclass(frozen=True, slots=True)
 class ComputedOutput:
-    """A text, or as JSON the sentence and the findings that stand against it."""
+    """A text, or the reason and the findings that prevent it, as JSON."""
 
     kind: str
     filename: str | None
@@ -29,7 +29,7 @@ class ComputedOutput:
 
 @dataclass(frozen=True, slots=True)
 class ComputedPlan:
-    """A document, its result and its texts, as they are stored. Counts are of findings nobody acknowledged."""
+    """A document, its result and its texts, as they are stored. Acknowledged findings are not counted."""
 
     document: str
     schema_version: int
@@ -49,7 +49,7 @@ class ComputedPlan:
 
 
 def canonical(document: PlanDocument) -> str:
-    """The document as JSON text, with all defaults: the same text for the same plan."""
+    """Return the document as JSON with all defaults, so that equal plans have equal texts."""
     return document.model_dump_json()
 
 
@@ -57,7 +57,7 @@ def compute(document: PlanDocument, curves: Curves) -> ComputedPlan:
     """Evaluate a plan with the curve that it names, and render its texts.
 
     Raises:
-        PlanRefused: No such plan can exist, or its curve cannot be used; it is not stored.
+        PlanRefused: The plan is not possible, or its curve cannot be used.
     """
     result = evaluate(document, curves)
     shown = result.as_json()
@@ -84,7 +84,8 @@ def compute(document: PlanDocument, curves: Curves) -> ComputedPlan:
 
 
 def _explanations(result: PlanResult) -> str:
-    """The explanations as one JSON object, each written as soon as it is made: as objects they would fill memory."""
+    """Return the explanations as one JSON object."""
+    # Each is written as soon as it is made: all of them as objects would fill the memory.
     written = (to_json(each.figure) + b":" + to_json(each.as_json()) for each in explain_result(result))
     return (b"{" + b",".join(written) + b"}").decode()
 

@@ -1,7 +1,7 @@
-"""Queue depths on the page of a structure: what to define, what the plan has, and a picture of both.
+"""Queue depths on the page of a structure: advised values, those of the plan, and a chart of both.
 
-Worked out for the page, from the stored document and the sizes that were stored with it: advice for each queue of a large
-plan would be most of its result (docs/decisions/0019-depth-advice-when-asked.md).
+They are computed for the page from the stored document and sizes: stored with the result, the advice for each queue of a
+large plan would be most of it (docs/decisions/0019-depth-advice-when-asked.md).
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _LEVELS = {
 
 @dataclass(frozen=True, slots=True)
 class DepthRow:
-    """One queue of the table; texts are empty where there is nothing to say."""
+    """One queue of the table; texts are empty where a value is unknown."""
 
     name: str
     maxdepth: str
@@ -45,7 +45,7 @@ class DepthRow:
 
 @dataclass(frozen=True, slots=True)
 class Depths:
-    """The advice for one structure as it is shown."""
+    """The advice for one structure, arranged for its page."""
 
     level: str
     level_percent: int
@@ -61,12 +61,9 @@ class Depths:
 
 
 def advised(version: StoredVersion, found: Mapping[str, Any], curves: Curves) -> Mapping[str, Any]:
-    """A stored structure with advice for each of its queues; nothing where none was stored.
+    """Return a stored structure with advice for each of its queues.
 
-    Nor where its curve is gone, or the document is one that is not read any more.
-
-    The structure is read alone, since reading all of a large document takes long, and has the stored sizes, whatever the
-    core would work out for it now.
+    Empty where no advice was stored, where the curve no longer exists, or where the document can no longer be read.
     """
     if not found.get("depth_events"):
         return {}
@@ -82,7 +79,7 @@ def advised(version: StoredVersion, found: Mapping[str, Any], curves: Curves) ->
 
 
 def depths_of(found: Mapping[str, Any], *, first: int = 0, most: int = 100) -> Depths | None:
-    """The advice for a structure; None where it has none. Rows from number `first` on."""
+    """Return the advice for a structure, or None; its rows begin with number `first`."""
     advice = found.get("depth_events")
     if not advice:
         return None
@@ -134,14 +131,14 @@ def _row(each: Mapping[str, Any]) -> DepthRow:
 
 
 def _part(percent: float | None) -> str:
-    """A percentage; empty where it is not known."""
+    """Return a percentage, or an empty text where it is unknown."""
     if percent is None:
         return ""
     return f"{percent:.0f} %"
 
 
 def _of(percent: float, size: str) -> str:
-    """A part of INITSIZE or SIZE; from ten times on as a multiple."""
+    """Return a part of INITSIZE or SIZE in percent, from ten times on as a multiple."""
     return (
         f"{percent:.0f} % of {size}"
         if percent < _TEN_TIMES
@@ -150,7 +147,7 @@ def _of(percent: float, size: str) -> str:
 
 
 def duration(seconds: int) -> str:
-    """Seconds in the unit that people would use; what lies in the past is told as such."""
+    """Return seconds in a readable unit; negative ones are too late."""
     if seconds < 0:
         return f"{duration(-seconds)} too late"
     for unit_s, unit in ((_DAY_S, "d"), (_HOUR_S, "h"), (_MINUTE_S, "min")):
@@ -160,7 +157,7 @@ def duration(seconds: int) -> str:
 
 
 def _facts(advice: Mapping[str, Any]) -> Sequence[tuple[str, str]]:
-    """What holds of all queues at once."""
+    """Return the facts about all queues together."""
     facts = []
     if (messages := advice["event_messages_per_event"]) is not None:
         facts.append(

@@ -59,7 +59,7 @@ def _plan_response(text: str, **headers: object) -> dict[str, Any]:
     }
 
 
-NOT_MODIFIED = {"description": "What is known already still holds; there is no body.", "headers": ETAG}
+NOT_MODIFIED = {"description": "Not changed since; there is no body.", "headers": ETAG}
 
 
 def stored_plan() -> Described:

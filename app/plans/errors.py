@@ -1,4 +1,4 @@
-"""What the store of plans refuses. The sentences are for planners; `problem` is the kind of problem that each is over REST."""
+"""Errors of the plan store. Their messages are for planners; `problem` is the type of the problem in REST."""
 
 from __future__ import annotations
 
@@ -20,24 +20,24 @@ if TYPE_CHECKING:
 
 
 class PlanNotFound(PlannerError):
-    """There is no plan of this name, or no such version of it."""
+    """There is no plan of this name, or it has no such version."""
 
     problem = PLAN_NOT_FOUND
 
     def __init__(self, name: str, number: int | str | None = None, *, is_deleted: bool = False) -> None:
-        """Keep what was asked for; `is_deleted`: among those that can be restored."""
+        """Keep the request; `is_deleted`: a deleted plan was requested."""
         self.name, self.number = name, number
         if number is not None:
             what = f"The plan {name} has no version {number}."
         elif is_deleted:
-            what = f"There is no such deleted plan called {name}, or it has been removed for good."
+            what = f"There is no deleted plan called {name}, or it was removed for good."
         else:
             what = f"There is no plan called {name}."
         super().__init__(what)
 
 
 class PlanGone(PlanNotFound):
-    """A change was made on top of a plan that has been deleted or renamed meanwhile."""
+    """A change is based on a plan that was deleted or renamed meanwhile."""
 
     problem = PLAN_CHANGED
 
@@ -45,22 +45,22 @@ class PlanGone(PlanNotFound):
         """Keep the name."""
         super().__init__(name)
         self.args = (
-            f"The plan {name} no longer exists: it was deleted or renamed since it was read. Nothing was changed.",
+            f"The plan {name} no longer exists: it was deleted or renamed since it was read. Nothing changed.",
         )
 
 
 class PlanConflict(PlannerError):
-    """A change on top of a version that is no longer the latest; or a plan that was to be new exists."""
+    """A change is based on a version that is no longer the latest, or a new plan already exists."""
 
     problem = PLAN_CHANGED
 
     def __init__(
         self, current: StoredVersion, *, was_to_be_new: bool = False, was_not_to_be: bool = False
     ) -> None:
-        """Keep the version that is there now."""
+        """Keep the current version."""
         self.current = current
         if was_to_be_new:
-            message = f"There is a plan called {current.name} already; its version is {current.number}."
+            message = f"A plan called {current.name} already exists; its version is {current.number}."
         elif was_not_to_be:
             message = (
                 f"If-None-Match names version {current.number} of the plan {current.name}, and that is its latest. "
@@ -69,27 +69,27 @@ class PlanConflict(PlannerError):
         else:
             message = (
                 f"The plan {current.name} has been changed since it was read: its version is now {current.number}. "
-                "Nothing was overwritten. Read it again, and make the change on top of it."
+                "Nothing was overwritten. Read it again and repeat the change."
             )
         super().__init__(message)
 
 
 class PreconditionRequired(PlannerError):
-    """A change that does not say which version it is made on top of."""
+    """A change does not name the version it is based on."""
 
     problem = PRECONDITION_REQUIRED
 
     def __init__(self, current: StoredVersion) -> None:
-        """Keep the version that is there now."""
+        """Keep the current version."""
         self.current = current
         super().__init__(
             f"The plan {current.name} exists (version {current.number}) and this would change it. Send If-Match with "
-            "the ETag of the version that the change is made on top of, so that nobody's work is lost."
+            "the ETag of the version that the change is based on, so that no one's work is lost."
         )
 
 
 class NameTaken(PlannerError):
-    """A plan cannot be restored, renamed or copied to a name that is in use."""
+    """The new name of a plan is already in use."""
 
     problem = NAME_TAKEN
 
@@ -97,11 +97,11 @@ class NameTaken(PlannerError):
         """Keep the name."""
         self.name = name
         advice = "Restore the deleted one under another name." if is_restoring else "Choose another name."
-        super().__init__(f"There is a plan called {name} already. {advice}")
+        super().__init__(f"A plan called {name} already exists. {advice}")
 
 
 class NothingToAcknowledge(PlannerError):
-    """A plan has no open finding of the code that is to be accepted."""
+    """A plan has no open finding of the code to acknowledge."""
 
     def __init__(self, version: StoredVersion, code: str, structure: str | None) -> None:
         """Keep the version."""
@@ -113,7 +113,7 @@ class NothingToAcknowledge(PlannerError):
 
 
 class PlanNameInvalid(PlannerError):
-    """A name that no plan can have."""
+    """A name that is not valid for a plan."""
 
     problem = PLAN_NAME_INVALID
 

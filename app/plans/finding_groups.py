@@ -1,4 +1,4 @@
-"""Findings as pages show them, from the core's JSON: fresh or stored, they look the same."""
+"""Findings as pages show them, whether they are new or stored."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from planner_core.provenance import Source, read_source
 
 @dataclass(frozen=True, slots=True)
 class FindingView:
-    """One finding, and the field that causes it."""
+    """One finding and the field that causes it."""
 
     id: str
     severity: str
@@ -30,7 +30,7 @@ def findings_shown(
     target_of: Callable[[str], str] = str,
     label_of: Callable[[str], str] = lambda pointer: "to the field",
 ) -> tuple[FindingView, ...]:
-    """Arrange findings; `target_of` gives the place in a form for a pointer into the document."""
+    """Arrange findings; `target_of` returns the field of a form for a pointer into the document."""
     shown = []
     for number, item in enumerate(items):
         target = target_of(item["field"]) if item.get("field") else ""

@@ -1,4 +1,4 @@
-"""What is measured and forecast of the structures of a plan: found by the names of group and structure."""
+"""Measured usage and forecasts of a plan's structures, found by the names of group and structure."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from app.usage.errors import UsageNotFound
 
 @dataclass(frozen=True, slots=True)
 class MeasuredLinks:
-    """Where the usage and the forecast of a structure are; empty where there is none."""
+    """Addresses of a structure's usage and forecast; empty where there is none."""
 
     usage: str
     forecast: str
 
 
 def measured_of(session: Session, version: StoredVersion) -> Mapping[str, MeasuredLinks]:
-    """By the name of the structure; those of which nothing was measured are not there."""
+    """Return the addresses by structure, without structures that were not measured."""
     qsg = version.result["qsg"]
     try:
         used = set(usage.structures_of_group(session, qsg))

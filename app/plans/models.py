@@ -1,7 +1,7 @@
 """The tables of the plans.
 
-A version is written once and never changed: the document, the curve, the core's version, the result, its explanations
-and the texts for z/OS as they were. So an old plan shows for ever what it showed.
+A version is written once and never changed: it keeps the document, the curve, the version of the core, the result, its
+explanations and the texts for z/OS. An old plan therefore always shows the same figures.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _KEY = BigInteger().with_variant(Integer, "sqlite")  # SQLite counts up only wha
 
 
 class Plan(Base):
-    """A plan, living or deleted. Its number is never used again, so that no ETag ever means two things."""
+    """A plan, current or deleted. Its number is never used again, so that an ETag never has two meanings."""
 
     __tablename__ = "plans"
     __table_args__ = (
@@ -43,7 +43,7 @@ class Plan(Base):
 
 
 class PlanVersion(Base):
-    """What was saved at one time."""
+    """One saved version of a plan."""
 
     __tablename__ = "plan_versions"
     __table_args__ = (UniqueConstraint("plan_id", "number"), {"sqlite_autoincrement": True})
@@ -70,7 +70,7 @@ class PlanVersion(Base):
 
 
 class PlanOutput(Base):
-    """A text for z/OS of one version, or why it is not given (a JSON object with a sentence and findings)."""
+    """A text for z/OS of one version, or a JSON object with the reason and the findings that prevent it."""
 
     __tablename__ = "plan_outputs"
 

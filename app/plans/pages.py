@@ -1,4 +1,4 @@
-"""Plans as people see them: list, result, structures, versions, paper, files."""
+"""The pages of plans: list, result, structures, versions, printout, files."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ router = APIRouter(include_in_schema=False)
 
 QUEUES_PER_PAGE = 100
 MOST_SHOWN_CHARACTERS = 60_000
-"""A longer text is cut on the page; its file is whole."""
+"""A longer text is shortened on the page; its file is complete."""
 _WHOLE = re.compile(r"[1-9]\d{0,8}", re.ASCII)
 MOST_DIFFERENCES = 500
 MOST_FINDINGS = 300
@@ -71,7 +71,7 @@ OUTPUTS: Mapping[str, tuple[str, str]] = {
 SAID = {
     "created": "Saved.",
     "changed": "Saved as a new version.",
-    "identical": "Nothing was changed, so there is no new version.",
+    "identical": "Nothing changed, so there is no new version.",
     "restored": "Restored, with all its versions.",
     "imported": "Imported.",
     "renamed": "Renamed.",
@@ -81,7 +81,7 @@ SAID = {
 
 @dataclass(frozen=True, slots=True)
 class OutputTextView:
-    """A text for z/OS: in whole, cut, or the reason why it is not given."""
+    """A text for z/OS, complete or shortened, or the reason why there is none."""
 
     kind: str
     title: str
@@ -95,7 +95,7 @@ class OutputTextView:
 
 @dataclass(frozen=True, slots=True)
 class RefusedAction:
-    """What was asked for on the page of a plan and could not be done: nothing that was typed is lost."""
+    """A request on the page of a plan that was refused, with everything that was entered for it."""
 
     words: str = ""
     name_error: str = ""
@@ -106,11 +106,11 @@ class RefusedAction:
 
 @dataclass(frozen=True, kw_only=True)
 class ListPage(Page):
-    """All plans, or what an empty installation says."""
+    """The list of plans, or an introduction while there are none."""
 
     plans: Annotated[ResultPage[PlanSummary], "One page of plans"]
-    search: Annotated[str, "What was looked for"]
-    has_deleted: Annotated[bool, "Whether something can be restored"]
+    search: Annotated[str, "Search text"]
+    has_deleted: Annotated[bool, "Whether a plan can be restored"]
     undo: Annotated[DeletedPlan | None, "The plan that was deleted just now"]
     keep_days: Annotated[int, "Days for which a deleted plan can be restored"]
     is_empty: Annotated[bool, "Whether nothing has been saved yet"]
@@ -122,40 +122,38 @@ class PlanPage(Page):
 
     version: Annotated[StoredVersion, "The version as stored"]
     at: Annotated[str, "Path of the pages of this version"]
-    said: Annotated[str, "What has just been done"]
-    refused: Annotated[RefusedAction, "What could not be done, and what was typed for it"]
+    said: Annotated[str, "Confirmation of the last request"]
+    refused: Annotated[RefusedAction, "The last request, if it was refused"]
     structures: Annotated[tuple[StructureLine, ...], "The structures"]
     measured: Annotated[Mapping[str, MeasuredLinks], "Usage and forecasts of the structures, by name"]
-    facilities: Annotated[tuple[FacilityLine, ...], "What they take of each coupling facility"]
+    facilities: Annotated[tuple[FacilityLine, ...], "Storage of each coupling facility that they use"]
     unplaced: Annotated[tuple[str, ...], "Structures and second copies without a place"]
     assumption: Annotated[str, "How structures are counted there"]
     totals: Annotated[Mapping[str, Figure], "Sums over the group, with their explanations"]
     findings: Annotated[tuple[FindingView, ...], "The findings"]
-    findings_omitted: Annotated[int, "How many more there are"]
-    open_findings: Annotated[Mapping[str, int], "Findings nobody acknowledged, by severity"]
-    clusters: Annotated[ClusterLoadView | None, "What clusters put on the structures; None without any"]
-    texts: Annotated[tuple[OutputTextView, ...], "Texts to copy or download"]
-    tables: Annotated[tuple[str, ...], "Names of the tables that are given as CSV"]
+    findings_omitted: Annotated[int, "Number of further ones"]
+    open_findings: Annotated[Mapping[str, int], "Open findings by severity"]
+    clusters: Annotated[ClusterLoadView | None, "Load of clusters on the structures; None without any"]
+    texts: Annotated[tuple[OutputTextView, ...], "Texts to copy or download, in order"]
+    tables: Annotated[tuple[str, ...], "Names of the tables with a CSV file"]
     is_other_core: Annotated[bool, "Whether another version of the core computed this"]
     core_now: Annotated[str, "The version of the core that computes now"]
 
 
 @dataclass(frozen=True, kw_only=True)
 class StructurePage(Page):
-    """One structure of a version."""
+    """A structure of a version."""
 
     version: Annotated[StoredVersion, "The version as stored"]
     at: Annotated[str, "Path of the pages of this version"]
     line: Annotated[StructureLine, "The structure"]
-    role: Annotated[str, "What it is for"]
+    role: Annotated[str, "Its purpose"]
     measured: Annotated[
-        MeasuredLinks | None, "Where its usage and forecast are; None where nothing was measured"
+        MeasuredLinks | None, "Addresses of its usage and forecast; None where it was not measured"
     ]
     figures: Annotated[tuple[Figure, ...], "Its figures, each with its explanation"]
-    chart: Annotated[FillChart | None, "How it fills; None where nothing is planned for it"]
-    depths: Annotated[
-        Depths | None, "Depths for its queues; None where it has no queue, or was stored without"
-    ]
+    chart: Annotated[FillChart | None, "Chart of how it fills; None without planned messages"]
+    depths: Annotated[Depths | None, "Depths of its queues; None without queues or stored advice"]
     is_sent_to: Annotated[bool, "Whether clusters send to it"]
     findings: Annotated[tuple[FindingView, ...], "Its findings"]
     queues: Annotated[ResultPage[QueueLine], "One page of its queues"]
@@ -184,42 +182,42 @@ class ComparePage(Page):
     ]
     document: Annotated[tuple[ChangeRow, ...], "Differences of the input"]
     result: Annotated[tuple[ChangeRow, ...], "Differences of the result, without findings"]
-    findings_gone: Annotated[tuple[Any, ...], "Findings that only the one has"]
-    findings_new: Annotated[tuple[Any, ...], "Findings that only the other has"]
-    omitted: Annotated[int, "Differences that are not shown"]
+    findings_gone: Annotated[tuple[Any, ...], "Findings of the first version only"]
+    findings_new: Annotated[tuple[Any, ...], "Findings of the second version only"]
+    omitted: Annotated[int, "Number of differences that are not shown"]
 
 
 @dataclass(frozen=True, kw_only=True)
 class PrintPage(Page):
-    """A version on paper, for those who approve it."""
+    """A version for printing, for its approval."""
 
     version: Annotated[StoredVersion, "The version as stored"]
     at: Annotated[str, "Path of the pages of this version"]
     structures: Annotated[tuple[StructureLine, ...], "The structures"]
-    facilities: Annotated[tuple[FacilityLine, ...], "What they take of each coupling facility"]
+    facilities: Annotated[tuple[FacilityLine, ...], "Storage of each coupling facility that they use"]
     unplaced: Annotated[tuple[str, ...], "Structures and second copies without a place"]
     assumption: Annotated[str, "How structures are counted there"]
     findings: Annotated[tuple[FindingView, ...], "The findings"]
-    findings_total: Annotated[int, "How many there are"]
-    queues: Annotated[tuple[QueueLine, ...], "All queues, or the first of very many"]
-    queues_total: Annotated[int, "How many there are"]
-    changes: Annotated[tuple[ChangeRow, ...], "What changed since the version before"]
-    changes_total: Annotated[int, "How many changes there are"]
-    policy: Annotated[OutputTextView, "The policy, or why it is not given"]
+    findings_total: Annotated[int, "Number of all of them"]
+    queues: Annotated[tuple[QueueLine, ...], "Queues; of very many the first"]
+    queues_total: Annotated[int, "Number of all of them"]
+    changes: Annotated[tuple[ChangeRow, ...], "Changes since the previous version"]
+    changes_total: Annotated[int, "Number of all changes"]
+    policy: Annotated[OutputTextView, "The policy, or why there is none"]
 
 
 @dataclass(frozen=True, kw_only=True)
 class AdvicePage(Page):
-    """Which queues belong on a structure of their own."""
+    """Advice on queues that should have a structure of their own."""
 
     version: Annotated[StoredVersion, "The latest version"]
-    moves: Annotated[tuple[tuple[str, tuple[Move, ...]], ...], "The moves, by the structure that is made"]
-    document: Annotated[str, "The proposed document, to be taken over"]
+    moves: Annotated[tuple[tuple[str, tuple[Move, ...]], ...], "The moves by new structure"]
+    document: Annotated[str, "The proposed document"]
     rows: Annotated[
         tuple[tuple[str, int | None, int | None, int | None, int | None], ...], "Sizes before and after"
     ]
     totals: Annotated[tuple[int, int, int, int], "INITSIZE and SIZE before, and after"]
-    refusal: Annotated[str, "Why there is no advice; empty when there is"]
+    refusal: Annotated[str, "Why there is no advice; empty otherwise"]
 
 
 # ---- reading ---------------------------------------------------------------------------------------------------------
@@ -227,7 +225,7 @@ class AdvicePage(Page):
 
 @router.get("/plans")
 def plans(request: Request, session: SessionDep) -> Response:
-    """All plans by name."""
+    """List the plans by name."""
     search = request.query_params.get("search", "").strip()[:100]
     found = service.list_plans(session, PageRequest.of_address(request), search=search or None)
     deleted = service.list_deleted(session)
@@ -247,19 +245,19 @@ def plans(request: Request, session: SessionDep) -> Response:
 
 @router.get("/plans/{name}")
 def result(request: Request, session: SessionDep, name: str) -> Response:
-    """The latest version."""
+    """Show the latest version."""
     return result_page(request, session, service.get_plan(session, name))
 
 
 @router.get("/plans/{name}/versions/{number}")
 def version(request: Request, session: SessionDep, name: str, number: str) -> Response:
-    """One version."""
+    """Show one version."""
     return result_page(request, session, _version(session, name, number))
 
 
 @router.get("/plans/{name}/versions/{number}/structures/{structure}")
 def structure(request: Request, session: SessionDep, name: str, number: str, structure: str) -> Response:
-    """One structure of a version."""
+    """A structure of a version."""
     stored = _version(session, name, number)
     found = find_structure(stored, structure)
     if found is None:
@@ -300,7 +298,7 @@ def structure(request: Request, session: SessionDep, name: str, number: str, str
 
 @router.get("/plans/{name}/history")
 def history(request: Request, session: SessionDep, name: str) -> Response:
-    """All versions."""
+    """List all versions."""
     versions = service.list_versions(session, name)
     page = HistoryPage(title=f"History of {name}", section="plans", name=name, versions=versions)
     return render(request, "plans/history.html", page)
@@ -308,7 +306,7 @@ def history(request: Request, session: SessionDep, name: str) -> Response:
 
 @router.get("/plans/{name}/compare")
 def compare(request: Request, session: SessionDep, name: str) -> Response:
-    """Two versions side by side: without numbers, the latest and the one before."""
+    """Compare two versions, by default the latest with the previous one."""
     versions = service.list_versions(session, name)
     latest = versions[0].number
     last = _number(request.query_params.get("to", ""), otherwise=latest)
@@ -338,7 +336,7 @@ def compare(request: Request, session: SessionDep, name: str) -> Response:
 
 @router.get("/plans/{name}/versions/{number}/print")
 def on_paper(request: Request, session: SessionDep, name: str, number: str) -> Response:
-    """One page that a change board can read."""
+    """Show a version for printing."""
     stored = _version(session, name, number)
     queues = [QueueLine(each.name, queue) for each in stored.document.structures for queue in each.queues]
     before = service.get_version(session, name, stored.number - 1) if stored.number > 1 else None
@@ -365,7 +363,7 @@ def on_paper(request: Request, session: SessionDep, name: str, number: str) -> R
 
 @router.get("/plans/{name}/advice")
 def advice(request: Request, session: SessionDep, name: str) -> Response:
-    """Which queues belong on a structure of their own."""
+    """Advice on queues that should have a structure of their own."""
     stored = service.get_plan(session, name)
     curves = CurvesBeside(session)
     refusal = ""
@@ -405,7 +403,7 @@ def advice(request: Request, session: SessionDep, name: str) -> Response:
 
 @router.get("/plans/{name}/versions/{number}/files/{file}")
 def download(session: SessionDep, name: str, number: str, file: str) -> Response:
-    """A text, the document or a table as a file."""
+    """Download a text, the document or a table."""
     stored = _version(session, name, number)
     stem = f"{name}-v{stored.number}"
     if file in OUTPUT_KINDS:
@@ -430,7 +428,7 @@ def download(session: SessionDep, name: str, number: str, file: str) -> Response
 
 @router.get("/export-plans")
 def export(session: SessionDep) -> Response:
-    """The latest version of every plan as a file, in one archive."""
+    """Download the latest version of every plan in one archive."""
     archive = io.BytesIO()
     with zipfile.ZipFile(archive, "w", zipfile.ZIP_DEFLATED) as file:
         for item in service.all_plans(session):
@@ -449,7 +447,7 @@ def result_page(
     *,
     status_code: int = 200,
 ) -> Response:
-    """The page of a version; again, with what could not be done."""
+    """Return the page of a version, with the request that was refused, if any."""
     explanations = Explanations(service.get_explanations_json(session, stored))
     findings = findings_of(stored)
     totals = figures_of(stored.result["totals"], "/totals", explanations, prefix="together-")
@@ -501,7 +499,7 @@ def _text(session: Session, stored: StoredVersion, kind: str, *, cut: bool) -> O
 
 
 def _version(session: Session, name: str, number: str | int) -> StoredVersion:
-    """A version by what stands in an address."""
+    """Return the version that an address names."""
     text = str(number)
     if not _WHOLE.fullmatch(text):
         service.get_plan(session, name)  # when there is no such plan, that is what is said
@@ -510,7 +508,7 @@ def _version(session: Session, name: str, number: str | int) -> StoredVersion:
 
 
 def _compared(found: Mapping[str, Any]) -> dict[str, Any]:
-    """What of a result is held against another: not the findings, and of the curve what it is and what it charges."""
+    """Return the part of a result that is compared: no findings, and only identity and costs of the curve."""
     curve = {key: found["curve"][key] for key in ("id", "base_bytes", "bundle_bytes", "header_bytes")}
     fitted = found["curve"].get("fitted") or {}
     costs = {key: fitted.get(key) for key in ("entry_bytes", "element_bytes")}
@@ -519,7 +517,7 @@ def _compared(found: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _only(here: StoredVersion, there: StoredVersion) -> tuple[Any, ...]:
-    """Findings that one version has and the other has not, whatever their place in the document."""
+    """Return findings of one version that the other does not have, regardless of their place in the document."""
     known = {(item["code"], item.get("structure"), item["message"]) for item in there.result["findings"]}
     return tuple(
         item
@@ -537,7 +535,7 @@ def _number(text: str, *, otherwise: int) -> int:
 
 
 def settings_of(request: Request) -> Settings:
-    """The settings of the service."""
+    """Return the settings of the service."""
     settings: Settings = request.app.state.settings
     return settings
 

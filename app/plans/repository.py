@@ -1,4 +1,4 @@
-"""All SQL about plans."""
+"""Database queries about plans."""
 
 from __future__ import annotations
 
@@ -25,14 +25,15 @@ CONTENTS = (
 
 
 class PageOfRows(NamedTuple):
-    """Rows of one page, and how many there are in all."""
+    """The rows of one page, and the total number."""
 
     rows: Sequence[AnyRow]
     total: int
 
 
 def find_living(session: Session, name: str, *, lock: bool = False) -> Plan | None:
-    """The living plan of this name; `lock` holds it until the transaction ends (PostgreSQL; SQLite locks as a whole)."""
+    """Return the current plan of this name; `lock` locks its row until the transaction ends."""
+    # SQLite has no row locks: there, a writing transaction locks the database.
     query = select(Plan).where(Plan.name == name, Plan.deleted_at.is_(None))
     if lock:
         query = query.with_for_update().execution_options(populate_existing=True)
@@ -40,7 +41,7 @@ def find_living(session: Session, name: str, *, lock: bool = False) -> Plan | No
 
 
 def find_deleted(session: Session, name: str, plan_id: int | None = None) -> Plan | None:
-    """A deleted plan of this name: the one of this number, or the one that was deleted last."""
+    """Return the deleted plan of this name and number, by default the one that was deleted last."""
     query = select(Plan).where(Plan.name == name, Plan.deleted_at.is_not(None))
     if plan_id is not None:
         query = query.where(Plan.id == plan_id)
@@ -50,13 +51,13 @@ def find_deleted(session: Session, name: str, plan_id: int | None = None) -> Pla
 
 
 def read_version(session: Session, plan: Plan, number: int) -> AnyRow | None:
-    """The contents of a version, without explanations and texts."""
+    """Return the contents of a version, without explanations and texts."""
     query = select(*CONTENTS).where(PlanVersion.plan_id == plan.id, PlanVersion.number == number)
     return session.execute(query).one_or_none()
 
 
 def read_explanations(session: Session, plan_id: int, number: int) -> str | None:
-    """The explanations of a version, as JSON text."""
+    """Return the explanations of a version as JSON."""
     query = select(PlanVersion.explanations).where(
         PlanVersion.plan_id == plan_id, PlanVersion.number == number
     )
@@ -64,7 +65,7 @@ def read_explanations(session: Session, plan_id: int, number: int) -> str | None
 
 
 def read_output(session: Session, plan_id: int, number: int, kind: str) -> AnyRow | None:
-    """A text of a version with what was found about the version."""
+    """Return a text of a version with the version's figures."""
     query = (
         select(PlanOutput.filename, PlanOutput.text, PlanOutput.refusal, *SUMMARY)
         .join(PlanVersion, PlanVersion.id == PlanOutput.version_id)
@@ -74,7 +75,7 @@ def read_output(session: Session, plan_id: int, number: int, kind: str) -> AnyRo
 
 
 def page_of_plans(session: Session, *, search: str | None, offset: int, limit: int) -> PageOfRows:
-    """Living plans by name, each with its latest version's figures."""
+    """Return one page of current plans by name, each with the figures of its latest version."""
 
     def narrowed(query: AnySelect) -> AnySelect:
         query = query.join(
@@ -95,7 +96,7 @@ def page_of_plans(session: Session, *, search: str | None, offset: int, limit: i
 
 
 def latest_documents(session: Session) -> Sequence[AnyRow]:
-    """Name, version and document of every living plan, by name."""
+    """Return name, version and document of every current plan."""
     query = select(Plan.name, PlanVersion.number, PlanVersion.qsg, PlanVersion.document).join(
         PlanVersion, (PlanVersion.plan_id == Plan.id) & (PlanVersion.number == Plan.latest)
     )
@@ -103,7 +104,7 @@ def latest_documents(session: Session) -> Sequence[AnyRow]:
 
 
 def latest_curves(session: Session) -> Sequence[AnyRow]:
-    """Name, version and curve of every living plan, by name."""
+    """Return name, version and curve of every current plan."""
     query = select(Plan.name, PlanVersion.number, PlanVersion.curve).join(
         PlanVersion, (PlanVersion.plan_id == Plan.id) & (PlanVersion.number == Plan.latest)
     )
@@ -111,7 +112,7 @@ def latest_curves(session: Session) -> Sequence[AnyRow]:
 
 
 def list_versions(session: Session, plan: Plan) -> Sequence[AnyRow]:
-    """All versions of a plan, the newest first, without their contents."""
+    """Return all versions of a plan, the newest first, without their contents."""
     query = select(
         PlanVersion.number, PlanVersion.created_at, PlanVersion.comment, PlanVersion.core_version, *SUMMARY
     )
@@ -121,12 +122,12 @@ def list_versions(session: Session, plan: Plan) -> Sequence[AnyRow]:
 
 
 def count_all(session: Session) -> int:
-    """How many plans there are, living and deleted."""
+    """Count all plans, including deleted ones."""
     return session.scalars(select(func.count(Plan.id))).one()
 
 
 def list_deleted(session: Session) -> Sequence[AnyRow]:
-    """Deleted plans, the last deleted first."""
+    """Return deleted plans, the last deleted first."""
     query = select(
         Plan.id, Plan.name, Plan.latest, PlanVersion.qsg, PlanVersion.created_at, PlanVersion.comment, Plan.deleted_at
     ).join(PlanVersion, (PlanVersion.plan_id == Plan.id) & (PlanVersion.number == Plan.latest))  # fmt: skip
@@ -136,15 +137,15 @@ def list_deleted(session: Session) -> Sequence[AnyRow]:
 
 
 def names_in_use(session: Session) -> Sequence[str]:
-    """Names of living plans that deleted ones had."""
+    """Return names of current plans that deleted ones had."""
     deleted = select(Plan.name).where(Plan.deleted_at.is_not(None))
     return session.scalars(select(Plan.name).where(Plan.deleted_at.is_(None), Plan.name.in_(deleted))).all()
 
 
 def add_version(session: Session, version: PlanVersion, outputs: Iterable[PlanOutput]) -> None:
-    """Store a version and its texts. It is flushed for its number."""
+    """Store a version and its texts."""
     session.add(version)
-    session.flush()
+    session.flush()  # the texts need its number
     for output in outputs:
         output.version_id = version.id
         session.add(output)
@@ -152,7 +153,7 @@ def add_version(session: Session, version: PlanVersion, outputs: Iterable[PlanOu
 
 
 def remove_deleted_before(session: Session, before: datetime) -> int:
-    """Remove plans deleted before this time, with all their versions; returns how many."""
+    """Remove plans that were deleted before this time, with all versions, and return their number."""
     removed = session.execute(
         delete(Plan).where(Plan.deleted_at < before).returning(Plan.id),
         execution_options={"synchronize_session": False},

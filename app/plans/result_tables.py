@@ -27,7 +27,7 @@ _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
 
 def structures_table(version: StoredVersion) -> Table:
-    """A line for each structure."""
+    """Yield a line for each structure."""
     heading = (
         "structure", "role", "need_bytes", "initsize_kib", "size_kib", "initsize_given", "size_given",
         "full_threshold_percent", "preflist", "duplex", "messages", "entries", "elements", "binding",
@@ -45,7 +45,7 @@ def structures_table(version: StoredVersion) -> Table:
 
 
 def facilities_table(version: StoredVersion) -> Table:
-    """A line for each coupling facility."""
+    """Yield a line for each coupling facility."""
     heading = (
         "coupling_facility", "storage_kib", "structures", "initsize_kib", "size_kib", "occupied_kib", "dumpspace_kib",
         "second_copies_kib", "free_kib", "second_copies_size_kib", "free_at_size_kib",
@@ -60,7 +60,7 @@ def facilities_table(version: StoredVersion) -> Table:
 
 
 def queues_table(version: StoredVersion) -> Table:
-    """A line for each queue, with headings that the editor takes when pasted."""
+    """Yield a line for each queue, with the headings that the editor accepts in pasted text."""
     heading = (
         "structure", "name", "message_bytes", "p95", "max", "backlog", "put_rate_per_s", "outage_minutes",
         "persistent", "selector_reads", "isolation", *(spec.name for spec in QUEUE_MORE),
@@ -85,7 +85,7 @@ def queues_table(version: StoredVersion) -> Table:
 
 
 def _more(spec: FormField, value: object) -> Cell:
-    """A key of the queue's definition; rates by queue manager as the editor takes them."""
+    """Return a cell of the queue's definition; rates by queue manager as the editor reads them."""
     if isinstance(value, dict):
         return text_of(spec.kind, {name: rates.model_dump(mode="json") for name, rates in value.items()})
     if isinstance(value, bool):
@@ -94,7 +94,7 @@ def _more(spec: FormField, value: object) -> Cell:
 
 
 def findings_table(version: StoredVersion) -> Table:
-    """A line for each finding."""
+    """Yield a line for each finding."""
     heading = ("severity", "code", "structure", "message", "acknowledged", "source")
     return heading, [
         (f["severity"], f["code"], f.get("structure"), f["message"], f.get("acknowledged"), f["source"])
@@ -111,7 +111,8 @@ TABLES = {
 
 
 def csv_text(table: Table) -> str:
-    """A table as CSV (RFC 4180). A text that a spreadsheet would take for a formula gets an apostrophe."""
+    """Return a table as CSV (RFC 4180)."""
+    # A leading apostrophe keeps spreadsheets from evaluating a text as a formula.
     heading, rows = table
     file = io.StringIO()
     writer = csv.writer(file)
@@ -121,7 +122,7 @@ def csv_text(table: Table) -> str:
 
 
 def xlsx_bytes(version: StoredVersion) -> bytes:
-    """All tables as one workbook, a sheet each."""
+    """Return all tables as one workbook with a sheet for each."""
     book = Workbook(write_only=True)
     about = book.create_sheet("plan")
     for name, value in (
@@ -164,7 +165,7 @@ def _text_only(
     sheet: Any,  # noqa: ANN401
     row: Sequence[Cell],
 ) -> Iterable[object]:
-    """Texts as texts: nothing that was typed becomes a formula."""
+    """Write texts as text cells, so that no input becomes a formula."""
     for value in row:
         if isinstance(value, str) and value.startswith(_FORMULA):
             cell = WriteOnlyCell(sheet, value=value)

@@ -1,4 +1,4 @@
-"""A stored version as its pages show it. Nothing is computed anew: an old plan shows what it showed."""
+"""A stored version, arranged for its pages. Nothing is recalculated: an old plan keeps its figures."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ class StructureLine:
 
 @dataclass(frozen=True, slots=True)
 class FacilityLine:
-    """One coupling facility: its storage, and what the structures that XCF allocates there take of it [K]."""
+    """One coupling facility: its storage, and the storage of the structures that XCF allocates there [K]."""
 
     name: str
     structures: int
@@ -75,14 +75,14 @@ class FacilityLine:
 
 @dataclass(frozen=True, slots=True)
 class QueueLine:
-    """One queue with what was planned for it."""
+    """One queue with its planned demand."""
 
     structure: str
     queue: Queue
 
     @property
     def message_bytes(self) -> str:
-        """The size, or the distribution, in words."""
+        """The message size or its distribution, in words."""
         sizes = self.queue.message_bytes
         return (
             str(sizes)
@@ -92,7 +92,7 @@ class QueueLine:
 
     @property
     def demand(self) -> str:
-        """The backlog, or where it comes from."""
+        """The backlog, or the rate and outage it comes from."""
         queue = self.queue
         if queue.backlog is not None:
             return str(queue.backlog)
@@ -100,7 +100,7 @@ class QueueLine:
 
 
 def structure_lines(version: StoredVersion) -> tuple[StructureLine, ...]:
-    """All structures, in the order of the result."""
+    """Return all structures in the order of the result."""
     result = version.result
     open_findings: dict[str, list[str]] = {}
     for finding in result["findings"]:
@@ -145,7 +145,8 @@ def _line(index: int, found: Mapping[str, Any], severities: Sequence[str]) -> St
 
 
 def facility_lines(version: StoredVersion) -> tuple[FacilityLine, ...]:
-    """The coupling facilities as they were stored; for versions of earlier cfplans, from the sizes that were stored."""
+    """Return the coupling facilities as they were stored."""
+    # Versions of earlier releases have none in their result: theirs are placed by the stored sizes.
     known = version.result.get("coupling_facilities")
     if known is None:
         uses = allocate(question([stored_group(version)])).facilities
@@ -174,7 +175,7 @@ def facility_line(found: FacilityStorage, structures: int) -> FacilityLine:
 
 
 def unplaced_of(version: StoredVersion) -> tuple[str, ...]:
-    """Structures, then second copies, that no coupling facility can take, in words."""
+    """Return the structures, then the second copies, that no coupling facility can hold, in words."""
     placed = [
         (each["cfrm_name"], bool(each["coupling_facility"]))
         for each in version.result["structures"]
@@ -186,7 +187,7 @@ def unplaced_of(version: StoredVersion) -> tuple[str, ...]:
 
 
 def in_words(lacking: Iterable[tuple[str, bool]]) -> tuple[str, ...]:
-    """Names of structures without a place, then of those that lack the second copy only.
+    """Return names of structures without a place, then of those that lack only the second copy.
 
     Args:
         lacking: Names of structures, and whether only the second copy has no place.
@@ -198,7 +199,7 @@ def in_words(lacking: Iterable[tuple[str, bool]]) -> tuple[str, ...]:
 
 
 def stored_group(version: StoredVersion) -> AllocationGroup:
-    """The structures of a version with the sizes that it was stored with, to be placed."""
+    """Return the structures of a version with their stored sizes, for placement."""
     return AllocationGroup(
         plan=version.name,
         cfcc_level=version.result["cfcc_level"],
@@ -208,7 +209,7 @@ def stored_group(version: StoredVersion) -> AllocationGroup:
 
 
 def _stored_structure(item: Mapping[str, Any]) -> SimpleNamespace:
-    """A structure with the members that placement reads."""
+    """Return a structure with the members that placement reads."""
     return SimpleNamespace(
         name=item["name"],
         cfrm_name=item["cfrm_name"],
@@ -230,7 +231,7 @@ def _stored_structure(item: Mapping[str, Any]) -> SimpleNamespace:
 
 
 def findings_of(version: StoredVersion, *, structure: str | None = None) -> tuple[FindingView, ...]:
-    """The findings as they were stored, those of one structure or all."""
+    """Return the stored findings of one structure or of all."""
     items = [
         item for item in version.result["findings"] if structure is None or item.get("structure") == structure
     ]
@@ -242,20 +243,21 @@ def _in_the_editor(_: str) -> str:
 
 
 def find_structure(version: StoredVersion, name: str) -> tuple[int, Mapping[str, Any]] | None:
-    """Place and JSON of a structure of the result."""
+    """Return index and JSON of a structure of the result."""
     found = enumerate(version.result["structures"])
     return next(((index, item) for index, item in found if item["name"] == name), None)
 
 
 class Explanations(Mapping[str, Any]):
-    """The explanations of a version, each read when it is asked for: those of a large plan are tens of megabytes."""
+    """The explanations of a version; each is parsed when it is used, since those of a large plan are tens of megabytes."""
 
     def __init__(self, text: str) -> None:
         self.text = text
         self.decoder = json.JSONDecoder()
 
     def __getitem__(self, figure: str) -> Any:  # noqa: ANN401 - any JSON value
-        """The explanation of one figure; a figure's name stands before a colon as a key only."""
+        """Return the explanation of one figure."""
+        # The name of a figure is followed by a colon only where it is a key, so that a search finds the right place.
         key = f"{json.dumps(figure)}:"
         at = self.text.find(key)
         if at < 0:
@@ -267,14 +269,14 @@ class Explanations(Mapping[str, Any]):
         return iter(json.loads(self.text))
 
     def __len__(self) -> int:
-        """How many figures are explained."""
+        """Return the number of explained figures."""
         return len(json.loads(self.text))
 
 
 def figures_of(
     found: Mapping[str, Any], pointer: str, explanations: Mapping[str, Any], *, prefix: str = ""
 ) -> tuple[Figure, ...]:
-    """The figures of a structure, or of the totals, each with its explanation."""
+    """Return the figures of a structure, or of the totals, each with its explanation."""
     skipped = ("offload",) if found.get("role") in ("admin", "system") else ()
     return tuple(
         Figure(
@@ -298,7 +300,7 @@ def _flat(found: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
 
 
 def explanation_of(stored: Mapping[str, Any] | None) -> Explanation | None:
-    """An explanation as it was stored."""
+    """Return a stored explanation."""
     if stored is None:
         return None
     return Explanation(

@@ -1,7 +1,7 @@
 """Saving, reading, deleting and restoring plans. Nothing here commits: the request's session does.
 
-Two editors at once: a change names the version it is made on top of (`if_match`), and is made while the plan's row is
-locked (PostgreSQL) or the whole database is (SQLite). Whoever comes second is told so; nothing is overwritten.
+Two editors at once: a change names the version it is based on (`if_match`) and is made while the plan's row (PostgreSQL)
+or the whole database (SQLite) is locked. The second editor gets an error, and nothing is overwritten.
 """
 
 from __future__ import annotations
@@ -61,15 +61,15 @@ _FIGURES = tuple(Figures.__dataclass_fields__)
 
 
 def now() -> datetime:
-    """The time, in UTC."""
+    """Return the current time in UTC."""
     return datetime.now(UTC)
 
 
 def check_name(name: str) -> str:
-    """The name, when a plan can have it.
+    """Return a name that is valid for a plan.
 
     Raises:
-        PlanNameInvalid: It cannot.
+        PlanNameInvalid: It is not.
     """
     if not NAME.fullmatch(name):
         raise PlanNameInvalid(name)
@@ -116,7 +116,7 @@ def plan_names(session: Session) -> tuple[str, ...]:
 
 
 def get_plan(session: Session, name: str) -> StoredVersion:
-    """The latest version of a plan.
+    """Return the latest version of a plan.
 
     Raises:
         PlanNotFound: There is none of this name.
@@ -126,7 +126,7 @@ def get_plan(session: Session, name: str) -> StoredVersion:
 
 
 def get_version(session: Session, name: str, number: int) -> StoredVersion:
-    """One version of a plan.
+    """Return one version of a plan.
 
     Raises:
         PlanNotFound: There is no such plan, or no such version of it.
@@ -135,7 +135,7 @@ def get_version(session: Session, name: str, number: int) -> StoredVersion:
 
 
 def list_versions(session: Session, name: str) -> tuple[VersionSummary, ...]:
-    """All versions of a plan, the newest first.
+    """Return all versions of a plan, the newest first.
 
     Raises:
         PlanNotFound: There is no plan of this name.
@@ -156,7 +156,7 @@ def list_versions(session: Session, name: str) -> tuple[VersionSummary, ...]:
 
 
 def get_explanations_json(session: Session, version: StoredVersion) -> str:
-    """The explanations of a version as they were stored: JSON text, an object by the pointer of the figure."""
+    """Return the explanations of a version as stored: a JSON object by pointer of the figure."""
     found = repository.read_explanations(session, version.plan_id, version.number)
     if found is None:  # removed for good since the version was read
         raise PlanNotFound(version.name, version.number)
@@ -164,17 +164,17 @@ def get_explanations_json(session: Session, version: StoredVersion) -> str:
 
 
 def get_explanations(session: Session, version: StoredVersion) -> dict[str, Any]:
-    """The explanations of a version, by the JSON pointer of the figure that each explains."""
+    """Return the explanations of a version by the JSON pointer of their figure."""
     found: dict[str, Any] = json.loads(get_explanations_json(session, version))
     return found
 
 
 def get_output(session: Session, name: str, kind: str, *, number: int | None = None) -> StoredOutput:
-    """A text for z/OS of a version, the latest without a number; as it was when the version was saved.
+    """Return a text for z/OS of a version, by default the latest, as it was saved.
 
     Raises:
         PlanNotFound: There is no such plan or version.
-        StoredOutputRefused: The text was not given for this version, and why.
+        StoredOutputRefused: This version does not have the text; the error says why.
     """
     plan = _living(session, name)
     row = repository.read_output(session, plan.id, number or plan.latest, kind)
@@ -195,9 +195,9 @@ def get_output(session: Session, name: str, kind: str, *, number: int | None = N
 
 
 def is_empty(database: Database) -> bool:
-    """Say whether nothing has been saved yet. A database that does not answer is taken as not empty.
+    """Return whether nothing has been saved yet; False if the database does not answer.
 
-    For pages that need no database and greet those who have just installed one.
+    For pages that need no database and welcome new users.
     """
     try:
         with database.session(writes=False) as session:
@@ -207,7 +207,7 @@ def is_empty(database: Database) -> bool:
 
 
 def list_deleted(session: Session) -> tuple[DeletedPlan, ...]:
-    """Plans that can be restored, the last deleted first."""
+    """Return plans that can be restored, the last deleted first."""
     return tuple(
         DeletedPlan(
             id=row.id,
@@ -223,7 +223,7 @@ def list_deleted(session: Session) -> tuple[DeletedPlan, ...]:
 
 
 def names_in_use(session: Session) -> frozenset[str]:
-    """Names of deleted plans that living ones have now."""
+    """Return names of deleted plans that current ones have."""
     return frozenset(repository.names_in_use(session))
 
 
@@ -240,13 +240,13 @@ def save_plan(
     create_only: bool = False,
     comment: str | None = None,
 ) -> SaveOutcome:
-    """Save a document under a name: a new plan, a new version, or nothing when it is what is there already.
+    """Save a document under a name, as a new plan or a new version; an identical one is not saved again.
 
     Args:
         session: The request's.
         name: Of the plan.
         document: What to save; computed already where the transaction is open.
-        if_match: The ETag of the version that the change is made on top of, or a list of them as the header has it.
+        if_match: The ETag of the version that the change is based on, or several, as in the header.
         if_none_match: ETags of versions that must not be the latest, as the header has them.
         create_only: Refuse when there is a plan of this name.
         comment: A remark for the history.
@@ -284,7 +284,7 @@ def save_plan(
 
 
 def delete_plan(session: Session, name: str, *, if_match: str | None = None) -> DeletedPlan:
-    """Delete a plan; it can be restored for a time.
+    """Delete a plan; it can be restored for some days.
 
     Raises:
         PlanNotFound: There is none of this name.
@@ -310,17 +310,17 @@ def delete_plan(session: Session, name: str, *, if_match: str | None = None) -> 
 def restore_plan(
     session: Session, name: str, *, plan_id: int | None = None, new_name: str | None = None
 ) -> StoredVersion:
-    """Bring back a deleted plan with all its versions.
+    """Restore a deleted plan with all its versions.
 
     Args:
         session: The request's.
-        name: That it had.
-        plan_id: Which of those that had it; the one that was deleted last unless told otherwise.
-        new_name: The name it gets, where the old one is in use.
+        name: Its name.
+        plan_id: Its number, where several deleted plans had the name; by default the one that was deleted last.
+        new_name: Its new name, where the old one is in use.
 
     Raises:
         PlanNotFound: There is no such deleted plan, or it has been removed for good.
-        PlanNameInvalid: No plan can have the new name.
+        PlanNameInvalid: The new name is not valid.
         NameTaken: There is a plan of this name.
     """
     wanted = check_name(new_name) if new_name else name
@@ -339,11 +339,11 @@ def restore_plan(
 
 
 def rename_plan(session: Session, name: str, new_name: str, *, if_match: str | None = None) -> StoredVersion:
-    """Give a plan another name; its versions stay.
+    """Rename a plan; it keeps its versions.
 
     Raises:
         PlanNotFound: There is no plan of the old name.
-        PlanNameInvalid: No plan can have the new name.
+        PlanNameInvalid: The new name is not valid.
         NameTaken: Another plan has it.
         PlanConflict: The plan has been changed since the version that `if_match` names.
     """
@@ -368,7 +368,7 @@ def copy_plan(session: Session, name: str, new_name: str) -> StoredVersion:
 
     Raises:
         PlanNotFound: There is no plan of the old name.
-        PlanNameInvalid: No plan can have the new name.
+        PlanNameInvalid: The new name is not valid.
         NameTaken: Another plan has it.
     """
     source = get_plan(session, name)
@@ -380,12 +380,12 @@ def copy_plan(session: Session, name: str, new_name: str) -> StoredVersion:
 
 
 def purge_deleted(session: Session, older_than: timedelta) -> int:
-    """Remove for good what was deleted longer ago than this; returns how many plans."""
+    """Remove plans that were deleted longer ago than this for good, and return their number."""
     return repository.remove_deleted_before(session, now() - older_than)
 
 
 def matches(if_match: str, current: str) -> bool:
-    """Say whether an If-Match header holds for the current ETag (strong comparison, RFC 9110)."""
+    """Return whether an If-Match header matches the current ETag (strong comparison, RFC 9110)."""
     return if_match.strip() == "*" or current in (tag.strip() for tag in if_match.split(","))
 
 
@@ -422,20 +422,21 @@ def _stored(session: Session, plan: Plan, number: int) -> StoredVersion:
 
 
 def _one_line(comment: str | None) -> str | None:
-    """A remark without line ends and other control characters, which PostgreSQL or a terminal would trip over."""
+    """Return a remark without control characters."""
+    # PostgreSQL refuses NUL, and a terminal would execute escape sequences.
     plain = "".join(c if c.isprintable() else " " for c in comment or "")
     return " ".join(plain.split())[:LONGEST_COMMENT] or None
 
 
 def _is_same(current: StoredVersion, computed: ComputedPlan) -> bool:
-    """Say whether a document is the stored one; an old one is compared with the defaults of keys added since."""
+    """Return whether a document equals the stored one, with the defaults of keys that were added since."""
     if current.document_json == computed.document:
         return True
     return canonical(read_json(current.document_json, is_stored=True)) == computed.document
 
 
 def _create(session: Session, name: str, computed: ComputedPlan, comment: str | None) -> StoredVersion | None:
-    """The first version of a new plan; None when somebody else created one of this name in the same moment."""
+    """Return the first version of a new plan, or None if another request has just created one of this name."""
     at = now()
     plan = Plan(name=name, latest=0, created_at=at, updated_at=at)
     try:

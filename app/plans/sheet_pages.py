@@ -1,4 +1,4 @@
-"""Plans of one sysplex together: what they take of each coupling facility, before and after."""
+"""Several plans of one sysplex: the storage they use of each coupling facility, before and after."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ MOST_PLANS = 40
 
 @dataclass(frozen=True, slots=True)
 class PlanOnSheet:
-    """One plan, and which of its versions stand for before and after."""
+    """One plan and its versions before and after."""
 
     name: str
     qsg: str
@@ -36,7 +36,7 @@ class PlanOnSheet:
 
 @dataclass(frozen=True, slots=True)
 class Sums:
-    """A coupling facility before and after; zero where it is not there [K]."""
+    """A coupling facility before and after; zero where it does not exist [K]."""
 
     name: str
     before_initsize_kib: int
@@ -50,22 +50,22 @@ class SheetPage(Page):
     """Storage per coupling facility over several plans."""
 
     plans: Annotated[tuple[PlanOnSheet, ...], "The plans on the sheet"]
-    others: Annotated[tuple[str, ...], "Plans that could be put on it"]
-    unknown: Annotated[tuple[str, ...], "Names in the address that no plan has"]
+    others: Annotated[tuple[str, ...], "Plans that can be added"]
+    unknown: Annotated[tuple[str, ...], "Names in the address without a plan"]
     sums: Annotated[tuple[Sums, ...], "Each coupling facility before and after"]
     together: Annotated[Sums, "All of them"]
     lines: Annotated[tuple[FacilityLine, ...], "Storage of each coupling facility"]
     unplaced: Annotated[tuple[str, ...], "Structures and second copies without a place"]
     without_preflist: Annotated[tuple[str, ...], "Structures that name no coupling facility"]
     facilities: Annotated[tuple[SheetFacility, ...], "Structures by coupling facility"]
-    same_names: Annotated[tuple[str, ...], "Structures that more than one plan has"]
+    same_names: Annotated[tuple[str, ...], "Structures in more than one plan"]
     assumption: Annotated[str, "How structures are counted"]
     csv: Annotated[str, "Address of the table as a file"]
 
 
 @router.get("/sheet")
 def show(request: Request, session: SessionDep) -> Response:
-    """The sheet for the plans that the address names."""
+    """Show the sheet of the plans that the address names."""
     names = list(dict.fromkeys(request.query_params.getlist("plan")))[:MOST_PLANS]
     everything = service.plan_names(session)
     known: list[PlanOnSheet] = []
@@ -108,7 +108,7 @@ def show(request: Request, session: SessionDep) -> Response:
 
 
 def _before(query: Mapping[str, str], latest: StoredVersion) -> int:
-    """The number of the version that stands for before; 0 for none."""
+    """Return the number of the version before; 0 for none."""
     text = query.get(f"before-{latest.name}", "")
     if text.isascii() and text.isdigit() and len(text) < 8:  # noqa: PLR2004 - more digits than versions
         return min(int(text), latest.number)
@@ -116,12 +116,12 @@ def _before(query: Mapping[str, str], latest: StoredVersion) -> int:
 
 
 def _sheet(versions: Sequence[StoredVersion]) -> Sheet:
-    """The core's sheet over sizes as they were stored: no plan is evaluated again."""
+    """Return the core's sheet of the stored sizes; no plan is evaluated again."""
     return sheet([stored_group(version) for version in versions])
 
 
 def _sums(old: Sheet, new: Sheet) -> tuple[Sums, ...]:
-    """INITSIZE and SIZE of each coupling facility before and after, with second copies."""
+    """Yield INITSIZE and SIZE of each coupling facility before and after, with second copies."""
     before = {facility.name: facility.use for facility in old.facilities}
     after = {facility.name: facility.use for facility in new.facilities}
     return tuple(

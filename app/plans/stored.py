@@ -1,4 +1,4 @@
-"""What is read from the store: plain values that outlive the session. Large texts are parsed when first looked at."""
+"""Values read from the database that outlive the session. Large texts are parsed at first use."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from planner_core.document.schema import with_new_keys
 from planner_core.wire import Answer
 
 NAME_PATTERN = r"[A-Za-z0-9_-][A-Za-z0-9._-]{0,63}"
-"""Of a plan: safe in an address and as the name of a file."""
+"""Names of plans are safe in addresses and as file names."""
 ETag = Annotated[
     str, Field(description="The strong validator, quotes included: send it in If-Match.", examples=['"17.3"'])
 ]
@@ -25,7 +25,7 @@ ETag = Annotated[
 
 @dataclass(frozen=True)
 class StoredVersion:
-    """One version of a plan, as it was when it was saved."""
+    """One version of a plan, as it was saved."""
 
     plan_id: int
     name: str
@@ -40,12 +40,12 @@ class StoredVersion:
 
     @property
     def etag(self) -> str:
-        """The strong validator of this version, and the one to send in If-Match."""
+        """The strong ETag of this version, for If-Match."""
         return etag(self.plan_id, self.number)
 
     @property
     def is_latest(self) -> bool:
-        """No newer version existed when this one was read."""
+        """Whether no newer version existed when this one was read."""
         return self.number == self.latest
 
     @cached_property
@@ -61,28 +61,29 @@ class StoredVersion:
 
     @cached_property
     def comparable_object(self) -> dict[str, Any]:
-        """The document for a comparison: keys that came after it was stored are there with their defaults."""
+        """The document for a comparison, with the defaults of keys that were added since it was stored."""
         return with_new_keys(self.document_object)
 
     @cached_property
     def coupling_facilities(self) -> tuple[CouplingFacility, ...]:
-        """Those of the document, read alone: to read all of it takes long when it is large."""
+        """The coupling facilities of the document."""
+        # Read without the rest: reading all of a large document takes long.
         return tuple(map(CouplingFacility.model_validate, self.document_object["coupling_facilities"]))
 
     def structure(self, name: str) -> Structure | None:
-        """An application structure of the document, read alone."""
+        """Return an application structure of the document, read without the rest."""
         items = self.document_object["structures"]
         return next((Structure.model_validate(item) for item in items if item["name"] == name), None)
 
     @cached_property
     def curve(self) -> dict[str, Any]:
-        """The curve that the result rests on."""
+        """The curve of the result."""
         found: dict[str, Any] = json.loads(self.curve_json)
         return found
 
     @cached_property
     def result(self) -> dict[str, Any]:
-        """The result as it was stored: never computed anew."""
+        """The stored result, which is never recalculated."""
         found: dict[str, Any] = json.loads(self.result_json)
         return found
 
@@ -146,7 +147,7 @@ class DeletedPlan(Answer):
 
 @dataclass(frozen=True, slots=True)
 class StoredOutput:
-    """A text for z/OS as it was when its version was saved."""
+    """A text for z/OS, as it was saved with its version."""
 
     kind: str
     text: str
@@ -157,12 +158,12 @@ class StoredOutput:
 
 @dataclass(frozen=True, slots=True)
 class SaveOutcome:
-    """What became of a save."""
+    """The result of saving."""
 
     version: StoredVersion
     status: Literal["created", "changed", "identical"]
 
 
 def etag(plan_id: int, number: int, representation: str = "") -> str:
-    """A strong ETag: one per version and representation. Numbers of plans are never used twice."""
+    """Return the strong ETag of a version and representation. Numbers of plans are never reused."""
     return f'"{plan_id}.{number}{"-" if representation else ""}{representation}"'

@@ -1,4 +1,4 @@
-"""Answers about scenarios: stored JSON is passed on as it is."""
+"""Answers about scenarios; stored JSON is sent unchanged."""
 
 from __future__ import annotations
 
@@ -24,16 +24,14 @@ _MODEL = ConfigDict(extra="forbid", strict=True)
 
 
 class ScenarioRequest(BaseModel):
-    """What a scenario changes of a plan, and why."""
+    """The changes of a scenario, and their reason."""
 
     model_config = _MODEL
-    note: Annotated[
-        str, Field(max_length=LONGEST_NOTE, description="Why: what a change board should know.")
-    ] = ""
+    note: Annotated[str, Field(max_length=LONGEST_NOTE, description="The reason, for a change board.")] = ""
     version: Annotated[
         int | None, Field(ge=1, le=MOST_VERSIONS, description="Version of the plan; absent: the latest.")
     ] = None
-    changes: Annotated[Any, Field(description="What is changed; at least one thing.")]
+    changes: Annotated[Any, Field(description="The changes; at least one.")]
 
 
 class NewScenarioRequest(ScenarioRequest):
@@ -43,13 +41,13 @@ class NewScenarioRequest(ScenarioRequest):
 
 
 class DescribedScenario(ScenarioRequest):
-    """As the description shows it."""
+    """As in the example."""
 
     changes: Changes
 
 
 class DescribedNewScenario(NewScenarioRequest):
-    """As the description shows it."""
+    """As in the example."""
 
     changes: Changes
 
@@ -114,14 +112,14 @@ class ScenarioReportAnswer(ScenarioReport):
     etag: str
     created_at: IsoTime
     updated_at: IsoTime
-    page: Annotated[str, Field(description="Address of the same report as a page that prints.")]
+    page: Annotated[str, Field(description="Address of the same report as a page for printing.")]
 
 
 def read_request(body: bytes, *, named: bool) -> tuple[str, ScenarioDraft]:
-    """The name (empty where the address has it) and the scenario that a body asks for.
+    """Return the name, empty where the address has it, and the scenario of a request's body.
 
     Raises:
-        InputInvalid: Not JSON, or not of this shape.
+        InputInvalid: The body is not JSON, or not a scenario.
     """
     try:
         parsed = parse_json(body)
@@ -131,10 +129,10 @@ def read_request(body: bytes, *, named: bool) -> tuple[str, ScenarioDraft]:
 
 
 def read_object(parsed: object, *, named: bool) -> tuple[str, ScenarioDraft]:
-    """The same of an object that was read already.
+    """Return name and scenario of an object.
 
     Raises:
-        InputInvalid: Not of this shape.
+        InputInvalid: It is not a scenario.
     """
     model = NewScenarioRequest if named else ScenarioRequest
     if not isinstance(parsed, dict):
@@ -148,7 +146,7 @@ def read_object(parsed: object, *, named: bool) -> tuple[str, ScenarioDraft]:
 
 
 def scenario_json(found: StoredScenario, *, saved: str | None = None) -> bytes:
-    """A scenario as JSON text."""
+    """Return a scenario as JSON."""
     parts = {
         "plan": to_json(found.plan),
         "name": to_json(found.name),

@@ -1,4 +1,4 @@
-"""Scenarios of stored plans over REST. Nothing here catches an error: app/web/problems.py says what each one becomes."""
+"""Scenarios of stored plans over REST. app/web/problems.py turns errors into answers."""
 
 from __future__ import annotations
 
@@ -41,13 +41,13 @@ router = APIRouter(prefix="/api/v1/plans/{name}/scenarios", tags=["scenarios"])
 
 @router.get("", summary="List the scenarios of a plan", responses=problems(404, 422))
 def list_scenarios(name: Name, session: SessionDep) -> ScenariosAnswer:
-    """Scenarios by name: what each changes, the sizes before and after, and of which version of the plan it is."""
+    """Scenarios by name: the changes of each, the sizes before and after, and the version of the plan."""
     return ScenariosAnswer(name, service.list_scenarios(session, name))
 
 
 @router.post(
     "",
-    summary="Make a scenario",
+    summary="Create a scenario",
     status_code=201,
     responses={
         201: description.response(
@@ -59,7 +59,7 @@ def list_scenarios(name: Name, session: SessionDep) -> ScenariosAnswer:
     openapi_extra=json_request("DescribedNewScenario"),
 )
 def make_scenario(name: Name, body: DocumentBody, session: SessionDep, request: Request) -> Response:
-    """Works out what the changes lead to, and keeps it. The version of the plan is the latest unless one is given."""
+    """Calculates and saves the result of the changes, by default for the latest version of the plan."""
     scenario, wanted = answers.read_request(body, named=True)
     service.check_name(scenario)
     worked = service.work_out(request.app.state.database, name, wanted)
@@ -85,7 +85,7 @@ def compare_scenarios(
         ),
     ],
 ) -> ScenarioComparisonAnswer:
-    """Every figure of the plan beside those of the scenarios, as they were when each was saved."""
+    """Every figure of the plan next to those of the scenarios, as they were saved."""
     names = [each.strip() for each in of.split(",") if each.strip()]
     return copied(ScenarioComparisonAnswer, service.compare(session, name, names), plan=name)
 
@@ -102,7 +102,7 @@ def compare_scenarios(
     openapi_extra=conditional_get(),
 )
 def read_scenario(name: Name, scenario: Scenario, session: SessionDep, request: Request) -> Response:
-    """What it changes and what that led to, whichever version of the sizing core is at work today."""
+    """The changes and their result as saved, even if a newer core would calculate other figures."""
     found = service.get_scenario(session, name, scenario)
     return conditional(Response(answers.scenario_json(found), media_type=JSON), request.headers, found.etag)
 
@@ -125,7 +125,7 @@ def read_scenario(name: Name, scenario: Scenario, session: SessionDep, request: 
 def save_scenario(
     name: Name, scenario: Scenario, body: DocumentBody, session: SessionDep, request: Request
 ) -> Response:
-    """Makes a scenario (201) or changes it (200): it is worked out anew. A change must name in If-Match what it changes."""
+    """Creates a scenario (201) or changes and recalculates it (200). A change must name the scenario's ETag in If-Match."""
     service.check_name(scenario)
     _, wanted = answers.read_request(body, named=False)
     worked = service.work_out(request.app.state.database, name, wanted)
@@ -144,7 +144,7 @@ def save_scenario(
 def delete_scenario(
     name: Name, scenario: Scenario, session: SessionDep, request: Request
 ) -> ScenarioDeletionAnswer:
-    """Deletes it for good; If-Match is heeded."""
+    """Deletes it for good, if its ETag matches If-Match."""
     service.delete(session, name, scenario, if_match=header_list(request.headers, "if-match"))
     return ScenarioDeletionAnswer(plan=name, name=scenario)
 
@@ -161,7 +161,7 @@ def delete_scenario(
     openapi_extra=conditional_get(),
 )
 def report_scenario(name: Name, scenario: Scenario, session: SessionDep, request: Request) -> Response:
-    """For a change board: what changes and why, every figure with its note, documents, losses, commands. `page` prints."""
+    """For a change board: changes and reason, every figure with its note, documents, losses, commands. `page` is for printing."""
     found, shown = service.report_of(session, name, scenario)
     content = answers.report_answer(found, shown).json_bytes()
     return conditional(Response(content, media_type=JSON), request.headers, found.etag)

@@ -1,6 +1,6 @@
-"""The commands `cfplan scenarios ...`: the same store as the service's, without the service.
+"""The commands `cfplan scenarios ...`, which work on the service's database without the service.
 
-The database and what it needs are imported when a command runs, so that all other commands start without them.
+The database modules are imported when a command runs, so that all other commands start without them.
 """
 
 from __future__ import annotations
@@ -45,36 +45,36 @@ def add(commands: Command, parser_class: Parser) -> None:
 
     add_json(verb("list", "List the scenarios of a plan.", _list))
 
-    saved = verb("save", "Work out what changes lead to, and keep it under a name.", _save)
+    saved = verb("save", "Calculate the result of changes and save it under a name.", _save)
     saved.add_argument("name", metavar="NAME", help="name of the scenario")
     saved.add_argument(
         "file",
         metavar="FILE",
         help="JSON or YAML with changes, and note and version if wanted; - for standard input",
     )
-    saved.add_argument("--note", metavar="TEXT", help="why; takes the place of the file's note")
+    saved.add_argument("--note", metavar="TEXT", help="the reason; replaces the file's note")
     how = saved.add_mutually_exclusive_group()
-    how.add_argument("--if-match", metavar="ETAG", help="what a change is made on top of")
-    how.add_argument("--replace", action="store_true", help="change the scenario whichever state it is in")
-    how.add_argument("--create", action="store_true", help="never change a scenario that exists")
+    how.add_argument("--if-match", metavar="ETAG", help="ETag of the scenario that a change is based on")
+    how.add_argument("--replace", action="store_true", help="change any state of the scenario")
+    how.add_argument("--create", action="store_true", help="do not change an existing scenario")
 
-    shown = verb("show", "Show a scenario as it was saved.", _show)
+    shown = verb("show", "Show a saved scenario.", _show)
     shown.add_argument("name", metavar="NAME", help="name of the scenario")
     add_json(shown)
 
-    compared = verb("compare", "Put up to four scenarios beside their plan.", _compare)
+    compared = verb("compare", "Compare up to four scenarios with their plan.", _compare)
     compared.add_argument("names", metavar="NAME", nargs="+", help="names of scenarios")
     add_json(compared)
 
     told = verb(
-        "report", "A scenario for those who decide: changes, figures, losses, commands, sources.", _report
+        "report", "Show a report for a change board: changes, figures, losses, commands, sources.", _report
     )
     told.add_argument("name", metavar="NAME", help="name of the scenario")
     add_json(told)
 
     deleted = verb("delete", "Delete a scenario for good.", _delete)
     deleted.add_argument("name", metavar="NAME", help="name of the scenario")
-    deleted.add_argument("--if-match", metavar="ETAG", help="only if this is its state still")
+    deleted.add_argument("--if-match", metavar="ETAG", help="only if the scenario still has this ETag")
 
 
 def _list(arguments: argparse.Namespace) -> int:
@@ -129,8 +129,8 @@ def _save(arguments: argparse.Namespace) -> int:
             except ScenarioPreconditionRequired as refused:
                 tag = shlex.quote(refused.current.etag)
                 message = (
-                    f"The scenario {arguments.name} exists and this would change it, so nothing was saved. Give --if-match {tag} "
-                    "when the change is made on top of that, or --replace to change it whichever state it is in."
+                    f"The scenario {arguments.name} exists and this would change it, so nothing was saved. Use --if-match {tag} "
+                    "if the change is based on it, or --replace to change any state."
                 )
                 raise PlannerError(message) from None
     found = outcome.scenario
@@ -204,7 +204,7 @@ def _compare(arguments: argparse.Namespace) -> int:
             unit = f" [{row.unit}]" if row.unit else ""
             rows.append((row.structure or "", row.label + unit, *values))
     write_lines(_table(rows, left=2))
-    write("* not as in the plan; rows that are the same everywhere are left out\n")
+    write("* differs from the plan; rows without differences are hidden\n")
     for each in answer["findings"]:
         write_lines(finding_lines(each))
     return EXIT_OK
@@ -254,7 +254,7 @@ def _report_lines(answer: Mapping[str, Any], latest: int) -> Iterator[str]:
     yield from ("", "What changes", *_changes(answer["what_changes"]))
     replaced = [each["structure"] for each in answer["structures"] if each["given_size_replaced"]]
     if replaced:
-        yield f"Sizes that the plan gives no longer hold the need, and are computed: {', '.join(replaced)}"
+        yield f"Sizes given in the plan are too small for the need, so they are calculated: {', '.join(replaced)}"
     yield from ("", "Figures, each with the number of its note")
     rows = [("structure", "figure", "before", "", "after", "", "difference")]
     rows += [
@@ -296,8 +296,8 @@ def _report_lines(answer: Mapping[str, Any], latest: int) -> Iterator[str]:
     if not answer["commands"]:
         yield answer["commands_refused"] or "None."
     for title, key in (
-        ("Findings that are new", "findings_new"),
-        ("Findings that are gone", "findings_gone"),
+        ("New findings", "findings_new"),
+        ("Resolved findings", "findings_gone"),
     ):
         yield from ("", title)
         for each in answer[key]:
@@ -337,7 +337,7 @@ def _said(value: object) -> str:
 
 
 def _table(rows: Sequence[Sequence[str]], *, left: int = 1) -> Iterator[str]:
-    """Columns as wide as their longest entry; those of numbers to the right, but for the first `left` columns."""
+    """Return a table with columns as wide as their longest entry; numbers right, except in the first `left` columns."""
     columns = range(len(rows[0]))
     widths = [max(len(row[at]) for row in rows) for at in columns]
     right = [at >= left and all(row[at][:1] in _NUMERIC for row in rows[1:] if row[at]) for at in columns]

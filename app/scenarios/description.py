@@ -1,4 +1,4 @@
-"""How scenarios are described in OpenAPI: what the handlers read and write themselves."""
+"""OpenAPI descriptions of bodies that the handlers of scenarios read and write themselves."""
 
 from __future__ import annotations
 
@@ -37,12 +37,12 @@ def response(model: type, text: str, *, has_etag: bool = False, **headers: objec
     return {"description": text, "model": model, **({"headers": known} if known else {})}
 
 
-NOT_MODIFIED = {"description": "What is known already still holds; there is no body.", "headers": ETAG}
-LOCATION = {"description": "Where the new scenario is.", "schema": {"type": "string"}}
+NOT_MODIFIED = {"description": "Not changed since; there is no body.", "headers": ETAG}
+LOCATION = {"description": "Address of the new scenario.", "schema": {"type": "string"}}
 
 
 def add(whole: dict[str, Any]) -> None:
-    """Put the components and examples into the whole description; it is called when first asked for."""
+    """Add the components and examples to the description when it is first requested."""
     for name, schema in model_schemas(DescribedScenario, DescribedNewScenario, mode="validation").items():
         # Parts of the plan document are there already, with defaults.
         whole["components"]["schemas"].setdefault(name, schema)

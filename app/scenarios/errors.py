@@ -1,4 +1,4 @@
-"""What the store of scenarios refuses. The sentences are for planners; `problem` is the kind of problem that each is over REST."""
+"""Errors of the scenario store. Their messages are for planners; `problem` is the type of the problem in REST."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class ScenarioNotFound(PlannerError):
 
 
 class ScenarioGone(ScenarioNotFound):
-    """A change was made on top of a scenario that has been deleted meanwhile."""
+    """A change is based on a scenario that was deleted meanwhile."""
 
     problem = SCENARIO_CHANGED
 
@@ -36,18 +36,18 @@ class ScenarioGone(ScenarioNotFound):
 
 
 class ScenarioExists(PlannerError):
-    """A scenario that was to be new exists."""
+    """A new scenario already exists."""
 
     problem = SCENARIO_EXISTS
 
     def __init__(self, plan: str, name: str) -> None:
         """Keep both names."""
         self.plan, self.name = plan, name
-        super().__init__(f"The plan {plan} has a scenario called {name} already.")
+        super().__init__(f"The plan {plan} already has a scenario called {name}.")
 
 
 class TooManyScenarios(PlannerError):
-    """The plan has as many scenarios as one can have."""
+    """The plan has the maximum number of scenarios."""
 
     def __init__(self, plan: str, most: int) -> None:
         """Keep the limit."""
@@ -58,26 +58,26 @@ class TooManyScenarios(PlannerError):
 
 
 class ScenarioConflict(PlannerError):
-    """A change on top of a scenario that has been changed since."""
+    """A change is based on a scenario that was changed since."""
 
     problem = SCENARIO_CHANGED
 
     def __init__(self, current: StoredScenario) -> None:
-        """Keep the scenario that is there now."""
+        """Keep the current scenario."""
         self.current = current
         super().__init__(
-            f"The scenario {current.name} has been changed since it was read. Nothing was overwritten. Read it again, and make "
-            "the change on top of it."
+            f"The scenario {current.name} has been changed since it was read. Nothing was overwritten. Read it again and "
+            "repeat the change."
         )
 
 
 class ScenarioPreconditionRequired(PlannerError):
-    """A change of a scenario that does not say what it is made on top of."""
+    """A change does not name the scenario it is based on."""
 
     problem = PRECONDITION_REQUIRED
 
     def __init__(self, current: StoredScenario) -> None:
-        """Keep the scenario that is there now."""
+        """Keep the current scenario."""
         self.current = current
         super().__init__(
             f"The scenario {current.name} exists and this would change it, so the request must name in If-Match the ETag of what "

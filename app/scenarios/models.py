@@ -1,7 +1,7 @@
 """The table of scenarios.
 
-A scenario keeps what it led to: the plan's version before and after its changes, the losses, the commands, the origin of
-every figure, as they were when it was saved. It is worked out again only when somebody saves it again.
+A scenario keeps its result as it was saved: the plan's version before and after its changes, the losses, the commands and
+the origin of every figure. It is recalculated only when it is saved again.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ _KEY = BigInteger().with_variant(Integer, "sqlite")  # SQLite counts up only wha
 
 
 class Scenario(Base):
-    """A scenario of a plan. Its number is never used again, so that no ETag ever means two things."""
+    """A scenario of a plan. Its number is never used again, so that an ETag never has two meanings."""
 
     __tablename__ = "scenarios"
     __table_args__ = (UniqueConstraint("plan_id", "name"), {"sqlite_autoincrement": True})

@@ -1,4 +1,4 @@
-"""The pages of scenarios. What takes long, working a scenario out, is done before a transaction begins."""
+"""The pages of scenarios. A scenario is calculated before a transaction begins, so that others can save meanwhile."""
 
 from __future__ import annotations
 
@@ -52,8 +52,8 @@ class ScenariosPage(Page):
 
     plan: Annotated[str, "Name of the plan"]
     scenarios: Annotated[tuple[ScenarioSummary, ...], "All of them, by name"]
-    most: Annotated[int, "How many can be compared"]
-    said: Annotated[str, "What was done, or what is wrong with the choice; empty when nothing is"]
+    most: Annotated[int, "Number of scenarios that can be compared"]
+    said: Annotated[str, "Confirmation of a change, or the error of a choice; empty otherwise"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -61,12 +61,12 @@ class ScenarioFormPage(Page):
     """The form of a scenario."""
 
     plan: Annotated[str, "Name of the plan"]
-    action: Annotated[str, "Where the form is sent"]
+    action: Annotated[str, "Address that the form is sent to"]
     is_new: Annotated[bool, "Whether the scenario does not exist yet"]
-    etag: Annotated[str, "What a change is made on top of; empty for a new one"]
+    etag: Annotated[str, "ETag of the scenario that a change is based on; empty for a new one"]
     versions: Annotated[tuple[int, ...], "Versions of the plan, the newest first"]
-    form: Annotated[ScenarioForm, "The boxes as they were typed"]
-    error: Annotated[str, "Why nothing was saved; empty when nothing is wrong"]
+    form: Annotated[ScenarioForm, "The fields with their errors"]
+    error: Annotated[str, "Why nothing was saved; empty without an error"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -75,18 +75,18 @@ class ScenarioComparePage(Page):
 
     plan: Annotated[str, "Name of the plan"]
     others: Annotated[tuple[ScenarioSummary, ...], "All scenarios of the plan, for another choice"]
-    chosen: Annotated[tuple[str, ...], "Names of those that are compared"]
-    shows_all: Annotated[bool, "Whether rows are shown that are the same everywhere"]
+    chosen: Annotated[tuple[str, ...], "Names of the compared scenarios"]
+    shows_all: Annotated[bool, "Whether rows without differences are shown"]
     answer: Annotated[ScenarioComparisonView, "Every row, arranged"]
-    most: Annotated[int, "How many can be compared"]
+    most: Annotated[int, "Number of scenarios that can be compared"]
 
 
 @dataclass(frozen=True, kw_only=True)
 class ScenarioReportPage(Page):
-    """A scenario for those who decide."""
+    """A scenario as a report for a change board."""
 
     plan: Annotated[str, "Name of the plan"]
-    scenario: Annotated[StoredScenario, "As it was kept"]
+    scenario: Annotated[StoredScenario, "The scenario as saved"]
     is_of_latest: Annotated[bool, "Whether it is of the plan's latest version"]
     latest: Annotated[int, "The plan's latest version"]
     answer: Annotated[ReportView, "The report, arranged"]
@@ -102,7 +102,7 @@ SentDep = Annotated[dict[str, str], Depends(_sent)]
 
 @router.get("")
 def contents(request: Request, session: SessionDep, name: str) -> Response:
-    """The list."""
+    """List the scenarios of a plan."""
     return _list_page(request, session, name)
 
 
@@ -122,7 +122,7 @@ def _list_page(
 
 @router.get("/new")
 def ask(request: Request, session: SessionDep, name: str) -> Response:
-    """The empty form; `from` names a scenario whose boxes are taken over."""
+    """Show the form, empty or filled from another scenario."""
     typed: dict[str, str] = {}
     if like := request.query_params.get("from", ""):
         found = service.get_scenario(session, name, like)
@@ -135,13 +135,13 @@ def ask(request: Request, session: SessionDep, name: str) -> Response:
 
 @router.post("/new")
 def make(request: Request, name: str, typed: SentDep) -> Response:
-    """Work a new scenario out, and keep it."""
+    """Calculate and save a new scenario."""
     return _saved(request, name, typed.get("name", "").strip(), typed, is_new=True)
 
 
 @router.get("/compare")
 def compare(request: Request, session: SessionDep, name: str) -> Response:
-    """Up to four scenarios beside their plan."""
+    """Compare up to four scenarios with their plan."""
     query = request.query_params
     chosen = tuple(
         dict.fromkeys(part for each in query.getlist("of") for part in each.split(",") if part.strip())
@@ -165,14 +165,14 @@ def compare(request: Request, session: SessionDep, name: str) -> Response:
 
 @router.get("/{scenario}")
 def look(request: Request, session: SessionDep, name: str, scenario: str) -> Response:
-    """A scenario is its report."""
+    """Lead to the report of a scenario."""
     found = service.get_scenario(session, name, scenario)
     return RedirectResponse(_at(request, name, found.name, "report"), status_code=303)
 
 
 @router.get("/{scenario}/report")
 def report(request: Request, session: SessionDep, name: str, scenario: str) -> Response:
-    """The report, which prints."""
+    """Show the report of a scenario."""
     found, told = service.report_of(session, name, scenario)
     latest = plans.get_plan(session, name).number
     page = ScenarioReportPage(
@@ -189,7 +189,7 @@ def report(request: Request, session: SessionDep, name: str, scenario: str) -> R
 
 @router.get("/{scenario}/edit")
 def edit(request: Request, session: SessionDep, name: str, scenario: str) -> Response:
-    """The form with what was saved."""
+    """Show the form of a saved scenario."""
     found = service.get_scenario(session, name, scenario)
     version = plans.get_version(session, name, found.version)
     typed = texts_of_changes(found.changes, name=found.name, note=found.note)
@@ -198,7 +198,7 @@ def edit(request: Request, session: SessionDep, name: str, scenario: str) -> Res
 
 @router.post("/{scenario}/edit")
 def change(request: Request, name: str, scenario: str, typed: SentDep) -> Response:
-    """Work a scenario out anew, and keep that."""
+    """Recalculate and save a scenario."""
     return _saved(request, name, scenario, typed, is_new=False)
 
 
@@ -236,7 +236,7 @@ def _saved(request: Request, plan: str, scenario: str, typed: Mapping[str, str],
         return RedirectResponse(_at(request, plan, outcome.scenario.name, "report"), status_code=303)
     except (InputInvalid, DocumentInvalid) as refused:
         problems = refused.problems
-        error = "Nothing was saved: something in the form is not valid."
+        error = "Nothing was saved. Correct the errors in the form."
     except PlanRefused as refused:
         error = f"Nothing was saved. {refused}"
     except ScenarioExists as refused:
@@ -252,7 +252,7 @@ def _saved(request: Request, plan: str, scenario: str, typed: Mapping[str, str],
 
 
 def _version(session: Session, plan: str, text: str) -> StoredVersion:
-    """The version that the form names; the latest without one."""
+    """Return the version that the form names, by default the latest."""
     if text.isascii() and text.isdigit() and len(text) <= _LONGEST_NUMBER and int(text):
         return plans.get_version(session, plan, int(text))
     return plans.get_plan(session, plan)

@@ -1,4 +1,4 @@
-"""All SQL about scenarios."""
+"""Database queries about scenarios."""
 
 from __future__ import annotations
 
@@ -17,24 +17,24 @@ _IN_LISTS = (
 
 
 def list_of(session: Session, plan_id: int) -> Sequence[AnyRow]:
-    """The scenarios of a plan by name, without what they led to."""
+    """Return the scenarios of a plan by name, without their results."""
     query = select(*_IN_LISTS).where(Scenario.plan_id == plan_id)
     return session.execute(query.order_by(func.lower(Scenario.name), Scenario.name)).all()
 
 
 def find(session: Session, plan_id: int, name: str) -> Scenario | None:
-    """A scenario by its name."""
+    """Return the scenario of this name."""
     query = select(Scenario).where(Scenario.plan_id == plan_id, Scenario.name == name)
     return session.scalars(query.execution_options(populate_existing=True)).one_or_none()
 
 
 def count_of(session: Session, plan_id: int) -> int:
-    """How many scenarios a plan has."""
+    """Count the scenarios of a plan."""
     return session.scalars(select(func.count(Scenario.id)).where(Scenario.plan_id == plan_id)).one()
 
 
 def add(session: Session, scenario: Scenario) -> None:
-    """Store a scenario. It is flushed for its number."""
+    """Store a scenario and give it its number."""
     session.add(scenario)
     session.flush()
 

@@ -1,7 +1,7 @@
-"""Saving, reading and deleting scenarios. What a scenario leads to is worked out before a transaction begins.
+"""Saving, reading and deleting scenarios. A scenario is calculated before a transaction begins.
 
-Two editors at once: a change names the ETag of what it is made on top of, and is made while the plan's row is locked
-(PostgreSQL) or the whole database is (SQLite).
+Two editors at once: a change names the ETag of the scenario it is based on, and is made while the plan's row
+(PostgreSQL) or the whole database (SQLite) is locked.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ MOST_VERSIONS = 2**31 - 1
 
 @dataclass(frozen=True, slots=True)
 class ScenarioDraft:
-    """A scenario as somebody wants it saved."""
+    """A scenario to save."""
 
     changes: object
     note: str = ""
@@ -67,7 +67,7 @@ class ScenarioDraft:
 
 @dataclass(frozen=True, slots=True)
 class ComputedScenario:
-    """A scenario worked out, as it is stored."""
+    """A calculated scenario, as it is stored."""
 
     plan_id: int
     version: int
@@ -82,7 +82,7 @@ class ComputedScenario:
 
 
 def list_scenarios(session: Session, plan: str) -> tuple[ScenarioSummary, ...]:
-    """The scenarios of a plan by name.
+    """Return the scenarios of a plan by name.
 
     Raises:
         PlanNotFound: There is no such plan.
@@ -105,7 +105,7 @@ def list_scenarios(session: Session, plan: str) -> tuple[ScenarioSummary, ...]:
 
 
 def get_scenario(session: Session, plan: str, name: str) -> StoredScenario:
-    """One scenario of a plan.
+    """Return one scenario of a plan.
 
     Raises:
         PlanNotFound: There is no such plan.
@@ -115,7 +115,7 @@ def get_scenario(session: Session, plan: str, name: str) -> StoredScenario:
 
 
 def compare(session: Session, plan: str, names: Sequence[str]) -> SideBySide:
-    """Scenarios of a plan side by side.
+    """Compare scenarios of a plan.
 
     Raises:
         PlanNotFound: There is no such plan.
@@ -132,7 +132,7 @@ def compare(session: Session, plan: str, names: Sequence[str]) -> SideBySide:
 
 
 def report_of(session: Session, plan: str, name: str) -> tuple[StoredScenario, ScenarioReport]:
-    """A scenario, and its report.
+    """Return a scenario and its report.
 
     Raises:
         PlanNotFound: There is no such plan.
@@ -143,7 +143,7 @@ def report_of(session: Session, plan: str, name: str) -> tuple[StoredScenario, S
 
 
 def latest_version(session: Session, plan: str) -> int:
-    """The latest version of a plan.
+    """Return the latest version of a plan.
 
     Raises:
         PlanNotFound: There is no such plan.
@@ -155,10 +155,10 @@ def latest_version(session: Session, plan: str) -> int:
 
 
 def check_name(name: str) -> str:
-    """The name, when a scenario can have it.
+    """Return a name that is valid for a scenario.
 
     Raises:
-        InputInvalid: It cannot.
+        InputInvalid: It is not.
     """
     if not NAME.fullmatch(name):
         message = "must have 1 to 64 characters A-Z a-z 0-9 . _ - and not begin with a full stop, such as 'z17-upgrade'"
@@ -171,7 +171,7 @@ def check_name(name: str) -> str:
 
 
 def check_note(note: str) -> str:
-    """The note in plain characters and lines.
+    """Return the note without control characters other than line ends.
 
     Raises:
         InputInvalid: It is too long.
@@ -185,12 +185,12 @@ def check_note(note: str) -> str:
 
 
 def work_out(database: Database, plan: str, wanted: ScenarioDraft) -> ComputedScenario:
-    """What a scenario leads to. The plan is read in a transaction of its own; no lock is held while it is computed.
+    """Calculate a scenario. The plan is read in a transaction of its own; no lock is held during the calculation.
 
     Raises:
         PlanNotFound: There is no such plan, or no such version of it.
         InputInvalid: The changes are not valid, or do not fit the plan.
-        PlanRefused: No such plan can exist.
+        PlanRefused: The changed plan is not possible.
     """
     changes = read_changes(wanted.changes)
     note = check_note(wanted.note)
@@ -223,12 +223,12 @@ def save(
     if_match: str | None = None,
     create_only: bool = False,
 ) -> ScenarioOutcome:
-    """Save a scenario that was worked out: a new one, another state of it, or nothing when it is what is there already.
+    """Save a calculated scenario, as a new one or a new state; an identical one is not saved again.
 
     Raises:
-        PlanNotFound: The plan does not exist, or no longer.
-        InputInvalid: No scenario can have this name.
-        ScenarioExists: It was to be new, and is not.
+        PlanNotFound: The plan does not exist.
+        InputInvalid: The name is not valid.
+        ScenarioExists: A new scenario was requested, but it exists.
         ScenarioConflict: It has been changed since the state that `if_match` names.
         ScenarioGone: It does not exist, but `if_match` says that it did.
         ScenarioPreconditionRequired: It exists and would be changed, and `if_match` is missing.
@@ -329,7 +329,7 @@ def _stored(found: Scenario, plan: str) -> StoredScenario:
 
 
 def _summed_up(shown: Mapping[str, Any]) -> dict[str, Any]:
-    """What lists show of a scenario. Counts are of findings that nobody acknowledged."""
+    """Return the figures of a scenario in lists. Acknowledged findings are not counted."""
     found = Counter(each["severity"] for each in shown["findings"] if not each["acknowledged"])
     said = [
         f"{each['what']}{' of ' + each['structure'] if each['structure'] else ''}: {each['after']}"

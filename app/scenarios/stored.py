@@ -1,4 +1,4 @@
-"""What is read from the store: plain values that outlive the session. Long texts are parsed when first looked at."""
+"""Values read from the database that outlive the session. Long texts are parsed at first use."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from planner_core.wire import Answer
 
 @dataclass(frozen=True)
 class StoredScenario:
-    """A scenario as it was when it was saved."""
+    """A scenario, as it was saved."""
 
     id: int
     plan: str
@@ -32,29 +32,29 @@ class StoredScenario:
 
     @property
     def etag(self) -> str:
-        """The strong validator, and the one to send in If-Match."""
+        """The strong ETag of this state, for If-Match."""
         return etag(self.id, self.revision)
 
     @property
     def number(self) -> int:
-        """Which state of it this is, counted from 1."""
+        """The number of this state, from 1."""
         return self.revision
 
     @cached_property
     def changes(self) -> dict[str, Any]:
-        """What it changes."""
+        """The changes of the plan."""
         found: dict[str, Any] = json.loads(self.changes_json)
         return found
 
     @cached_property
     def result(self) -> dict[str, Any]:
-        """What it led to, as it was stored: never computed anew."""
+        """The stored result, which is never recalculated."""
         found: dict[str, Any] = json.loads(self.result_json)
         return found
 
     @property
     def kept(self) -> SavedScenario:
-        """As comparisons and reports take it."""
+        """Return the scenario as comparisons and reports read it."""
         return SavedScenario(name=self.name, version=self.version, note=self.note, result=self.result)
 
 
@@ -77,17 +77,17 @@ class ScenarioSummary(Answer):
     size_kib_after: int
     errors: Annotated[int, Field(description="Findings after the changes that are not acknowledged.")]
     warnings: int
-    commands: Annotated[int, Field(description="Commands that lead from the plan to the scenario.")]
+    commands: Annotated[int, Field(description="Commands that change the plan to the scenario.")]
 
 
 @dataclass(frozen=True, slots=True)
 class ScenarioOutcome:
-    """What became of a save."""
+    """The result of saving."""
 
     scenario: StoredScenario
     status: Literal["created", "changed", "identical"]
 
 
 def etag(number: int, revision: int) -> str:
-    """A strong ETag: one for each state of a scenario. Numbers of scenarios are never used twice."""
+    """Return the strong ETag of a scenario's state. Numbers of scenarios are never reused."""
     return f'"{number}.{revision}-scenario"'

@@ -1,4 +1,4 @@
-"""Comparisons and reports arranged for pages: figures in the units that people read, sources with their addresses."""
+"""Comparisons and reports, arranged for pages: figures in readable units, sources with their addresses."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ MOST_FINDINGS = 300
 
 @dataclass(frozen=True, slots=True)
 class RowGroup:
-    """Rows of one structure, or of one loss."""
+    """The rows of one structure or of one loss."""
 
     title: str
     rows: tuple[ComparisonRow, ...]
@@ -24,7 +24,7 @@ class RowGroup:
 
 @dataclass(frozen=True, slots=True)
 class ScenarioComparisonView:
-    """A comparison for its page."""
+    """A comparison, arranged for its page."""
 
     columns: tuple[SavedScenario, ...]
     settings: tuple[RowGroup, ...]
@@ -34,13 +34,13 @@ class ScenarioComparisonView:
     findings: tuple[FindingRow, ...]
     said: tuple[FindingView, ...]
     left_out: int
-    """Rows that are the same everywhere, and are not shown."""
+    """Number of rows without differences, which are not shown."""
     cut: int
-    """Rows beyond what a page shows."""
+    """Number of rows that are too many for the page."""
 
 
 def compared(answer: SideBySide, *, shows_all: bool) -> ScenarioComparisonView:
-    """Arrange a comparison; without `shows_all`, only rows that are not the same everywhere."""
+    """Arrange a comparison; without `shows_all`, only rows with differences."""
 
     def wanted(rows: Sequence[ComparisonRow]) -> list[ComparisonRow]:
         return [row for row in rows if shows_all or any(row.differs)]
@@ -90,12 +90,12 @@ class LossComparisonView:
 
 @dataclass(frozen=True, slots=True)
 class FindingChange:
-    """A finding that came, went, or says something else now."""
+    """A finding that is new, gone, or has another message."""
 
     kind: str
     finding: FindingView
     before: str
-    """What it said before; empty where it was not there."""
+    """Its message before; empty for a new one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +110,7 @@ class PlacementRuleRow:
 
 @dataclass(frozen=True, slots=True)
 class CalculationNote:
-    """How figures came about."""
+    """The origin of figures."""
 
     number: int
     figure: str
@@ -121,7 +121,7 @@ class CalculationNote:
 
 @dataclass(frozen=True, slots=True)
 class SourceDocumentRow:
-    """A document that figures, rules, commands or findings rest on."""
+    """A document that figures, rules, commands or findings are based on."""
 
     number: int
     source: Source
@@ -129,7 +129,7 @@ class SourceDocumentRow:
 
 @dataclass(frozen=True, slots=True)
 class CommandRow:
-    """A command in its place."""
+    """A command with its number."""
 
     number: int
     command: str
@@ -141,7 +141,7 @@ class CommandRow:
 
 @dataclass(frozen=True, slots=True)
 class ReportView:
-    """A report for its page."""
+    """A report, arranged for its page."""
 
     qsg: str
     what_changes: tuple[Mapping[str, Any], ...]
@@ -154,7 +154,7 @@ class ReportView:
     commands_refused: str
     changes: tuple[FindingChange, ...]
     findings: tuple[FindingView, ...]
-    """Those that are as before."""
+    """Findings that did not change."""
     findings_total: int
     assumptions: tuple[str, ...]
     notes: tuple[CalculationNote, ...]
@@ -223,7 +223,7 @@ def reported(told: Mapping[str, Any]) -> ReportView:
 def _unchanged(
     findings: Sequence[Mapping[str, Any]], new: Sequence[Mapping[str, Any]]
 ) -> list[Mapping[str, Any]]:
-    """Findings that are not among those that the changes bring."""
+    """Return findings that the changes do not bring."""
 
     def key(each: Mapping[str, Any]) -> tuple[object, ...]:
         return each["code"], each["message"], each["structure"], each["field"]
@@ -235,7 +235,7 @@ def _unchanged(
 def _documents(
     numbered: Sequence[Mapping[str, Any]], resting: Sequence[Source]
 ) -> tuple[SourceDocumentRow, ...]:
-    """The documents of the notes by their numbers, then those that rules, commands and findings rest on, each once."""
+    """Return the documents of the notes by number, then those of rules, commands and findings, each once."""
     found = [SourceDocumentRow(each["number"], read_source(each["document"])) for each in numbered]
     known = {each.source.url for each in found}
     for source in resting:
@@ -273,7 +273,7 @@ def _losses(losses: Mapping[str, Sequence[Mapping[str, Any]]]) -> tuple[LossComp
 def _changes(
     new: Sequence[Mapping[str, Any]], gone: Sequence[Mapping[str, Any]]
 ) -> tuple[FindingChange, ...]:
-    """New findings, those that say something else than before, and those that are gone."""
+    """Return new findings, those with another message, and those that are gone."""
     left = list(gone)
     found = []
     for item in new:

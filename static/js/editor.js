@@ -46,7 +46,7 @@
     else input.removeAttribute("aria-describedby");
   };
 
-  /* A field that nobody has been in yet is not scolded for being empty. */
+  /* An empty field is not an error before the user has been in it. */
   const touched = new Set();
   const swapProblems = (items) => {
     const wrong = new Map([...items].map((item) => [item.dataset.for, item.textContent]));
@@ -62,7 +62,7 @@
     panel.querySelector(":scope > .outdated")?.remove();
     const note = document.createElement("div");
     note.className = "notice warning outdated";
-    note.append(Object.assign(document.createElement("p"), { textContent: "These figures belong to what was typed before." }));
+    note.append(Object.assign(document.createElement("p"), { textContent: "These figures belong to the previous input." }));
     if (missing) note.append(missing);
     panel.prepend(note);
   };
@@ -137,7 +137,7 @@
     // The buttons name a place in the page for browsers without scripts; here the focus says where to go on, and the
     // address stays as it is, so that a reload sends the form again instead of dropping it.
     button?.removeAttribute("formaction");
-    const isEnter = button && button.tabIndex < 0; // Enter in a field: the first button is pressed, which nobody sees
+    const isEnter = button && button.tabIndex < 0; // Enter in a field: this presses the first button, which is hidden
     focusOn.value = isEnter ? document.activeElement?.id || "" : button?.id || "";
     clearTimeout(timer);
     underway?.abort();

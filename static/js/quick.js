@@ -51,7 +51,7 @@
     if (answer.querySelector(":scope > .outdated")) return;
     const note = document.createElement("p");
     note.className = "notice warning outdated";
-    note.textContent = "These figures belong to what was typed before.";
+    note.textContent = "These figures belong to the previous input.";
     answer.prepend(note);
   };
 

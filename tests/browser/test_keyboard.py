@@ -212,13 +212,13 @@ def change_the_plan(page: Page) -> None:
     tab_to(page, page.get_by_label("What changed"))
     page.keyboard.type("nothing")
     press(page, "button", "Save")
-    expect(page.get_by_text("Nothing was changed, so there is no new version.")).to_be_visible()
+    expect(page.get_by_text("Nothing changed, so there is no new version.")).to_be_visible()
 
 
 def use_the_list(page: Page) -> None:
     for name in ("KEYS", "OTHER"):
         press(page, "checkbox", f"Put {name} on the sheet", "Space")
-    press(page, "button", "Put the ticked ones on one sheet")
+    press(page, "button", "Compare selected plans")
     heading(page, "Several groups on one sheet")
     page.go_back()
     tab_to(page, page.get_by_role("searchbox"))

@@ -16,7 +16,7 @@ from tests.browser.conftest import NewContext
 pytestmark = pytest.mark.browser
 
 POLICY = "CFRM policy statements"
-OUTDATED = "These figures belong to what was typed before."
+OUTDATED = "These figures belong to the previous input."
 SQ03: Mapping[str, str] = {
     "Messages": "200 000",
     "Message size": "1K",

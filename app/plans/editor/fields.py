@@ -1,7 +1,7 @@
-"""What the editor asks for: every key of the plan document with its label, unit and hint.
+"""The fields of the editor: every key of the plan document with its label, unit and hint.
 
-A field of the form is named by the JSON pointer of what it fills, so that whatever the core says about a place in
-the document belongs to a field, and a link to `#/structures/0/name` leads there.
+The name of a field is the JSON pointer of its place in the document, so that each error of the core belongs to a field,
+and a link to `#/structures/0/name` leads to it.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ _SITES: Options = (("", "not stated"), ("SITE1", "SITE1"), ("SITE2", "SITE2"))
 _OFFLOAD_TO: Options = (("SMDS", "SMDS"), ("DB2", "DB2"))
 _SWITCH: Options = (("", "not stated"), ("ENABLED", "ENABLED"), ("DISABLED", "DISABLED"))
 _CFCONLOS: Options = (("ASQMGR", "ASQMGR"), ("TERMINATE", "TERMINATE"), ("TOLERATE", "TOLERATE"))
-_COMPUTED = "Empty: computed. Given: checked and kept."
-_ALL_OF_THEM = "Empty: all coupling facilities of the plan, in order."
-_BLANKS = "Names with blanks between them."
+_COMPUTED = "Empty: calculated. A given size is checked."
+_ALL_OF_THEM = "Empty: all coupling facilities of the plan in order."
+_BLANKS = "Names separated by blanks."
 
 CLUSTERS = (
     FormField(
@@ -137,7 +137,7 @@ FACILITY_MORE = (
     FormField("partition", "PARTITION", "name"),
     FormField("cpcid", "CPCID", "name"),
     FormField("dumpspace", "DUMPSPACE", "size"),
-    FormField("occupied", "Taken by others", "size", hint="Structures that are not in this plan."),
+    FormField("occupied", "Used by others", "size", hint="Structures that are not in this plan."),
     FormField("scm", "Storage-class memory", "size"),
 )
 STRUCTURE = (
@@ -169,9 +169,7 @@ STRUCTURE_SIZES = (
     *_WHERE,
     FormField("scm/max_size", "SCMMAXSIZE", "size"),
     FormField("scm/algorithm", "SCMALGORITHM", "choice", options=(("KEYPRIORITY1", "KEYPRIORITY1"),)),
-    FormField(
-        "scm/augmented", "Augmented space", "size", hint="CF storage that SCM takes when all of it is used."
-    ),
+    FormField("scm/augmented", "Augmented space", "size", hint="CF storage that SCM uses when it is full."),
 )
 RULES = 3
 RULE = (
@@ -184,7 +182,7 @@ STRUCTURE_OFFLOAD = (
     FormField("offload/dsblock", "DSBLOCK", "size"),
     FormField("offload/dsbufs", "DSBUFS", "whole"),
     FormField("offload/dsexpand", "DSEXPAND(YES)", "yes"),
-    FormField("size_with_offload", "Meet the need with the rules at work", "yes"),
+    FormField("size_with_offload", "Size for the backlog with offload", "yes"),
 )
 QUEUE = (
     FormField("name", "Queue", "text", required=True),
@@ -235,6 +233,6 @@ QUEUE_ALL = (*QUEUE, *QUEUE_MORE)
 ACKNOWLEDGED = (
     FormField("code", "Finding", "name"),
     FormField("structure", "Structure", "name"),
-    FormField("message", "While it says", "text"),
+    FormField("message", "Message", "text"),
     FormField("reason", "Reason", "text"),
 )

@@ -1,8 +1,8 @@
 """The editor's form ↔ the plan document.
 
-The form is flat: the JSON pointer of each field and the text in it. Rows keep the numbers they were given when they
-were made, so a row that is taken out or left blank moves no other; `Reading` says which place of the document came from
-which field. The queues of a structure are rows, or one text with a line for each: hundreds of them fit no form.
+The form is flat: a text for the JSON pointer of each field. A row keeps its number, so that removing a row or leaving it
+blank does not move the others; `Reading` knows which field filled in which place of the document. The queues of a
+structure are rows, or one text with a line for each, since a form of hundreds of rows would be unusable.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from planner_core.texts.queue_paste import PastedQueues, read_queues
 Typed = dict[str, str]
 
 LONGEST_KEPT = 500
-"""Characters of one field that are read and shown again; of texts with queues all are."""
+"""Characters of one field that are read and shown again; texts with queues have no limit."""
 MOST_FIELDS = 50_000
 ROWS_IN_STRUCTURE = 24
 """A structure with more queues than this has them as text."""
@@ -44,7 +44,7 @@ COLUMNS = (
     "isolation",
     *(field.name for field in fields.QUEUE_MORE),
 )
-"""The columns of queues as text; a spreadsheet with the same headings can be pasted anywhere queues are taken."""
+"""The columns of queues as text. A spreadsheet with these headings can be pasted wherever queues are entered."""
 _HEADING = "\t".join(COLUMNS)
 _QUEUE_FIELDS = {field.name: field for field in fields.QUEUE_ALL}
 _LONG = re.compile(r"/structures/\d+/(queues|paste)|/acknowledged/\d+/message|/clusters")
@@ -64,7 +64,7 @@ _LISTS: Mapping[str, tuple[FormField, ...]] = {
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """What a form stands for: a document, still unchecked, and where each part of it was typed."""
+    """The unchecked document of a form, and the field of each of its places."""
 
     raw: dict[str, Any]
     origins: Mapping[str, str]
@@ -88,7 +88,7 @@ class Reading:
 
 @dataclass(frozen=True, slots=True)
 class CheckedForm:
-    """A form that was read: its document when nothing is wrong with it, and what is wrong with which field."""
+    """A form that was read: its document if it has no errors, and the errors by field."""
 
     reading: Reading
     document: PlanDocument | None
@@ -100,7 +100,7 @@ class CheckedForm:
 
 
 def typed_of(document: PlanDocument) -> Typed:
-    """The form filled with a document."""
+    """Return the texts of a form for a document."""
     dumped = document.model_dump(mode="json")
     dumped["clusters"] = [entry.model_dump(mode="json", exclude_defaults=True) for entry in document.clusters]
     typed: Typed = {}
@@ -131,7 +131,7 @@ def _fill_structure(typed: Typed, at: str, structure: Mapping[str, Any]) -> None
 
 
 def queues_text(queues: Sequence[Mapping[str, Any]]) -> str:
-    """Queues as lines, with the columns in the first."""
+    """Return queues as lines below a line of column names."""
     lines = [_HEADING]
     for queue in queues:
         sizes = queue.get("message_bytes")
@@ -168,7 +168,8 @@ def _blank_facility() -> Mapping[str, str]:
 
 
 def read_typed(pairs: Iterable[tuple[str, str]]) -> Typed:
-    """The fields among the parameters of a request; boxes that were not ticked are there, empty."""
+    """Return the fields among the parameters of a request; those that were not sent are empty."""
+    # Browsers leave out boxes that are not ticked.
     typed: Typed = {}
     for key, text in pairs:
         if len(typed) < MOST_FIELDS and _KEY.fullmatch(key):
@@ -195,7 +196,7 @@ def _complete(typed: Typed, at: str, specs: Iterable[FormField]) -> None:
 
 
 def read(typed: Mapping[str, str]) -> Reading:
-    """The document that a form stands for, still unchecked."""
+    """Return the unchecked document of a form."""
     return _Reader(typed).reading()
 
 
@@ -269,7 +270,7 @@ _TextRead = tuple[list[dict[str, Any]], list[int], list[str]]
 
 
 def _read_text(text: str, name: str) -> _TextRead:
-    """Queues of a structure as text: the queues, the line of each, and what is wrong with lines."""
+    """Read the queues of a structure from text: the queues, the line of each, and the errors of lines."""
     lines = text.splitlines()
     first = next((line for line in lines if line.strip()), "")
     if first.strip() != _HEADING:
@@ -296,7 +297,7 @@ def _read_text(text: str, name: str) -> _TextRead:
             for key in ("persistent", "selector_reads", "share")
             if not _is_yes_or_no(given.get(key))
         ]
-        problems += [f"Line {number}: {text!r} is neither yes nor no." for text in wrong]
+        problems += [f"Line {number}: {text!r} must be yes or no." for text in wrong]
         queues.append(_queue(given))
         numbers.append(number)
     return queues, numbers, problems
@@ -307,7 +308,7 @@ def _is_yes_or_no(text: str | None) -> bool:
 
 
 def _read_table(text: str, name: str) -> _TextRead:
-    """The same for a text with another heading, or one of another kind: all of it is understood, or it is told."""
+    """Read a text with another heading, or of another kind; each line that cannot be read has an error."""
     pasted = read_queues(text, parse=_parse_plan)
     problems = []
     for problem in pasted.problems:
@@ -319,12 +320,12 @@ def _read_table(text: str, name: str) -> _TextRead:
             problems.append(f"Line {problem.line}: {problem.message}")
     for queue, structure, line in zip(pasted.queues, pasted.structures, pasted.lines, strict=True):
         if structure and structure != name:
-            problems.append(f"Line {line}: {queue['name']} is said to be of {structure}, but stands here.")
+            problems.append(f"Line {line}: {queue['name']} belongs to {structure}, but is listed here.")
     return [dict(queue) for queue in pasted.queues], list(pasted.lines), problems
 
 
 def _parse_plan(text: str) -> object:
-    """A plan, or a part of one, in JSON or YAML."""
+    """Read a plan, or a part of one, from JSON or YAML."""
     return parse_text(text.encode("utf-8", "replace"))
 
 
@@ -343,7 +344,7 @@ def _queue(cells: Mapping[str, str]) -> dict[str, Any]:
 
 
 def check(typed: Mapping[str, str]) -> CheckedForm:
-    """Read a form and check what it stands for."""
+    """Read a form and check its document."""
     reading = read(typed)
     problems: list[FieldProblem] = []
     document: PlanDocument | None = None
@@ -410,11 +411,11 @@ _IN_THE_FORM: tuple[tuple[re.Pattern[str], str | Callable[[re.Match[str]], str]]
     ),
     (re.compile(r"is already at (/structures/\d+)\S*?(?=:)"), r"is already in \1"),
 )
-"""What the core says of a document, as somebody says it of a form."""
+"""Errors of the core about a document, in the words of a form."""
 
 
 def in_the_form(problem: FieldProblem, reading: Reading) -> str:
-    """A problem of a document in the words of the form: without keys, lists, objects and pointers."""
+    """Return an error of a document in the words of the form, without keys, lists, objects and pointers."""
     for key in problem.field.split("/"):
         if key in _OF_FIELD:
             return _OF_FIELD[key]
@@ -435,17 +436,17 @@ def in_the_form(problem: FieldProblem, reading: Reading) -> str:
 
 @dataclass(frozen=True, slots=True)
 class ChangedForm:
-    """A form after a button: its fields, where to go on typing, and what there is to say."""
+    """A form after a button was pressed: its fields, the field to focus, and messages."""
 
     typed: Typed
     focus: str = ""
     notes: tuple[str, ...] = ()
     has_remarks: bool = False
-    """Whether something was left out or put elsewhere, so that somebody should look at it before it is saved."""
+    """Whether something was left out or moved, so that it should be reviewed before it is saved."""
 
 
 def change(typed: Typed, action: str) -> ChangedForm:
-    """Do what a button asks: `add:/structures`, `remove:/structures/0/queues/3`, `text:/structures/0`, ..."""
+    """Carry out the action of a button: `add:/structures`, `remove:/structures/0/queues/3`, `text:/structures/0`, ..."""
     taken = take_pastes(typed, replace=action.startswith("replace:"))
     typed, notes = taken.typed, taken.notes
     verb, _, at = action.partition(":")
@@ -465,7 +466,7 @@ def change(typed: Typed, action: str) -> ChangedForm:
 
 
 def _after_removing(typed: Typed, removed: str) -> str:
-    """Where to go on after a row was taken out: the next one, else the one before, else the button that adds one."""
+    """Return the place to focus after a row was removed: the next row, the previous one, or the button that adds one."""
     at, _, number = removed.rpartition("/")
     rows = rows_of(typed)[at]
     if not rows:
@@ -493,7 +494,7 @@ def _add(typed: Typed, at: str, notes: tuple[str, ...]) -> ChangedForm:
 
 
 def _index_of(typed: Typed, at: str) -> int | None:
-    """Which structure of the document a row of the form became."""
+    """Return the index of the structure that a row of the form became."""
     origins = read(typed).origins
     found = [doc for doc, form in origins.items() if form == at and doc.count("/") == at.count("/")]
     return int(found[0].rpartition("/")[2]) if found else None
@@ -522,13 +523,13 @@ def _as_rows(typed: Typed, at: str, notes: tuple[str, ...]) -> ChangedForm:
     if problems:
         return ChangedForm(typed, f"{at}/queues", (*notes, *problems))
     if len(queues) > ROWS_IN_PLAN:
-        note = f"{len(queues)} queues are too many for rows; they stay a text."
+        note = f"{len(queues)} queues are too many for rows; they are shown as text."
         return ChangedForm(typed, f"{at}/queues", (*notes, note))
     return ChangedForm(_with_rows(typed, at, queues), f"{at}/queues/0/name", notes)
 
 
 def take_pastes(typed: Typed, *, replace: bool = False) -> ChangedForm:
-    """Put what was pasted beside a structure among the queues; lines that cannot be taken stay where they were."""
+    """Add pasted queues to their structures; lines that cannot be read stay in their box."""
     notes: list[str] = []
     focus = ""
     has_remarks = False
@@ -549,16 +550,16 @@ def take_pastes(typed: Typed, *, replace: bool = False) -> ChangedForm:
 
 FEW = 3
 _TOGETHER: Mapping[str, str] = {
-    "apart": "queues are no shared queues of a planned structure and are left out",
-    "twice": "queues stand there more than once; the first is taken",
-    "size": "queues have no message size in the text",
-    "backlog": "queues have neither a backlog nor a rate with an outage in the text",
+    "apart": "queues were left out: they are not shared queues of a planned structure",
+    "twice": "queues are listed more than once; the first one is used",
+    "size": "queues have no message size",
+    "backlog": "queues have neither a backlog nor a rate with an outage",
 }
-"""Remarks that are told together when there are more than a few."""
+"""Remarks that are combined when there are more than a few."""
 
 
 def _kept(text: str, pasted: PastedQueues) -> str:
-    """What stays in the box: the lines that gave no queue, below the heading if there is one."""
+    """Return the text that stays in the box: the lines that gave no queue, below the heading if there is one."""
     lost = sorted({line for problem in pasted.lost for line in problem.lines})
     if not lost:
         return ""
@@ -573,7 +574,7 @@ def _kept(text: str, pasted: PastedQueues) -> str:
 
 
 def _given(typed: Typed, at: str) -> dict[str, Any]:
-    """What was typed for all queues whose text does not say it."""
+    """Return the values for queues whose text does not have them."""
     return {
         spec.name: value_of(spec.kind, typed[f"{at}/paste_{spec.name}"])
         for spec in (_QUEUE_FIELDS["message_bytes"], _QUEUE_FIELDS["backlog"])
@@ -584,10 +585,10 @@ def _given(typed: Typed, at: str) -> dict[str, Any]:
 def _placed(
     typed: Typed, at: str, pasted: PastedQueues, *, replace: bool
 ) -> tuple[Typed, tuple[str, ...], list[str]]:
-    """The form with the queues where they belong, the structures they went to, and what there is to say.
+    """Return the form with pasted queues added, the structures they were added to, and messages.
 
-    Queues of a structure that the text names go there; a structure that the form does not have is added to it. Those
-    of which the text names none go where they were pasted.
+    Queues are added to the structure that the text names, which is created if needed; queues without a structure name
+    are added to the structure they were pasted into.
     """
     given = _given(typed, at)
     by_structure: dict[str, list[dict[str, Any]]] = {}
@@ -606,12 +607,12 @@ def _placed(
             new = _add(typed, "/structures", ())
             place = new.focus.removesuffix("/name")
             typed = {**new.typed, f"{place}/name": structure}
-            added = ", a structure that was added because the text names it"
+            added = ", a new structure named in the text"
         typed, updated = _joined(typed, place, queues, replace=replace and place == at)
         places.append(place)
         name = structure or here or "the structure"
         notes.append(
-            f"{_queues_in_words(len(queues))} taken over into {name}{added}, {updated} of them in place of what was there."
+            f"{_queues_in_words(len(queues))} added to {name}{added}; {updated} of them replaced existing ones."
         )
     return typed, tuple(places), notes
 
@@ -621,7 +622,7 @@ def _queues_in_words(number: int) -> str:
 
 
 def _row_called(typed: Typed, name: str) -> str | None:
-    """Where a structure of this name stands in the form."""
+    """Return the place of a structure in the form."""
     for row in rows_of(typed)["/structures"]:
         if name and typed.get(f"/structures/{row}/name", "").strip().upper() == name:
             return f"/structures/{row}"
@@ -629,7 +630,7 @@ def _row_called(typed: Typed, name: str) -> str | None:
 
 
 def _joined(typed: Typed, at: str, fresh: Sequence[Mapping[str, Any]], *, replace: bool) -> tuple[Typed, int]:
-    """The form with queues among those of a structure, and how many were there under the same name."""
+    """Return the form with queues added to a structure, and the number of queues that were replaced."""
     existing: Sequence[Mapping[str, Any]] = _Reader(typed).queues(at, at)
     by_name = (
         {} if replace else {str(queue.get("name", number)): queue for number, queue in enumerate(existing)}
@@ -642,7 +643,7 @@ def _joined(typed: Typed, at: str, fresh: Sequence[Mapping[str, Any]], *, replac
 
 
 def _remarks(pasted: PastedQueues, given: Mapping[str, object]) -> list[str]:
-    """What there is to say about lines; queues that are left out for the same reason are told together."""
+    """Return remarks about lines; queues that are left out for the same reason share one."""
     answered = {kind for kind, key in (("size", "message_bytes"), ("backlog", "backlog")) if key in given}
     said = [problem for problem in pasted.problems if problem.kind not in answered]
     remarks = []

@@ -1,4 +1,4 @@
-"""Two changes of one version: shown side by side, and put together where they touch different things."""
+"""Two changes of one version: compared, and merged where they change different places."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _NOTHING = object()
 
 @dataclass(frozen=True, slots=True)
 class ConflictRow:
-    """One place that somebody changed: what it was, what they made of it, what you made of it."""
+    """One changed place: its value before, in their version, and in yours."""
 
     pointer: str
     base: object
@@ -23,7 +23,7 @@ class ConflictRow:
 
 
 def conflict_rows(base: object, theirs: object, mine: object) -> tuple[ConflictRow, ...]:
-    """Every place that either changed, in the order of the document."""
+    """Return every place that either version changed, in the order of the document."""
     of_theirs = {difference.pointer: difference for difference in differences(base, theirs)}
     of_mine = {difference.pointer: difference for difference in differences(base, mine)}
     rows = []
@@ -52,7 +52,7 @@ def _touches(pointer: str, changed: Mapping[str, Difference]) -> bool:
 
 
 def merged(base: Any, theirs: Any, mine: Any) -> Any:  # noqa: ANN401 - any JSON value
-    """Both changes in one; where both changed the same value, mine. What one removed and the other changed stays."""
+    """Merge two changes. Mine wins where both changed a value; a removal loses against a change."""
     if mine == base:
         return theirs
     if theirs in (base, mine):

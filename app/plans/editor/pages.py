@@ -1,4 +1,4 @@
-"""The editor: a new plan, a change of one, and what happens when somebody else was faster."""
+"""The pages of the editor: a new plan, a change, and the conflict of two changes."""
 
 from __future__ import annotations
 
@@ -51,46 +51,46 @@ BodyDep = Annotated[bytes, Depends(_body)]
 
 @dataclass(frozen=True, kw_only=True)
 class EditorPage(Page):
-    """The form, and beside it its result."""
+    """The form with its result."""
 
     name: Annotated[str, "Name of the plan; empty for one that is not yet saved"]
     name_field: Annotated[FormField, "The field for the name of a new plan"]
-    action: Annotated[str, "Where the form is sent"]
-    preview: Annotated[str, "Where the script asks for the result"]
-    etag: Annotated[str, "The version that the change is made on top of"]
+    action: Annotated[str, "Address that the form is sent to"]
+    preview: Annotated[str, "Address of the result, for the script"]
+    etag: Annotated[str, "ETag of the version that the change is based on"]
     base: Annotated[str, "The number of that version"]
-    comment: Annotated[str, "What changed, in the words of who changed it"]
-    form: Annotated[EditorForm, "The fields, and what is wrong with them"]
-    panel: Annotated[Panel, "The result beside the form"]
-    lead: Annotated[str, "The sentence above the list of what is wrong"]
-    notes: Annotated[tuple[str, ...], "What there is to say about the last button"]
-    is_unsaved: Annotated[bool, "Whether the form holds what is neither saved nor at the address of the page"]
+    comment: Annotated[str, "Description of the change"]
+    form: Annotated[EditorForm, "The fields with their errors"]
+    panel: Annotated[Panel, "The result next to the form"]
+    lead: Annotated[str, "The sentence above the list of errors"]
+    notes: Annotated[tuple[str, ...], "Messages about the last action"]
+    is_unsaved: Annotated[bool, "Whether the form has changes that a reload would lose"]
 
 
 @dataclass(frozen=True, kw_only=True)
 class PanelPage(Page):
     """The result alone, for the script."""
 
-    panel: Annotated[Panel, "The result beside the form"]
-    problems: Annotated[tuple[FormField, ...], "What is wrong with which field"]
-    form_is_wrong: Annotated[bool, "Whether anything must be mended"]
+    panel: Annotated[Panel, "The result next to the form"]
+    problems: Annotated[tuple[FormField, ...], "Errors by field"]
+    form_is_wrong: Annotated[bool, "Whether the form has errors"]
 
 
 @dataclass(frozen=True, kw_only=True)
 class ConflictPage(Page):
-    """Theirs, yours and the version that both began with."""
+    """Their version, yours, and the one that both are based on."""
 
     name: Annotated[str, "Name of the plan"]
-    theirs: Annotated[StoredVersion, "What is there now"]
-    base: Annotated[str, "The version that both changes began with; empty when it is not known"]
-    rows: Annotated[tuple[ConflictRow, ...], "Every place that either changed"]
+    theirs: Annotated[StoredVersion, "The current version"]
+    base: Annotated[str, "The version that both changes are based on; empty if unknown"]
+    rows: Annotated[tuple[ConflictRow, ...], "Every place that either version changed"]
     typed: Annotated[Mapping[str, str], "Your form, to send again"]
-    comment: Annotated[str, "Your remark"]
+    comment: Annotated[str, "Your description of the change"]
 
 
 @dataclass(frozen=True, slots=True)
 class SubmittedPlan:
-    """A form as it was sent."""
+    """A form that was sent."""
 
     typed: Typed
     action: str = "check"
@@ -105,10 +105,10 @@ class SubmittedPlan:
 
 
 def read_body(body: bytes) -> SubmittedPlan:
-    """The parameters of a form.
+    """Read the parameters of a form.
 
     Raises:
-        HTTPException: There are too many of them, or of structures, or they are no text.
+        HTTPException: It has too many parameters or structures, or they are not text.
     """
     try:
         pairs = parse_qsl(
@@ -134,20 +134,20 @@ def read_body(body: bytes) -> SubmittedPlan:
 
 @router.get("/new-plan")
 def new(request: Request, session: SessionDep) -> Response:
-    """An empty form, or one filled with the example, the calculator's answer or another plan."""
+    """Show an empty form, or one filled with the example, the calculator's answer or another plan."""
     start, name = request.query_params.get("from", ""), request.query_params.get("name", "")[:64]
     document: PlanDocument | None = None
     notes: tuple[str, ...] = ()
     if start == "example":
         document, name = read_text(example_text().encode()), name or "SQ03"
-        notes = ("An example with the numbers of IBM's own pages. Nothing is stored before it is saved.",)
+        notes = ("An example with the numbers of IBM's own pages. Nothing is stored until you save it.",)
     elif start == "calculator":
         _, document = read_form(request.query_params)
         name = name or (document.qsg if document else "")
-        notes = ("Taken over from the calculator. Nothing is stored before it is saved.",)
+        notes = ("Taken over from the calculator. Nothing is stored until you save it.",)
     elif start == "copy":
         document = service.get_plan(session, name).document
-        notes = (f"A copy of {name}. Nothing is stored before it is saved.",)
+        notes = (f"A copy of {name}. Nothing is stored until you save it.",)
         name = f"{name}-copy"[:64]
     if document is not None:
         return _editor(request, SubmittedPlan(typed_of(document), name=name, notes=notes), "", is_asked=True)
@@ -163,7 +163,7 @@ def _blank_plan() -> Typed:
 
 @router.post("/new-plan")
 def create(request: Request, session: SessionDep, body: BodyDep) -> Response:
-    """Save a new plan, or do what another button of the form asks."""
+    """Save a new plan, or carry out the action of another button."""
     asked = read_body(body)
     if asked.action != "save":
         return _changed(request, asked, "")
@@ -184,11 +184,11 @@ def create(request: Request, session: SessionDep, body: BodyDep) -> Response:
 
 @router.get("/plans/{name}/edit")
 def edit(request: Request, session: SessionDep, name: str) -> Response:
-    """The form filled with the latest version."""
+    """Show the form filled with the latest version."""
     version = service.get_plan(session, name)
     asked = SubmittedPlan(typed_of(version.document), name=name, etag=version.etag, base=str(version.number))
     if request.query_params.get("made") and version.comment:
-        note = "What was not measured has the values of any new plan: look it over, then save."
+        note = "Values that were not measured have the defaults of a new plan. Review them, then save."
         asked = replace(asked, notes=(version.comment, note))
     if wanted := request.query_params.get("resize"):
         asked = _resized(asked, version, wanted, request.query_params.get("times", ""))
@@ -196,12 +196,10 @@ def edit(request: Request, session: SessionDep, name: str) -> Response:
 
 
 def _resized(asked: SubmittedPlan, version: StoredVersion, structure: str, times: str) -> SubmittedPlan:
-    """The form with INITSIZE and SIZE of a structure so many times what the version has; not saved yet."""
+    """Return the form with INITSIZE and SIZE of a structure multiplied."""
     found = next((each for each in version.result["structures"] if each["name"] == structure), None)
     if found is None or not _TIMES.fullmatch(times) or not 0 < Fraction(times) <= MOST_TIMES:
-        note = (
-            f"The plan has no structure {structure[:16]!r} that could be made {times[:8]!r} times as large."
-        )
+        note = f"The structure {structure[:16]!r} cannot be made {times[:8]!r} times as large."
         return replace(asked, notes=(*asked.notes, note))
     at = next(
         (
@@ -219,7 +217,7 @@ def _resized(asked: SubmittedPlan, version: StoredVersion, structure: str, times
     }
     note = (
         f"INITSIZE and SIZE of {structure} are {times} times those of version {version.number}: {sizes['initsize']} and "
-        f"{sizes['size']}. They are given now, so no longer computed. Look them over, then save."
+        f"{sizes['size']}. They are now given, not calculated. Review them, then save."
     )
     typed = {**asked.typed, **{f"{at}/{key}": text for key, text in sizes.items()}}
     comment = asked.comment or f"{structure} {times} times as large"
@@ -228,7 +226,7 @@ def _resized(asked: SubmittedPlan, version: StoredVersion, structure: str, times
 
 @router.post("/plans/{name}/edit")
 def save(request: Request, session: SessionDep, name: str, body: BodyDep) -> Response:
-    """Save a change, or do what another button of the form asks."""
+    """Save a change, or carry out the action of another button."""
     asked = read_body(body)
     if asked.action == "merge":
         return _merge(request, session, name, asked)
@@ -252,7 +250,7 @@ def save(request: Request, session: SessionDep, name: str, body: BodyDep) -> Res
 
 @router.post("/plan-preview")
 def preview(request: Request, body: BodyDep) -> Response:
-    """The result of a form that is not saved; asked for while somebody types."""
+    """Show the result of a form that is not saved, for the script that follows the typing."""
     asked = read_body(body)
     typed = asked.typed
     panel, checked = panel_of(typed, check(typed), DatabaseCurves(request.app.state.database))
@@ -271,10 +269,12 @@ def preview(request: Request, body: BodyDep) -> Response:
 
 @router.post("/plans/{name}/take-over")
 def take_over(request: Request, name: str, body: BodyDep) -> Response:
-    """A proposed document in the editor, on top of the version that it was made from; not saved yet."""
+    """Show a proposed document in the editor, as a change of the version that it was made from."""
     asked = read_body(body)
     text = dict(parse_qsl(body.decode("utf-8", "replace"), keep_blank_values=True)).get("document", "")
-    note = "The proposal, on top of the saved plan. Look it over, then save; the history can compare the two."
+    note = (
+        "The proposal, as a change of the saved plan. Review it, then save; the history can compare the two."
+    )
     filled = replace(
         asked, typed=typed_of(read_json(text)), notes=(note,), comment="Split as proposed", action="check"
     )
@@ -284,15 +284,15 @@ def take_over(request: Request, name: str, body: BodyDep) -> Response:
 def _ready(
     request: Request, asked: SubmittedPlan, name: str
 ) -> tuple[PlanDocument, None] | tuple[Any, Response]:
-    """The document to save; or the form again, with what is wrong with it."""
+    """Return the document to save, or the form with its errors."""
     taken = take_pastes(asked.typed)
     asked = replace(asked, typed=taken.typed, notes=(*asked.notes, *taken.notes))
     checked = check(asked.typed)
     lead = ""
     if any(text.strip() for key, text in asked.typed.items() if key.endswith("/paste")):
-        lead = "Not saved: some pasted lines could not be taken over. Mend or delete them."
+        lead = "Not saved: some pasted lines could not be taken over. Correct or delete them."
     elif taken.has_remarks:
-        lead = "Not saved yet: see above what became of the pasted text, then save."
+        lead = "Not saved yet. Review the remarks about the pasted text above, then save."
     if lead:
         return None, _editor(request, replace(asked, lead=lead), name, is_asked=True, status_code=422)
     if checked.document is None or asked.name_error:
@@ -301,7 +301,7 @@ def _ready(
 
 
 def _with_name_checked(asked: SubmittedPlan) -> SubmittedPlan:
-    """With what is wrong with the name of a new plan, so that it is told together with the rest."""
+    """Return the form with the error of a new plan's name, so that all errors are shown together."""
     try:
         service.check_name(asked.name)
     except PlanNameInvalid as error:
@@ -310,14 +310,14 @@ def _with_name_checked(asked: SubmittedPlan) -> SubmittedPlan:
 
 
 def _gone(request: Request, name: str, asked: SubmittedPlan, error: Exception) -> Response:
-    """The form as it was typed, for a new plan: the one it was made for is no longer there."""
+    """Show the form for a new plan, since the one it was made for no longer exists."""
     notes = (f"{error} To keep what you have typed, save it as a new plan.",)
     gone = replace(asked, action="check", name=name, etag="", base="", notes=notes)
     return _editor(request, gone, "", is_asked=True, status_code=409)
 
 
 def _changed(request: Request, asked: SubmittedPlan, name: str) -> Response:
-    """Do what a button other than Save asks, and show the form again."""
+    """Carry out the action of a button other than Save, and show the form again."""
     if asked.action != "check":
         taken = change(asked.typed, asked.action)
         after = replace(asked, typed=taken.typed, notes=taken.notes)
@@ -378,7 +378,7 @@ def _conflict(
 ) -> Response:
     base = _base(session, name, asked.base) or theirs
     page = ConflictPage(
-        title=f"{name} was changed meanwhile",
+        title=f"{name} has changed meanwhile",
         section="plans",
         name=name,
         theirs=theirs,
@@ -402,7 +402,7 @@ def _base(session: Session, name: str, number: str) -> StoredVersion | None:
 
 
 def _merge(request: Request, session: Session, name: str, asked: SubmittedPlan) -> Response:
-    """Both changes in one form, on top of what is there now; not saved before somebody has looked at it."""
+    """Show both changes in one form, based on the current version, for review."""
     try:
         theirs = service.get_plan(session, name)
     except PlanNotFound:
@@ -415,9 +415,9 @@ def _merge(request: Request, session: Session, name: str, asked: SubmittedPlan) 
         try:
             both = read_object(merged(*versions))
         except DocumentInvalid as error:
-            note = f"The two changes do not fit together, so these are yours alone. {error}"
+            note = f"The two changes cannot be merged, so the form has only yours. {error}"
             return _editor(request, replace(on_top, notes=(note,)), name, is_asked=True)
-        note = f"Your changes on top of version {theirs.number}. Look them over, then save."
+        note = f"Your changes, applied to version {theirs.number}. Review them, then save."
         return _editor(request, replace(on_top, typed=typed_of(both), notes=(note,)), name, is_asked=True)
     return _editor(request, on_top, name, is_asked=True)
 

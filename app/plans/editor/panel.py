@@ -1,4 +1,4 @@
-"""The result that stands beside the editor's form."""
+"""The result next to the editor's form."""
 
 from __future__ import annotations
 
@@ -49,9 +49,9 @@ class Panel:
     findings: tuple[FindingView, ...]
     findings_omitted: int
     wrong: tuple[FormField, ...] = ()
-    """What stands between the form and a result, where nobody may have looked yet."""
+    """The errors that prevent a result."""
     comparison: CurveComparison | None = None
-    """The sizes under the published curve beside those under the fitted one; None without a fitted one."""
+    """The sizes under the published curve and under the fitted one; None without a fitted one."""
 
 
 NOTHING = Panel("", 0, 0, (), 0, (), 0)
@@ -60,18 +60,18 @@ NOTHING = Panel("", 0, 0, (), 0, (), 0)
 def panel_of(
     typed: Typed, checked: CheckedForm, curves: Curves, *, is_asked: bool = True
 ) -> tuple[Panel, CheckedForm]:
-    """Evaluate a form; what the core refuses is added to what is wrong with the form.
+    """Evaluate a form; findings that prevent a result become errors of the form.
 
     Args:
         typed: The form.
-        checked: The same, read.
-        curves: Where a fitted curve is looked up.
-        is_asked: Whether somebody asked for a result: what is missing is then said.
+        checked: The form after reading.
+        curves: The fitted curves.
+        is_asked: Whether a result was requested, so that missing values are errors.
     """
     document = checked.document
     if document is None:
         if not is_asked:
-            return replace(NOTHING, summary="The result will stand here."), checked
+            return replace(NOTHING, summary="The result is shown here."), checked
         wrong = tuple(
             FormField(name, label_of(name, typed), error=error) for name, error in checked.errors.items()
         )

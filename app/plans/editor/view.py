@@ -1,4 +1,4 @@
-"""The editor's form as its template shows it."""
+"""The editor's form, arranged for its template."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class Row:
     more: tuple[FormField, ...] = ()
     is_unfolded: bool = False
     told: str = ""
-    """What the folded fields say, in a few words."""
+    """The values of the folded fields, in a few words."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,18 +67,18 @@ class EditorForm:
     focus: str
 
     def is_unfolded(self, entries: Iterable[FormField]) -> bool:
-        """Whether fields that few need are shown: one of them is wrong."""
+        """Whether fields that few need are shown, because one has an error."""
         return any(entry.error for entry in entries)
 
 
 _TOLD = 3
-"""MAXDEPTH, QDEPTHHI and QDEPTHLO stand in the line of the folded fields."""
+"""MAXDEPTH, QDEPTHHI and QDEPTHLO are shown in the line of the folded fields."""
 OPEN_STRUCTURES = 4
-"""With more of them, structures are folded to a line each."""
+"""With more structures than this, each is folded to a line."""
 
 
 def show(typed: Typed, checked: CheckedForm | None, *, focus: str = "") -> EditorForm:
-    """Arrange the fields, with what is wrong beside each."""
+    """Arrange the fields with their errors."""
     errors = checked.errors if checked else {}
     rows = rows_of(typed)
     maker = _Maker(typed, errors)
@@ -136,7 +136,7 @@ def _queue(maker: _Maker, at: str) -> Row:
 
 
 def _is_given(entry: FormField) -> bool:
-    """Whether a field says something. A choice always has a value: its first option says nothing."""
+    """Return whether a field has a value of its own. The first option of a choice is its default."""
     if entry.kind in ("choice", "switch"):
         return entry.value not in ("", entry.options[0][0])
     return entry.kind != "yes" and bool(entry.value)
@@ -153,7 +153,7 @@ def _structure(
     )
     wrong = sum(name.startswith(f"{at}/") for name in maker.errors)
     name = maker.typed.get(f"{at}/name", "").strip()
-    text = maker.plain(f"{at}/queues", "Queues, a line for each", hint="Cells are set apart by tabs.")
+    text = maker.plain(f"{at}/queues", "Queues, one on each line", hint="Separate cells with tabs.")
     queues = () if is_text else tuple(_queue(maker, f"{at}/queues/{n}") for n in rows[f"{at}/queues"])
     number = (
         max(sum(1 for line in text.value.splitlines() if line.strip()) - 1, 0)
@@ -177,9 +177,9 @@ def _structure(
         text=text,
         paste=paste,
         paste_bytes=maker.plain(
-            f"{at}/paste_message_bytes", "Message bytes where the text says none", "whole"
+            f"{at}/paste_message_bytes", "Message bytes where the text has none", "whole"
         ),
-        paste_backlog=maker.plain(f"{at}/paste_backlog", "Backlog where the text says none", "whole"),
+        paste_backlog=maker.plain(f"{at}/paste_backlog", "Backlog where the text has none", "whole"),
         paste_unfolded=bool(paste.value),
         wrong=wrong,
     )
@@ -204,7 +204,7 @@ _PLACES = {"admin": "CSQ_ADMIN", "system": "CSQSYSAPPL", "policy": "Policy"}
 
 
 def label_of(name: str, typed: Mapping[str, str]) -> str:
-    """What a field is called where it stands alone: `APPLICATION1, PAYMENTS.IN: Backlog`."""
+    """Return the label of a field outside of the form: `APPLICATION1, PAYMENTS.IN: Backlog`."""
     parts = name.split("/")[1:]
     label = _LABELS.get("/" + "/".join("*" if part.isdigit() else part for part in parts), parts[-1])
     words = [_PLACES[parts[0]]] if parts[0] in _PLACES else []

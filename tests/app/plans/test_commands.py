@@ -67,7 +67,7 @@ def test_a_change_needs_to_say_so(
     tag = send_json(app, "PUT", "/api/v1/plans/SQ03", changed()).headers["etag"]
     other = written(tmp_path / "other.json", changed(headroom_percent=20))
     assert main(["plans", "put", "SQ03", other]) == 2
-    assert f"Give --if-match '{tag}' " in capsys.readouterr().err
+    assert f"Use --if-match '{tag}' " in capsys.readouterr().err
     imported = written(tmp_path / "SQ03.json", changed(headroom_percent=20))
     assert main(["plans", "import", imported]) == 2
     refused = capsys.readouterr().err

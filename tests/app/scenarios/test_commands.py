@@ -51,7 +51,7 @@ def test_a_change_needs_to_say_so(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["scenarios", "save", "SQ03", "more", "more.yaml"]) == 0
     tag = capsys.readouterr().out.rpartition("ETag ")[2].strip()
     assert main(["scenarios", "save", "SQ03", "more", "lost.json"]) == 2
-    assert f"Give --if-match '{tag}' when" in capsys.readouterr().err
+    assert f"Use --if-match '{tag}' if" in capsys.readouterr().err
     assert main(["scenarios", "save", "SQ03", "more", "lost.json", "--create"]) == 2
     assert main(["scenarios", "save", "SQ03", "more", "lost.json", "--if-match", tag]) == 0
     assert main(["scenarios", "save", "SQ03", "more", "more.yaml", "--replace", "--note", "Why not"]) == 0

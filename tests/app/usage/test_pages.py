@@ -337,7 +337,7 @@ def test_a_name_that_is_taken_is_told_and_the_other_plan_left_alone(changing: Fa
     assert send_json(changing, "PUT", "/api/v1/plans/MEASURED", SQ03).status == 201
     status, _, text = post(changing)
     assert status == 422
-    assert "There is a plan called MEASURED already" in text
+    assert "A plan called MEASURED already exists" in text
     assert get(changing, "/api/v1/plans/MEASURED").json()["version"] == 1
 
 

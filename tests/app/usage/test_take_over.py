@@ -180,7 +180,7 @@ def test_a_plan_that_was_changed_meanwhile_is_not_overwritten(app: FastAPI) -> N
     assert plan_of(app).number == 2
     status, _, found = post(app, fields)
     assert status == 409
-    assert "was changed meanwhile" in found.one("div", role="alert").text
+    assert "has changed meanwhile" in found.one("div", role="alert").text
     assert plan_of(app).number == 2
     assert found.one("input", name="etag")["value"] == plan_of(app).etag
 

@@ -64,13 +64,13 @@ def test_what_is_typed_wrongly_is_told_beside_its_box_and_stays(new_context: New
     page.goto(f"{AT}/new")
     page.get_by_label("Name", exact=True).fill("wrong")
     page.get_by_label("CFCC level").fill("high")
-    page.get_by_role("button", name="Work out and keep").click()
+    page.get_by_role("button", name="Save scenario").click()
     box = page.get_by_label("CFCC level")
     expect(box).to_have_value("high")
     expect(box).to_have_attribute("aria-invalid", "true")
     expect(page.get_by_role("alert")).to_contain_text("Nothing was saved")
     page.get_by_label("CFCC level").fill("")
-    page.get_by_role("button", name="Work out and keep").click()
+    page.get_by_role("button", name="Save scenario").click()
     expect(page.get_by_role("alert")).to_contain_text("has no change: give at least one")
 
 
@@ -81,7 +81,7 @@ def test_two_who_change_one_scenario_do_not_overwrite_each_other(new_context: Ne
         each.get_by_role("textbox", name="Why").fill("changed")
         each.get_by_label("Headroom").fill("20" if each is first else "30")
     for each in (first, second):
-        each.get_by_role("button", name="Work out anew and keep").click()
+        each.get_by_role("button", name="Save changes").click()
     expect(first).to_have_url(re.compile("/duplexed/report$"))
     expect(second.get_by_role("alert")).to_contain_text("has been changed since it was read")
     expect(second.get_by_label("Headroom")).to_have_value("30")

@@ -59,7 +59,7 @@ def test_a_field_typed_wrongly_keeps_the_picture_and_says_what_is_wrong(new_cont
     page.goto(f"{AT}/filling")
     page.get_by_role("textbox", name="Rate").fill("fast")
     expect(page.get_by_text("Must be a number.")).to_be_visible()
-    expect(page.get_by_text("These figures belong to what was typed before.")).to_be_visible()
+    expect(page.get_by_text("These figures belong to the previous input.")).to_be_visible()
 
 
 def test_without_a_script_the_form_is_sent(new_context: NewContext) -> None:

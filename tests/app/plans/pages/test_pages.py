@@ -36,7 +36,7 @@ def edit(browser: Browser, name: str = "SQ03") -> Seen:
 def test_an_empty_installation_explains_itself_and_offers_example_and_calculator(browser: Browser) -> None:
     page = browser.get("/plans")
     assert page.status == 200
-    assert "A plan is the sizing of one queue-sharing group" in page.words
+    assert "A plan stores the sizing of one queue-sharing group" in page.words
     assert {"/new-plan?from=example", "/new-plan", "/"} <= set(page.links)
 
 
@@ -76,7 +76,7 @@ def test_a_long_plan_is_cut_on_paper_which_says_how_much_is_missing_and_where_al
         ("Only the first 1 of 2 queues", "/plans/SQ03/versions/2/files/queues.csv"),
         ("Only the first 1 of 2 changes", "/plans/SQ03/compare?from=1&to=2"),
     ):
-        assert f"{words} are on this page. All of them: {where}" in cut.words
+        assert f"{words} are on this page. Full list: {where}" in cut.words
         assert browser.ask("GET", where).status_code == 200
         assert where in cut.links
 
@@ -276,7 +276,7 @@ def test_a_reason_is_not_lost_when_it_cannot_be_taken(browser: Browser) -> None:
     stale = browser.post("/plans/SQ03/acknowledge", {**given, "reason": "agreed"})
     assert stale.status == 409
     assert "Another plan" not in stale.words
-    assert "somebody has saved version 2" in stale.words
+    assert "someone has saved version 2" in stale.words
     assert stale.fields["reason"] == "agreed"
     gone = browser.post(
         "/plans/SQ03/acknowledge",
@@ -292,7 +292,7 @@ def test_a_name_is_not_lost_when_a_plan_cannot_be_renamed(browser: Browser) -> N
     etag = browser.get("/plans/SQ03").fields["etag"]
     for name, status, words in (
         ("a b", 422, "1 to 64 characters"),
-        ("OTHER", 409, "There is a plan called OTHER"),
+        ("OTHER", 409, "A plan called OTHER already exists"),
     ):
         page = browser.post("/plans/SQ03/rename", {"etag": etag, "name": name})
         assert (page.status, page.fields["name"]) == (status, name)
@@ -301,7 +301,7 @@ def test_a_name_is_not_lost_when_a_plan_cannot_be_renamed(browser: Browser) -> N
     browser.post("/plans/SQ03/edit", {**edit(browser).fields, "/cfcc_level": "24", "do": "save"})
     page = browser.post("/plans/SQ03/rename", {"etag": etag, "name": "NEW"})
     assert (page.status, page.fields["name"]) == (409, "NEW")
-    assert "somebody has saved version 2" in page.words
+    assert "someone has saved version 2" in page.words
     again = browser.post("/plans/SQ03/rename", {"etag": page.fields["etag"], "name": "NEW"})
     assert again.path == "/plans/NEW?saved=renamed"
 
@@ -395,7 +395,7 @@ def test_plans_are_exported_and_imported_as_files(browser: Browser) -> None:
         ],
     )
     assert answer.status_code == 200
-    assert "There is a plan called A.1 already" in answer.text
+    assert "A plan called A.1 already exists" in answer.text
     texts = {
         name: browser.ask("GET", f"/plans/{name}/versions/1/files/plan.json").text
         for name in ("A.1", "B", "C")
@@ -488,7 +488,7 @@ def test_plan_and_sheet_show_storage_and_structures_without_a_place(browser: Bro
     browser.save_example(**facilities, **sizes)
     for address in ("/plans/SQ03", "/plans/SQ03/versions/1/print", "/sheet?plan=SQ03"):
         page = browser.get(address)
-        assert "No coupling facility has a place for SQ03APPLICATION1, SQ03MYDATA" in page.words
+        assert "No coupling facility has room for SQ03APPLICATION1, SQ03MYDATA" in page.words
         assert "65024.0" in page.words.replace("\u202f", "").replace(" ", "")
     assert "is not given while the plan has errors" in browser.get("/plans/SQ03/versions/1/print").words
 

@@ -97,14 +97,14 @@ def test_queues_go_to_the_structure_that_the_text_names() -> None:
         "APPLICATION1": ["PAYMENTS.IN", "B"],
         "MYDATA": ["ORDERS.IN", "A"],
     }
-    assert any("into MYDATA" in note for note in taken.notes)
+    assert any("added to MYDATA" in note for note in taken.notes)
     assert taken.has_remarks
 
 
 def test_a_structure_that_the_text_names_and_the_plan_lacks_is_added_and_told() -> None:
     taken = take_pastes(pasted("QUEUE(A) CFSTRUCT(OTHER) MAXDEPTH(9)\n"))
     assert queues(check(taken.typed).document)["OTHER"] == ["A"]
-    assert any("OTHER, a structure that was added" in note for note in taken.notes)
+    assert any("OTHER, a new structure" in note for note in taken.notes)
     assert taken.has_remarks
 
 
