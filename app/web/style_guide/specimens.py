@@ -42,6 +42,7 @@ from app.web.chart_plotly import ZoomedChart
 from app.web.chart_script import ChartScript
 from app.web.charts import BarChart
 from app.web.forms import FormField
+from app.web.paging import PageRequest, ResultPage
 from app.web.style_guide.ahead import AheadSpecimens, ahead
 from app.web.style_guide.placement import PlacementSpecimens, placement
 from app.web.style_guide.questions import QuestionSpecimens, questions
@@ -95,6 +96,7 @@ class Specimens:
     chart: SizeChart
     entries: Mapping[str, FormField]
     lines: FormField
+    listed: ResultPage[str]
     usage: UsageSpecimens
     report: UploadReport
     ahead: AheadSpecimens
@@ -146,6 +148,7 @@ def specimens() -> Specimens:
             kind="text",
             hint="Pasted.",
         ),
+        listed=ResultPage[str].of((), 120, PageRequest(2)),
         usage=_usage(),
         report=_report(),
         ahead=ahead(document),
