@@ -103,14 +103,14 @@ def messages(model: type[Question], errors: Iterable[Mapping[str, Any]]) -> dict
 # ---- how parameters are read --------------------------------------------------------------------------------
 
 
-class _Read:
-    """An annotation that reads a text; anything else is the value itself."""
+class ParameterReader:
+    """Annotation of a parameter: reads its text, and takes any other value as it is."""
 
     longest: ClassVar[int] = 30
     """Characters."""
 
     def _read(self, text: str) -> object:
-        """The value.
+        """Return the value of a text.
 
         Raises:
             ValueError: With the end of a sentence that begins with the name of the parameter.
@@ -118,7 +118,7 @@ class _Read:
         raise NotImplementedError
 
     def _schema(self) -> dict[str, Any]:
-        """The JSON Schema."""
+        """Return the JSON Schema."""
         raise NotImplementedError
 
     def _value(self, given: object) -> object:
@@ -149,7 +149,7 @@ def _fault(message: str) -> PydanticCustomError:
 
 
 @dataclass(frozen=True, slots=True)
-class Number(_Read):
+class Number(ParameterReader):
     """A number within bounds, read exactly."""
 
     lowest: int = 0
@@ -179,7 +179,7 @@ class Number(_Read):
 
 
 @dataclass(frozen=True, slots=True)
-class Whole(_Read):
+class Whole(ParameterReader):
     """A whole number within bounds."""
 
     lowest: int = 0
@@ -199,7 +199,7 @@ class Whole(_Read):
 
 
 @dataclass(frozen=True, slots=True)
-class Size(_Read):
+class Size(ParameterReader):
     """A size such as 512M [bytes]."""
 
     def _read(self, text: str) -> int:
@@ -214,7 +214,7 @@ class Size(_Read):
 
 
 @dataclass(frozen=True, slots=True)
-class RuleSize(_Read):
+class RuleSize(ParameterReader):
     """A size as OFFLDnSZ has it, such as 32K [bytes]."""
 
     def _read(self, text: str) -> int:
@@ -229,7 +229,7 @@ class RuleSize(_Read):
 
 
 @dataclass(frozen=True, slots=True)
-class Name(_Read):
+class Name(ParameterReader):
     """A name that is looked up later."""
 
     def _read(self, text: str) -> str:
@@ -243,7 +243,7 @@ class Name(_Read):
 
 
 @dataclass(frozen=True, slots=True)
-class Text(_Read):
+class Text(ParameterReader):
     """Any short text: a path, or a name that is checked where it is used."""
 
     longest: ClassVar[int] = 4_000
@@ -256,7 +256,7 @@ class Text(_Read):
 
 
 @dataclass(frozen=True, slots=True)
-class Rules(_Read):
+class Rules(ParameterReader):
     """Up to three offload rules such as 70:32K."""
 
     def _value(self, given: object) -> object:
@@ -280,10 +280,10 @@ class Rules(_Read):
 
 
 @dataclass(frozen=True, slots=True)
-class ListOf(_Read):
+class ListOf(ParameterReader):
     """A parameter that may be repeated; each of its texts is read like a single one."""
 
-    item: _Read
+    item: ParameterReader
     most: int = 40
 
     def _value(self, given: object) -> object:
@@ -299,7 +299,7 @@ class ListOf(_Read):
 
 
 @dataclass(frozen=True, slots=True)
-class Flag(_Read):
+class Flag(ParameterReader):
     """True or false."""
 
     def _read(self, text: str) -> bool:

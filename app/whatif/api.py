@@ -84,7 +84,6 @@ def smds_job(question: Annotated[SmdsJobQuestion, Query()], body: DocumentBody, 
     return answers.data_set_job(read_json(body), question, curves)
 
 
-# The two questions below were published with FastAPI's own problem type for parameters, and clients may rely on it.
 @router.post(
     "/cf-loss",
     summary="Lose each coupling facility and site",
