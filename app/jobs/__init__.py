@@ -1,1 +1,1 @@
-"""Long work in processes of its own: a row for each run, a keeper process that does the run, a watcher that starts it."""
+"""Long-running work: a row for each run, a keeper process that does the work, and a watcher that starts keepers."""

@@ -22,7 +22,7 @@ from planner_core.wire import copied
 LARGEST_ID = 2**62
 LOOKS_EVERY_S = 0.5
 LONGEST_STREAM_S = 50.0
-"""Then the client asks again, as browsers do by themselves: so a service that stops need not wait for long."""
+"""Browsers reconnect by themselves after that, so a service that stops does not wait for long."""
 RETRY_MS = 1_000
 
 JobId = Annotated[int, Path(ge=1, le=LARGEST_ID, description="Number of the job.", examples=[1])]
@@ -31,7 +31,7 @@ router = APIRouter(prefix="/api/v1/jobs", tags=["uploads"])
 
 
 def existing_job(number: JobId, request: Request) -> Job:
-    """The run that an address names. The session is closed before anything is streamed."""
+    """Return the run that an address names. The session is closed before anything is streamed."""
     database: Database = request.app.state.database
     with database.session(writes=False) as session:
         return service.get(session, number)
@@ -39,7 +39,7 @@ def existing_job(number: JobId, request: Request) -> Job:
 
 @router.get("/{number}", summary="Read a job", responses=problems(404, 422))
 def read_job(number: JobId, session: SessionDep) -> JobAnswer:
-    """Where a job is: its state, its stage and how far it is in it, and when it was last heard of."""
+    """State, stage and progress of a job, and its last sign of life."""
     return copied(JobAnswer, service.get(session, number))
 
 
@@ -53,7 +53,7 @@ def read_job(number: JobId, session: SessionDep) -> JobAnswer:
     response_class=Response,
 )  # fmt: skip
 def read_log(number: JobId, session: SessionDep) -> Response:
-    """What the job said; of a very long log the beginning and the end."""
+    """The log of a job; of a very long log, the beginning and the end."""
     return Response(service.log_of(session, number), media_type="text/plain")
 
 
@@ -66,9 +66,9 @@ def read_log(number: JobId, session: SessionDep) -> Response:
 async def follow_job(
     job: Annotated[Job, Depends(existing_job)], request: Request
 ) -> AsyncIterator[ServerSentEvent]:
-    """Server-sent events: `progress` whenever the job has come further, and `end` when it has come to rest.
+    """Server-sent events: `progress` whenever the job has advanced, and `end` when it has ended or needs answers.
 
-    The data of both is the job as its own address gives it. A stream ends after 50 seconds at the latest; ask again.
+    The data of both is the job, as `GET /api/v1/jobs/{number}` returns it. A stream ends after 50 seconds at the latest; reconnect.
     """
     database: Database = request.app.state.database
     before = None

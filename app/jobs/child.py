@@ -15,17 +15,17 @@ from typing import IO, Any, Self
 
 GRACE_S = 5.0
 LONGEST_LINE_BYTES = 64 * 2**20
-"""A report on a dump with thousands of structures is long; what is longer still is no report."""
+"""A report on a dump with thousands of structures is long; a longer line cannot be a report."""
 LINES_AHEAD = 1_000
 
 
 class Child:
-    """Used as a context; whatever it started is ended with it."""
+    """A child process as a context manager; leaving the context ends the process and its descendants."""
 
     def __init__(
         self, command: Sequence[str], *, on_stderr: Callable[[str], None], kept_open: Sequence[int] = ()
     ) -> None:
-        """Start it, in a group of its own, with nothing to read; `kept_open` are open files that it holds as well."""
+        """Start the process in its own process group, without input. It inherits the open files of `kept_open`."""
         self._on_stderr = on_stderr
         self._lines: queue.Queue[str | None] = queue.Queue(LINES_AHEAD)
         self._process = subprocess.Popen(
@@ -55,16 +55,16 @@ class Child:
 
     @property
     def pid(self) -> int:
-        """Of the process, and of the group that it leads."""
+        """The number of the process, which is also that of its process group."""
         return self._process.pid
 
     def events(self, *, every_s: float) -> Iterator[Mapping[str, Any] | None]:
-        """What it prints, line by line, to its end; None whenever it was silent for so long."""
+        """Yield the JSON objects that the process prints, and None after each `every_s` of silence."""
         for line in self.lines(every_s=every_s):
             yield None if line is None else self._parsed(line)
 
     def lines(self, *, every_s: float) -> Iterator[str | None]:
-        """The lines of its output as they are; None whenever it was silent for so long."""
+        """Yield the lines that the process prints, and None after each `every_s` of silence."""
         while True:
             try:
                 line = self._lines.get(timeout=every_s)
@@ -76,21 +76,23 @@ class Child:
             yield line
 
     def wait(self) -> int:
-        """The exit code: below zero, the number of the signal that ended it. All that it said has been read then."""
+        """Wait for the end and return the exit code; a negative one is the number of a signal. All output has been read then."""
         code = self._process.wait()
         for thread in self._threads:
             thread.join(GRACE_S)
         return code
 
     def stop(self) -> None:
-        """End it and all that it started, first with a word, then without."""
+        """End the process and its descendants: with SIGTERM, then with SIGKILL."""
         for number in (signal.SIGTERM, signal.SIGKILL):
             if self._process.poll() is None:
                 self._signal(number)
                 with contextlib.suppress(subprocess.TimeoutExpired):
                     self._process.wait(GRACE_S)
-        self._signal(signal.SIGKILL)  # what it left behind in its group
-        while any(thread.is_alive() for thread in self._threads[:1]):  # make room for a reader that waits
+        self._signal(signal.SIGKILL)  # descendants that outlive the process
+        while any(
+            thread.is_alive() for thread in self._threads[:1]
+        ):  # unblock a reader thread that waits for room in the queue
             with contextlib.suppress(queue.Empty):
                 self._lines.get(timeout=0.05)
         for thread in self._threads:
@@ -110,7 +112,7 @@ class Child:
             event = None
         if isinstance(event, dict):
             return event
-        self._on_stderr(line)  # a word of a library on the wrong stream
+        self._on_stderr(line)  # libraries sometimes print to the wrong stream
         return None
 
     def _read_stdout(self) -> None:

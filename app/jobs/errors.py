@@ -1,4 +1,4 @@
-"""What the store of jobs refuses. The sentences are for planners; `problem` is the kind of problem that each is over REST."""
+"""Errors of the job queue. The messages are for planners; `problem` is the type of the problem document over REST."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from planner_core.errors import PlannerError
 
 
 class JobNotFound(PlannerError):
-    """There is no run of this number."""
+    """No run has this number."""
 
     problem = UPLOAD_NOT_FOUND
 
@@ -17,7 +17,7 @@ class JobNotFound(PlannerError):
 
 
 class JobBusy(PlannerError):
-    """Something was asked that cannot be done while the job is under way."""
+    """The request is not possible while the job is running."""
 
     problem = JOB_BUSY
 

@@ -1,6 +1,6 @@
-"""Keeps one run of a job: claims it, lets it work, writes its progress to the row, ends it.
+"""Keep one run of a job: claim it, do the work, write progress to its row, and end it.
 
-What a job does is in the classes below this one. Each step of theirs may be cut off at any instant and done again.
+Subclasses do the work. Each of their steps can be interrupted at any moment and repeated.
 """
 
 from __future__ import annotations
@@ -32,24 +32,24 @@ from app.settings import Settings
 from planner_core.errors import PlannerError
 
 BEAT_S = 1.0
-"""The row is written at most this often, and at least this often while the process lives."""
+"""The interval at which the row is written while the process lives."""
 LONGEST_LAST_WORDS = 500
 
 
 class LostRun(Exception):
-    """The run is another's: this process was taken for dead."""
+    """Another process has the run: this one was assumed to be dead."""
 
 
 class StopRequested(Exception):
-    """This process was told to stop."""
+    """This process was asked to stop."""
 
 
 class StepFailed(PlannerError):
-    """A step did not end well; the sentence is for the row."""
+    """A step failed; the message is stored in the row."""
 
 
 def owner_name() -> str:
-    """Where and what this process is, and something that nobody else ever was."""
+    """Return the host, the number of this process, and a random part that makes the name unique."""
     return f"{socket.gethostname()[:60]}:{os.getpid()}:{secrets.token_hex(8)}"
 
 
@@ -66,15 +66,15 @@ class Keeper(ABC):
         on_progress: Callable[[str, int, int, str], None] | None = None,
         on_line: Callable[[str], None] | None = None,
     ) -> None:
-        """Keep what is needed; nothing is claimed yet.
+        """Prepare the keeper; it claims nothing yet.
 
         Args:
             database: Where the row is.
             settings: The service's.
             job_id: Number of the run.
             at_once: How many runs may be worked on at one time; None: as many as the settings say.
-            on_progress: Told the stage, how much of it is done, how much there is, and a sentence.
-            on_line: Told every line that goes to the log.
+            on_progress: Called with the stage, the amount done, the total, and a sentence.
+            on_line: Called with every line of the log.
         """
         self._database = database
         self._settings = settings
@@ -92,13 +92,13 @@ class Keeper(ABC):
         self._last_words = ""
 
     def run(self) -> bool:
-        """Work on the run to its end; say whether it was this process's to work on."""
+        """Do the run; return False if another process has it."""
         with self._database.session(writes=True) as session:
             claimed = self.claim(session)
         return claimed is not None and self.work(claimed)
 
     def claim(self, session: Session) -> Job | None:
-        """Take the run over, within a transaction that its caller commits."""
+        """Claim the run in a transaction that the caller commits."""
         claimed = service.claim(
             session, self._id, owner=self._owner, stale=timedelta(seconds=self._settings.job_stale_s),
             at_once=self._at_once,
@@ -108,7 +108,7 @@ class Keeper(ABC):
         return claimed
 
     def work(self, claimed: Job) -> bool:
-        """Work on a run that was claimed; say whether it was this process's to the end."""
+        """Do a claimed run; return False if another process took it over meanwhile."""
         self._say(f"attempt {claimed.attempts}, process {os.getpid()} on {socket.gethostname()}")
         try:
             with self._told_to_stop():
@@ -137,12 +137,12 @@ class Keeper(ABC):
 
     @abstractmethod
     def _work(self, claimed: Job) -> None:
-        """Do what is to be done, and end the run."""
+        """Do the work and end the run."""
 
     # ---- the row -----------------------------------------------------------------------------------------------------
 
     def _at(self, stage: str, *, done: int = 0, total: int = 0, sentence: str | None = None) -> None:
-        """The run is this far; written with the next beat."""
+        """Set the progress; the next heartbeat writes it."""
         self._stage, self._done, self._total, self._sentence = stage[:20], done, total, sentence
         if self._on_progress is not None:
             self._on_progress(self._stage, done, total, sentence or "")
@@ -158,7 +158,9 @@ class Keeper(ABC):
                     session, self._id, self._owner, stage=self._stage, done=self._done, total=self._total,
                     sentence=self._sentence, log=self._log_text(),
                 )  # fmt: skip
-        except OperationalError as error:  # busy, or away for a moment: the next beat may do
+        except (
+            OperationalError
+        ) as error:  # the database is busy or briefly away: the next heartbeat may succeed
             self._say(f"the row could not be written: {error.orig}")
         else:
             if not is_own:
@@ -192,7 +194,7 @@ class Keeper(ABC):
 
     @contextlib.contextmanager
     def _told_to_stop(self) -> Iterator[None]:
-        """Heed SIGTERM, as a machine sends it before it stops. In a thread nobody sends signals."""
+        """Handle SIGTERM, which a machine sends before it stops. Only the main thread can handle signals."""
         if threading.current_thread() is not threading.main_thread():
             yield
             return
@@ -209,12 +211,12 @@ class Keeper(ABC):
 
 
 def amount_of(value: object) -> int:
-    """A number out of an event, where it is one that fits the row."""
+    """Return a number of an event, or 0 if it does not fit the column."""
     return int(value) if isinstance(value, (int, float)) and 0 <= value < 2**62 else 0
 
 
 def how_it_ended(what: str, code: int, last_words: str) -> str:
-    """A process that did not end well, as a sentence."""
+    """Return a sentence about a process that failed."""
     if code < 0:
         return (
             f"{what} was ended from outside, by signal {-code}. Signal 9 often means that the machine had too little "

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class JobKind:
-    """How pages and programs speak of a job, and whether it shares the machine with others."""
+    """The texts about jobs of a kind, and whether such a job runs next to others."""
 
     stages: Mapping[str, str]
     """The title of each stage, in order."""

@@ -1,4 +1,4 @@
-"""What a run said, bounded: the beginning and the end are kept, the middle of very much is not."""
+"""The log of a run. It is bounded: a very long log loses its middle."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ LONGEST_LINE = 2_000
 
 
 class Log:
-    """Lines with their times."""
+    """Log lines with their times."""
 
     def __init__(self, text: str = "") -> None:
         self._head = text[:HEAD_CHARACTERS]
@@ -17,18 +17,18 @@ class Log:
         self._omitted = 0
 
     def add(self, line: str) -> None:
-        """Add a line with the time of now."""
+        """Add a line with the current time."""
         kept = "".join(letter if letter.isprintable() or letter == "\t" else "?" for letter in line.rstrip())
         entry = f"{datetime.now(UTC):%Y-%m-%d %H:%M:%S} {kept[:LONGEST_LINE]}\n"
         if not self._tail and len(self._head) + len(entry) <= HEAD_CHARACTERS:
             self._head += entry
             return
         self._tail += entry
-        if len(self._tail) > 2 * TAIL_CHARACTERS:  # cut seldom, not at every line
+        if len(self._tail) > 2 * TAIL_CHARACTERS:  # cutting at every line would copy the text each time
             self._cut()
 
     def text(self) -> str:
-        """All of it, and how much is missing in the middle."""
+        """Return the log, with the number of lines missing in the middle."""
         if len(self._tail) > TAIL_CHARACTERS:
             self._cut()
         missing = f"... {self._omitted} lines are left out here ...\n" if self._omitted else ""

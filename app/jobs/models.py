@@ -14,7 +14,7 @@ _KEY = BigInteger().with_variant(Integer, "sqlite")  # SQLite counts up only wha
 
 
 class JobState(StrEnum):
-    """Where a run is. A run that asks waits for an answer; the last two are ends."""
+    """The state of a run. A run in ASKS waits for answers; DONE and FAILED are final."""
 
     QUEUED = "queued"
     RUNNING = "running"
@@ -24,7 +24,7 @@ class JobState(StrEnum):
 
 
 class JobRun(Base):
-    """One run of a job. Its keeper alone writes to it while it runs, under the name in `owner`."""
+    """One run of a job. While it runs, only the keeper named in `owner` writes to it."""
 
     __tablename__ = "job_runs"
     __table_args__ = (

@@ -1,7 +1,6 @@
-"""The processes that jobs are made of: how they are called, and whether they can run at all.
+"""Commands of the processes that jobs start, and whether their packages are installed.
 
-The application never loads what they need. It asks whether that is installed, starts them with the interpreter that it
-runs on itself, and reads what they print.
+The application never imports their packages. It starts the processes with its own interpreter and reads their output.
 """
 
 from __future__ import annotations
@@ -18,7 +17,7 @@ from app.settings import Settings
 
 NEEDED = ("numpy", "pyarrow", "deltalake", "pyspark", "scipy", "spark_jobs")
 PYTHON = (sys.executable, "-P", "-m")
-"""-P: modules come from what is installed, not from whatever lies in the folder that the service was started in."""
+"""-P: modules are imported from the installation, never from the folder that the service was started in."""
 WHAT_TO_DO_AT_THE_TERMINAL = (
     "Reading usage data needs the packages in requirements/spark.txt, which are not installed. Run `make setup` in the "
     "folder of cfplan (the first time it fetches 460 MB), or install that file into the environment of cfplan."
@@ -30,17 +29,17 @@ INGEST, ROLLUP, HISTORY = "spark_jobs.ingest", "spark_jobs.rollup", "spark_jobs.
 NIGHT, SIMULATE = "spark_jobs.night", "spark_jobs.simulate"
 WORK = "jobs"
 MASTER_VARIABLE = "SPARK_MASTER"
-"""Spark's own name for where it runs: this machine's cores, or a cluster."""
+"""Spark's own variable for its master: the cores of this machine, or a cluster."""
 
 
 def missing_packages() -> tuple[str, ...]:
-    """What the processes need and this installation lacks; looked for afresh, since it may have come meanwhile."""
+    """Return the missing packages. They are looked up each time, because they can be installed while the service runs."""
     importlib.invalidate_caches()
     return tuple(name for name in NEEDED if find_spec(name) is None)
 
 
 def work_dir(settings: Settings) -> Path:
-    """Where the processes may write what need not last."""
+    """Return the folder for temporary files of the processes."""
     return settings.data_dir.absolute() / WORK
 
 
@@ -54,7 +53,7 @@ def ingest_command(
     observed_at: str = "",
     zone: str = "",
 ) -> list[str]:
-    """Read files into the usage history. The files' names come last, behind two hyphens."""
+    """Return the command that reads files into the usage history."""
     command = [
         *PYTHON, INGEST, "--history", settings.history, "--progress",
         "--in-process-below", str(settings.in_process_below_bytes), "--work-dir", str(work_dir(settings)),
@@ -74,13 +73,13 @@ def ingest_command(
 
 
 def rollup_command(settings: Settings, days: Sequence[str]) -> list[str]:
-    """Sum up these days of the history; without days, all of it."""
+    """Return the command that makes roll-ups of these days; without days, of the whole history."""
     command = [*PYTHON, ROLLUP, "--history", settings.history]
     return [*command, f"--days={','.join(days)}"] if days else command
 
 
 def night_command(settings: Settings, *, facts: Path, out: Path) -> list[str]:
-    """Reduce what is new of the history, fit, forecast and write the result."""
+    """Return the command of a nightly run."""
     command = [
         *PYTHON, NIGHT, "--history", settings.history, "--facts", str(facts), "--out", str(out), "--progress",
         "--horizon", str(settings.forecast_days), "--work-dir", str(work_dir(settings)),
@@ -95,7 +94,7 @@ def simulate_command(
     folder: Path, *, days: int, structures: int, queue_managers: int, interval_minutes: int, seed: int,
     last_day: date | None, days_per_file: int, is_replaced: bool = True,
 ) -> list[str]:  # fmt: skip
-    """Write the files of a simulated site into a folder; `is_replaced`: an earlier simulation in it gives way."""
+    """Return the command that simulates a site; `is_replaced` allows it to replace an earlier simulation in the folder."""
     command = [
         *PYTHON, SIMULATE, f"--days={days}", f"--structures={structures}", f"--queue-managers={queue_managers}",
         f"--interval-minutes={interval_minutes}", f"--seed={seed}", f"--out={folder}",
@@ -107,10 +106,10 @@ def simulate_command(
 
 
 def history_command(settings: Settings, verb: str, *rest: str) -> list[str]:
-    """Look after the usage history."""
+    """Return a command of the usage history."""
     return [*PYTHON, HISTORY, verb, "--history", settings.history, *rest]
 
 
 def keeper_command(job_id: int) -> list[str]:
-    """Keep one run of a job."""
+    """Return the command that keeps one run."""
     return [*PYTHON, "app.keeper", str(job_id)]

@@ -14,16 +14,16 @@ from app.jobs.kinds import kind_of, names_alone
 from app.jobs.models import JobRun, JobState
 
 CLAIM_LOCK = 0x6366706A6F62  # "cfpjob"
-"""PostgreSQL's advisory lock under which runs are claimed: so their number at one time holds."""
+"""PostgreSQL's advisory lock for claims: without it, two processes could both claim the last free place."""
 
 
 def hold_claims(session: Session) -> None:
-    """Let nobody else claim a run until the transaction ends. A writer on SQLite has the database to itself anyway."""
+    """Keep other processes from claiming a run until the transaction ends. On SQLite, a writer has the database to itself anyway."""
     hold_lock(session, CLAIM_LOCK)
 
 
 def find(session: Session, job_id: int, *, lock: bool = False, light: bool = False) -> JobRun | None:
-    """A run; `light` leaves report and log unread."""
+    """Return a run; `light` leaves report and log unread."""
     query = select(JobRun).where(JobRun.id == job_id)
     if lock:
         query = query.with_for_update().execution_options(populate_existing=True)
@@ -43,14 +43,14 @@ def latest_of(session: Session, upload_ids: Iterable[int]) -> Mapping[int, JobRu
 
 
 def alive(stale_before: datetime) -> ColumnElement[bool]:
-    """Runs whose keeper has been heard of since then."""
+    """The condition for runs whose heartbeat is newer than this."""
     return and_(JobRun.state == JobState.RUNNING, JobRun.heartbeat_at >= stale_before)
 
 
 def waiting(session: Session, *, stale_before: datetime) -> Sequence[int]:
-    """Numbers of the runs that could be worked on and that nobody works on, the oldest first.
+    """Return the numbers of the runs that wait for a keeper, oldest first.
 
-    While a run of the kinds that stand alone is worked on, no other of them is among these.
+    Of the kinds that run alone, none is among these while another is running.
     """
     is_stale = and_(
         JobRun.state == JobState.RUNNING,
@@ -69,13 +69,13 @@ def waiting(session: Session, *, stale_before: datetime) -> Sequence[int]:
 
 
 def count_alive(session: Session, *, stale_before: datetime, kinds: Sequence[str] = ()) -> int:
-    """How many runs are being worked on; `kinds`: of these kinds only."""
+    """Count the running runs; `kinds` counts only these kinds."""
     query = select(func.count(JobRun.id)).where(alive(stale_before))
     return session.scalars(query.where(JobRun.kind.in_(kinds)) if kinds else query).one()
 
 
 def unfinished(session: Session, kind: str) -> Sequence[int]:
-    """Numbers of the runs of a kind that wait or work, the oldest first."""
+    """Return the numbers of the waiting and running runs of a kind, oldest first."""
     under_way = JobRun.state.in_((JobState.QUEUED, JobState.RUNNING))
     return session.scalars(select(JobRun.id).where(JobRun.kind == kind, under_way).order_by(JobRun.id)).all()
 
@@ -88,13 +88,13 @@ def last_of_kind(session: Session, kind: str) -> JobRun | None:
 
 
 def running_owners(session: Session) -> Sequence[tuple[int, str]]:
-    """Number and owner of every run that is said to run."""
+    """Return number and owner of every run in the state RUNNING."""
     query = select(JobRun.id, JobRun.owner).where(JobRun.state == JobState.RUNNING)
     return [(row.id, row.owner) for row in session.execute(query)]
 
 
 def change_own(session: Session, job_id: int, owner: str, **values: Any) -> bool:  # noqa: ANN401 - any column
-    """Write to a run if it still runs under this owner; say whether it did."""
+    """Write to a run if this owner still has it; return whether it did."""
     query = update(JobRun).where(JobRun.id == job_id, JobRun.owner == owner, JobRun.state == JobState.RUNNING)
     changed = session.execute(query.values(**values), execution_options={"synchronize_session": False})
     return bool(changed.rowcount)  # type: ignore[attr-defined]

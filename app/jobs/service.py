@@ -1,8 +1,8 @@
-"""Runs of jobs: made, claimed by one keeper, kept alive by its heartbeat, ended. Nothing here commits.
+"""Runs of jobs: queued, claimed by one keeper, kept alive by its heartbeat, ended. Nothing here commits.
 
-A run is worked on by whoever claimed it last. A keeper that was killed, or whose machine went away, stops its
-heartbeat; when that is older than `stale`, the run is anyone's again. Every write of a keeper names the owner that
-it claimed the run under, so that one which was taken for dead cannot disturb its successor.
+The last keeper that claimed a run works on it. A keeper that was killed, or whose machine stopped, has no heartbeat;
+when the last one is older than `stale`, any keeper can claim the run. Every write of a keeper names the owner that it
+claimed the run as, so a keeper that was wrongly assumed to be dead cannot disturb its successor.
 """
 
 from __future__ import annotations
@@ -26,10 +26,10 @@ from planner_core.findings import Finding
 from planner_core.wire import Answer, copied
 
 MOST_ATTEMPTS = 5
-"""A run that was cut off this often is not resumed by itself again: it may be what kills the machine."""
+"""A run that was interrupted this often is not resumed automatically: it may be what crashes the machine."""
 ENDS = (JobState.DONE, JobState.FAILED)
 RESTS = (*ENDS, JobState.ASKS)
-"""States in which nobody works on a run, nor is about to."""
+"""States in which no keeper works on a run or is about to."""
 
 
 WAITS = "Waits until it is its turn."
@@ -62,13 +62,13 @@ class Job(Answer):
 
     @property
     def is_under_way(self) -> bool:
-        """Whether it still changes by itself."""
+        """Whether the run is waiting or running."""
         return self.state not in RESTS
 
 
 @dataclass(frozen=True, slots=True)
 class JobAnswer(Job):
-    """A run of a job, asked for by its number."""
+    """A run of a job."""
 
     findings: tuple[Finding, ...] = ()
 
@@ -82,7 +82,7 @@ def now() -> datetime:
 
 
 def get(session: Session, job_id: int) -> Job:
-    """A run without its report and log.
+    """Return a run without its report and log.
 
     Raises:
         JobNotFound: There is none of this number.
@@ -94,13 +94,13 @@ def get(session: Session, job_id: int) -> Job:
 
 
 def report_of(session: Session, job_id: int) -> dict[str, Any] | None:
-    """The report of a run; None where it has none (yet)."""
+    """Return the report of a run, or None if it has none (yet)."""
     run = _found(session, job_id)
     return None if run.report is None else json.loads(run.report)
 
 
 def log_of(session: Session, job_id: int) -> str:
-    """What the run said, line by line."""
+    """Return the log of a run."""
     return _found(session, job_id).log
 
 
@@ -110,7 +110,7 @@ def latest(session: Session, upload_ids: Sequence[int]) -> Mapping[int, Job]:
 
 
 def shown(run: JobRun) -> Job:
-    """A row as it is shown."""
+    """Return a run as pages and programs show it."""
     asks = run.asks if run.state == JobState.ASKS else None
     return copied(
         Job,
@@ -122,7 +122,7 @@ def shown(run: JobRun) -> Job:
 
 
 def stage_title(job: Job) -> str:
-    """The stage of a run in words; empty where a job of another version has one that is not known here."""
+    """Return the title of the stage of a run; empty for a stage of another version."""
     return kind_of(job.kind).stages.get(job.stage, "")
 
 
@@ -139,7 +139,7 @@ def _sentence_of(run: JobRun) -> str:
 
 
 def queue(session: Session, kind: str, *, upload_id: int | None = None) -> Job:
-    """A new run. It is flushed for its number."""
+    """Queue a new run. It is flushed to get its number."""
     run = JobRun(
         kind=kind, upload_id=upload_id, state=JobState.QUEUED, stage="", done=0, total=0, sentence="",
         attempts=0, owner="", created_at=now(), log="",
@@ -150,14 +150,14 @@ def queue(session: Session, kind: str, *, upload_id: int | None = None) -> Job:
 
 
 def waiting(session: Session, *, stale: timedelta) -> Sequence[int]:
-    """Numbers of the runs that nobody works on, the oldest first."""
+    """Return the numbers of the runs that wait for a keeper, oldest first."""
     return repository.waiting(session, stale_before=now() - stale)
 
 
 def claim(session: Session, job_id: int, *, owner: str, stale: timedelta, at_once: int) -> Job | None:
-    """Take a run over; None when another works on it, it has ended, or as many as may run do so already.
+    """Claim a run; return None if another keeper has it, it has ended, or the limit of running runs is reached.
 
-    Of the kinds that stand alone one run at a time can be taken, however many others may run.
+    Of the kinds that run alone, one run can be claimed at a time, whatever the limit.
     """
     repository.hold_claims(session)
     run = repository.find(session, job_id, lock=True)
@@ -190,12 +190,12 @@ def claim(session: Session, job_id: int, *, owner: str, stale: timedelta, at_onc
 
 
 def let_go(session: Session, job_id: int, owner: str) -> bool:
-    """The keeper of this name is gone: let the run be claimed at once, not only when its heartbeat is stale."""
+    """Make the run of a keeper that has died available at once, without waiting for a stale heartbeat."""
     return repository.change_own(session, job_id, owner, heartbeat_at=None)
 
 
 def refuse(session: Session, job_id: int, sentence: str) -> None:
-    """A run that waits will never begin: say why."""
+    """Fail a waiting run with a reason."""
     run = repository.find(session, job_id, lock=True)
     if run is not None and run.state == JobState.QUEUED:
         run.state, run.ended_at, run.sentence = JobState.FAILED, now(), sentence
@@ -208,7 +208,7 @@ def beat(
     session: Session, job_id: int, owner: str, *, stage: str, done: int, total: int, log: str,
     sentence: str | None = None,
 ) -> bool:  # fmt: skip
-    """The owner is alive and this far; False when the run is no longer its own."""
+    """Write heartbeat and progress; return False if the owner has lost the run."""
     told = {} if sentence is None else {"sentence": sentence}
     return repository.change_own(
         session, job_id, owner, heartbeat_at=now(), stage=stage, done=done, total=total, log=log, **told
@@ -216,12 +216,12 @@ def beat(
 
 
 def keep_report(session: Session, job_id: int, owner: str, report: Mapping[str, Any]) -> bool:
-    """Keep the report while the run goes on: what is left to do need not be read for again."""
+    """Store the report while the run goes on, so that a resumed run need not read the file again."""
     return repository.change_own(session, job_id, owner, heartbeat_at=now(), report=_json(report))
 
 
 def give_back(session: Session, job_id: int, owner: str) -> bool:
-    """The owner was told to stop: the run waits again, and the attempt is not counted."""
+    """Put a run back into the queue because its owner stops; the attempt is not counted."""
     run = repository.find(session, job_id, lock=True)
     if run is None or run.owner != owner or run.state != JobState.RUNNING:
         return False
@@ -233,7 +233,7 @@ def end(
     session: Session, job_id: int, owner: str, state: JobState, *, sentence: str = "", log: str,
     report: Mapping[str, Any] | None = None, asks: Mapping[str, Any] | None = None,
 ) -> bool:  # fmt: skip
-    """The run rests in this state; False when it is no longer the owner's, whose work is then to be undone."""
+    """End the run in this state; return False if the owner has lost it and must roll back."""
     values: dict[str, Any] = {} if report is None else {"report": _json(report)}
     if asks is not None:
         values["asks"] = _json(asks)

@@ -1,7 +1,7 @@
-"""Starts a keeper for every run that waits, and for every one whose keeper is gone.
+"""Start a keeper for every waiting run and for every run whose keeper has died.
 
-A thread of the service. It holds nothing that matters: it may be stopped at any time, several services may have one on
-the same database, and whoever claims a run first has it.
+The watcher is a thread of the service and has no state that matters: it can be stopped at any time, and several
+services can watch the same database, because only one keeper can claim a run.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ EVERY_S = 2.0
 TIDY_EVERY_S = 3_600.0
 MOST_FALSE_STARTS = 3
 NEVER_BEGAN = (
-    "The process that was to work on this ended before it began, several times. What it said stands in the file "
+    "The process for this job ended several times before it started. Its messages are in the file "
     "keepers.log in the folder jobs of the data folder."
 )
 
@@ -37,7 +37,7 @@ logger = logging.getLogger("cfplan.jobs")
 
 
 class Watcher:
-    """Looks for runs that nobody works on, as often as it is told and every few seconds."""
+    """Looks for runs without a keeper, every few seconds and when poked."""
 
     def __init__(
         self,
@@ -57,27 +57,29 @@ class Watcher:
         self._thread: threading.Thread | None = None
 
     def start(self) -> None:
-        """Begin to look."""
+        """Start the thread."""
         self._is_stopping = False
         self._thread = threading.Thread(target=self._watch, name="cfplan-jobs", daemon=True)
         self._thread.start()
 
     def poke(self) -> None:
-        """Look now: something was queued."""
+        """Look now, because a run was queued."""
         self._poked.set()
 
     def stop(self) -> None:
-        """Stop looking. Keepers go on: they are processes of their own."""
+        """Stop the thread. Keepers are separate processes and go on."""
         self._is_stopping = True
         self._poked.set()
         if self._thread is not None:
             self._thread.join(30)
         for child in self._children.values():
-            child.returncode = child.poll() or 0  # it is not ours to wait for any more
+            child.returncode = (
+                child.poll() or 0
+            )  # silences the warning about a running child; another service waits for it
         self._children.clear()
 
     def look(self) -> int:
-        """Look once; returns how many keepers were started."""
+        """Look once; return the number of keepers that were started."""
         self._reap()
         if processes.missing_packages():
             return 0
@@ -98,7 +100,7 @@ class Watcher:
             try:
                 self._tidy()
                 self.look()
-            except (PlannerError, DBAPIError, OSError) as error:  # the next look may do
+            except (PlannerError, DBAPIError, OSError) as error:  # the next look may succeed
                 logger.error("Jobs cannot be started at present: %s", error)
             self._poked.wait(EVERY_S)
             self._poked.clear()
@@ -112,11 +114,11 @@ class Watcher:
                 stdout=log,
                 stderr=log,
                 env=environment,
-                start_new_session=True,  # it outlives the service
+                start_new_session=True,  # the keeper outlives the service
             )
 
     def _reap(self) -> None:
-        """A keeper that has ended and left its run behind is gone: the run need not wait until it is stale."""
+        """Release the runs of keepers that have ended, without waiting for stale heartbeats."""
         ended = {job_id: child for job_id, child in self._children.items() if child.poll() is not None}
         pids = {child.pid for child in ended.values()}
         with self._database.session(writes=False) as session:
@@ -141,7 +143,7 @@ class Watcher:
 
 
 def let_go_of_the_dead(session: Session, ended: Collection[int] = ()) -> None:
-    """Let runs be claimed at once whose process ran on this machine and is gone; `ended` are known to be."""
+    """Release the runs whose process ran on this machine and no longer exists; `ended` are numbers of ended processes."""
     for job_id, owner in _left_by_the_dead(session, ended):
         service.let_go(session, job_id, owner)
 
@@ -151,7 +153,7 @@ def _left_by_the_dead(session: Session, ended: Collection[int]) -> list[tuple[in
 
 
 def _is_gone(owner: str, ended: Collection[int]) -> bool:
-    """Whether the process that an owner names ran on this machine and no longer does."""
+    """Whether the process of an owner ran on this machine and no longer exists."""
     host, _, rest = owner.partition(":")
     number = rest.partition(":")[0]
     if host != socket.gethostname()[:60] or not number.isdigit():
@@ -162,13 +164,13 @@ def _is_gone(owner: str, ended: Collection[int]) -> bool:
         os.kill(int(number), 0)
     except ProcessLookupError:
         return True
-    except OSError:  # it is there, and another's
+    except OSError:  # the process exists and belongs to another user
         return False
     return False
 
 
 def _log_file(settings: Settings) -> IO[bytes]:
-    """What keepers say when they cannot even write to their row."""
+    """Open the log for messages of keepers that cannot even write to their row."""
     folder = processes.work_dir(settings)
     folder.mkdir(parents=True, exist_ok=True)
     return (folder / "keepers.log").open("ab")

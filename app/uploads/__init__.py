@@ -1,1 +1,1 @@
-"""What users bring: dumps, tables and displays, received on disk, read by a job, reported on."""
+"""Uploads of users: dumps, tables and displays, stored on disk, read by a job, and reported on."""

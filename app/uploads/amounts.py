@@ -1,4 +1,4 @@
-"""Amounts of bytes in words, where no markup can set the digits apart."""
+"""Amounts of bytes in words, for texts without markup."""
 
 from __future__ import annotations
 

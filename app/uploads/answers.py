@@ -1,4 +1,4 @@
-"""The shapes of the answers about uploads, and uploads on their way into them."""
+"""Requests and answers about uploads."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ class UploadAnswer(StoredUpload):
 
 @dataclass(frozen=True, slots=True)
 class ReceivedAnswer(UploadAnswer):
-    """An upload that has just arrived."""
+    """A new upload."""
 
     stored: Annotated[
         Literal["created", "identical"],
@@ -78,7 +78,7 @@ class ReceivedAnswer(UploadAnswer):
 
 
 class ReportAnswer(Answer):
-    """What was found in an upload."""
+    """The report on an upload."""
 
     upload_id: int
     report: Annotated[
@@ -118,7 +118,7 @@ class QsgOfQueueManager(Answer):
 
 
 class ReadAgainBody(Answer):
-    """Answers to what a job asked, or another opinion on what the file is. What is left out stays as it is."""
+    """Answers to the questions of a job, or corrections to the description of a file. Absent members stay unchanged."""
 
     kind: KindOrDetect | None = None
     observed_at: ObservedAt | None = None

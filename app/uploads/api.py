@@ -1,4 +1,4 @@
-"""Uploads and the map of queue managers over REST. What is refused, app/web/problems.py turns into problems."""
+"""REST interface of uploads and of the map of queue managers."""
 
 from __future__ import annotations
 
@@ -54,10 +54,10 @@ async def upload(
     observed_at: Annotated[answers.ObservedAt, Query()] = "",
     zone: Annotated[answers.Zone, Query()] = "",
 ) -> answers.ReceivedAnswer:
-    """Takes a file of any kind that `cfplan ingest` reads and of any length, and queues a job that reads it (201).
+    """Accepts a file of any kind that `cfplan ingest` reads and of any length, and queues a job that reads it (201).
 
     The file is the body itself, whatever its media type, or the one file of a form (multipart/form-data), whose fields
-    may say what the parameters say. A file that was uploaded before is not kept twice (200).
+    can replace the parameters. A file that was uploaded before is not stored again (200).
     """
     said = UploadDetails(kind=kind or None, observed_at=observed_at or None, zone=zone or None)
     said.checked()  # before many gigabytes arrive
@@ -73,27 +73,27 @@ async def upload(
 
 @router.get("/uploads/{number}", summary="Read an upload", responses=problems(404, 422))
 def read_upload(number: UploadId, session: SessionDep) -> answers.UploadAnswer:
-    """What was received, what it is taken for, and the last job that read it."""
+    """The upload, its detected kind, and the last job that read it."""
     return copied(answers.UploadAnswer, service.get(session, number))
 
 
 @router.get("/uploads/{number}/report", summary="Read the report", responses=problems(404, 409, 422))
 def read_report(number: UploadId, session: SessionDep) -> answers.ReportAnswer:
-    """What was found: period, structures, queue managers, records by type, what was skipped or quarantined, and why."""
+    """Period, structures, queue managers, records by type, and what was skipped or quarantined, with reasons."""
     report = service.report(session, number)
     return answers.ReportAnswer(upload_id=number, report=report, findings=[])
 
 
 @router.post(
     "/uploads/{number}/ingest",
-    summary="Answer and read again",
+    summary="Submit answers again",
     status_code=202,
     responses=problems(404, 409, 413, 415, 422),
 )
 def read_again(
     number: UploadId, body: answers.ReadAgainBody, session: SessionDep, request: Request
 ) -> answers.UploadAnswer:
-    """Answers what the job asked, overrules what was detected, or tries again what failed: a new job is queued (202)."""
+    """Answers the questions of the job, overrides the detected kind, or retries a failed upload. Queues a new job (202)."""
     said = UploadDetails(kind=body.kind, observed_at=body.observed_at, zone=body.zone)
     qsg = qsg_map.gathered((each.system_id, each.queue_manager, each.qsg) for each in body.qsg)
     found = service.read_again(session, number, said, qsg=qsg)
@@ -103,14 +103,14 @@ def read_again(
 
 @router.delete("/uploads/{number}", summary="Delete an upload", responses=problems(404, 409, 422))
 def delete_upload(number: UploadId, session: SessionDep, request: Request) -> answers.UploadAnswer:
-    """Forgets an upload with its reports and removes its file. What it brought to the usage history stays there."""
+    """Forgets an upload with its reports and removes its file. Its data stays in the usage history."""
     deleted = service.delete(session, number, data_dir=request.app.state.settings.data_dir)
     return copied(answers.UploadAnswer, deleted)
 
 
 @router.get("/qsg-map", summary="Read the map of queue managers", responses=problems())
 def read_map(session: SessionDep) -> answers.QsgMapAnswer:
-    """Which queue-sharing group each queue manager is in: records written before MQ 10 do not say it."""
+    """The queue-sharing group of each queue manager, which records written before MQ 10 do not contain."""
     return answers.QsgMapAnswer(qsg_map.entries(session))
 
 
@@ -122,7 +122,7 @@ def read_map(session: SessionDep) -> answers.QsgMapAnswer:
 def put_entry(
     system_id: SystemId, queue_manager: QueueManager, body: answers.QsgBody, session: SessionDep
 ) -> answers.QsgEntryAnswer:
-    """Adds or changes an entry. What is in the usage history already keeps the name under which it was stored."""
+    """Adds or changes an entry. Data that is already in the usage history keeps its group."""
     entry = qsg_map.put(session, system_id, queue_manager, body.qsg)
     return copied(answers.QsgEntryAnswer, entry)
 
@@ -133,6 +133,6 @@ def put_entry(
 def delete_entry(
     system_id: SystemId, queue_manager: QueueManager, session: SessionDep
 ) -> answers.QsgMapAnswer:
-    """Removes an entry from the map, and answers what is left of it."""
+    """Removes an entry from the map and returns the remaining entries."""
     qsg_map.remove(session, system_id, queue_manager)
     return answers.QsgMapAnswer(qsg_map.entries(session))

@@ -1,4 +1,4 @@
-"""From a request to an upload and its job: what REST and the page's form share."""
+"""From a request to an upload and its job, for REST and for the form."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ FORM = "multipart/form-data"
 
 @asynccontextmanager
 async def received(request: Request, *, filename: str) -> AsyncIterator[Form]:
-    """Take the body to disk: a form, or else the file itself under this name.
+    """Write the body to disk: a form, or the file itself under this name.
 
-    Used as a context: files that did not become uploads when the block ends are removed.
+    Leaving the context removes files that have not become uploads.
     """
     form = await _receive(request, filename=filename)
     try:
@@ -49,12 +49,12 @@ async def _receive(request: Request, *, filename: str) -> Form:
         )
     except ClientDisconnect:  # nobody is there to read this
         raise HTTPException(
-            400, "The connection ended before the upload had arrived; nothing was kept."
+            400, "The connection ended before the upload was complete; nothing was stored."
         ) from None
 
 
 def keep(request: Request, arrived: Form, said: UploadDetails) -> list[UploadOutcome]:
-    """Make uploads of what arrived, in one transaction, and have their jobs started."""
+    """Make uploads of the received files in one transaction, and start their jobs."""
     said = UploadDetails(
         kind=arrived.fields.get("kind", said.kind),
         observed_at=arrived.fields.get("observed_at", said.observed_at),
@@ -70,6 +70,6 @@ def keep(request: Request, arrived: Form, said: UploadDetails) -> list[UploadOut
 
 
 def start_after_commit(request: Request, session: Session) -> None:
-    """Have what was queued started as soon as it is in the database."""
+    """Start the queued jobs as soon as the transaction is committed."""
     watcher: Watcher = request.app.state.watcher
     after_commit(session, watcher.poke)

@@ -1,4 +1,4 @@
-"""How uploads are described in OpenAPI: what the handler reads and writes itself."""
+"""The OpenAPI description of the upload request, which the handler reads itself."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the store of uploads refuses. The sentences are for planners; app/web/problems.py says which status each becomes."""
+"""Errors of uploads. The messages are for planners."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from planner_core.errors import FieldProblem, PlannerError
 
 
 class UploadNotFound(PlannerError):
-    """There is no upload of this number."""
+    """No upload has this number."""
 
     problem = UPLOAD_NOT_FOUND
 
@@ -24,7 +24,7 @@ class UploadNotFound(PlannerError):
 
 
 class UploadInvalid(PlannerError):
-    """A request that carries no file, or answers that cannot be used."""
+    """A request without a file, or with unusable answers."""
 
     problem = UPLOAD_INVALID
 
@@ -41,20 +41,20 @@ class UploadTooLarge(PlannerError):
     def __init__(self, largest_bytes: int) -> None:
         self.largest_bytes = largest_bytes
         super().__init__(
-            f"The upload is larger than {largest_bytes} bytes, the most this service takes. Its operator can raise "
-            "CFPLAN_MAX_UPLOAD_BYTES; a dump can also be read where it lies, with cfplan ingest FILE."
+            f"The upload is larger than {largest_bytes} bytes, the limit of this service. Its operator can raise "
+            "CFPLAN_MAX_UPLOAD_BYTES; a dump can also be read where it is, with cfplan ingest FILE."
         )
 
 
 class NoRoom(PlannerError):
-    """The disk is full, or would be."""
+    """The disk is full, or the upload would fill it."""
 
     problem = INSUFFICIENT_STORAGE
 
     def __init__(self) -> None:
         super().__init__(
-            "There is too little room on the disk of the data folder for this upload. Nothing of it was kept. Free some "
-            "room, or delete uploads that have been read."
+            "The disk of the data folder has too little space for this upload. Nothing was stored. Free some "
+            "space, or delete uploads that have been read."
         )
 
 

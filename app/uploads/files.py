@@ -30,24 +30,24 @@ from planner_core.inputs import LOOKED_AT_BYTES
 
 FOLDER, INCOMING = "uploads", "incoming"
 ABANDONED_AFTER_S = 3_600
-"""A file on its way in that nobody has written to for so long belongs to nobody."""
+"""A partial file that has not been written to for this long is abandoned."""
 _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 _WHOLE = re.compile(r"[0-9a-f]{64}", re.ASCII)
 
 
 @dataclass(frozen=True, slots=True)
 class StagedUpload:
-    """A whole file, synchronized to disk, that waits for its final name."""
+    """A complete file, synchronized to disk, without its final name yet."""
 
     sha256: str
     size_bytes: int
     first: bytes
-    """As much of its beginning as detection wants to see."""
+    """The first bytes, for detection."""
     waiting: Path
     target: Path
 
     def place(self) -> None:
-        """Give the file its final name. The same bytes have the same name: one that is there already is replaced.
+        """Give the file its final name. An existing file of that name has the same bytes and is replaced.
 
         Raises:
             NoRoom: The disk is full.
@@ -66,13 +66,13 @@ class StagedUpload:
 
 
 class Incoming:
-    """A file on its way in. Nothing of it is held in memory but its first bytes, for detection.
+    """A file that is being received. Only its first bytes are held in memory, for detection.
 
-    Used as a context: a file that is not finished when the block ends is removed.
+    Leaving the context removes an unfinished file.
     """
 
     def __init__(self, data_dir: Path, *, largest_bytes: int) -> None:
-        """Make the file."""
+        """Create the file."""
         self._data_dir = data_dir
         self._largest_bytes = largest_bytes
         self._hash = hashlib.sha256()
@@ -95,7 +95,7 @@ class Incoming:
             self._path.unlink(missing_ok=True)
 
     def write(self, data: bytes | bytearray | memoryview) -> None:
-        """Append.
+        """Append bytes.
 
         Raises:
             UploadTooLarge: The limit is passed.
@@ -116,7 +116,7 @@ class Incoming:
             raise _refusal(error) from None
 
     def finish(self) -> StagedUpload:
-        """Synchronize the file to disk. From here on it belongs to the caller, who places or discards it.
+        """Synchronize the file to disk. The caller then places or discards it.
 
         Raises:
             NoRoom: The disk is full.
@@ -134,7 +134,7 @@ class Incoming:
 
 
 def check_room(data_dir: Path, announced_bytes: int) -> None:
-    """Before many gigabytes arrive: see that there is room for them.
+    """Check for free space before many gigabytes arrive.
 
     Raises:
         NoRoom: There is not.
@@ -147,17 +147,17 @@ def check_room(data_dir: Path, announced_bytes: int) -> None:
 
 
 def path_of(data_dir: Path, sha256: str) -> Path:
-    """Where the file with these bytes is."""
+    """Return the path of the file with this digest."""
     return data_dir / FOLDER / sha256[:2] / sha256
 
 
 def remove(data_dir: Path, sha256: str) -> None:
-    """Remove a file; one that is not there is no fault."""
+    """Remove a file if it exists."""
     path_of(data_dir, sha256).unlink(missing_ok=True)
 
 
 def remove_abandoned(data_dir: Path, *, older_than_s: float = ABANDONED_AFTER_S) -> int:
-    """Remove what killed processes left on its way in; returns how many files."""
+    """Remove partial files of killed processes; return their number."""
     before, removed = time.time() - older_than_s, 0
     for path in (data_dir / FOLDER / INCOMING).glob("*.part"):
         try:
@@ -170,7 +170,7 @@ def remove_abandoned(data_dir: Path, *, older_than_s: float = ABANDONED_AFTER_S)
 
 
 def whole_files(data_dir: Path, *, older_than_s: float = ABANDONED_AFTER_S) -> Iterator[str]:
-    """The SHA-256 of every whole file that has been there for so long; a younger one may not have its row yet."""
+    """Return the digests of complete files of a minimum age; a younger one may not have its row yet."""
     before = time.time() - older_than_s
     for path in (data_dir / FOLDER).glob("[0-9a-f][0-9a-f]/*"):
         try:
@@ -181,7 +181,7 @@ def whole_files(data_dir: Path, *, older_than_s: float = ABANDONED_AFTER_S) -> I
 
 
 def _synchronise(folder: Path) -> None:
-    """A name is on disk only when its folder is."""
+    """Synchronize a folder: a file name is on disk only when its folder is."""
     handle = os.open(folder, os.O_RDONLY)
     try:
         os.fsync(handle)

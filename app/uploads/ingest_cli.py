@@ -112,14 +112,14 @@ def _ingest(arguments: argparse.Namespace) -> int:
 
 
 class _Meter:
-    """How far the reader is, in one line of a terminal; nothing where there is none."""
+    """Show progress in one line of a terminal; nothing without a terminal."""
 
     def __init__(self) -> None:
         self._is_terminal = sys.stderr.isatty()
         self._width = 0
 
     def show(self, event: Mapping[str, Any]) -> None:
-        """Write the line anew."""
+        """Rewrite the line."""
         if not self._is_terminal:
             return
         done, total = event.get("done") or 0, event.get("total") or 0
@@ -131,14 +131,14 @@ class _Meter:
         self._width = len(line)
 
     def clear(self) -> None:
-        """Leave an empty line."""
+        """Clear the line."""
         if self._width:
             sys.stderr.write(f"\r{'':<{self._width}}\r")
             sys.stderr.flush()
             self._width = 0
 
     def say(self, line: str) -> None:
-        """A line of the reader's own."""
+        """Print a line of the reader."""
         self.clear()
         sys.stderr.write(f"{line}\n")
 
@@ -166,7 +166,7 @@ def _tell(file: str, asks: Asks) -> None:
 
 
 def _file(path: Path) -> Path:
-    """Only a file is taken: a pipe could be read but once, and opening one may never end."""
+    """Check that the path is a regular file: a pipe can be read only once, and opening one may block forever."""
     try:
         mode = path.stat().st_mode
     except OSError as error:

@@ -1,11 +1,11 @@
-"""Keeps one run: starts the reader, writes its progress to the row, stores the roll-ups, ends the run.
+"""Keep one ingest: start the reader, write its progress to the row, store the roll-ups, end the run.
 
-The steps, each of which may be cut off at any instant and done again:
+Each step can be interrupted at any moment and repeated:
 
 1. The run is claimed: it is this process's until its heartbeat is stale.
 2. `spark_jobs.ingest` reads the file into the usage history, where a file is whole or not at all and is never in it twice.
 3. Its report is kept in the row: from now on the file need not be read again.
-4. `spark_jobs.rollup` sums up the days that were touched, into a file beside the database.
+4. `spark_jobs.rollup` sums up the changed days into a file next to the database.
 5. One transaction stores the roll-ups and ends the run.
 """
 
@@ -48,7 +48,7 @@ class IngestKeeper(Keeper):
             self._sum_up(report)
 
     def _ingest(self, upload_id: int | None) -> Mapping[str, Any] | None:
-        """Read the file; the report where the run goes on, None where it has come to rest."""
+        """Read the file; return its report, or None if the run has ended or asks."""
         command = self._command(upload_id)
         asks: Mapping[str, Any] | None = None
         report: Mapping[str, Any] | None = None
@@ -83,7 +83,7 @@ class IngestKeeper(Keeper):
         return report
 
     def _meant(self, code: int, report: Mapping[str, Any] | None) -> int:
-        """The exit code; that of its report where the reader was ended after its last line, as libraries may at exit."""
+        """Return the exit code; that of the report if the reader crashed after its last line, as libraries may at exit."""
         if code >= 0 or report is None:
             return code
         self._say(f"ended by signal {-code} after its report")
@@ -106,7 +106,7 @@ class IngestKeeper(Keeper):
         )  # fmt: skip
 
     def _sum_up(self, report: Mapping[str, Any]) -> None:
-        """Sum up the days that were touched, and end the run with them in one transaction."""
+        """Sum up the changed days; store them and end the run in one transaction."""
         days = read_report(report).days
         if not days:
             self._end(JobState.DONE, sentence=read_report(report).sentence, report=report)
@@ -121,7 +121,7 @@ class IngestKeeper(Keeper):
             path.unlink(missing_ok=True)
 
     def _write_rollups(self, days: Sequence[str], path: Path) -> None:
-        """To a file first: the database is not held while Spark or Arrow compute."""
+        """Write the roll-ups to a file first, so that no transaction is open while the job computes."""
         last = "{}"
         with (
             path.open("w", encoding="utf-8") as file,
@@ -145,7 +145,7 @@ class IngestKeeper(Keeper):
     def _store(self, path: Path, report: Mapping[str, Any]) -> None:
         with self._database.session(writes=True) as session:
             self._say("storing the roll-ups")
-            # First the row, then the rest: whoever lost the run learns it before it writes anything.
+            # The row first: a keeper that has lost its run must notice before it writes anything else.
             is_own = service.end(
                 session, self._id, self._owner, JobState.DONE, sentence=read_report(report).sentence,
                 log=self._log_text(), report=report,

@@ -14,7 +14,7 @@ _KEY = BigInteger().with_variant(Integer, "sqlite")  # SQLite counts up only wha
 
 
 class Upload(Base):
-    """A file that was received in whole. The same bytes, observed at the same instant, are one upload."""
+    """A complete file. The same bytes, observed at the same instant, are one upload."""
 
     __tablename__ = "uploads"
     __table_args__ = (
@@ -28,9 +28,9 @@ class Upload(Base):
     size_bytes: Mapped[int] = mapped_column(BigInteger)
     sha256: Mapped[str] = mapped_column(String(64))
     kind: Mapped[str] = mapped_column(String(20))
-    """As the user says; empty: to be detected."""
+    """As specified by the user; empty: detect it."""
     detected_kind: Mapped[str] = mapped_column(String(20))
-    """As the reader found; empty: not yet."""
+    """As detected; empty: unknown."""
     observed_at: Mapped[str] = mapped_column(String(40))
     """Local time of a display, ISO 8601 without zone; empty: the input carries its times."""
     zone: Mapped[str] = mapped_column(String(64))
@@ -40,11 +40,11 @@ class Upload(Base):
     constraint no null is the same as another."""
     created_at: Mapped[datetime] = mapped_column(Timestamp)
     removed_at: Mapped[datetime | None] = mapped_column(Timestamp)
-    """When the file itself was removed; its report stays."""
+    """When the file itself was removed; its report is kept."""
 
 
 class QsgMapping(Base):
-    """Which queue-sharing group a queue manager belongs to: records before MQ 10 do not say."""
+    """The queue-sharing group of a queue manager; records before MQ 10 do not contain it."""
 
     __tablename__ = "qsg_map"
 

@@ -1,4 +1,4 @@
-"""The pages of uploads. They work by forms and links alone; a script adds the bars that move."""
+"""Pages of uploads. They work without scripts; a script adds progress bars."""
 
 from __future__ import annotations
 
@@ -44,19 +44,19 @@ STATES: Mapping[JobState, str] = {
     JobState.FAILED: "not read",
 }
 SAID = {
-    "created": "Received in whole.",
-    "identical": "The same file is here already, so it was not kept twice. This is its page.",
-    "again": "It is read again.",
-    "deleted": "The upload was deleted. What it brought to the usage history stays there.",
-    "put": "The map was changed. It holds for what is read from now on.",
-    "removed": "The entry was removed.",
+    "created": "Upload complete.",
+    "identical": "This file was uploaded before, so it was not stored again. This is its page.",
+    "again": "The file will be read again.",
+    "deleted": "Upload deleted. Its data stays in the usage history.",
+    "put": "Entry saved. It applies to files that are read from now on.",
+    "removed": "Entry removed.",
 }
-WAITS_FOR_ANSWERS = "It waits for the answers below. Nothing was stored."
+WAITS_FOR_ANSWERS = "Answer the questions below. Nothing was stored yet."
 ANY_SYSTEM = "ANY"
-"""Where a text names the queue manager and no system."""
-NOTHING_CHOSEN = FieldProblem("", "Choose a file, or paste a text.")
-BOTH_GIVEN = FieldProblem("qsg", "Either name the group, or say that the queue manager is in none: not both.")
-NO_GROUP_GIVEN = FieldProblem("qsg", "Name the group, or say that the queue manager is in none.")
+"""The system of texts that name only the queue manager."""
+NOTHING_CHOSEN = FieldProblem("", "Choose a file or paste text.")
+BOTH_GIVEN = FieldProblem("qsg", "Name the group or select that the queue manager is in none, not both.")
+NO_GROUP_GIVEN = FieldProblem("qsg", "Name the group, or select that the queue manager is in none.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +72,7 @@ class UploadRow:
 
 @dataclass(frozen=True, slots=True)
 class GroupQuestion:
-    """A queue manager whose group is asked for."""
+    """A question for the group of a queue manager."""
 
     system_id: str
     queue_manager: str
@@ -85,19 +85,19 @@ class GroupQuestion:
 
 @dataclass(frozen=True, slots=True)
 class UploadProgress:
-    """How far a job is."""
+    """The progress of a job."""
 
     value: int
-    """Of a thousand; -1 while it is not known."""
+    """In thousandths; -1 if unknown."""
     words: str
     is_under_way: bool
     events: str
-    """Path of the stream that tells it; empty when there is nothing to follow."""
+    """Path of the event stream; empty if there is nothing to follow."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class UploadsPage(Page):
-    """All uploads, or what an empty installation says."""
+    """All uploads, or an introduction if there are none."""
 
     found: Annotated[ResultPage[StoredUpload], "One page of uploads"]
     lines: Annotated[tuple[UploadRow, ...], "The same as rows of the table"]
@@ -119,7 +119,7 @@ class NewUploadPage(Page):
 
 @dataclass(frozen=True, kw_only=True)
 class UploadPage(Page):
-    """One upload: how far it is, what is asked, what was found."""
+    """One upload: progress, questions, report."""
 
     upload: Annotated[StoredUpload, "The upload with its last job"]
     kind: Annotated[str, "What it is taken for; empty when that is not known"]
@@ -155,7 +155,7 @@ class QsgMapPage(Page):
 
 @router.get("/uploads")
 def uploads(request: Request, session: SessionDep) -> Response:
-    """The newest first."""
+    """Show all uploads, newest first."""
     found = service.list_uploads(session, PageRequest.of_address(request))
     context = UploadsPage(
         title="Uploads",
@@ -171,7 +171,7 @@ def uploads(request: Request, session: SessionDep) -> Response:
 
 @router.get("/new-upload")
 def new_upload(request: Request) -> Response:
-    """The form, empty."""
+    """Show the empty form."""
     return _form(request, {}, {})
 
 
@@ -183,7 +183,7 @@ def upload(request: Request, session: SessionDep, upload_id: int) -> Response:
 
 @router.get("/qsg-map")
 def show_map(request: Request, session: SessionDep) -> Response:
-    """The map, and a form to add to it."""
+    """Show the map with a form to add entries."""
     return _map(request, session, {}, {})
 
 
@@ -192,7 +192,7 @@ def show_map(request: Request, session: SessionDep) -> Response:
 
 @router.post("/uploads")
 async def receive(request: Request) -> Response:
-    """Files and pasted text, as a form without a script sends them."""
+    """Receive files and pasted text from a form sent without a script."""
     async with arrivals.received(request, filename=service.UNNAMED) as arrived:
         try:
             if not arrived.files:
@@ -208,7 +208,7 @@ async def receive(request: Request) -> Response:
 
 @router.post("/uploads/{upload_id}/ingest")
 def read_again(request: Request, session: SessionDep, upload_id: int, body: BodyDep) -> Response:
-    """Answers to what was asked, or another opinion on what the file is."""
+    """Take the answers to questions, or corrections to the description of the file."""
     pairs = _pairs(body)
     typed = dict(pairs)
     try:
@@ -226,7 +226,7 @@ def read_again(request: Request, session: SessionDep, upload_id: int, body: Body
 
 @router.post("/uploads/{upload_id}/delete")
 def delete(request: Request, session: SessionDep, upload_id: int) -> Response:
-    """Forget an upload."""
+    """Delete an upload."""
     service.delete(session, _id(upload_id), data_dir=request.app.state.settings.data_dir)
     return _see(request, "/uploads?said=deleted")
 
@@ -266,7 +266,7 @@ def _form(request: Request, typed: Mapping[str, str], wrong: Mapping[str, str]) 
         boxes=boxes,
         pasted=FormField(
             "text", "Pasted text", kind="text", error=wrong.get("text", ""),
-            hint="A display or messages from the console or SYSLOG, a table, or what mq-smf-csv printed.",
+            hint="A display or messages from the console or SYSLOG, a table, or the output of mq-smf-csv.",
         ),
         wrong=_general(wrong, {"text", *(box.name for box in boxes)}),
         missing=_missing(),
@@ -348,10 +348,10 @@ def _when(asks: Asks | None, said: Mapping[str, str], wrong: Mapping[str, str]) 
 
 
 def _groups(pairs: Sequence[tuple[str, str]]) -> dict[tuple[str, str], str]:
-    """The answers about groups; a box that was left empty is no answer.
+    """Return the answers about groups; an empty field is no answer.
 
     Raises:
-        UploadInvalid: A name is none, or a queue manager is said to be in two groups, or in one and in none.
+        UploadInvalid: A name is invalid, or a queue manager has two answers.
     """
     found: dict[tuple[str, str], str] = {}
     for name, text in pairs:
@@ -414,7 +414,7 @@ def _line(upload: StoredUpload) -> UploadRow:
 
 
 def _general(wrong: Mapping[str, str], own: set[str]) -> tuple[str, ...]:
-    """What is wrong with no box in particular."""
+    """Return the errors that belong to no field of the form."""
     return tuple(message for name, message in wrong.items() if name not in own)
 
 

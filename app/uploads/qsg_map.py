@@ -1,4 +1,4 @@
-"""The site's map (system, queue manager) -> queue-sharing group. Records before MQ 10 carry no group; none is guessed."""
+"""The site's map of queue managers to queue-sharing groups. Records before MQ 10 name no group, and cfplan never guesses one."""
 
 from __future__ import annotations
 
@@ -41,15 +41,15 @@ def entries(session: Session) -> Sequence[GroupMapping]:
 
 
 def as_arguments(session: Session) -> list[str]:
-    """The map as the reader takes it: SID:QMGR=QSG."""
+    """Return the map as arguments of the reader: SID:QMGR=QSG."""
     return [f"{row.system_id}:{row.queue_manager}={row.qsg}" for row in repository.list_mappings(session)]
 
 
 def put(session: Session, system_id: str, queue_manager: str, qsg: str) -> GroupMapping:
-    """Add or change an entry; an empty group says that the queue manager is in none. What is in the history already keeps the name that it was stored under.
+    """Add or change an entry; an empty group means none. Data that is already in the history keeps its group.
 
     Raises:
-        UploadInvalid: One of the names is none.
+        UploadInvalid: A name is invalid.
     """
     system_id, queue_manager, qsg = checked(system_id, queue_manager, qsg)
     row = repository.find_mapping(session, system_id, queue_manager)
@@ -72,10 +72,10 @@ def remove(session: Session, system_id: str, queue_manager: str) -> None:
 
 
 def checked(system_id: str, queue_manager: str, qsg: str, *, at: str = "") -> tuple[str, str, str]:
-    """The three names in upper case, or every one at fault.
+    """Return the three names in upper case.
 
     Raises:
-        UploadInvalid: One of the names is none.
+        UploadInvalid: A name is invalid.
     """
     found = tuple(text.strip().upper() for text in (system_id, queue_manager, qsg))
     problems = []
@@ -102,10 +102,10 @@ def of_report(report: IngestReport) -> dict[tuple[str, str], str]:
 
 
 def gathered(entries: Iterable[tuple[str, str, str]], *, field: str = "qsg") -> dict[tuple[str, str], str]:
-    """Entries, each checked, by system and queue manager; the same one twice is one.
+    """Return the checked entries by system and queue manager.
 
     Raises:
-        UploadInvalid: One of the names is none, or a queue manager is said to be in two groups.
+        UploadInvalid: A name is invalid, or a queue manager has two groups.
     """
     found: dict[tuple[str, str], str] = {}
     problems: list[FieldProblem] = []
@@ -124,6 +124,6 @@ def gathered(entries: Iterable[tuple[str, str, str]], *, field: str = "qsg") -> 
 
 
 def put_all(session: Session, answers: Mapping[tuple[str, str], str]) -> None:
-    """Add or change several entries, in one order for everybody."""
+    """Add or change several entries. They are sorted, because two transactions in different orders could deadlock."""
     for (system_id, queue_manager), qsg in sorted(answers.items()):
         put(session, system_id, queue_manager, qsg)

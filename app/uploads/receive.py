@@ -1,7 +1,7 @@
-"""A request body on its way to disk, a piece at a time: the file itself, or a form with files and fields in it.
+"""Write a request body to disk piece by piece: the file itself, or a form with files and fields.
 
-The framework would keep a form's files in the folder for temporary files, which may be memory, and copy them
-afterwards. Here each byte is written once, to where it stays.
+The framework would write the files of a form to the folder for temporary files, which may be in memory, and copy them
+afterwards. Here each byte is written once.
 """
 
 from __future__ import annotations
@@ -21,18 +21,18 @@ from app.uploads.files import Incoming, StagedUpload
 from planner_core.errors import FieldProblem
 
 PIECE_BYTES = 2**20
-"""Written and hashed at a time, in a thread: the service goes on answering meanwhile."""
+"""Written and hashed at a time, in a thread, so that the service can answer other requests."""
 LONGEST_FIELD_BYTES = 1_000
 MOST_FIELDS = 100
 MOST_FILES = 100
 TEXT_FIELD = "text"
-"""The one field that is a file to us: what was pasted."""
+"""The field of pasted text, which is treated as a file."""
 PASTED = "pasted text"
 
 
 @dataclass(slots=True)
 class ReceivedFile:
-    """A file that has arrived, and what the sender calls it."""
+    """A received file with the sender's name for it."""
 
     filename: str
     received: StagedUpload
@@ -40,7 +40,7 @@ class ReceivedFile:
 
 @dataclass(slots=True)
 class Form:
-    """What a request brought."""
+    """The files and fields of a request."""
 
     files: list[ReceivedFile] = field(default_factory=list)
     fields: dict[str, str] = field(default_factory=dict)
@@ -52,21 +52,21 @@ class Form:
 
 
 async def receive_body(request: Request, *, data_dir: Path, largest_bytes: int, filename: str) -> Form:
-    """The whole body as one file."""
+    """Receive the body as one file."""
     with await run_in_threadpool(Incoming, data_dir, largest_bytes=largest_bytes) as incoming:
         async for piece in _pieces(request.stream()):
             await run_in_threadpool(incoming.write, piece)
         if not incoming.size_bytes:
-            raise UploadInvalid(FieldProblem("", "The request has no body: the file is to be its body."))
+            raise UploadInvalid(FieldProblem("", "The request has no body. Send the file as the body."))
         received = await run_in_threadpool(incoming.finish)
     return Form(files=[ReceivedFile(filename, received)])
 
 
 async def receive_form(request: Request, *, data_dir: Path, largest_bytes: int) -> Form:
-    """A form: its files and what was pasted go to disk, its other fields are short and kept.
+    """Receive a form: files and pasted text go to disk, other fields stay in memory.
 
     Raises:
-        UploadInvalid: It is no form that can be read.
+        UploadInvalid: The form is malformed.
     """
     _, options = parse_options_header(request.headers.get("content-type", ""))
     boundary = options.get(b"boundary")
@@ -93,7 +93,7 @@ async def receive_form(request: Request, *, data_dir: Path, largest_bytes: int) 
         except FormParserError as error:
             raise UploadInvalid(FieldProblem("", f"The form cannot be read: {error}.")) from None
         if not parts.is_finished:
-            raise UploadInvalid(FieldProblem("", "The form ends in the middle: nothing of it was kept."))
+            raise UploadInvalid(FieldProblem("", "The form is incomplete. Nothing was stored."))
         form = Form(fields=parts.fields)
         try:
             for filename, incoming in parts.files:
@@ -106,7 +106,7 @@ async def receive_form(request: Request, *, data_dir: Path, largest_bytes: int) 
 
 
 async def _pieces(stream: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
-    """The same bytes in larger pieces: a thread for every 64 KB would cost more than the writing."""
+    """Yield the same bytes in larger pieces: a thread for every 64 KB would cost more than writing them."""
     waiting = bytearray()
     async for chunk in stream:
         waiting += chunk
@@ -118,7 +118,7 @@ async def _pieces(stream: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
 
 
 class _Parts:
-    """What the parser of a form calls, one part after the other."""
+    """Callbacks of the form parser."""
 
     def __init__(self, make: Callable[[], Incoming]) -> None:
         self._make = make

@@ -57,7 +57,7 @@ MOST_SHOWN = 500
 
 @dataclass(frozen=True, slots=True)
 class RecordCounts:
-    """Records of one type, and what became of them."""
+    """Records of one type, and whether they were read."""
 
     type: str
     title: str
@@ -68,7 +68,7 @@ class RecordCounts:
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """A place that was not taken over, and why."""
+    """A place that was not read, and why."""
 
     where: str
     length: str
@@ -77,18 +77,18 @@ class Fault:
 
 @dataclass(frozen=True, slots=True)
 class FileStructure:
-    """A structure that the file speaks of."""
+    """A structure in the file."""
 
     qsg: str
     structure: str
     xcf_structure: str
     href: str
-    """Path of its measured usage; empty where there is none, or not yet."""
+    """Path of its measured usage; empty if there is none (yet)."""
 
 
 @dataclass(frozen=True, slots=True)
 class ConflictLine:
-    """Two records with one key that do not say the same."""
+    """Two records with the same key and different values."""
 
     table: str
     key: str
@@ -99,7 +99,7 @@ class ConflictLine:
 
 @dataclass(frozen=True, slots=True)
 class UploadReport:
-    """What was found in a file."""
+    """The report on a file, as a page shows it."""
 
     facts: tuple[tuple[str, str], ...]
     structures: tuple[FileStructure, ...]
@@ -118,12 +118,12 @@ class UploadReport:
 
     @property
     def outranked(self) -> int:
-        """Rows that are not used, because a more trusted source tells the same."""
+        """Rows that are not used because a more trusted source has the same."""
         return sum(counts.outranked for _, counts in self.rows)
 
 
 def shown(report: Mapping[str, Any] | None, *, is_stored: bool = False) -> UploadReport | None:
-    """Return the report on the one file of an upload; None where there is none. What is stored has pages of its own."""
+    """Return the report on the file of an upload, or None. Stored structures link to their usage."""
     files = (report or {}).get("files")
     part = files[0] if isinstance(files, list) and files else None
     if not isinstance(part, dict):
@@ -197,7 +197,7 @@ def _faults(found: FileReport) -> tuple[tuple[Fault, ...], int, str]:
     if found.problems.count:
         lines = found.problems.first[:MOST_SHOWN]
         faults = tuple(Fault(f"line {each.line}", "", each.message) for each in lines)
-        return faults, found.problems.count - len(faults), "Lines that were not taken over"
+        return faults, found.problems.count - len(faults), "Lines that were not read"
     places = found.quarantined.first[:MOST_SHOWN]
     faults = tuple(Fault(f"byte {each.offset}", amount(each.length), each.reason) for each in places)
     return faults, found.quarantined.count - len(faults), "Quarantined"

@@ -16,7 +16,7 @@ FILES_LOCK = 0x636670757066  # "cfpupf"
 
 
 def hold_files(session: Session) -> None:
-    """Hold the names of all uploaded files until the transaction ends: nobody else gives or takes one meanwhile."""
+    """Lock the names of all uploaded files until the transaction ends."""
     hold_lock(session, FILES_LOCK)
 
 
@@ -27,7 +27,7 @@ def find(session: Session, upload_id: int, *, lock: bool = False) -> Upload | No
 
 
 def find_same(session: Session, sha256: str, observed_utc: str) -> Upload | None:
-    """The upload with these bytes, observed at that instant; empty: at none that was said."""
+    """Return the upload with these bytes and this time of observation; empty: without one."""
     query = select(Upload).where(Upload.sha256 == sha256, Upload.observed_utc == observed_utc)
     return session.scalars(query).one_or_none()
 
@@ -38,14 +38,14 @@ def find_with_bytes(session: Session, sha256: str) -> Sequence[Upload]:
 
 
 def page(session: Session, *, offset: int, limit: int) -> tuple[Sequence[Upload], int]:
-    """Uploads, the newest first, and how many there are in all."""
+    """Return one page of uploads, newest first, and the total."""
     total = session.scalars(select(func.count(Upload.id))).one()
     query = select(Upload).order_by(Upload.id.desc()).offset(offset).limit(limit)
     return session.scalars(query).all(), total
 
 
 def read_before(session: Session, before: datetime) -> Sequence[Upload]:
-    """Uploads whose file is still there and whose last run ended well before that time."""
+    """Return uploads that still have their file and whose last run succeeded before this time."""
     last = select(JobRun.upload_id, func.max(JobRun.id).label("job_id")).group_by(JobRun.upload_id).subquery()
     query = (
         select(Upload)
@@ -57,7 +57,7 @@ def read_before(session: Session, before: datetime) -> Sequence[Upload]:
 
 
 def is_wanted(session: Session, sha256: str) -> bool:
-    """Whether an upload still has its file under this name."""
+    """Whether any upload still needs the file with this digest."""
     query = select(func.count(Upload.id)).where(Upload.sha256 == sha256, Upload.removed_at.is_(None))
     return bool(session.scalars(query).one())
 

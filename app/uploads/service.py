@@ -1,7 +1,7 @@
-"""Uploads: kept once, read by a job, asked about, deleted. Nothing here commits: the caller's session does.
+"""Uploads: stored once, read by a job, corrected, deleted. Nothing here commits.
 
-The bytes are on disk before a row says so, and a row is gone before its bytes are: whatever is cut off, no row ever
-names a file that was not received in whole.
+The bytes are on disk before a row names them, and the row is deleted before the bytes: whatever is interrupted, no
+row ever names an incomplete file.
 """
 
 from __future__ import annotations
@@ -65,14 +65,14 @@ class StoredUpload(Answer):
     ]
     created_at: datetime
     removed_at: Annotated[
-        datetime | None, Field(description="When the file itself was removed; its report stays.")
+        datetime | None, Field(description="When the file itself was removed; its report is kept.")
     ]
     job: Job | None
 
 
 @dataclass(frozen=True, slots=True)
 class UploadOutcome:
-    """What became of a file that arrived. The same file again is not stored twice."""
+    """The upload of a received file, and whether it is new."""
 
     upload: StoredUpload
     is_new: bool
@@ -80,17 +80,17 @@ class UploadOutcome:
 
 @dataclass(frozen=True, slots=True)
 class UploadDetails:
-    """What a person says about a file. None: nothing is said; empty: what was said before is taken back."""
+    """The user's description of a file. None keeps the current value; empty removes it."""
 
     kind: str | None = None
     observed_at: str | None = None
     zone: str | None = None
 
     def checked(self, *, kept_observed_at: str = "", kept_zone: str = "") -> UploadDetails:
-        """The same in one spelling. What is kept is what was said before, where nothing is said now.
+        """Return the details in normal form. `kept_…` are the current values, for fields that are None.
 
         Raises:
-            UploadInvalid: A kind, time or zone that is none, a time without a zone, or one that cannot be meant.
+            UploadInvalid: An invalid kind, time or zone, a time without a zone, or an impossible time.
         """
         problems: list[FieldProblem] = []
         kind, observed_at, zone = (
@@ -170,9 +170,9 @@ def report(session: Session, upload_id: int) -> dict[str, Any]:
 
 
 def keep(session: Session, received: StagedUpload, *, filename: str, said: UploadDetails) -> UploadOutcome:
-    """Make an upload of a file that has arrived, and a job that reads it; or find the one there is.
+    """Make an upload of a received file and queue a job that reads it, or return the existing upload.
 
-    A file that is there already and could not be read is read again.
+    An existing upload that could not be read is read again.
     """
     said = said.checked()
     repository.hold_files(session)
@@ -197,7 +197,7 @@ def keep(session: Session, received: StagedUpload, *, filename: str, said: Uploa
 def read_again(
     session: Session, upload_id: int, said: UploadDetails, *, qsg: Mapping[tuple[str, str], str] | None = None
 ) -> StoredUpload:
-    """Answer what the job asked, or overrule what was detected, and queue a new job.
+    """Answer the questions of the job or override the detected kind, and queue a new job.
 
     Raises:
         UploadInvalid: An answer cannot be used.
@@ -214,7 +214,7 @@ def read_again(
 
 
 def delete(session: Session, upload_id: int, *, data_dir: Path) -> StoredUpload:
-    """Forget an upload with its jobs and reports, and remove its file. What is in the history stays there.
+    """Delete an upload with its jobs, reports and file. Its data stays in the history.
 
     Raises:
         JobBusy: A job is under way.
@@ -239,7 +239,7 @@ def clean_up(database: Database, settings: Settings) -> None:
 
 
 def remove_old_files(session: Session, *, data_dir: Path, kept: timedelta) -> int:
-    """Remove the files of uploads that were read longer ago, and whole files that no row names; returns how many."""
+    """Remove files of uploads that were read longer ago, and files without a row; return their number."""
     repository.hold_files(session)
     removed: set[str] = set()
     for row in repository.read_before(session, datetime.now(UTC) - kept):
@@ -343,11 +343,13 @@ def clean_filename(text: str) -> str:
 
 
 def _read_time(text: str) -> tuple[str, str | None, str | None]:
-    """Local time in one spelling, the zone that it names itself, and what is wrong with it."""
+    """Return a local time in normal form, the offset in it, and an error."""
     try:
         time = datetime.fromisoformat(text)
     except ValueError:
-        fault = f"{text[:40]!a} is no time. Write it as 2026-11-21T09:30, in the local time of the display."
+        fault = (
+            f"{text[:40]!a} is not a time. Write it as 2026-11-21T09:30, in the local time of the display."
+        )
         return "", None, fault
     own = None
     if time.tzinfo is not None:
@@ -368,7 +370,7 @@ def observed_utc(observed_at: str, zone: str) -> str:
 
 
 def _zone(text: str) -> tzinfo:
-    """A zone in the spelling that it is stored in."""
+    """Return the zone of a stored name."""
     if text == "UTC":
         return UTC
     if _OFFSET.fullmatch(text):
@@ -378,7 +380,7 @@ def _zone(text: str) -> tzinfo:
 
 
 def _read_zone(text: str) -> tuple[str, str | None]:
-    """A zone in one spelling, and what is wrong with it."""
+    """Return a zone in normal form, and an error."""
     if text.upper() in _UTC_NAMES:
         return "UTC", None
     if _OFFSET.fullmatch(text):
@@ -388,7 +390,7 @@ def _read_zone(text: str) -> tuple[str, str | None]:
     except (OSError, ValueError, KeyError):  # KeyError: ZoneInfoNotFoundError
         return (
             "",
-            f"{text[:40]!a} is no time zone. Write an offset such as +01:00, or a name such as Europe/Berlin.",
+            f"{text[:40]!a} is not a time zone. Write an offset such as +01:00, or a name such as Europe/Berlin.",
         )
 
 
@@ -400,5 +402,5 @@ def _found(session: Session, upload_id: int, *, lock: bool = False) -> Upload:
 
 
 def kind_of(upload: StoredUpload) -> Kind | None:
-    """What the upload is taken for: as the user says, else as detected."""
+    """Return the kind of an upload: as specified, else as detected."""
     return cast("Kind | None", upload.kind or upload.detected_kind or None)

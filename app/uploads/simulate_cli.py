@@ -84,7 +84,7 @@ def _simulate(arguments: argparse.Namespace) -> int:
 
 
 def _show(done: int, total: int) -> None:
-    """How far it is, in one line of a terminal; nothing where there is none."""
+    """Show progress in one line of a terminal; nothing without a terminal."""
     if sys.stderr.isatty():
         bar = "#" * (WIDTH * done // max(total, 1))
         end = "\n" if done == total else ""

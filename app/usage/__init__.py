@@ -1,1 +1,1 @@
-"""Measured usage: hourly roll-ups of the usage history, and what people and programs read from them."""
+"""Measured usage: hourly roll-ups of the usage history, for pages, programs and plans."""

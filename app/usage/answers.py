@@ -78,7 +78,7 @@ class QueueUsageAnswer(Simulatable):
 
 
 class PlanFromUsage(BaseModel):
-    """What a plan is to be made from, and what measurements do not say."""
+    """The measurements to make a plan from, and the details that they do not contain."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -124,7 +124,7 @@ class PlanFromUsage(BaseModel):
     ] = None
 
     def asked(self, structures: Sequence[str]) -> PlanQuestion:
-        """The same, as plans are made with it."""
+        """Return the question to the planning module."""
         outage = None if self.outage_minutes is None else Decimal(repr(self.outage_minutes))
         return PlanQuestion(
             queue_managers=self.queue_managers,

@@ -1,4 +1,4 @@
-"""Measured usage over REST. Nothing here catches an error: app/web/problems.py says what each one becomes."""
+"""REST interface of measured usage. app/web/problems.py turns its errors into problem documents."""
 
 from __future__ import annotations
 
@@ -119,7 +119,7 @@ def read_queue(
 def make_plan_document(request: PlanFromUsage, session: SessionDep) -> PlanFromUsageAnswer:
     """Fills a plan document with measured rates, sizes and depths. Nothing is stored.
 
-    What measurements cannot give is asked for in the request, or left out; the remarks say which. No p95 is measured.
+    The request supplies what measurements do not contain; the remarks list what was left out. No p95 is measured.
     """
     spans = service.structures_of_group(session, request.qsg)
     chosen = request.structures if request.structures is not None else [s for s in spans if can_be_planned(s)]
@@ -151,7 +151,7 @@ def make_plan_document(request: PlanFromUsage, session: SessionDep) -> PlanFromU
 
 
 def _period(span: service.Span, first: datetime | None, past: datetime | None, by: Step | None) -> Period:
-    """The period that was asked for.
+    """Return the requested period.
 
     Raises:
         UsageRequestInvalid: It ends before it begins.

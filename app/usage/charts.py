@@ -23,7 +23,7 @@ def time_chart(
     limit: Moments = (),
     full: Sequence[tuple[datetime, int]] = (),
 ) -> Chart:
-    """A measure over a period; a limit holds from each of its moments up to the next."""
+    """Return the chart of a measure; each limit applies until the next one."""
     step = HOUR if period.by == "hour" else DAY
     y_axis = Linear.up_to(
         max((value for _, value in (*values, *limit)), default=0.0),
@@ -72,7 +72,7 @@ def _times(number: int) -> str:
 
 
 def size_bars(buckets: Sequence[SizeBucket]) -> BarChart | None:
-    """Messages by size; None where sizes are not known."""
+    """Return the chart of messages by size; None if sizes are unknown."""
     total = sum(bucket.puts for bucket in buckets)
     if not total:
         return None
@@ -98,7 +98,7 @@ def size_bars(buckets: Sequence[SizeBucket]) -> BarChart | None:
 
 
 def held_from(moments: Iterable[tuple[datetime, int | None]], before: int | None, first: datetime) -> Moments:
-    """When a limit changed: what was known before the period holds from its beginning."""
+    """Return the changes of a limit; the one before the period applies from its beginning."""
     found: list[tuple[datetime, float]] = [] if before is None else [(first, before)]
     for at, value in moments:
         if value is not None and (not found or found[-1][1] != value):

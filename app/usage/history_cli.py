@@ -28,7 +28,7 @@ EXIT_OK, EXIT_NOTHING = 0, 1
 def add(commands: Command, parser_class: Parser) -> None:
     """Add the command to the command line."""
     verb = verbs_of(
-        commands, parser_class, "history", "The usage history: export rows, make the hourly roll-ups anew."
+        commands, parser_class, "history", "The usage history: export rows, rebuild the hourly roll-ups."
     )
 
     export = verb("export", "Print rows of a table of the usage history.", _export)
@@ -39,11 +39,11 @@ def add(commands: Command, parser_class: Parser) -> None:
     export.add_argument("--to", metavar="T", dest="end", type=_time, help="before this time, UTC")
     export.add_argument("--output", choices=("csv",), default="csv")
 
-    verb("rollup", "Make the hourly roll-ups in the database anew from the whole history.", _rollup)
+    verb("rollup", "Rebuild the hourly roll-ups in the database from the whole history.", _rollup)
 
 
 def _time(text: str) -> str:
-    """A day or a time as it was given, checked before the job is started."""
+    """Check a day or a time before the job is started."""
     try:
         datetime.fromisoformat(text).astimezone(UTC)
     except (ValueError, OverflowError):  # the latter from the first and the last day there is
@@ -87,7 +87,7 @@ def _rollup(arguments: argparse.Namespace) -> int:
 
 
 def store_days(database: Database, settings: Settings, days: Sequence[str]) -> str:
-    """Sum up days and store the hours in one transaction; what was stored, in words."""
+    """Make roll-ups of days and store them in one transaction; return a sentence about them."""
     from app.jobs import processes
     from app.usage.rollups import read_lines, store_rollups
 

@@ -227,28 +227,28 @@ class SmdsFigures(Answer):
 
 
 def share(part: int | None, whole: int | None, given: float | None = None) -> Fraction | float | None:
-    """A percentage: computed from both figures where they are known, else as it was reported."""
+    """Return a percentage: calculated if both figures are known, else as reported."""
     if part is not None and whole:
         return Fraction(part * 100, whole)
     return given
 
 
 def per_second(puts: int | None) -> Fraction | None:
-    """Puts of an hour → puts in a second."""
+    """Convert puts per hour to puts per second."""
     return None if puts is None else Fraction(puts, SECONDS_PER_HOUR)
 
 
 def added(values: Iterable[int | None]) -> int | None:
-    """The sum of what is known; None when nothing is."""
+    """Return the sum of the known values; None if there is none."""
     known = [value for value in values if value is not None]
     return sum(known) if known else None
 
 
 def highest(values: Iterable[int | None]) -> int | None:
-    """The largest of what is known; None when nothing is."""
+    """Return the largest known value; None if there is none."""
     return max((value for value in values if value is not None), default=None)
 
 
 def lowest(values: Iterable[int | None]) -> int | None:
-    """The smallest of what is known; None when nothing is."""
+    """Return the smallest known value; None if there is none."""
     return min((value for value in values if value is not None), default=None)

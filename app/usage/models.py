@@ -1,8 +1,8 @@
 """The tables of measured usage: hourly roll-ups, which the jobs compute from the usage history.
 
-A row is what the records of one UTC hour say together. A column that no record of the hour filled is null: what was not
-measured is never a nought. The first two tables are kept with the others and can be made from them; they save the
-lists a walk through every hour.
+A row combines all records of one UTC hour. A column without a value in any of them is null: a value that was not
+measured is never zero. The first two tables could be rebuilt from the others; they exist so that lists need not scan
+every hour.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ LONGEST_FACILITIES = 160
 
 
 class MeasuredStructure(Base):
-    """A structure of which, its data sets or its queues there are roll-ups, and where each kind of figure is found last."""
+    """A structure with roll-ups of itself, its data sets or its queues, and the last hour of each kind of figure."""
 
     __tablename__ = "measured_structures"
     __table_args__ = ({"sqlite_with_rowid": False},)
@@ -38,7 +38,7 @@ class MeasuredStructure(Base):
 
 
 class MeasuredQueue(Base):
-    """A queue of which there are roll-ups, in one structure; the structure is empty where no record names it."""
+    """A queue with roll-ups in one structure; the structure is empty if no record names it."""
 
     __tablename__ = "measured_queues"
     __table_args__ = ({"sqlite_with_rowid": False},)
@@ -51,7 +51,7 @@ class MeasuredQueue(Base):
 
 
 class HourlyStructureUsage(Base):
-    """What was measured of a structure in one hour, over all queue managers and systems."""
+    """Measurements of a structure in one hour, over all queue managers and systems."""
 
     __tablename__ = "hourly_structure_usage"
     __table_args__ = (Index(None, "hour"), {"sqlite_with_rowid": False})
@@ -74,20 +74,20 @@ class HourlyStructureUsage(Base):
     full_threshold_pct: Mapped[int | None] = mapped_column(Integer)
     structure_full_count: Mapped[int | None] = mapped_column(BigInteger)
     coupling_facilities: Mapped[str | None] = mapped_column(String(LONGEST_FACILITIES))
-    """Where it was allocated at the last observation of the hour, separated by blanks; the primary first."""
+    """Coupling facilities at the last observation of the hour, separated by blanks; the primary first."""
     is_duplexed: Mapped[bool | None] = mapped_column(Boolean)
-    """Null where no record of the hour says so or denies it."""
+    """Null if no record of the hour shows it."""
     policy_duplex: Mapped[str | None] = mapped_column(String(8))
     """DUPLEX as a display shows it: ENABLED, ALLOWED or DISABLED."""
     placed_by: Mapped[str | None] = mapped_column(String(LONGEST_SOURCES))
-    """What the three columns before were read from."""
+    """The sources of the three columns before."""
     queue_managers: Mapped[int | None] = mapped_column(Integer)
     observations: Mapped[int | None] = mapped_column(BigInteger)
     sources: Mapped[str] = mapped_column(String(LONGEST_SOURCES))
 
 
 class HourlySmdsUsage(Base):
-    """What was measured in one hour of the shared message data set of one queue manager for a structure."""
+    """Measurements in one hour of the shared message data set of one queue manager for a structure."""
 
     __tablename__ = "hourly_smds_usage"
     __table_args__ = (Index(None, "hour"), {"sqlite_with_rowid": False})
@@ -104,7 +104,7 @@ class HourlySmdsUsage(Base):
 
 
 class HourlyQueueUsage(Base):
-    """What was measured of a shared queue in one hour, over all queue managers."""
+    """Measurements of a shared queue in one hour, over all queue managers."""
 
     __tablename__ = "hourly_queue_usage"
     __table_args__ = (Index(None, "hour"), {"sqlite_with_rowid": False})

@@ -1,4 +1,4 @@
-"""What the records say of a structure beyond its use: when it was full, what is allocated today, and where."""
+"""Observations of a structure other than its use: when it was full, its current allocation, and where it is."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ Change = Literal["smaller", "larger", "same", "unknown"]
 
 @dataclass(frozen=True, slots=True)
 class CutOff:
-    """Hours in which a structure was full: use stopped at its size, so what was needed is not known."""
+    """Hours in which a structure was full: use is limited by its size, so the demand is unknown."""
 
     count: int
-    """Structure-full conditions that were counted; 0 where only the use shows it."""
+    """Structure-full conditions; 0 if only the use shows that it was full."""
     first_hour: datetime
     last_hour: datetime
 
 
 @dataclass(frozen=True, slots=True)
 class ObservedAllocation:
-    """The last allocation that records show."""
+    """The last allocation in the records."""
 
     size_bytes: int
     hour: datetime
@@ -37,7 +37,7 @@ class ObservedAllocation:
 
 @dataclass(frozen=True, slots=True)
 class ObservedPlacement:
-    """A coupling facility in which a structure was seen, and the last day on which it was."""
+    """A coupling facility in which a structure was observed, and the last day of it."""
 
     coupling_facility: str
     last_day: date
@@ -45,7 +45,7 @@ class ObservedPlacement:
 
 @dataclass(frozen=True, slots=True)
 class Duplexing(Answer):
-    """What was last observed of a structure's duplexing. Null: no record shows it."""
+    """The duplexing of a structure, as last observed. Null: no record shows it."""
 
     is_duplexed: Annotated[bool | None, Field(description="Whether two instances held the same.")] = None
     observed_at: Annotated[
@@ -62,10 +62,10 @@ class Duplexing(Answer):
     @computed_field(description="DUPLEX in the plan; null: as in any new plan.")
     @property
     def duplex(self) -> str | None:
-        """DUPLEX for a plan; None where nothing shows it.
+        """Return DUPLEX for a plan, or None if no record shows it.
 
-        The policy that was displayed has the word. Only of a structure that was duplexed after its policy said DISABLED is
-        the policy known to have changed. One instance shows nothing: the other may be lost for a while.
+        The displayed policy decides. Only if the structure was duplexed after a display of DISABLED is the policy known to
+        have changed. A single instance proves nothing: the other one may be lost temporarily.
         """
         newer = self.observed_at is not None and (
             self.policy_observed_at is None or self.observed_at >= self.policy_observed_at
@@ -77,7 +77,7 @@ class Duplexing(Answer):
 
 @dataclass(frozen=True, slots=True)
 class ObservedStructure:
-    """All of it; None and empty for what no record says."""
+    """All observations; None and empty if no record shows them."""
 
     cut_off: CutOff | None = None
     allocated: ObservedAllocation | None = None
@@ -102,14 +102,14 @@ class ComparedSize(Answer):
     allocated_kib: Annotated[int | None, Field(description="The last size that records show; null for none.")]
     allocated_at: datetime | None
     pointer: Hidden[str | None] = None
-    """Of the structure in the plan document."""
+    """JSON pointer to the structure in the plan document."""
 
     @computed_field(
         description="From today's allocation to INITSIZE. `smaller` needs a look before it is used."
     )
     @property
     def change(self) -> Change:
-        """From today's allocation to the plan's INITSIZE."""
+        """The change from the current allocation to the plan's INITSIZE."""
         if self.allocated_kib is None:
             return "unknown"
         if self.initsize_kib == self.allocated_kib:
@@ -119,7 +119,7 @@ class ComparedSize(Answer):
     @computed_field
     @property
     def sentence(self) -> str:
-        """Both numbers."""
+        """A sentence with both sizes."""
         if self.allocated_kib is None or self.allocated_at is None:
             return (
                 f"{self.cfrm_name}: INITSIZE is {self.initsize_kib} K; today's allocation was not observed."
@@ -136,7 +136,7 @@ class ComparedSize(Answer):
 
     @property
     def finding(self) -> Finding | None:
-        """A warning of a structure that would shrink."""
+        """A warning if the structure would shrink."""
         if self.change != "smaller":
             return None
         field = None if self.pointer is None else f"{self.pointer}/initsize"
@@ -146,7 +146,7 @@ class ComparedSize(Answer):
 def compared_sizes(
     structures: Iterable[StructureResult], allocated: Mapping[str, ObservedAllocation]
 ) -> tuple[ComparedSize, ...]:
-    """The structures of a result, with what is allocated of each today."""
+    """Compare the structures of a result with their current allocations."""
     found = []
     for each in structures:
         now = allocated.get(each.name)
@@ -165,10 +165,10 @@ def compared_sizes(
 
 
 def shrinking(sizes: Iterable[ComparedSize]) -> tuple[Finding, ...]:
-    """A warning of each structure that would shrink."""
+    """Return a warning for each structure that would shrink."""
     return tuple(each.finding for each in sizes if each.finding is not None)
 
 
 def in_order(facilities: Sequence[str], observed: Sequence[str]) -> list[str]:
-    """Coupling facilities for a PREFLIST: those that were observed, then the others."""
+    """Return coupling facilities for a PREFLIST: the observed ones first."""
     return list(dict.fromkeys((*observed, *facilities)))

@@ -1,4 +1,4 @@
-"""Measured usage as people see it: structures, one structure, one queue."""
+"""Pages of measured usage: structures, one structure, one queue."""
 
 from __future__ import annotations
 
@@ -40,12 +40,12 @@ from planner_core.simulated import FILE_PREFIX, has_simulated_name
 router = APIRouter(include_in_schema=False)
 
 MOST_QUEUES = 200
-"""Shown on a page; the file has all."""
+"""Queues on a page; the file lists all of them."""
 
 
 @dataclass(frozen=True, slots=True)
 class PeriodChoice:
-    """A length of time that can be chosen."""
+    """A length of time to choose."""
 
     label: str
     href: str
@@ -54,7 +54,7 @@ class PeriodChoice:
 
 @dataclass(frozen=True, slots=True)
 class PeriodPicker:
-    """The period of a page, and how another is chosen."""
+    """The period of a page, and links to others."""
 
     chosen: Period
     choices: tuple[PeriodChoice, ...]
@@ -63,7 +63,7 @@ class PeriodPicker:
     first_day: str
     last_day: str
     hidden: Mapping[str, str]
-    """Parameters that the form for days sends along."""
+    """Hidden parameters of the form for days."""
     action: str
     error: str
 
@@ -81,7 +81,7 @@ class Highest:
 
 @dataclass(frozen=True, kw_only=True)
 class UsageListPage(Page):
-    """All measured structures, or what an empty installation says."""
+    """All measured structures, or an introduction if there are none."""
 
     structures: Annotated[ResultPage[MeasuredStructure], "One page of structures"]
     search: Annotated[str, "What was looked for"]
@@ -336,7 +336,7 @@ def _chosen(request: Request, span: Span) -> Chosen:
 
 
 def path_of(qsg: str, structure: str) -> str:
-    """Where the pages of a structure are."""
+    """Return the path of the pages of a structure."""
     return f"/usage/{_quoted(qsg)}/{_quoted(structure)}"
 
 

@@ -1,4 +1,4 @@
-"""Which hours are looked at: a choice of lengths before the last measured hour, or days from and to, in UTC."""
+"""Periods: a length of time up to the last measured hour, or days from and to, in UTC."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ LENGTHS: Mapping[str, tuple[str, int]] = {
     "92d": ("92 days", 92),
     "366d": ("1 year", 366),
 }
-"""By the word in the address: how it is called, and its days."""
+"""Title and days by the word in the address."""
 ALL = "all"
 USUAL = "7d"
 EARLIEST, LATEST = 1970, 2999
-"""Years in which a period can lie."""
+"""The first and last year of a period."""
 MOST_DAYS_BY_HOUR = 31
-"""A longer period is shown by days."""
+"""Longer periods are shown by days."""
 
 Step = Literal["hour", "day"]
 
@@ -38,20 +38,20 @@ class Period(Answer):
     past: Annotated[datetime, Field(description="The end; not part of the period.")]
     by: Step
     choice: Hidden[str] = ""
-    """The word that chose it; empty when days were given."""
+    """The word that selected it; empty if days were given."""
 
     @property
     def last_day(self) -> date:
-        """The last UTC day that has hours in it."""
+        """The last UTC day with hours in the period."""
         return (self.past - HOUR).date()
 
     def moved(self, times: int) -> Period:
-        """The period of the same length so many lengths later; earlier when negative."""
+        """Return the period moved by a multiple of its length; a negative number moves it back."""
         length = self.past - self.first
         return replace(self, first=self.first + times * length, past=self.past + times * length, choice="")
 
     def query(self) -> dict[str, str]:
-        """The parameters of an address that choose it again."""
+        """Return the parameters of an address that select this period."""
         if self.choice:
             return {"period": self.choice}
         return {"from": instant(self.first), "to": instant(self.past)}
@@ -59,38 +59,38 @@ class Period(Answer):
 
 @dataclass(frozen=True, slots=True)
 class Chosen:
-    """A period, and what was wrong with what was asked for; empty when nothing was."""
+    """A period, and the error in the request; empty if there was none."""
 
     period: Period
     error: str = ""
 
 
 def instant(value: datetime) -> str:
-    """A time as addresses and answers write it: `2026-11-21T09:00:00Z`."""
+    """Format a time for addresses and answers: `2026-11-21T09:00:00Z`."""
     return value.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
 def step_for(first: datetime, past: datetime) -> Step:
-    """Hours, as long as they can be read; days when there are more."""
+    """Return hours for short periods, days for longer ones."""
     return "hour" if past - first <= MOST_DAYS_BY_HOUR * DAY else "day"
 
 
 def between(first: datetime, past: datetime, by: Step | None = None) -> Period:
-    """The hours from one time to another; of days, whole ones."""
+    """Return the period between two times."""
     return Period(first, past, by or step_for(first, past))
 
 
 def before(last_hour: datetime, choice: str, *, first_hour: datetime) -> Period:
-    """The last 24 hours, 7 days ... that end with the last measured hour, as far back as anything was measured."""
+    """Return a length of time up to the last measured hour, but not before the first one."""
     past = last_hour + HOUR
     first = first_hour if choice == ALL else max(past - LENGTHS[choice][1] * DAY, first_hour)
     return Period(first, past, step_for(first, past), choice)
 
 
 def choose(asked: Mapping[str, str], *, first_hour: datetime, last_hour: datetime) -> Chosen:
-    """The period that the parameters of an address ask for; without any, the usual one.
+    """Return the period that the parameters of an address select; by default, the usual one.
 
-    `from` and `to` are days, of which `to` is the last one wanted, or times, of which `to` is the end.
+    `from` and `to` are days, both included, or times, of which `to` is the end.
     """
     choice = asked.get("period", "")
     if asked.get("from") or asked.get("to"):
@@ -109,14 +109,14 @@ def _given(first: str, past: str, first_hour: datetime, last_hour: datetime) -> 
     ends = _moment(past, is_end=True) if past else last_hour + HOUR
     for text, value in ((first, starts), (past, ends)):
         if value is None:
-            return f"{text[:40]!r} is no day such as 2026-11-21."
+            return f"{text[:40]!r} is not a day such as 2026-11-21."
     if starts is None or ends is None or starts >= ends:
         return "The period ends before it begins."
     return between(starts, ends)
 
 
 def _moment(text: str, *, is_end: bool = False) -> datetime | None:
-    """A day or a time as typed; a day that ends a period is in it."""
+    """Read a day or a time; a day that ends a period is part of it."""
     found = _parsed(text, is_end=is_end)
     return found if found is not None and EARLIEST <= found.year <= LATEST else None
 

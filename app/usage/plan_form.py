@@ -1,4 +1,4 @@
-"""The form that asks for what measurements do not show, to make a plan of them."""
+"""The form for the details of a plan that measurements do not contain."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from planner_core.errors import FieldProblem
 
 LONGEST = 200
 P95 = "p95:"
-"""The name of a queue's field for the 95th percentile begins with it, and goes on with STRUCTURE/QUEUE."""
+"""Prefix of the field for the 95th percentile of a queue, followed by STRUCTURE/QUEUE."""
 _BACKLOG: Options = (
     ("depth", "the highest depth that was measured"),
-    ("rate", "what comes in the busiest measured hour, for an outage of"),
+    ("rate", "the puts of the busiest measured hour, during an outage of"),
 )
 _SIZES: Options = (
-    ("mean", "the measured mean: right for many messages of like size"),
-    ("largest", "the largest measured: errs on the large side"),
+    ("mean", "the measured mean: right for many messages of similar size"),
+    ("largest", "the largest measured: errs on the safe side"),
 )
 # Ways to calculate have defaults, facts have none: a guess would look like a measurement.
 HOW = (
@@ -118,7 +118,7 @@ def _read(form: PlanForm, *, needs_outage: bool, of_plan: bool = True) -> tuple[
     others = {field.name for field in FIELDS} - {field.name for field in HOW}
     values, errors = read_fields(field for name, field in fields.items() if of_plan or name not in others)
     if not form.queues:
-        form = form.with_problem("", "Tick at least one queue.")
+        form = form.with_problem("", "Select at least one queue.")
     for name, message in errors.items():
         form = form.with_problem(name, message)
     for field in HOW:

@@ -1,4 +1,4 @@
-"""Making a plan from measured usage: the form, what it would give, and saving it."""
+"""Plans from measured usage: form, preview, saving."""
 
 from __future__ import annotations
 
@@ -35,12 +35,12 @@ router = APIRouter(include_in_schema=False)
 Preview = TypeVar("Preview")
 
 MOST_LISTED = 2_000
-"""Queues on the page; structures beyond that are offered as links."""
+"""Queues on the page; further structures are links."""
 
 
 @dataclass(frozen=True, slots=True)
 class QueueRow:
-    """A queue that can be ticked."""
+    """A queue to select."""
 
     key: str
     figures: QueueFigures
@@ -59,7 +59,7 @@ class StructureRows:
 
 @dataclass(frozen=True, slots=True)
 class PlanPreview:
-    """What would be saved."""
+    """Preview."""
 
     made: DraftPlan
     sizes: tuple[ComparedSize, ...]
@@ -67,7 +67,7 @@ class PlanPreview:
 
 @dataclass(frozen=True, slots=True)
 class Asking:
-    """What the form is about: a group over a period, its structures that are listed, and the others."""
+    """The measurements behind the form: a group over a period, its listed structures, and the others."""
 
     qsg: str
     chosen: Chosen
@@ -100,12 +100,12 @@ class PlanFromUsagePage(MeasuredForm, Page):
     offered: Annotated[
         tuple[tuple[str, str], ...], "Plans of the group, and where the figures are taken over into each"
     ]
-    preview: Annotated[PlanPreview | None, "What would be saved; None before it is asked for"]
+    preview: Annotated[PlanPreview | None, "Preview; None before it is asked for"]
 
 
 @router.get("/usage/{qsg}/plan")
 def ask(request: Request, session: SessionDep, qsg: str) -> Response:
-    """The form, with the measured figures of the structures that were asked for, or of all."""
+    """Show the form with the measured figures of the requested structures, or of all."""
     asking = asking_of(session, qsg, request.query_params, request.query_params.getlist("structure"))
     ticked = frozenset((g.structure, each.queue) for g in asking.grounds for each in g.queues)
     observed = service.observed_queue_managers(session, qsg)
@@ -120,7 +120,7 @@ def ask(request: Request, session: SessionDep, qsg: str) -> Response:
 
 @router.post("/usage/{qsg}/plan")
 def make(request: Request, session: SessionDep, qsg: str, body: BodyDep) -> Response:
-    """Show what would be saved, or save it and open it in the editor."""
+    """Preview, or save it and open it in the editor."""
     form, parameters, structures = plan_form.read(body)
     asking = asking_of(session, qsg, parameters, structures)
     form, asked = plan_form.asked_of(form)
@@ -131,7 +131,7 @@ def make(request: Request, session: SessionDep, qsg: str, body: BodyDep) -> Resp
     form, checked = check(
         form,
         made,
-        nothing="None of the ticked queues can be planned.",
+        nothing="None of the selected queues can be planned.",
         preview_of=lambda document: _preview(session, made, document, period),
     )
     if checked is None:
@@ -149,7 +149,7 @@ def make(request: Request, session: SessionDep, qsg: str, body: BodyDep) -> Resp
 
 
 def asking_of(session: Session, qsg: str, parameters: Mapping[str, str], structures: Sequence[str]) -> Asking:
-    """What was measured of a group, over the period that the parameters choose: these structures, or all."""
+    """Return the measurements of a group over the selected period: these structures, or all."""
     spans = service.structures_of_group(session, qsg)
     names = [name for name in spans if can_be_planned(name)]
     first = min(span.first_hour for span in spans.values())
@@ -238,12 +238,12 @@ def _page(
 
 
 def into(qsg: str, plan: str) -> str:
-    """Where measured figures of a group are taken over into a plan."""
+    """Return the path of the page that updates a plan with measured figures."""
     return f"/usage/{quote(qsg, safe='')}/plan/into/{quote(plan, safe='')}"
 
 
 def _offered(session: Session, qsg: str, period: Period) -> tuple[tuple[str, str], ...]:
-    """The group's plans; with very many of them, those whose names come first."""
+    """Return the group's plans; only the first page of them."""
     found = plans.list_plans(session, PageRequest(per_page=MOST_PER_PAGE), search=qsg).items
     query = urlencode(period.query())
     return tuple((plan.name, f"{into(qsg, plan.name)}?{query}") for plan in found if plan.qsg == qsg)
@@ -252,13 +252,13 @@ def _offered(session: Session, qsg: str, period: Period) -> tuple[tuple[str, str
 def choices_of(
     period: Period, address: Callable[[Mapping[str, str]], str]
 ) -> tuple[tuple[str, str, bool], ...]:
-    """Other periods: label, address, and whether it is this one."""
+    """Return the periods to choose: label, address, and whether it is the current one."""
     lengths = {word: label for word, (label, _) in periods.LENGTHS.items()} | {periods.ALL: "everything"}
     return tuple((label, address({"period": word}), word == period.choice) for word, label in lengths.items())
 
 
 def queue_row(structure: str, figures: QueueFigures, form: PlanForm) -> QueueRow:
-    """A measured queue as the form has it."""
+    """Return the row of a measured queue."""
     key = f"{structure}/{figures.queue}"
     name = f"{plan_form.P95}{key}"
     return QueueRow(

@@ -1,8 +1,8 @@
-"""A plan document out of measured usage, or measured usage taken over into one that is there.
+"""Plan documents from measured usage, and updates of existing ones.
 
-Measurements give rates, sizes and depths. What they cannot give is asked, or left out with a remark; nothing is made up.
-No record of SMF has the 95th percentile of message sizes: without one from who asks, a queue's messages are planned with
-one size, and who asks says which.
+Measurements contain rates, sizes and depths. The user supplies the rest, or it is left out with a remark; nothing is
+made up. No SMF record has the 95th percentile of message sizes: without one from the user, the messages of a queue are
+planned with one size, and the user chooses which.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _SIZE_DIGITS = Decimal("0.1")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reckoning:
-    """How measured figures become those of a plan."""
+    """How measured figures are converted to those of a plan."""
 
     backlog: Backlog
     outage_minutes: Decimal | None
@@ -44,7 +44,7 @@ class Reckoning:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlanQuestion(Reckoning):
-    """What else measurements do not say, in the words of who asks."""
+    """Details from the user that measurements do not contain."""
 
     queue_managers: int | list[str]
     cfcc_level: int
@@ -54,21 +54,21 @@ class PlanQuestion(Reckoning):
 
 @dataclass(frozen=True, slots=True)
 class MeasuredBasis:
-    """What a structure's part of a plan rests on."""
+    """The measurements behind a structure of a plan."""
 
     structure: str
     queues: Sequence[QueueFigures]
     entries_max: int | None
     """Most entries in use in any hour of the period."""
     queue_managers: int | None
-    """Most queue managers that spoke of it in one hour; more may be defined to the group."""
+    """The most queue managers that reported in one hour; more may be defined to the group."""
     elements_max: int | None = None
     observed: ObservedStructure = field(default_factory=ObservedStructure)
 
 
 @dataclass(frozen=True, slots=True)
 class PlannedQueue:
-    """A queue of the plan, and the figures it rests on."""
+    """A queue of the plan, with its measured figures."""
 
     figures: QueueFigures
     member: Mapping[str, Any]
@@ -76,14 +76,14 @@ class PlannedQueue:
 
 @dataclass(frozen=True, slots=True)
 class DraftPlan:
-    """A plan document that is not yet checked by the core, and what there is to say about it."""
+    """A plan document before validation, with remarks."""
 
     document: dict[str, Any]
     planned: tuple[PlannedQueue, ...]
     remarks: tuple[str, ...]
     comment: str
     problems: tuple[FieldProblem, ...]
-    """Answers that are missing; the field is the member of `PlanQuestion`."""
+    """Missing answers, by field of `PlanQuestion`."""
 
 
 def make_plan(
@@ -94,15 +94,13 @@ def make_plan(
     period: Period,
     admin_limits: ObservedTotals | None = None,
 ) -> DraftPlan:
-    """A plan document for these queues of these structures."""
+    """Return a plan document for these queues of these structures."""
     planned: list[PlannedQueue] = []
     remarks: list[str] = []
     problems: list[FieldProblem] = []
     structures = []
     if asked.backlog == "rate" and asked.outage_minutes is None:
-        problems.append(
-            FieldProblem("outage_minutes", "is needed: the minutes for which nobody gets messages")
-        )
+        problems.append(FieldProblem("outage_minutes", "is needed: the minutes without any gets"))
     for ground in grounds:
         kept = list(_queues(ground, asked, remarks))
         planned += kept
@@ -156,13 +154,13 @@ def make_plan(
 def take_over(
     document: Mapping[str, Any], grounds: Sequence[MeasuredBasis], asked: Reckoning, *, period: Period
 ) -> DraftPlan:
-    """A plan document with what was measured in the place of what was assumed; all else stays as it is.
+    """Return a plan document with measured figures instead of assumptions; everything else stays the same.
 
     Args:
         document: The plan document as a JSON object, complete with defaults.
-        grounds: The structures, each with those of its measured queues that are to be taken over.
-        asked: How measured figures become those of a plan. With no outage, each queue keeps the one that it has.
-        period: What the figures are of.
+        grounds: The structures, each with the measured queues to update.
+        asked: How measured figures are converted to those of a plan. With no outage, each queue keeps the one that it has.
+        period: The period of the figures.
     """
     changed: dict[str, Any] = copy.deepcopy(dict(document))
     structures = {each["name"]: each for each in changed["structures"]}
@@ -200,7 +198,7 @@ def take_over(
     growth = changed.get("growth") or {}
     if planned and growth.get("years") and Decimal(str(growth.get("percent_per_year") or 0)):
         remarks.append(
-            f"The plan's growth of {growth['percent_per_year']} % a year for {growth['years']} years is put on top of what was "
+            f"The plan's growth of {growth['percent_per_year']} % a year for {growth['years']} years is added to what was "
             "measured. If the plan was made some time ago, part of it has happened by now."
         )
     taken = sorted({each.figures.structure for each in planned})
@@ -217,7 +215,7 @@ def take_over(
 
 
 def _cut_off(ground: MeasuredBasis) -> Iterator[str]:
-    """Use that stopped at the size of the structure says nothing of the demand above it."""
+    """Remark that use limited by the size of the structure does not show the demand above it."""
     full = ground.observed.cut_off
     if full is None:
         return
@@ -239,7 +237,7 @@ def _cut_off(ground: MeasuredBasis) -> Iterator[str]:
 
 
 def _managers(asked: PlanQuestion) -> Iterator[str]:
-    """Queue managers that records name and the plan does not."""
+    """Remark on queue managers in the records that the plan does not have."""
     given, seen = asked.queue_managers, asked.queue_managers_observed
     left_out = [name for name in seen if name not in given] if isinstance(given, list) else []
     if left_out:
@@ -273,7 +271,7 @@ def _duplex(ground: MeasuredBasis) -> dict[str, str]:
 
 
 def _duplexing(ground: MeasuredBasis) -> Iterator[str]:
-    """DUPLEX, and what it was observed from; or why it is that of a new plan."""
+    """Return DUPLEX with its sources, or the reason for the default."""
     seen = ground.observed.duplexing
     instances = {
         True: f"it was duplexed in the hour of {seen.observed_at:%Y-%m-%d %H:00} UTC"
@@ -322,7 +320,7 @@ def _not_measured(has_duplex: bool) -> str:
 def _into(
     ground: MeasuredBasis, queues: list[dict[str, Any]], asked: Reckoning, remarks: list[str]
 ) -> Iterator[PlannedQueue]:
-    """Take the figures of a structure's measured queues over into those of the plan."""
+    """Update the queues of a structure with measured figures."""
     there = {queue["name"]: queue for queue in queues}
     for figures in ground.queues:
         before = there.get(figures.queue)
@@ -357,7 +355,7 @@ def _into(
 def _sizes_over(
     figures: QueueFigures, before: Mapping[str, Any] | None, asked: Reckoning, remarks: list[str]
 ) -> int | dict[str, Any] | str:
-    """As measured; a 95th percentile that the plan has is kept where it still lies between mean and largest."""
+    """Return the measured sizes; the plan's 95th percentile is kept if it is still between mean and largest."""
     kept = before["message_bytes"] if before is not None else None
     key = (figures.structure, figures.queue)
     mean, largest = figures.mean_bytes, figures.size_max_bytes
@@ -388,7 +386,7 @@ def _backlog_over(
 
 
 def _shortfall_of_all(ground: MeasuredBasis, queues: Sequence[Mapping[str, Any]]) -> Iterator[str]:
-    """A structure that held more than all of the plan's queues of it are planned with."""
+    """Remark on a structure that held more than all its planned queues."""
     backlogs = [queue.get("backlog") for queue in queues]
     if ground.entries_max is None or any(backlog is None for backlog in backlogs):
         return
@@ -408,7 +406,7 @@ def _unknown_persistence(unknown: Sequence[str], asked: Reckoning) -> tuple[Fiel
 
 
 def _queues(ground: MeasuredBasis, asked: PlanQuestion, remarks: list[str]) -> Iterator[PlannedQueue]:
-    """The queues that can be planned; why the others cannot is said."""
+    """Return the queues that can be planned; remarks give the reasons for the others."""
     if not ground.queues:
         remarks.append(
             f"{ground.structure}: no queue of it was chosen or measured. Records of its queues come with statistics "
@@ -430,7 +428,7 @@ def _queues(ground: MeasuredBasis, asked: PlanQuestion, remarks: list[str]) -> I
 
 
 def _sizes(figures: QueueFigures, asked: Reckoning) -> int | dict[str, Any] | str:
-    """One size, or a distribution where a 95th percentile was given; or why there is none."""
+    """Return one size, or a distribution if a 95th percentile is known, or the reason why there is none."""
     p95 = asked.p95_bytes.get((figures.structure, figures.queue))
     mean, largest = figures.mean_bytes, figures.size_max_bytes
     if mean is None:
@@ -454,13 +452,13 @@ def _backlog(figures: QueueFigures, asked: Reckoning) -> dict[str, Any] | None:
 
 
 def _rounded(value: Fraction, digits: Decimal) -> Decimal:
-    """Up: what is planned for is never less than what was measured."""
+    """Round up: a plan never has less than was measured."""
     exact = Decimal(value.numerator) / Decimal(value.denominator)
     return exact.quantize(digits, rounding=ROUND_CEILING).normalize() + 0
 
 
 def _shortfall(ground: MeasuredBasis, kept: Sequence[PlannedQueue], asked: PlanQuestion) -> Iterator[str]:
-    """A structure that held more than the queues that are planned for it."""
+    """Remark on a structure that held more than its planned queues."""
     if asked.backlog != "depth" or ground.entries_max is None:
         return
     planned = sum(each.member["backlog"] for each in kept)
@@ -502,7 +500,7 @@ def _general(planned: Sequence[PlannedQueue], asked: Reckoning, unknown: Sequenc
 def _comment(
     qsg: str, structures: Sequence[Mapping[str, Any]], asked: Reckoning, period: Period, *, begin: str = ""
 ) -> str:
-    """What the version's remark says, so that its history tells what it rests on."""
+    """Return the comment of the version, which names the measurements behind it."""
     queues = sum(len(structure["queues"]) for structure in structures)
     basis = (
         "backlog: highest depth"
@@ -528,11 +526,11 @@ def _queues_counted(count: int) -> str:
 
 
 def _some(names: Sequence[str], most: int = 5) -> str:
-    """Names in a sentence; of many, the first."""
+    """List names in a sentence; of many, only the first."""
     more = f" and {len(names) - most} more" if len(names) > most else ""
     return ", ".join(names[:most]) + more
 
 
 def can_be_planned(structure: str) -> bool:
-    """Whether a structure is an application's; the others every plan has by itself."""
+    """Whether it is an application structure; every plan has the others already."""
     return structure not in GENERATED

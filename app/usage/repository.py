@@ -29,7 +29,7 @@ QueueKey: TypeAlias = tuple[str, str, str]
 
 
 class RemovedUsage(NamedTuple):
-    """Whose hours were removed."""
+    """The structures and queues whose hours were removed."""
 
     structures: set[StructureKey]
     queues: set[QueueKey]
@@ -39,22 +39,22 @@ class RemovedUsage(NamedTuple):
 
 
 def put_structure_hours(session: Session, rows: Rows) -> None:
-    """Store hours of structures; an hour that is there is replaced."""
+    """Store hours of structures, replacing existing ones."""
     _put(session, HourlyStructureUsage.__table__, rows)
 
 
 def put_smds_hours(session: Session, rows: Rows) -> None:
-    """Store hours of shared message data sets; an hour that is there is replaced."""
+    """Store hours of shared message data sets, replacing existing ones."""
     _put(session, HourlySmdsUsage.__table__, rows)
 
 
 def put_queue_hours(session: Session, rows: Rows) -> None:
-    """Store hours of queues; an hour that is there is replaced."""
+    """Store hours of queues, replacing existing ones."""
     _put(session, HourlyQueueUsage.__table__, rows)
 
 
 def remove_days(session: Session, days: Iterable[date]) -> RemovedUsage:
-    """Remove all hours of these UTC days; returns whose they were."""
+    """Remove all hours of these UTC days; return their structures and queues."""
     gone = RemovedUsage(set(), set())
     structures, smds, queues = HourlyStructureUsage, HourlySmdsUsage, HourlyQueueUsage
     for day in days:
@@ -75,7 +75,7 @@ def remove_days(session: Session, days: Iterable[date]) -> RemovedUsage:
 
 
 def remove_before(session: Session, day: date) -> int:
-    """Remove all hours before this UTC day, and what the lists say of them; returns how many."""
+    """Remove all hours before this UTC day and update the lists; return the number of hours."""
     past = datetime.combine(day, time(), UTC)
     structures, smds, queues = HourlyStructureUsage, HourlySmdsUsage, HourlyQueueUsage
     gone = RemovedUsage(set(), set())
@@ -94,12 +94,12 @@ def remove_before(session: Session, day: date) -> int:
             delete(each).where(each.hour < past), execution_options={"synchronize_session": False}
         )
         removed += old
-    count_anew(session, structures=gone.structures, queues=gone.queues)
+    update_lists(session, structures=gone.structures, queues=gone.queues)
     return removed
 
 
-def count_anew(session: Session, *, structures: Iterable[StructureKey], queues: Iterable[QueueKey]) -> None:
-    """Bring the lists of structures and queues up to what is stored of them now."""
+def update_lists(session: Session, *, structures: Iterable[StructureKey], queues: Iterable[QueueKey]) -> None:
+    """Update the lists of structures and queues from the stored hours."""
     for key in sorted(queues):
         _count_queue(session, *key)
     with_queues = {(qsg, structure) for qsg, structure, _ in queues if structure}
@@ -147,7 +147,7 @@ def _count_structure(session: Session, qsg: str, structure: str) -> None:
 
 
 def _last(session: Session, *conditions: ColumnElement[bool]) -> datetime | None:
-    """The last hour of a structure for which this holds; read backwards, so that it is found soon."""
+    """Return the last hour that meets the conditions; the index is read backwards, so it is found quickly."""
     hour = HourlyStructureUsage.hour
     return session.scalars(select(hour).where(*conditions).order_by(hour.desc()).limit(1)).one_or_none()
 
@@ -169,7 +169,7 @@ def _ends(
     last: InstrumentedAttribute[datetime],
     of_it: ColumnElement[bool],
 ) -> tuple[datetime, datetime] | None:
-    """The first and the last hour; None when there is none. Asked for one by one, each is found at an end of the index."""
+    """Return the first and the last hour, or None. In separate queries, each is found at an end of the index."""
     ends = (select(function).where(of_it).scalar_subquery() for function in (func.min(first), func.max(last)))
     found = session.execute(select(*ends)).one()
     return None if found[0] is None else (found[0], found[1])
@@ -194,14 +194,14 @@ QUEUE_COLUMNS = tuple(HourlyQueueUsage.__table__.columns)
 
 
 class PageOfRows(NamedTuple):
-    """Rows of one page, and how many there are in all."""
+    """The rows of one page, and the total."""
 
     rows: Sequence[AnyRow]
     total: int
 
 
 def page_of_structures(session: Session, *, search: str | None, offset: int, limit: int) -> PageOfRows:
-    """Measured structures by group and name, each with its latest figures and how many queues were measured."""
+    """Return measured structures by group and name, with their latest figures and their number of queues."""
     kept = MeasuredStructure
     use, entries, elements, limits, last = (aliased(HourlyStructureUsage) for _ in range(5))
     queues = (
@@ -238,13 +238,13 @@ def page_of_structures(session: Session, *, search: str | None, offset: int, lim
 
 
 def find_structure(session: Session, qsg: str, structure: str) -> MeasuredStructure | None:
-    """The structure, when anything was measured of it."""
+    """Return the structure if it was ever measured."""
     kept = MeasuredStructure
     return session.scalars(select(kept).where(kept.qsg == qsg, kept.structure == structure)).one_or_none()
 
 
 def find_queue(session: Session, qsg: str, structure: str, queue: str) -> MeasuredQueue | None:
-    """The queue, when anything was measured of it in this structure."""
+    """Return the queue if it was ever measured in this structure."""
     kept = MeasuredQueue
     return session.scalars(
         select(kept).where(kept.qsg == qsg, kept.structure == structure, kept.queue == queue)
@@ -258,7 +258,7 @@ def structures_of_group(session: Session, qsg: str) -> Sequence[MeasuredStructur
 
 
 def queue_counts(session: Session, qsg: str) -> dict[str, int]:
-    """How many queues were measured, by structure."""
+    """Return the number of measured queues by structure."""
     kept = MeasuredQueue
     query = select(kept.structure, func.count()).where(kept.qsg == qsg).group_by(kept.structure)
     return {row[0]: row[1] for row in session.execute(query).all()}
@@ -267,7 +267,7 @@ def queue_counts(session: Session, qsg: str) -> dict[str, int]:
 def structure_hours(
     session: Session, qsg: str, structure: str, *, first: datetime, past: datetime
 ) -> Sequence[AnyRow]:
-    """The hours of a structure, the first first."""
+    """Return the hours of a structure in order."""
     hours = HourlyStructureUsage
     query = select(*STRUCTURE_COLUMNS).where(
         hours.qsg == qsg, hours.structure == structure, hours.hour >= first, hours.hour < past
@@ -285,7 +285,7 @@ class LastLimits(NamedTuple):
 
 
 def limits_before(session: Session, qsg: str, structure: str, before: datetime) -> LastLimits | None:
-    """The last limits before this time; those of entries and of elements may be of different hours."""
+    """Return the last limits before a time; entries and elements may be from different hours."""
     hours = HourlyStructureUsage
     found: list[Any] = []
     for total in (hours.entries_total, hours.elements_total):
@@ -300,7 +300,7 @@ def limits_before(session: Session, qsg: str, structure: str, before: datetime) 
 def full_hours(
     session: Session, qsg: str, structure: str, *, first: datetime, past: datetime
 ) -> tuple[int, datetime, datetime] | None:
-    """How often a structure was full in a period, and the first and the last hour in which it was."""
+    """Return how often a structure was full in a period, with the first and the last hour of it."""
     hours = HourlyStructureUsage
     query = select(func.sum(hours.structure_full_count), func.min(hours.hour), func.max(hours.hour)).where(
         hours.qsg == qsg,
@@ -318,7 +318,7 @@ def full_hours(
 
 
 def last_allocations(session: Session, qsg: str, before: datetime) -> dict[str, tuple[int, datetime]]:
-    """By structure of a group: the size that records last showed before a time, and the hour."""
+    """Return the last observed size before a time and its hour, by structure of a group."""
     hours = HourlyStructureUsage
     last = _last_hours(qsg, before, hours.size_bytes)
     query = select(hours.structure, hours.size_bytes, hours.hour).join(
@@ -332,7 +332,7 @@ def last_allocations(session: Session, qsg: str, before: datetime) -> dict[str, 
 
 
 class LastPlacement(NamedTuple):
-    """The hour of an observation, what it says, and what it was read from."""
+    """An observation of a placement, with its hour and its source."""
 
     hour: datetime
     coupling_facilities: str | None
@@ -342,12 +342,12 @@ class LastPlacement(NamedTuple):
 
 
 def last_placements(session: Session, qsg: str, before: datetime) -> dict[str, LastPlacement]:
-    """By structure of a group: the last hour before a time that names its coupling facilities."""
+    """Return the last hour before a time that names the coupling facilities, by structure of a group."""
     return _last_placements(session, qsg, before, HourlyStructureUsage.coupling_facilities)
 
 
 def last_policies(session: Session, qsg: str, before: datetime) -> dict[str, LastPlacement]:
-    """By structure of a group: the last hour before a time in which a display showed DUPLEX."""
+    """Return the last hour before a time with a display of DUPLEX, by structure of a group."""
     return _last_placements(session, qsg, before, HourlyStructureUsage.policy_duplex)
 
 
@@ -368,7 +368,7 @@ def _last_placements(
 
 
 def _last_hours(qsg: str, before: datetime, told: InstrumentedAttribute[Any]) -> Subquery:
-    """By structure of a group, the last hour before a time in which a column is not null."""
+    """Return the last hour before a time in which a column is not null, by structure of a group."""
     hours = HourlyStructureUsage
     return (
         select(hours.structure, func.max(hours.hour).label("hour"))
@@ -387,7 +387,7 @@ def queue_managers_of_data_sets(session: Session, qsg: str) -> Sequence[str]:
 def queue_hours(
     session: Session, qsg: str, structure: str, queue: str, *, first: datetime, past: datetime
 ) -> Sequence[AnyRow]:
-    """The hours of a queue, the first first."""
+    """Return the hours of a queue in order."""
     hours = HourlyQueueUsage
     query = select(*QUEUE_COLUMNS).where(
         hours.qsg == qsg,
@@ -453,7 +453,7 @@ def _first_highest(
 def _of_structure(
     qsg: str, structure: str, first: datetime, past: datetime
 ) -> tuple[ColumnElement[bool], ...]:
-    """Hours of the queues of a structure; naming the queues lets the key's index be used for the period too."""
+    """Conditions for the hours of a structure's queues. Naming the queues lets the primary key's index serve the period too."""
     hours, kept = HourlyQueueUsage, MeasuredQueue
     names = select(kept.queue).where(
         kept.qsg == qsg, kept.structure == structure, kept.last_hour >= first, kept.first_hour < past
@@ -483,7 +483,7 @@ def smds_figures(
 
 
 def latest_plans(session: Session, qsgs: Iterable[str]) -> Sequence[AnyRow]:
-    """The living plans of these groups, each with the stored result of its latest version."""
+    """Return the plans of these groups that are not deleted, with the result of their latest version."""
     query = (
         select(Plan.name, PlanVersion.number, PlanVersion.qsg, PlanVersion.result)
         .join(PlanVersion, (PlanVersion.plan_id == Plan.id) & (PlanVersion.number == Plan.latest))
@@ -501,7 +501,7 @@ class Most(NamedTuple):
 
 
 def most_in_use(session: Session, qsg: str, structure: str, *, first: datetime, past: datetime) -> Most:
-    """The most list entries and elements in use in any hour of a period, and the most queue managers that spoke."""
+    """Return the highest numbers of entries, elements and reporting queue managers in any hour of a period."""
     hours = HourlyStructureUsage
     columns = (hours.entries_in_use_max, hours.elements_in_use_max, hours.queue_managers)
     query = select(*(func.max(column) for column in columns)).where(

@@ -1,4 +1,4 @@
-"""Roll-ups on their way in: the JSON lines of `python -m spark_jobs.rollup`, checked and stored.
+"""Check and store the JSON lines of `python -m spark_jobs.rollup`.
 
 docs/contributing/ingest-protocol.md describes the lines. Storing the same lines again changes nothing.
 """
@@ -27,11 +27,11 @@ from planner_core.wire import adapter
 
 BATCH = 2_000
 DUPLEX = re.compile(r"(?:ENABLED|ALLOWED|DISABLED)\b")
-"""The first value; sites and modes of copies follow it in a display."""
+"""The first value of DUPLEX; a display lists sites and modes of copies after it."""
 
 
 class RollupInvalid(PlannerError):
-    """A line that is no roll-up: the jobs and the application are of different versions."""
+    """A line is not a roll-up: the jobs and the application are of different versions."""
 
     def __init__(self, line: int, fault: str) -> None:
         self.line = line
@@ -41,7 +41,7 @@ class RollupInvalid(PlannerError):
 
 
 class RollupsCutShort(PlannerError):
-    """The lines ended before the last one: the job that writes them was ended."""
+    """The last line is missing: the job was ended while it wrote."""
 
     def __init__(self) -> None:
         super().__init__(
@@ -51,7 +51,7 @@ class RollupsCutShort(PlannerError):
 
 @dataclass(frozen=True, slots=True)
 class StoredRollups:
-    """How many hours were stored, of how many days given anew."""
+    """The number of stored hours, and of replaced days."""
 
     structure_hours: int
     smds_hours: int
@@ -63,14 +63,14 @@ Line = TypeVar("Line")
 
 
 def store_rollups(session: Session, lines: Iterable[Mapping[str, Any]]) -> StoredRollups:
-    """Store roll-ups in the transaction of the session; the caller commits.
+    """Store roll-ups in the transaction of the session, which the caller commits.
 
-    All lines of `python -m spark_jobs.rollup`, as parsed JSON, from `days` to `end`: what is stored of the days goes
-    first; then every line replaces what is stored of its hour. Lines of other events are passed by.
+    `lines` is the whole output of `python -m spark_jobs.rollup`, as parsed JSON, from `days` to `end`. The stored hours
+    of these days are removed first; then every line replaces its hour. Lines of other events are ignored.
 
     Raises:
-        RollupInvalid: A line cannot be stored; nothing of the transaction is to be kept.
-        RollupsCutShort: There is no last line; the same holds.
+        RollupInvalid: A line cannot be stored; the transaction must be rolled back.
+        RollupsCutShort: The last line is missing; the transaction must be rolled back.
     """
     store = _Store(session)
     numbered = enumerate(lines, start=1)
@@ -78,7 +78,7 @@ def store_rollups(session: Session, lines: Iterable[Mapping[str, Any]]) -> Store
         store.take(batch)
     if not store.has_ended:
         raise RollupsCutShort
-    repository.count_anew(session, structures=store.structures, queues=store.queues)
+    repository.update_lists(session, structures=store.structures, queues=store.queues)
     return StoredRollups(
         **{name: store.stored[name] for name in ("structure_hours", "smds_hours", "queue_hours")},
         days=store.days,
@@ -86,7 +86,7 @@ def store_rollups(session: Session, lines: Iterable[Mapping[str, Any]]) -> Store
 
 
 def read_lines(path: Path) -> Iterator[dict[str, Any]]:
-    """The events in a file of JSON lines."""
+    """Yield the events in a file of JSON lines."""
     with path.open(encoding="utf-8") as file:
         for line in file:
             yield json.loads(line)

@@ -1,4 +1,4 @@
-"""Measured usage, for pages and programs. Nothing here commits: the request's session does."""
+"""Measured usage, for pages and programs. Nothing here commits."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ Point = TypeVar("Point")
 
 
 class PlanUsing(NamedTuple):
-    """A plan in whose latest version a structure is."""
+    """A plan whose latest version contains a structure."""
 
     name: str
     version: int
@@ -67,7 +67,7 @@ class StructureUsage(NamedTuple):
 
     points: tuple[UsagePoint, ...]
     limits_before: ObservedTotals | None
-    """The limits as they were last observed before the period."""
+    """The limits as last observed before the period."""
 
 
 # ---- structures ------------------------------------------------------------------------------------------------------
@@ -76,7 +76,7 @@ class StructureUsage(NamedTuple):
 def list_structures(
     session: Session, asked: PageRequest, *, search: str | None = None
 ) -> ResultPage[MeasuredStructure]:
-    """Measured structures by group and name. `search` is looked for in both, whatever the case."""
+    """Return measured structures by group and name. `search` matches parts of both, ignoring case."""
     search = " ".join(search.replace("\0", " ").split()) if search else None
     rows, total = repository.page_of_structures(
         session, search=search, offset=asked.offset, limit=asked.per_page
@@ -114,10 +114,10 @@ def _structure(
 
 
 def span_of(session: Session, qsg: str, structure: str) -> Span:
-    """When a structure was measured.
+    """Return the first and last hour in which a structure was measured.
 
     Raises:
-        UsageNotFound: It never was.
+        UsageNotFound: It was never measured.
     """
     found = repository.find_structure(session, qsg, structure) if _are_names(qsg, structure) else None
     if found is None:
@@ -126,10 +126,10 @@ def span_of(session: Session, qsg: str, structure: str) -> Span:
 
 
 def structures_of_group(session: Session, qsg: str) -> dict[str, Span]:
-    """When each structure of a group was measured, by name.
+    """Return the first and last measured hour of each structure of a group.
 
     Raises:
-        UsageNotFound: Nothing of the group ever was.
+        UsageNotFound: The group was never measured.
     """
     found = repository.structures_of_group(session, qsg) if _are_names(qsg) else ()
     if not found:
@@ -138,12 +138,12 @@ def structures_of_group(session: Session, qsg: str) -> dict[str, Span]:
 
 
 def queue_counts(session: Session, qsg: str) -> dict[str, int]:
-    """How many queues of each structure of a group were measured, ever."""
+    """Return the number of queues ever measured, by structure of a group."""
     return repository.queue_counts(session, qsg)
 
 
 def structure_usage(session: Session, qsg: str, structure: str, period: Period) -> StructureUsage:
-    """A structure over a period, by hours or by days."""
+    """Return a structure over a period, by hours or by days."""
     rows = repository.structure_hours(session, qsg, structure, first=period.first, past=period.past)
     return StructureUsage(
         points=tuple(_by_step(rows, period, _usage_point)),
@@ -152,7 +152,7 @@ def structure_usage(session: Session, qsg: str, structure: str, period: Period) 
 
 
 def last_limits(session: Session, qsg: str, structure: str, before: datetime) -> ObservedTotals | None:
-    """The limits of a structure, each as it was last observed before a time."""
+    """Return the limits of a structure as last observed before a time."""
     found = repository.limits_before(session, qsg, structure, before)
     return ObservedTotals(*found) if found else None
 
@@ -162,7 +162,7 @@ def _usage_point(at: datetime, rows: Sequence[AnyRow]) -> UsagePoint:
     elements = max(rows, key=lambda row: _or_less(row.elements_in_use_max))
     return UsagePoint(
         at=at,
-        # The limit is that of the hour with the highest use, where it is known: so the two belong together.
+        # Use and limit must be from the same hour, or the percentage would compare a peak with a later size.
         entries_in_use_max=entries.entries_in_use_max,
         entries_total=entries.entries_total or _last(row.entries_total for row in rows),
         elements_in_use_max=elements.elements_in_use_max,
@@ -179,7 +179,7 @@ def _usage_point(at: datetime, rows: Sequence[AnyRow]) -> UsagePoint:
 
 
 def _are_names(*names: str) -> bool:
-    """Whether they can be; PostgreSQL takes no text with a nought in it."""
+    """Whether these can be names; PostgreSQL rejects texts that contain a null character."""
     return all(name.isprintable() for name in names)
 
 
@@ -187,10 +187,10 @@ def _are_names(*names: str) -> bool:
 
 
 def queue_span(session: Session, qsg: str, structure: str, queue: str) -> Span:
-    """When a queue was measured.
+    """Return the first and last hour in which a queue was measured.
 
     Raises:
-        UsageNotFound: It never was.
+        UsageNotFound: It was never measured.
     """
     found = (
         repository.find_queue(session, qsg, structure, queue) if _are_names(qsg, structure, queue) else None
@@ -203,7 +203,7 @@ def queue_span(session: Session, qsg: str, structure: str, queue: str) -> Span:
 def queue_usage(
     session: Session, qsg: str, structure: str, queue: str, period: Period
 ) -> tuple[tuple[QueuePoint, ...], tuple[SizeBucket, ...]]:
-    """A queue over a period, by hours or by days, and the sizes of its messages over the whole period."""
+    """Return a queue by hours or by days, and its message sizes over the whole period."""
     rows = repository.queue_hours(session, qsg, structure, queue, first=period.first, past=period.past)
     sizes = Counter[int]()
     for row in rows:
@@ -263,7 +263,7 @@ def smds_figures(session: Session, qsg: str, structure: str, period: Period) -> 
 
 
 def plans_using(session: Session, qsgs: Iterable[str]) -> dict[tuple[str, str], list[PlanUsing]]:
-    """The plans in whose latest version each structure is, by group and name of the structure."""
+    """Return the plans whose latest version contains each structure, by group and name."""
     found: dict[tuple[str, str], list[PlanUsing]] = {}
     groups = set(qsgs)
     if not groups:
@@ -282,7 +282,7 @@ def grounds(
     *,
     queues: Container[QueueKey] | None = None,
 ) -> list[MeasuredBasis]:
-    """What plans of these structures rest on. `queues`: only these (structure and name); None takes all."""
+    """Return the measurements for plans of these structures. `queues` limits them to these queues; None takes all."""
     found = []
     allocated, placed = allocations(session, qsg, period.past), placements(session, qsg, period.past)
     duplexed = duplexing(session, qsg, period.past)
@@ -315,16 +315,16 @@ def _cut_off(session: Session, qsg: str, structure: str, period: Period) -> CutO
 
 
 def allocations(session: Session, qsg: str, before: datetime) -> dict[str, ObservedAllocation]:
-    """What each structure of a group was last allocated with, before a time."""
+    """Return the last allocation of each structure of a group before a time."""
     found = repository.last_allocations(session, qsg, before)
     return {structure: ObservedAllocation(*last) for structure, last in found.items()}
 
 
 def placements(session: Session, qsg: str, before: datetime) -> dict[str, tuple[ObservedPlacement, ...]]:
-    """The coupling facilities in which each structure of a group was seen, the newest record first.
+    """Return the coupling facilities of each structure of a group, newest record first.
 
-    Those of the last hour before a time whose records name any, the primary first; then others, which the observations
-    name that the nightly runs fit curves to.
+    First those of the last hour before a time whose records name any, the primary first; then others from the
+    observations that the nightly runs fit curves to.
     """
     found = {
         structure: [
@@ -355,7 +355,7 @@ def _placed_by_fits(session: Session, qsg: str) -> dict[str, list[ObservedPlacem
 
 
 def duplexing(session: Session, qsg: str, before: datetime) -> dict[str, Duplexing]:
-    """What was last observed of the duplexing of each structure of a group before a time."""
+    """Return the duplexing of each structure of a group as last observed before a time."""
     placed = repository.last_placements(session, qsg, before)
     policies = repository.last_policies(session, qsg, before)
     found = {}
@@ -379,20 +379,20 @@ def duplexing(session: Session, qsg: str, before: datetime) -> dict[str, Duplexi
 
 
 def observed_queue_managers(session: Session, qsg: str) -> tuple[str, ...]:
-    """The queue managers that records and the map of queue managers name for a group; more may be defined to it."""
+    """Return the queue managers of a group in records and in the map; more may be defined to it."""
     named = {entry.queue_manager for entry in qsg_map.entries(session) if entry.qsg == qsg}
     return tuple(sorted(named | set(repository.queue_managers_of_data_sets(session, qsg))))
 
 
 def sizes_compared(session: Session, result: PlanResult, period: Period) -> tuple[ComparedSize, ...]:
-    """The sizes of a plan, each compared with what its structure was last allocated with."""
+    """Compare the sizes of a plan with the last allocations of its structures."""
     return compared_sizes(result.structures, allocations(session, result.document.qsg, period.past))
 
 
 def plan_from_usage(
     session: Session, qsg: str, on: Sequence[MeasuredBasis], asked: PlanQuestion, period: Period
 ) -> DraftPlan:
-    """A plan document made from what was measured; it is not stored, and not yet checked by the core."""
+    """Make a plan document from measurements. It is neither stored nor validated."""
     asked = replace(asked, queue_managers_observed=observed_queue_managers(session, qsg))
     limits = last_limits(session, qsg, "CSQ_ADMIN", period.past)
     return make_plan(qsg, on, asked, period=period, admin_limits=limits)
@@ -427,5 +427,5 @@ def _highest_pct(values: Iterable[float | None]) -> float | None:
 
 
 def _whole(value: int | None) -> int | None:
-    """A sum as PostgreSQL gives it is a Decimal."""
+    """Convert a sum to an int: PostgreSQL returns a Decimal."""
     return None if value is None else int(value)

@@ -1,4 +1,4 @@
-"""Measured usage taken over into a plan that is there: what would change, compared, and saved as its next version."""
+"""Updates of a plan with measured usage: preview of the changes, and the new version."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ MOST_CHANGES = 400
 
 @dataclass(frozen=True, slots=True)
 class PlannedRow:
-    """A measured queue, and what the plan says of it now; empty where the plan has no such queue."""
+    """A measured queue with its current values in the plan; empty if the plan does not have it."""
 
     row: QueueRow
     planned: str
@@ -64,7 +64,7 @@ class MeasuredStructureRow:
 
 @dataclass(frozen=True, slots=True)
 class SizeChange:
-    """A structure's sizes as they are and as they would be; None where there is none."""
+    """The sizes of a structure before and after; None if there is none."""
 
     cfrm_name: str
     initsize_kib: tuple[int | None, int | None]
@@ -73,7 +73,7 @@ class SizeChange:
 
 @dataclass(frozen=True, slots=True)
 class TakeOverPreview:
-    """What would be saved, beside what is there."""
+    """Preview, beside what is there."""
 
     made: DraftPlan
     changes: tuple[ChangeRow, ...]
@@ -82,7 +82,7 @@ class TakeOverPreview:
     findings_new: tuple[Mapping[str, Any], ...]
     findings_gone: tuple[Mapping[str, Any], ...]
     compared: tuple[ComparedSize, ...]
-    """The new sizes, with what is allocated today."""
+    """The new sizes, compared with the current allocations."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -93,12 +93,12 @@ class TakeOverPage(MeasuredForm, Page):
     structures: Annotated[tuple[MeasuredStructureRow, ...], "The plan's structures that were measured"]
     unmeasured: Annotated[tuple[str, ...], "The plan's structures of which no queue was measured"]
     missing: Annotated[tuple[str, ...], "Measured structures that the plan does not have"]
-    preview: Annotated[TakeOverPreview | None, "What would be saved; None before it is asked for"]
+    preview: Annotated[TakeOverPreview | None, "Preview; None before it is asked for"]
 
 
 @router.get("/usage/{qsg}/plan/into/{name}")
 def ask(request: Request, session: SessionDep, qsg: str, name: str) -> Response:
-    """The form: queues that the plan has are ticked, those that are new to it are not."""
+    """Show the form; queues of the plan are selected, new ones are not."""
     plan = _plan(session, qsg, name)
     asking = _asking(session, qsg, plan, request.query_params)
     there = {(s["name"], q["name"]) for s in plan.document_object["structures"] for q in s["queues"]}
@@ -111,7 +111,7 @@ def ask(request: Request, session: SessionDep, qsg: str, name: str) -> Response:
 
 @router.post("/usage/{qsg}/plan/into/{name}")
 def take(request: Request, session: SessionDep, qsg: str, name: str, body: BodyDep) -> Response:
-    """Show what would change, or save it as the plan's next version."""
+    """Preview changes, or save it as the plan's next version."""
     form, parameters, _ = plan_form.read(body)
     plan = _plan(session, qsg, name)
     asking = _asking(session, qsg, plan, parameters)
@@ -123,7 +123,7 @@ def take(request: Request, session: SessionDep, qsg: str, name: str, body: BodyD
     form, checked = check(
         form,
         made,
-        nothing="Nothing of the ticked queues can be taken over.",
+        nothing="None of the selected queues can be updated.",
         preview_of=lambda document: _preview(session, plan, made, document, period),
     )
     if checked is None:
@@ -136,17 +136,17 @@ def take(request: Request, session: SessionDep, qsg: str, name: str, body: BodyD
             session, name, document, if_match=parameters.get("etag") or "none", comment=made.comment
         )
     except PlanConflict:
-        changed = "The plan was changed meanwhile. What follows is held against its latest version: look at it, then save."
+        changed = "The plan was changed in the meantime. The changes below are compared with its latest version. Check them, then save."
         form = form.with_problem("", changed)
         return _page(request, asking, plan, form, preview=preview, status_code=409)
     return RedirectResponse(f"{root_path(request)}/plans/{name}?saved={outcome.status}", status_code=303)
 
 
 def _plan(session: Session, qsg: str, name: str) -> StoredVersion:
-    """The plan, if it is one of this group.
+    """Return the plan if it belongs to this group.
 
     Raises:
-        PlanNotFound: It is not.
+        PlanNotFound: It does not.
     """
     found = plans.get_plan(session, name)
     if found.document_object["qsg"] != qsg:
@@ -194,7 +194,7 @@ def _size_changes(
 def _only(
     here: Sequence[Mapping[str, Any]], there: Sequence[Mapping[str, Any]]
 ) -> tuple[Mapping[str, Any], ...]:
-    """Findings that one result has and the other has not."""
+    """Return the findings that only the first result has."""
     known = {(each["code"], each.get("structure"), each["message"]) for each in there}
     return tuple(each for each in here if (each["code"], each.get("structure"), each["message"]) not in known)
 

@@ -94,7 +94,7 @@ def _parser() -> argparse.ArgumentParser:
     forget.add_argument("sha256", metavar="SHA256")
 
     maintain = commands.add_parser(
-        "maintain", help="apply retention, join small files, delete what nobody needs"
+        "maintain", help="apply retention, join small files, delete unneeded files"
     )
     maintain.add_argument(
         "--retention-days",

@@ -49,7 +49,7 @@ class RangesSource(DataSource):
 
     @classmethod
     def name(cls) -> str:
-        """What Spark knows it by."""
+        """The name that Spark knows it by."""
         return FORMAT
 
     def schema(self) -> str:
@@ -57,7 +57,7 @@ class RangesSource(DataSource):
         return "answer string"
 
     def reader(self, schema: object) -> DataSourceReader:
-        """What reads it."""
+        """The reader of a partition."""
         return _Reader(dict(self.options))
 
 
@@ -90,7 +90,7 @@ def take_by_spark(task: Task, index: DumpIndex, session: SparkSession, *, progre
         task: what the tasks have to know. Dump and history have to be reached from every worker by these names.
         index: where the ranges begin.
         session: Spark.
-        progress: is told of bytes done and of all bytes; by tasks that are done, so it goes in steps.
+        progress: called with the bytes done and the total; it advances by finished tasks, so in steps.
 
     Raises:
         BrokenChain: the ranges do not meet.
@@ -134,7 +134,7 @@ def _answers(
     work: str,
     told: Callable[[int, int], None],
 ) -> list[str]:
-    """Run one Spark job over the ranges and tell how many of its tasks are done while it runs."""
+    """Run one Spark job over the ranges and report finished tasks while it runs."""
     session.dataSource.register(RangesSource)
     options = {"index": index.to_json(), "task": task.to_json(), "work": work}
     frame = session.read.format(FORMAT).options(**options).load()
@@ -153,7 +153,7 @@ def _answers(
                 done, tasks = _tasks(session, group)
                 told(done, tasks)
         except BaseException:
-            with contextlib.suppress(Exception):  # the first failure is the one to tell of
+            with contextlib.suppress(Exception):  # the first failure is the one to report
                 context.cancelJobGroup(group)
             raise
         return job.result()

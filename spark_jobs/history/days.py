@@ -1,4 +1,4 @@
-"""The days of the history for other engines: which files a day has, whether it changed, and which of its rows stand.
+"""The days of the history for other engines: the files of a day, whether it changed, and which of its rows count.
 
 Whoever reads the Parquet files with Spark or another engine takes one `Snapshot` and asks for everything by it: the files
 of a table's day (`day_files`), a fingerprint that changes whenever the day's rows may (`day_fingerprints`), and the SQL that
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from spark_jobs.history.store import History, Snapshot
 
 FINGERPRINT_RULES = 1
-"""Counted up when rows stand by other rules, so that every day is reduced again."""
+"""Increased when the rules for counting rows change, so that every day is reduced again."""
 
 NAMED_LATER = (STRUCTURE_USAGE, ALLOCATION)
 """Tables with rows that only name XCF's structure, and are given their group when it is known."""
@@ -50,7 +50,7 @@ _TYPES = {
 def day_fingerprints(
     history: History, *, tables: Sequence[str] = USAGE_TABLES, snapshot: Snapshot | None = None
 ) -> dict[tuple[str, str], str]:
-    """Return, by table and day, what changes whenever the rows that stand there may have changed.
+    """Return, by table and day, a fingerprint that changes whenever the rows that count may have changed.
 
     It is made of the ingests that count and touched the day, of what retention took, and of the groups that rows of RMF may
     be named after; not of the files, so that putting files together changes nothing. A day that is gone has no fingerprint.

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     Words = NDArray[np.uint64]
 
 LANE_SEEDS = (0x243F6A8885A308D3, 0x13198A2E03707344)
-"""The first fractional digits of pi: as good as any other number, and nobody chose them."""
+"""The first fractional digits of pi: an arbitrary number that was not chosen for a property."""
 
 SHORT_BYTES = 64
 """Longer texts are digested by themselves first."""

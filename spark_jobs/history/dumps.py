@@ -1,6 +1,6 @@
 """A dump into the history's staging, range after range in this process; `by_spark` takes the ranges in Spark's tasks.
 
-Both do the same with a range, `take_range`: make rows, write them as files that nobody sees before the commit.
+Both process a range with `take_range`: make rows and write them as files that are invisible before the commit.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ Progress = Callable[[int, int], None]
 
 @dataclass
 class RangeOutcome:
-    """What became of a range, or of several put together."""
+    """The outcome of a range, or of several ranges combined."""
 
     parts: list[Part] = field(default_factory=list)
     facts: RowFacts = field(default_factory=RowFacts)
@@ -41,7 +41,7 @@ class RangeOutcome:
     end_offset: int = 0
 
     def add(self, other: RangeOutcome) -> None:
-        """Put another range's outcome on top; where they meet is the caller's to check."""
+        """Add another range's outcome. The caller checks that the two ranges meet."""
         self.parts += other.parts
         self.facts.add(other.facts)
         self.passed_over += other.passed_over
@@ -104,7 +104,7 @@ class RangeOutcome:
 
 @dataclass(frozen=True)
 class Task:
-    """What a task has to know besides its range; it goes to Spark's workers."""
+    """The parameters of a task other than its range; sent to Spark's workers."""
 
     dump: str
     framing: str

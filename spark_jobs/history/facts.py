@@ -1,4 +1,4 @@
-"""What rows are about: structures, queue managers, queues, period. Kept while the rows go by."""
+"""The objects of rows: structures, queue managers, queues, period. Collected while the rows are read."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _DAY_US = 24 * 3_600_000_000
 
 @dataclass
 class RowFacts:
-    """Sums up rows of the history; sums of ranges can be put together."""
+    """Facts about rows of the history; those of ranges can be combined."""
 
     structures: set[tuple[str, str, str]] = field(default_factory=set)
     """Group, MQ's name, XCF's name; empty where not known."""
@@ -50,7 +50,7 @@ class RowFacts:
         self.last_end_us = highest if self.last_end_us is None else max(highest, self.last_end_us)
 
     def add(self, other: RowFacts) -> None:
-        """Put another range's facts on top."""
+        """Add another range's facts."""
         self.structures |= other.structures
         self.queue_managers |= other.queue_managers
         self.queues |= other.queues

@@ -136,7 +136,7 @@ COLUMNS = {
     SMDS_USAGE: (*_IDENTITY, *SMDS_MAXIMA.values(), *SMDS_MINIMA.values(), *SMDS_COUNTS),
     QUEUE_USAGE: (*_IDENTITY, "queue", *QUEUE_MAXIMA.values(), *QUEUE_MINIMA.values(), *QUEUE_COUNTS),
 }
-"""What roll-ups read of each table."""
+"""The columns of each table that roll-ups read."""
 
 
 class Days:
@@ -204,7 +204,7 @@ def _buckets(hour: StructureHour | SmdsHour | QueueHour) -> Line:
 
 
 def structure_hours(reader: Days, day: dt.date) -> Iterator[StructureHour]:
-    """Yield what a day's hours say of structures."""
+    """Yield the hours of structures on a day."""
     keys = ["qsg", "structure", "hour"]
     hours: dict[tuple[Any, ...], Line] = {}
     spoken: dict[tuple[Any, ...], set[str]] = {}
@@ -245,7 +245,7 @@ def structure_hours(reader: Days, day: dt.date) -> Iterator[StructureHour]:
 
 
 def smds_hours(reader: Days, day: dt.date) -> Iterator[SmdsHour]:
-    """Yield what a day's hours say of shared message data sets."""
+    """Yield the hours of shared message data sets on a day."""
     keys = ["qsg", "structure", "queue_manager", "hour"]
     names = (*SMDS_MAXIMA, *SMDS_MINIMA, *SMDS_COUNTS)
     hours: dict[tuple[Any, ...], Line] = {}
@@ -274,10 +274,10 @@ def smds_hours(reader: Days, day: dt.date) -> Iterator[SmdsHour]:
 
 
 def queue_hours(reader: Days, day: dt.date) -> Iterator[QueueHour]:
-    """Yield what a day's hours say of queues.
+    """Yield the hours of queues on a day.
 
     115-216 and 116 count the same messages: of each queue manager, the counts are taken from the former where there are
-    any. The sizes of 116, a row for each task, tell more of their distribution: buckets are taken from them first.
+    any. The sizes of 116, with a row for each task, show more of the distribution, so buckets prefer them.
     """
     keys = ["qsg", "queue", "hour"]
     hours: dict[tuple[Any, ...], dict[str, dict[int, Line]]] = {}

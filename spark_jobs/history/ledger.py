@@ -1,4 +1,4 @@
-"""What the table of files says: which ingests count, and what retention and forgetting took away."""
+"""The table of files: which ingests count, and what retention and deletion removed."""
 
 from __future__ import annotations
 

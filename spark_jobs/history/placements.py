@@ -15,10 +15,10 @@ import pyarrow.compute as pc
 
 USAGE_COLUMNS: Final = ("coupling_facility", "status")
 ALLOCATION_COLUMNS: Final = ("coupling_facility", "status", "is_active", "duplex")
-"""What is read of the rows of each table."""
+"""The columns to read of each table."""
 
 KEYS: Final = ("coupling_facilities", "is_duplexed", "policy_duplex", "placed_by")
-"""What an hour says."""
+"""The fields of an hour."""
 
 _TOGETHER: Final = dt.timedelta(seconds=60)
 """Intervals of several systems end some hundredths of a second apart, and displays follow each other within seconds."""
@@ -52,7 +52,7 @@ class Placements:
             self._rows.setdefault(tuple(row[name] for name in keys), []).append(row)
 
     def of(self, key: HourKey) -> dict[str, Any]:
-        """Return what the last observation of an hour says; None for what no row of the hour tells."""
+        """Return the last observation of an hour; None for values that no row has."""
         rows = self._rows.get(key, ())
         policies = [row for row in rows if row.get("duplex")]
         policy = max(policies, key=_observed)["duplex"] if policies else None
@@ -89,7 +89,7 @@ def _is_gone(row: Row) -> bool:
 
 
 def _is_duplexed(rows: Iterable[Row], *, instances: int) -> bool | None:
-    """Whether two instances held the same; None where rows do not tell, as with two instances of which nothing is said."""
+    """Whether two instances held the same; None if the rows do not show it, as with two instances without flags."""
     if any(_DUPLEXED.search(row["status"] or "") for row in rows):
         return True
     is_told = instances == 1 and any(row.get("is_active") for row in rows)

@@ -126,7 +126,7 @@ class Folder:
     def mend_log(self) -> Path | None:
         """Put a torn last entry aside.
 
-        Entries are forced to the disk before anyone is told that they were made, so a torn one was never told of: the file
+        Entries are forced to disk before a commit is reported, so a torn entry was never reported: the file
         that it stood for is not in the history, and is brought in again.
         """
         log = self.folder / LOG
@@ -189,7 +189,7 @@ def _force(path: Path) -> None:
 
 
 def _is_torn(entry: Path) -> bool:
-    """Whether an entry of the log is none: it was being written when the power failed. An empty one hurts nobody."""
+    """Whether an entry of the log is torn: it was being written when the power failed. An empty entry is harmless."""
     data = entry.read_bytes()
     try:
         for line in data.splitlines():

@@ -46,7 +46,7 @@ def verdict_of(files: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
 
 @dataclass
 class Teller:
-    """Prints progress, not more often than somebody wants to see it."""
+    """Prints progress, at most a few times per second."""
 
     file: str
     number: int
@@ -92,7 +92,7 @@ def empty_report(file: str) -> dict[str, Any]:
 
 
 def facts_report(facts: RowFacts) -> dict[str, Any]:
-    """Say what the rows are about. RMF's rows name a structure as XCF does; what MQ's rows call it stands for both."""
+    """Report the objects of the rows. RMF names a structure as XCF does; if MQ's rows name it too, only that name is listed."""
     named = {xcf for qsg, structure, xcf in facts.structures if qsg and structure}
     structures = {each for each in facts.structures if (each[0] and each[1]) or each[2] not in named}
     return {
@@ -112,7 +112,7 @@ def facts_report(facts: RowFacts) -> dict[str, Any]:
 
 
 def decoded_records(records: Mapping[str, int], account: Accounting) -> dict[str, int]:
-    """Records by type without those that were skipped, which the report tells by themselves."""
+    """Return records by type without the skipped ones, which the report lists separately."""
     found = {kind: count - account.skipped.get(kind, (0, 0))[0] for kind, count in sorted(records.items())}
     return {kind: count for kind, count in found.items() if count > 0}
 

@@ -25,11 +25,11 @@ if TYPE_CHECKING:
     Numbers = NDArray[np.int64]
 
 KEY_COLUMNS = ("key_high", "key_low", "piece", "content_hash", "origin", "commit_id", "file_offset")
-"""What `winners` looks at."""
+"""The columns that `winners` reads."""
 
 
 def winners(rows: pa.Table) -> Numbers:
-    """Return the positions of the rows that stand, ascending."""
+    """Return the positions of the rows that count, ascending."""
     low = _numbers(rows, "key_low")
     count = len(low)
     if count == 0 or len(np.unique(low)) == count:
@@ -45,7 +45,7 @@ def merged_columns(table: str) -> list[str]:
 
 
 def standing(rows: pa.Table, *, columns: Sequence[str]) -> pa.Table:
-    """Return the rows that stand, with these columns filled from the other rows of their cell; in the order of `rows`."""
+    """Return the rows that count, with these columns filled from the other rows of their cell, in the order of `rows`."""
     low = _numbers(rows, "key_low")
     count = len(low)
     if count == 0 or len(np.unique(low)) == count:
@@ -94,7 +94,7 @@ def without(rows: pa.Table, commits: frozenset[str]) -> pa.Table:
 def _cells(rows: pa.Table) -> tuple[Numbers, Numbers, Numbers]:
     """Return the rows of the most trusted origins, piece by piece, and where each piece's rows start and end.
 
-    Within a piece they stand in the order in which they were brought.
+    Within a piece they are in the order in which they were ingested.
     """
     order, starts = _by_key(rows)
     ranks = _ranks(rows)[order]

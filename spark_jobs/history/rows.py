@@ -216,7 +216,7 @@ class Mapped:
     tables: dict[str, pa.Table] = field(default_factory=dict)
     passed_over: Counter[str] = field(default_factory=Counter)
     unknown: set[tuple[str, str]] = field(default_factory=set)
-    """Queue managers whose group nobody told."""
+    """Queue managers with an unknown group."""
     used: dict[tuple[str, str], str] = field(default_factory=dict)
     """Entries of the map that rows were named after."""
 
@@ -542,7 +542,7 @@ def _no_sizes_without_puts(columns: dict[str, Column]) -> None:
 
 
 def _number_in_record(found: pa.Table) -> NDArray[np.int64]:
-    """Number the rows of each record from 0; rows of a record stand together."""
+    """Number the rows of each record from 0; the rows of a record are adjacent."""
     record = np.asarray(found["record"].combine_chunks())
     starts = np.flatnonzero(np.append(True, record[1:] != record[:-1]))
     lengths = np.diff(np.append(starts, len(record)))

@@ -26,7 +26,7 @@ ORIGINS = ("template", "message", "display", "report", "formatter", "binary")
 the output of mq-smf-csv, the SMF records themselves. Rows of one natural key are taken from the most trusted origin."""
 
 IN_USE_KINDS = ("interval_maximum", "at_end")
-"""What an in-use figure is: the largest one seen in the interval (MQ), or the one at its end (RMF, displays)."""
+"""The meaning of an in-use figure: the largest in the interval (MQ), or the one at its end (RMF, displays)."""
 
 IN_HOURS_AT_MOST = 7 * 24
 """The counts of an interval are spread over the hours it lies in; those of a longer one count in the hour of its end."""
@@ -51,7 +51,7 @@ class Column:
 
 @dataclass(frozen=True, slots=True)
 class NaturalKey:
-    """What makes two rows the same observation, for the rows whose `source` starts with `family`."""
+    """The key that makes two rows the same observation, for rows whose `source` starts with `family`."""
 
     family: str
     columns: tuple[str, ...]
@@ -335,7 +335,7 @@ TABLES: dict[str, Table] = {
 USAGE_TABLES = tuple(TABLES)
 
 KEY_RULES = 2
-"""Counted up when natural keys are made otherwise; a history of older rules gets its keys anew when it is opened for writing.
+"""Increased when the rules for natural keys change; a history of older rules gets new keys when it is opened for writing.
 
 2: rows of texts are known by XCF's name alone, not by group and MQ's name too, which one of two files may not tell;
 rows of tasks are known without the time at which the queue was opened, which mq-smf-csv does not always tell."""

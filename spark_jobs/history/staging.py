@@ -60,7 +60,7 @@ class Part:
     """Empty where rows of several commits were put together."""
     file_sha256: str
     first_start: str = ""
-    """When the first of its intervals starts; empty where nobody wrote it down, so that it may be any time."""
+    """The start of its first interval; empty if it was not recorded, which means any time."""
     unnamed: bool = True
     """Whether it may hold rows that name only XCF's structure, so that their group may become known later. Known where it is
     written; the ledger keeps it."""
@@ -184,7 +184,7 @@ def row_keys(table: str, rows: pa.Table) -> tuple[NDArray[np.int64], NDArray[np.
 
 
 def with_keys(table: str, rows: pa.Table) -> pa.Table:
-    """Return stored rows with their natural keys, and what tells rows of one key apart, made anew."""
+    """Return stored rows with recalculated natural keys and pieces."""
     high, low = row_keys(table, rows)
     renewed = {
         "key_high": pa.array(high),
@@ -197,7 +197,7 @@ def with_keys(table: str, rows: pa.Table) -> pa.Table:
 
 
 def with_opening(pieces: pa.Array, rows: pa.Table) -> pa.Array:
-    """Return pieces that also tell apart at what time a task opened its queue, above their lower 16 bits."""
+    """Return pieces that also distinguish the times at which a task opened its queue, above their lower 16 bits."""
     if "opened_at" not in rows.schema.names or rows["opened_at"].null_count == rows.num_rows:
         return pieces
     opened = row_digest([("opened_at", rows["opened_at"])], rows=rows.num_rows, lane=0) & _OPENINGS
@@ -207,7 +207,7 @@ def with_opening(pieces: pa.Array, rows: pa.Table) -> pa.Array:
 
 
 def _told(rows: pa.Table, column: str) -> pa.ChunkedArray:
-    """Return a column of the key; of a structure that XCF's name is not told of, the name that is."""
+    """Return a column of the key; a structure without XCF's name uses the name that it has."""
     return pc.coalesce(rows[column], rows["structure"]) if column == "xcf_structure" else rows[column]
 
 

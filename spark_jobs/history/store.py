@@ -1,7 +1,7 @@
 """The usage history on disk: one Delta table, in which every file is one commit.
 
 The tables of `schema` are partitions of one Delta table, so the rows of a file, whichever tables they belong to, and the
-file's row in the table of files become visible in one step, or not at all. docs/decisions tells why, and what protects
+file's row in the table of files become visible in one step, or not at all. docs/decisions explains why, and what protects
 what.
 """
 
@@ -62,7 +62,7 @@ TEXT_STATISTICS = ("commit_id", "file_sha256")
 STATISTICS = (*TEXT_STATISTICS, "interval_start")
 
 MOST_SMALL_PARTS = 24
-"""A table's day of more files than that is written anew as one, after the commit that made it so."""
+"""A table's day with more files is rewritten as one file after the commit that exceeds the limit."""
 MOST_LEDGER_PARTS = 32
 ENTRIES_TO_A_CHECKPOINT = 20
 """Whoever opens the history reads the log from its last checkpoint on, in an object store with a request for each entry."""
@@ -117,7 +117,7 @@ class Snapshot:
 
 @dataclass(frozen=True, slots=True)
 class FileFacts:
-    """What the ledger keeps of a file besides its rows."""
+    """The entry of a file in the ledger."""
 
     file_bytes: int
     kind: str
@@ -133,7 +133,7 @@ class FileFacts:
 
 @dataclass(frozen=True, slots=True)
 class Committed:
-    """What a commit did."""
+    """The result of a commit."""
 
     commit_id: str
     comparisons: dict[str, Comparison] = field(default_factory=dict)
@@ -275,9 +275,9 @@ class History:
         return sorted(dropped)
 
     def compact(self, table: str, day: str) -> bool:
-        """Write the small files of a table's day anew as one, without rows that no longer count.
+        """Rewrite the small files of a table's day as one, without rows that no longer count.
 
-        Returns whether there was anything to do, and nobody else did it meanwhile.
+        Returns whether there was anything to do that no other process did meanwhile.
         """
         snapshot = self.snapshot()
         dead = snapshot.ledger.dead_commits
@@ -291,9 +291,7 @@ class History:
         if rows.num_rows:
             added.append(_added(write_part(self.place, table, dt.date.fromisoformat(day), rows)))
         removed = [_removed(part) for part in parts]
-        with contextlib.suppress(
-            CommitFailedError
-        ):  # someone else wrote it anew, or took rows away, meanwhile
+        with contextlib.suppress(CommitFailedError):  # another process rewrote it or removed rows meanwhile
             self._write(snapshot.delta, [*added, *removed])
             return True
         return False
@@ -331,7 +329,7 @@ class History:
         end: dt.datetime | None = None,
         snapshot: Snapshot | None = None,
     ) -> Iterator[tuple[str, pa.Table]]:
-        """Yield the rows that stand, day after day of the partitions, sorted within each.
+        """Yield the rows that count, day by day of the partitions, sorted within each day.
 
         Args:
             table: one of TABLES.
@@ -359,7 +357,7 @@ class History:
                 yield day, _sorted(rows)
 
     def read(self, table: str, **wanted: Any) -> pa.Table:  # noqa: ANN401 - passed on to read_days
-        """Return all rows that stand, as `read_days` yields them."""
+        """Return all rows that count, as `read_days` yields them."""
         found = [rows for _, rows in self.read_days(table, **wanted)]
         return pa.concat_tables(found) if found else stored_schema(table).empty_table()
 
@@ -465,9 +463,7 @@ class History:
                     {KEY_RULES_NAME: str(KEY_RULES)}, raise_if_not_exists=False
                 )
                 self.place.make_log_lasting()
-            except (
-                CommitFailedError
-            ):  # someone put the same files together, or took them away: look at all anew
+            except CommitFailedError:  # another process merged or removed these files: start over
                 failures += 1
                 done.clear()
         message = (
@@ -476,7 +472,7 @@ class History:
         raise HistoryError(message)
 
     def _renewed(self, part: Part) -> Part | None:
-        """Return a file with its rows' keys made anew; nothing where they are as they were."""
+        """Return a file with recalculated keys, or nothing if they are unchanged."""
         sources = read_parts(self.place, [part], table=part.table, columns=["source"])["source"]
         if not any(
             natural_key(source).family in REKEYED_FAMILIES for source in pc.unique(sources).to_pylist()
@@ -586,7 +582,7 @@ def _days_of(parts: Iterable[Part]) -> dict[str, list[str]]:
 
 
 def _to_be_joined(parts: Sequence[Part], dead: frozenset[str]) -> list[Part]:
-    """Return files worth writing anew: the smallest ones, as many as fit into memory; nothing where one is left alone."""
+    """Return files worth rewriting: the smallest ones that fit into memory together; nothing if there is only one."""
     chosen: list[Part] = []
     rows = 0
     for part in sorted(parts, key=lambda part: part.rows):
@@ -709,7 +705,7 @@ def _same_text(found: pa.Table, name: str) -> list[str]:
     return [low if low is not None and low == high else "" for low, high in zip(lows, highs, strict=True)]
 
 
-# Every action is said to change data, even where rows are only put together anew: delta-rs finds no conflict between two
+# Every action is marked as changing data, even a mere rewrite: delta-rs finds no conflict between two
 # commits that remove the same file without changing data.
 
 

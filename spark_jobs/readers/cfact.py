@@ -65,7 +65,7 @@ _SIZES: Final[dict[str, tuple[str, ...]]] = {
     "scm_max_bytes": ("maximumofscmspace",),
 }
 _SHARED: Final = ("sync_requests", "async_requests", "changed_requests")
-"""What *ALL sums up over the systems."""
+"""The columns that *ALL sums up over the systems."""
 
 _NAMED: Final = {
     key: name for names in (_COLUMNS, _COUNTS, _SIZES) for name, keys in names.items() for key in keys

@@ -36,7 +36,7 @@ _FROM_MEMORY: Final = {
 
 @dataclass(frozen=True, slots=True)
 class Observed:
-    """When a text was taken, as it was told."""
+    """The time of observation, as given by the user."""
 
     at: datetime | None
     zone: tzinfo | None
@@ -122,7 +122,7 @@ class DisplayReader:
         }
 
     def _add(self, table: str, row: dict[str, Value]) -> None:
-        """Add a row; what differs of one structure at one time is told apart, what was pasted twice is not."""
+        """Add a row. Keep conflicting observations of the same structure and time; drop exact duplicates."""
         key = tuple(
             row.get(name)
             for name in (

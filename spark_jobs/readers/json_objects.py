@@ -27,7 +27,7 @@ def first_wins(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 class _Window:
-    """The part of a text that is being looked at, and the line where it stands."""
+    """A part of a text and its line."""
 
     def __init__(self, file: TextFile) -> None:
         self._chunks = file.chunks(_CHUNK)

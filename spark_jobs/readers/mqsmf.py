@@ -2,14 +2,14 @@
 
 What the formatter does to the values, and what is done about it:
 
-- One conversion for all times: the header's date and time are z/OS local time as they stand in the
+- One conversion for all times: the header's date and time are z/OS local time as written in the
   record, the interval's start is local time moved by the zone of the machine that formatted it, and
   the opening of a queue is UTC moved likewise. The move is found by comparing the header with what
   must lie beside it (the end of the interval, the closing of a queue) and taken out again. Local
   time becomes UTC by the zone that is given: nothing in the file proves it.
 - Buffer_Wait_Time is the upper half of a clock value and Encrypted tests a wrong word, so both are
   left out.
-- -1, 1970 and dots stand for values that the record does not have: null.
+- -1, 1970 and dots mean values that the record does not have: null.
 - Durations are two columns, seconds and microseconds, or one of microseconds; the interval's length
   is cut to whole seconds, so its end is taken from the header, a hundredth of a second at most from
   the record's own.
@@ -53,7 +53,7 @@ _HEADER_LINES: Final = 30
 _SAME_MOMENT_US: Final = 60_000_000
 """How far a record's header may lie from the end of its interval, or from the closing of a queue just before."""
 _NO_SMALLEST: Final = 0x0FFF_FFFF
-"""What MQ writes as the smallest message where there was none."""
+"""The smallest message that MQ writes if there was none."""
 _FIRST_WITH_GROUP: Final = 946
 """The release from which on records carry the group's name [QWHX]."""
 
@@ -292,7 +292,7 @@ class _Opening:
                 apart = [in_microseconds(time - written) for time in times if time is not None]
                 latest = max([*apart, latest] if latest is not None else apart, default=None)
         self.quarters: int | None = None
-        """Those times less the header's, as a multiple of a quarter of an hour [us]; None if it cannot be told."""
+        """Return those times less the header's, as a multiple of a quarter of an hour [us]; None if unclear."""
         if latest is not None:
             near = -(-(latest - QUARTER_US // 15) // QUARTER_US) * QUARTER_US
             if near - latest <= _SAME_MOMENT_US:
@@ -301,7 +301,7 @@ class _Opening:
 
 @dataclass(frozen=True, slots=True)
 class _Common:
-    """What all rows of a record share."""
+    """The values that all rows of a record share."""
 
     system_id: str
     queue_manager: str

@@ -17,10 +17,10 @@ from spark_jobs.readers.result import Ask, Collector
 
 QsgMap = Mapping[tuple[str, str], str]
 NO_GROUP: Final = ""
-"""What the site's map says of a queue manager that is in no group."""
+"""The entry of the site's map for a queue manager without a group."""
 
 ANY_SYSTEM: Final = "ANY"
-"""What stands for the system in questions and answers about a display: it names the queue manager only."""
+"""The system in questions and answers about a display, which names only the queue manager."""
 
 STRUCTURE_NAME: Final = re.compile(rf"{ADMIN_STRUCTURE}|[A-Z][A-Z0-9]{{0,11}}")
 XCF_NAME: Final = re.compile(r"[A-Z][A-Z0-9$#@_]{0,15}")

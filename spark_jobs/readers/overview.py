@@ -54,7 +54,7 @@ class _Column:
 
 @dataclass(slots=True)
 class _When:
-    """Where a row's time stands: one column, or a date and a time."""
+    """The columns of a row's time: one column, or a date and a time."""
 
     instant: int | None = None
     day: int | None = None

@@ -1,4 +1,4 @@
-"""What reading gives: tables, problems, questions, and what was assumed."""
+"""The result of reading: tables, problems, questions, and assumptions."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Problem(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Ask:
-    """What the data does not say and a person has to."""
+    """A question that the data does not answer."""
 
     what: Literal["qsg", "observed_at", "zone"]
     message: str
@@ -53,7 +53,7 @@ class ReadResult:
     problem_count: int = 0
     asks: tuple[Ask, ...] = ()
     notes: tuple[str, ...] = ()
-    """What was assumed: formats known from memory, zones inferred, values left out on purpose."""
+    """Assumptions: formats known from memory, inferred zones, values left out on purpose."""
     records: dict[str, int] = field(default_factory=dict)
     """Records or lines that were read, by what they are."""
     passed_over: dict[str, int] = field(default_factory=dict)

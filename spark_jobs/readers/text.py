@@ -21,7 +21,7 @@ _GZIP = b"\x1f\x8b"
 
 
 class TextFile:
-    """A text file by name; its encoding is told from its first bytes."""
+    """A text file by name; its encoding is detected from its first bytes."""
 
     def __init__(self, path: Path) -> None:
         self.path = path

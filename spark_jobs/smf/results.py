@@ -1,4 +1,4 @@
-"""What reading a dump gives: rows, and an account of every byte."""
+"""The result of reading a dump: rows, and an account of every byte."""
 
 from __future__ import annotations
 
@@ -14,24 +14,24 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class LayoutCheck:
-    """How many rows of a section were held against what must be true of them, and how many failed."""
+    """The number of rows of a section that were checked for plausibility, and the number that failed."""
 
     rows: int = 0
     failed: int = 0
 
     def __add__(self, other: LayoutCheck) -> LayoutCheck:
-        """Put the checks of two ranges together."""
+        """Add the checks of two ranges."""
         return LayoutCheck(self.rows + other.rows, self.failed + other.failed)
 
     @property
     def is_layout_wrong(self) -> bool:
-        """Whether more than one row in a hundred failed: then the layout is wrong, not the rows."""
+        """Whether more than one row in a hundred failed, which means that the layout is wrong and not the rows."""
         return self.failed * 100 > self.rows
 
 
 @dataclass
 class Accounting:
-    """Where every byte went: decoded + skipped + quarantined + lost + held = the bytes of the range.
+    """An account of every byte: decoded + skipped + quarantined + lost + held = the bytes of the range.
 
     A record counts with its segments' descriptor words. Block descriptor words are skipped, under "BDW".
     """
@@ -41,13 +41,13 @@ class Accounting:
     """Type-subtype -> records, bytes."""
     quarantined: list[Quarantine] = field(default_factory=list)
     lost_bytes: int = 0
-    """What is missing its end: the record that a truncated dump breaks off in."""
+    """The incomplete record at the end of a truncated dump."""
     held_bytes: int = 0
     """Pieces of broken records whose other pieces lie in another range."""
 
     @property
     def skipped_bytes(self) -> int:
-        """Bytes of the records that nobody asked for."""
+        """Bytes of the skipped records."""
         return sum(size for _, size in self.skipped.values())
 
     @property
@@ -67,7 +67,7 @@ class Accounting:
         )
 
     def add(self, other: Accounting) -> None:
-        """Put another range's account on top of this one."""
+        """Add the account of another range."""
         self.decoded_bytes += other.decoded_bytes
         for kind, (records, size) in other.skipped.items():
             before = self.skipped.get(kind, (0, 0))
@@ -79,7 +79,7 @@ class Accounting:
 
 @dataclass(frozen=True)
 class Piece:
-    """One piece of a broken record (RMF writes a record of more than 32 KB in pieces), as it stands in the dump."""
+    """One piece of a broken record in the dump: RMF writes a record of more than 32 KB in pieces."""
 
     offset: int
     length: int
@@ -117,7 +117,7 @@ class Split:
 
 @dataclass(frozen=True)
 class DumpIndex:
-    """What one pass over a dump finds."""
+    """The index of a dump, from one pass over it."""
 
     framing: str
     """rdw, bdw, gzip+rdw or gzip+bdw; a compressed dump has one split, and its offsets count decompressed bytes."""
@@ -136,7 +136,7 @@ class DumpIndex:
         return list(zip(self.splits, ends, strict=True))
 
     def to_json(self) -> str:
-        """For the file beside the dump."""
+        """Return the text of the file next to the dump."""
         return json.dumps(asdict(self))
 
     @classmethod

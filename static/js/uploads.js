@@ -48,8 +48,8 @@
         if (request.status < 300) resolve(answer);
         else reject(new Error(answer.detail || `The service answered with status ${request.status}.`));
       });
-      request.addEventListener("error", () => reject(new Error("The connection ended before the upload had arrived. Nothing was kept.")));
-      request.addEventListener("abort", () => reject(new Error("The upload was cancelled. Nothing was kept.")));
+      request.addEventListener("error", () => reject(new Error("The connection ended before the upload was complete. Nothing was stored.")));
+      request.addEventListener("abort", () => reject(new Error("The upload was canceled. Nothing was stored.")));
     });
     request.open("POST", `${form.dataset.rest}?${query}`);
     request.setRequestHeader("Content-Type", "application/octet-stream");

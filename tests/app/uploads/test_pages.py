@@ -65,7 +65,7 @@ def test_a_file_is_uploaded_by_the_form_and_leads_to_its_page(app: FastAPI, tmp_
     answer = upload(app)
     assert (answer.status, answer.headers["location"]) == (303, "/uploads/1?said=created")
     page = html(app, answer.headers["location"])
-    assert "Received in whole." in words(page)
+    assert "Upload complete." in words(page)
     bars = page.all("progress")
     assert [bar["id"] for bar in bars] == ["bar-transfer", "bar-reading"]
     assert bars[0]["value"] == "1000"
@@ -93,7 +93,7 @@ def test_the_same_file_again_leads_to_the_page_that_is_there(app: FastAPI) -> No
     upload(app)
     again = upload(app, name="other.smf")
     assert again.headers["location"] == "/uploads/1?said=identical"
-    assert "not kept twice" in words(html(app, again.headers["location"]))
+    assert "not stored again" in words(html(app, again.headers["location"]))
 
 
 def test_several_files_lead_to_the_list(app: FastAPI) -> None:
@@ -111,13 +111,13 @@ def test_a_pasted_text_is_an_upload(app: FastAPI) -> None:
         ("kind", None, b"cfstatus"),
     )
     assert post_form(app, "/uploads", body).status == 303
-    assert "DISPLAY CFSTATUS, as somebody said" in words(html(app, "/uploads/1"))
+    assert "DISPLAY CFSTATUS, as specified" in words(html(app, "/uploads/1"))
 
 
 def test_a_form_with_nothing_in_it_says_so(app: FastAPI) -> None:
     answer = post_form(app, "/uploads", form_body(("file", "", b""), ("text", None, b"")))
     assert answer.status == 422
-    assert "Choose a file, or paste a text." in words(read(answer.text))
+    assert "Choose a file or paste text." in words(read(answer.text))
 
 
 def test_what_is_wrong_stands_at_its_field_and_what_was_typed_stays(app: FastAPI, tmp_path: Path) -> None:
@@ -186,13 +186,13 @@ def test_what_could_not_be_read_says_why_and_can_be_tried_as_something_else(
     assert "transfer it in binary" in page.one("p", id="bars-sentence").text
     assert "not read" in words(html(app, "/uploads"))
     assert send(app, "/uploads/1/ingest", kind="cfstatus", observed_at="", zone="").status == 303
-    assert "as somebody said" in words(html(app, "/uploads/1"))
+    assert "as specified" in words(html(app, "/uploads/1"))
 
 
 def test_an_upload_is_deleted_from_its_page(app: FastAPI, tmp_path: Path) -> None:
     upload(app)
     assert send(app, "/uploads/1/delete").headers["location"] == "/uploads?said=deleted"
-    assert "was deleted" in words(html(app, "/uploads?said=deleted"))
+    assert "Upload deleted" in words(html(app, "/uploads?said=deleted"))
     assert whole_files(tmp_path / "data") == []
     html(app, "/uploads/1", status=404)
 
@@ -202,11 +202,11 @@ def test_the_map_is_edited_on_its_page(app: FastAPI) -> None:
     assert "SYSA CSQ1 SQ03" in words(html(app, "/qsg-map"))
     wrong = send(app, "/qsg-map", system_id="SYSA", queue_manager="CSQ1", qsg="")
     assert wrong.status == 422
-    assert "say that the queue manager is in none" in words(read(wrong.text))
+    assert "select that the queue manager is in none" in words(read(wrong.text))
     assert send(app, "/qsg-map", system_id="SYSA", queue_manager="CSQ1", qsg="", none="yes").status == 303
     assert "SYSA CSQ1 none" in words(html(app, "/qsg-map"))
     assert send(app, "/qsg-map/remove", system_id="SYSA", queue_manager="CSQ1").status == 303
-    assert "no entries yet" in words(html(app, "/qsg-map"))
+    assert "No entries yet" in words(html(app, "/qsg-map"))
 
 
 def test_a_group_and_none_at_once_are_refused_at_their_box(app: FastAPI, tmp_path: Path) -> None:
@@ -222,7 +222,7 @@ def test_a_group_and_none_at_once_are_refused_at_their_box(app: FastAPI, tmp_pat
     assert "is said to be in SQ03 and in SQ04" in words(read(two.text))
     both = send(app, "/qsg-map", system_id="SYSA", queue_manager="CSQ1", qsg="SQ03", none="yes")
     assert (both.status, "not both" in words(read(both.text))) == (422, True)
-    assert "no entries yet" in words(html(app, "/qsg-map"))
+    assert "No entries yet" in words(html(app, "/qsg-map"))
 
 
 def test_who_has_run_make_run_only_is_told_what_to_install(

@@ -71,7 +71,7 @@ def test_rows_in_the_place_of_others_and_outranked_ones_are_told() -> None:
     report = shown({"files": [{"rows": {"queue_usage": counts}}]})
     assert report is not None
     assert (report.rows[0][1].replacing, report.outranked) == (3, 4)
-    assert "of those there already are known from a more trusted source" in page(report)
+    assert "of the rows already there come from a more trusted source" in page(report)
 
 
 def test_findings_stand_out() -> None:

@@ -62,7 +62,7 @@ def table(found: Element, name: str) -> list[list[str]]:
 
 def test_an_empty_installation_says_what_usage_is_and_where_it_comes_from(app: FastAPI) -> None:
     found = Browser(app).get("/usage")
-    assert "Nothing was measured yet" in found.words
+    assert "No measurements yet" in found.words
     assert "/uploads" in found.links
     assert "/docs/how-to/usage" in found.links
     assert "<table" not in found.text
@@ -309,7 +309,7 @@ def test_a_saved_plan_opens_in_the_editor_and_tells_what_it_rests_on(changing: F
         ({"coupling_facilities": "1ST"}, "Coupling facilities"),
         ({"backlog": "rate"}, "Longest outage: Enter a number."),
         ({"backlog": "guess"}, "Backlog: Choose one."),
-        ({"queue": []}, "Tick at least one queue."),
+        ({"queue": []}, "Select at least one queue."),
         ({"queue": ["APPLICATION1/AUDIT.COPY"]}, "Where persistence was not measured"),
         ({"p95:APPLICATION1/PAYMENTS.IN": "most"}, "95th percentile of PAYMENTS.IN: Enter a whole number"),
         (
@@ -346,7 +346,7 @@ def test_when_no_ticked_queue_can_be_planned_it_says_why_and_saves_nothing(app: 
     status, _, text = post(app)
     assert status == 422
     alert = read(text).one("div", role="alert").text
-    assert "None of the ticked queues can be planned." in alert
+    assert "None of the selected queues can be planned." in alert
     assert "PAYMENTS.IN: left out. Its highest depth was not measured in the period." in alert
 
 
@@ -381,7 +381,7 @@ def test_of_very_many_queues_only_so_many_are_listed_and_the_others_offered(
         found = page(app, address)
         boxes = [box["value"] for box in found.all("input", name="queue")]
         assert boxes == [f"{listed}/{listed}.0", f"{listed}/{listed}.1"]
-        assert "Begin anew with another structure too" in found.text
+        assert "Start over with another structure as well" in found.text
 
 
 def test_another_structure_can_be_added_and_stays_when_the_form_is_sent(measured: FastAPI) -> None:

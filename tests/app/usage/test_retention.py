@@ -92,7 +92,7 @@ def test_the_hours_go_all_at_once_or_not_at_all(filled: Database, monkeypatch: p
 
     commits: list[object] = []
     with monkeypatch.context() as patch:
-        patch.setattr(repository, "count_anew", fails)
+        patch.setattr(repository, "update_lists", fails)
         with pytest.raises(RuntimeError):
             drop_what_history_dropped(filled, read_report({"kept_from": TUESDAY}))
     assert hours(filled) == before

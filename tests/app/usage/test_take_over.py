@@ -113,7 +113,7 @@ def test_queues_of_the_plan_are_ticked_and_new_ones_are_not(app: FastAPI) -> Non
     ]  # fmt: skip
     words = " ".join(found.text.split())
     assert "500 bytes, backlog 1000 messages, not persistent" in words
-    assert "not in it: it would be added" in words
+    assert "new queue" in words
     assert "Structures of the plan of which no queue was measured stay as they are: NEVER" in words
     assert "Measured, and not in the plan: PERSIST1" in words
 
@@ -121,7 +121,7 @@ def test_queues_of_the_plan_are_ticked_and_new_ones_are_not(app: FastAPI) -> Non
 def test_what_would_change_is_shown_and_nothing_is_saved(app: FastAPI) -> None:
     status, path, found = post(app, form(app, do="check"))
     assert (status, path) == (200, "/usage/SQ03/plan/into/PROD")
-    changes = " ".join(found.one("div", aria_label="Table: what would change").text.split())
+    changes = " ".join(found.one("div", aria_label="Table: changes").text.split())
     assert "queue PAYMENTS.IN" in changes
     assert "500 bytes 1024 bytes" in changes
     assert "UNSEEN.IN" not in changes
@@ -180,7 +180,7 @@ def test_a_plan_that_was_changed_meanwhile_is_not_overwritten(app: FastAPI) -> N
     assert plan_of(app).number == 2
     status, _, found = post(app, fields)
     assert status == 409
-    assert "has changed meanwhile" in found.one("div", role="alert").text
+    assert "was changed in the meantime" in found.one("div", role="alert").text
     assert plan_of(app).number == 2
     assert found.one("input", name="etag")["value"] == plan_of(app).etag
 
@@ -188,7 +188,7 @@ def test_a_plan_that_was_changed_meanwhile_is_not_overwritten(app: FastAPI) -> N
 @pytest.mark.parametrize(
     ("fields", "words"),
     [
-        ({"queue": []}, "Tick at least one queue."),
+        ({"queue": []}, "Select at least one queue."),
         ({"backlog": "guess"}, "Choose one."),
         (
             {"backlog": "rate", "outage_minutes": "soon"},

@@ -97,20 +97,20 @@ def test_a_report_is_read_scrolled_downloaded_and_the_upload_deleted(
     press(page, "link", "APPLICATION1")
     expect(page.get_by_role("heading", level=1)).to_contain_text("APPLICATION1")
     page.go_back()
-    press(page, "button", "Delete the upload")
-    expect(page.get_by_text("The upload was deleted.")).to_be_visible()
+    press(page, "button", "Delete upload")
+    expect(page.get_by_text("Upload deleted.")).to_be_visible()
 
 
 def test_what_could_not_be_read_is_tried_as_something_else(page: Page, dump: Callable[..., Path]) -> None:
     choose_and_send(page, dump(STATES["failed.smf"], "failed.smf"))
-    expect(page.get_by_text(re.compile("Read it again, or as"))).to_be_visible(timeout=60_000)
-    tab_to(page, page.get_by_text(re.compile("Read it again, or as")))
+    expect(page.get_by_text(re.compile("Read again, or as"))).to_be_visible(timeout=60_000)
+    tab_to(page, page.get_by_text(re.compile("Read again, or as")))
     page.keyboard.press("Space")
     tab_to(page, page.get_by_label("What it is"))
     page.keyboard.press("End")
     page.keyboard.press("ArrowUp")
-    press(page, "button", "Read it again")
-    expect(page.get_by_text("It is read again.")).to_be_visible()
+    press(page, "button", "Read again")
+    expect(page.get_by_text("The file will be read again.")).to_be_visible()
 
 
 def test_a_transfer_is_cancelled(page: Page, dump: Callable[..., Path]) -> None:
@@ -138,5 +138,5 @@ def test_the_map_is_added_to_and_taken_from(page: Page) -> None:
     press(page, "button", "Keep")
     expect(page.get_by_role("row", name="SYSB CSQ2 none")).to_be_visible()
     press(page, "button", "Remove CSQ1 on SYSA")
-    expect(page.get_by_text("The entry was removed.")).to_be_visible()
+    expect(page.get_by_text("Entry removed.")).to_be_visible()
     expect(page.get_by_role("row", name="SYSA CSQ1")).to_have_count(0)

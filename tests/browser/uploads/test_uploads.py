@@ -77,7 +77,7 @@ def test_the_same_dump_again_leads_to_its_page(page: Page, dump: Callable[..., P
     choose_and_send(page, path)
     expect(page.get_by_text("342 rows were stored.", exact=True)).to_be_visible(timeout=60_000)
     choose_and_send(page, path)
-    expect(page.get_by_text("not kept twice")).to_be_visible()
+    expect(page.get_by_text("not stored again")).to_be_visible()
 
 
 def test_several_files_lead_to_the_list(page: Page, dump: Callable[..., Path]) -> None:
@@ -118,7 +118,7 @@ def test_a_list_at_rest_asks_for_nothing(page: Page, dump: Callable[..., Path]) 
 
 def test_a_question_is_answered_by_keyboard_alone(page: Page, dump: Callable[..., Path]) -> None:
     choose_and_send(page, dump(f"ask\ndays {DAY}\n"))
-    expect(page.get_by_role("heading", name="What must be known first")).to_be_visible(timeout=60_000)
+    expect(page.get_by_role("heading", name="Questions")).to_be_visible(timeout=60_000)
     for _ in range(60):
         page.keyboard.press("Tab")
         name = page.evaluate("document.activeElement.name || ''")
@@ -126,7 +126,7 @@ def test_a_question_is_answered_by_keyboard_alone(page: Page, dump: Callable[...
             page.keyboard.type("sq03")
         if name == "none/SYSB/CSQ2":
             page.keyboard.press("Space")
-        if page.evaluate("document.activeElement.textContent.trim() === 'Answer and read'"):
+        if page.evaluate("document.activeElement.textContent.trim() === 'Submit answers'"):
             page.keyboard.press("Enter")
             break
     expect(page.get_by_text("342 rows were stored.", exact=True)).to_be_visible(timeout=60_000)
@@ -138,10 +138,10 @@ def test_a_pasted_display_asks_for_its_time(page: Page) -> None:
     page.get_by_role("button", name="Upload", exact=True).click()
     expect(page.get_by_text("When was this display taken")).to_be_visible(timeout=60_000)
     page.get_by_label("Observed at").first.fill("2024-11-21T09:30")
-    page.get_by_role("button", name="Answer and read").click()
+    page.get_by_role("button", name="Submit answers").click()
     expect(page.get_by_text("Say in which time zone that time is")).to_be_visible()
     page.get_by_label("Time zone").first.fill("Europe/Berlin")
-    page.get_by_role("button", name="Answer and read").click()
+    page.get_by_role("button", name="Submit answers").click()
     expect(page.get_by_text("342 rows were stored.", exact=True)).to_be_visible(timeout=60_000)
 
 
@@ -174,7 +174,7 @@ def test_without_scripts_the_form_and_a_refresh_do_the_same(
     context = page.context.browser.new_context(base_url=base, java_script_enabled=False)
     plain = context.new_page()
     choose_and_send(plain, dump(f"say decoding 1 2\nwait 2\ndays {DAY}\n"))
-    expect(plain.get_by_text("Received in whole.")).to_be_visible()
+    expect(plain.get_by_text("Upload complete.")).to_be_visible()
     refresh = plain.get_by_role("link", name="Refresh")
     expect(refresh).to_be_visible()
     for _ in range(60):
@@ -199,7 +199,7 @@ def test_pages_have_no_accessibility_violation_and_do_not_overflow(
     for number, (name, orders) in enumerate(ends.items(), start=1):
         choose_and_send(page, dump(orders, name))
         page.wait_for_url(f"**/uploads/{number}*")
-        expect(page.get_by_text(re.compile("Read it again, or as"))).to_be_visible(timeout=60_000)
+        expect(page.get_by_text(re.compile("Read again, or as"))).to_be_visible(timeout=60_000)
     choose_and_send(page, dump("say decoding 1 2\nwait 40\n", "running.smf"))
     expect(page.get_by_text("Decoding: ")).to_be_visible(timeout=60_000)
     page.request.put("/api/v1/qsg-map/SYSZ/CSQ9", data={"qsg": "SQ03"})
@@ -227,9 +227,9 @@ DUMPS = Path(os.environ.get("CFPLAN_SMF_SAMPLES", Path(__file__).parents[4] / "s
 def test_a_real_dump_is_read_by_the_real_reader(real_page: Page) -> None:
     page = real_page
     choose_and_send(page, DUMPS / "TEST115.dat")
-    expect(page.get_by_role("heading", name="What must be known first")).to_be_visible(timeout=60_000)
+    expect(page.get_by_role("heading", name="Questions")).to_be_visible(timeout=60_000)
     page.get_by_label("Group of MQPC on H019").fill("QSG1")
-    page.get_by_role("button", name="Answer and read").click()
+    page.get_by_role("button", name="Submit answers").click()
     expect(page.get_by_text("Stored 3 new rows.")).to_be_visible(timeout=60_000)
     expect(page.get_by_role("rowheader", name="QSG1NONPERSIST1")).to_be_visible()
     page.get_by_role("link", name="NONPERSIST1", exact=True).click()

@@ -240,7 +240,7 @@ def test_a_plan_is_made_from_a_chart_by_keyboard_and_its_policy_downloaded(
     page.get_by_label("Queue managers").fill("5")
     page.get_by_label("CFCC level").fill("25")
     page.get_by_label("Coupling facilities").fill("CF01 CF02")
-    page.get_by_role("button", name="Show what would be saved").press("Enter")
+    page.get_by_role("button", name="Preview").press("Enter")
     expect(page.get_by_role("region", name="Table: queues of the plan")).to_contain_text("PAYMENTS.IN")
     page.get_by_role("button", name="Save and open in the editor").press("Enter")
     expect(page).to_have_url(f"{origin}/plans/SQ03-usage/edit?made=usage")

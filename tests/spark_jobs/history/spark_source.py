@@ -53,7 +53,7 @@ class SmfSource(DataSource):
 
     @classmethod
     def name(cls) -> str:
-        """What Spark knows it by."""
+        """The name that Spark knows it by."""
         return FORMAT
 
     def schema(self) -> StructType:
@@ -61,7 +61,7 @@ class SmfSource(DataSource):
         return from_arrow_schema(_arrow_schema(self.options["table"], _columns(self.options)))
 
     def reader(self, schema: StructType) -> DataSourceReader:
-        """What reads it."""
+        """The reader of a partition."""
         return _Reader(dict(self.options))
 
 
