@@ -69,6 +69,8 @@ def advised(version: StoredVersion, found: Mapping[str, Any], curves: Curves) ->
         return {}
     name, document = found["name"], version.document_object
     sizes = {key: f"{found[f'{key}_kib']}K" for key in ("initsize", "size")}
+    # Read alone, because reading all of a large document takes long, and with the stored sizes, because another
+    # release could calculate other ones.
     structures = [{**each, **sizes} for each in document["structures"] if each["name"] == name]
     try:
         alone = read_object({**document, "structures": structures, "clusters": [], "acknowledged": []})

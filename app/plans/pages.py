@@ -493,6 +493,7 @@ def _text(session: Session, stored: StoredVersion, kind: str, *, cut: bool) -> O
         output = service.get_output(session, stored.name, kind, number=stored.number)
     except StoredOutputRefused as error:
         return OutputTextView(kind, title, about, "", "", href, is_cut=False, refusal=str(error))
+    # Browsers become slow with texts of megabytes; the file has all of it.
     is_cut = cut and len(output.text) > MOST_SHOWN_CHARACTERS
     text = output.text[: output.text.rfind("\n", 0, MOST_SHOWN_CHARACTERS) + 1] if is_cut else output.text
     return OutputTextView(kind, title, about, text, output.filename, href, is_cut=is_cut, refusal="")
@@ -509,6 +510,7 @@ def _version(session: Session, name: str, number: str | int) -> StoredVersion:
 
 def _compared(found: Mapping[str, Any]) -> dict[str, Any]:
     """Return the part of a result that is compared: no findings, and only identity and costs of the curve."""
+    # Intervals and sources of a curve may change without any effect on sizes.
     curve = {key: found["curve"][key] for key in ("id", "base_bytes", "bundle_bytes", "header_bytes")}
     fitted = found["curve"].get("fitted") or {}
     costs = {key: fitted.get(key) for key in ("entry_bytes", "element_bytes")}

@@ -274,6 +274,7 @@ def save_plan(
         raise PlanConflict(current, was_to_be_new=True)
     if if_none_match is not None and matches(if_none_match.replace("W/", ""), current.etag):
         raise PlanConflict(current, was_not_to_be=True)
+    # Before the checks of If-Match, so that a request that is sent again succeeds without a new version.
     if _is_same(current, computed):
         return SaveOutcome(current, "identical")
     if if_match is None:
@@ -432,6 +433,7 @@ def _is_same(current: StoredVersion, computed: ComputedPlan) -> bool:
     """Return whether a document equals the stored one, with the defaults of keys that were added since."""
     if current.document_json == computed.document:
         return True
+    # Reading adds the defaults of new keys: a new release must not make a new version of every plan.
     return canonical(read_json(current.document_json, is_stored=True)) == computed.document
 
 
@@ -440,6 +442,7 @@ def _create(session: Session, name: str, computed: ComputedPlan, comment: str | 
     at = now()
     plan = Plan(name=name, latest=0, created_at=at, updated_at=at)
     try:
+        # A savepoint: without one, the error would end the transaction of the whole request.
         with session.begin_nested():
             session.add(plan)
     except IntegrityError:
@@ -451,6 +454,7 @@ def _add_version(
     session: Session, plan: Plan, computed: ComputedPlan, comment: str | None, *, at: datetime
 ) -> StoredVersion:
     plan.latest += 1
+    # Clocks of several servers differ: the history must not run backwards.
     plan.updated_at = max(at, plan.updated_at)
     version = PlanVersion(
         plan_id=plan.id,

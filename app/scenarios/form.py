@@ -118,6 +118,7 @@ def changes_of(document: PlanDocument, texts: Mapping[str, str]) -> dict[str, An
     """Return the changes that the texts describe; the core checks them."""
     found = values_of(_PLAN_FIELDS, texts)
     if "growth" in found:
+        # A change replaces the whole growth, so the field that was left empty needs the value of the plan.
         found["growth"] = {**document.growth.model_dump(), **found["growth"]}
     parts = [
         {"name": each.name, **values}
@@ -142,6 +143,7 @@ def shortened(texts: Mapping[str, str]) -> dict[str, str]:
 
 def _places(document: PlanDocument, texts: Mapping[str, str]) -> dict[str, str]:
     """Return the fields by the pointers into a scenario that they fill in."""
+    # The core counts structures within the changes; the form has all structures of the plan.
     changed = [part["name"] for part in changes_of(document, texts).get("structures", ())]
     places = {"/name": "name", "/note": "note", **places_of(_PLAN_FIELDS, "/changes")}
     places["/changes/growth"] = "growth_percent"

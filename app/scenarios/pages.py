@@ -218,6 +218,7 @@ def _at(request: Request, plan: str, scenario: str, page: str) -> str:
 
 def _saved(request: Request, plan: str, scenario: str, typed: Mapping[str, str], *, is_new: bool) -> Response:
     database: Database = request.app.state.database
+    # A session of its own: the calculation below must not hold a transaction open.
     with database.session(writes=False) as session:
         version = _version(session, plan, typed.get("version", ""))
     etag = typed.get("etag", "")

@@ -192,6 +192,7 @@ def work_out(database: Database, plan: str, wanted: ScenarioDraft) -> ComputedSc
         InputInvalid: The changes are not valid, or do not fit the plan.
         PlanRefused: The changed plan is not possible.
     """
+    # Checked before the plan is read: an invalid request should cost no query.
     changes = read_changes(wanted.changes)
     note = check_note(wanted.note)
     with database.session(writes=False) as session:
@@ -253,6 +254,7 @@ def save(
     if create_only:
         raise ScenarioExists(plan, name)
     current = _stored(found, plan)
+    # Before the checks of If-Match, so that a request that is sent again succeeds without a new state.
     if all(getattr(found, key) == value for key, value in _columns(worked).items()):
         return ScenarioOutcome(current, "identical")
     if if_match is None:

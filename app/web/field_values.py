@@ -93,6 +93,7 @@ def _ungrouped(text: str) -> str:
 
 def _whole(text: str) -> object:
     plain = _ungrouped(text)
+    # Python takes quadratic time for very long numbers.
     return int(plain) if _WHOLE.fullmatch(plain) and len(plain) <= LONGEST_NUMBER else text
 
 

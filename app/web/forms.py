@@ -200,6 +200,7 @@ def values_of(declared: Iterable[FormField], texts: Mapping[str, str], *, at: st
     for field in declared:
         text = texts.get(at + field.name, "").strip()
         if text or field.kind == "yes":
+            # A slash in a place means a nested object, as in scm/max_size.
             *path, last = (field.place or field.name).split("/")
             target = found
             for part in path:
@@ -243,6 +244,7 @@ def read_fields(fields: Iterable[FormField]) -> tuple[dict[str, Any], dict[str, 
 
 def rows_of(texts: Mapping[str, str]) -> defaultdict[str, list[int]]:
     """Return the row numbers of each list in a form whose fields are named by JSON pointers."""
+    # Rows keep their number while others are removed, so numbers may have gaps.
     found: defaultdict[str, dict[int, None]] = defaultdict(dict)
     for key in texts:
         parts = key.split("/")

@@ -67,6 +67,7 @@ def read_question(
             is_list = known[name].is_list and name == field
             texts.setdefault(name, []).extend(value.replace(",", " ").split() if is_list else [value])
     question, errors = model.check(texts)
+    # Fields of one list share an error; it belongs to those with a text.
     wrong = {
         name: sentence(error)
         for name, text in typed.items()

@@ -124,6 +124,7 @@ def typed_of(document: PlanDocument) -> Typed:
 
 def _fill_structure(typed: Typed, at: str, structure: Mapping[str, Any]) -> None:
     typed |= texts_of(_STRUCTURE_FIELDS, structure, at=f"{at}/")
+    # Always three rows: MQ has no more rules, so they need no button.
     rules: Sequence[Mapping[str, Any]] = structure["offload"]["rules"]
     for number in range(fields.RULES):
         values = rules[number] if number < len(rules) else {}
@@ -144,6 +145,7 @@ def queues_text(queues: Sequence[Mapping[str, Any]]) -> str:
             else text_of(_QUEUE_FIELDS[column].kind, queue.get(column))
             for column in COLUMNS
         ]
+        # Tabs, since they are what spreadsheets copy and paste.
         lines.append("\t".join(cells).rstrip("\t"))
     return "\n".join(lines) + "\n"
 
@@ -232,6 +234,7 @@ class _Reader:
     ) -> list[dict[str, Any]]:
         found: list[dict[str, Any]] = []
         for row in self.rows[at]:
+            # A blank row was added by a button and not used: it is not an error.
             if not self.is_blank(f"{at}/{row}", specs, blank):
                 self.origins[f"{goes_to}/{len(found)}"] = f"{at}/{row}"
                 found.append(values_of(specs, self.typed, at=f"{at}/{row}/"))
@@ -273,6 +276,7 @@ def _read_text(text: str, name: str) -> _TextRead:
     """Read the queues of a structure from text: the queues, the line of each, and the errors of lines."""
     lines = text.splitlines()
     first = next((line for line in lines if line.strip()), "")
+    # Another heading means a pasted table or display, which has a reader of its own.
     if first.strip() != _HEADING:
         if not first:
             return [], [], []

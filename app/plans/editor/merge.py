@@ -60,6 +60,7 @@ def merged(base: Any, theirs: Any, mine: Any) -> Any:  # noqa: ANN401 - any JSON
     if isinstance(theirs, dict) and isinstance(mine, dict):
         return _merged_objects(base if isinstance(base, dict) else {}, theirs, mine)
     if isinstance(theirs, list) and isinstance(mine, list):
+        # Lists are merged by name: positions shift when one side adds or removes an item.
         was, their, my = (_named(items) for items in (base, theirs, mine))
         if was is not None and their is not None and my is not None:
             return list(_merged_objects(was, their, my).values())
@@ -71,6 +72,7 @@ def _merged_objects(base: dict[str, Any], theirs: dict[str, Any], mine: dict[str
     for key in (*theirs, *(key for key in mine if key not in theirs)):
         was, their, my = base.get(key, _NOTHING), theirs.get(key, _NOTHING), mine.get(key, _NOTHING)
         if my is _NOTHING:
+            # Removed by one side: gone, unless the other side changed it.
             value = _NOTHING if their == was else their
         elif their is _NOTHING:
             value = _NOTHING if my == was else my

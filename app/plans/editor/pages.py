@@ -116,6 +116,7 @@ def read_body(body: bytes) -> SubmittedPlan:
         )
     except (UnicodeDecodeError, ValueError):
         raise HTTPException(status_code=422, detail="The form cannot be read.") from None
+    # Counted before the fields are completed, which takes time and memory for each structure.
     rows = {found[1] for key, _ in pairs if (found := _STRUCTURE_ROW.match(key))}
     if len(rows) > MOST_STRUCTURES_READ:
         msg = f"The form has {len(rows):,} structures, and at most {MOST_STRUCTURES_READ:,} are read."
@@ -347,6 +348,7 @@ def _editor(
         form = replace(form, wrong=(FormField("name", "Name", error=asked.name_error), *form.wrong))
     if asked.lead:
         form = replace(form, general=(asked.lead, *form.general))
+    # The button that was pressed keeps the focus only if there is no list of errors to read first.
     if focus == CHECK and (form.wrong or form.general):
         form = replace(form, focus="")  # the list of what is wrong comes first
     page = EditorPage(
@@ -408,6 +410,7 @@ def _merge(request: Request, session: Session, name: str, asked: SubmittedPlan) 
     except PlanNotFound:
         return _gone(request, name, asked, PlanGone(name))
     base = _base(session, name, asked.base) or theirs
+    # If the form has errors there is no document to merge: it is shown again, based on the current version.
     mine = check(asked.typed).document
     on_top = replace(asked, etag=theirs.etag, base=str(theirs.number), action="check")
     if mine is not None:

@@ -123,6 +123,7 @@ def _findings(items: Sequence[Finding], typed: Typed, checked: CheckedForm) -> t
 
     def target(pointer: str) -> str:
         at = reading.origin(pointer)
+        # A finding about a value without a field links to the nearest part of the form that has an id.
         while at and at not in reading.fields and not _ANCHOR.fullmatch(at):
             at = at.rpartition("/")[0]
         return at

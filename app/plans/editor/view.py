@@ -155,6 +155,7 @@ def _structure(
     name = maker.typed.get(f"{at}/name", "").strip()
     text = maker.plain(f"{at}/queues", "Queues, one on each line", hint="Separate cells with tabs.")
     queues = () if is_text else tuple(_queue(maker, f"{at}/queues/{n}") for n in rows[f"{at}/queues"])
+    # The first line of a text has the names of columns.
     number = (
         max(sum(1 for line in text.value.splitlines() if line.strip()) - 1, 0)
         if is_text

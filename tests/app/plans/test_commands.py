@@ -47,7 +47,7 @@ def written(path: Path, document: object) -> str:
     return str(path)
 
 
-def test_a_plan_saved_by_command_is_the_service_s_and_has_the_same_policy(
+def test_plan_saved_by_command_has_the_same_policy_in_the_service(
     app: FastAPI, file: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(["plans", "put", "SQ03", str(file), "--comment", "first"]) == 0
@@ -61,7 +61,7 @@ def test_a_plan_saved_by_command_is_the_service_s_and_has_the_same_policy(
     assert json.loads(capsys.readouterr().out) == get(app, "/api/v1/plans/SQ03").json()
 
 
-def test_a_change_needs_to_say_so(
+def test_change_without_if_match_or_replace_is_refused(
     app: FastAPI, file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     tag = send_json(app, "PUT", "/api/v1/plans/SQ03", changed()).headers["etag"]
@@ -116,7 +116,7 @@ def test_a_deleted_plan_is_listed_and_restored(app: FastAPI, capsys: pytest.Capt
     assert main(["plans", "restore", "SQ03"]) == 2
 
 
-def test_plans_go_out_as_files_and_come_back_all_or_none(
+def test_plans_are_exported_and_imported_all_or_none(
     app: FastAPI, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     documents = {name: changed(headroom_percent=at) for at, name in enumerate(("A", "B.1", "c-2"))}
@@ -143,7 +143,7 @@ def test_plans_go_out_as_files_and_come_back_all_or_none(
     assert main(["plans", "import", *files, "--replace"]) == 0
 
 
-def test_plans_exported_by_the_page_come_in_by_command_under_their_names(
+def test_plans_exported_by_the_page_are_imported_by_the_command(
     app: FastAPI, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     for name in ("SQ03", "B.1"):
@@ -172,7 +172,7 @@ def test_plans_move_to_another_database_as_the_page_of_settings_says(
     assert main(["plans", "show", "SQ03"]) == 0
 
 
-def test_of_plans_deleted_under_one_name_each_can_be_restored(
+def test_plans_deleted_under_one_name_can_each_be_restored(
     app: FastAPI, capsys: pytest.CaptureFixture[str]
 ) -> None:
     for headroom in (10, 20):
@@ -188,7 +188,7 @@ def test_of_plans_deleted_under_one_name_each_can_be_restored(
     assert get(app, "/api/v1/plans/OLD").json()["document"]["headroom_percent"] == 10
 
 
-def test_findings_are_accepted_as_they_read_now(
+def test_findings_are_acknowledged_with_their_current_message(
     app: FastAPI, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     queue = {"name": "Q", "message_bytes": 1024, "backlog": 1000}
@@ -237,7 +237,7 @@ def test_saving_a_plan_with_errors_says_so(tmp_path: Path) -> None:
         ("sqlite:////proc/none/cfplan.db", "cannot be used"),
     ],
 )
-def test_a_database_that_cannot_be_used_is_told_in_a_sentence_without_its_password(
+def test_unusable_database_is_reported_without_its_password(
     given: str, said: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setenv("CFPLAN_DATABASE_URL", given)
@@ -250,7 +250,7 @@ def test_a_database_that_cannot_be_used_is_told_in_a_sentence_without_its_passwo
 
 
 @pytest.mark.parametrize("command", [["plans", "list"], ["migrate"], ["serve", "--port", "1"]])
-def test_a_damaged_file_is_told_in_a_sentence(
+def test_damaged_file_is_reported_in_a_sentence(
     command: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (tmp_path / "bad.db").write_bytes(b"no database at all " * 400)
@@ -271,7 +271,7 @@ def test_a_server_spares_what_it_has_loaded_from_garbage_collection(monkeypatch:
     assert spared[0] > before + 50_000
 
 
-def test_a_setting_that_is_wrong_is_named(
+def test_invalid_setting_is_named(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setenv("CFPLAN_PORT", "web")

@@ -11,7 +11,7 @@ from tests.app.plans.support import app_on, largest
 from tests.app.web.support import get, send_json
 
 
-def test_the_largest_plan_is_saved_and_read_in_whole(database: Database, url: URL) -> None:
+def test_largest_plan_is_saved_and_read_completely(database: Database, url: URL) -> None:
     app, document = app_on(url), largest()
     assert sum(len(structure["queues"]) for structure in document["structures"]) == 32_256
     saved = send_json(app, "PUT", "/api/v1/plans/BIG1", document)

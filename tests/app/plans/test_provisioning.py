@@ -151,7 +151,7 @@ def text_of(kind: str, document: dict[str, Any]) -> str:
     return render_output(kind, evaluate(read_object(document))).text
 
 
-def test_the_lines_of_curl_save_change_compare_and_fetch(shell: Shell) -> None:
+def test_documented_curl_lines_save_change_compare_and_fetch(shell: Shell) -> None:
     first, change, _, fetch = blocks("curl", "sh")
     assert shell.run(first).stdout == "version 1: created\n"
     assert shell.run(first).stdout == "version 1: identical\n"
@@ -172,7 +172,7 @@ def test_curl_stores_a_yaml_file(shell: Shell) -> None:
     assert shell.run(upload).stdout == "version 1: identical\n"
 
 
-def test_the_lines_of_curl_fail_when_somebody_was_faster(shell: Shell) -> None:
+def test_documented_curl_lines_fail_after_a_concurrent_change(shell: Shell) -> None:
     first, change, *_ = blocks("curl", "sh")
     shell.run(first)
     read, rest = change.split("jq '.document", 1)
@@ -281,7 +281,7 @@ def test_the_ci_job_fails_on_new_warnings_only(shell: Shell) -> None:
     assert shell.run(script).returncode != 0
 
 
-def test_the_ci_job_fails_when_a_known_warning_says_something_new(shell: Shell) -> None:
+def test_the_ci_job_fails_when_a_known_warning_changes(shell: Shell) -> None:
     (text,) = blocks("A CI job that fails on new warnings", "yaml")
     (job,) = YAML(typ="safe").load(text)["jobs"].values()
     (script,) = [step["run"] for step in job["steps"] if "run" in step]
@@ -305,7 +305,7 @@ def test_the_ci_job_fails_when_a_known_warning_says_something_new(shell: Shell) 
     assert shell.run(script).returncode == 0
 
 
-def test_the_acknowledgement_that_is_shown_is_one() -> None:
+def test_documented_acknowledgement_is_valid() -> None:
     (text,) = blocks("A CI job that fails on new warnings", "json")
     assert read_object({**COMPLETE, **json.loads(text)}).acknowledged
 

@@ -34,7 +34,7 @@ def put(app: FastAPI, document: object = SQ03, **headers: str) -> Answer:
     return send_json(app, "PUT", PLAN, document, **headers)
 
 
-def test_a_new_plan_is_created_with_its_address_and_its_etag(app: FastAPI) -> None:
+def test_new_plan_returns_its_address_and_etag(app: FastAPI) -> None:
     answer = put(app)
     assert (answer.status, answer.headers["location"]) == (201, PLAN)
     saved = answer.json()
@@ -56,7 +56,7 @@ def headers_of(row: str, *, latest: str, older: str) -> dict[str, str]:
 
 
 @pytest.mark.parametrize("row", ROWS, ids=[row[0] for row in ROWS])
-def test_the_table_of_the_page_is_true(app: FastAPI, row: tuple[str, str, str, str]) -> None:
+def test_documented_table_is_correct(app: FastAPI, row: tuple[str, str, str, str]) -> None:
     assert len(ROWS) == 5
     condition, none, same, another = row
     for expected, prepare, document in (
@@ -86,7 +86,7 @@ def test_the_table_of_the_page_is_true(app: FastAPI, row: tuple[str, str, str, s
             assert call(app, "DELETE", PLAN).status == 200
 
 
-def test_what_the_client_has_already_is_not_sent_again(app: FastAPI) -> None:
+def test_known_etag_is_answered_without_a_body(app: FastAPI) -> None:
     put(app)
     tags = set()
     for address in ("", "?explain=true", "/document", "/policy", "/mqsc", "/versions/1/policy"):
@@ -151,7 +151,7 @@ def test_deleting_can_be_undone(app: FastAPI) -> None:
     assert_problem(call(app, "POST", "/api/v1/plans/NONE/restore"), "plan-not-found", 404)
 
 
-def test_of_plans_deleted_under_one_name_each_can_be_restored(app: FastAPI) -> None:
+def test_plans_deleted_under_one_name_can_each_be_restored(app: FastAPI) -> None:
     put(app)
     call(app, "DELETE", PLAN)
     put(app, OTHER)
@@ -169,7 +169,7 @@ def test_of_plans_deleted_under_one_name_each_can_be_restored(app: FastAPI) -> N
         assert_problem(call(app, "POST", f"{PLAN}/restore?id={bad}"), "request-invalid", 422)
 
 
-def test_compressed_answers_have_etags_of_their_own_that_are_understood(app: FastAPI) -> None:
+def test_etags_of_compressed_answers_are_accepted(app: FastAPI) -> None:
     put(app)
     plain, packed = get(app, PLAN), get(app, PLAN, accept_encoding="gzip")
     assert packed.headers["content-encoding"] == "gzip"
@@ -192,7 +192,7 @@ def test_compressed_answers_have_etags_of_their_own_that_are_understood(app: Fas
     assert (saved.status, saved.headers["etag"]) == (200, get(app, PLAN).headers["etag"])
 
 
-def test_a_version_that_must_not_be_the_latest_is_not_changed(app: FastAPI) -> None:
+def test_if_none_match_of_the_latest_version_changes_nothing(app: FastAPI) -> None:
     tag = put(app).headers["etag"]
     for document in (SQ03, OTHER):
         for known in (tag, f'"0.0", W/{tag}'):
@@ -201,7 +201,7 @@ def test_a_version_that_must_not_be_the_latest_is_not_changed(app: FastAPI) -> N
     assert put(app, OTHER, if_match=tag, if_none_match='"0.0"').status == 200
 
 
-def test_a_deleted_plan_is_gone_for_good_when_its_time_is_over(url: URL, database: Database) -> None:
+def test_deleted_plan_is_removed_after_its_days(url: URL, database: Database) -> None:
     app = app_on(url, deleted_days=0)
     put(app)
     call(app, "DELETE", PLAN)
@@ -213,7 +213,7 @@ def test_a_deleted_plan_is_gone_for_good_when_its_time_is_over(url: URL, databas
     ("document", "slug"),
     [({}, "document-invalid"), ([], "document-invalid"), (changed(queue_managers=33), "plan-refused")],
 )
-def test_what_is_no_plan_is_not_stored(app: FastAPI, document: object, slug: str) -> None:
+def test_invalid_document_is_not_stored(app: FastAPI, document: object, slug: str) -> None:
     assert_problem(put(app, document), slug, 422)
     assert get(app, PLAN).status == 404
 
@@ -228,7 +228,7 @@ def test_bodies_are_bounded_and_json(app: FastAPI) -> None:
     assert_problem(send_json(app, "PUT", PLAN + "?comment=" + "x" * 501, SQ03), "request-invalid", 422)
 
 
-def test_a_comment_goes_into_the_history(app: FastAPI) -> None:
+def test_comment_is_stored_in_the_history(app: FastAPI) -> None:
     send_json(app, "PUT", PLAN + "?comment=for%20the%20board%00%0D%0A%C3%A9", SQ03)
     assert get(app, PLAN + "/versions").json()["versions"][0]["comment"] == "for the board é"
 
@@ -243,7 +243,7 @@ def test_lists_are_paged(app: FastAPI) -> None:
         assert_problem(get(app, f"/api/v1/plans?{bad}"), "request-invalid", 422)
 
 
-def test_a_database_that_does_not_answer_is_no_fault_of_the_request() -> None:
+def test_unavailable_database_is_not_an_error_of_the_request() -> None:
     app = create_app(Settings(database_url="postgresql://cfplan:geheim@127.0.0.1:1/cfplan"))
     for answer in (get(app, PLAN), put(app), get(app, "/api/v1/plans")):
         problem = assert_problem(answer, "database-unavailable", 503)
@@ -262,7 +262,7 @@ def test_the_health_of_the_service_says_that_the_database_answers(app: FastAPI) 
     assert get(app, "/healthz").json()["database"] == "ok"
 
 
-def test_a_damaged_file_is_told_as_a_database_that_cannot_be_used(tmp_path: Path) -> None:
+def test_damaged_file_is_reported_as_an_unusable_database(tmp_path: Path) -> None:
     (tmp_path / "cfplan.db").write_bytes(b"no database at all " * 400)
     app = create_app(Settings(data_dir=tmp_path))
     for answer in (get(app, PLAN), put(app), get(app, "/api/v1/plans")):

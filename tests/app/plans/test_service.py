@@ -29,7 +29,7 @@ def session(database: Database) -> Iterator[Session]:
         yield opened
 
 
-def test_what_was_saved_is_what_is_read(session: Session) -> None:
+def test_saved_plan_is_read_unchanged(session: Session) -> None:
     document = plan()
     saved = service.save_plan(session, "SQ03", document, comment="  first\n of all ")
     assert saved.status == "created"
@@ -59,7 +59,7 @@ def test_the_texts_of_a_version_are_those_of_its_document(session: Session, kind
     assert found.etag != service.get_plan(session, "SQ03").etag
 
 
-def test_each_change_is_a_version_and_old_ones_stay(session: Session) -> None:
+def test_each_change_creates_a_version_and_keeps_old_ones(session: Session) -> None:
     tags: list[str] = []
     for headroom in (10, 20, 30):
         outcome = service.save_plan(
@@ -90,7 +90,7 @@ def test_the_same_document_changes_nothing(session: Session, if_match: str | Non
     assert len(service.list_versions(session, "SQ03")) == 1
 
 
-def test_a_change_without_the_version_it_is_made_on_is_refused(session: Session) -> None:
+def test_change_without_a_version_is_refused(session: Session) -> None:
     service.save_plan(session, "SQ03", plan())
     with pytest.raises(service.PreconditionRequired) as refused:
         service.save_plan(session, "SQ03", plan(headroom_percent=20))
@@ -98,7 +98,7 @@ def test_a_change_without_the_version_it_is_made_on_is_refused(session: Session)
 
 
 @pytest.mark.parametrize("if_match", ['"0.0"', "W/{}", "", '"x", "y"', "{}-policy"])
-def test_a_change_on_top_of_another_version_is_refused(session: Session, if_match: str) -> None:
+def test_change_based_on_an_old_version_is_refused(session: Session, if_match: str) -> None:
     old = service.save_plan(session, "SQ03", plan()).version
     new = service.save_plan(session, "SQ03", plan(headroom_percent=20), if_match=old.etag).version
     for tag in (old.etag, if_match.format(new.etag)):
@@ -119,7 +119,7 @@ def test_create_only_never_changes_a_plan(session: Session) -> None:
             service.save_plan(session, "SQ03", document, create_only=True)
 
 
-def test_a_change_of_a_plan_that_is_gone_is_refused(session: Session) -> None:
+def test_change_of_a_deleted_plan_is_refused(session: Session) -> None:
     tag = service.save_plan(session, "SQ03", plan()).version.etag
     service.delete_plan(session, "SQ03")
     for given in (tag, "*"):
@@ -127,7 +127,7 @@ def test_a_change_of_a_plan_that_is_gone_is_refused(session: Session) -> None:
             service.save_plan(session, "SQ03", plan(headroom_percent=20), if_match=given)
 
 
-def test_a_plan_that_cannot_exist_is_not_stored(session: Session) -> None:
+def test_impossible_plan_is_not_stored(session: Session) -> None:
     with pytest.raises(PlanRefused):
         service.save_plan(session, "SQ03", plan(queue_managers=33))
     assert service.list_plans(session).total == 0
@@ -136,14 +136,14 @@ def test_a_plan_that_cannot_exist_is_not_stored(session: Session) -> None:
 @pytest.mark.parametrize(
     "name", ["", ".hidden", "a b", "x" * 65, "a/b", "Größe", "a\n", "..", "\x00", "a%2fb"]
 )
-def test_a_name_that_no_plan_can_have_is_refused(session: Session, name: str) -> None:
+def test_invalid_name_is_refused(session: Session, name: str) -> None:
     with pytest.raises(service.PlanNameInvalid):
         service.save_plan(session, name, plan())
     with pytest.raises(service.PlanNotFound):
         service.get_plan(session, name)
 
 
-def test_names_are_told_apart_by_case(session: Session) -> None:
+def test_names_are_case_sensitive(session: Session) -> None:
     service.save_plan(session, "sq03", plan())
     service.save_plan(session, "SQ03", plan(headroom_percent=20))
     assert service.get_plan(session, "sq03").document == plan()
@@ -187,7 +187,7 @@ def test_a_summary_has_the_figures_of_the_latest_version(session: Session) -> No
     assert item.updated_at == version.created_at >= item.created_at
 
 
-def test_acknowledged_findings_are_counted_apart(session: Session) -> None:
+def test_acknowledged_findings_are_counted_separately(session: Session) -> None:
     exposed = above_figures(SQ03)
     before = service.save_plan(session, "SQ03", read_object(exposed)).version
     warning = next(f for f in before.result["findings"] if f["severity"] == "warning")
@@ -217,7 +217,7 @@ def test_a_deleted_plan_can_be_restored_with_all_its_versions(session: Session) 
         service.restore_plan(session, "SQ03")
 
 
-def test_a_deletion_heeds_the_version_it_is_made_on(session: Session) -> None:
+def test_deletion_of_another_version_is_refused(session: Session) -> None:
     old = service.save_plan(session, "SQ03", plan()).version
     new = service.save_plan(session, "SQ03", plan(headroom_percent=20), if_match=old.etag).version
     with pytest.raises(service.PlanConflict):
@@ -225,7 +225,7 @@ def test_a_deletion_heeds_the_version_it_is_made_on(session: Session) -> None:
     service.delete_plan(session, "SQ03", if_match=new.etag)
 
 
-def test_a_new_plan_of_a_deleted_name_shares_no_etag_with_it(session: Session) -> None:
+def test_new_plan_with_a_deleted_name_has_another_etag(session: Session) -> None:
     old = service.save_plan(session, "SQ03", plan()).version
     service.delete_plan(session, "SQ03")
     new = service.save_plan(session, "SQ03", plan()).version
@@ -244,7 +244,7 @@ def test_a_new_plan_of_a_deleted_name_shares_no_etag_with_it(session: Session) -
     }  # numbers are not used twice, even when nothing is left of them
 
 
-def test_of_plans_deleted_under_one_name_each_can_be_restored(session: Session) -> None:
+def test_plans_deleted_under_one_name_can_each_be_restored(session: Session) -> None:
     old = service.save_plan(session, "SQ03", plan(), comment="the old one").version
     service.delete_plan(session, "SQ03")
     service.save_plan(session, "SQ03", plan(headroom_percent=20))
@@ -269,7 +269,7 @@ def test_of_plans_deleted_under_one_name_each_can_be_restored(session: Session) 
     assert service.get_plan(session, "SQ03") == new
 
 
-def test_a_plan_that_comes_and_goes_while_it_is_saved_is_saved(
+def test_plan_created_and_deleted_during_a_save_is_saved(
     session: Session, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     create, outrun = service._create, [True, True]
@@ -311,7 +311,7 @@ def test_a_plan_can_be_renamed_and_copied(session: Session) -> None:
             attempt(session, "NOWHERE", "X")
 
 
-def test_an_old_version_shows_what_it_showed_whichever_core_is_at_work(
+def test_old_version_keeps_its_figures_with_a_newer_core(
     session: Session, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     old = service.save_plan(session, "SQ03", plan()).version
@@ -335,7 +335,7 @@ def test_an_old_version_shows_what_it_showed_whichever_core_is_at_work(
     assert service.get_explanations(session, found) == explanations
 
 
-def test_a_version_says_which_core_computed_it(session: Session, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_version_names_the_core_that_computed_it(session: Session, monkeypatch: pytest.MonkeyPatch) -> None:
     service.save_plan(session, "SQ03", plan())
     monkeypatch.setattr(
         "app.plans.computed.evaluate", lambda document, _: _with_version(evaluate(document), "99.0")
@@ -356,7 +356,7 @@ def _with_version(result: object, version: str) -> object:
     return dataclasses.replace(result, core_version=version)  # type: ignore[type-var]
 
 
-def test_a_document_stored_before_a_key_existed_is_still_the_same_document(
+def test_document_stored_before_a_new_key_counts_as_identical(
     session: Session, database: Database
 ) -> None:
     """Later versions of cfplan add optional keys: what was stored without them is not changed by saving it again."""

@@ -43,7 +43,7 @@ def save(database: Database, headroom: int, tag: str | None, *, create_only: boo
         return type(refused).__name__
 
 
-def test_of_editors_at_the_same_version_exactly_one_saves(database: Database) -> None:
+def test_only_one_of_several_editors_of_a_version_saves(database: Database) -> None:
     save(database, 0, None)
     for turn in range(1, ROUNDS + 1):
         with database.session(writes=False) as session:
@@ -55,7 +55,7 @@ def test_of_editors_at_the_same_version_exactly_one_saves(database: Database) ->
             assert [v.number for v in service.list_versions(session, "SQ03")] == list(range(turn + 1, 0, -1))
 
 
-def test_of_creators_of_one_name_exactly_one_creates(database: Database) -> None:
+def test_only_one_of_several_creators_of_a_name_succeeds(database: Database) -> None:
     for create_only, refusal in ((True, "PlanConflict"), (False, "PreconditionRequired")):
         edits = [partial(save, database, at, None, create_only=create_only) for at in range(EDITORS)]
         assert race(edits) == {"created": 1, refusal: EDITORS - 1}
@@ -69,7 +69,7 @@ def test_creating_the_same_plan_at_once_is_no_conflict(database: Database) -> No
     assert race(edits) == {"created": 1, "identical": EDITORS - 1}
 
 
-def test_changes_that_overwrite_on_purpose_each_make_a_version(database: Database) -> None:
+def test_intended_overwrites_each_create_a_version(database: Database) -> None:
     save(database, 0, None)
     edits = [partial(save, database, 10 + at, "*") for at in range(EDITORS)]
     assert race(edits) == {"changed": EDITORS}
@@ -160,7 +160,7 @@ def test_readers_see_whole_versions_while_others_write(database: Database) -> No
 
 
 @pytest.mark.parametrize("fault", ["commit", "flush"])
-def test_a_save_whose_commit_fails_is_not_answered_as_if_it_had_not(
+def test_save_whose_commit_fails_returns_an_error(
     database: Database, url: URL, fault: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from sqlalchemy.exc import OperationalError

@@ -32,7 +32,7 @@ def _stored(url: URL, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert main(["plans", "put", "SQ03", "SQ03.yaml"]) == 0
 
 
-def test_what_a_command_saves_is_the_service_s(url: URL, capsys: pytest.CaptureFixture[str]) -> None:
+def test_scenario_saved_by_command_is_found_by_the_service(url: URL, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["scenarios", "save", "SQ03", "more", "more.yaml"]) == 0
     assert "more: created, version 1 of SQ03, ETag " in capsys.readouterr().out
     app = app_on(url)
@@ -47,7 +47,7 @@ def test_what_a_command_saves_is_the_service_s(url: URL, capsys: pytest.CaptureF
         assert json.loads(capsys.readouterr().out) == get(app, address).json(), command
 
 
-def test_a_change_needs_to_say_so(capsys: pytest.CaptureFixture[str]) -> None:
+def test_change_without_if_match_or_replace_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["scenarios", "save", "SQ03", "more", "more.yaml"]) == 0
     tag = capsys.readouterr().out.rpartition("ETag ")[2].strip()
     assert main(["scenarios", "save", "SQ03", "more", "lost.json"]) == 2
@@ -85,7 +85,7 @@ def test_texts_name_what_differs_every_note_and_every_document(capsys: pytest.Ca
     assert "SETXCF START,REBUILD,STRNAME=SQ03CSQ_ADMIN" in told
 
 
-def test_what_cannot_be_is_refused_in_a_sentence(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_invalid_request_is_refused_in_a_sentence(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     Path("bad.yaml").write_text("changes: {queue_managers: 33}", encoding="utf-8")
     Path("odd.yaml").write_text("changes: {levels: 25}", encoding="utf-8")
     Path("torn.json").write_text("{", encoding="utf-8")
@@ -108,7 +108,7 @@ def test_what_cannot_be_is_refused_in_a_sentence(tmp_path: Path, capsys: pytest.
         assert told.out == ""
 
 
-def test_a_scenario_with_errors_is_kept_and_the_command_says_so(capsys: pytest.CaptureFixture[str]) -> None:
+def test_scenario_with_errors_is_saved_and_the_command_reports_them(capsys: pytest.CaptureFixture[str]) -> None:
     Path("tiny.yaml").write_text(
         "changes: {structures: [{name: MYDATA, initsize: 100G, size: 200G}]}", encoding="utf-8"
     )

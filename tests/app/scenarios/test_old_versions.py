@@ -65,7 +65,7 @@ def kept(name: str, changes: dict[str, Any], plan: dict[str, Any] = SQ03) -> Sav
     return SavedScenario(name=name, version=1, note="", result=result)
 
 
-def test_a_change_onto_a_version_without_the_structure_is_refused_and_says_what_would_be_lost(
+def test_change_to_a_version_without_the_structure_is_refused_and_names_the_loss(
     app: FastAPI,
 ) -> None:
     before = get(app, f"{PLAN}/scenarios/both").json()
@@ -80,7 +80,7 @@ def test_a_change_onto_a_version_without_the_structure_is_refused_and_says_what_
     assert get(app, f"{PLAN}/scenarios/both").json()["changes"] == {"headroom_percent": 30}
 
 
-def test_a_copy_says_what_the_latest_version_has_no_place_for(app: FastAPI) -> None:
+def test_copy_names_values_that_do_not_fit_the_latest_version(app: FastAPI) -> None:
     page = call(app, "GET", f"{PAGES}/new?from=both", headers={"accept": "text/html"})
     assert page.status == 200
     assert "Not all of both can be taken over." in page.text
@@ -89,7 +89,7 @@ def test_a_copy_says_what_the_latest_version_has_no_place_for(app: FastAPI) -> N
     assert "taken over" not in whole.text
 
 
-def test_a_comparison_of_old_scenarios_says_so_and_one_of_five_is_refused_in_words(app: FastAPI) -> None:
+def test_comparison_reports_old_scenarios_and_refuses_five(app: FastAPI) -> None:
     (said,) = get(app, f"{PLAN}/scenarios/compare?of=both").json()["findings"]
     assert said["code"] == "SCENARIOS_OF_OLD_VERSION"
     assert said["message"].startswith(
@@ -105,13 +105,13 @@ def test_a_comparison_of_old_scenarios_says_so_and_one_of_five_is_refused_in_wor
         )
 
 
-def test_a_comparison_of_the_latest_version_says_nothing() -> None:
+def test_comparison_of_the_latest_version_has_no_notice() -> None:
     one = kept("a", {"lost": "CF01"})
     assert side_by_side([one], latest=1).findings == ()
     assert [each.code for each in side_by_side([one], latest=2).findings] == ["SCENARIOS_OF_OLD_VERSION"]
 
 
-def test_the_report_says_which_state_of_the_scenario_it_is(app: FastAPI) -> None:
+def test_report_names_the_state_of_the_scenario(app: FastAPI) -> None:
     first = get(app, f"{PLAN}/scenarios/both/report").json()
     assert first["revision"] == 1
     page = call(app, "GET", f"{PAGES}/both/report", headers={"accept": "text/html"}).text
@@ -125,7 +125,7 @@ def test_the_report_says_which_state_of_the_scenario_it_is(app: FastAPI) -> None
     assert re.search(r"state 2, first saved", page)
 
 
-def test_a_scenario_without_commands_is_not_compared_as_one_without_work() -> None:
+def test_scenario_without_known_commands_is_not_compared_as_having_none() -> None:
     huge = kept("huge", {"outage_factor": 1000, "rate_factor": 1000})
     assert huge.result["commands_refused"]
     rows = side_by_side([huge, kept("a", {"headroom_percent": 30})]).commands
@@ -166,7 +166,7 @@ def test_the_report_as_text_has_a_source_for_every_figure_of_a_loss() -> None:
 
 
 @pytest.mark.parametrize("part", [{"name": "MYDATA"}, {"name": "MYDATA", "size": None, "duplex": None}])
-def test_a_structure_of_which_nothing_changes_is_refused(part: dict[str, object]) -> None:
+def test_unchanged_structure_in_a_scenario_is_refused(part: dict[str, object]) -> None:
     with pytest.raises(InputInvalid) as refused:
         applied(read_object(copy.deepcopy(SQ03)), read_changes({"structures": [part]}))
     assert "changes nothing of MYDATA" in str(refused.value)

@@ -43,7 +43,7 @@ def delete(app: FastAPI, address: str, **headers: str) -> Answer:
     )
 
 
-def test_a_new_scenario_has_its_address_and_its_etag_and_is_read_back_as_it_was_saved(app: FastAPI) -> None:
+def test_new_scenario_returns_address_and_etag_and_reads_back_unchanged(app: FastAPI) -> None:
     answer = post_json(app, AT, {"name": "more", **MORE})
     assert (answer.status, answer.headers["location"]) == (201, f"{AT}/more")
     saved = answer.json()
@@ -55,7 +55,7 @@ def test_a_new_scenario_has_its_address_and_its_etag_and_is_read_back_as_it_was_
     assert get(app, f"{AT}/more", if_none_match=saved["etag"]).status == 304
 
 
-def test_what_a_scenario_led_to_is_what_the_changed_plan_is_sized_at(app: FastAPI) -> None:
+def test_scenario_has_the_sizes_of_the_changed_plan(app: FastAPI) -> None:
     result = put(app).json()["result"]
     after = post_json(app, "/api/v1/size", changed(**MORE["changes"])).json()  # type: ignore[arg-type]
     assert [each["after"]["initsize_kib"] for each in result["structures"]] == [
@@ -63,7 +63,7 @@ def test_what_a_scenario_led_to_is_what_the_changed_plan_is_sized_at(app: FastAP
     ]
 
 
-def test_a_scenario_stays_as_it_was_when_the_plan_changes_and_the_list_says_that_it_is_of_an_old_version(
+def test_scenario_keeps_its_figures_when_the_plan_changes_and_is_listed_as_old(
     app: FastAPI,
 ) -> None:
     before = put(app)
@@ -78,7 +78,7 @@ def test_a_scenario_stays_as_it_was_when_the_plan_changes_and_the_list_says_that
     assert get(app, AT).json()["scenarios"][0]["is_of_latest"]
 
 
-def test_a_change_names_what_it_is_made_on_top_of(app: FastAPI) -> None:
+def test_change_without_its_base_is_refused(app: FastAPI) -> None:
     tag = put(app).headers["etag"]
     other = {**MORE, "note": "other"}
     refused = assert_problem(put(app, other), "precondition-required", 428)
@@ -94,7 +94,7 @@ def test_a_change_names_what_it_is_made_on_top_of(app: FastAPI) -> None:
     assert_problem(post_json(app, AT, {"name": "more", **MORE}), "scenario-exists", 409)
 
 
-def test_a_scenario_is_deleted_for_good_and_its_etag_never_comes_back(app: FastAPI) -> None:
+def test_deleted_scenario_is_gone_and_its_etag_is_not_reused(app: FastAPI) -> None:
     tag = put(app).headers["etag"]
     assert_problem(delete(app, f"{AT}/more", if_match='"0.0-scenario"'), "scenario-changed", 412)
     assert delete(app, f"{AT}/more", if_match=tag).json() == {"plan": "SQ03", "name": "more", "findings": []}
@@ -103,7 +103,7 @@ def test_a_scenario_is_deleted_for_good_and_its_etag_never_comes_back(app: FastA
     assert put(app).headers["etag"] != tag
 
 
-def test_scenarios_go_and_come_with_their_plan(app: FastAPI) -> None:
+def test_scenarios_are_deleted_and_restored_with_their_plan(app: FastAPI) -> None:
     put(app)
     assert delete(app, PLAN).status == 200
     assert_problem(get(app, AT), "plan-not-found", 404)
@@ -115,7 +115,7 @@ def test_scenarios_go_and_come_with_their_plan(app: FastAPI) -> None:
     assert_problem(put(app, {**MORE, "version": 9}), "plan-not-found", 404)
 
 
-def test_a_plan_that_is_removed_for_good_takes_its_scenarios_along(app: FastAPI) -> None:
+def test_scenarios_are_removed_with_their_plan(app: FastAPI) -> None:
     put(app)
     database = app.state.database
     with database.session(writes=True) as session:
@@ -140,7 +140,7 @@ def test_a_plan_that_is_removed_for_good_takes_its_scenarios_along(app: FastAPI)
         ([], "input-refused", ""),
     ],
 )
-def test_what_is_refused_names_its_field_and_keeps_nothing(
+def test_refused_scenario_names_its_field_and_saves_nothing(
     app: FastAPI, body: object, slug: str, field: str
 ) -> None:
     problem = assert_problem(post_json(app, AT, body), slug, 422)
@@ -162,7 +162,7 @@ def test_up_to_four_are_compared(app: FastAPI) -> None:
     assert_problem(get(app, f"{AT}/compare?of=a,none"), "scenario-not-found", 404)
 
 
-def test_a_report_says_what_and_why_and_where_its_page_is(app: FastAPI) -> None:
+def test_report_has_changes_reason_and_the_address_of_its_page(app: FastAPI) -> None:
     put(app)
     answer = get(app, f"{AT}/more/report")
     told = answer.json()
@@ -179,7 +179,7 @@ def test_a_note_is_kept_without_control_characters(app: FastAPI) -> None:
     assert saved["note"] == "one\ntwo  [31m"
 
 
-def test_a_scenario_is_saved_whole_or_not_at_all(app: FastAPI, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_scenario_is_saved_completely_or_not_at_all(app: FastAPI, monkeypatch: pytest.MonkeyPatch) -> None:
     tag = put(app).headers["etag"]
 
     def fails(*_: object) -> None:
@@ -194,7 +194,7 @@ def test_a_scenario_is_saved_whole_or_not_at_all(app: FastAPI, monkeypatch: pyte
     assert [each["name"] for each in get(app, AT).json()["scenarios"]] == ["more"]
 
 
-def test_of_two_who_change_at_once_one_is_told(app: FastAPI) -> None:
+def test_second_of_two_concurrent_changes_is_refused(app: FastAPI) -> None:
     database: Database = app.state.database
     tag = put(app).headers["etag"]
     works = [
@@ -221,7 +221,7 @@ def test_of_two_who_change_at_once_one_is_told(app: FastAPI) -> None:
     assert get(app, f"{AT}/more").json()["revision"] == 2
 
 
-def test_a_plan_of_the_same_name_made_meanwhile_does_not_get_the_scenario(app: FastAPI) -> None:
+def test_scenario_is_not_saved_in_a_new_plan_of_the_same_name(app: FastAPI) -> None:
     database: Database = app.state.database
     worked = service.work_out(database, "SQ03", ScenarioDraft(changes={"lost": "CF01"}))
     with database.session(writes=True) as session:
@@ -232,7 +232,7 @@ def test_a_plan_of_the_same_name_made_meanwhile_does_not_get_the_scenario(app: F
         service.save(session, "SQ03", "more", worked)
 
 
-def test_a_plan_has_so_many_scenarios_and_no_more(app: FastAPI, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_plan_has_a_maximum_number_of_scenarios(app: FastAPI, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(service, "MOST_SCENARIOS", 1)
     put(app)
     problem: dict[str, Any] = assert_problem(put(app, name="other"), "input-refused", 422)

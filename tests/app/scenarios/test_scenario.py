@@ -45,7 +45,7 @@ def sizes(shown: Json) -> list[tuple[int, int]]:
     percent=st.integers(0, 40),
 )
 @settings(max_examples=15)
-def test_after_is_what_the_changed_plan_itself_gives(
+def test_figures_after_are_those_of_the_changed_plan(
     rate: float, managers: int, level: int, percent: int
 ) -> None:
     changes = {
@@ -65,7 +65,7 @@ def test_after_is_what_the_changed_plan_itself_gives(
     assert answer["after"]["totals"]["initsize_kib"] == sum(each for each, _ in sizes(expected))
 
 
-def test_a_target_replaces_the_headroom_of_the_plan_and_is_told_with_it() -> None:
+def test_target_replaces_the_headroom_and_both_are_listed() -> None:
     answer = worked({"target_usage_percent": 60}).as_json()
     assert [(each["what"], each["before"], each["after"]) for each in answer["what_changes"]] == [
         ("Usage at the backlog, at most", "80 %", "60 %"),
@@ -79,7 +79,7 @@ def test_a_target_replaces_the_headroom_of_the_plan_and_is_told_with_it() -> Non
     assert both["after"]["headroom_percent"] == 20
 
 
-def test_one_more_queue_manager_is_ibm_s_next_row_of_the_chart() -> None:
+def test_one_more_queue_manager_uses_the_next_row_of_ibms_chart() -> None:
     """CSQ_ADMIN at CFCC 25: 25 MiB for 5 queue managers, 26 MiB for 6 (z16 report, page 13), and SIZE 1.5 times."""
     (admin, *_) = worked({"queue_managers": 6}).as_json()["structures"]
     assert admin["structure"] == "SQ03CSQ_ADMIN"
@@ -87,7 +87,7 @@ def test_one_more_queue_manager_is_ibm_s_next_row_of_the_chart() -> None:
     assert admin["difference"]["need_bytes"] == 2**20
 
 
-def test_a_size_that_the_plan_gives_is_replaced_once_it_no_longer_holds_the_need() -> None:
+def test_given_size_below_the_need_is_calculated_instead() -> None:
     plan = copy.deepcopy(SQ03)
     plan["structures"][0] |= {"initsize": "600M", "size": "900M"}
     holds, short = (worked({"rate_factor": factor}, plan).as_json()["structures"][1] for factor in (1.01, 3))
@@ -96,7 +96,7 @@ def test_a_size_that_the_plan_gives_is_replaced_once_it_no_longer_holds_the_need
     assert short["after"]["initsize_kib"] > 900 * 1024
 
 
-def test_a_size_that_the_scenario_gives_is_kept_even_where_it_is_too_small() -> None:
+def test_size_given_by_the_scenario_is_kept_even_if_too_small() -> None:
     part = {"name": "APPLICATION1", "initsize": "100M", "size": "200M"}
     answer = worked({"structures": [part]}).as_json()
     assert answer["structures"][1]["after"]["initsize_kib"] == 100 * 1024
@@ -110,7 +110,7 @@ def test_a_size_that_the_scenario_gives_is_kept_even_where_it_is_too_small() -> 
 TIGHT = document([cf("CF01", "8G"), cf("CF02", "8G")], [structure("A", "2G", preflist=["CF01", "CF02"])])
 
 
-def test_the_loss_that_a_scenario_is_about_comes_first_and_is_marked() -> None:
+def test_loss_of_a_scenario_is_listed_first_and_marked() -> None:
     losses = worked({"lost": "CF02"}).as_json()["losses"]["after"]
     assert [(each["lost"], each["is_the_scenario"]) for each in losses][:2] == [
         ("CF02", True),
@@ -119,7 +119,7 @@ def test_the_loss_that_a_scenario_is_about_comes_first_and_is_marked() -> None:
     assert [each["is_the_scenario"] for each in losses].count(True) == 1
 
 
-def test_what_finds_no_place_after_the_changes_did_before() -> None:
+def test_structures_unplaced_after_the_changes_are_compared_with_before() -> None:
     """CSQ_ADMIN 1 GiB and A 2 GiB go to CF01; 8 GiB of CF02 take A at 2 GiB and not at 9."""
     part = {"name": "A", "initsize": "9G", "size": "9G"}
     answer = worked({"lost": "CF01", "structures": [part]}, TIGHT).as_json()
@@ -130,7 +130,7 @@ def test_what_finds_no_place_after_the_changes_did_before() -> None:
     assert after["white_space_mib"] == 1024
 
 
-def test_a_plan_without_coupling_facilities_has_no_losses_and_says_so() -> None:
+def test_report_without_coupling_facilities_says_that_there_are_no_losses() -> None:
     plan = {**copy.deepcopy(SQ03), "coupling_facilities": []}
     for each in plan["structures"]:
         each.pop("preflist", None)
@@ -150,14 +150,14 @@ def test_the_commands_lead_from_the_plan_to_the_scenario() -> None:
     assert worked({"lost": "CF01"}).as_json()["commands"] == []
 
 
-def test_without_texts_there_are_no_commands_and_the_reason_is_told() -> None:
+def test_without_texts_there_are_no_commands_but_a_reason() -> None:
     part = {"name": "APPLICATION1", "initsize": "100G", "size": "200G"}  # no coupling facility has so much
     answer = worked({"structures": [part]}).as_json()
     assert answer["commands"] == []
     assert answer["commands_refused"]
 
 
-def test_findings_are_told_apart_into_new_and_gone() -> None:
+def test_findings_are_listed_as_new_or_resolved() -> None:
     answer = worked({"rate_factor": 1.5})
     before = {(each.code, each.structure, each.message) for each in answer.findings_before}
     after = {(each.code, each.structure, each.message) for each in answer.findings}
@@ -177,12 +177,12 @@ def test_findings_are_told_apart_into_new_and_gone() -> None:
 # ---- what is refused and what is said ---------------------------------------------------------------------------
 
 
-def test_a_group_that_nobody_can_build_is_refused() -> None:
+def test_impossible_group_is_refused() -> None:
     with pytest.raises(PlanRefused, match="33 queue managers"):
         worked({"queue_managers": 33})
 
 
-def test_a_plan_that_was_saved_with_other_figures_is_told_of() -> None:
+def test_plan_saved_with_other_figures_is_reported() -> None:
     stored = evaluate(read_object(copy.deepcopy(SQ03))).as_json()
     same = worked({"queue_managers": 6}, stored=stored)
     assert "SCENARIO_PLAN_OF_ANOTHER_CORE" not in {each.code for each in same.findings}
@@ -193,7 +193,7 @@ def test_a_plan_that_was_saved_with_other_figures_is_told_of() -> None:
     assert "SCENARIO_PLAN_OF_ANOTHER_CORE" in {each.code for each in other.findings}
 
 
-def test_another_level_leaves_a_fitted_curve_and_says_so() -> None:
+def test_other_cfcc_level_drops_a_fitted_curve_and_says_so() -> None:
     plan = {**copy.deepcopy(SQ03), "curve": {"fitted": 7}}
     curve = fitted_curve(version=7, fit=TWO_COSTS)
     there = worked({"queue_managers": 6}, plan, curve=curve)
@@ -207,7 +207,7 @@ def test_another_level_leaves_a_fitted_curve_and_says_so() -> None:
 # ---- side by side ------------------------------------------------------------------------------------------------
 
 
-def test_up_to_four_scenarios_stand_beside_the_plan() -> None:
+def test_up_to_four_scenarios_are_shown_next_to_the_plan() -> None:
     items = [kept(name, {"queue_managers": 6 + at}) for at, name in enumerate("abcd")]
     (row,) = [each for each in side_by_side(items).settings if each.label == "Queue managers"]
     assert list(row.values) == [5, 6, 7, 8, 9]
@@ -232,14 +232,14 @@ def test_every_figure_of_every_structure_is_compared() -> None:
                 assert found[item["structure"], label] == values
 
 
-def test_a_setting_of_a_structure_that_one_scenario_changes_is_the_plan_s_in_the_others() -> None:
+def test_setting_changed_by_one_scenario_has_the_plan_value_in_the_others() -> None:
     part = {"name": "MYDATA", "full_threshold": 90}
     answer = side_by_side([kept("a", {"structures": [part]}), kept("b", {"queue_managers": 6})])
     (row,) = [each for each in answer.settings if each.structure == "MYDATA"]
     assert (row.label, row.values) == ("FULLTHRESHOLD", ("85 %", "90 %", "85 %"))
 
 
-def test_findings_that_are_the_same_everywhere_are_not_told() -> None:
+def test_findings_without_differences_are_hidden() -> None:
     answer = side_by_side([kept("a", {"rate_factor": 2}), kept("b", {"lost": "CF01"})])
     assert answer.finding_rows
     for row in answer.finding_rows:
@@ -291,12 +291,12 @@ def test_the_need_of_csq_admin_is_noted_with_the_chart_it_was_read_from() -> Non
     assert "page 13, chart of CSQ_ADMIN sizes" in told["documents"][document_number - 1]["document"]
 
 
-def test_changes_that_do_not_fit_are_refused() -> None:
+def test_changes_that_do_not_fit_the_plan_are_refused() -> None:
     with pytest.raises(InputInvalid):
         worked({"lost": "NOCF"})
 
 
-def test_the_page_of_a_report_tells_each_finding_and_each_document_once() -> None:
+def test_report_page_lists_each_finding_and_document_once() -> None:
     told: Any = report(kept("a", {"rate_factor": 2, "queue_managers": 6})).as_json()
     shown = reported(told)
     brought = [each.finding.message for each in shown.changes if each.kind != "gone"]

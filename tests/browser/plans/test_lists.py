@@ -43,7 +43,7 @@ def stored(page: Page) -> Page:
 
 
 @pytest.mark.parametrize("path", ["/plans", "/plans/SQ03/history", "/deleted-plans", "/plans/SQ03/compare"])
-def test_nothing_in_a_list_scrolls_away_on_a_narrow_screen(stored: Page, path: str) -> None:
+def test_lists_do_not_scroll_sideways_on_a_narrow_screen(stored: Page, path: str) -> None:
     stored.goto(path)
     for width in (1440, 1024, 390):
         stored.set_viewport_size({"width": width, "height": 900})
@@ -72,7 +72,7 @@ def test_each_of_two_deleted_plans_of_one_name_is_restored_on_a_narrow_screen(st
     expect(stored.get_by_text("Draft 0")).to_be_visible()
 
 
-def test_no_table_leaves_the_paper(stored: Page) -> None:
+def test_tables_fit_the_paper(stored: Page) -> None:
     stored.goto("/plans/SQ03/versions/2/print")
     stored.emulate_media(media="print")
     stored.set_viewport_size({"width": A4_PX, "height": 1000})

@@ -85,7 +85,7 @@ def test_the_sq03_plan_typed_into_the_editor_gives_the_policy_of_rest_and_of_the
     assert shown == asked.text == stored.text == told.stdout
 
 
-def test_the_result_follows_the_typing_and_errors_stand_at_their_field(page: Page) -> None:
+def test_result_follows_the_typing_and_errors_appear_at_their_field(page: Page) -> None:
     save_example(page)
     page.goto("/plans/SQ03/edit")
     summary = page.locator("#summary")
@@ -103,7 +103,7 @@ def test_the_result_follows_the_typing_and_errors_stand_at_their_field(page: Pag
     expect(page.locator('[id="/structures/0/queues/0/backlog-error"]')).to_have_count(0)
 
 
-def test_a_finding_leads_to_the_field_that_causes_it(page: Page) -> None:
+def test_finding_links_to_the_field_that_causes_it(page: Page) -> None:
     save_example(page)
     page.goto("/plans/SQ03/edit")
     page.get_by_text("Sizes that are given").first.click()
@@ -134,7 +134,7 @@ def test_two_people_at_once_lose_nothing(page: Page) -> None:
     expect(at(other, "/structures/1/full_threshold")).to_have_value("80")
 
 
-def test_a_form_that_is_sent_before_its_page_has_loaded_asks_nothing(page: Page) -> None:
+def test_form_sent_before_its_page_has_loaded_shows_no_warning(page: Page) -> None:
     save_example(page)
     page.goto("/plans/SQ03/edit")
     at(page, "/structures/0/queues/0/backlog").fill("250000")
@@ -256,7 +256,7 @@ def test_without_scripts_rows_are_added_and_the_plan_is_saved(page: Page, base: 
     context.close()
 
 
-def test_what_was_typed_before_a_row_was_added_survives_a_reload(page: Page) -> None:
+def test_input_before_an_added_row_survives_a_reload(page: Page) -> None:
     save_example(page)
     page.goto("/plans/SQ03/edit")
     at(page, "/cfcc_level").fill("24")
@@ -267,7 +267,7 @@ def test_what_was_typed_before_a_row_was_added_survives_a_reload(page: Page) -> 
 
 
 @pytest.mark.parametrize("way", ["add", "merge", "take over"])
-def test_leaving_a_form_that_a_button_filled_is_asked_about(page: Page, way: str) -> None:
+def test_leaving_a_form_filled_by_a_button_shows_a_warning(page: Page, way: str) -> None:
     save_example(page)
     if way == "take over":
         page.goto("/plans/SQ03/edit")
@@ -334,7 +334,7 @@ def test_enter_in_a_field_checks_the_form_and_leaves_the_focus_there(page: Page)
     expect(page.get_by_role("button", name="Check")).to_be_focused()
 
 
-def test_what_is_missing_in_a_new_plan_is_named_with_a_link_before_it_is_asked_for(page: Page) -> None:
+def test_missing_values_of_a_new_plan_are_listed_with_links(page: Page) -> None:
     page.goto("/new-plan")
     page.get_by_label("Queue-sharing group").fill("SQ03")
     page.locator("#panel").get_by_role("link", name="Queue managers").click()
@@ -353,7 +353,7 @@ def save_document(page: Page, name: str, **changed: object) -> None:
     assert answer.status == 201, answer.text()
 
 
-def test_all_of_a_queue_can_be_read_in_its_row(page: Page) -> None:
+def test_queue_row_shows_all_values(page: Page) -> None:
     longest = "PAYMENTS.INCOMING.FROM.THE.BRANCHES.HIGH.VALUE.1"
     values = {
         "name": longest,
@@ -395,7 +395,7 @@ def test_on_a_phone_the_summary_stays_in_sight_and_leads_to_saving(page: Page) -
 
 
 @pytest.mark.parametrize("minutes", [30, 90, 106, 150, 400])
-def test_no_label_of_the_chart_stands_on_another_or_on_a_level(page: Page, minutes: int) -> None:
+def test_labels_of_the_chart_do_not_overlap(page: Page, minutes: int) -> None:
     save_document(page, "SQ03", ORDERS_IN={"outage_minutes": minutes})
     page.goto("/plans/SQ03/versions/1/structures/MYDATA")
     boxes = page.locator(".chart.fill .wide text.halo").evaluate_all(
@@ -412,7 +412,7 @@ def test_no_label_of_the_chart_stands_on_another_or_on_a_level(page: Page, minut
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_a_page_with_a_proposal_has_no_accessibility_violation(page: Page, scheme: str) -> None:
+def test_page_with_a_proposal_is_accessible(page: Page, scheme: str) -> None:
     document = json.loads(read_text(example_text().encode()).model_dump_json())
     deep = {"name": "DEEP", "message_bytes": 100, "backlog": 5, "selector_reads": True}
     document["structures"][0]["queues"].append(deep)

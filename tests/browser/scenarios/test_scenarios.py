@@ -38,7 +38,7 @@ def test_everything_is_reached_by_keyboard(new_context: NewContext, address: str
     walk(page)
 
 
-def test_a_scenario_is_made_read_compared_and_deleted_by_keyboard(new_context: NewContext) -> None:
+def test_scenario_is_created_compared_and_deleted_by_keyboard(new_context: NewContext) -> None:
     page = new_context(viewport={"width": 1440, "height": 900}).new_page()
     page.goto("/plans/SCENES")
     press(page, "link", "Scenarios")
@@ -59,7 +59,7 @@ def test_a_scenario_is_made_read_compared_and_deleted_by_keyboard(new_context: N
     expect(page.get_by_role("link", name="by-keys")).to_have_count(0)
 
 
-def test_what_is_typed_wrongly_is_told_beside_its_box_and_stays(new_context: NewContext) -> None:
+def test_invalid_input_is_reported_next_to_its_field_and_kept(new_context: NewContext) -> None:
     page = new_context().new_page()
     page.goto(f"{AT}/new")
     page.get_by_label("Name", exact=True).fill("wrong")
@@ -74,7 +74,7 @@ def test_what_is_typed_wrongly_is_told_beside_its_box_and_stays(new_context: New
     expect(page.get_by_role("alert")).to_contain_text("has no change: give at least one")
 
 
-def test_two_who_change_one_scenario_do_not_overwrite_each_other(new_context: NewContext) -> None:
+def test_concurrent_changes_of_a_scenario_do_not_overwrite_each_other(new_context: NewContext) -> None:
     first, second = (new_context().new_page() for _ in range(2))
     for each in (first, second):
         each.goto(f"{AT}/duplexed/edit")
@@ -96,7 +96,7 @@ def test_without_a_script_scenarios_are_chosen_and_compared(new_context: NewCont
     assert heads.all_text_contents() == ["Figure", "The plan, version 1", "more", "outage"]
 
 
-def test_the_number_at_a_figure_leads_to_its_note_and_that_to_its_document(new_context: NewContext) -> None:
+def test_number_at_a_figure_links_to_its_note_and_document(new_context: NewContext) -> None:
     page = new_context().new_page()
     page.goto(f"{AT}/more/report")
     page.get_by_role("link", name="Need of SQ03CSQ_ADMIN after").click()

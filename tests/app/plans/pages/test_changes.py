@@ -44,7 +44,7 @@ def changes(**paths: Any) -> dict[tuple[str, str], ChangeRow]:  # noqa: ANN401
          "Message bytes", "1024 bytes", "mean 3500, p95 12 000, max 60 000 bytes"),
     ],
 )  # fmt: skip
-def test_a_value_is_told_with_its_place_its_label_and_its_unit(
+def test_value_is_listed_with_place_label_and_unit(
     path: str, value: object, place: str, label: str, before: str, after: str
 ) -> None:
     found = changes(**{path: value})[place, label]
@@ -69,7 +69,7 @@ def test_hundreds_of_new_queues_are_counted_after_the_first() -> None:
     assert added.after[-1] == "and 452 more lines"
 
 
-def test_a_new_queue_an_offload_rule_and_an_acceptance_are_told_in_lines() -> None:
+def test_new_queue_rule_and_acknowledgement_are_listed_in_lines() -> None:
     found = changes(
         structures__0__queues__1=QUEUE,
         structures__0__offload__rules=[{"usage_over": 70, "size_over": "8K"}],
@@ -96,7 +96,7 @@ def test_figures_of_a_result_have_units() -> None:
 
 
 @given(documents(), documents())
-def test_no_difference_is_told_as_json_or_as_a_pointer(one: dict[str, Any], other: dict[str, Any]) -> None:
+def test_differences_are_never_shown_as_json_or_pointers(one: dict[str, Any], other: dict[str, Any]) -> None:
     plans = [read_object(document) for document in (one, other)]
     documents_, results = (
         [plan.model_dump(mode="json") for plan in plans],

@@ -56,7 +56,7 @@ def test_a_version_stored_without_advice_shows_none() -> None:
     assert advised(stored(document, {"structures": [structure]}), structure, _NoCurves()) == {}
 
 
-def test_each_queue_is_worked_out_from_the_stored_sizes() -> None:
+def test_depth_advice_is_calculated_from_the_stored_sizes() -> None:
     document = read_object(varied(perfmev="ENABLED", growth={"percent_per_year": 10, "years": 2}))
     result: Any = evaluate(document).as_json()
     structure = result["structures"][1]
@@ -72,7 +72,7 @@ def test_each_queue_is_worked_out_from_the_stored_sizes() -> None:
     assert more["queues"][0]["maxdepth"] > 3 * shown["depth_events"]["queues"][0]["maxdepth"]
 
 
-def test_what_is_advised_stands_there_without_anything_said() -> None:
+def test_advice_is_shown_without_planned_depths() -> None:
     depths = depths_of(found(structures__0__queues=[queue("A"), queue("B", backlog=0)]))
     assert depths is not None
     assert not depths.is_planned
@@ -84,7 +84,7 @@ def test_what_is_advised_stands_there_without_anything_said() -> None:
     assert [bar.name for bar in depths.chart.bars] == ["A"]
 
 
-def test_what_is_given_is_marked_and_its_effects_are_told() -> None:
+def test_given_depths_are_marked_and_their_effects_shown() -> None:
     given = queue("A", maxdepth=2000, qdepthhi=50, put_rate_per_s=3, get_rate_per_s=1)
     depths = depths_of(found(structures__0__queues=[given], perfmev={"QM01": "ENABLED"}))
     assert depths is not None
@@ -97,7 +97,7 @@ def test_what_is_given_is_marked_and_its_effects_are_told() -> None:
     assert "Queue Depth High of A after 8 min" in facts["All at their net rates, from empty"]
 
 
-def test_a_maxdepth_beyond_the_structure_does_not_stretch_the_picture() -> None:
+def test_maxdepth_above_the_structure_does_not_stretch_the_chart() -> None:
     queues = [queue("A", maxdepth=999_999_999, qdepthhi=80), queue("B")]
     depths = depths_of(found(structures__0__queues=queues))
     assert depths is not None
@@ -113,7 +113,7 @@ def test_a_maxdepth_beyond_the_structure_does_not_stretch_the_picture() -> None:
     assert 0 < low < high < narrow.extent < wide.extent
 
 
-def test_many_queues_are_drawn_in_part_and_listed_page_by_page() -> None:
+def test_many_queues_are_partly_drawn_and_paged() -> None:
     structure = found(structures__0__queues=[queue(f"Q{n:03}", backlog=1000 + n) for n in range(40)])
     depths = depths_of(structure, first=30, most=30)
     assert depths is not None
@@ -127,7 +127,7 @@ def test_many_queues_are_drawn_in_part_and_listed_page_by_page() -> None:
     ("seconds", "words"),
     [(0, "0 s"), (119, "119 s"), (120, "2 min"), (7200, "2 h"), (200_000, "2 d"), (-130, "2 min too late")],
 )
-def test_durations_have_the_unit_that_people_would_use(seconds: int, words: str) -> None:
+def test_durations_have_a_readable_unit(seconds: int, words: str) -> None:
     assert duration(seconds) == words
 
 
@@ -159,7 +159,7 @@ def test_the_editor_keeps_everything_that_a_document_says_of_depth_events() -> N
     assert check(typed_of(one_for_all)).document == one_for_all
 
 
-def test_as_text_too() -> None:
+def test_queues_as_text_are_merged_too() -> None:
     many = [
         queue(
             f"Q{n}", maxdepth=100 + n, qdphiev="ENABLED", queue_manager_rates={"QM01": {"put_rate_per_s": n}}
@@ -173,12 +173,12 @@ def test_as_text_too() -> None:
 
 
 @pytest.mark.parametrize("text", ["QM01:ON", "MAYBE", "QM01:ENABLED QM01:DISABLED", "QM01"])
-def test_a_perfmev_that_cannot_be_read_is_told_beside_its_field(text: str) -> None:
+def test_unreadable_perfmev_is_reported_next_to_its_field(text: str) -> None:
     typed = {**typed_of(read_object(varied())), "/perfmev": text}
     assert "/perfmev" in check(typed).errors
 
 
 @pytest.mark.parametrize("text", ["QM01", "QM01:3", "QM01:a/b", "QM01:1/2 QM01:1/2"])
-def test_rates_that_cannot_be_read_are_told_beside_their_field(text: str) -> None:
+def test_unreadable_rates_are_reported_next_to_their_field(text: str) -> None:
     typed = {**typed_of(read_object(varied())), "/structures/0/queues/0/queue_manager_rates": text}
     assert "/structures/0/queues/0/queue_manager_rates" in check(typed).errors

@@ -103,7 +103,7 @@ def queues(count: int) -> PlanDocument:
     ],
     ids=["example", "everything", "no queues", "as rows", "as text", "512 queues"],
 )
-def test_a_document_comes_back_from_its_form_unchanged(document: PlanDocument) -> None:
+def test_document_survives_the_form_unchanged(document: PlanDocument) -> None:
     sent = read_typed(pair for pair in typed_of(document).items() if pair[1])  # boxes not ticked are not sent
     checked = check(sent)
     assert (checked.errors, checked.general) == ({}, ())
@@ -123,7 +123,7 @@ def test_every_key_of_the_document_has_a_field() -> None:
     assert leaves("", dumped) - {"/schema_version"} <= typed_of(everything()).keys()
 
 
-def test_what_is_wrong_stands_at_its_field_and_what_was_typed_is_kept() -> None:
+def test_errors_appear_at_their_field_and_input_is_kept() -> None:
     typed = {
         **typed_of(example()),
         "/qsg": "",
@@ -136,12 +136,12 @@ def test_what_is_wrong_stands_at_its_field_and_what_was_typed_is_kept() -> None:
     assert typed["/structures/0/full_threshold"] == "lots"
 
 
-def test_an_element_of_a_list_is_mended_in_the_field_of_the_list() -> None:
+def test_error_in_a_list_item_is_shown_at_the_list_field() -> None:
     checked = check({**typed_of(example()), "/structures/1/preflist": "CF01 9BAD"})
     assert set(checked.errors) == {"/structures/1/preflist"}
 
 
-def test_a_blank_row_is_no_queue_and_moves_no_other() -> None:
+def test_blank_row_is_ignored_and_keeps_the_others_in_place() -> None:
     typed = change(typed_of(example()), "add:/structures/0/queues").typed
     typed = change(typed, "add:/structures/0/queues").typed
     typed["/structures/0/queues/2/name"] = "LAST"
@@ -157,14 +157,14 @@ def test_a_blank_row_is_no_queue_and_moves_no_other() -> None:
     assert document.structures[0].queues[1].backlog == 1000
 
 
-def test_a_removed_structure_takes_its_fields_with_it_and_leaves_the_others() -> None:
+def test_removing_a_structure_removes_only_its_fields() -> None:
     typed = change(typed_of(example()), "remove:/structures/0").typed
     document = check(typed).document
     assert document is not None
     assert [structure.name for structure in document.structures] == ["MYDATA"]
 
 
-def test_a_mistake_in_a_text_of_queues_is_told_with_its_line() -> None:
+def test_error_in_a_text_of_queues_names_its_line() -> None:
     typed = typed_of(queues(100))
     lines = typed["/structures/0/queues"].splitlines()
     lines[50] = lines[50].replace("1049", "many")
@@ -181,7 +181,7 @@ def test_queues_change_from_rows_to_text_and_back_without_loss() -> None:
     assert check(change(as_text, "rows:/structures/0").typed).document == everything()
 
 
-def test_pasted_queues_join_those_that_are_there() -> None:
+def test_pasted_queues_are_added_to_existing_ones() -> None:
     text = "name,message_bytes,backlog,persistent\nPAYMENTS.IN,2048,7,yes\nNEW.ONE,100,8,no\n"
     taken = take_pastes({**typed_of(example()), "/structures/0/paste": text})
     document = check(taken.typed).document
@@ -193,7 +193,7 @@ def test_pasted_queues_join_those_that_are_there() -> None:
     assert taken.typed["/structures/0/paste"] == ""
 
 
-def test_a_pasted_line_that_cannot_be_taken_stays_in_the_box() -> None:
+def test_unreadable_pasted_line_stays_in_the_box() -> None:
     text = "name,message_bytes,backlog\nGOOD,1,1\nnot a name,1,1\n"
     taken = take_pastes({**typed_of(example()), "/structures/0/paste": text})
     assert taken.typed["/structures/0/paste"] == "name,message_bytes,backlog\nnot a name,1,1"
@@ -209,7 +209,7 @@ def test_five_hundred_and_twelve_pasted_queues_become_a_text() -> None:
     assert "/structures/0/queues" in taken.typed
 
 
-def test_displayed_queues_take_their_size_from_the_field_beside() -> None:
+def test_displayed_queues_get_their_size_from_the_field_next_to_them() -> None:
     text = "CSQM401I !MQ01 QUEUE(APP.IN) TYPE(QLOCAL) QSGDISP(SHARED) DEFPSIST(YES) MAXDEPTH(5000)\n"
     typed = {
         **typed_of(queues(0)),
@@ -230,7 +230,7 @@ def test_a_whole_number_is_read_as_it_is_shown(number: int) -> None:
 
 
 @given(st.text(max_size=30).filter(lambda text: text.strip()))
-def test_no_text_in_any_field_is_a_failure(text: str) -> None:
+def test_any_text_in_any_field_is_handled(text: str) -> None:
     typed = dict.fromkeys(typed_of(everything()), text)
     check(typed)
 
@@ -246,13 +246,13 @@ def test_no_text_in_any_field_is_a_failure(text: str) -> None:
         ("/queue_managers", "0", "Must be 1 or more, or names."),
     ],
 )
-def test_what_is_wrong_is_said_in_the_words_of_the_form(field: str, text: str, words: str) -> None:
+def test_errors_have_the_words_of_the_form(field: str, text: str, words: str) -> None:
     said = check({**typed_of(example()), field: text}).errors[field]
     assert words in said
     assert not re.search(r"/structures/|object|list|Should|'SITE", said)
 
 
-def test_a_structure_that_nobody_touched_has_no_queue() -> None:
+def test_untouched_structure_has_no_queue() -> None:
     typed = change(typed_of(example()), "add:/structures").typed
     assert [each.summary for each in show(typed, None).structures] == ["1 queue", "1 queue", "0 queues"]
 
@@ -267,12 +267,12 @@ def test_a_structure_that_nobody_touched_has_no_queue() -> None:
         ({"exclist": "APP2"}, True),
     ],
 )
-def test_folded_sizes_are_shown_where_they_say_something(given: dict[str, str], is_unfolded: bool) -> None:
+def test_folded_sizes_are_open_where_one_is_given(given: dict[str, str], is_unfolded: bool) -> None:
     typed = {**typed_of(example()), **{f"/structures/0/{key}": value for key, value in given.items()}}
     assert show(typed, None).structures[0].sizes_unfolded is is_unfolded
 
 
-def test_storage_of_8_for_a_coupling_facility_is_refused_at_its_field() -> None:
+def test_too_small_storage_of_a_coupling_facility_is_reported_at_its_field() -> None:
     typed = typed_of(example()) | {"/coupling_facilities/0/size": "8"}
     found = check(typed)
     assert found.document is None

@@ -31,16 +31,16 @@ def test_changes_of_different_queues_are_both_kept() -> None:
     assert merged(plan(), plan(Q_0=70), plan(Q_2=80)) == plan(Q_0=70, Q_2=80)
 
 
-def test_of_two_changes_of_one_value_mine_stands() -> None:
+def test_merge_keeps_my_value_where_both_changed_it() -> None:
     assert merged(plan(), plan(Q_0=70), plan(Q_0=80)) == plan(Q_0=80)
 
 
-def test_a_queue_that_one_removed_and_nobody_changed_is_gone() -> None:
+def test_merge_removes_a_queue_that_one_removed_and_no_one_changed() -> None:
     assert merged(plan(), plan(Q_1=-1), plan(Q_0=5)) == plan(Q_0=5, Q_1=-1)
     assert merged(plan(), plan(Q_0=5), plan(Q_1=-1)) == plan(Q_0=5, Q_1=-1)
 
 
-def test_a_queue_that_one_removed_and_the_other_changed_stays() -> None:
+def test_merge_keeps_a_queue_that_one_removed_and_the_other_changed() -> None:
     names = [
         [queue["name"] for queue in both["structures"][0]["queues"]]
         for both in (
@@ -60,7 +60,7 @@ def test_places_that_both_changed_to_different_values_are_marked() -> None:
 
 
 @given(Json, Json)
-def test_what_only_one_changed_is_taken_over(base: object, changed: object) -> None:
+def test_merge_takes_changes_of_one_side(base: object, changed: object) -> None:
     assert merged(base, changed, base) == changed
     assert merged(base, base, changed) == changed
     assert merged(base, changed, changed) == changed

@@ -40,7 +40,7 @@ def test_an_empty_installation_explains_itself_and_offers_example_and_calculator
     assert {"/new-plan?from=example", "/new-plan", "/"} <= set(page.links)
 
 
-def test_the_first_visit_is_told_what_this_is_until_something_has_been_saved(browser: Browser) -> None:
+def test_first_visit_shows_an_introduction_until_something_is_saved(browser: Browser) -> None:
     first = browser.get("/")
     assert "cfplan sizes the coupling facility structures of IBM MQ queue-sharing groups." in first.words
     assert {"/new-plan?from=example", "/plans"} <= set(first.links)
@@ -59,7 +59,7 @@ def test_the_calculator_answers_without_a_database(tmp_path: Path) -> None:
     assert "STRUCTURE NAME(SQ03APPLICATION1)" in page.words
 
 
-def test_a_long_plan_is_cut_on_paper_which_says_how_much_is_missing_and_where_all_of_it_is(
+def test_long_plan_is_shortened_in_print_with_a_link_to_the_full_list(
     browser: Browser, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     browser.save_example()
@@ -116,7 +116,7 @@ def test_every_page_has_one_heading_and_no_id_twice(browser: Browser, path: str)
             assert link[1:] in page.ids, link
 
 
-def test_a_form_with_mistakes_is_not_saved_and_links_to_its_fields(browser: Browser) -> None:
+def test_form_with_errors_is_not_saved_and_links_to_its_fields(browser: Browser) -> None:
     browser.save_example()
     page = edit(browser)
     sent = {**page.fields, "/structures/0/queues/0/backlog": "2OO", "/qsg": "toolong", "do": "save"}
@@ -128,7 +128,7 @@ def test_a_form_with_mistakes_is_not_saved_and_links_to_its_fields(browser: Brow
     assert len(browser.get("/plans/SQ03/history").fields) == 2  # still one version: from and to
 
 
-def test_findings_beside_the_form_link_to_the_field_that_causes_them(browser: Browser) -> None:
+def test_findings_next_to_the_form_link_to_their_field(browser: Browser) -> None:
     browser.save_example()
     sent = {**edit(browser).fields, "/structures/0/initsize": "100M", "do": "check"}
     page = browser.post("/plans/SQ03/edit", sent)
@@ -151,7 +151,7 @@ def test_rows_are_added_and_removed_by_buttons(browser: Browser) -> None:
     assert "SQ03APPLICATION1" not in page.words
 
 
-def test_two_editors_at_once_see_both_versions_and_lose_nothing(browser: Browser) -> None:
+def test_concurrent_editors_see_both_versions_and_lose_nothing(browser: Browser) -> None:
     browser.save_example()
     first, second = edit(browser).fields, edit(browser).fields
     saved = browser.post(
@@ -195,7 +195,7 @@ def test_saving_mine_after_a_conflict_keeps_theirs_in_the_history(browser: Brows
     assert levels == [25, 24, 23]
 
 
-def test_what_was_typed_survives_the_deletion_of_the_plan(browser: Browser) -> None:
+def test_input_survives_the_deletion_of_the_plan(browser: Browser) -> None:
     browser.save_example()
     typed = edit(browser).fields
     browser.post("/plans/SQ03/delete", {})
@@ -206,7 +206,7 @@ def test_what_was_typed_survives_the_deletion_of_the_plan(browser: Browser) -> N
     assert again.path == "/plans/SQ03?saved=created"
 
 
-def test_a_name_that_is_taken_or_impossible_is_told_beside_the_name(browser: Browser) -> None:
+def test_used_or_invalid_name_is_reported_next_to_its_field(browser: Browser) -> None:
     browser.save_example()
     for name in ("SQ03", "../x", ""):
         page = browser.save_example(name)
@@ -225,7 +225,7 @@ def test_deleting_can_be_undone(browser: Browser) -> None:
     assert browser.get("/plans/SQ03/history").status == 200
 
 
-def test_a_finding_is_acknowledged_with_a_reason_that_becomes_part_of_the_plan(browser: Browser) -> None:
+def test_acknowledged_finding_stores_its_reason_in_the_plan(browser: Browser) -> None:
     browser.save_example(**{"/structures/0/initsize": "100M"})
     page = browser.get("/plans/SQ03")
     assert page.fields["code"]
@@ -245,7 +245,7 @@ def test_a_finding_is_acknowledged_with_a_reason_that_becomes_part_of_the_plan(b
     ]
 
 
-def test_a_finding_that_says_something_else_is_open_again_until_it_is_acknowledged_anew(
+def test_changed_finding_is_open_until_acknowledged_again(
     browser: Browser,
 ) -> None:
     browser.save_example(**{"/structures/0/initsize": "100M"})
@@ -265,7 +265,7 @@ def test_a_finding_that_says_something_else_is_open_again_until_it_is_acknowledg
     assert [item["reason"] for item in document["acknowledged"]] == ["agreed again"]
 
 
-def test_a_reason_is_not_lost_when_it_cannot_be_taken(browser: Browser) -> None:
+def test_refused_acknowledgement_keeps_the_reason(browser: Browser) -> None:
     browser.save_example(**{"/structures/0/initsize": "100M"})
     page = browser.get("/plans/SQ03")
     given = {key: page.fields[key] for key in ("etag", "code", "structure", "message")}
@@ -286,7 +286,7 @@ def test_a_reason_is_not_lost_when_it_cannot_be_taken(browser: Browser) -> None:
     assert "Your reason was: agreed" in gone.words
 
 
-def test_a_name_is_not_lost_when_a_plan_cannot_be_renamed(browser: Browser) -> None:
+def test_refused_rename_keeps_the_new_name(browser: Browser) -> None:
     browser.save_example()
     browser.save_example("OTHER")
     etag = browser.get("/plans/SQ03").fields["etag"]
@@ -307,7 +307,7 @@ def test_a_name_is_not_lost_when_a_plan_cannot_be_renamed(browser: Browser) -> N
 
 
 @pytest.mark.parametrize("number", ["0", "7", "abc", "99999999999", "1.5"])
-def test_a_version_that_is_not_there_is_said_to_be_the_one_missing(browser: Browser, number: str) -> None:
+def test_missing_version_is_named(browser: Browser, number: str) -> None:
     browser.save_example()
     for page in ("", "/print", "/structures/APPLICATION1", "/files/plan.json"):
         answer = browser.get(f"/plans/SQ03/versions/{number}{page}")
@@ -316,7 +316,7 @@ def test_a_version_that_is_not_there_is_said_to_be_the_one_missing(browser: Brow
     assert "There is no plan called NONE" in browser.get(f"/plans/NONE/versions/{number}").words
 
 
-def test_plans_deleted_under_one_name_are_told_apart_and_come_back_one_by_one(browser: Browser) -> None:
+def test_plans_deleted_under_one_name_are_restored_one_by_one(browser: Browser) -> None:
     for level in ("25", "24"):
         browser.save_example(**{"/cfcc_level": level, "comment": f"for level {level}"})
         browser.post("/plans/SQ03/delete", {})
@@ -336,7 +336,7 @@ def test_plans_deleted_under_one_name_are_told_apart_and_come_back_one_by_one(br
     assert "for level 24" in browser.get("/deleted-plans").words
 
 
-def test_undoing_a_deletion_after_the_name_was_taken_asks_for_another(browser: Browser) -> None:
+def test_restoring_a_plan_whose_name_is_used_asks_for_a_new_name(browser: Browser) -> None:
     browser.save_example()
     undo = browser.post("/plans/SQ03/delete", {}).fields
     browser.save_example()
@@ -345,7 +345,7 @@ def test_undoing_a_deletion_after_the_name_was_taken_asks_for_another(browser: B
     assert browser.post("/plans/SQ03/restore", page.fields).path == "/plans/SQ03-restored?saved=restored"
 
 
-def test_a_form_with_more_structures_than_are_read_is_refused_before_it_is_filled_in(
+def test_form_with_too_many_structures_is_refused_before_it_is_read(
     browser: Browser,
 ) -> None:
     rows = {f"/structures/{number}/name": "A" for number in range(1_001)}
@@ -420,7 +420,7 @@ def test_tables_are_given_as_csv_and_as_a_workbook(browser: Browser) -> None:
     assert {"facilities", "queues", "findings", "plan"} <= set(book.sheetnames)
 
 
-def test_a_text_that_looks_like_a_formula_stays_a_text_in_a_spreadsheet(browser: Browser) -> None:
+def test_text_like_a_formula_stays_text_in_a_spreadsheet(browser: Browser) -> None:
     reason = "=1+1"
     browser.save_example(
         **{
@@ -442,7 +442,7 @@ def test_the_answer_of_the_calculator_opens_in_the_editor(browser: Browser) -> N
     assert page.fields["/structures/0/queues/0/backlog"] == "777"
 
 
-def test_the_preview_says_what_is_wrong_with_which_field(browser: Browser) -> None:
+def test_preview_lists_errors_by_field(browser: Browser) -> None:
     sent = {**browser.get("/new-plan?from=example").fields, "/cfcc_level": "x"}
     page = browser.post("/plan-preview", sent)
     assert 'data-for="/cfcc_level"' in page.text
@@ -451,14 +451,14 @@ def test_the_preview_says_what_is_wrong_with_which_field(browser: Browser) -> No
     assert "The group takes" in page.words
 
 
-def test_text_that_people_typed_is_never_markup(browser: Browser) -> None:
+def test_entered_text_is_never_markup(browser: Browser) -> None:
     evil = '"><script>alert(1)</script>'
     sent = {**browser.get("/new-plan?from=example").fields, "/qsg": evil, "comment": evil, "name": evil}
     for path in ("/new-plan", "/plan-preview"):
         assert "<script>alert" not in browser.post(path, {**sent, "do": "save"}).text
 
 
-def test_several_plans_stand_on_one_sheet_before_and_after(browser: Browser) -> None:
+def test_several_plans_are_compared_on_one_sheet(browser: Browser) -> None:
     browser.save_example()
     browser.save_example("OTHER", **{"/qsg": "SQ04"})
     sent = {
@@ -478,7 +478,7 @@ def test_several_plans_stand_on_one_sheet_before_and_after(browser: Browser) -> 
     assert together in page.words.replace(" ", "")
 
 
-def test_plan_and_sheet_show_storage_and_structures_without_a_place(browser: Browser) -> None:
+def test_plan_and_sheet_show_storage_and_unplaced_structures(browser: Browser) -> None:
     facilities = {f"/coupling_facilities/{number}/occupied": "63.5G" for number in (0, 1)}
     sizes = {
         "/structures/0/initsize": "600M",
@@ -501,14 +501,14 @@ def test_sheet_counts_the_smallest_storage_where_plans_differ(browser: Browser) 
     assert "32768.0" in words.replace("\u202f", "").replace(" ", "")
 
 
-def test_structures_of_one_name_in_two_plans_are_told(browser: Browser) -> None:
+def test_structures_of_one_name_in_two_plans_are_reported(browser: Browser) -> None:
     browser.save_example()
     browser.save_example("COPY")
     page = browser.get("/sheet?plan=SQ03&plan=COPY")
     assert "SQ03APPLICATION1 is in more than one plan" in page.words
 
 
-def test_a_proposal_to_split_is_taken_over_into_the_editor_and_saved(browser: Browser) -> None:
+def test_proposed_split_opens_in_the_editor_and_is_saved(browser: Browser) -> None:
     browser.save_example(
         **{
             "/structures/0/queues/1/name": "BATCH.DEEP",
@@ -526,7 +526,7 @@ def test_a_proposal_to_split_is_taken_over_into_the_editor_and_saved(browser: Br
     assert "Split as proposed" in browser.get("/plans/SQ03/history").words
 
 
-def test_an_old_version_is_shown_as_it_was(browser: Browser) -> None:
+def test_old_version_is_shown_unchanged(browser: Browser) -> None:
     browser.save_example()
     before = browser.get("/plans/SQ03/versions/1/structures/APPLICATION1").words
     assert " Backup and recovery " in before
@@ -536,7 +536,7 @@ def test_an_old_version_is_shown_as_it_was(browser: Browser) -> None:
     assert "An old version" in browser.get("/plans/SQ03/versions/1").words
 
 
-def test_what_the_core_refuses_is_not_saved_and_told(browser: Browser) -> None:
+def test_plan_refused_by_the_core_is_not_saved(browser: Browser) -> None:
     page = browser.save_example(**{"/queue_managers": "33"})
     assert page.status == 422
     assert "/queue_managers-error" in page.ids
@@ -592,7 +592,7 @@ def test_every_figure_of_a_structure_has_its_stored_explanation(browser: Browser
     assert "why-together-initsize_kib" in browser.get("/plans/SQ03").ids
 
 
-def test_what_was_typed_survives_the_deletion_of_the_plan_while_both_changes_are_looked_at(
+def test_input_survives_the_deletion_of_the_plan_during_a_merge(
     browser: Browser,
 ) -> None:
     browser.save_example()
@@ -608,13 +608,13 @@ def test_what_was_typed_survives_the_deletion_of_the_plan_while_both_changes_are
 
 
 @pytest.mark.parametrize("action", ["save", "check"])
-def test_an_empty_name_is_told_together_with_what_else_is_wrong(browser: Browser, action: str) -> None:
+def test_empty_name_is_reported_with_the_other_errors(browser: Browser, action: str) -> None:
     page = browser.get("/new-plan")
     answer = browser.post("/new-plan", {**page.fields, "/qsg": "SQ03", "do": action})
     assert {"#name", "#/queue_managers"} <= set(answer.links)
 
 
-def test_what_is_missing_is_named_beside_the_form(browser: Browser) -> None:
+def test_missing_values_are_listed_next_to_the_form(browser: Browser) -> None:
     page = browser.get("/new-plan")
     answer = browser.post("/plan-preview", {**page.fields, "/qsg": "SQ03"})
     assert "#/queue_managers" in answer.links

@@ -53,7 +53,7 @@ def versions(browser: Browser, name: str = "SQ03") -> int:
     return len(browser.ask("GET", f"/api/v1/plans/{name}/versions").json()["versions"])
 
 
-def test_a_queue_that_is_not_shared_is_left_out_for_good_with_a_remark() -> None:
+def test_nonshared_queue_is_left_out_with_a_remark() -> None:
     once = take_pastes(pasted(DISPLAY))
     assert once.typed["/structures/0/paste"] == ""
     assert any("PRIVATE.Q is no shared queue" in note for note in once.notes)
@@ -61,7 +61,7 @@ def test_a_queue_that_is_not_shared_is_left_out_for_good_with_a_remark() -> None
     assert queues(check(twice.typed).document)["APPLICATION1"] == ["PAYMENTS.IN", "SHARED.Q"]
 
 
-def test_left_out_queues_are_shown_before_anything_is_saved_and_do_not_keep_the_plan_from_being_saved(
+def test_left_out_queues_are_shown_before_saving_and_do_not_prevent_it(
     browser: Browser,
 ) -> None:
     browser.save_example()
@@ -75,20 +75,20 @@ def test_left_out_queues_are_shown_before_anything_is_saved_and_do_not_keep_the_
     assert "PRIVATE.Q" not in browser.get("/plans/SQ03/edit").text
 
 
-def test_many_queues_that_are_not_shared_are_told_in_one_remark() -> None:
+def test_many_nonshared_queues_share_one_remark() -> None:
     text = "".join(f"QUEUE(P.{n}) QSGDISP(QMGR)\n" for n in range(400))
     taken = take_pastes(pasted(text))
     assert [note for note in taken.notes if "400 queues" in note and "P.0, P.1, P.2 and 397 more" in note]
     assert len(taken.notes) == 1
 
 
-def test_a_displayed_queue_to_be_mended_stays_with_its_whole_block() -> None:
+def test_unreadable_displayed_queue_keeps_its_whole_block() -> None:
     text = "QUEUE(GOOD) CFSTRUCT(APPLICATION1) MAXDEPTH(5)\nQUEUE(BAD NAME)\nQSGDISP(SHARED)\nMAXDEPTH(7)\n"
     taken = take_pastes(pasted(text))
     assert taken.typed["/structures/0/paste"] == "QUEUE(BAD NAME)\nQSGDISP(SHARED)\nMAXDEPTH(7)"
 
 
-def test_queues_go_to_the_structure_that_the_text_names() -> None:
+def test_pasted_queues_are_added_to_the_named_structure() -> None:
     text = "".join(
         f"QUEUE({q}) CFSTRUCT({s}) MAXDEPTH(9)\n" for q, s in (("A", "MYDATA"), ("B", "APPLICATION1"))
     )
@@ -101,14 +101,14 @@ def test_queues_go_to_the_structure_that_the_text_names() -> None:
     assert taken.has_remarks
 
 
-def test_a_structure_that_the_text_names_and_the_plan_lacks_is_added_and_told() -> None:
+def test_structure_named_in_pasted_text_is_added_and_reported() -> None:
     taken = take_pastes(pasted("QUEUE(A) CFSTRUCT(OTHER) MAXDEPTH(9)\n"))
     assert queues(check(taken.typed).document)["OTHER"] == ["A"]
     assert any("OTHER, a new structure" in note for note in taken.notes)
     assert taken.has_remarks
 
 
-def test_a_structure_without_a_name_takes_the_name_that_the_text_says() -> None:
+def test_structure_without_a_name_gets_the_name_in_the_text() -> None:
     typed = typed_of(read_object({"qsg": "QSG1", "queue_managers": 2}))
     typed = change(typed, "add:/structures").typed
     text = "structure,name,message_bytes,backlog\nAPP,A,1,1\nAPP,B,1,1\n"
@@ -145,7 +145,7 @@ def test_the_queues_csv_of_a_plan_pasted_into_an_empty_one_gives_the_same_queues
 
 
 @pytest.mark.parametrize("file", ["plan.yaml", "plan.json"])
-def test_an_exported_plan_is_understood_where_queues_are_pasted(browser: Browser, file: str) -> None:
+def test_exported_plan_can_be_pasted_as_queues(browser: Browser, file: str) -> None:
     browser.save_example()
     text = browser.ask("GET", f"/plans/SQ03/versions/1/files/{file}").text
     taken = take_pastes(example(**{"/structures/0/queues/0/name": "OLD", "/structures/0/paste": text}))
@@ -177,7 +177,7 @@ def test_the_example_file_is_understood_with_its_remarks() -> None:
     ],
 )
 @pytest.mark.parametrize("path", ["/plans/SQ03/edit", "/new-plan"])
-def test_what_cannot_be_read_stays_and_is_not_saved_however_often_save_is_pressed(
+def test_unreadable_paste_stays_and_is_never_saved(
     browser: Browser, text: str, path: str
 ) -> None:
     browser.save_example()
@@ -206,7 +206,7 @@ def test_what_cannot_be_read_stays_and_is_not_saved_however_often_save_is_presse
     ],
     ids=lambda text: text.splitlines()[-1][:20],
 )
-def test_a_text_of_queues_with_anything_that_cannot_be_read_is_not_saved(browser: Browser, text: str) -> None:
+def test_text_of_queues_with_an_unreadable_part_is_not_saved(browser: Browser, text: str) -> None:
     browser.save_example()
     typed = {
         key: value for key, value in browser.get("/plans/SQ03/edit").fields.items() if "/0/queues/" not in key
