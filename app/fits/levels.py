@@ -15,6 +15,7 @@ from app.fits.errors import LevelInvalid, LevelNotFound
 from app.nightly import repository
 from app.nightly.models import CfLevel
 from app.plans import repository as plans
+from app.web.field_values import digits_in
 from planner_core import names
 from planner_core.errors import FieldProblem, NameSyntax
 from planner_core.findings import Finding
@@ -116,13 +117,13 @@ def checked(coupling_facility: str, cfcc_level: int | str) -> tuple[str, int]:
         names.coupling_facility(name)
     except NameSyntax as error:
         problems.append(FieldProblem("coupling_facility", str(error)))
-    is_level = text.isascii() and text.isdigit() and len(text) <= len(str(HIGHEST))
-    if not is_level or not LOWEST <= int(text) <= HIGHEST:
+    level = digits_in(text)
+    if level is None or not LOWEST <= level <= HIGHEST:
         message = f"A CFCC level is a whole number from {LOWEST} to {HIGHEST}, as D CF shows it."
         problems.append(FieldProblem("cfcc_level", message))
-    if problems:
+    if problems or level is None:
         raise LevelInvalid(*problems)
-    return name, int(text)
+    return name, level
 
 
 def facilities(session: Session) -> tuple[FacilityLevel, ...]:

@@ -42,6 +42,7 @@ from app.plans.stored import DeletedPlan, PlanSummary, StoredVersion, VersionSum
 from app.settings import Settings
 from app.sizing.calculator.answer import SHOWN_OUTPUTS, Figure
 from app.texts.yaml_text import yaml_text
+from app.web.field_values import digits_in
 from app.web.paging import PageRequest, ResultPage
 from app.web.rendering import Page, render
 from planner_core import CORE_VERSION
@@ -533,7 +534,8 @@ def _at(stored: StoredVersion) -> str:
 
 
 def _number(text: str, *, otherwise: int) -> int:
-    return max(int(text), 1) if text.isascii() and text.isdigit() and len(text) < 7 else otherwise  # noqa: PLR2004
+    number = digits_in(text)
+    return otherwise if number is None else max(number, 1)
 
 
 def settings_of(request: Request) -> Settings:

@@ -14,6 +14,7 @@ from app.plans import service
 from app.plans.result_tables import csv_text
 from app.plans.result_view import FacilityLine, facility_line, in_words, stored_group
 from app.plans.stored import StoredVersion
+from app.web.field_values import digits_in
 from app.web.rendering import Page, render
 from planner_core.plan.sheet import Sheet, SheetFacility, sheet
 from planner_core.sizing.placement import FacilityUse
@@ -109,10 +110,8 @@ def show(request: Request, session: SessionDep) -> Response:
 
 def _before(query: Mapping[str, str], latest: StoredVersion) -> int:
     """Return the number of the version before; 0 for none."""
-    text = query.get(f"before-{latest.name}", "")
-    if text.isascii() and text.isdigit() and len(text) < 8:  # noqa: PLR2004 - more digits than versions
-        return min(int(text), latest.number)
-    return latest.number - 1
+    number = digits_in(query.get(f"before-{latest.name}", ""))
+    return latest.number - 1 if number is None else min(number, latest.number)
 
 
 def _sheet(versions: Sequence[StoredVersion]) -> Sheet:

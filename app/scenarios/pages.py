@@ -34,6 +34,7 @@ from app.scenarios.form import (
 from app.scenarios.service import ScenarioDraft
 from app.scenarios.stored import ScenarioSummary, StoredScenario
 from app.scenarios.view import ReportView, ScenarioComparisonView, compared, reported
+from app.web.field_values import digits_in
 from app.web.forms import read_posted
 from app.web.rendering import Page, render, root_path
 from planner_core.errors import DocumentInvalid, FieldProblem, InputInvalid, PlanRefused
@@ -43,7 +44,6 @@ from planner_core.whatif.scenario_report import MOST_COMPARED
 router = APIRouter(include_in_schema=False, prefix="/plans/{name}/scenarios")
 _MOST_FIELDS = 2000
 _MOST_BYTES = 2**20
-_LONGEST_NUMBER = 9
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -254,9 +254,8 @@ def _saved(request: Request, plan: str, scenario: str, typed: Mapping[str, str],
 
 def _version(session: Session, plan: str, text: str) -> StoredVersion:
     """Return the version that the form names, by default the latest."""
-    if text.isascii() and text.isdigit() and len(text) <= _LONGEST_NUMBER and int(text):
-        return plans.get_version(session, plan, int(text))
-    return plans.get_plan(session, plan)
+    number = digits_in(text)
+    return plans.get_version(session, plan, number) if number else plans.get_plan(session, plan)
 
 
 def _form_page(

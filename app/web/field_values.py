@@ -46,6 +46,12 @@ _RULE = re.compile(r"(\d{1,3})\s*%?\s*(?:over|:)\s*(\S+)", re.IGNORECASE)
 _BLANKS = re.compile(r"[\s,;]+")
 
 
+def digits_in(text: str, *, most: int = 9) -> int | None:
+    """Return the number that a text of up to so many digits writes, or None. For numbers in addresses."""
+    # `isdigit` alone accepts superscripts, which `int` refuses.
+    return int(text) if text.isascii() and text.isdigit() and len(text) <= most else None
+
+
 def value_of(kind: Kind, text: str) -> object:
     """Return the value of a text, or the text itself when it cannot be read. Not for empty texts."""
     return _READERS[kind](text.strip())

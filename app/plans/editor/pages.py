@@ -24,6 +24,7 @@ from app.plans.errors import PlanConflict, PlanGone, PlanNameInvalid, PlanNotFou
 from app.plans.stored import StoredVersion
 from app.sizing.calculator.form import read_form
 from app.texts.documents import example_text, read_text
+from app.web.field_values import digits_in
 from app.web.forms import FormField
 from app.web.rendering import Page, render
 from planner_core.bounds import MOST_STRUCTURES_READ
@@ -397,8 +398,9 @@ def _conflict(
 
 
 def _base(session: Session, name: str, number: str) -> StoredVersion | None:
+    base = digits_in(number)
     try:
-        return service.get_version(session, name, int(number)) if number.isdigit() else None
+        return None if base is None else service.get_version(session, name, base)
     except PlanNotFound:
         return None
 

@@ -356,9 +356,7 @@ def _with_version(result: object, version: str) -> object:
     return dataclasses.replace(result, core_version=version)  # type: ignore[type-var]
 
 
-def test_document_stored_before_a_new_key_counts_as_identical(
-    session: Session, database: Database
-) -> None:
+def test_document_stored_before_a_new_key_counts_as_identical(session: Session, database: Database) -> None:
     """Later versions of cfplan add optional keys: what was stored without them is not changed by saving it again."""
     from sqlalchemy import select
 

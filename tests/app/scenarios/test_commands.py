@@ -32,7 +32,9 @@ def _stored(url: URL, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert main(["plans", "put", "SQ03", "SQ03.yaml"]) == 0
 
 
-def test_scenario_saved_by_command_is_found_by_the_service(url: URL, capsys: pytest.CaptureFixture[str]) -> None:
+def test_scenario_saved_by_command_is_found_by_the_service(
+    url: URL, capsys: pytest.CaptureFixture[str]
+) -> None:
     assert main(["scenarios", "save", "SQ03", "more", "more.yaml"]) == 0
     assert "more: created, version 1 of SQ03, ETag " in capsys.readouterr().out
     app = app_on(url)
@@ -108,7 +110,9 @@ def test_invalid_request_is_refused_in_a_sentence(tmp_path: Path, capsys: pytest
         assert told.out == ""
 
 
-def test_scenario_with_errors_is_saved_and_the_command_reports_them(capsys: pytest.CaptureFixture[str]) -> None:
+def test_scenario_with_errors_is_saved_and_the_command_reports_them(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
     Path("tiny.yaml").write_text(
         "changes: {structures: [{name: MYDATA, initsize: 100G, size: 200G}]}", encoding="utf-8"
     )

@@ -151,6 +151,16 @@ def test_rows_are_added_and_removed_by_buttons(browser: Browser) -> None:
     assert "SQ03APPLICATION1" not in page.words
 
 
+def test_conflict_of_a_form_with_an_unreadable_base_is_shown(browser: Browser) -> None:
+    browser.save_example()
+    stale = edit(browser).fields
+    browser.post("/plans/SQ03/edit", {**stale, "/cfcc_level": "24", "do": "save"})
+    refused = browser.post(
+        "/plans/SQ03/edit", {**stale, "base": "\N{SUPERSCRIPT TWO}", "/cfcc_level": "23", "do": "save"}
+    )
+    assert refused.status == 409
+
+
 def test_concurrent_editors_see_both_versions_and_lose_nothing(browser: Browser) -> None:
     browser.save_example()
     first, second = edit(browser).fields, edit(browser).fields

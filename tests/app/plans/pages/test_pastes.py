@@ -177,9 +177,7 @@ def test_the_example_file_is_understood_with_its_remarks() -> None:
     ],
 )
 @pytest.mark.parametrize("path", ["/plans/SQ03/edit", "/new-plan"])
-def test_unreadable_paste_stays_and_is_never_saved(
-    browser: Browser, text: str, path: str
-) -> None:
+def test_unreadable_paste_stays_and_is_never_saved(browser: Browser, text: str, path: str) -> None:
     browser.save_example()
     page = browser.get(path if path != "/new-plan" else "/new-plan?from=copy&name=SQ03")
     sent = {**page.fields, "/structures/0/paste": text, "do": "save"}
