@@ -30,7 +30,7 @@ router = APIRouter(prefix="/api/v1/cluster", tags=["clusters"])
 )
 def decide(order: Annotated[EliminationOrder, Query()], body: DocumentBody) -> DecisionAnswer:
     """Take what the sender sees of a queue; return the destinations, every elimination, and where the other order differs."""
-    return service.decide_json(body, mode=order.mode)
+    return service.decide_body(body, mode=order.mode)
 
 
 @router.post(
@@ -54,4 +54,4 @@ def load(body: DocumentBody, curves: CurvesDep) -> ClusterLoadAnswer:
 )
 def explain_messages(body: DocumentBody) -> WaitingExplanation:
     """Take displays of the sending queue manager and a browse of its transmission queue; return the reason for each message."""
-    return explaining.explain_json(body)
+    return explaining.explain_body(body)

@@ -35,6 +35,6 @@ def add(whole: dict[str, Any]) -> None:
     put_examples(whole["paths"][LOAD]["post"], examples(), loads)
     requests = {each.name: (each.title, explaining.example_request(each)) for each in explaining.EXAMPLES}
     explanations = {
-        name: explaining.explain_json(to_json(request)).as_json() for name, (_, request) in requests.items()
+        name: explaining.explain_body(to_json(request)).as_json() for name, (_, request) in requests.items()
     }
     put_examples(whole["paths"][EXPLAIN]["post"], requests, explanations)

@@ -163,7 +163,7 @@ def _invalid(field: str, message: str) -> NoReturn:
     raise InputInvalid(WHAT, (FieldProblem(field, message),)) from None
 
 
-def explain_json(body: bytes) -> WaitingExplanation:
+def explain_body(body: bytes) -> WaitingExplanation:
     """Explain the messages of a request.
 
     Raises:

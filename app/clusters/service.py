@@ -79,7 +79,7 @@ def decide_text(text: bytes, *, mode: Mode = "seed") -> DecisionAnswer:
     return answer(read_yaml_or_json(text), mode=mode)
 
 
-def decide_json(body: bytes, *, mode: Mode) -> DecisionAnswer:
+def decide_body(body: bytes, *, mode: Mode) -> DecisionAnswer:
     """Decide on the body of a request.
 
     Raises:

@@ -1,6 +1,6 @@
-"""Instances and channels of a cluster as documents write them, in the words of MQ's own attributes.
+"""Instances and channels of a cluster in documents, under the names of MQ's attributes.
 
-A decision file and a plan document share them.
+Decision files and plan documents share them.
 """
 
 from __future__ import annotations
@@ -26,9 +26,7 @@ def _matching(what: str, longest: int) -> BeforeValidator:
 
     def check(value: object) -> object:
         if not isinstance(value, str) or not pattern.fullmatch(value):
-            refuse(
-                f"{what} has 1 to {longest} characters A-Z a-z 0-9 . / _ %, in quotes where it is a number"
-            )
+            refuse(f"{what} has 1 to {longest} characters A-Z a-z 0-9 . / _ %, in quotes if it is a number")
         return value
 
     return BeforeValidator(check)
@@ -37,12 +35,13 @@ def _matching(what: str, longest: int) -> BeforeValidator:
 def _status(value: object) -> Status:
     found = value if isinstance(value, Status) else Status.read(value) if isinstance(value, str) else None
     if found is None:
-        refuse(f"must be the state of a channel: {', '.join(Status)}")
+        refuse(f"must be a channel state: {', '.join(Status)}")
     return found
 
 
 def _upper(choices: tuple[str, ...]) -> Callable[[object], object]:
     def check(value: object) -> object:
+        # YAML reads an unquoted YES or NO as true or false.
         word = {True: "YES", False: "NO"}.get(value) if isinstance(value, bool) else value
         if not isinstance(word, str) or word.upper() not in choices:
             refuse(f"must be {' or '.join(choices)}")
@@ -52,7 +51,7 @@ def _upper(choices: tuple[str, ...]) -> Callable[[object], object]:
 
 
 def choice(*words: str) -> Any:  # noqa: ANN401 - an annotation for pydantic
-    """One of a few words of MQSC; small letters are read as well."""
+    """Return the annotation of a choice of MQSC keywords, in upper or lower case."""
     return BeforeValidator(_upper(words))
 
 
@@ -76,7 +75,7 @@ YesNo = Annotated[Literal["YES", "NO"], choice("YES", "NO")]
 
 
 class ChannelEntry(BaseModel):
-    """A channel to an instance, as DISPLAY CLUSQMGR shows it to the sender."""
+    """A channel to an instance, as in DISPLAY CLUSQMGR of the sender."""
 
     model_config = MODEL
     channel: Annotated[
@@ -86,11 +85,13 @@ class ChannelEntry(BaseModel):
     clwlprty: Level = 0
     clwlwght: Annotated[int, Field(ge=1, le=99)] = DEFAULT_WEIGHT
     netprty: Level = 0
-    status: Annotated[ChannelState, Field(description="State of the channel to it.")] = Status.RUNNING
-    suspend: Annotated[YesNo, Field(description="The queue manager is suspended from the cluster.")] = "NO"
+    status: Annotated[ChannelState, Field(description="State of the channel.")] = Status.RUNNING
+    suspend: Annotated[
+        YesNo, Field(description="Whether the queue manager is suspended from the cluster.")
+    ] = "NO"
 
     def as_channel(self, *, queue_manager: str, cluster: str) -> Channel:
-        """As the decision takes it."""
+        """Return the same for the decision."""
         return Channel(
             name=self.channel or f"TO.{queue_manager}"[:_LONGEST_CHANNEL],
             queue_manager=queue_manager,
@@ -105,12 +106,12 @@ class ChannelEntry(BaseModel):
 
 
 class InstanceEntry(BaseModel):
-    """One instance of the clustered queue, as DISPLAY QCLUSTER shows it to the sender."""
+    """One instance of the clustered queue, as in DISPLAY QCLUSTER of the sender."""
 
     model_config = MODEL
     queue_manager: MqName
     cluster: Annotated[
-        MqName | None, Field(description="Needed where a queue manager has the queue in several clusters.")
+        MqName | None, Field(description="Required if a queue manager has the queue in several clusters.")
     ] = None
     clwlrank: Level = 0
     clwlprty: Level = 0
@@ -120,12 +121,12 @@ class InstanceEntry(BaseModel):
         list[ChannelEntry] | None,
         Field(
             max_length=MOST_CHANNELS_OF_ONE,
-            description="Absent: one channel with the attributes that MQ gives by default; none to the local instance.",
+            description="Absent: one channel with MQ's default attributes; none to the local instance.",
         ),
     ] = None
 
     def as_instance(self, *, qsg: str) -> Instance:
-        """As the decision takes it."""
+        """Return the same for the decision."""
         return Instance(
             queue_manager=self.queue_manager,
             cluster=self.cluster or "",
@@ -137,7 +138,7 @@ class InstanceEntry(BaseModel):
         )
 
     def as_channels(self) -> tuple[Channel, ...]:
-        """The channels to it; the sender's own instance has those that are written down, and no other."""
+        """Return the channels to the instance; the sender's own instance has no default channel."""
         given = self.channels if self.channels is not None else () if self.local else (ChannelEntry(),)
         return tuple(
             entry.as_channel(queue_manager=self.queue_manager, cluster=self.cluster or "") for entry in given
@@ -148,7 +149,7 @@ Entry = TypeVar("Entry", bound=InstanceEntry)
 
 
 def with_senders_own(instances: Sequence[Entry], sender: str | None) -> tuple[Entry, ...]:
-    """The instances, that on the sender marked as the local one, whether it was written down or not."""
+    """Return the instances, with the one on the sender marked as local."""
     return tuple(
         each.model_copy(update={"local": True}) if each.queue_manager == sender else each
         for each in instances
@@ -156,17 +157,17 @@ def with_senders_own(instances: Sequence[Entry], sender: str | None) -> tuple[En
 
 
 def check_sender(instances: Sequence[InstanceEntry], sender: str | None, at: str) -> Iterator[FieldProblem]:
-    """The local instance is the sender's own."""
+    """Check that the local instance is on the sender."""
     for index, entry in enumerate(instances):
         if entry.local and sender is not None and entry.queue_manager != sender:
             yield FieldProblem(
                 f"{at}/{index}/local",
-                f"the sender is {sender}, so that the instance on {entry.queue_manager} is none of its own",
+                f"the instance on {entry.queue_manager} is not local: the sender is {sender}",
             )
 
 
 def check_instances(instances: Sequence[InstanceEntry], at: str) -> Iterator[FieldProblem]:
-    """What no single instance shows: the same twice, two local ones, channels of the same name."""
+    """Check for repeated instances, several local ones, and channels of the same name."""
     places: dict[str, list[int]] = {}
     for index, entry in enumerate(instances):
         places.setdefault(entry.queue_manager, []).append(index)
@@ -175,17 +176,18 @@ def check_instances(instances: Sequence[InstanceEntry], at: str) -> Iterator[Fie
         if len(indexes) > 1 and (None in clusters or len(set(clusters)) < len(clusters)):
             yield FieldProblem(
                 f"{at}/{indexes[-1]}/queue_manager",
-                f"{queue_manager} has the queue twice: give each instance a cluster of its own",
+                f"{queue_manager} has the queue twice: enter a different cluster for each instance",
             )
     local = [index for index, entry in enumerate(instances) if entry.local]
     if len({instances[index].queue_manager for index in local}) > 1:
         yield FieldProblem(
-            f"{at}/{local[-1]}/local", "there is one sender: only one queue manager is the local one"
+            f"{at}/{local[-1]}/local", "there is one sender: only one queue manager can be local"
         )
     for index, entry in enumerate(instances):
         names = [channel.name for channel in entry.as_channels()]
         for place, name in enumerate(names):
             if name in names[:place]:
                 yield FieldProblem(
-                    f"{at}/{index}/channels/{place}/channel", f"channel {name} is there twice: name each"
+                    f"{at}/{index}/channels/{place}/channel",
+                    f"channel {name} occurs twice: enter a different name for each",
                 )

@@ -13,11 +13,11 @@ from planner_core import tables
 _DEFAULTS = tables.constants("cluster_defaults")
 DEFAULT_WEIGHT = _DEFAULTS["clwlwght"].value
 MOST_CHANNELS = _DEFAULTS["clwlmruc"].value
-"""CLWLMRUC as it is by default: no limit."""
+"""Default of CLWLMRUC: no limit."""
 
 
 class Status(StrEnum):
-    """The states of a channel, in IBM's words. A channel that DISPLAY CHSTATUS does not show is INACTIVE."""
+    """The states of a channel. A channel that DISPLAY CHSTATUS does not show is INACTIVE."""
 
     INACTIVE = "INACTIVE"
     RUNNING = "RUNNING"
@@ -33,7 +33,7 @@ class Status(StrEnum):
 
     @classmethod
     def read(cls, text: str) -> Status | None:
-        """A state as a display writes it (z/OS cuts INITIALIZING short); None where there is no such state."""
+        """Return the state in a display (z/OS shortens INITIALIZING); None if there is no such state."""
         word = text.strip().upper()
         if len(word) >= len("INIT") and "INITIALIZING".startswith(word):
             return cls.INITIALIZING
@@ -44,8 +44,8 @@ class Status(StrEnum):
 class Instance:
     """One instance of the clustered queue: a row of DISPLAY QCLUSTER, or the local queue of the sender.
 
-    `qsg` names the queue-sharing group where the instance is a shared queue: its members then advertise one and the
-    same queue. An empty `cluster` was not told and matches any.
+    `qsg` names the queue-sharing group of a shared queue: its members then advertise the same queue. An empty `cluster`
+    is not known and matches any.
     """
 
     queue_manager: str
@@ -58,7 +58,7 @@ class Instance:
 
     @property
     def physical_queue(self) -> str:
-        """What holds the messages: the group for a shared queue, else the queue manager."""
+        """Return where the messages are stored: the group for a shared queue, else the queue manager."""
         return self.qsg or self.queue_manager
 
 
@@ -66,8 +66,8 @@ class Instance:
 class Channel:
     """One route to a queue manager: a row of DISPLAY CLUSQMGR.
 
-    `last_used` orders channels by their last use (DestSeqNumber: the highest is the most recent), `factor` is how
-    much each has been used for its weight (DestSeqFactor). Both are 0 where nothing is known of them.
+    `last_used` orders channels by their last use (DestSeqNumber: the highest is the most recent), `factor` is the use of
+    a channel relative to its weight (DestSeqFactor). Both are 0 if they are not known.
     """
 
     name: str

@@ -1,8 +1,7 @@
 """Differences between two JSON values: two versions of a document, or of a result.
 
-Objects that have a name are matched by it, wherever they are in their list, so that a
-queue moved up a line is no difference. Their place is then written with the name:
-`/structures/APP1/queues/Q1/backlog`.
+Objects in lists are matched by name, so that a queue moved up a line is not a difference. Their place is then written
+with the name: `/structures/APP1/queues/Q1/backlog`.
 """
 
 from __future__ import annotations
@@ -66,7 +65,8 @@ def _compare_objects(at: str, before: dict[str, object], after: dict[str, object
 
 
 def _compare_lists(at: str, before: Sequence[object], after: Sequence[object]) -> Iterator[Difference]:
-    """Lists of plain values are one value each; others are compared place by place."""
+    """Compare lists of objects item by item."""
+    # A list of plain values, such as a PREFLIST, is one decision: single items of it would only confuse.
     if not any(isinstance(item, (dict, list)) for item in (*before, *after)):
         if list(before) != list(after):
             yield Difference(at, "changed", list(before), list(after))
@@ -82,7 +82,7 @@ def _compare_lists(at: str, before: Sequence[object], after: Sequence[object]) -
 
 
 def _named(items: Sequence[object]) -> dict[str, object] | None:
-    """A list of objects by their names; None unless all have one and no two the same."""
+    """Return the objects of a list by name; None unless all have different names."""
     found: dict[str, object] = {}
     for item in items:
         if not isinstance(item, dict):
@@ -92,7 +92,7 @@ def _named(items: Sequence[object]) -> dict[str, object] | None:
             return None
         label = str(item[key])
         if key == "code":
-            # Findings and acknowledgements: one code may stand for several structures and fields.
+            # A code of a finding or an acknowledgement can occur for several structures and fields.
             label = " ".join(str(item[part]) for part in ("code", "structure", "field") if item.get(part))
         if label in found:
             return None

@@ -1,4 +1,4 @@
-"""Checks on a plan document that no single field shows."""
+"""Checks of a plan document that concern several fields."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from planner_core.errors import FieldProblem
 from planner_core.units import format_size
 
 _MOST_CLUSTER_CHANNELS = 200
-"""In all clusters of a plan: what each of them brings when it fails is worked out."""
+"""In all clusters of a plan. The failure of each channel is calculated, so time grows with the square of their number."""
 
 
 def cross_checks(plan: PlanDocument) -> Iterator[FieldProblem]:
-    """Errors of a document whose fields are valid one by one."""
+    """Yield the errors of a document whose single fields are valid."""
     members = plan.queue_managers if isinstance(plan.queue_managers, int) else set(plan.queue_managers)
     if isinstance(plan.perfmev, dict):
         yield from _check_members("/perfmev", plan.perfmev, members)
@@ -23,7 +23,7 @@ def cross_checks(plan: PlanDocument) -> Iterator[FieldProblem]:
         if plan.qsg in plan.queue_managers:
             at = f"/queue_managers/{plan.queue_managers.index(plan.qsg)}"
             yield FieldProblem(
-                at, f"{plan.qsg} is the name of the group: no queue manager in it may have that name"
+                at, f"{plan.qsg} is the name of the group: no queue manager in it can have that name"
             )
     yield from _twice(
         "/coupling_facilities", [cf.name for cf in plan.coupling_facilities], "coupling facility", "/name"
@@ -46,7 +46,7 @@ def cross_checks(plan: PlanDocument) -> Iterator[FieldProblem]:
                 other = queue_places[queue.name]
                 yield FieldProblem(
                     f"{where}/name",
-                    f"queue {queue.name} is already at {other}: a queue lies on one structure",
+                    f"queue {queue.name} is already at {other}: a queue belongs to one structure",
                 )
             queue_places[queue.name] = where
             yield from _check_queue(where, queue)
@@ -59,14 +59,14 @@ def _check_clusters(clusters: list[Cluster]) -> Iterator[FieldProblem]:
     channels = sum(len(instance.as_channels()) for entry in clusters for instance in entry.instances)
     if channels > _MOST_CLUSTER_CHANNELS:
         yield FieldProblem(
-            "/clusters", f"have {channels} channels together; at most {_MOST_CLUSTER_CHANNELS} are taken"
+            "/clusters", f"have {channels} channels in total; at most {_MOST_CLUSTER_CHANNELS} are allowed"
         )
     for index, entry in enumerate(clusters):
         at, key = f"/clusters/{index}", (entry.name, entry.queue, entry.sender)
         if key in seen:
             yield FieldProblem(
                 f"{at}/queue",
-                f"queue {entry.queue} is already at /clusters/{seen[key]}: name the sender of each",
+                f"queue {entry.queue} is already at /clusters/{seen[key]}: enter the sender of each",
             )
         seen[key] = index
         yield from check_instances(entry.instances, f"{at}/instances")
@@ -77,7 +77,7 @@ def _twice(at: str, values: list[str], what: str, key: str = "") -> Iterator[Fie
     seen: set[str] = set()
     for index, value in enumerate(values):
         if value in seen:
-            yield FieldProblem(f"{at}/{index}{key}", f"{what} {value} is named twice")
+            yield FieldProblem(f"{at}/{index}{key}", f"{what} {value} occurs twice")
         seen.add(value)
 
 
@@ -99,13 +99,13 @@ def _check_lists(at: str, preflist: list[str], exclist: list[str]) -> Iterator[F
 
 
 def _check_members(at: str, by_name: Mapping[str, object], members: int | set[str]) -> Iterator[FieldProblem]:
-    """Names that are told of must be queue managers of the group."""
+    """Check that names are queue managers of the group."""
     if isinstance(members, set):
         for name in by_name:
             if name not in members:
                 yield FieldProblem(f"{at}/{name}", f"{name} is not among the queue_managers of the plan")
     elif len(by_name) > members:
-        yield FieldProblem(at, f"names {len(by_name)} queue managers, but queue_managers says {members}")
+        yield FieldProblem(at, f"names {len(by_name)} queue managers, but queue_managers is {members}")
 
 
 def _check_queue(at: str, queue: Queue) -> Iterator[FieldProblem]:
@@ -116,7 +116,7 @@ def _check_queue(at: str, queue: Queue) -> Iterator[FieldProblem]:
     if queue.backlog is not None and rated:
         extra = "outage_minutes" if queue.put_rate_per_s is None or is_measured else "put_rate_per_s"
         yield FieldProblem(
-            f"{at}/{extra}", "give either backlog, or put_rate_per_s with outage_minutes, not both"
+            f"{at}/{extra}", "enter either backlog, or put_rate_per_s with outage_minutes, not both"
         )
     elif queue.backlog is None and not rated:
         yield FieldProblem(f"{at}/backlog", "is required, unless put_rate_per_s and outage_minutes are given")

@@ -1,8 +1,7 @@
-"""The plan document that form, REST, command line and file share.
+"""The plan document, which the form, REST, the command line and files share.
 
-It is closed (an unknown key is refused) and complete with defaults. The types of its fields
-read sizes into bytes once, and check names, so that nothing a user typed can reach a
-statement except as the one value it stands for.
+Unknown keys are refused, and every key has a default. The types of its fields convert sizes to bytes and check names, so
+that typed text reaches a generated statement only as a checked value.
 """
 
 from __future__ import annotations
@@ -86,7 +85,7 @@ class Growth(BaseModel):
 
 
 class GivenStructure(BaseModel):
-    """What may be set for the two structures that are always generated."""
+    """Settings of the two structures that are always generated."""
 
     model_config = MODEL
     initsize: StructureSize | None = None
@@ -106,7 +105,7 @@ class GivenStructure(BaseModel):
 
 
 class Admin(GivenStructure):
-    """CSQ_ADMIN: room for large units of work, and the entries and elements that displays show today."""
+    """CSQ_ADMIN: headroom for large units of work, and the current entries and elements from displays."""
 
     headroom_percent: Percent = Decimal(0)
     entsmax: Annotated[Count | None, Field(description="ENTSMAX from DISPLAY CFSTATUS(CSQ_ADMIN).")] = None
@@ -126,7 +125,7 @@ class System(GivenStructure):
 
 
 class Policy(BaseModel):
-    """The CFRM policy; `job` asks for the complete job."""
+    """The CFRM policy; with `job`, the complete job."""
 
     model_config = MODEL
     name: PolicyName | None = None
@@ -137,7 +136,7 @@ class Policy(BaseModel):
 
 
 class CouplingFacility(BaseModel):
-    """One coupling facility; the hardware fields are needed for the complete job only."""
+    """One coupling facility; only the complete job needs the hardware fields."""
 
     model_config = MODEL
     name: CfName
@@ -160,16 +159,16 @@ class CouplingFacility(BaseModel):
     partition: Annotated[str, hardware_code("PARTITION", longest=2, alphabet=HEX, example="0F")] | None = None
     cpcid: Annotated[str, hardware_code("CPCID", longest=2, alphabet=HEX, example="00")] | None = None
     dumpspace: FacilitySize | None = None
-    occupied: Annotated[
-        Occupied | None, Field(description="Storage that structures outside of this plan take.")
-    ] = None
+    occupied: Annotated[Occupied | None, Field(description="Storage of structures outside of this plan.")] = (
+        None
+    )
     scm: Annotated[
-        Occupied | None, Field(description="Storage-class memory of the CF; 0 where it has none.")
+        Occupied | None, Field(description="Storage-class memory of the CF; 0 if it has none.")
     ] = None
 
 
 class Scm(BaseModel):
-    """Storage-class memory of a structure: how much it may use, and the CF storage that this takes beside it."""
+    """Storage-class memory of a structure: its maximum, and the CF storage that it needs in addition."""
 
     model_config = MODEL
     max_size: Annotated[ScmSize | None, Field(description="SCMMAXSIZE.")] = None
@@ -202,15 +201,14 @@ def _rules_of_ibm(*, is_off: bool) -> tuple[OffloadRule, ...]:
 
 
 def _default_rules(offload: dict[str, Any]) -> list[OffloadRule]:
-    """IBM's for where data goes: OFFLD1SZ(32K/64K) in the syntax of DEFINE CFSTRUCT is 32K with SMDS, and 64K, off, with DB2.
-
-    The rules are built once: a document with thousands of structures would otherwise spend its time on them.
-    """
+    """Return IBM's default rules."""
+    # OFFLD1SZ(32K/64K) in the syntax of DEFINE CFSTRUCT is 32K with SMDS, and 64K, which is off, with DB2. The rules are
+    # built once: validation of a document with thousands of structures would otherwise mostly build rules.
     return list(_rules_of_ibm(is_off=offload.get("to") == "DB2"))
 
 
 class Offload(BaseModel):
-    """Where and when message data leaves the CF. Rules that are not given are off (64K)."""
+    """Where and when message data leaves the CF. Rules that the document omits are off (64K)."""
 
     model_config = MODEL
     to: Literal["SMDS", "DB2"] = "SMDS"
@@ -241,7 +239,7 @@ class MessageSizes(BaseModel):
     max: MessageBytes
 
     def distribution(self) -> SizeDistribution | int:
-        """As the core computes with it; one size where mean, p95 and max are the same."""
+        """Return the distribution for calculations; one size if mean, p95 and max are equal."""
         numerator, denominator = self.mean.as_integer_ratio()
         if self.max * denominator == self.p95 * denominator == numerator:
             return self.max
@@ -252,7 +250,7 @@ _DISTRIBUTION = ("mean", "p95", "max")
 
 
 def _message_bytes(value: object) -> object:
-    """One size or three, as numbers or in text: 1024, `1K`, `3500/12K/60K`."""
+    """Read one size or three, as numbers or as text: 1024, `1K`, `3500/12K/60K`."""
     if isinstance(value, str):
         parts = value.split("/", len(_DISTRIBUTION))
         if len(parts) == len(_DISTRIBUTION):
@@ -271,7 +269,7 @@ def _message_bytes(value: object) -> object:
 
 
 class QueueManagerRates(BaseModel):
-    """What one queue manager puts on a queue and gets from it in normal times [messages/s]."""
+    """Normal puts and gets of one queue manager on a queue [messages/s]."""
 
     model_config = MODEL
     put_rate_per_s: Rate = Decimal(0)
@@ -285,7 +283,7 @@ _RatesByName = Annotated[
 
 
 class Queue(BaseModel):
-    """A shared queue, with its backlog or the rate and outage that make it."""
+    """A shared queue, with its backlog or the rate and outage that cause it."""
 
     model_config = MODEL
     name: QueueName
@@ -300,9 +298,7 @@ class Queue(BaseModel):
     persistent: bool = False
     selector_reads: Annotated[
         bool,
-        Field(
-            description="Read by selectors, or searched deep: such gets slow down every queue of the structure."
-        ),
+        Field(description="Gets use selectors or search deep; they slow down every queue of the structure."),
     ] = False
     isolation: Annotated[
         Annotated[str, checked_by(names.label, example="PCI"), Field(min_length=1, max_length=32)] | None,
@@ -337,11 +333,11 @@ class Queue(BaseModel):
         Field(description="BOTHRESH."),
     ] = None
     backout_queue: Annotated[QueueName | None, Field(description="BOQNAME.")] = None
-    curdepth: Annotated[MaxDepth | None, Field(description="CURDEPTH when the switches were displayed.")] = (
-        None
-    )
+    curdepth: Annotated[
+        MaxDepth | None, Field(description="CURDEPTH at the time of the displayed switches.")
+    ] = None
     get_rate_per_s: Annotated[
-        Rate | None, Field(description="Messages got in normal times; with put_rate_per_s.")
+        Rate | None, Field(description="Normal rate of gets; requires put_rate_per_s.")
     ] = None
     queue_manager_rates: Annotated[
         _RatesByName, Field(description="Puts and gets by queue manager, as measured.")
@@ -357,7 +353,7 @@ class Structure(BaseModel):
     recover: bool = True
     cfconlos: Annotated[
         Literal["ASQMGR", "TERMINATE", "TOLERATE"],
-        Field(description="CFCONLOS: what a queue manager does that loses its connection to the structure."),
+        Field(description="CFCONLOS: action of a queue manager that loses its connection to the structure."),
     ] = "ASQMGR"
     recauto: Annotated[bool, Field(description="RECAUTO: MQ recovers the structure without an operator.")] = (
         True
@@ -384,13 +380,13 @@ class Structure(BaseModel):
     size_with_offload: bool = False
     event_target_percent: Annotated[
         Annotated[int, Field(ge=1, le=100)] | None,
-        Field(description="Queue Depth High events are to come before the structure is this full."),
+        Field(description="Queue Depth High events should occur before the structure is this full."),
     ] = None
     queues: Annotated[list[Queue], UntilManyErrors] = Field(default_factory=list)
 
 
 class Acknowledgement(BaseModel):
-    """A warning or note that the planners have seen and accept, and why."""
+    """A warning or note that the planners accept, with their reason."""
 
     model_config = MODEL
     code: Annotated[
@@ -410,22 +406,22 @@ class Acknowledgement(BaseModel):
             Field(min_length=1, max_length=20_000),
         ]
         | None,
-        Field(description="The sentence that is accepted; absent: whatever the finding says."),
+        Field(description="The accepted message; absent: any message."),
     ] = None
     reason: Annotated[str, checked_by(names.reason, example="agreed"), Field(min_length=1, max_length=500)]
 
 
 class ClusteredInstance(InstanceEntry):
-    """An instance of a clustered queue, and what its consumers take."""
+    """An instance of a clustered queue, with the rate of its consumers."""
 
-    shared: Annotated[bool, Field(description="It is a shared queue of this group.")] = False
+    shared: Annotated[bool, Field(description="Whether it is a shared queue of this group.")] = False
     get_rate_per_s: Annotated[
-        Rate | None, Field(description="What the consumers at this queue manager take at most.")
+        Rate | None, Field(description="Highest rate of the consumers at this queue manager.")
     ] = None
 
 
 class Cluster(BaseModel):
-    """What one sender puts to a clustered queue, and who hosts the queue."""
+    """The messages of one sender to a clustered queue, and the instances of the queue."""
 
     model_config = MODEL
     name: Annotated[MqName, Field(description="Name of the cluster.")]
@@ -449,10 +445,10 @@ class Cluster(BaseModel):
         Field(description="Until a failed channel is noticed; absent: from HBINT."),
     ] = None
     outage_minutes: Annotated[
-        Minutes | None, Field(description="How long a destination is away; absent: that of the queue.")
+        Minutes | None, Field(description="How long a destination is unavailable; absent: as for the queue.")
     ] = None
     return_rate_per_s: Annotated[
-        Rate | None, Field(description="Rate at which a channel that is back delivers what waited.")
+        Rate | None, Field(description="Rate at which a returning channel delivers the messages that waited.")
     ] = None
     instances: Annotated[list[ClusteredInstance], Field(min_length=1, max_length=64)]
 
@@ -489,7 +485,7 @@ class PlanDocument(BaseModel):
     ] = Decimal(tables.constants("sizing_choices")["target_usage_percent"].value)
     headroom_percent: Annotated[
         Percent | None,
-        Field(description="INITSIZE is the need with so much on top; replaces target_usage_percent."),
+        Field(description="INITSIZE is the need plus this percentage; replaces target_usage_percent."),
     ] = None
     size_factor: SizeFactor = Decimal("1.5")
     admin: Admin = Field(default_factory=Admin)
@@ -504,5 +500,5 @@ class PlanDocument(BaseModel):
 
     @property
     def queue_manager_count(self) -> int:
-        """Queue managers defined to the group."""
+        """Return the number of queue managers defined to the group."""
         return self.queue_managers if isinstance(self.queue_managers, int) else len(self.queue_managers)

@@ -1,4 +1,4 @@
-"""Errors of a document in words, one for each field, under its JSON pointer."""
+"""Errors of a document: one sentence for each field, with its JSON pointer."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from planner_core.errors import FieldProblem
 
 _MOST_SUGGESTIONS = 50
 _LONGEST_SUGGESTED = 40
-"""Comparing an unknown key with the known ones costs time, so only this many keys of at most this length are compared."""
+"""Only so many unknown keys of at most this length are compared with the known ones, because comparing is slow."""
 _NOTHING = object()
 
 _SENTENCES = {
@@ -38,10 +38,14 @@ def field_problems(
     what: str = "the plan document",
     sentences: Mapping[str, str] | None = None,
 ) -> tuple[FieldProblem, ...]:
-    """One problem a field, with pydantic's branch labels taken out of the location; the first when there are many.
+    """Return one error for each field, or the first ones of many.
 
-    `model` is the document's shape, whose keys are suggested for unknown ones; `what` names the document; `sentences`
-    adds words for kinds of errors that only that document has.
+    Args:
+        error: The errors of pydantic.
+        document: The document.
+        model: The model of the document, whose keys are suggested for unknown ones.
+        what: The name of the document in sentences.
+        sentences: Sentences for kinds of errors that only this document has.
     """
     known = {**_SENTENCES, "extra_forbidden": f"is not a key of {what}", **(sentences or {})}
     by_field: dict[str, list[str]] = {}
@@ -53,7 +57,7 @@ def field_problems(
     around = _around(pointer for pointer, _ in errors)
     for pointer, item in errors:
         if _is_other_branch(item["type"]) and pointer in around:
-            continue  # what is wrong stands deeper: the plain form of the field was not meant
+            continue  # the error is inside the value, so the other type of the field was not meant
         message = (
             known.get(item["type"])
             or _of_length(item)
@@ -71,7 +75,7 @@ def field_problems(
 
 
 def _around(pointers: Iterable[str]) -> set[str]:
-    """The pointers of every list and object that holds one of these fields."""
+    """Return the pointers of all lists and objects that contain one of these fields."""
     found: set[str] = set()
     for pointer in pointers:
         here = pointer
@@ -84,7 +88,7 @@ def _around(pointers: Iterable[str]) -> set[str]:
 
 
 def did_you_mean(word: str, known: Iterable[str]) -> str:
-    """The end of a sentence that refuses a word: the closest known one, or nothing."""
+    """Return the end of a sentence with the closest known word; empty if there is none."""
     if len(word) > _LONGEST_SUGGESTED:
         return ""
     plain = word.strip().lower().replace("-", "_").replace(" ", "_")
@@ -93,7 +97,7 @@ def did_you_mean(word: str, known: Iterable[str]) -> str:
 
 
 def _keys_at(model: type[BaseModel], location: Iterable[int | str]) -> list[str]:
-    """The keys of the object at a place in a document of this shape; of all shapes that it may have there."""
+    """Return the keys of the object at a place in a document, in all forms that it can have there."""
     here: tuple[type[BaseModel], ...] = (model,)
     for item in location:
         deeper = [
@@ -103,13 +107,13 @@ def _keys_at(model: type[BaseModel], location: Iterable[int | str]) -> list[str]
             if item in (name, field.alias)
             for found in _models_in(field.annotation)
         ]
-        # An index, the name of a queue manager and the label of a union's branch lead no deeper in the model.
+        # An index, the name of a queue manager or the label of a union's branch is not a field of the model.
         here = tuple(deeper) or here
     return sorted({field.alias or name for each in here for name, field in each.model_fields.items()})
 
 
 def _models_in(annotation: object) -> Iterator[type[BaseModel]]:
-    """The models in an annotation, through unions, lists, maps and their constraints."""
+    """Yield the models in an annotation, inside unions, lists, maps and constraints."""
     if isinstance(annotation, type) and issubclass(annotation, BaseModel):
         yield annotation
     for part in get_args(annotation):
@@ -117,9 +121,9 @@ def _models_in(annotation: object) -> Iterator[type[BaseModel]]:
 
 
 def _of_length(item: ErrorDetails) -> str | None:
-    """What is wrong with the length of a list, an object or a text; None where it is something else."""
-    told = item.get("ctx", {})
-    least, most, has = told.get("min_length"), told.get("max_length"), told.get("actual_length")
+    """Return the error of a length of a list, an object or a text; None for other errors."""
+    context = item.get("ctx", {})
+    least, most, has = context.get("min_length"), context.get("max_length"), context.get("actual_length")
     kind = item["type"]
     if kind in ("too_short", "string_too_short") and (has == 0 or (kind != "too_short" and least == 1)):
         return f"is empty: it needs at least {_count(least, 'item' if kind == 'too_short' else 'character')}"
@@ -139,7 +143,7 @@ def _count(number: object, what: str) -> str:
 
 
 def _is_other_branch(kind: str) -> bool:
-    """Whether the error says only that a value is of another kind than one branch of a union wants."""
+    """Whether the error is only that a value has another type than one branch of a union."""
     return kind.endswith("_type") or kind == "literal_error"
 
 
@@ -151,14 +155,14 @@ def _pointer(location: tuple[int | str, ...], document: object, *, missing: bool
         if step is not _NOTHING:
             here = step
         elif not (missing and index == len(location) - 1):
-            # The label of a union's branch, no part of the document.
+            # pydantic adds the label of a union's branch, which is not part of the document.
             continue
         parts.append(escape_pointer(str(item)))
     return "".join(f"/{part}" for part in parts)
 
 
 def _child(here: object, item: int | str) -> object:
-    """What stands under a key or index, or _NOTHING."""
+    """Return the value of a key or index, or _NOTHING."""
     if isinstance(here, dict):
         return here.get(item, _NOTHING)
     if isinstance(here, list) and isinstance(item, int) and item < len(here):
@@ -167,5 +171,5 @@ def _child(here: object, item: int | str) -> object:
 
 
 def escape_pointer(part: str) -> str:
-    """One step of a JSON pointer (RFC 6901)."""
+    """Return one step of a JSON pointer (RFC 6901)."""
     return part.replace("~", "~0").replace("/", "~1")

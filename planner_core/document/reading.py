@@ -1,4 +1,4 @@
-"""Plan documents read from JSON text or from parsed objects, each problem with its JSON pointer."""
+"""Reading of plan documents from JSON text or parsed objects; each error has its JSON pointer."""
 
 from __future__ import annotations
 
@@ -24,32 +24,30 @@ _LONGEST_NUMBER = 40
 _SHOWN = 20
 _SMALLEST_CF_BYTES = limit("smallest_cf_mib") * MIB
 _MOST_GIB_MEANT = 1023
-"""Larger numbers are meant as M."""
+"""Larger numbers mean M."""
 
 
 def read_json(text: bytes | str, *, is_stored: bool = False) -> PlanDocument:
     """Read a plan document from JSON text; `is_stored` as for `read_object`.
 
     Raises:
-        DocumentInvalid: Not UTF-8, not JSON, a key twice, or a field that is wrong; every
-            problem with its JSON pointer.
+        DocumentInvalid: The text is not UTF-8 or not JSON, or has a repeated key or invalid fields.
     """
     return read_object(parse_json(text), is_stored=is_stored)
 
 
 @dataclass(frozen=True, slots=True)
 class _Unusable:
-    """Stands in a parsed document for what cannot be read, so that its field can be named."""
+    """An unreadable part of a parsed document; it keeps the place, so that the error can name its field."""
 
     message: str
 
 
 def parse_json(text: bytes | str) -> object:
-    """JSON text → object, stricter than the standard library: no key twice, no NaN, numbers exact.
+    """Parse JSON text more strictly than the standard library: no repeated keys, no NaN, exact numbers.
 
     Raises:
-        DocumentInvalid: Not UTF-8, not JSON; or each number and object that cannot be read,
-            with its JSON pointer.
+        DocumentInvalid: The text is not UTF-8 or not JSON, or has unreadable numbers and objects.
     """
     reader = _JsonReader()
     try:
@@ -70,7 +68,7 @@ def parse_json(text: bytes | str) -> object:
 
 
 class _JsonReader:
-    """The standard library's reader, with what it would let through marked."""
+    """The standard library's reader; it marks what the library would accept."""
 
     def __init__(self) -> None:
         self.met_unusable = False
@@ -81,7 +79,7 @@ class _JsonReader:
             object_pairs_hook=self._once,
             parse_float=self._decimal,
             parse_int=self._integer,
-            parse_constant=lambda name: self._mark(f"{name} is not a number that JSON knows."),
+            parse_constant=lambda name: self._mark(f"{name} is not a JSON number."),
         )
 
     def _mark(self, message: str) -> _Unusable:
@@ -94,7 +92,7 @@ class _JsonReader:
         found = dict(pairs)
         if len(found) != len(pairs):
             twice = next(key for key, count in Counter(key for key, _ in pairs).items() if count > 1)
-            return self._mark(f"The key {twice!r} stands twice in one object.")
+            return self._mark(f"The key {twice!r} occurs twice in one object.")
         return found
 
     def _decimal(self, text: str) -> Decimal | _Unusable:
@@ -102,8 +100,8 @@ class _JsonReader:
             return self._too_long(text)
         try:
             return Decimal(text)
-        except InvalidOperation:  # an exponent beyond what a computer can hold
-            return self._mark(f"The number {text} is beyond every range.")
+        except InvalidOperation:  # the exponent is too large for Decimal
+            return self._mark(f"The number {text} is out of range.")
 
     def _integer(self, text: str) -> int | _Unusable:
         return self._too_long(text) if len(text) > _LONGEST_NUMBER else int(text)
@@ -128,15 +126,15 @@ def _invalid(message: str, field: str = "") -> NoReturn:
 
 
 def read_object(document: object, *, is_stored: bool = False) -> PlanDocument:
-    """Check an already parsed document.
+    """Check a parsed document.
 
     Args:
-        document: What was parsed.
-        is_stored: It was accepted and stored before, perhaps by an earlier version: sizes that are only implausible
-            are accepted.
+        document: The parsed document.
+        is_stored: Whether it was accepted and stored before, perhaps by an earlier version; implausible sizes are then
+            accepted.
 
     Raises:
-        DocumentInvalid: Every problem with its JSON pointer.
+        DocumentInvalid: With every error.
     """
     if not isinstance(document, dict):
         _invalid("A plan document is an object with the keys qsg, queue_managers, structures and so on.")
@@ -163,7 +161,8 @@ def read_object(document: object, *, is_stored: bool = False) -> PlanDocument:
 
 
 def _implausible_sizes(plan: PlanDocument) -> Iterator[FieldProblem]:
-    """Coupling facilities so small that a unit is missing or wrong: a bare number counts K, as in a CFRM policy."""
+    """Yield an error for each coupling facility that is so small that its unit must be missing or wrong."""
+    # A number without a unit counts K, as in a CFRM policy; many people mean M or G.
     for index, facility in enumerate(plan.coupling_facilities):
         if facility.size is None or facility.size >= _SMALLEST_CF_BYTES:
             continue

@@ -1,4 +1,4 @@
-"""The JSON Schema of the plan document, and stored documents brought up to it."""
+"""The JSON Schema of the plan document, and the defaults of keys that stored documents lack."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ _MODEL_NAMED = {model.__name__: model for model in _MODELS}
 
 
 def json_schema() -> dict[str, Any]:
-    """The JSON Schema of the plan document (draft 2020-12), with defaults as a document writes them."""
+    """Return the JSON Schema of the plan document (draft 2020-12), with defaults as in documents."""
     schema = PlanDocument.model_json_schema(mode="validation")
     for model in _MODELS:
         place = schema if model is PlanDocument else schema["$defs"][model.__name__]
@@ -60,10 +60,8 @@ def json_schema() -> dict[str, Any]:
 
 
 def with_new_keys(document: dict[str, Any]) -> dict[str, Any]:
-    """A document as it was stored, with the keys that came later at their defaults.
-
-    So that an old document and a new one differ in what somebody wrote, and in nothing else. It is not checked again.
-    """
+    """Return a stored document with the defaults of keys that later versions added; it is not checked again."""
+    # Comparisons of an old document with a new one must show only what a planner changed.
     schema = _schema_once()
     found = _filled(document, schema, schema["$defs"])
     return found if isinstance(found, dict) else document
@@ -75,7 +73,7 @@ def _schema_once() -> dict[str, Any]:
 
 
 def _filled(value: object, schema: dict[str, Any], known: dict[str, Any]) -> object:
-    """A value with what its schema has defaults for."""
+    """Return a value with the defaults of its schema."""
     branches = [schema, *schema.get("anyOf", ())]
     items: dict[str, Any]
     if isinstance(value, dict):
@@ -97,5 +95,6 @@ def _filled(value: object, schema: dict[str, Any], known: dict[str, Any]) -> obj
 
 
 def _defaults(model: type[BaseModel], found: dict[str, Any], missing: set[str]) -> dict[str, Any]:
-    """The defaults of missing keys. The model gives them: some, such as offload rules, depend on other keys."""
+    """Return the defaults of missing keys."""
+    # The model creates them, because some, such as offload rules, depend on other keys.
     return model.model_construct(**found).model_dump(mode="json", include=missing, warnings=False)

@@ -25,7 +25,7 @@ class SizeDistribution:
     maximum: int
 
     def problem(self) -> str | None:
-        """Why no distribution has these three values, or None."""
+        """Return why no distribution can have these three values, or None."""
         if self.p95 > self.maximum:
             return f"p95 ({self.p95}) must not be above max ({self.maximum})"
         if TWENTY * self.mean > (BODY * self.p95 + self.maximum) * self.mean_of:
@@ -35,15 +35,15 @@ class SizeDistribution:
         return None
 
     def shape(self) -> Shape:
-        """The assumed shape between the three numbers; p95 and mean are above 0."""
+        """Return the assumed shape between the three numbers; p95 and mean must be above 0."""
         ratio = self.p95 * self.mean_of / self.mean
         return shape_of(min(ratio, float(TWENTY)), self.maximum / self.p95)
 
     def up_to(self, sizes: Sequence[int]) -> list[tuple[int, int]]:
-        """Messages, and their bytes, up to each of these sizes, in parts of 2**32 of a message and of a byte.
+        """Return the messages and bytes up to each of these sizes, in units of 2**-32 of a message and a byte.
 
-        Nineteen twentieths of the messages are up to p95 long, and all of them are up to the maximum;
-        the bytes up to the maximum are the mean, rounded up.
+        Nineteen twentieths of the messages are at most p95 long, all are at most the maximum; the bytes up to the maximum
+        are the mean, rounded up.
         """
         p95, maximum = self.p95, self.maximum
         total = -(-SCALE * self.mean // self.mean_of)
@@ -69,7 +69,7 @@ class SizeDistribution:
         return found
 
     def _up_to_over_empty(self, sizes: Sequence[int], total: int) -> list[tuple[int, int]]:
-        """The same where 95 % of the messages are empty: the others follow a power law from 0 to the maximum."""
+        """Return the same if 95 % of the messages are empty: the others follow a power law from 0 to the maximum."""
         found: list[tuple[int, int]] = []
         mean = total / _TAIL_SCALE
         for size in sizes:

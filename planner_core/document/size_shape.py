@@ -1,20 +1,20 @@
 """The assumed shape of message sizes that are known by mean, 95th percentile and maximum.
 
 Message sizes of an application are usually close to lognormal: many small ones, few large ones.
-Up to p95 (95 % of the messages) and from p95 to the maximum (5 %) the sizes are cut-off parts of
-lognormal distributions. Their widths and means are chosen so that the mean, p95 and the maximum
-hold, and so that both parts belong to one lognormal, cut off at the maximum, wherever one has
-these three numbers. Where none has, the two parts differ:
+Up to p95 (95 % of the messages) and from p95 to the maximum (5 %) the sizes are truncated parts of
+lognormal distributions. Their widths and means are chosen to match the mean, p95 and the maximum.
+If one lognormal, truncated at the maximum, has these three numbers, both parts belong to it. If
+none has, the two parts differ:
 
 * p95 far above the mean (more than 3.87 times, which no lognormal reaches): the part above p95
-  becomes narrower, until at 20 times the mean it lies at p95.
+  becomes narrower, until at 20 times the mean it is at p95.
 * p95 near or below the mean: the part above p95 becomes wider, so that it holds the bytes that
-  the messages up to p95 cannot hold. Where the maximum leaves no room for that, some of its
-  messages come closer to the maximum.
+  the messages up to p95 cannot hold. If the maximum is too low for that, some of its messages
+  move closer to the maximum.
 
-Everything is scale-free: only p95 / mean and maximum / p95 decide. Each step is a continuous
-function of both, so close numbers give close shapes. The numbers are floats rounded to nine
-decimals; what is counted with them is put on an integer grid by the caller.
+The shape depends only on the ratios p95 / mean and maximum / p95, and each step is a continuous
+function of both, so similar numbers give similar shapes. The numbers are floats rounded to nine
+decimals; callers put counts and bytes on an integer grid.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from planner_core import tables
 
 _THOUSAND = 1000
 _Z95 = NormalDist().inv_cdf(0.95)
-"""95 % of a normal distribution lie below so many standard deviations over its mean."""
+"""95 % of a normal distribution are below so many standard deviations above its mean."""
 _ROOT2 = sqrt(2)
 _DENSITY = 1 / sqrt(2 * pi)
 _BODY_SHARE = 0.95
@@ -37,20 +37,20 @@ _HALF = 0.5
 _DECIMALS = 9
 _CONVERGED = 1e-12
 _CLOSE = 1e-5
-"""Newton's steps square the error: after one so small, it is far below the last decimal."""
+"""Newton's method squares the error in each step: after a step this small, it is far below the last decimal."""
 _MOST_STEPS = 40
 _FAR = 1e-6
-"""Below this distance [standard deviations] a part of a lognormal is treated as even on a logarithmic scale."""
+"""Below this distance [standard deviations] a part of a lognormal is treated as uniform on a logarithmic scale."""
 
 
 class Shape(NamedTuple):
     """Two parts of lognormal distributions, in units of p95.
 
     A size x up to p95 has the standard normal value `place + ln(x / (p95 * body_top)) / body_width`,
-    one above p95 `place + ln(x / p95) / tail_width`. `tail_mean` is the mean of those above p95, and
-    `natural` is their mean as the lognormal has it. Where that is too high, they are drawn together
-    towards p95, so that p95 + d becomes p95 + `tail_top` * d. Where it is too low, a part
-    `near_maximum` of them follows a power law of the exponent `power` from p95 to the maximum.
+    one above p95 `place + ln(x / p95) / tail_width`. `tail_mean` is the mean of the sizes above p95,
+    `natural` their mean in the lognormal. If that is too high, they are compressed towards p95, so
+    that p95 + d becomes p95 + `tail_top` * d. If it is too low, a share `near_maximum` of them
+    follows a power law with the exponent `power` from p95 to the maximum.
     """
 
     place: float
@@ -64,15 +64,15 @@ class Shape(NamedTuple):
     power: float = 1.0
 
     def body_line(self) -> tuple[float, float, float, float, float]:
-        """What `up_to_part` needs of the sizes up to p95."""
+        """Return the arguments of `up_to_part` for the sizes up to p95."""
         start, width = self.place / _ROOT2, self.body_width
         shift = width / _ROOT2
         return start, 1 / (width * _ROOT2), shift, erfc(-start), erfc(shift - start)
 
     def tail_up_to(self, times: float, reach: float) -> tuple[float, float]:
-        """Which part of the sizes over p95, and of their bytes, lies below so many times p95; the maximum is `reach` times p95."""
+        """Return the share of the sizes above p95, and of their bytes, below `times` p95; the maximum is `reach` times p95."""
         top, weight = self.tail_top, self.near_maximum
-        # Where a drawn-together size was before.
+        # The place of a compressed size before compression.
         times = min(1 + (times - 1) / top, reach) if top > 0 else reach
         share, below = _tail_parts(self.place, self.tail_width, log(reach), log(times))
         if top == 1 and not weight:
@@ -88,14 +88,14 @@ class Shape(NamedTuple):
 
 
 def up_to_part(part: float, line: tuple[float, float, float, float, float]) -> tuple[float, float]:
-    """Which part of the sizes up to p95, and of their bytes, lies below this part of their range, over 0 and at most 1."""
+    """Return the share of the sizes up to p95, and of their bytes, below a part of their range (above 0, at most 1)."""
     start, steps, shift, messages, moments = line
     z = start + log(part) * steps
     return erfc(-z) / messages, erfc(shift - z) / moments
 
 
 def _tail_mean_of_lognormal(place: float, width: float, span: float) -> float:
-    """The mean, in units of p95, of a lognormal's sizes from p95 to the maximum; `span` is ln(maximum / p95)."""
+    """Return the mean of a lognormal's sizes from p95 to the maximum, in units of p95; `span` is ln(maximum / p95)."""
     if span < _FAR * width:
         return 1 + span / 2
     start, end = place / _ROOT2, (place + span / width) / _ROOT2
@@ -105,7 +105,7 @@ def _tail_mean_of_lognormal(place: float, width: float, span: float) -> float:
 
 
 def _tail_parts(place: float, width: float, span: float, at: float) -> tuple[float, float]:
-    """Parts of those sizes, and of their bytes, below a size; `at` is ln(size / p95)."""
+    """Return the shares of those sizes, and of their bytes, below a size; `at` is ln(size / p95)."""
     if span < _FAR * width:
         return at / span, at / span
     start, end, z = place / _ROOT2, (place + span / width) / _ROOT2, (place + at / width) / _ROOT2
@@ -118,7 +118,7 @@ def _tail_parts(place: float, width: float, span: float, at: float) -> tuple[flo
 
 
 class _Choices(NamedTuple):
-    """The choices of tables/size_shape.toml, and what follows from them."""
+    """The choices of tables/size_shape.toml, and values derived from them."""
 
     highest_ratio: float
     narrowest: float
@@ -156,7 +156,7 @@ def _choices() -> _Choices:
 
 @lru_cache(maxsize=5000)
 def shape_of(ratio: float, reach: float) -> Shape:
-    """The shape of message sizes with p95 / mean = `ratio`, from over 0 to 20, and maximum / p95 = `reach`, from 1."""
+    """Return the shape for p95 / mean = `ratio`, above 0 and at most 20, and maximum / p95 = `reach`, at least 1."""
     span, together = log(reach), TWENTY / ratio
     width, most = _widths(ratio)
     least_tail = together - BODY * _highest_body(ratio)
@@ -185,7 +185,7 @@ def shape_of(ratio: float, reach: float) -> Shape:
 
 
 def _widths(ratio: float) -> tuple[float, float]:
-    """The width of the sizes over p95 where no maximum cuts them off, and the widest that they may become."""
+    """Return the width of the sizes above p95 without a maximum, and the largest allowed width."""
     choices = _choices()
     if ratio > choices.highest_ratio:
         part = max(TWENTY - ratio, 0.0) / (TWENTY - choices.highest_ratio)
@@ -196,7 +196,7 @@ def _widths(ratio: float) -> tuple[float, float]:
     if ratio >= choices.lowest_ratio:
         width = _Z95 - sqrt(max(_Z95 * _Z95 - 2 * log(ratio), 0.0))
         return round(width, _DECIMALS), choices.widest_tail
-    # The messages over p95 hold the bytes that those up to p95 do not.
+    # The messages above p95 hold the bytes that those up to p95 do not.
     wanted = log(TWENTY / ratio - BODY * _body_below_lowest_ratio(ratio))
     width, outside = choices.narrowest, log((1 - _BODY_SHARE) * 2)
     for _ in range(_MOST_STEPS):
@@ -211,7 +211,7 @@ def _widths(ratio: float) -> tuple[float, float]:
 
 
 def _place_of_p95(width: float, span: float, start: float) -> float:
-    """The standard normal value that 95 % of the sizes up to the maximum are below, where the maximum cuts a lognormal off."""
+    """Return the standard normal value of p95 in a lognormal that is truncated at the maximum."""
     low, high, end = _choices().lowest_place, _Z95, span / width
     if erfc(-low / _ROOT2) >= _BODY_SHARE * erfc(-(low + end) / _ROOT2):
         return low
@@ -231,18 +231,16 @@ def _place_of_p95(width: float, span: float, start: float) -> float:
 
 
 def _body_below_lowest_ratio(ratio: float) -> float:
-    """The mean of the sizes up to p95, in units of p95, where p95 is near or below the mean.
-
-    It falls from that of the narrowest lognormal, because narrow sizes just below p95 would be
-    no more likely than any others, and would all pass an offload size at once.
-    """
+    """Return the mean of the sizes up to p95, in units of p95, if p95 is near or below the mean."""
+    # It decreases from that of the narrowest lognormal: a narrow range just below p95 is no more likely than others,
+    # and all its sizes would exceed an offload size at once.
     choices = _choices()
     part = (choices.lowest_ratio - ratio) / (choices.lowest_ratio - choices.ratio_of_half_body)
     return choices.body_at_lowest_ratio - (choices.body_at_lowest_ratio - _HALF) * min(part, 1.0)
 
 
 def _highest_body(ratio: float) -> float:
-    """The mean that the sizes up to p95 pass only where the maximum leaves no other way."""
+    """Return the mean that the sizes up to p95 exceed only if the maximum requires it."""
     choices = _choices()
     if ratio >= choices.lowest_ratio:
         return choices.highest_body
@@ -250,9 +248,9 @@ def _highest_body(ratio: float) -> float:
 
 
 def _tail_mean(together: float, reach: float, natural: float, least: float) -> float:
-    """The mean of the sizes over p95: the lognormal's, moved as little as the mean of all sizes demands.
+    """Return the mean of the sizes above p95: that of the lognormal, moved as little as the mean of all sizes requires.
 
-    `together` is what twenty messages have, in units of p95.
+    `together` is the sum of twenty messages, in units of p95.
     """
     if natural < least:
         most = (max(natural, together - BODY) + reach) / 2
@@ -261,12 +259,12 @@ def _tail_mean(together: float, reach: float, natural: float, least: float) -> f
 
 
 def _body_mean(width: float, at: float) -> float:
-    """The mean of the sizes up to p95, in units of p95."""
+    """Return the mean of the sizes up to p95, in units of p95."""
     return exp(width * (width / 2 - at)) * erfc((width - at) / _ROOT2) / erfc(-at / _ROOT2)
 
 
 def _body(mean: float, at: float, start: float) -> tuple[float, float]:
-    """The width of the sizes up to p95 that have this mean, and up to where they reach, both in units of p95."""
+    """Return the width of the sizes up to p95 with this mean, and their upper end, both in units of p95."""
     widest = _choices().widest
     if mean <= 0:
         return widest, 0.0
@@ -282,5 +280,5 @@ def _body(mean: float, at: float, start: float) -> tuple[float, float]:
             break
     if width < widest:
         return width, 1.0
-    # No wider: sizes with a lower mean are drawn together towards 0.
+    # At the largest width, sizes with a lower mean are compressed towards 0.
     return widest, min(mean / _body_mean(widest, at), 1.0)

@@ -18,17 +18,17 @@ from planner_core.units import KIB, MIB, format_size, kib_to_bytes, parse_size
 
 MODEL = ConfigDict(frozen=True, extra="forbid", strict=True, hide_input_in_errors=True)
 _MOST_DIGITS = 15
-"""A number that is kept as JSON keeps it: more digits would be lost."""
+"""Digits that a JSON number keeps exactly."""
 
 
 def refuse(message: str) -> NoReturn:
-    """Report an error of a field in this sentence."""
+    """Report this error of a field."""
     msg = "cfplan"
     raise PydanticCustomError(msg, "{message}", {"message": message})
 
 
 def checked_by(check: Callable[[str], str], *, example: str) -> Any:  # noqa: ANN401 - an annotation for pydantic
-    """A text that a function of `names` accepts."""
+    """Return the annotation of a text that a function of `names` accepts."""
 
     def validate(value: object) -> str:
         if not isinstance(value, str):
@@ -42,7 +42,7 @@ def checked_by(check: Callable[[str], str], *, example: str) -> Any:  # noqa: AN
 
 
 def hardware_code(label: str, *, longest: int, alphabet: str, example: str, exact: bool = False) -> Any:  # noqa: ANN401
-    """A code of fixed letters and digits that identifies hardware."""
+    """Return the annotation of a code of letters and digits that identifies hardware."""
 
     def validate(value: object) -> str:
         if not isinstance(value, str):
@@ -71,7 +71,7 @@ def _size(*, lowest_kib: int, highest_bytes: int, bare: str | None = "K") -> Any
         except SizeSyntax as error:
             refuse(str(error))
         if size % KIB:
-            refuse(f"{format_size(size)} is no whole number of K")
+            refuse(f"{format_size(size)} is not a whole number of K")
         if not kib_to_bytes(lowest_kib) <= size <= highest_bytes:
             refuse(f"must be between {lowest_kib}K and {format_size(highest_bytes)}")
         return size
@@ -119,7 +119,7 @@ BlockSize = Annotated[
 
 
 def number_between(*, lowest: int, highest: int) -> Any:  # noqa: ANN401
-    """A number within bounds, kept exactly as it was written."""
+    """Return the annotation of an exact number within bounds."""
 
     def validate(value: object) -> Decimal:
         if type(value) is int and lowest <= value <= highest:
@@ -148,7 +148,7 @@ AS_NUMBER = PlainSerializer(_as_number, when_used="json-unless-none")
 
 
 def number_schema(lowest: int, highest: int) -> WithJsonSchema:
-    """The JSON Schema of `number_between`."""
+    """Return the JSON Schema of `number_between`."""
     return WithJsonSchema({"type": "number", "minimum": lowest, "maximum": highest})
 
 
@@ -173,10 +173,10 @@ MESSAGE_SIZES_SCHEMA: dict[str, Any] = {
 
 
 def message_bytes(value: str | int) -> int:
-    """A message size as people type it: a number of bytes, or a size such as `2K` [bytes].
+    """Read a message size: a number of bytes, or a size such as `2K` [bytes].
 
     Raises:
-        ValueError: It is no size, or no message is as large.
+        ValueError: The text is not a size, or larger than any message.
     """
     size = parse_size(value, default_unit="B")
     if size > LARGEST_MESSAGE_BYTES:
@@ -186,7 +186,7 @@ def message_bytes(value: str | int) -> int:
 
 
 def _one_message_size(value: object) -> object:
-    """The bytes of a size in text; what is no text is left to the field."""
+    """Read the bytes of a size in text; the field checks other values."""
     if not isinstance(value, str):
         return value
     try:
@@ -196,7 +196,7 @@ def _one_message_size(value: object) -> object:
 
 
 def _mean_size(value: object) -> object:
-    """A mean may also have decimals: `3500.5`."""
+    """Read a mean, which can have decimals: `3500.5`."""
     if isinstance(value, str) and _DECIMAL_TEXT.fullmatch(value):
         return Decimal(value)
     return _one_message_size(value)
@@ -239,7 +239,7 @@ StructureName = Annotated[
 ]
 PolicyName = Annotated[str, checked_by(names.policy, example="POLICY1"), Field(min_length=1, max_length=8)]
 QueueName = Annotated[str, Field(pattern=rf"^{names.QUEUE_PATTERN}$")]
-"""By pattern, not by function as the others: a plan may have 32 000 queues."""
+"""Checked by a pattern instead of a function, because that is faster and a plan can have 32,000 queues."""
 QueueManagerName = Annotated[
     str, checked_by(names.queue_manager, example="QM01"), Field(min_length=1, max_length=4)
 ]
@@ -258,7 +258,7 @@ DuplexSite = Literal["ANYSITE", "SAMESITE", "SAMESITEONLY", "CROSSSITE"]
 
 
 def not_boolean(value: object) -> object:
-    """Refuse true and false where a whole number is required; Python takes them for 1 and 0."""
+    """Refuse true and false where a whole number is required, because Python treats them as 1 and 0."""
     if isinstance(value, bool):
         refuse("must be a whole number")
     return value

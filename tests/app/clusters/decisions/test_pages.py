@@ -133,7 +133,7 @@ def test_stored_plan_links_to_each_failure_of_its_clusters(app: FastAPI) -> None
     saved = send_json(app, "PUT", "/api/v1/plans/INVENTORY", clustered())
     assert saved.status in (200, 201), saved.text
     page = get(app, "/plans/INVENTORY", accept="text/html")
-    assert "What clusters send" in page.text
+    assert "Load from clusters" in page.text
     assert "fail=queue_manager%3ANEWYORK" in page.text or "fail=channel%3ATO.NEWYORK" in page.text
     other = get(app, "/plans/INVENTORY?fail=destination%3ASQ03", accept="text/html")
     assert "While destination SQ03 is unavailable" in other.text
