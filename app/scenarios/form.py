@@ -95,7 +95,7 @@ def scenario_form(
             if facilities or field.name != "lost"
         ),
         structures=tuple(_part(each, texts, errors) for each in document.structures),
-        errors=tuple(sentence(each.message) for each in general),
+        errors=tuple(_words(each) for each in general),
     )
 
 
@@ -155,6 +155,8 @@ def _places(document: PlanDocument, texts: Mapping[str, str]) -> dict[str, str]:
 
 
 def _words(problem: FieldProblem) -> str:
+    if problem.field == "/changes":  # an empty form
+        return "Enter at least one change."
     if problem.message in ("must be a list", "must be text in quotes, such as 'CF01'"):
         return "Write it as the current value below."
     return sentence(problem.message)

@@ -115,7 +115,7 @@ def read_changes(changes: object) -> Changes:
         found = field_problems(error, changes, model=Changes, what="a scenario's changes")
         _refuse(*(FieldProblem(f"/changes{each.field}", each.message) for each in found))
     if not read.as_json():
-        _refuse(FieldProblem("/changes", "has no change: give at least one"))
+        _refuse(FieldProblem("/changes", "must have at least one change"))
     return read
 
 

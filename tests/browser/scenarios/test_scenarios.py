@@ -71,7 +71,7 @@ def test_invalid_input_is_reported_next_to_its_field_and_kept(new_context: NewCo
     expect(page.get_by_role("alert")).to_contain_text("Nothing was saved")
     page.get_by_label("CFCC level").fill("")
     page.get_by_role("button", name="Save scenario").click()
-    expect(page.get_by_role("alert")).to_contain_text("has no change: give at least one")
+    expect(page.get_by_role("alert")).to_contain_text("Enter at least one change.")
 
 
 def test_concurrent_changes_of_a_scenario_do_not_overwrite_each_other(new_context: NewContext) -> None:
