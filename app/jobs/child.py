@@ -27,6 +27,7 @@ class Child:
     ) -> None:
         """Start the process in its own process group, without input. It inherits the open files of `kept_open`."""
         self._on_stderr = on_stderr
+        # Bounded: a job that prints faster than the keeper stores must wait instead of filling the memory.
         self._lines: queue.Queue[str | None] = queue.Queue(LINES_AHEAD)
         self._process = subprocess.Popen(
             command,
@@ -38,6 +39,7 @@ class Child:
             encoding="utf-8",
             errors="replace",
         )
+        # Two threads, because a process blocks once either of its pipes is full.
         self._threads = [
             threading.Thread(target=self._read_stdout, daemon=True),
             threading.Thread(target=self._read_stderr, daemon=True),

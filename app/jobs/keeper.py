@@ -150,6 +150,7 @@ class Keeper(ABC):
     def _beat(self) -> None:
         if self._is_stopped.is_set():
             raise StopRequested
+        # Readers report progress ten times per second, which would keep a SQLite database locked.
         if time.monotonic() - self._beaten_at < BEAT_S:
             return
         try:

@@ -20,6 +20,7 @@ class JobKind:
     """Whether only one run of such kinds is worked on at a time, wherever it was started."""
 
 
+# Features fill this when they are imported. A list here would make the queue import every feature.
 _KINDS: dict[str, JobKind] = {}
 
 

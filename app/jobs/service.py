@@ -159,6 +159,7 @@ def claim(session: Session, job_id: int, *, owner: str, stale: timedelta, at_onc
 
     Of the kinds that run alone, one run can be claimed at a time, whatever the limit.
     """
+    # The lock comes first: two claims that counted at the same time would both find the last free place.
     repository.hold_claims(session)
     run = repository.find(session, job_id, lock=True)
     stale_before = now() - stale
@@ -182,6 +183,7 @@ def claim(session: Session, job_id: int, *, owner: str, stale: timedelta, at_onc
         return None
     run.state, run.owner, run.heartbeat_at, run.attempts = JobState.RUNNING, owner, now(), run.attempts + 1
     run.started_at = run.started_at or run.heartbeat_at
+    # Progress of the interrupted attempt would otherwise be shown until the first heartbeat of this one.
     run.sentence, run.stage, run.done, run.total = "", "", 0, 0
     if was_running:
         run.log += f"{_stamp()} resumed: the process that worked on this was gone (attempt {run.attempts})\n"
@@ -225,6 +227,7 @@ def give_back(session: Session, job_id: int, owner: str) -> bool:
     run = repository.find(session, job_id, lock=True)
     if run is None or run.owner != owner or run.state != JobState.RUNNING:
         return False
+    # A service that is restarted often must not use up the attempts of a long run.
     run.state, run.owner, run.attempts = JobState.QUEUED, "", max(run.attempts - 1, 0)
     return True
 

@@ -88,6 +88,7 @@ class Watcher:
             stale_before = service.now() - timedelta(seconds=self._settings.job_stale_s)
             waiting = repository.waiting(session, stale_before=stale_before)
             free = self._settings.jobs_at_once - repository.count_alive(session, stale_before=stale_before)
+        # A keeper needs seconds before it claims its run; until then the run still looks as if it waited.
         starting = len([job for job in waiting if job in self._children])
         for job_id in waiting:
             if started + starting < free and job_id not in self._children:
@@ -121,6 +122,7 @@ class Watcher:
         """Release the runs of keepers that have ended, without waiting for stale heartbeats."""
         ended = {job_id: child for job_id, child in self._children.items() if child.poll() is not None}
         pids = {child.pid for child in ended.values()}
+        # Most looks find nothing, and a writing transaction on SQLite would lock out everyone else.
         with self._database.session(writes=False) as session:
             has_left = bool(_left_by_the_dead(session, pids))
         if has_left:
@@ -128,6 +130,7 @@ class Watcher:
                 let_go_of_the_dead(session, pids)
         for job_id, child in ended.items():
             del self._children[job_id]
+            # A keeper that cannot even start would be started again every two seconds, forever.
             if child.returncode != 0:
                 self._false_starts[job_id] += 1
             if self._false_starts[job_id] >= MOST_FALSE_STARTS:
@@ -154,6 +157,7 @@ def _left_by_the_dead(session: Session, ended: Collection[int]) -> list[tuple[in
 
 def _is_gone(owner: str, ended: Collection[int]) -> bool:
     """Whether the process of an owner ran on this machine and no longer exists."""
+    # Process numbers say nothing about other machines: their runs wait for a stale heartbeat.
     host, _, rest = owner.partition(":")
     number = rest.partition(":")[0]
     if host != socket.gethostname()[:60] or not number.isdigit():

@@ -122,6 +122,7 @@ class Incoming:
             NoRoom: The disk is full.
         """
         try:
+            # A row must never name bytes that a power failure could still lose.
             os.fsync(self._file.fileno())
             self._file.close()
         except OSError as error:
@@ -140,6 +141,7 @@ def check_room(data_dir: Path, announced_bytes: int) -> None:
         NoRoom: There is not.
     """
     folder = data_dir.absolute()
+    # disk_usage needs an existing folder.
     while not folder.exists():  # it is made when the file arrives
         folder = folder.parent
     if announced_bytes > shutil.disk_usage(folder).free:
@@ -171,6 +173,7 @@ def remove_abandoned(data_dir: Path, *, older_than_s: float = ABANDONED_AFTER_S)
 
 def whole_files(data_dir: Path, *, older_than_s: float = ABANDONED_AFTER_S) -> Iterator[str]:
     """Return the digests of complete files of a minimum age; a younger one may not have its row yet."""
+    # A file gets its name before its row is committed, so the newest ones may be about to get a row.
     before = time.time() - older_than_s
     for path in (data_dir / FOLDER).glob("[0-9a-f][0-9a-f]/*"):
         try:

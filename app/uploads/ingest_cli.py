@@ -105,6 +105,7 @@ def _ingest(arguments: argparse.Namespace) -> int:
         if brought:
             with database.session(writes=True) as session:
                 qsg_map.put_all(session, brought)
+        # Also for files that were stored before: the process that stored them may have ended before its roll-up.
         if found.days:
             store_days(database, settings, found.days)
         drop_what_history_dropped(database, found)

@@ -74,6 +74,7 @@ class IngestKeeper(Keeper):
                 report=report,
             )
             return None
+        # A file without data for the history still has a report, and its QSG map may be new.
         if code not in (READ, NOTHING) or report is None:
             raise StepFailed(how_it_ended("Reading", code, self._last_words))
         with self._database.session(writes=True) as session:
@@ -112,6 +113,7 @@ class IngestKeeper(Keeper):
             self._end(JobState.DONE, sentence=read_report(report).sentence, report=report)
             return
         self._at(SUMMING)
+        # A random part in the name: an earlier attempt whose process was orphaned may still write to its own file.
         path = processes.work_dir(self._settings) / f"{self._id}-{secrets.token_hex(4)}.rollup.jsonl"
         path.parent.mkdir(parents=True, exist_ok=True)
         try:

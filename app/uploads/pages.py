@@ -354,6 +354,7 @@ def _groups(pairs: Sequence[tuple[str, str]]) -> dict[tuple[str, str], str]:
         UploadInvalid: A name is invalid, or a queue manager has two answers.
     """
     found: dict[tuple[str, str], str] = {}
+    # Names of fields carry system and queue manager, since a form may ask for any number of them.
     for name, text in pairs:
         kind, _, rest = name.partition("/")
         system_id, _, queue_manager = rest.partition("/")

@@ -170,6 +170,7 @@ class _Parts:
             self._file.write(piece)
         elif self._text is not None:
             self._text += piece
+            # Fields are kept in memory, unlike files, so a long one could exhaust it.
             if len(self._text) > LONGEST_FIELD_BYTES:
                 msg = f"the field {self._field[:40]} is longer than {LONGEST_FIELD_BYTES} bytes"
                 raise FormParserError(msg)

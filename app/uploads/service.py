@@ -175,6 +175,7 @@ def keep(session: Session, received: StagedUpload, *, filename: str, said: Uploa
     An existing upload that could not be read is read again.
     """
     said = said.checked()
+    # Without the lock, a deletion of the same bytes in another transaction could remove the file just placed.
     repository.hold_files(session)
     received.place()
     found = repository.find_same(session, received.sha256, said.observed_utc)
@@ -337,6 +338,7 @@ def _detected(first: bytes, name: str) -> str:
 
 def clean_filename(text: str) -> str:
     """The last part of a path, printable, no longer than the column."""
+    # Browsers on Windows have sent full paths.
     name = text.replace("\\", "/").rpartition("/")[2]
     kept = "".join(letter if letter.isprintable() else "?" for letter in name).strip()
     return kept[:LONGEST_FILENAME] or UNNAMED
@@ -365,6 +367,7 @@ def observed_utc(observed_at: str, zone: str) -> str:
     """
     if not observed_at:
         return ""
+    # Stored as text: SQLite has no time zones, and the value is part of a unique constraint.
     instant = datetime.fromisoformat(observed_at).replace(tzinfo=_zone(zone)).astimezone(UTC)
     return instant.isoformat(timespec="seconds").replace("+00:00", "Z")
 

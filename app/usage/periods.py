@@ -82,6 +82,7 @@ def between(first: datetime, past: datetime, by: Step | None = None) -> Period:
 
 def before(last_hour: datetime, choice: str, *, first_hour: datetime) -> Period:
     """Return a length of time up to the last measured hour, but not before the first one."""
+    # Not up to now: a site uploads its dumps days later, and the newest hours would look empty.
     past = last_hour + HOUR
     first = first_hour if choice == ALL else max(past - LENGTHS[choice][1] * DAY, first_hour)
     return Period(first, past, step_for(first, past), choice)

@@ -157,6 +157,7 @@ def asking_of(session: Session, qsg: str, parameters: Mapping[str, str], structu
     chosen = periods.choose(parameters, first_hour=first, last_hour=last)
     counts = service.queue_counts(session, qsg)
     listed: list[str] = []
+    # A page with tens of thousands of rows would neither load nor be read.
     for name in [each for each in names if each in structures] or names:
         if not listed or sum(counts.get(each, 0) for each in (*listed, name)) <= MOST_LISTED:
             listed.append(name)

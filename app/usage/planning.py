@@ -453,12 +453,14 @@ def _backlog(figures: QueueFigures, asked: Reckoning) -> dict[str, Any] | None:
 
 def _rounded(value: Fraction, digits: Decimal) -> Decimal:
     """Round up: a plan never has less than was measured."""
+    # normalize leaves 1E+3; adding 0 turns it into 1000.
     exact = Decimal(value.numerator) / Decimal(value.denominator)
     return exact.quantize(digits, rounding=ROUND_CEILING).normalize() + 0
 
 
 def _shortfall(ground: MeasuredBasis, kept: Sequence[PlannedQueue], asked: PlanQuestion) -> Iterator[str]:
     """Remark on a structure that held more than its planned queues."""
+    # A rate times an outage is a wish, not a measurement: only depths can be compared with the entries in use.
     if asked.backlog != "depth" or ground.entries_max is None:
         return
     planned = sum(each.member["backlog"] for each in kept)

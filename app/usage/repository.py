@@ -179,6 +179,7 @@ def _put(session: Session, table: Any, rows: Rows) -> None:  # noqa: ANN401 - ty
     if not rows:
         return
     assert isinstance(table, Table)  # noqa: S101 - for the type checker
+    # SQLAlchemy has ON CONFLICT only in the dialects; both databases understand the same clause.
     insert = (sqlite if session.get_bind().dialect.name == "sqlite" else postgresql).insert(table)
     keys = [column.name for column in table.primary_key]
     others = {
@@ -203,6 +204,7 @@ class PageOfRows(NamedTuple):
 def page_of_structures(session: Session, *, search: str | None, offset: int, limit: int) -> PageOfRows:
     """Return measured structures by group and name, with their latest figures and their number of queues."""
     kept = MeasuredStructure
+    # Each kind of figure has its own last hour; five joins on the primary key are faster than a window over all hours.
     use, entries, elements, limits, last = (aliased(HourlyStructureUsage) for _ in range(5))
     queues = (
         select(func.count())

@@ -73,6 +73,7 @@ def store_rollups(session: Session, lines: Iterable[Mapping[str, Any]]) -> Store
         RollupsCutShort: The last line is missing; the transaction must be rolled back.
     """
     store = _Store(session)
+    # In batches, because the roll-ups of a whole history do not fit into memory.
     numbered = enumerate(lines, start=1)
     while batch := list(islice(numbered, BATCH)):
         store.take(batch)

@@ -216,6 +216,7 @@ def queue_usage(
 
 
 def _queue_point(at: datetime, rows: Sequence[AnyRow]) -> QueuePoint:
+    # Hours without byte counts would pull the mean down, so they count neither bytes nor puts.
     sized = [row for row in rows if row.put_bytes is not None and row.puts]
     return QueuePoint(
         at=at,
@@ -268,6 +269,7 @@ def plans_using(session: Session, qsgs: Iterable[str]) -> dict[tuple[str, str], 
     groups = set(qsgs)
     if not groups:
         return found
+    # Structures are not a table: a plan is one JSON document, and few plans belong to a group.
     for plan in repository.latest_plans(session, groups):
         for structure in json.loads(plan.result)["structures"]:
             found.setdefault((plan.qsg, structure["name"]), []).append(PlanUsing(plan.name, plan.number))

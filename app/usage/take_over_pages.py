@@ -103,6 +103,7 @@ def ask(request: Request, session: SessionDep, qsg: str, name: str) -> Response:
     asking = _asking(session, qsg, plan, request.query_params)
     there = {(s["name"], q["name"]) for s in plan.document_object["structures"] for q in s["queues"]}
     measured = {(g.structure, each.queue) for g in asking.grounds for each in g.queues}
+    # A queue that the plan does not have was perhaps left out on purpose.
     form = plan_form.blank("", frozenset(there & measured))
     if asking.chosen.error:
         form = replace(form, errors=(f"{asking.chosen.error} The usual period is shown.",))

@@ -29,6 +29,7 @@ def _read(kind: Any, value: object) -> Any:  # noqa: ANN401
     return kind(**{name: member for name, member in found.items() if member is not _UNREADABLE})
 
 
+# None is a legal value of many members, so it cannot mark one that could not be read.
 _UNREADABLE = object()
 
 

@@ -346,6 +346,7 @@ def spread_over_hours(rows: pa.Table, *, day: dt.date, counts: Iterable[str]) ->
     """
     ends = _micros(rows["interval_end"])
     starts = _micros(interval_starts(rows))
+    # Both ends of so short an interval may lie within EDGE_US of an hour, and nothing would be left of it.
     short = ends - starts < LEAST_US
     into_first = HOUR_US - starts % HOUR_US
     begin = np.where(~short & (into_first < EDGE_US), starts + into_first, starts)

@@ -119,6 +119,7 @@ def decoded_records(records: Mapping[str, int], account: Accounting) -> dict[str
 
 def accounting_report(account: Accounting) -> dict[str, Any]:
     """Report what became of every byte of a dump."""
+    # Ranges are read in parallel and arrive in any order.
     quarantined = sorted(account.quarantined, key=lambda item: item.offset)
     return {
         "bytes": asdict(
