@@ -53,7 +53,7 @@ def test_a_file_is_read_and_reported_as_json(
     assert hours(database) == 1
 
 
-def test_questions_are_told_with_the_options_that_answer_them(
+def test_questions_are_printed_with_the_options_that_answer_them(
     database: Database, url: URL, tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
     content = f"ask\ndays {DAY}\n"
@@ -80,7 +80,7 @@ def test_the_time_that_is_shown_as_an_example_is_one_that_is_taken(
     assert main(["ingest", *line.split()[:2], path]) == 0
 
 
-def test_which_of_several_files_fared_how_is_told(
+def test_the_result_of_each_file_is_printed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
     report = {
@@ -99,7 +99,7 @@ def test_which_of_several_files_fared_how_is_told(
     assert "b.txt: not readable. It is nothing." in err
 
 
-def test_what_is_said_of_a_display_reaches_the_reader(url: URL, tmp_path: Path) -> None:
+def test_details_of_a_display_reach_the_reader(url: URL, tmp_path: Path) -> None:
     said = ["--kind", "cfstatus", "--observed-at", "2024-11-21T09:30", "--zone=-05:00"]
     assert main(["ingest", *said, dump(tmp_path, "days\n")]) == 0
     called = history(settings_for(url, tmp_path), "days\n")
@@ -157,12 +157,12 @@ def test_bad_usage_is_a_sentence(
     assert "Traceback" not in err
 
 
-def test_a_reader_without_a_report_is_told(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+def test_a_reader_without_a_report_is_an_error(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     assert main(["ingest", dump(tmp_path, "crash\n")]) == 2
     assert "without a report" in capfd.readouterr().err
 
 
-def test_missing_packages_are_told_before_anything_is_read(
+def test_missing_packages_are_reported_before_reading(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(processes, "NEEDED", ("a_package_that_nobody_has",))
@@ -175,7 +175,7 @@ def test_missing_packages_are_told_before_anything_is_read(
         assert "make setup" in capfd.readouterr().err
 
 
-def test_the_roll_ups_are_made_anew(database: Database, capfd: pytest.CaptureFixture[str]) -> None:
+def test_roll_ups_are_rebuilt(database: Database, capfd: pytest.CaptureFixture[str]) -> None:
     assert main(["history", "rollup"]) == 0
     assert "0 hours of structures" in capfd.readouterr().out
     assert hours(database) == 0
@@ -208,7 +208,7 @@ def test_the_export_is_the_jobs_own(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     ]  # fmt: skip
 
 
-def test_an_export_that_was_ended_from_outside_is_told(
+def test_an_export_ended_by_a_signal_is_reported(
     monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
     def run(command: list[str], **_: object) -> subprocess.CompletedProcess[str]:

@@ -25,7 +25,7 @@ from tests.app.web.support import assert_problem, call
 CONTENT = os.urandom(3 * 2**17 + 5)
 
 
-def test_a_file_is_whole_under_the_name_of_its_hash(tmp_path: Path) -> None:
+def test_a_complete_file_is_named_by_its_hash(tmp_path: Path) -> None:
     with Incoming(tmp_path, largest_bytes=2**30) as incoming:
         for at in range(0, len(CONTENT), 1000):
             incoming.write(CONTENT[at : at + 1000])
@@ -39,7 +39,7 @@ def test_a_file_is_whole_under_the_name_of_its_hash(tmp_path: Path) -> None:
     assert files_on_their_way(tmp_path) == []
 
 
-def test_what_is_not_kept_is_gone(tmp_path: Path) -> None:
+def test_a_discarded_file_is_removed(tmp_path: Path) -> None:
     with Incoming(tmp_path, largest_bytes=2**30) as incoming:
         incoming.write(CONTENT)
         assert len(files_on_their_way(tmp_path)) == 1
@@ -68,7 +68,7 @@ def test_a_file_of_exactly_the_limit_is_taken_and_one_byte_more_is_not(tmp_path:
             incoming.write(b"01")
 
 
-def test_a_full_disk_is_said_and_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_full_disk_is_reported_and_leaves_no_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def full(_handle: int) -> NoReturn:
         raise OSError(errno.ENOSPC, "No space left on device")
 
@@ -81,7 +81,7 @@ def test_a_full_disk_is_said_and_leaves_nothing(tmp_path: Path, monkeypatch: pyt
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
-def test_a_write_to_a_full_disk_is_said(tmp_path: Path) -> None:
+def test_a_write_to_a_full_disk_is_reported(tmp_path: Path) -> None:
     with Incoming(tmp_path, largest_bytes=2**30) as incoming:
         incoming._file.close()
         incoming._file = Path("/dev/full").open("wb", buffering=0)  # noqa: SIM115 - closed by the context

@@ -38,7 +38,7 @@ def test_a_file_in_a_form_arrives_byte_for_byte(app: FastAPI, content: bytes, pi
     assert answer.json()["sha256"] == hashlib.sha256(content).hexdigest()
 
 
-def test_the_fields_of_a_form_say_what_the_parameters_say(app: FastAPI) -> None:
+def test_form_fields_and_parameters_are_equivalent(app: FastAPI) -> None:
     body = form_body(
         ("kind", None, b"cfstatus"), ("file", "caf\u00e9.txt", b"text"),
         ("observed_at", None, b"2024-11-21T09:30"), ("zone", None, b"+01:00"),
@@ -71,7 +71,7 @@ def test_of_a_name_only_its_last_part_is_kept(app: FastAPI, name: str, kept: str
     ],
     ids=["cut in the content", "cut at the end", "long field", "many fields", "no form"],
 )
-def test_a_form_that_cannot_be_read_is_refused_whole(app: FastAPI, body: bytes, tmp_path: Path) -> None:
+def test_a_malformed_form_is_refused_completely(app: FastAPI, body: bytes, tmp_path: Path) -> None:
     answer = post_form(app, "/api/v1/uploads", body, accept="*/*")
     assert_problem(answer, "upload-invalid", 422)
     assert (files_on_their_way(tmp_path), whole_files(tmp_path)) == ([], [])

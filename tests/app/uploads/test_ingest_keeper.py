@@ -66,7 +66,7 @@ def test_a_file_is_read_and_its_hours_are_stored(database: Database, settings: S
     assert list(processes.work_dir(settings).glob("*.jsonl")) == []
 
 
-def test_the_reader_is_told_what_people_said_and_what_the_map_says(
+def test_the_reader_gets_details_of_the_user_and_the_map(
     database: Database, settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("SPARK_MASTER", "spark://127.0.0.1:7077")
@@ -116,14 +116,14 @@ def test_a_file_with_nothing_for_the_history_is_read_all_the_same(
     assert read(database, settings, "nothing\n").state == JobState.DONE
 
 
-def test_a_reader_that_fails_says_what_it_said_last(database: Database, settings: Settings) -> None:
+def test_a_failed_reader_is_reported_with_its_last_message(database: Database, settings: Settings) -> None:
     failed = read(database, settings, "fail 7\n")
     assert failed.state == JobState.FAILED
     assert "exit code 7" in failed.sentence
     assert "It said: reading night.smf" in failed.sentence
 
 
-def test_a_reader_that_is_killed_is_told_apart(database: Database, settings: Settings) -> None:
+def test_a_killed_reader_is_reported_as_killed(database: Database, settings: Settings) -> None:
     failed = read(database, settings, "crash\n")
     assert failed.state == JobState.FAILED
     assert "signal 9" in failed.sentence
@@ -142,16 +142,14 @@ def test_roll_ups_that_are_cut_short_are_not_stored(database: Database, settings
     assert hours(database) == 0
 
 
-def test_what_falls_over_after_its_last_line_has_done_its_work(
-    database: Database, settings: Settings
-) -> None:
+def test_a_job_that_crashes_after_its_last_line_has_succeeded(database: Database, settings: Settings) -> None:
     done = read(database, settings, "crash-at-exit\ndays 2026-01-03\n")
     assert done.state == JobState.DONE
     assert hours(database) == 1
     assert "after its report" in log(database, done.id)
 
 
-def test_a_file_that_is_gone_is_said(database: Database, settings: Settings) -> None:
+def test_a_missing_file_is_reported(database: Database, settings: Settings) -> None:
     outcome = keep(database, settings.data_dir, READS)
     files.remove(settings.data_dir, outcome.upload.sha256)
     failed = run_keeper(database, settings, job_id_of(outcome))
@@ -204,7 +202,7 @@ def test_a_keeper_that_lost_its_run_ends_its_reader_and_writes_no_more(
     assert (found.state, found.sentence) == (JobState.RUNNING, "mine")
 
 
-def test_a_keeper_that_is_told_to_stop_gives_its_run_back(database: Database, settings: Settings) -> None:
+def test_a_stopped_keeper_puts_its_run_back(database: Database, settings: Settings) -> None:
     job_id = job_id_of(keep(database, settings.data_dir, "say decoding 1 10\nhang\n"))
     environment = {**os.environ, **settings.as_environment()}
     with subprocess.Popen(
@@ -234,7 +232,7 @@ def test_a_keeper_of_a_run_that_is_not_there_ends_quietly(database: Database, se
     assert (done.returncode, done.stderr) == (0, b"")
 
 
-def test_settings_reach_a_process_whole(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_all_settings_reach_a_process(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.chdir(tmp_path)
     given = Settings(
         data_dir=Path("here"),
@@ -250,7 +248,7 @@ def test_settings_reach_a_process_whole(monkeypatch: pytest.MonkeyPatch, tmp_pat
     assert Settings(**json.loads(printed.stdout)) == given.model_copy(update={"data_dir": tmp_path / "here"})
 
 
-def test_no_password_stands_in_a_command(url: URL, tmp_path: Path) -> None:
+def test_no_password_appears_in_a_command(url: URL, tmp_path: Path) -> None:
     settings = Settings(data_dir=tmp_path, database_url="postgresql://u:secret@db/x")
     assert "secret" not in " ".join(
         processes.keeper_command(1) + processes.ingest_command(settings, [tmp_path])

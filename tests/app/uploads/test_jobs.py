@@ -54,7 +54,7 @@ def test_a_run_is_claimed_once(database: Database, job_id: int) -> None:
     assert not beat(database, job_id, "second")
 
 
-def test_of_many_who_claim_at_once_one_has_it(database: Database, job_id: int) -> None:
+def test_of_many_simultaneous_claims_one_succeeds(database: Database, job_id: int) -> None:
     won: list[str] = []
 
     def try_it(owner: str) -> None:
@@ -77,9 +77,7 @@ def test_only_so_many_run_at_once(database: Database, tmp_path: Path) -> None:
     assert claim(database, ids[2], "owner", at_once=2) is not None
 
 
-def test_a_run_whose_owner_is_silent_is_taken_over_and_its_owner_learns_it(
-    database: Database, job_id: int
-) -> None:
+def test_a_run_of_a_silent_owner_is_taken_over_and_the_owner_notices(database: Database, job_id: int) -> None:
     claim(database, job_id, "first")
     with database.session(writes=False) as session:
         assert service.waiting(session, stale=NOTHING_IS_STALE) == []
@@ -122,7 +120,7 @@ def test_a_run_that_is_cut_off_again_and_again_is_given_up(database: Database, j
     assert f"cut off {MOST_ATTEMPTS} times" in found.sentence
 
 
-def test_what_has_ended_is_never_claimed(database: Database, job_id: int) -> None:
+def test_an_ended_run_is_never_claimed(database: Database, job_id: int) -> None:
     claim(database, job_id, "first")
     end(database, job_id, "first")
     assert claim(database, job_id, "second", stale=ALL_IS_STALE) is None

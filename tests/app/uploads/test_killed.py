@@ -118,13 +118,13 @@ def settings(url: URL, tmp_path: Path, database: Database) -> Settings:
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
-def test_three_kills_of_an_upload_leave_whole_files_only(database: Database, settings: Settings) -> None:
+def test_three_kills_of_an_upload_leave_only_complete_files(database: Database, settings: Settings) -> None:
     kill_uploads(database, settings, 3)
 
 
 @pytest.mark.soak
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
-def test_fifty_kills_of_an_upload_leave_whole_files_only(database: Database, settings: Settings) -> None:
+def test_fifty_kills_of_an_upload_leave_only_complete_files(database: Database, settings: Settings) -> None:
     kill_uploads(database, settings, 50)
 
 

@@ -53,7 +53,7 @@ def words(element: Element) -> str:
     return " ".join(element.one("main").text.split())
 
 
-def test_an_empty_installation_says_what_uploads_are_for(app: FastAPI) -> None:
+def test_an_empty_installation_explains_uploads(app: FastAPI) -> None:
     page = html(app, "/uploads")
     assert "usage history" in words(page)
     assert {"/new-upload", "/qsg-map", "/docs/how-to/uploading"} <= {
@@ -120,7 +120,7 @@ def test_a_form_with_nothing_in_it_says_so(app: FastAPI) -> None:
     assert "Choose a file or paste text." in words(read(answer.text))
 
 
-def test_what_is_wrong_stands_at_its_field_and_what_was_typed_stays(app: FastAPI, tmp_path: Path) -> None:
+def test_errors_are_next_to_fields_and_typed_values_stay(app: FastAPI, tmp_path: Path) -> None:
     answer = upload(
         app, READS, ("observed_at", None, b"noon"), ("zone", None, b"nowhere"), ("kind", None, b"messages")
     )
@@ -177,7 +177,7 @@ def test_the_time_of_a_display_is_asked_for_and_never_guessed(app: FastAPI, tmp_
     assert "2024-11-21T09:30:00" in shown
 
 
-def test_what_could_not_be_read_says_why_and_can_be_tried_as_something_else(
+def test_a_failed_upload_shows_the_reason_and_can_be_read_as_another_kind(
     app: FastAPI, tmp_path: Path
 ) -> None:
     upload(app, "fail 3\n")
@@ -225,7 +225,7 @@ def test_a_group_and_none_at_once_are_refused_at_their_box(app: FastAPI, tmp_pat
     assert "No entries yet" in words(html(app, "/qsg-map"))
 
 
-def test_who_has_run_make_run_only_is_told_what_to_install(
+def test_pages_without_job_packages_say_how_to_install_them(
     app: FastAPI, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(processes, "NEEDED", ("a_package_that_nobody_has",))

@@ -39,7 +39,7 @@ def test_an_odd_report_is_shown_all_the_same(part: dict[str, object]) -> None:
 
 
 @given(JSON)
-def test_what_is_no_report_is_none(value: object) -> None:
+def test_an_invalid_report_is_none(value: object) -> None:
     assert shown({"files": value}) is None or isinstance(value, list)
 
 
@@ -57,7 +57,7 @@ def test_records_stand_in_the_order_of_their_numbers() -> None:
         {"records": {"2": 1, "74-4": 5}},  # as older versions counted: skipped ones among them
     ],
 )
-def test_a_type_of_which_some_records_were_skipped_stands_under_both(part: dict[str, object]) -> None:
+def test_a_type_with_some_skipped_records_is_listed_under_both(part: dict[str, object]) -> None:
     skipped = [{"type": "2", "records": 1, "bytes": 18}, {"type": "74-4", "records": 3, "bytes": 900}]
     report = shown({"files": [{**part, "skipped": skipped}]})
     assert report is not None
@@ -66,7 +66,7 @@ def test_a_type_of_which_some_records_were_skipped_stands_under_both(part: dict[
     ]  # fmt: skip
 
 
-def test_rows_in_the_place_of_others_and_outranked_ones_are_told() -> None:
+def test_replacing_and_outranked_rows_are_reported() -> None:
     counts = {"read": 9, "new": 1, "replacing": 3, "duplicates": 5, "outranked": 4, "conflicts": 0}
     report = shown({"files": [{"rows": {"queue_usage": counts}}]})
     assert report is not None
@@ -81,7 +81,7 @@ def test_findings_stand_out() -> None:
     assert '<p class="notice warning">A clock was wrong.</p>' in page(report)
 
 
-def test_only_what_is_stored_leads_to_its_usage() -> None:
+def test_only_stored_structures_link_to_their_usage() -> None:
     part = {"structures": [{"qsg": "S#1", "structure": "APP1"}, {"qsg": None, "xcf_structure": "X"}]}
     for is_stored, paths in ((True, ["/usage/S%231/APP1", ""]), (False, ["", ""])):
         report = shown({"files": [part]}, is_stored=is_stored)
@@ -100,7 +100,7 @@ def test_faults_of_a_text_are_lines_and_those_of_a_dump_are_bytes() -> None:
     assert (dump.faults[0].where, dump.faults[0].length, dump.faults_omitted) == ("byte 12", "5 bytes", 0)
 
 
-def test_amounts_are_told_in_their_own_unit() -> None:
+def test_amounts_have_a_fitting_unit() -> None:
     assert [amount(value) for value in (0, 1, 1023, 2**20, 3 * 2**29, 2**36)] == [
         "0 bytes", "1 byte", "1\N{NARROW NO-BREAK SPACE}023 bytes", "1.0 MiB", "1.50 GiB", "64.0 GiB",
     ]  # fmt: skip

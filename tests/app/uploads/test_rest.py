@@ -69,7 +69,7 @@ def test_whatever_the_body_is_called_it_is_the_file(app: FastAPI, media_type: st
     assert answer.json()["sha256"] == hashlib.sha256(b"a=b&c").hexdigest()
 
 
-def test_the_same_file_is_answered_with_what_is_there(app: FastAPI) -> None:
+def test_the_same_file_returns_the_existing_upload(app: FastAPI) -> None:
     first, second = post_file(app, READS), post_file(app, READS)
     assert (second.status, second.json()["stored"]) == (200, "identical")
     assert second.headers["location"] == first.headers["location"]
@@ -84,7 +84,7 @@ def test_an_empty_body_is_no_file(app: FastAPI, tmp_path: Path) -> None:
     ("query", "field"),
     [("kind=vsam", "kind"), ("observed_at=noon", "observed_at"), ("observed_at=2024-11-21T09:30", "zone"), ("zone=nowhere", "zone")],
 )  # fmt: skip
-def test_what_cannot_be_meant_is_refused_before_the_file_arrives(
+def test_impossible_details_are_refused_before_the_file_arrives(
     app: FastAPI, query: str, field: str, tmp_path: Path
 ) -> None:
     answer = post_file(app, READS, f"/api/v1/uploads?{query}")
@@ -171,7 +171,7 @@ def test_the_map_is_kept_by_programs_too(app: FastAPI, url: URL) -> None:
     assert url
 
 
-def test_a_job_says_what_to_install_where_the_reader_cannot_run(
+def test_a_job_lists_missing_packages_when_the_reader_cannot_run(
     app: FastAPI, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(processes, "NEEDED", ("a_package_that_nobody_has",))
@@ -263,7 +263,7 @@ def test_a_job_that_is_not_there_cannot_be_followed(app: FastAPI) -> None:
     assert_problem(get(app, "/api/v1/jobs/9/events"), "upload-not-found", 404)
 
 
-def test_an_upload_whose_sender_goes_away_leaves_nothing(served: str, tmp_path: Path) -> None:
+def test_an_upload_with_a_lost_connection_leaves_nothing(served: str, tmp_path: Path) -> None:
     from tests.app.uploads.support import wait_until
 
     host, port = served.removeprefix("http://").split(":")

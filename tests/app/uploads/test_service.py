@@ -83,9 +83,7 @@ def test_the_same_display_at_the_same_clock_time_of_another_zone_is_another_uplo
     assert len(whole_files(tmp_path)) == 1
 
 
-def test_the_same_display_at_the_same_instant_is_one_upload_whatever_zone_it_is_told_in(
-    database: Database, tmp_path: Path
-) -> None:
+def test_one_display_and_instant_in_two_zones_is_one_upload(database: Database, tmp_path: Path) -> None:
     said = [
         UploadDetails(observed_at="2024-11-21T09:30", zone="Europe/Berlin"),
         UploadDetails(observed_at="2024-11-21T08:30", zone="UTC"),
@@ -164,7 +162,7 @@ def test_a_file_that_could_not_be_read_is_read_when_it_comes_again(
     assert job_id_of(second) > job_id_of(first)
 
 
-def test_an_offset_that_stands_in_the_time_is_not_overruled_by_a_zone() -> None:
+def test_an_offset_in_the_time_takes_precedence_over_a_zone() -> None:
     said = UploadDetails(observed_at="2024-11-20T09:30+05:45", zone="Asia/Tokyo").checked()
     assert (said.observed_at, said.zone) == ("2024-11-20T09:30:00", "+05:45")
 
@@ -209,7 +207,7 @@ def at_the_same_time(act: Callable[[], object], *, times: int) -> None:
         (UploadDetails(zone="../../etc/localtime"), "zone"),
     ],
 )
-def test_what_cannot_be_meant_is_refused_at_its_field(said: UploadDetails, field: str) -> None:
+def test_an_impossible_time_is_refused_at_its_field(said: UploadDetails, field: str) -> None:
     with pytest.raises(UploadInvalid) as refused:
         said.checked()
     assert [problem.field for problem in refused.value.problems] == [field]
@@ -258,7 +256,7 @@ def test_an_answer_that_is_wrong_changes_nothing(database: Database, tmp_path: P
         assert jobs.get(session, job_id_of(outcome)).state == JobState.ASKS
 
 
-def test_what_is_under_way_is_not_begun_again_nor_deleted(database: Database, tmp_path: Path) -> None:
+def test_an_upload_being_read_cannot_be_read_again_or_deleted(database: Database, tmp_path: Path) -> None:
     outcome = keep(database, tmp_path, "text")
     with pytest.raises(JobBusy):
         again(database, outcome.upload.id, UploadDetails())
@@ -275,7 +273,7 @@ def delete(database: Database, upload_id: int, data_dir: Path) -> None:
         service.delete(session, upload_id, data_dir=data_dir)
 
 
-def test_deleting_forgets_the_upload_and_removes_the_file_that_nobody_else_has(
+def test_deleting_an_upload_removes_a_file_that_no_other_upload_has(
     database: Database, tmp_path: Path
 ) -> None:
     first, second = (
@@ -303,7 +301,7 @@ def test_a_deletion_that_is_undone_leaves_the_file(database: Database, tmp_path:
 
 
 @pytest.mark.parametrize("is_undone_in_part", [False, True])
-def test_what_waits_for_the_commit_does_not_take_a_savepoint_for_it(
+def test_a_savepoint_does_not_trigger_actions_after_commit(
     database: Database, is_undone_in_part: bool
 ) -> None:
     done: list[str] = []
@@ -338,7 +336,7 @@ def test_files_are_removed_when_their_time_has_come_and_reports_are_not(
     assert len(whole_files(tmp_path)) == 3
 
 
-def test_a_whole_file_without_a_row_is_removed_but_not_at_once(database: Database, tmp_path: Path) -> None:
+def test_a_file_without_a_row_is_removed_after_a_while(database: Database, tmp_path: Path) -> None:
     orphan = placed(tmp_path, b"orphan")
     with database.session(writes=True) as session:
         assert service.remove_old_files(session, data_dir=tmp_path, kept=timedelta(0)) == 0

@@ -37,7 +37,7 @@ def watching(database: Database, settings: Settings) -> Iterator[Watcher]:
         child.wait()
 
 
-def test_what_waits_is_started_in_order_and_only_so_many_at_once(
+def test_waiting_runs_start_in_order_up_to_the_limit(
     database: Database, settings: Settings, watching: Watcher
 ) -> None:
     ids = [job_id_of(keep(database, settings.data_dir, f"{READS}wait 0.{n}\n")) for n in (1, 2)]
@@ -49,7 +49,7 @@ def test_what_waits_is_started_in_order_and_only_so_many_at_once(
     wait_until(lambda: job(database, ids[1]).state == JobState.DONE)
 
 
-def test_a_service_that_starts_reads_what_waits(database: Database, settings: Settings) -> None:
+def test_a_starting_service_reads_waiting_uploads(database: Database, settings: Settings) -> None:
     job_id = job_id_of(keep(database, settings.data_dir, READS))
     made = Watcher(database, settings, clean_up=clean_up)
     made.start()

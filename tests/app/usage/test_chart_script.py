@@ -20,7 +20,7 @@ def test_the_script_is_the_file_of_the_package(own_app: FastAPI) -> None:
     assert "content-encoding" not in plain.headers
 
 
-def test_it_is_compressed_for_those_who_take_it_so(own_app: FastAPI) -> None:
+def test_the_script_is_compressed_for_clients_that_accept_it(own_app: FastAPI) -> None:
     packed = get(own_app, chart_script.address(), accept_encoding="br, gzip")
     assert packed.headers["content-encoding"] == "gzip"
     assert "accept-encoding" in packed.headers["vary"].lower()

@@ -255,9 +255,7 @@ def test_one_instance_does_not_show_the_policy(app: FastAPI, tmp_path: Path, url
     ("policy", "duplexed", "wanted"),
     [("ALLOWED", True, "ALLOWED"), ("DISABLED", True, "ENABLED"), ("DISABLED", False, "DISABLED")],
 )
-def test_a_plan_counts_what_the_policy_lets_the_system_do(
-    app: FastAPI, policy: str, duplexed: bool, wanted: str
-) -> None:
+def test_a_plan_follows_the_duplexing_policy(app: FastAPI, policy: str, duplexed: bool, wanted: str) -> None:
     store(app, ten_days())
     says = {
         "coupling_facilities": ["CF01", "CF02"][: 1 + duplexed],

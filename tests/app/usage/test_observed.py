@@ -96,7 +96,7 @@ def test_a_maximum_that_was_cut_off_is_no_demand(app: FastAPI) -> None:
     assert f"The demand is unknown: at least {cut_off['entries_at_least']} list entries" in remarks(found)
 
 
-def test_use_of_a_whole_pool_is_cut_off_without_any_count(app: FastAPI) -> None:
+def test_use_of_100_percent_counts_as_full_without_a_count(app: FastAPI) -> None:
     store(app, [structure_hour(239, entries_in_use_pct_max=100.0, structure_full_count=None)])
     (cut_off,) = made(app, period="1d")["cut_off"]
     assert (cut_off["full_count"], cut_off["first_hour"]) == (0, cut_off["last_hour"])

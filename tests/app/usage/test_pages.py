@@ -60,7 +60,7 @@ def table(found: Element, name: str) -> list[list[str]]:
     ]
 
 
-def test_an_empty_installation_says_what_usage_is_and_where_it_comes_from(app: FastAPI) -> None:
+def test_an_empty_installation_explains_usage_and_its_sources(app: FastAPI) -> None:
     found = Browser(app).get("/usage")
     assert "No measurements yet" in found.words
     assert "/uploads" in found.links
@@ -142,7 +142,7 @@ def test_files_of_queues_are_given_too(measured: FastAPI) -> None:
     assert len(hours) == 24
 
 
-def test_what_no_record_said_is_a_dash_and_a_sentence(app: FastAPI) -> None:
+def test_unmeasured_values_are_a_dash_and_a_sentence(app: FastAPI) -> None:
     store(app, [structure_hour(0, structure_full_count=None)])
     found = page(app, STRUCTURE)
     row = table(found, "usage over time")[1]
@@ -158,7 +158,7 @@ def test_a_percentage_that_was_reported_is_drawn_against_a_hundred(app: FastAPI)
     assert "of 100" in found.text
 
 
-def test_a_period_that_cannot_be_shown_is_told(measured: FastAPI) -> None:
+def test_an_invalid_period_is_reported(measured: FastAPI) -> None:
     found = Browser(measured).get(f"{STRUCTURE}?from=2026-11-25&to=2026-11-20")
     assert "The period ends before it begins." in found.words
     assert found.fields["to"] == "2026-11-25"
@@ -196,7 +196,7 @@ def test_a_queue_is_drawn_with_rate_depth_and_sizes(measured: FastAPI) -> None:
         "/usage/SQ03/A%00B", f"{STRUCTURE}/queue?name=%00", "/usage/XX/plan", f"{STRUCTURE}/queue.csv?name=NONE",
     ],
 )  # fmt: skip
-def test_what_was_never_measured_is_not_found(measured: FastAPI, address: str) -> None:
+def test_unmeasured_structures_are_not_found(measured: FastAPI, address: str) -> None:
     assert "There is no measured usage" in page(measured, address, status=404).text
 
 
@@ -242,7 +242,7 @@ def post(app: FastAPI, **fields: str | list[str]) -> tuple[int, str, str]:
     return answer.status_code, answer.url.raw_path.decode(), answer.text
 
 
-def test_the_form_ticks_what_was_asked_for_and_fills_in_nothing_that_no_record_says(
+def test_the_form_selects_requested_queues_and_fills_in_only_measured_facts(
     measured: FastAPI,
 ) -> None:
     found = page(measured, "/usage/SQ03/plan?structure=APPLICATION1")
@@ -268,7 +268,7 @@ def test_the_period_of_the_structure_s_page_is_kept(measured: FastAPI) -> None:
     assert "2026-11-16 00:00 to 2026-11-18 00:00 UTC" in text
 
 
-def test_what_would_be_saved_is_shown_first_and_nothing_is_stored(measured: FastAPI) -> None:
+def test_a_preview_stores_nothing(measured: FastAPI) -> None:
     status, path, text = post(measured, do="check")
     assert (status, path) == (200, "/usage/SQ03/plan")
     (row,) = table(read(text), "queues of the plan")[1:]
@@ -279,7 +279,7 @@ def test_what_would_be_saved_is_shown_first_and_nothing_is_stored(measured: Fast
         assert plans.list_plans(session).total == 0
 
 
-def test_a_saved_plan_opens_in_the_editor_and_tells_what_it_rests_on(changing: FastAPI) -> None:
+def test_a_saved_plan_opens_in_the_editor_and_names_its_measurements(changing: FastAPI) -> None:
     status, path, text = post(
         changing, backlog="rate", outage_minutes="90", **{"p95:APPLICATION1/PAYMENTS.IN": "4 000"}
     )
@@ -320,7 +320,7 @@ def test_a_saved_plan_opens_in_the_editor_and_tells_what_it_rests_on(changing: F
         ({"name": "a b"}, "The name of a plan has 1 to 64 characters"),
     ],
 )
-def test_what_is_missing_or_wrong_stands_beside_its_field_and_all_that_was_typed_stays(
+def test_missing_and_invalid_values_are_next_to_fields_and_typed_values_stay(
     measured: FastAPI, fields: dict[str, str | list[str]], words: str
 ) -> None:
     status, _, text = post(measured, **{"sizes": "largest", **fields})
@@ -333,7 +333,7 @@ def test_what_is_missing_or_wrong_stands_beside_its_field_and_all_that_was_typed
             assert found.one("input", name=name)["value"] == value
 
 
-def test_a_name_that_is_taken_is_told_and_the_other_plan_left_alone(changing: FastAPI) -> None:
+def test_a_taken_name_is_reported_and_the_other_plan_unchanged(changing: FastAPI) -> None:
     assert send_json(changing, "PUT", "/api/v1/plans/MEASURED", SQ03).status == 201
     status, _, text = post(changing)
     assert status == 422

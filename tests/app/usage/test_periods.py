@@ -48,7 +48,7 @@ def test_a_time_that_ends_a_period_is_not_in_it() -> None:
     )
 
 
-def test_what_is_left_out_is_the_first_and_the_last_measured_hour() -> None:
+def test_a_missing_bound_is_the_first_or_the_last_measured_hour() -> None:
     assert chosen(from_="2026-11-20").past == at(1000)
     assert chosen(to="2026-11-20").first == FIRST
 
@@ -65,7 +65,9 @@ def test_what_is_left_out_is_the_first_and_the_last_measured_hour() -> None:
         ({"to": "2026-11-01"}, "ends before it begins"),
     ],
 )
-def test_what_cannot_be_shown_is_said_and_the_usual_period_taken(asked: dict[str, str], words: str) -> None:
+def test_an_invalid_period_is_reported_and_replaced_by_the_usual_one(
+    asked: dict[str, str], words: str
+) -> None:
     found = choose(asked, first_hour=FIRST, last_hour=LAST)
     assert words in found.error
     assert found.period == chosen()

@@ -150,7 +150,7 @@ def test_days_show_the_highest_hour_with_the_limit_of_that_hour(app: FastAPI) ->
     assert (day["entries_percent"], day["structure_full_count"]) == (15, 3)
 
 
-def test_what_was_not_measured_is_null_and_not_nought(app: FastAPI) -> None:
+def test_unmeasured_values_are_null_and_not_zero(app: FastAPI) -> None:
     store(app, [structure_hour(0, entries_in_use_max=None, structure_full_count=None)])
     (point,) = answer(app, STRUCTURE)["points"]
     assert point["entries_in_use_max"] is None
@@ -159,7 +159,7 @@ def test_what_was_not_measured_is_null_and_not_nought(app: FastAPI) -> None:
     assert point["elements_percent"] is None
 
 
-def test_a_percentage_that_was_reported_stands_where_no_limit_is_known(app: FastAPI) -> None:
+def test_a_reported_percentage_is_used_when_no_limit_is_known(app: FastAPI) -> None:
     store(app, [structure_hour(0, entries_in_use_max=None, entries_in_use_pct_max=61.5)])
     assert answer(app, STRUCTURE)["points"][0]["entries_percent"] == 61.5
 
@@ -203,7 +203,7 @@ def test_queues_are_listed_with_the_hours_of_their_extremes(measured: FastAPI) -
     assert next(each for each in found["queues"] if each["queue"] == "AUDIT.COPY")["persistent_puts"] is None
 
 
-def test_a_mean_rests_only_on_hours_whose_bytes_are_known(app: FastAPI) -> None:
+def test_a_mean_uses_only_hours_with_known_bytes(app: FastAPI) -> None:
     store(app, [structure_hour(0), queue_hour(0), queue_hour(1, put_bytes=None, puts=1_000_000)])
     (queue,) = answer(app, f"{STRUCTURE}/queues")["queues"]
     assert (queue["mean_bytes"], queue["puts"]) == (1000, 1_036_000)
@@ -267,7 +267,7 @@ def test_sizes_are_spread_where_a_95th_percentile_is_given(measured: FastAPI) ->
     assert not any("95th percentile" in remark for remark in found["remarks"])
 
 
-def test_what_was_not_measured_is_asked(measured: FastAPI) -> None:
+def test_unmeasured_persistence_must_be_given(measured: FastAPI) -> None:
     refused = post_json(measured, "/api/v1/usage/plan-document", {**ASKED, "backlog": "rate"})
     assert refused.status == 422
     assert {each["field"] for each in refused.json()["errors"]} == {
@@ -281,7 +281,7 @@ def test_what_was_not_measured_is_asked(measured: FastAPI) -> None:
 
 
 @pytest.mark.parametrize("missing", ["queue_managers", "cfcc_level"])
-def test_what_no_record_says_has_no_default(measured: FastAPI, missing: str) -> None:
+def test_facts_without_records_have_no_default(measured: FastAPI, missing: str) -> None:
     asked = {key: value for key, value in ASKED.items() if key != missing}
     refused = post_json(measured, "/api/v1/usage/plan-document", asked)
     assert refused.status == 422

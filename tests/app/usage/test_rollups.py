@@ -118,7 +118,7 @@ def test_the_same_lines_again_change_nothing(database: Database) -> None:
     assert stored(database, LINES) == stored(database, LINES, LINES)
 
 
-def test_a_line_replaces_its_hour_whole(database: Database) -> None:
+def test_a_line_replaces_its_hour_completely(database: Database) -> None:
     again = structure_hour(1, elements_in_use_max=7, entries_in_use_max=None, structure_full_count=3)
     found = stored(database, LINES, output(again))
     hour = found["hourly_structure_usage"][1]
@@ -130,7 +130,7 @@ def test_a_line_replaces_its_hour_whole(database: Database) -> None:
     assert found["measured_structures"][0]["last_full_hour"] == at(1)
 
 
-def test_days_that_are_given_anew_lose_what_is_no_longer_there(database: Database) -> None:
+def test_replaced_days_lose_hours_that_no_longer_exist(database: Database) -> None:
     before = output(*HOURS, structure_hour(2, qsg="SQ04"))
     found = stored(database, before, output(structure_hour(5), days=["2026-11-16"]))
     assert [(row["qsg"], row["hour"]) for row in found["hourly_structure_usage"]] == [

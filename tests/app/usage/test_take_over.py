@@ -118,7 +118,7 @@ def test_queues_of_the_plan_are_ticked_and_new_ones_are_not(app: FastAPI) -> Non
     assert "Measured, and not in the plan: PERSIST1" in words
 
 
-def test_what_would_change_is_shown_and_nothing_is_saved(app: FastAPI) -> None:
+def test_a_preview_shows_changes_and_saves_nothing(app: FastAPI) -> None:
     status, path, found = post(app, form(app, do="check"))
     assert (status, path) == (200, "/usage/SQ03/plan/into/PROD")
     changes = " ".join(found.one("div", aria_label="Table: changes").text.split())
@@ -130,7 +130,7 @@ def test_what_would_change_is_shown_and_nothing_is_saved(app: FastAPI) -> None:
     assert plan_of(app).number == 1
 
 
-def test_the_next_version_has_what_was_measured_and_all_else_as_it_was(app: FastAPI) -> None:
+def test_the_next_version_changes_only_measured_values(app: FastAPI) -> None:
     before = copy.deepcopy(plan_of(app).document_object)
     status, path, found = post(app, form(app))
     assert (status, path) == (200, "/plans/PROD?saved=changed")
@@ -164,7 +164,7 @@ def test_rates_keep_the_outage_that_each_queue_has_and_those_without_one_stay(ap
     assert (now["PAYMENTS.IN"]["put_rate_per_s"], now["PAYMENTS.IN"]["outage_minutes"]) == (10, 30)
 
 
-def test_a_queue_that_is_new_to_the_plan_is_added_once_its_persistence_is_told(app: FastAPI) -> None:
+def test_a_new_queue_is_added_once_its_persistence_is_known(app: FastAPI) -> None:
     fields = form(app, queue=["APPLICATION1/AUDIT.COPY"])
     status, _, found = post(app, fields)
     assert status == 422
@@ -198,7 +198,7 @@ def test_a_plan_that_was_changed_meanwhile_is_not_overwritten(app: FastAPI) -> N
         ({"p95:APPLICATION1/PAYMENTS.IN": "99999"}, "P95 (99999) must not be above max"),
     ],
 )
-def test_what_is_wrong_is_told_and_nothing_is_saved(app: FastAPI, fields: dict[str, Any], words: str) -> None:
+def test_errors_are_shown_and_nothing_is_saved(app: FastAPI, fields: dict[str, Any], words: str) -> None:
     status, _, found = post(app, form(app, **fields))
     assert status == 422
     assert words in found.one("div", role="alert").text
@@ -250,7 +250,7 @@ def bare(tmp_path: Path) -> Iterator[FastAPI]:
     made.state.database.close()
 
 
-def test_what_was_not_measured_leaves_what_the_plan_says(bare: FastAPI) -> None:
+def test_unmeasured_values_keep_those_of_the_plan(bare: FastAPI) -> None:
     store(bare, [structure_hour(0), queue_hour(0, depth_max=None, puts=0, put_bytes=0, persistent_puts=None)])
     made = taken(bare, document_with(queue("PAYMENTS.IN", persistent=True)))
     (after,) = made.document["structures"][0]["queues"]
@@ -259,7 +259,7 @@ def test_what_was_not_measured_leaves_what_the_plan_says(bare: FastAPI) -> None:
     assert any("its backlog stays as it is" in remark for remark in made.remarks)
 
 
-def test_a_spread_whose_p95_no_longer_fits_is_told(bare: FastAPI) -> None:
+def test_a_distribution_with_an_outdated_p95_is_reported(bare: FastAPI) -> None:
     store(bare, [structure_hour(0), queue_hour(0)])
     spread = {"mean": 10, "p95": 20, "max": 30}
     made = taken(bare, document_with(queue("PAYMENTS.IN", message_bytes=spread)), sizes="largest")

@@ -101,7 +101,7 @@ def test_a_report_is_read_scrolled_downloaded_and_the_upload_deleted(
     expect(page.get_by_text("Upload deleted.")).to_be_visible()
 
 
-def test_what_could_not_be_read_is_tried_as_something_else(page: Page, dump: Callable[..., Path]) -> None:
+def test_a_failed_upload_is_read_as_another_kind(page: Page, dump: Callable[..., Path]) -> None:
     choose_and_send(page, dump(STATES["failed.smf"], "failed.smf"))
     expect(page.get_by_text(re.compile("Read again, or as"))).to_be_visible(timeout=60_000)
     tab_to(page, page.get_by_text(re.compile("Read again, or as")))

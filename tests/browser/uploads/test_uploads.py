@@ -87,7 +87,7 @@ def test_several_files_lead_to_the_list(page: Page, dump: Callable[..., Path]) -
         expect(page.get_by_role("link", name=name)).to_be_visible()
 
 
-def test_the_list_follows_what_is_read_without_moving(page: Page, dump: Callable[..., Path]) -> None:
+def test_the_list_updates_progress_without_moving(page: Page, dump: Callable[..., Path]) -> None:
     slow = f"say decoding 1 4\nwait 2\nsay decoding 3 4\nwait 2\ndays {DAY}\n"
     choose_and_send(page, dump(slow, "a.smf"), dump("ask\n", "b.smf"))
     expect(page).to_have_url(re.compile(r"/uploads\?said=created$"))
@@ -145,9 +145,7 @@ def test_a_pasted_display_asks_for_its_time(page: Page) -> None:
     expect(page.get_by_text("342 rows were stored.", exact=True)).to_be_visible(timeout=60_000)
 
 
-def test_a_refusal_is_told_on_the_form_and_what_was_chosen_stays(
-    page: Page, dump: Callable[..., Path]
-) -> None:
+def test_an_error_is_shown_on_the_form_and_the_selection_stays(page: Page, dump: Callable[..., Path]) -> None:
     page.goto("/new-upload")
     page.get_by_label("One or more files").set_input_files(dump("wait 0\n"))
     page.get_by_label("Time zone").fill("nowhere")

@@ -176,7 +176,7 @@ def test_a_chart_follows_the_theme_and_the_width(page: Page) -> None:
     expect(page.locator(".plot .main-svg").first).to_have_attribute("width", re.compile(r"^6\d\d"))
 
 
-def test_on_paper_the_service_s_drawing_stands(page: Page) -> None:
+def test_print_shows_the_chart_of_the_service(page: Page) -> None:
     page.goto(FULL)
     drawn(page)
     page.emulate_media(media="print")

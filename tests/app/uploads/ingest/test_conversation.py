@@ -96,7 +96,7 @@ def table(path: Path, *ends: str) -> Path:
         (["--observed-at", "0001-01-01T00:00+14:00"], "no time at which"),
     ],
 )
-def test_what_contradicts_itself_or_cannot_be_meant_is_refused(
+def test_contradictory_or_impossible_options_are_refused(
     run: Run, url: str, tmp_path: Path, said: list[str], words: str
 ) -> None:
     refused = run(*said, table(tmp_path / "hours.csv", "2024-11-20T10:00Z"))
@@ -106,7 +106,7 @@ def test_what_contradicts_itself_or_cannot_be_meant_is_refused(
     assert not Path(url).exists()
 
 
-def test_the_same_group_said_twice_is_no_contradiction(run: Run, tmp_path: Path) -> None:
+def test_the_same_group_given_twice_is_accepted(run: Run, tmp_path: Path) -> None:
     dump = dumps.write(tmp_path / "night.smf", range(2))
     assert run(dump, *GROUPS, *GROUPS).code == 0
 
@@ -127,7 +127,7 @@ def test_an_hour_that_was_shown_twice_is_stored_at_the_instant_that_its_offset_n
 
 
 @pytest.mark.parametrize("what", ["pipe", "folder", "device"])
-def test_what_is_no_file_is_refused_and_not_waited_for(run: Run, tmp_path: Path, what: str) -> None:
+def test_a_path_that_is_not_a_file_is_refused_without_waiting(run: Run, tmp_path: Path, what: str) -> None:
     path = tmp_path / "thing"
     if what == "pipe":
         os.mkfifo(path)
@@ -189,7 +189,7 @@ def test_a_file_that_unpacks_to_a_thousand_times_its_length_is_refused_in_time(
     assert [found.name for found in Path(url).rglob("*.parquet")] == []
 
 
-def test_what_comes_out_is_counted_while_it_comes_out(tmp_path: Path) -> None:
+def test_unpacked_bytes_are_counted_while_unpacking(tmp_path: Path) -> None:
     path = tmp_path / "zeros.gz"
     with gzip.open(path, "wb") as packed:
         for _ in range(32):
@@ -201,7 +201,7 @@ def test_what_comes_out_is_counted_while_it_comes_out(tmp_path: Path) -> None:
         assert content._position <= 5 * 2**20 + 2**16
 
 
-def test_a_file_packed_twice_is_refused_with_what_to_do(run: Run, tmp_path: Path) -> None:
+def test_a_file_packed_twice_is_refused_with_advice(run: Run, tmp_path: Path) -> None:
     dump = dumps.write(tmp_path / "night.smf", range(2)).read_bytes()
     path = tmp_path / "twice.gz"
     path.write_bytes(gzip.compress(gzip.compress(dump)))
@@ -213,7 +213,7 @@ def test_a_file_packed_twice_is_refused_with_what_to_do(run: Run, tmp_path: Path
 # ---- what is said of each file, and of all ---------------------------------------------------------------------------
 
 
-def test_of_several_files_each_is_told_and_the_worst_gives_the_exit_code(run: Run, tmp_path: Path) -> None:
+def test_several_files_are_reported_each_and_the_worst_sets_the_exit_code(run: Run, tmp_path: Path) -> None:
     good = table(tmp_path / "good.csv", "2024-11-20T10:00Z")
     bad = tmp_path / "bad.txt"
     bad.write_text("nothing that anybody knows\n")
@@ -251,7 +251,7 @@ def test_rows_that_were_there_already_are_not_called_new(run: Run, tmp_path: Pat
     assert run(two).file["message"] == "Stored 1 new row; 1 was there already or came twice."
 
 
-def test_records_after_what_a_formatter_printed_of_them_take_its_place_and_are_not_new(url: str) -> None:
+def test_records_replace_their_formatted_copies_and_are_not_new(url: str) -> None:
     history = History.open(url, create=True)
     printed = [qest(number, origin="formatter") for number in range(3)]
     recorded = [qest(number) for number in range(4)]
@@ -320,7 +320,7 @@ def process(tmp_path: Path, *command: object) -> subprocess.CompletedProcess[str
     )  # fmt: skip
 
 
-def test_what_libraries_do_at_exit_changes_neither_exit_code_nor_report(url: str, tmp_path: Path) -> None:
+def test_a_crash_of_libraries_at_exit_changes_neither_exit_code_nor_report(url: str, tmp_path: Path) -> None:
     path = table(tmp_path / "hours.csv", "2024-11-20T10:00Z")
     done = process(tmp_path, "spark_jobs.ingest", "--history", url, path)
     assert (done.returncode, json.loads(done.stdout.splitlines()[-1])["status"]) == (0, "stored")
