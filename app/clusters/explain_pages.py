@@ -68,6 +68,7 @@ async def ask(request: Request) -> Response:
         field: [(each.name[:200], text_of(each.data)) for each in form.files if each.field == field]
         for field in ("displays_files", "messages_file")
     }
+    # Texts of many megabytes take seconds to explain, which would stop all other requests.
     return await run_in_threadpool(_answered, request, form.last, files)
 
 

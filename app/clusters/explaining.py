@@ -153,6 +153,7 @@ def read_text(path: Path) -> str:
 
 def text_of(data: bytes) -> str:
     """Return bytes as text: UTF-8, else every byte as a character."""
+    # Displays come in the code page of their system. Latin-1 accepts every byte, and MQ names are ASCII characters.
     try:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError:

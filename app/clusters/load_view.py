@@ -115,7 +115,7 @@ def _flow_effect(each: FlowDuringFailure) -> Hashable:
 
 
 def _structure_effect(each: StructureDuringFailure) -> Hashable:
-    return replace(each, kind="channel", name="")
+    return replace(each, kind="channel", name="")  # equal in everything except the failure itself
 
 
 def _together(group: Sequence[NamedFailure]) -> str:

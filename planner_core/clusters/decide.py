@@ -109,7 +109,6 @@ class _Rule:
     title: str
     attribute: str
     survivors: Callable[[Candidates, Situation], Survivors]
-    may_empty: bool = False
     ends_with_local: bool = False
 
 
@@ -164,7 +163,7 @@ def spread(chosen: Sequence[Candidate], *, puts: int) -> dict[Candidate, int]:
         (candidate.channel.factor, candidate.channel.last_used, place) if candidate.channel else (0, 0, place)
         for place, candidate in enumerate(chosen)
     ]
-    now = max(last_used for _, last_used, _ in waiting)
+    now = max(last_used for _, last_used, _ in waiting)  # each put is a later use than all known ones
     heapify(waiting)
     counts = [0] * len(chosen)
     for put in range(1, puts + 1):
@@ -285,6 +284,7 @@ def _status(tiers: tuple[tuple[Status, ...], ...]) -> Callable[[Candidates, Situ
 
 
 def _netprty(pool: Candidates, _: Situation) -> Survivors:
+    # NETPRTY is a preference among channels to one queue manager, so it never eliminates the last one to another.
     best: dict[str, int] = {}
     for candidate in pool:
         best[candidate.queue_manager] = max(
@@ -313,6 +313,7 @@ def _priority_ibm(pool: Candidates, situation: Situation) -> Survivors:
 
 
 def _recently_used(pool: Candidates, situation: Situation) -> Survivors:
+    # CLWLMRUC limits outbound channels; the sender's own instance needs none.
     remote = [candidate for candidate in pool if not candidate.is_local]
     if len(remote) <= situation.most_channels:
         return pool, {}, ""
@@ -324,9 +325,7 @@ def _recently_used(pool: Candidates, situation: Situation) -> Survivors:
     return _without(pool, reasons), reasons, ""
 
 
-_LOCAL = _Rule(
-    "local", "3", "The sender's own instance", "CLWLUSEQ of queue and queue manager", _local, False, True
-)
+_LOCAL = _Rule("local", "3", "The sender's own instance", "CLWLUSEQ of queue and queue manager", _local, True)
 _LOCAL_FIRST = replace(_LOCAL, number="0", title="The sender's own instance (step 3 of the reference)")
 _CHANNEL_RANK = _highest(lambda c: c.channel_rank, "CLWLRANK")
 _QUEUE_RANK = _highest(lambda c: c.instance.rank, "CLWLRANK")
@@ -334,7 +333,7 @@ _QUEUE_RANK = _highest(lambda c: c.instance.rank, "CLWLRANK")
 _SEED: tuple[_Rule, ...] = (
     _Rule("channel_rank", "1", "Highest rank of the channel", "CLWLRANK of the channel", _CHANNEL_RANK),
     _Rule("queue_rank", "2", "Highest rank of the queue", "CLWLRANK of the queue", _QUEUE_RANK),
-    _Rule("put", "3", "Queues that can be put to", "PUT of the queue", _put_enabled, True),
+    _Rule("put", "3", "Queues that can be put to", "PUT of the queue", _put_enabled),
     _Rule("suspended", "4", "Queue managers that are not suspended", "SUSPEND", _not_suspended),
     _Rule("status", "5", "Most favoured state of the channel", "STATUS of the channel", _status(TIERS_SEED)),
     _Rule("netprty", "6", "Best channel to each queue manager", "NETPRTY of the channel", _netprty),
@@ -354,7 +353,7 @@ _SEED: tuple[_Rule, ...] = (
     ),
 )
 _IBM: tuple[_Rule, ...] = (
-    _Rule("put", "1", "Queues that can be put to", "PUT of the queue", _put_enabled, True),
+    _Rule("put", "1", "Queues that can be put to", "PUT of the queue", _put_enabled),
     _LOCAL,
     _Rule("channel_rank", "4a", "Highest rank of the channel", "CLWLRANK of the channel", _CHANNEL_RANK),
     _Rule("queue_rank", "4b", "Highest rank of the queue", "CLWLRANK of the queue", _QUEUE_RANK),

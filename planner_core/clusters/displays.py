@@ -264,6 +264,7 @@ class _Reading:
         """Return the current status of each cluster-sender channel, without saved ones and those of receivers."""
         found: dict[str, Record] = {}
         for name, row in rows:
+            # Saved status is that of earlier connections; a receiver's status is about messages to the sender.
             if "SAVED" in row.flags or row.text("CHLTYPE") not in (None, "CLUSSDR"):
                 continue
             if self._status(name, row) is not None:

@@ -247,7 +247,7 @@ def next_retry(
     if last_at and interval:
         at = last_at + interval
         if browsed_at and at < browsed_at:
-            at = None
+            at = None  # that attempt is over, and no message of this browse shows it
     if at is None and failed_at and browsed_at and browsed_at >= failed_at:
         at = _scheduled(failed_at, browsed_at, retries)
     seconds = None if interval is None else int(interval.total_seconds())
@@ -301,6 +301,7 @@ class _Explaining:
         self.displays, self.browse, self.mode, self.queue = displays, browse, mode, queue
         self.failed_at, self.browsed_at = failed_at, browsed_at
         self.decisions: dict[str, tuple[Decision, Decision]] = {}
+        # Reversed, so that the first row of a channel stays if several have its name.
         self.by_channel = {route.channel.name: route for route in reversed(displays.routes)}
         self.findings: list[Finding] = []
         self.differing: set[str] = set()
@@ -313,6 +314,7 @@ class _Explaining:
         self.last: dict[str, datetime] = {}
 
     def explanation(self) -> WaitingExplanation:
+        # All put times first: explanations name the next retry, which counts from the last one of the channel.
         for message in self.browse.messages:
             self._note_evaluation(message)
         messages = tuple(self._explained(each) for each in self.browse.messages)

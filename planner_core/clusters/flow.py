@@ -163,9 +163,10 @@ class Flow:
         """Return the flow during a failure: bound messages keep their destination, the others get a new one."""
         failed = {route_of(c) for c in self.decision.candidates if failure.stops(c)}
         if not failed:
-            return self.normal
+            return self.normal  # the same object: it shows that the failure does not affect this flow
         situation = self.decision.situation
         retrying = place_of(Status.RETRYING, mode=self.decision.mode)
+        # A channel that already is in a less favoured state keeps it: a failure must not improve it to RETRYING.
         channels = tuple(
             replace(channel, status=Status.RETRYING)
             if (channel.queue_manager, channel.name) in failed

@@ -445,6 +445,7 @@ class _Around:
             structure = self.definition.model_copy(
                 update={"queues": deeper, "initsize": None, "size": None, "minsize": None}
             )
+            # The depths include growth and the load of clusters, so the copy must not count them again.
             alone = self.document.model_copy(
                 update={"structures": [structure], "clusters": [], "growth": Growth()}
             )
@@ -492,6 +493,7 @@ def _queue_during(
         waiting_messages=_whole_or_none(waits),
         surge_messages=_whole_or_none(surge),
         surge_seconds=_number_or_none(surge_s),
+        # A burst comes at the start of a failure and a surge after its end: their depths are compared, not added.
         messages=ceil_fraction(
             max(backlog + added, _planned(queue) * growth + (surge or _ZERO), burst, added + (drift or _ZERO))
         ),
@@ -568,6 +570,7 @@ def _gets(queue: Queue, flows: Sequence[Flow], *, qsg: str, failure: Failure | N
     gone = [name for name in rates if failure is not None and failure.stops_gets_at(name, physical_queue=qsg)]
     if all(rate is not None for rate in rates.values()):
         return sum((rate or _ZERO for name, rate in rates.items() if name not in gone), _ZERO)
+    # The rate of the queue is that of all consumers together; when some stop, the rest of it is not known.
     if gone or queue.get_rate_per_s is None:
         return None
     return Fraction(queue.get_rate_per_s)

@@ -31,6 +31,7 @@ _NUMBER = re.compile(r"\bmessage number\s+(?P<number>\d{1,9})", re.IGNORECASE)
 _HEX_LINE = re.compile(
     r"^\s*(?P<offset>[0-9A-Fa-f]{8})\s*:\s*(?P<bytes>(?:[0-9A-Fa-f]{2,8}[ \t]+){1,16})", re.MULTILINE
 )
+# Dumps arrive in mails and documents, whose programs replace straight quotes.
 _QUOTES: Final = {ord("\N{LEFT SINGLE QUOTATION MARK}"): "'", ord("\N{RIGHT SINGLE QUOTATION MARK}"): "'"}
 _HEX = re.compile(r"(?:[Xx]')?(?P<hex>[0-9A-Fa-f]*)'?")
 _NAME = re.compile(QUEUE_PATTERN)
@@ -159,7 +160,7 @@ class _Reading:
             if self._is_over(place + 1, line):
                 return
             end = starts[place + 1] if place + 1 < len(starts) else len(text)
-            before = text[max(0, start - 200) : start]
+            before = text[max(0, start - 200) : start]  # amqsbcg prints the number above the descriptor
             numbers = _NUMBER.findall(before)
             yield self._dumped(text[start:end], int(numbers[-1]) if numbers else place + 1, line)
 
@@ -195,6 +196,7 @@ class _Reading:
 
     def _csv(self, text: str) -> Iterator[WaitingMessage]:
         first = next(line for line in text.split("\n") if line.strip())
+        # No heading contains a delimiter inside of a name, so the first one found is the one in use.
         delimiter = next((mark for mark in "\t;," if mark in first), ",")
         rows = csv.reader(io.StringIO(text), delimiter=delimiter)
         columns: list[str | None] | None = None
@@ -383,7 +385,7 @@ def _bytes(text: str) -> bytes:
     data = bytearray()
     for match in _HEX_LINE.finditer(text):
         if int(match["offset"], 16) != len(data):
-            continue
+            continue  # a line of another part of the dump
         digits = re.sub(r"\s", "", match["bytes"])
         if len(digits) % 2:
             break
@@ -399,6 +401,7 @@ def channel_of(correlation_id: str) -> str:
     match = _HEX.fullmatch(text)
     if match and len(match["hex"]) >= 2 * _CHANNEL_BYTES and len(match["hex"]) % 2 == 0:
         data = bytes.fromhex(match["hex"])[:_CHANNEL_BYTES]
+        # Letters of EBCDIC are no ASCII characters, so at most one of the two gives a name.
         for codec in ("ascii", "cp500"):
             try:
                 name = data.decode(codec).rstrip(" \x00")

@@ -29,6 +29,7 @@ LocalUse = Literal["LOCAL", "ANY", "QMGR"]
 class EliminationOrder(Question, extra="ignore"):
     """The order in which candidates are eliminated."""
 
+    # `/api/v1/cluster/decide` has always ignored unknown parameters, unlike the what-if questions.
     mode: Mode = Field(
         "seed",
         description="order of eliminations: `seed`, the eight of IBM's article (default), or `ibm`, the algorithm of its "
@@ -191,6 +192,7 @@ class Situation:
             routes = list(self._routes(instance, by_manager.get(instance.queue_manager, [])))
             used.update(index for index, _ in routes)
             if instance.is_local:
+                # The attributes of a destination's channels are those of its cluster-receivers, here the sender's own.
                 own = max((channel for _, channel in routes), key=_own_order, default=None)
                 candidates.append(Candidate(instance=instance, channel=own))
             elif routes:
@@ -211,6 +213,7 @@ class Situation:
         self, instance: Instance, channels: list[tuple[int, Channel]]
     ) -> Iterator[tuple[int, Channel]]:
         for index, channel in channels:
+            # Displays without ALL and files may omit the cluster; then any cluster of the sender fits.
             is_same = (
                 not instance.cluster or not channel.cluster or instance.cluster == channel.cluster
             ) and not self._is_foreign(channel.cluster)

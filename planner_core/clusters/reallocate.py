@@ -81,6 +81,7 @@ def eligibility(message: Message) -> Eligibility:
         "system": message.is_system,
     }
     causes = tuple(cause for cause, is_true in holds.items() if is_true)
+    # The token only shows that one of these is true, so it is the cause only if none of them is known.
     if not causes and message.token_is_zero:
         causes = ("token_zero",)
     return Eligibility(is_eligible=not causes, causes=causes)
@@ -100,6 +101,7 @@ def redriven(situation: Situation) -> tuple[bool, str]:
             "The channel has not failed since: messages are re-allocated only when it stops or fails a retry.",
         )
     states = [c.status for c in situation.channels if c.queue_manager == message.held_for]
+    # Of several channels to the queue manager, one that fails is sufficient to re-drive the messages.
     for state in states:
         if state in _DRIVEN:
             return True, _DRIVEN[state]
