@@ -11,11 +11,11 @@ import secrets
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from http import HTTPStatus
-from typing import Annotated, Any
+from typing import Annotated
 
 from fastapi import FastAPI
 from fastapi.exceptions import RequestValidationError
-from pydantic import Field, SerializerFunctionWrapHandler, WrapSerializer, computed_field
+from pydantic import Field, WrapSerializer, computed_field
 from pydantic.json_schema import SkipJsonSchema
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
@@ -94,10 +94,6 @@ class CurrentVersion(Answer):
     etag: str
 
 
-def _first(errors: tuple[FieldProblem, ...], write: SerializerFunctionWrapHandler) -> Any:  # noqa: ANN401 - JSON
-    return write(errors[:MOST_ERRORS])
-
-
 @dataclass(frozen=True, slots=True)
 class Problem(Answer):
     """A problem document (RFC 9457)."""
@@ -106,7 +102,8 @@ class Problem(Answer):
     detail: Annotated[str, Field(description="What happened this time, in a sentence.")]
     errors: Annotated[
         tuple[FieldProblem, ...],
-        WrapSerializer(_first),
+        # A lambda, because pydantic would describe a declared return type instead of the field.
+        WrapSerializer(lambda errors, write: write(errors[:MOST_ERRORS])),
         Field(description="Errors by field, the first ones."),
     ] = ()
     findings: tuple[Finding, ...] = ()

@@ -9,7 +9,6 @@ from typing import Annotated, Any, Literal
 
 from pydantic import (
     Field,
-    SerializerFunctionWrapHandler,
     ValidatorFunctionWrapHandler,
     WithJsonSchema,
     WrapSerializer,
@@ -39,13 +38,14 @@ def _as_it_is(value: Any, _: ValidatorFunctionWrapHandler) -> Any:  # noqa: ANN4
     return value
 
 
-def _written(value: Any, write: SerializerFunctionWrapHandler) -> Any:  # noqa: ANN401 - JSON
-    return value if isinstance(value, dict) else write(value)
-
-
 # Advice is not complete in its JSON, so that a stored result keeps the JSON; the page of a structure calculates the
 # advice again.
-StoredAdvice = Annotated[DepthAdvice, WrapValidator(_as_it_is), WrapSerializer(_written)]
+# The serializer is a lambda because pydantic describes a declared return type instead of DepthAdvice.
+StoredAdvice = Annotated[
+    DepthAdvice,
+    WrapValidator(_as_it_is),
+    WrapSerializer(lambda value, write: value if isinstance(value, dict) else write(value)),
+]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

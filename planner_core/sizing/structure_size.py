@@ -55,8 +55,8 @@ ExactBytes = Annotated[Fraction, PlainValidator(_exact), PlainSerializer(float, 
 IntervalBytes = Annotated[
     Interval,
     PlainValidator(_exact_pair),
-    PlainSerializer(_floats, return_type=list[float]),
-    Field(min_length=2, max_length=2, description="Lower and upper bound in bytes, at the confidence given."),
+    PlainSerializer(_floats, return_type=Annotated[list[float], Field(min_length=2, max_length=2)]),
+    Field(description="Lower and upper bound in bytes, at the confidence given."),
 ]
 
 
