@@ -1,4 +1,4 @@
-"""`cfplan events advise` and `cfplan events rates`."""
+"""The commands `cfplan events advise` and `cfplan events rates`."""
 
 from __future__ import annotations
 
@@ -34,22 +34,22 @@ if TYPE_CHECKING:
 
 def add_advise(verb: Command) -> None:
     """Add the two commands."""
-    advised = verb("advise", "MAXDEPTH, QDEPTHHI and QDEPTHLO for the queues of a plan.", _advise)
+    advised = verb("advise", "Advise on MAXDEPTH, QDEPTHHI and QDEPTHLO for the queues of a plan.", _advise)
     advised.add_argument(
         "file", metavar="PLAN", help="the plan document (JSON or YAML); - for standard input"
     )
     add_json(advised)
     add_fail_on(advised)
-    rated = verb("rates", "A plan document with the rates that event messages tell.", _rates)
+    rated = verb("rates", "Write the rates in event messages into a plan document.", _rates)
     rated.add_argument("file", metavar="PLAN", help="the plan document (JSON or YAML)")
     rated.add_argument(
         "--sets",
         required=True,
         metavar="FILE",
-        help="what cfplan events read --json wrote; - for standard input",
+        help="the output of cfplan events read --json; - for standard input",
     )
     add_question(rated, _rates_question)
-    add_json(rated, "answer as JSON, with what was taken")
+    add_json(rated, "answer as JSON, with the queues that got rates")
 
 
 def _rates_question() -> type[Question]:
@@ -128,7 +128,7 @@ def _rates(arguments: argparse.Namespace) -> int:
         rates = f"{float(taken.put_rate_per_s):g} puts and {float(taken.get_rate_per_s):g} gets a second"
         sys.stderr.write(f"{taken.queue}: {rates}\n")
     for passed in made.passed_over:
-        sys.stderr.write(f"{passed.queue}: not taken over, {passed.reason}\n")
+        sys.stderr.write(f"{passed.queue}: no rates, because {passed.reason}\n")
     for each in made.findings:
         sys.stderr.write(f"{each.severity}: {each.code}: {each.message}\n")
     write(yaml_text(json.loads(json.dumps(made.text, default=float))))

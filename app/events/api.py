@@ -1,4 +1,4 @@
-"""Queue depth events over REST. Nothing here catches an error: app/web/problems.py says what each one becomes."""
+"""REST routes for queue depth events."""
 
 from __future__ import annotations
 

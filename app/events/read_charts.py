@@ -1,7 +1,7 @@
-"""The depth of a queue at its events, with who wrote a message of each.
+"""Charts of the depth of a queue at its events, with the queue managers that wrote messages.
 
-The depth is known at events only; what is between is a straight line. Where an event has no time, sets are next to each
-other in their order.
+The depth is known only at events; the lines between them are straight. If an event has no time, the sets are drawn at
+equal distances in their order.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ from app.web.rendering import grouped
 from planner_core.depth_events.sets import EventSet, QueueFacts
 
 _BEFORE, _AFTER = 0.16, 0.03
-"""Room around the first and the last event, as shares of the time between: the thresholds' names are before the first."""
+"""Space before the first and after the last event, as shares of the time between; the labels of the thresholds need it."""
 
 
 def chart_of(nth: int, queue: str, sets: Sequence[EventSet], facts: QueueFacts) -> Chart:
-    """The chart of one queue, the `nth` of the page."""
+    """Return the chart of one queue, the `nth` of the page."""
     x_axis, places = _places(sets)
     known = [
         (place, each, depth)
@@ -52,7 +52,7 @@ def chart_of(nth: int, queue: str, sets: Sequence[EventSet], facts: QueueFacts) 
 
 
 def _places(sets: Sequence[EventSet]) -> tuple[Axis, Sequence[Value]]:
-    """The x axis and each set's place: its time, or its number where a time is missing."""
+    """Return the x axis and each set's position: its time, or its number if a time is missing."""
     times = [each.at for each in sets if each.at is not None]
     if len(times) == len(sets) and times[-1] > times[0]:
         span = times[-1] - times[0]
@@ -79,7 +79,7 @@ def _lane_spots(member: str, places: Sequence[Value], sets: Sequence[EventSet]) 
 
 
 def _written(each: EventSet, member: str) -> str:
-    """A message, a null event, none; empty where no message was expected."""
+    """Return message, null or none; empty if no message was expected."""
     if any(found.queue_manager == member for found in each.members):
         return "null" if member in each.null_events else "message"
     return "none" if any(missing.queue_manager == member for missing in each.missing) else ""
@@ -87,7 +87,7 @@ def _written(each: EventSet, member: str) -> str:
 
 def _of_set(each: EventSet) -> str:
     depth = each.reconciliation.depth
-    words = "depth not known" if depth is None else f"depth {grouped(depth)}"
+    words = "depth unknown" if depth is None else f"depth {grouped(depth)}"
     number = len(each.members)
     return f"Set {each.number}, {each.event.title}, {words}, {number} message{'' if number == 1 else 's'}"
 

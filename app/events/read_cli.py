@@ -1,4 +1,4 @@
-"""The command `cfplan events read`: files of event messages in, sets out."""
+"""The command `cfplan events read`."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _LONGEST_WINDOW_S = 3_600
 
 def add_read(verb: Command) -> None:
     """Add the command below `cfplan events`."""
-    made = verb("read", "Event messages read, brought together to sets and reconciled.", _read)
+    made = verb("read", "Read event messages and group them into sets.", _read)
     made.add_argument(
         "files",
         nargs="+",
@@ -50,7 +50,7 @@ def add_read(verb: Command) -> None:
         action="append",
         default=[],
         metavar="TEXT",
-        help="the same typed: 'QUEUE(SQ1) MAXDEPTH(1000) QDEPTHHI(80) QDEPTHLO(20)'",
+        help="the same as text: 'QUEUE(SQ1) MAXDEPTH(1000) QDEPTHHI(80) QDEPTHLO(20)'",
     )
     made.add_argument(
         "--depth-before",
@@ -72,7 +72,7 @@ def add_read(verb: Command) -> None:
 
 def _window(text: str) -> int:
     if not text.isascii() or not text.isdigit() or not int(text[:6]) <= _LONGEST_WINDOW_S:
-        msg = f"{text!r} is no number of seconds from 0 to {_LONGEST_WINDOW_S}"
+        msg = f"{text!r} is not a number of seconds from 0 to {_LONGEST_WINDOW_S}"
         raise argparse.ArgumentTypeError(msg)
     return int(text[:6])
 
@@ -105,17 +105,17 @@ def _read(arguments: argparse.Namespace) -> int:
 
 
 def _lines(reading: EventReading) -> Iterator[str]:
-    """The answer for people: one block a set."""
+    """Yield the answer for the terminal: one block per set."""
     from planner_core.depth_events.readers import FORMATS
 
     for file in reading.files:
-        more = f", {file.other_events} other events passed over" if file.other_events else ""
+        more = f", {file.other_events} other events skipped" if file.other_events else ""
         yield f"{file.name}: {FORMATS[file.format]}, {_count(len(file.messages), 'event')}{more}"
     for each in reading.sets:
         yield ""
         yield from _set_lines(each)
     for message in reading.service_interval_events:
-        yield f"{message.event} on {message.queue} of {message.queue_manager}: no depth event, in no set"
+        yield f"{message.event} on {message.queue} of {message.queue_manager}: not a depth event, in no set"
     if reading.findings:
         yield ""
     for finding in reading.findings:
@@ -135,10 +135,10 @@ def _set_lines(each: EventSet) -> Iterator[str]:
     for missing in each.missing:
         yield f"     {missing.queue_manager:<{width}}  missing: {missing.words}"
     found = each.reconciliation
-    told = "" if found.told_depth is None else f", the event tells {found.told_depth}"
+    told = "" if found.told_depth is None else f", the event shows {found.told_depth}"
     gap = "" if not found.unreconciled else f", unreconciled {found.unreconciled}"
     if found.computed_depth is None:
-        yield f"     depth before not known; {found.msg_enq_count} puts, {found.msg_deq_count} gets{told}"
+        yield f"     depth before unknown; {found.msg_enq_count} puts, {found.msg_deq_count} gets{told}"
     else:
         basis = " (assumed)" if found.depth_before_basis == "assumed" else ""
         yield f"     depth {found.depth_before}{basis} + {found.msg_enq_count} - {found.msg_deq_count} = {found.computed_depth}{told}{gap}"
@@ -153,7 +153,7 @@ def _member(member: SetMember, *, is_null: bool) -> str:
         return f"{told}: null event"
     puts, gets = member.put_rate_per_s, member.get_rate_per_s
     if puts is None or gets is None:
-        return f"{told}; no rate, the time is 0"
+        return f"{told}; no rate because the time is 0"
     return f"{told}; {float(puts):.3g} puts/s, {float(gets):.3g} gets/s"
 
 

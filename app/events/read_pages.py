@@ -1,4 +1,4 @@
-"""Event messages as people bring them: files or text in; sets, a picture of the depth, and what is missing out."""
+"""The page that reads event messages: sets, charts of the depth, and missing messages."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ router = APIRouter(include_in_schema=False)
 
 EXAMPLE = "three-members"
 MOST_PROBLEMS, MOST_SETS, MOST_QUEUES = 20, 100, 12
-"""Shown on a page; the command and the address give all."""
+"""Most that a page shows; the command and REST return all."""
 _LARGEST_PART_BYTES = 32 * 2**20
 _TEXTS = ("members", "perfmev", "display", "depth_before", "window")
 _MOST_SHOWN_FILE_NAME = 80
@@ -50,7 +50,7 @@ BY_WORDS = {"correl_id": "by CorrelId", "time": "by time", "order": "by order"}
 
 @dataclass(frozen=True, slots=True)
 class EventFilesForm:
-    """What the form holds; files are not shown again."""
+    """Values of the form, except files, which a browser does not show again."""
 
     text: str = ""
     typed: Mapping[str, str] = field(default_factory=dict)
@@ -58,7 +58,7 @@ class EventFilesForm:
     is_example: bool = False
 
     def value(self, name: str) -> str:
-        """What stands in a box."""
+        """Return the text of a field."""
         return self.typed.get(name, str(DEFAULT_WINDOW_S) if name == "window" else "")
 
 
@@ -73,7 +73,7 @@ class EventFileRow:
 
 @dataclass(frozen=True, slots=True)
 class QueueDepthView:
-    """A queue with its picture."""
+    """A queue with its chart."""
 
     id: str
     name: str
@@ -84,7 +84,7 @@ class QueueDepthView:
 
 @dataclass(frozen=True, slots=True)
 class EventSetRow:
-    """A set with what stands around its figures."""
+    """A set with the texts around its figures."""
 
     id: str
     found: EventSet
@@ -94,7 +94,7 @@ class EventSetRow:
 
 @dataclass(frozen=True, slots=True)
 class EventFilesView:
-    """Everything beside the form."""
+    """The answer next to the form."""
 
     files: tuple[EventFileRow, ...]
     messages: int
@@ -115,20 +115,18 @@ class EventFilesView:
 
 @dataclass(frozen=True, kw_only=True)
 class ReadEventsPage(Page):
-    """Event messages, and what they come to."""
+    """The form for event messages, and the answer."""
 
-    sent: Annotated[EventFilesForm, "What was typed into the form"]
-    formats: Annotated[tuple[str, ...], "What files may be, in words"]
-    problems: Annotated[tuple[FieldProblem, ...], "What cannot be read, with its place"]
-    wrong: Annotated[frozenset[str], "Names of the boxes that have to be mended"]
-    answer: Annotated[
-        EventFilesView | None, "What was read; None before anything was sent, and when it cannot be read"
-    ]
+    sent: Annotated[EventFilesForm, "Values of the form"]
+    formats: Annotated[tuple[str, ...], "Titles of the supported formats"]
+    problems: Annotated[tuple[FieldProblem, ...], "Errors with their fields"]
+    wrong: Annotated[frozenset[str], "Names of the fields with errors"]
+    answer: Annotated[EventFilesView | None, "The answer; None before the first request and with errors"]
 
 
 @router.get("/events/read")
 def show(request: Request) -> Response:
-    """The empty form, or the example with its answer."""
+    """Show the empty form, or the example with its answer."""
     if request.query_params.get("example") != EXAMPLE:
         return _page(request, EventFilesForm())
     typed = {"members": EXAMPLE_MEMBERS, "display": EXAMPLE_DISPLAY}
@@ -144,7 +142,7 @@ async def _sent(request: Request) -> EventFilesForm:
 
 @router.post("/events/read")
 def read(request: Request, sent: Annotated[EventFilesForm, Depends(_sent)]) -> Response:
-    """What was sent."""
+    """Read the posted messages."""
     return _page(request, sent, is_asked=True)
 
 
@@ -161,11 +159,16 @@ def _page(request: Request, sent: EventFilesForm, *, is_asked: bool = False) -> 
         section="whatif",
         sent=sent,
         formats=tuple(words for name, words in FORMATS.items() if name not in {"unknown", "pcf_with_mqmd"}),
-        problems=tuple(FieldProblem(_LABELS.get(each.field, ""), each.message) for each in problems),
+        problems=tuple(FieldProblem(_label(each.field), each.message) for each in problems),
         wrong=frozenset(each.field for each in problems if each.field in _LABELS),
         answer=answer,
     )
     return render(request, "events/read.html", page, status_code=422 if problems else 200)
+
+
+def _label(field: str) -> str:
+    """Return the label of a field, or the name of a file; messages on other files name them themselves."""
+    return _LABELS.get(field, "" if field.startswith("/") or field == "files" else field)
 
 
 def _reading(sent: EventFilesForm) -> EventReading:
@@ -190,13 +193,13 @@ def _window(text: str) -> int:
     plain = text.strip() or str(DEFAULT_WINDOW_S)
     seconds = value_of("whole", plain)
     if not isinstance(seconds, int) or not 0 <= seconds <= LONGEST_WINDOW_S:
-        message = f"{plain[:20]!a} is no number of seconds from 0 to {LONGEST_WINDOW_S}"
+        message = f"{plain[:20]!a} is not a number of seconds from 0 to {LONGEST_WINDOW_S}"
         raise InputInvalid(WHAT, (FieldProblem("window", message),))
     return seconds
 
 
 def answer_of(reading: EventReading) -> EventFilesView:
-    """What was read, arranged for the page."""
+    """Return the view of what was read."""
     queues = list(dict.fromkeys(each.queue for each in reading.sets))
     return EventFilesView(
         files=tuple(EventFileRow(each.name, FORMATS[each.format], each) for each in reading.files),
@@ -239,7 +242,7 @@ def _queue(nth: int, name: str, reading: EventReading) -> QueueDepthView:
 
 def _kind(sets: Sequence[EventSet]) -> str:
     shared = {each.shared for each in sets}
-    return "shared" if True in shared else "not shared" if shared == {False} else "shared or not is not told"
+    return "shared" if True in shared else "not shared" if shared == {False} else "not known whether shared"
 
 
 def _set(each: EventSet) -> EventSetRow:

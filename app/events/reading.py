@@ -1,4 +1,4 @@
-"""From files of event messages, and what people say beside them, to the answer of the reader."""
+"""Requests and forms with files of event messages."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ class ReadRequest(EventContext):
 
 
 def example_text() -> str:
-    """Events of a group of three, as amqsevt writes them one a line."""
+    """Return the events of a group of three, as amqsevt writes them one per line."""
     return text_of("event-messages", EXAMPLE_NAME)
 
 
@@ -70,7 +70,7 @@ def read_body(body: bytes) -> EventReading:
     """Read the event messages in the body of a request.
 
     Raises:
-        InputInvalid: Not JSON, not such a request, or files that hold no events.
+        InputInvalid: The body is not JSON, the request is not valid, or the files do not have events.
     """
     try:
         document = parse_json(body)
@@ -80,7 +80,7 @@ def read_body(body: bytes) -> EventReading:
 
 
 def read_request(document: Any) -> EventReading:  # noqa: ANN401 - whatever JSON holds
-    """Read what a request holds."""
+    """Read the files of a request."""
     try:
         request = ReadRequest.model_validate(document)
     except ValidationError as error:
@@ -93,28 +93,30 @@ def read_request(document: Any) -> EventReading:  # noqa: ANN401 - whatever JSON
 def _file(at: int, file: EventMessageFile) -> tuple[str, bytes]:
     where = f"/files/{at}"
     if (file.text is None) == (file.base64 is None):
-        raise InputInvalid(WHAT, (FieldProblem(where, "has either `text` or `base64`"),))
+        raise InputInvalid(WHAT, (FieldProblem(where, "must have either `text` or `base64`"),))
     if file.text is not None:
         data = file.text.encode("utf-8", errors="replace")
     else:
         try:
             data = base64.b64decode(file.base64 or "", validate=True)
         except (binascii.Error, ValueError):
-            raise InputInvalid(WHAT, (FieldProblem(f"{where}/base64", "is no base64"),)) from None
+            raise InputInvalid(WHAT, (FieldProblem(f"{where}/base64", "must be valid base64"),)) from None
     return file.name, checked(data, where)
 
 
 def checked(data: bytes, where: str) -> bytes:
-    """The bytes of a file, unless there are none or too many."""
+    """Return the bytes of a file, unless it is empty or too large."""
     if not data.strip(b"\0 \t\r\n"):
-        raise InputInvalid(WHAT, (FieldProblem(where, "is empty"),))
+        raise InputInvalid(WHAT, (FieldProblem(where, "must not be empty"),))
     if len(data) > LARGEST_FILE_BYTES:
-        raise InputInvalid(WHAT, (FieldProblem(where, f"is larger than {LARGEST_FILE_BYTES} bytes"),))
+        raise InputInvalid(
+            WHAT, (FieldProblem(where, f"must not be larger than {LARGEST_FILE_BYTES} bytes"),)
+        )
     return data
 
 
 def file_of(path: Path) -> tuple[str, bytes]:
-    """A file of the command line."""
+    """Return a file that the command line names, with its name."""
     try:
         with path.open("rb") as file:
             return path.name, checked(file.read(LARGEST_FILE_BYTES + 1), str(path))
@@ -124,7 +126,7 @@ def file_of(path: Path) -> tuple[str, bytes]:
 
 
 _LONGEST_NAMES = 10_000
-"""Characters: many times what the names of all queue managers of a group take."""
+"""Characters; the names of all queue managers of a group are much shorter."""
 
 
 def known_from_texts(
@@ -136,21 +138,27 @@ def known_from_texts(
     depths_before: Iterable[str] = (),
     window_s: int = DEFAULT_WINDOW_S,
 ) -> EventContext:
-    """What people type: names with commas, QM1=ENABLED, DISPLAY output, SQ1=0.
+    """Return the context in typed texts: names with commas, QM1=ENABLED, DISPLAY output, SQ1=0.
 
-    `typed` is such output about queues that are named one by one.
+    Args:
+        members: Names of queue managers.
+        perfmev: PERFMEV by queue manager.
+        displays: Output of DISPLAY commands.
+        typed: The same for queues that are named one by one.
+        depths_before: Depths by queue.
+        window_s: Seconds within which messages without CorrelId are treated as one set.
 
     Raises:
-        InputInvalid: Something of it cannot be read; each with its place.
+        InputInvalid: A text cannot be read; every problem with its field.
     """
     for name, text in (("members", members), ("perfmev", perfmev)):
         if len(text) > _LONGEST_NAMES:
-            message = f"is longer than {_LONGEST_NAMES} characters: a group has at most {MOST_MEMBERS} queue managers"
+            message = f"must not be longer than {_LONGEST_NAMES} characters: a group has at most {MOST_MEMBERS} queue managers"
             raise InputInvalid(WHAT, (FieldProblem(name, message),))
     problems: list[FieldProblem] = []
     names = [name for name in _NAMES.split(members.strip()) if name]
     problems += [
-        FieldProblem("members", f"{name[:60]!a} is no name of a queue manager")
+        FieldProblem("members", f"{name[:60]!a} is not the name of a queue manager")
         for name in names
         if not re.fullmatch(QUEUE_MANAGER_PATTERN, name)
     ]
@@ -177,7 +185,7 @@ def known_from_texts(
             problems.append(
                 FieldProblem(
                     "display",
-                    "nothing like QUEUE(SQ1) MAXDEPTH(1000) or QMNAME(QM1) PERFMEV(ENABLED) is in it",
+                    "must have attributes such as QUEUE(SQ1) MAXDEPTH(1000) or QMNAME(QM1) PERFMEV(ENABLED)",
                 )
             )
     named.update(_depths(depths_before, queues, problems))
@@ -200,7 +208,9 @@ def _perfmev(text: str, problems: list[FieldProblem]) -> dict[str, Switch]:
         value = _PERFMEV.get(pair["value"].upper()) if pair else None
         if pair is None or value is None:
             problems.append(
-                FieldProblem("perfmev", f"{part.strip()[:60]!a} is not such as QM1=ENABLED or QM1=DISABLED")
+                FieldProblem(
+                    "perfmev", f"{part.strip()[:60]!a} is not of the form QM1=ENABLED or QM1=DISABLED"
+                )
             )
         else:
             found[pair["name"]] = value
@@ -210,7 +220,7 @@ def _perfmev(text: str, problems: list[FieldProblem]) -> dict[str, Switch]:
 def _depths(
     texts: Iterable[str], queues: dict[str, QueueFacts], problems: list[FieldProblem]
 ) -> Iterator[str]:
-    """Put the depths to the queues; the names of these."""
+    """Add the depths to the queues and yield the names of these."""
     for text in texts:
         pair = _DEPTH.fullmatch(text.strip())
         if not pair:

@@ -1,4 +1,4 @@
-"""From the bytes of a depth event file to the answer of the simulator."""
+"""Depth event files: reading, examples, and the simulator's answer."""
 
 from __future__ import annotations
 
@@ -48,15 +48,15 @@ EXAMPLES = (
 
 
 def read_yaml_or_json(text: bytes) -> DepthEventFile:
-    """Read a file as people write it.
+    """Read a file in YAML or JSON.
 
     Raises:
-        InputInvalid: It is no depth event file; every problem with its place.
+        InputInvalid: It is not a depth event file; every problem with its place.
     """
     if len(text) > LARGEST_FILE_BYTES:
-        raise InputInvalid(WHAT, (FieldProblem("", f"it is larger than {LARGEST_FILE_BYTES} bytes"),))
+        raise InputInvalid(WHAT, (FieldProblem("", f"must not be larger than {LARGEST_FILE_BYTES} bytes"),))
     if not text.strip():
-        raise InputInvalid(WHAT, (FieldProblem("", "it is empty"),))
+        raise InputInvalid(WHAT, (FieldProblem("", "must not be empty"),))
     try:
         return read_object(parse_text(text))
     except DocumentInvalid as error:
@@ -64,7 +64,7 @@ def read_yaml_or_json(text: bytes) -> DepthEventFile:
 
 
 def read_file(path: Path) -> DepthEventFile:
-    """Read a file of the command line."""
+    """Read a file that the command line names."""
     try:
         with path.open("rb") as file:
             return read_yaml_or_json(file.read(LARGEST_FILE_BYTES + 1))
@@ -75,7 +75,7 @@ def read_file(path: Path) -> DepthEventFile:
 
 
 def with_readings(text: bytes, readings: Mapping[str, str]) -> DepthEventFile:
-    """Read a file, with these readings in the place of its own."""
+    """Read a file, with these readings instead of its own."""
     file = read_yaml_or_json(text)
     if not readings:
         return file
@@ -99,9 +99,9 @@ _TENTHS, _MOST_MEMBERS = 10, 32
 
 
 def starter_text(parameters: Mapping[str, str]) -> str:
-    """A timeline to begin with for a queue: `queue`, `maxdepth`, `qdepthhi`, `qdepthlo`, `members` (a number or names).
+    """Return a timeline to start from: `queue`, `maxdepth`, `qdepthhi`, `qdepthlo`, `members` (a number or names).
 
-    What is absent or no number takes a round figure, which the person sees in the text.
+    A parameter that is absent or not a number gets a round figure, which the user can change in the text.
     """
 
     def number(name: str, usual: int, most: int) -> int:
@@ -136,7 +136,7 @@ def _is_name(text: str) -> bool:
 
 
 def simulate_text(text: bytes) -> Simulation:
-    """Simulate a file as people write it."""
+    """Simulate a file in YAML or JSON."""
     return simulate(read_yaml_or_json(text))
 
 
@@ -144,7 +144,7 @@ def simulate_body(body: bytes) -> Simulation:
     """Simulate the body of a request.
 
     Raises:
-        InputInvalid: Not JSON, or no depth event file.
+        InputInvalid: The body is not JSON, or not a depth event file.
     """
     try:
         document = parse_json(body)

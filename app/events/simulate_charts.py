@@ -1,4 +1,4 @@
-"""Depth over time with thresholds and events; below, a lane for each queue manager with what it wrote of every event."""
+"""Charts of the depth over time with thresholds and events, and a lane for the messages of each queue manager."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from planner_core.depth_events.course import Occurrence, QueueAfterStep, SilentM
 from planner_core.depth_events.model import Event
 
 MOST_LABELS = 14
-"""More events than this are drawn without their names."""
+"""More events than this are drawn without labels."""
 SHOWN_LIMIT = 3
-"""A threshold is drawn as long as it is not more than so many times the highest depth."""
+"""A threshold above so many times the highest depth is not drawn."""
 SIGNS = {
     Event.HIGH: ("up", "high", "High"),
     Event.LOW: ("down", "low", "Low"),
@@ -22,13 +22,13 @@ SIGNS = {
 }
 """Sign, style and short name of each event."""
 WROTE = {"message": "small", "null": "small", "none": "cross"}
-"""The sign of what a queue manager did at an event."""
+"""Sign of each kind of message."""
 _ROOM = Fraction(26, 25)
-"""Time after the last step, so that its signs are not on the edge."""
+"""Part of the time span drawn, so that signs of the last step are not on the edge."""
 
 
 def chart_of(course: Simulation, queue: str, members: Sequence[str]) -> Chart:
-    """The chart of one queue; `members` are the queue managers that could write of it."""
+    """Return the chart of one queue; `members` are the queue managers that can write its messages."""
     rows = [row for row in course.switches if row.queue == queue]
     events = [occurrence for occurrence in course.occurrences if occurrence.queue == queue]
     last = (max((row.at for row in course.switches), default=Fraction(0)) or Fraction(1)) * _ROOM
@@ -65,7 +65,7 @@ def chart_of(course: Simulation, queue: str, members: Sequence[str]) -> Chart:
 
 
 def beyond(limits: dict[str, int]) -> str:
-    """The thresholds that are too far up to be drawn."""
+    """Return a note on the thresholds that are too high for the chart."""
     found = ", ".join(f"{name} {grouped(value)}" for name, value in limits.items())
     return f"Beyond the chart: {found}." if found else ""
 

@@ -1,4 +1,4 @@
-"""The commands `cfplan events ...`: timelines simulated, event messages read."""
+"""The commands `cfplan events ...`."""
 
 from __future__ import annotations
 
@@ -29,7 +29,9 @@ def add(commands: Command, parser_class: Parser) -> None:
     """Add the commands to the command line."""
     verb = verbs_of(commands, parser_class, "events", "Queue depth events: simulate, read, advise.")
 
-    simulated = verb("simulate", "Event messages and switches of a timeline of puts and gets.", _simulate)
+    simulated = verb(
+        "simulate", "Simulate the event messages and switches of a timeline of puts and gets.", _simulate
+    )
     simulated.add_argument("file", metavar="FILE", help="the timeline (YAML or JSON); - for standard input")
     add_json(simulated)
     add_fail_on(simulated)

@@ -1,4 +1,4 @@
-"""A timeline of puts and gets as people see it: the file to edit, the picture, the messages, the switches."""
+"""The page that simulates a timeline: its file, charts, event messages and switches."""
 
 from __future__ import annotations
 
@@ -28,32 +28,32 @@ from planner_core.wire import plain
 router = APIRouter(include_in_schema=False)
 
 MOST_PARAMETER = 100
-"""Characters of a parameter that are looked at."""
+"""Characters of a parameter that are read."""
 MOST_ROWS, MOST_SHOWN_EVENTS, MOST_PROBLEMS = 400, 100, 20
-"""Shown on a page; the command and the address give all."""
+"""Most that a page shows; the command and REST return all."""
 _READING_WORDS = {
     "disabled_detector": (
         "The detecting queue manager has PERFMEV(DISABLED)",
-        {"silent": "nobody writes", "broadcast": "the others write"},
+        {"silent": "no queue manager writes", "broadcast": "the others write"},
     ),
     "statistics_of_disabled": (
         "Counters of members with PERFMEV(DISABLED) at an event",
         {"reset": "are reset", "kept": "are kept"},
     ),
     "rounding": (
-        "A High threshold that is no whole number",
+        "A High threshold that is not a whole number",
         {"exact": "is rounded up", "truncated": "is rounded down"},
     ),
 }
 _WHY = {
     "perfmev_disabled": "PERFMEV(DISABLED)",
     "not_active": "not active",
-    "not_asked": "was not asked",
+    "not_asked": "not requested",
 }
 _CAUSES = {
     "perfmev_disabled": "not reported, PERFMEV(DISABLED)",
     "not_active": "not reported, not active",
-    "counters_reset": "lost to a reset of the counters",
+    "counters_reset": "lost in a reset of the counters",
     "counted_before": "counted before the last event",
     "counter_at_its_limit": "above the limit of the counter",
     "expired": "expired",
@@ -84,7 +84,7 @@ _PARTLY = {
 
 @dataclass(frozen=True, slots=True)
 class ReadingChoice:
-    """A reading and how it can be set from the form."""
+    """A reading and its choices in the form."""
 
     name: str
     label: str
@@ -94,7 +94,7 @@ class ReadingChoice:
 
 @dataclass(frozen=True, slots=True)
 class SimulationForm:
-    """What the form holds."""
+    """Values of the form."""
 
     text: str
     example: str
@@ -103,7 +103,7 @@ class SimulationForm:
 
 @dataclass(frozen=True, slots=True)
 class SimulatedQueueView:
-    """A queue: what it is, and its picture."""
+    """A queue with its attributes and chart."""
 
     id: str
     name: str
@@ -116,7 +116,7 @@ class SimulatedQueueView:
 
 @dataclass(frozen=True, slots=True)
 class OccurrenceRow:
-    """An occurrence with its messages, and what they account for."""
+    """An occurrence with its messages and causes of a difference."""
 
     at: str
     occurrence: Occurrence
@@ -126,7 +126,7 @@ class OccurrenceRow:
 
 @dataclass(frozen=True, slots=True)
 class TimelineStepRow:
-    """A step: what happened, and the switches after it."""
+    """A step and the switches after it."""
 
     step: int
     at: str
@@ -140,7 +140,7 @@ class TimelineStepRow:
 
 @dataclass(frozen=True, slots=True)
 class SimulationView:
-    """Everything beside the form."""
+    """The answer next to the form."""
 
     title: str
     messages: int
@@ -159,18 +159,18 @@ class SimulationView:
 
 @dataclass(frozen=True, kw_only=True)
 class SimulateEventsPage(Page):
-    """A timeline and what it gives."""
+    """A timeline and its simulation."""
 
-    sent: Annotated[SimulationForm, "What the form holds"]
-    examples: Annotated[tuple[ExampleFile, ...], "Timelines to begin with"]
+    sent: Annotated[SimulationForm, "Values of the form"]
+    examples: Annotated[tuple[ExampleFile, ...], "Example timelines"]
     choices: Annotated[tuple[ReadingChoice, ...], "Readings that the form can set"]
-    problems: Annotated[tuple[FieldProblem, ...], "What cannot be read; empty when there is an answer"]
-    answer: Annotated[SimulationView | None, "What the timeline gives"]
+    problems: Annotated[tuple[FieldProblem, ...], "Errors; empty if there is an answer"]
+    answer: Annotated[SimulationView | None, "The simulation"]
 
 
 @router.get("/events/simulate")
 def show(request: Request, example: str = "", queue: str = "") -> Response:
-    """An example, or a timeline for a queue that the address describes."""
+    """Show an example, or a timeline for the queue in the parameters."""
     parameters = {name: str(value)[:MOST_PARAMETER] for name, value in request.query_params.items()}
     if queue:
         return _page(request, SimulationForm(starter_text(parameters), "", {}))
@@ -190,7 +190,7 @@ async def _sent(request: Request) -> SimulationForm:
 
 @router.post("/events/simulate")
 def play(request: Request, sent: Annotated[SimulationForm, Depends(_sent)]) -> Response:
-    """The timeline that was sent."""
+    """Simulate the posted timeline."""
     return _page(request, sent)
 
 
@@ -219,7 +219,7 @@ def _choices(sent: SimulationForm) -> list[ReadingChoice]:
         ReadingChoice(
             name,
             label,
-            (("", "as the file says"), *((value, words[value]) for value in READING_VALUES[name])),
+            (("", "as in the file"), *((value, words[value]) for value in READING_VALUES[name])),
             sent.readings.get(name, ""),
         )
         for name, (label, words) in _READING_WORDS.items()
@@ -227,7 +227,7 @@ def _choices(sent: SimulationForm) -> list[ReadingChoice]:
 
 
 def answer_of(file: DepthEventFile, simulation: Simulation) -> SimulationView:
-    """The simulation arranged for the page."""
+    """Return the view of a simulation."""
     rows = [_row(row) for row in simulation.switches]
     turning = [
         shown

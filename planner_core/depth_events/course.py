@@ -204,7 +204,7 @@ class Simulation(Answer):
 
 
 def play(file: DepthEventFile, readings: Readings) -> Simulation:
-    """Return what happens under these readings, still without assumptions and findings.
+    """Return the course of the timeline under these readings, without assumptions and findings.
 
     Raises:
         InputInvalid: A step cannot happen, such as a put through a queue manager that is not active.

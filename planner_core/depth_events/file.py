@@ -1,7 +1,7 @@
-"""The input of the simulator: a group, its queues and what happens to them, as YAML or JSON has it.
+"""The input of the simulator, in YAML or JSON: a group, its queues and a timeline of calls and commands.
 
-Closed (unknown keys are refused) and without defaults for attributes that IBM documents in more than one way:
-what a queue is defined with, DISPLAY QLOCAL shows.
+Unknown keys are refused. Attributes that IBM documents with different defaults have no default: DISPLAY QLOCAL shows the
+attributes of a queue.
 """
 
 from __future__ import annotations
@@ -119,7 +119,7 @@ class QueueDefinition(BaseModel):
 
     @property
     def is_shared(self) -> bool:
-        """Whether its messages are in a structure and every member uses the one definition."""
+        """Whether its messages are in a structure, and all members share its definition."""
         return self.qsgdisp == "SHARED"
 
     @property
@@ -150,26 +150,26 @@ class _Calls(_Step):
 
 
 class Put(_Calls):
-    """MQPUT or MQPUT1; those that find the queue at MAXDEPTH are rejected with 2053."""
+    """MQPUT or MQPUT1; puts at MAXDEPTH are rejected with 2053."""
 
     action: Literal["put"]
 
 
 class Rejected(_Calls):
-    """MQPUT or MQPUT1 that fails: 2053 since the queue is at MAXDEPTH, or another reason such as 2192."""
+    """MQPUT or MQPUT1 that fails: with 2053 at MAXDEPTH, or with another reason such as 2192."""
 
     action: Literal["rejected"]
     reason: Annotated[int, Field(ge=2000, le=9999)] = 2053
 
 
 class Get(_Calls):
-    """Destructive MQGET; those that find no message change nothing."""
+    """Destructive MQGET; gets from an empty queue change nothing."""
 
     action: Literal["get"]
 
 
 class Expire(_Calls):
-    """Messages that an MQGET would have removed but has found expired."""
+    """Expired messages that an MQGET removes instead of returning them."""
 
     action: Literal["expire"]
 
@@ -187,7 +187,7 @@ class BackoutGet(_Calls):
 
 
 class AlterQueue(_Step):
-    """ALTER QLOCAL; what is absent stays."""
+    """ALTER QLOCAL; absent attributes do not change."""
 
     action: Literal["alter_queue"]
     queue: QueueName
@@ -200,7 +200,7 @@ class AlterQueue(_Step):
 
     @property
     def changes(self) -> dict[str, int | str]:
-        """The attributes that are given."""
+        """The given attributes."""
         given = self.model_dump(exclude={"at", "action", "queue"}, exclude_none=True)
         return {name: value for name, value in given.items() if isinstance(value, (int, str))}
 
@@ -228,7 +228,7 @@ class Stop(_Step):
 
 
 class ResetQstats(_Step):
-    """RESET QSTATS, or the PCF command of the same purpose; `*` stands for CMDSCOPE(*)."""
+    """RESET QSTATS, or the equivalent PCF command; `*` means CMDSCOPE(*)."""
 
     action: Literal["reset_qstats"]
     queue: QueueName
@@ -240,11 +240,11 @@ Step = Annotated[
     Call | AlterQueue | AlterQmgr | Start | Stop | ResetQstats,
     Field(discriminator="action"),
 ]
-_NO_ACTION = f"needs an action, one of {', '.join(ACTIONS)}"
+_NO_ACTION = f"must have an action, one of {', '.join(ACTIONS)}"
 _SENTENCES: Final = {
     "union_tag_invalid": _NO_ACTION,
     "union_tag_not_found": _NO_ACTION,
-    "too_short": "is empty",
+    "too_short": "must not be empty",
 }
 
 
@@ -268,7 +268,7 @@ class DepthEventFile(BaseModel):
 
 
 class Moment:
-    """One step at one instant: a repeated step taken apart. `index` is its place in the timeline."""
+    """One step at one time; a repeated step has several. `index` is the step's index in the timeline."""
 
     __slots__ = ("at", "index", "step")
 
@@ -277,20 +277,22 @@ class Moment:
 
 
 def json_schema() -> dict[str, Any]:
-    """The JSON Schema of the file (draft 2020-12)."""
+    """Return the JSON Schema of the file (draft 2020-12)."""
     schema = DepthEventFile.model_json_schema(mode="validation")
     head = {"$schema": "https://json-schema.org/draft/2020-12/schema", **schema}
     return {**head, "title": "cfplan depth event file"}
 
 
 def read_object(document: object) -> DepthEventFile:
-    """Check an already parsed file.
+    """Validate a parsed file.
 
     Raises:
         InputInvalid: Every problem with its JSON pointer.
     """
     if not isinstance(document, dict):
-        raise _invalid(FieldProblem("", "it is an object with the keys queue_managers, queues and timeline"))
+        raise _invalid(
+            FieldProblem("", "must be an object with the keys queue_managers, queues and timeline")
+        )
     try:
         read = DepthEventFile.model_validate(document)
     except ValidationError as error:
@@ -300,7 +302,7 @@ def read_object(document: object) -> DepthEventFile:
             )
         ) from None
     except RecursionError:
-        raise _invalid(FieldProblem("", "it is nested too deeply")) from None
+        raise _invalid(FieldProblem("", "is nested too deeply")) from None
     problems = tuple(_cross_checks(read))
     if problems:
         raise _invalid(*problems)
@@ -312,7 +314,7 @@ def _invalid(*problems: FieldProblem) -> InputInvalid:
 
 
 def moments(file: DepthEventFile) -> list[Moment]:
-    """The steps in the order of time; at one instant in the order of the file."""
+    """Return the steps in the order of time; steps at the same time in the order of the file."""
     found = []
     for index, step in enumerate(file.timeline):
         at = Fraction(step.at)
@@ -340,21 +342,21 @@ def _cross_checks(file: DepthEventFile) -> Iterator[FieldProblem]:
             rows += step.times
             if step.times > 1 and step.every_s is None:
                 yield FieldProblem(
-                    f"{at}/every_s", "is required beside times: the seconds from one to the next"
+                    f"{at}/every_s", "is required with times: the seconds between the repetitions"
                 )
         else:
             steps += 1
             rows += 1 if isinstance(step, (AlterQueue, ResetQstats)) else len(queues)
         if isinstance(step, AlterQueue) and not step.changes:
-            yield FieldProblem(at, "names no attribute to alter")
+            yield FieldProblem(at, "must have an attribute to alter")
     if steps > MOST_STEPS:
         yield FieldProblem(
-            "/timeline", f"has {steps} steps with all repetitions; at most {MOST_STEPS} are simulated"
+            "/timeline", f"must not have more than {MOST_STEPS} steps with repetitions, but has {steps}"
         )
     elif rows > MOST_ROWS:
         yield FieldProblem(
             "/timeline",
-            f"with {len(queues)} queues gives {rows} rows of switches; at most {MOST_ROWS} are given",
+            f"must not result in more than {MOST_ROWS} rows of switches, but results in {rows} with {len(queues)} queues",
         )
 
 
@@ -362,11 +364,11 @@ def _twice(at: str, values: list[str], what: str) -> Iterator[FieldProblem]:
     counts = Counter(values)
     for index, value in enumerate(values):
         if counts[value] > 1 and values.index(value) != index:
-            yield FieldProblem(f"{at}/{index}/name", f"{what} {value} stands there twice")
+            yield FieldProblem(f"{at}/{index}/name", f"{what} {value} is defined twice")
 
 
 def crossed(*, qdepthhi: int, qdepthlo: int) -> str:
-    """What is wrong with these thresholds together; empty: nothing."""
+    """Return the error of this combination of thresholds; empty if it is valid."""
     if qdepthhi >= qdepthlo:
         return ""
     return f"QDEPTHHI {qdepthhi} is less than QDEPTHLO {qdepthlo}, which MQ does not allow"
@@ -379,14 +381,14 @@ def _check_queue(at: str, queue: QueueDefinition, members: set[str]) -> Iterator
     if queue.is_shared:
         if queue.queue_manager is not None:
             yield FieldProblem(
-                f"{at}/queue_manager", "belongs to nonshared queues: a shared queue is the group's"
+                f"{at}/queue_manager", "is only for nonshared queues: a shared queue belongs to the group"
             )
     elif queue.queue_manager is None:
         yield FieldProblem(
             f"{at}/queue_manager", "is required for a nonshared queue: the queue manager that holds it"
         )
     elif queue.queue_manager not in members:
-        yield FieldProblem(f"{at}/queue_manager", f"{queue.queue_manager} is none of the queue_managers")
+        yield FieldProblem(f"{at}/queue_manager", f"{queue.queue_manager} is not one of the queue_managers")
 
 
 def _check_names(
@@ -397,13 +399,13 @@ def _check_names(
 ) -> Iterator[FieldProblem]:
     member, queue = getattr(step, "queue_manager", "*"), getattr(step, "queue", None)
     if member != "*" and member not in members:
-        yield FieldProblem(f"{at}/queue_manager", f"{member} is none of the queue_managers")
+        yield FieldProblem(f"{at}/queue_manager", f"{member} is not one of the queue_managers")
         return
     if queue is None:
         return
     found = queues.get(queue)
     if found is None:
-        yield FieldProblem(f"{at}/queue", f"{queue} is none of the queues")
+        yield FieldProblem(f"{at}/queue", f"{queue} is not one of the queues")
     elif not found.is_shared and member not in ("*", found.queue_manager):
         yield FieldProblem(
             f"{at}/queue_manager",

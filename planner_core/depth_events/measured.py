@@ -30,7 +30,7 @@ _FILLING = (Event.HIGH.reason, Event.FULL.reason)
 _LARGEST = 10**12
 _SHOWN = 48
 _PER_S = 10**6
-"""Rates are kept to a millionth of a message a second."""
+"""Rates are rounded to a millionth of a message a second."""
 
 
 class RatesQuestion(Question):
@@ -85,28 +85,28 @@ class _Set:
     reason: int
     members: tuple[tuple[str, int, int, Fraction | None], ...]
     missing: tuple[str, ...] = ()
-    """Members without a message, but for those that were probably not active."""
+    """Members without a message, except those that were probably not active."""
     unreconciled: int = 0
 
     @property
-    def tells_rates(self) -> bool:
-        """Whether it says over how long, of everyone who put or got."""
+    def has_rates(self) -> bool:
+        """Whether the time of every member with puts or gets is known."""
         return any(seconds for *_, seconds in self.members) and all(
             seconds or not (puts or gets) for _, puts, gets, seconds in self.members
         )
 
 
 def with_rates(document: object, sets: object, *, using: Using = "filling") -> PlanWithRates:
-    """Take rates over into a plan document.
+    """Write measured rates into a plan document.
 
     Args:
         document: The plan document, parsed.
         sets: The answer of `cfplan events read --json`, or its member `sets`, parsed.
         using: `filling`: the newest set of each queue that ends in Queue Depth High or Queue Full; `all`: all of them.
-            Sets in which somebody put or got over a time that is not told give no rate, and are passed over.
+            Sets in which a member put or got over an unknown time are skipped.
 
     Raises:
-        DocumentInvalid: The document is none, or is none with these rates.
+        DocumentInvalid: The document is invalid, before or after the change.
         InputInvalid: The sets cannot be read.
     """
     plan = read_object(document)
@@ -121,7 +121,7 @@ def with_rates(document: object, sets: object, *, using: Using = "filling") -> P
     findings: list[Finding] = []
     for queue, found in _by_queue(_sets(sets)).items():
         if queue not in places:
-            passed.append(SkippedQueue(queue, "the plan has no such queue"))
+            passed.append(SkippedQueue(queue, "the plan does not have this queue"))
             continue
         used = _used(found, using)
         rates = _rates(used)
@@ -159,32 +159,32 @@ def _by_queue(sets: Sequence[_Set]) -> Mapping[str, list[_Set]]:
 
 
 def _used(found: Sequence[_Set], using: Using) -> Sequence[_Set]:
-    telling = [each for each in found if each.tells_rates]
+    timed = [each for each in found if each.has_rates]
     if using == "all":
-        return telling
-    return [each for each in telling if each.reason in _FILLING][-1:]
+        return timed
+    return [each for each in timed if each.reason in _FILLING][-1:]
 
 
 def _why_none(found: Sequence[_Set], using: Using) -> str:
     filling = [each for each in found if using == "all" or each.reason in _FILLING]
     if not filling:
-        return "no set ends in Queue Depth High or Queue Full"
+        return "no set ends with Queue Depth High or Queue Full"
     if any(seconds for each in filling for *_, seconds in each.members):
-        return "no set gives the times of all members that put or got"
-    return "no set tells a time"
+        return "no set has the times of all members that put or got"
+    return "no set has a time"
 
 
 def _of_what_is_missing(queue: str, used: Sequence[_Set], pointer: str, structure: str) -> Iterator[Finding]:
-    """What the rates lack because the sets lack it."""
+    """Report gaps in the sets, which are gaps in the rates."""
     silent = sorted({name for each in used for name in each.missing})
     gap = sum(abs(each.unreconciled) for each in used)
     if not silent and not gap:
         return
-    of_whom = f" what {', '.join(silent)} put and got" if silent else ""
-    of_what = f" {gap} {'put or get' if gap == 1 else 'puts or gets'} that no message counts" if gap else ""
+    of_whom = f" the puts and gets of {', '.join(silent)}" if silent else ""
+    of_what = f" {gap} {'put or get' if gap == 1 else 'puts or gets'} that are in no message" if gap else ""
     yield finding(
         "MEASURED_RATES_INCOMPLETE",
-        f"{queue}: the rates lack{of_whom}{', and' if silent and gap else ''}{of_what}. The queue may fill faster, and lead "
+        f"{queue}: the rates do not include{of_whom}{', and' if silent and gap else ''}{of_what}. The queue may fill faster, and lead "
         "times may be shorter.",
         field=pointer,
         structure=structure,
@@ -192,7 +192,7 @@ def _of_what_is_missing(queue: str, used: Sequence[_Set], pointer: str, structur
 
 
 def _rates(used: Sequence[_Set]) -> dict[str, tuple[Fraction, Fraction]]:
-    """Puts and gets a second of each queue manager over the sets that tell its time; idle ones have none of either."""
+    """Return puts and gets a second of each queue manager over the sets that have its time."""
     totals: dict[str, tuple[int, int, Fraction]] = {}
     for each in used:
         for name, puts, gets, seconds in each.members:
@@ -207,7 +207,8 @@ def _kept(messages: int, seconds: Fraction) -> Fraction:
 
 
 def _write(queue: dict[str, Any], rates: Mapping[str, tuple[Fraction, Fraction]]) -> None:
-    """Put rates into a queue of a document; rates of the queue as a whole would stand against them."""
+    """Write rates into a queue of a document."""
+    # A document may not have both these and the rates of the queue as a whole.
     if queue.pop("get_rate_per_s", None) is not None and queue.get("outage_minutes") is None:
         queue.pop("put_rate_per_s", None)
     queue["queue_manager_rates"] = {
@@ -226,7 +227,7 @@ def _sets(answer: object) -> Sequence[_Set]:
     if not isinstance(answer, list):
         _refuse(at, "is required: the list `sets` of `cfplan events read --json`")
     if len(answer) > MOST_SETS:
-        _refuse(at, f"has {len(answer)} sets; at most {MOST_SETS} are taken")
+        _refuse(at, f"must not have more than {MOST_SETS} sets, but has {len(answer)}")
     return [_set(each, f"{at}/{index}") for index, each in enumerate(answer)]
 
 
@@ -244,7 +245,8 @@ def _set(each: object, at: str) -> _Set:
 
 
 def _missing(each: Mapping[str, object]) -> tuple[str, ...]:
-    """Who wrote no message; answers without this member are taken for complete."""
+    """Return the members without a message."""
+    # An answer without this member is treated as complete.
     found = each.get("missing")
     if not isinstance(found, list):
         return ()
@@ -255,7 +257,8 @@ def _missing(each: Mapping[str, object]) -> tuple[str, ...]:
 
 
 def _unreconciled(each: Mapping[str, object]) -> int:
-    """Messages that the set does not account for; none where the depth before it was only assumed."""
+    """Return the messages that the set does not account for."""
+    # After an assumed depth, the difference may as well be messages that were on the queue before.
     found = each.get("reconciliation")
     if not isinstance(found, Mapping) or found.get("depth_before_basis") == "assumed":
         return 0
@@ -273,7 +276,7 @@ def _read_members(members: Sequence[object], at: str) -> Iterator[tuple[str, int
             _refuse(f"{here}/queue_manager", "must be the name of a queue manager")
         puts, gets = (_count(member.get(key), f"{here}/{key}") for key in ("msg_enq_count", "msg_deq_count"))
         seconds = _number(member.get("rate_seconds"), f"{here}/rate_seconds")
-        if not seconds:  # an idle queue manager has no rate of its own, but its time counts
+        if not seconds:  # An idle queue manager has no rate of its own, but its time counts.
             seconds = _number(member.get("time_since_reset_s"), f"{here}/time_since_reset_s")
         yield name, puts, gets, seconds
 

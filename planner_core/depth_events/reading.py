@@ -1,4 +1,4 @@
-"""The answer to files of event messages: what was read, the sets, and what there is to say about them."""
+"""Files of event messages, read and grouped into sets, with findings and assumptions."""
 
 from __future__ import annotations
 
@@ -31,9 +31,9 @@ from planner_core.wire import Answer, Hidden
 
 WHAT: Final = "The input of events"
 MOST_MESSAGES: Final = 50_000
-"""Of all files together: as many as SYSTEM.ADMIN.PERFM.EVENT seldom holds."""
+"""In all files together; SYSTEM.ADMIN.PERFM.EVENT rarely has so many."""
 MOST_OF_A_KIND: Final = 20
-"""Findings of one code; many sets repeat themselves."""
+"""Findings of one code; many sets have the same ones."""
 _MOST_NUMBERS: Final = 5
 
 
@@ -58,22 +58,24 @@ class EventReading(Answer):
 
 
 def read_all(files: Sequence[tuple[str, bytes]], known: EventContext) -> EventReading:
-    """Read files of event messages, each with its name, and bring the messages together.
+    """Read files of event messages, each with its name, and group the messages.
 
     Raises:
-        InputInvalid: No file, a file in a format that is not read, or nothing that could be read at all.
+        InputInvalid: There is no file, a file has an unsupported format, or no event could be read.
     """
     if not files:
-        raise InputInvalid(WHAT, (FieldProblem("/files", "is empty: give one file of events or more"),))
+        raise InputInvalid(WHAT, (FieldProblem("/files", "must have at least one file of events"),))
     found = [read_events(data, name=name) for name, data in files]
     _refuse(found)
     read = [message for file in found for message in file.messages]
     if len(read) > MOST_MESSAGES:
-        problem = FieldProblem("/files", f"hold {len(read)} events; up to {MOST_MESSAGES} are read at once")
+        problem = FieldProblem(
+            "/files", f"must not have more than {MOST_MESSAGES} events, but have {len(read)}"
+        )
         raise InputInvalid(WHAT, (problem,))
     messages, repeats = without_repeats(read)
     sets = sets_of(messages, known)
-    told = (
+    findings = (
         *_of_files(found),
         *_of_names(messages, known),
         *_of_grouping(sets, known),
@@ -89,12 +91,12 @@ def read_all(files: Sequence[tuple[str, bytes]], known: EventContext) -> EventRe
         sets=sets,
         known=known,
         assumptions=tuple(_assumptions(sets, known)),
-        findings=in_order([*_limited(told)]),
+        findings=in_order([*_limited(findings)]),
     )
 
 
 def _refuse(files: Sequence[EventFile]) -> None:
-    """Refuse what is no file of events; what is only damaged is told beside the rest."""
+    """Refuse files that are not files of events; a finding reports files that are only damaged."""
     problems = [
         FieldProblem(f"/files/{at}", f"{file.name}: {file.problems[0].message}")
         for at, file in enumerate(files)
@@ -105,13 +107,13 @@ def _refuse(files: Sequence[EventFile]) -> None:
             FieldProblem(f"/files/{at}", f"{file.name}: {problem}")
             for at, file in enumerate(files)
             for problem in file.problems
-        ] or [FieldProblem("/files", "hold no event")]
+        ] or [FieldProblem("/files", "do not have an event")]
     if problems:
         raise InputInvalid(WHAT, tuple(problems))
 
 
 def _limited(findings: Sequence[Finding]) -> Iterator[Finding]:
-    """The first of each kind, and how many more there are."""
+    """Yield the first findings of each kind, and a finding with the number of the others."""
     counts: Counter[str] = Counter()
     for each in findings:
         counts[each.code] += 1
@@ -136,7 +138,7 @@ def _at(each: EventSet, more: str = "") -> str:
 
 
 def _name(each: EventSet) -> str:
-    """A set in a sentence."""
+    """Return the name of a set for a sentence."""
     return f"Set {each.number} ({each.event.title} on {each.queue}{f', {_when(each)}' if each.at else ''})"
 
 
@@ -160,7 +162,7 @@ def _of_files(files: Sequence[EventFile]) -> Iterator[Finding]:
             yield finding(
                 "READ_EVENTS_UNREAD",
                 f"{'1 part' if problems == 1 else f'{problems} parts'} of {file.name} could not be read: "
-                f"{file.problems[0]} {'What it said is' if problems == 1 else 'What they said is'} missing in the sets.",
+                f"{file.problems[0]} The sets do not include {'its' if problems == 1 else 'their'} content.",
                 field=f"/files/{at}",
             )
         for note in file.notes:
@@ -168,7 +170,7 @@ def _of_files(files: Sequence[EventFile]) -> Iterator[Finding]:
 
 
 def _of_names(messages: Sequence[EventMessage], known: EventContext) -> Iterator[Finding]:
-    """Names of which something was said, and that no event has."""
+    """Report names with given values that no event has."""
     queues = {message.queue for message in messages}
     managers = {message.queue_manager for message in messages}
     unknown = sorted(known.named - queues)
@@ -192,7 +194,7 @@ def _of_names(messages: Sequence[EventMessage], known: EventContext) -> Iterator
 
 
 def _spelling(names: Sequence[str], known: Iterable[str]) -> str:
-    """Names that only capitals tell from those of events."""
+    """Return a sentence on names that differ from those of events only in case."""
     by_capitals = {name.upper(): name for name in known}
     alike = [f"{name} is not {found}" for name in names if (found := by_capitals.get(name.upper()))]
     return f"{_and(alike[:_MOST_NUMBERS])}: MQ names are case-sensitive." if alike else ""
@@ -225,7 +227,7 @@ def _of_grouping(sets: Sequence[EventSet], known: EventContext) -> Iterator[Find
 
 
 def _of_correl_ids(sets: Sequence[EventSet]) -> Iterator[Finding]:
-    """A CorrelId that more than one event has."""
+    """Report CorrelIds that more than one event has."""
     found: dict[str, list[EventSet]] = defaultdict(list)
     for each in sets:
         if each.correl_id:
@@ -266,13 +268,13 @@ _SWITCH: Final = {Event.HIGH: "QDPHIEV", Event.LOW: "QDPLOEV", Event.FULL: "QDPM
 
 
 def _of_order(sets: Sequence[EventSet]) -> Iterator[Finding]:
-    """Events that the one before on their queue had switched off: what switched them on again is in no message."""
+    """Report events that the one before on their queue had disabled: the event that enabled them is in no message."""
     at_once = Counter((each.queue, each.at) for each in sets if each.at)
     off: dict[tuple[str, str], dict[Event, EventSet]] = {}
     for each in sets:
         key = each.queue, "" if each.shared else each.members[0].queue_manager
         switched_off = off.setdefault(key, {})
-        if each.at and at_once[each.queue, each.at] > 1:  # their order is not known
+        if each.at and at_once[each.queue, each.at] > 1:  # Their order is not known.
             switched_off.clear()
             continue
         before = switched_off.get(each.event)
@@ -295,7 +297,7 @@ def _of_order(sets: Sequence[EventSet]) -> Iterator[Finding]:
 
 
 def _or_one_set(before: EventSet, each: EventSet) -> str:
-    """Sets that were told by time may be one, if nobody wrote in both."""
+    """Return words for sets that may be one: grouped by time, with different queue managers."""
     names = {member.queue_manager for member in before.members}
     if before.grouped_by != "time" or any(member.queue_manager in names for member in each.members):
         return ""
@@ -402,34 +404,36 @@ _TOLD: Final = {"high_q_depth": "HighQDepth", "maxdepth": "MAXDEPTH", "qdepthlo"
 def _of_depths(each: EventSet) -> Iterator[Finding]:
     found = each.reconciliation
     gap = found.unreconciled
+    result = (
+        f"{found.msg_enq_count} puts and {found.msg_deq_count} gets result in {found.computed_depth} messages"
+    )
     if gap:
         start = (
-            f"if the queue was empty when they began to count, {found.computed_depth} messages"
+            "if the queue was empty when the counters started"
             if found.depth_before_basis == "assumed"
-            else f"from {found.depth_before} before, {found.computed_depth} messages"
+            else f"after a depth of {found.depth_before}"
         )
-        told = f"{_TOLD[found.told_basis or 'high_q_depth']} tells"
+        basis = _TOLD[found.told_basis or "high_q_depth"]
         yield finding(
             "READ_SET_UNRECONCILED",
-            f"{_name(each)}: {found.msg_enq_count} puts and {found.msg_deq_count} gets make, {start}; {told} {found.told_depth}. "
-            f"{_gap(gap, each)}",
+            f"{_name(each)}: {result} {start}, but {basis} shows {found.told_depth}. {_gap(gap, each)}",
             field=_at(each, "/reconciliation"),
         )
     elif found.computed_depth is not None and found.computed_depth < 0:
         yield finding(
             "READ_SET_UNRECONCILED",
-            f"{_name(each)}: {found.msg_enq_count} puts and {found.msg_deq_count} gets make {found.computed_depth} messages from "
-            f"{found.depth_before} before: puts of {-found.computed_depth} messages or more are in no message.",
+            f"{_name(each)}: {result} after a depth of {found.depth_before}: at least {-found.computed_depth} puts are in no "
+            "message.",
             field=_at(each, "/reconciliation"),
         )
 
 
 def _gap(gap: int, each: EventSet) -> str:
-    """What the difference may be."""
+    """Return likely causes of a difference."""
     amount = f"{abs(gap)} {'put' if gap > 0 else 'get'}{'' if abs(gap) == 1 else 's'}"
     silent = [missing.queue_manager for missing in each.missing]
     if len(silent) == 1:
-        more = "put {0} messages more than it got" if gap > 0 else "got {0} messages more than it put"
+        more = "put {0} more messages than it got" if gap > 0 else "got {0} more messages than it put"
         return f"{silent[0]} did not report: it {more.format(abs(gap))}."
     if silent:
         return f"{', '.join(silent)} did not report: {amount} belong to them together."

@@ -1,8 +1,8 @@
-"""Event messages brought together to the events that gave them, and what each set says of the queue.
+"""Sets of event messages: all messages of one event, and the state of the queue that follows from them.
 
 An event on a shared queue gives one message for each active queue manager with PERFMEV(ENABLED), all with the same
-CorrelId. A set is these messages. Its sums say what became of the queue since the event before, as far as all who put
-or got have reported and have counted from the same moment on.
+CorrelId. A set is these messages. Its sums show the change of the queue since the event before, if all queue managers
+that put or got have reported and have counted from the same time on.
 
 Sources: IBM MQ for z/OS, "Shared queues and queue depth events"; IBM MQ, "Performance event statistics" and
 "Enabling queue depth events"; RESET QSTATS.
@@ -37,9 +37,9 @@ DEFAULT_WINDOW_S: Final = 5
 """Seconds within which messages without CorrelId are treated as one set: a broadcast in a sysplex takes far less, a
 queue that falls to QDEPTHLO and rises to QDEPTHHI again seldom does."""
 CLOCK_TOLERANCE_S: Final = 2
-"""TimeSinceReset is cut to whole seconds, and so are the times of some formats."""
+"""TimeSinceReset is truncated to whole seconds, and so are the times of some formats."""
 GETS_EXPECTED: Final = 5
-"""A queue manager that got nothing where its earlier rate would have given so many is taken to have stopped getting."""
+"""A queue manager without gets is treated as stopped if so many were expected at its earlier rate."""
 
 
 _MODEL: Final = ConfigDict(frozen=True, extra="forbid", strict=True)
@@ -275,7 +275,7 @@ class EventSet(Rates):
 
 
 def sets_of(messages: Sequence[EventMessage], known: EventContext) -> tuple[EventSet, ...]:
-    """The sets of all queues in the order of time; messages of other events are passed over."""
+    """Return the sets of all queues in the order of time; messages of other events are skipped."""
     depth_events = [message for message in messages if message.reason in EVENT_OF_REASON]
     grouped = list(_groups(depth_events, known))
     seen = {message.queue_manager for message in messages}
@@ -289,13 +289,14 @@ def sets_of(messages: Sequence[EventMessage], known: EventContext) -> tuple[Even
 
 
 def _owner(message: EventMessage, known: EventContext) -> str:
-    """Whose queue it is: that of the queue manager if the user says that it is not shared, else that of the group."""
+    """Return the queue manager of a queue that the user described as nonshared; empty for the group."""
     facts = known.queues.get(message.queue)
     return message.queue_manager if facts and facts.is_shared is False else ""
 
 
 def without_repeats(messages: Iterable[EventMessage]) -> tuple[tuple[EventMessage, ...], int]:
-    """Each message once, and how many were there again; those that nothing but their counts tells apart stay."""
+    """Return each message once, and the number of duplicates."""
+    # Without a CorrelId and a time, two equal messages may belong to two events.
     kept: list[EventMessage] = []
     known: set[tuple[object, ...]] = set()
     repeats = 0
@@ -336,7 +337,7 @@ class _Group:
 
 
 def _groups(messages: Sequence[EventMessage], known: EventContext) -> Iterator[_Group]:
-    """All groups in the order of time; those without times at the end, in the order of the input."""
+    """Yield all groups in the order of time; groups without times at the end, in the order of the input."""
     indexed = list(enumerate(messages))
     groups = [
         *_one_by_one(((i, m) for i, m in indexed if m.correl_id), "correl_id", known),
@@ -353,7 +354,7 @@ _RISING: Final[dict[int, int]] = {Event.HIGH.reason: 0, Event.FULL.reason: 1, Ev
 
 
 def _within_an_instant(groups: list[_Group]) -> list[_Group]:
-    """Within a file its order holds; between files of one instant a queue rises before it is full."""
+    """Return groups of one time: within a file in its order; between files, High before Full before Low."""
     files = [group.messages[0].file for group in groups]
     if len(set(files)) == len(files):
         return sorted(groups, key=lambda g: (_RISING[g.reason], g.first))
@@ -370,7 +371,7 @@ def _key(message: EventMessage, known: EventContext) -> _Key:
 def _one_by_one(
     messages: Iterable[tuple[int, EventMessage]], by: GroupedBy, known: EventContext
 ) -> Iterator[_Group]:
-    """The first message of each queue manager together, then the second, and so on."""
+    """Group the first message of each queue manager, then the second, and so on."""
     found: dict[_Key, list[_Group]] = defaultdict(list)
     taken: Counter[tuple[_Key, str]] = Counter()
     for index, message in messages:
@@ -387,7 +388,7 @@ def _one_by_one(
 
 
 def _by_time(messages: list[tuple[int, EventMessage]], known: EventContext) -> Iterator[_Group]:
-    """Into the earliest group of the window that has no message of this queue manager."""
+    """Add each message to the earliest group of the window without a message of its queue manager."""
     found: dict[_Key, list[_Group]] = defaultdict(list)
     following: Counter[tuple[_Key, str]] = Counter()
     for index, message in sorted(messages, key=lambda item: (item[1].at, item[0])):
@@ -414,7 +415,7 @@ def _belongs(message: EventMessage, first: EventMessage, known: EventContext) ->
     return (message.at - first.at).total_seconds() <= known.window_s
 
 
-# ---- what a set says ---------------------------------------------------------------------------------------------------
+# ---- sets ----------------------------------------------------------------------------------------------------------------
 
 
 def _set(
@@ -489,7 +490,7 @@ def _earlier(queue_manager: str, before: EventSet | None) -> SetMember | None:
 
 
 def _elapsed(message: EventMessage, before: EventSet | None) -> Fraction | None:
-    """Seconds since the set before; None where times are missing or of another clock."""
+    """Return seconds since the set before; None if times are missing or from another clock."""
     if before is None or before.at is None or message.at is None:
         return None
     if before.is_at_local != (message.created is None):
@@ -565,7 +566,7 @@ def _reconciled(
         start, basis = 0, "assumed"
     computed = None if start is None else start + enqueued - dequeued
     if computed is not None and computed < 0 and basis == "assumed":
-        start, basis, computed = None, None, None  # more was got than put: it was not empty
+        start, basis, computed = None, None, None  # More was got than put, so the queue was not empty.
     told, told_basis = _told_depth(messages, event, facts, is_shared=is_shared)
     return Reconciliation(start, basis, enqueued, dequeued, computed, told, told_basis)
 
@@ -573,9 +574,9 @@ def _reconciled(
 def _told_depth(
     messages: Sequence[EventMessage], event: Event, facts: QueueFacts, *, is_shared: bool | None
 ) -> tuple[int | None, ToldBasis | None]:
-    """The depth that the event itself tells, and what tells it.
+    """Return the depth that the event itself shows, and the value that shows it.
 
-    A queue manager compares HighQDepth of a shared queue at its own puts: without a put it tells nothing.
+    A queue manager updates HighQDepth of a shared queue at its own puts: without a put it shows nothing.
     """
     if event is Event.LOW:
         return facts.low_depth, None if facts.low_depth is None else "qdepthlo"
@@ -600,7 +601,7 @@ def _told_depth(
 def _missing(
     members: Sequence[SetMember], known: EventContext, seen: set[str], reconciliation: Reconciliation
 ) -> Iterator[MissingMember]:
-    """Members without a message, and the likely cause."""
+    """Yield members without a message, and the likely cause."""
     there = {member.queue_manager for member in members}
     names = [name for name in known.all_members if name not in there]
     gap = reconciliation.unreconciled if reconciliation.depth_before_basis != "assumed" else None

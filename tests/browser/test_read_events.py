@@ -13,18 +13,18 @@ pytestmark = pytest.mark.browser
 CORREL = "AB" * 24
 
 
-def test_what_is_pasted_is_read_with_the_keyboard_alone(page: Page) -> None:
+def test_pasted_events_are_read_with_the_keyboard(page: Page) -> None:
     page.goto("/events/read")
     page.get_by_label("Or their text").fill(example_text())
-    page.get_by_label("Members that were active").fill("QM1, QM2, QM3")
-    page.get_by_label("Members that were active").press("Enter")
+    page.get_by_label("Active members").fill("QM1, QM2, QM3")
+    page.get_by_label("Active members").press("Enter")
     expect(page.get_by_role("heading", name="Sets")).to_be_visible()
     expect(page.get_by_role("cell", name="no message QM3 wrote nothing")).to_be_visible()
     expect(page.get_by_role("img", name="Depth of APP.SHARED.Q1 at its events").first).to_be_visible()
-    expect(page.get_by_label("Members that were active")).to_have_value("QM1, QM2, QM3")
+    expect(page.get_by_label("Active members")).to_have_value("QM1, QM2, QM3")
 
 
-def test_files_of_two_queue_managers_are_one_set_without_a_script(new_context: NewContext) -> None:
+def test_files_of_two_queue_managers_are_one_set_without_scripts(new_context: NewContext) -> None:
     page = new_context(java_script_enabled=False).new_page()
     page.goto("/events/read")
 
@@ -45,11 +45,11 @@ def test_files_of_two_queue_managers_are_one_set_without_a_script(new_context: N
     expect(page.get_by_role("rowheader", name="QM2")).to_be_visible()
 
 
-def test_what_is_wrong_is_said_at_its_box(page: Page) -> None:
+def test_error_is_shown_next_to_its_field(page: Page) -> None:
     page.goto("/events/read?example=three-members")
     page.get_by_label("PERFMEV").fill("QM1=PERHAPS")
     page.get_by_role("button", name="Read").click()
-    expect(page.get_by_role("alert")).to_contain_text("PERFMEV: 'QM1=PERHAPS' is not such as QM1=ENABLED")
+    expect(page.get_by_role("alert")).to_contain_text("PERFMEV: 'QM1=PERHAPS' is not of the form QM1=ENABLED")
     expect(page.get_by_label("PERFMEV")).to_have_attribute("aria-invalid", "true")
     expect(page.get_by_label("PERFMEV")).to_have_value("QM1=PERHAPS")
     expect(page.get_by_label("Or their text")).not_to_be_empty()

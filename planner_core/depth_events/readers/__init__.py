@@ -1,4 +1,4 @@
-"""Read performance events in every format that people hold them in: one function, which finds out the format itself."""
+"""Readers of performance events in every common format; `read_events` detects the format itself."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ FORMATS: Final = {
     dump.AMQSBCG: "amqsbcg dump",
     dump.DMPMQMSG: "dmpmqmsg file",
     hexadecimal.HEX: "PCF in hexadecimal",
-    "unknown": "not known",
+    "unknown": "unknown",
 }
-"""Every format by its name in answers, as pages call it."""
+"""Title of each format on pages, by its name in answers."""
 _MARKS: Final = ((b"\xef\xbb\xbf", "utf-8-sig"), (b"\xff\xfe", "utf-16"), (b"\xfe\xff", "utf-16"))
 _EBCDIC: Final = "cp500"
 _EBCDIC_NEW_LINE: Final = "\x85"
@@ -31,7 +31,7 @@ _UNPRINTABLE = re.compile(rb"[\x00-\x08\x0e-\x1a\x1c-\x1f]")
 
 
 def read_events(data: bytes, *, name: str) -> EventFile:
-    """Read all performance events of a file; what cannot be read is in `problems`. Never raises."""
+    """Read all performance events of a file; parts that cannot be read are in `problems`. Never raises."""
     text = _text(data)
     if text is None and pcf.looks_like(data):
         found = EventFile(name, pcf.FORMAT)
@@ -67,7 +67,7 @@ def _read_text(text: str, name: str) -> EventFile:
 
 
 def _text(data: bytes) -> str | None:
-    """The characters of a text; None for bytes that are none."""
+    """Return the characters of a text; None if the bytes are not a text."""
     for mark, encoding in _MARKS:
         if data.startswith(mark):
             return data.decode(encoding, errors="replace")
@@ -91,7 +91,7 @@ def _unknown(name: str) -> EventFile:
     found = EventFile(name, "unknown")
     found.problem(
         "",
-        "This is none of the formats that are read: amqsevt's JSON or text, mq-event-display's text, PCF in binary or "
+        "The format is not supported. Supported formats are amqsevt's JSON or text, mq-event-display's text, PCF in binary or "
         "hexadecimal, amqsbcg's or dmpmqmsg's dump.",
     )
     return found

@@ -1,9 +1,8 @@
-"""Events as amqsevt writes them with `-o json`, `json_compact` or `json_array`, and what others make of these.
+"""Events as amqsevt writes them with `-o json`, `json_compact` or `json_array`, also after processing by other programs.
 
-One object, objects one after another without anything between, one a line, or an array of them. Text around
-objects, such as the prefix of a system log, is passed over. With `-d` keys are names of constants. Sources: captures
-of IBM MQ 9.4.5 (pretty-printed, in this project's tests); the names of keys that other programs spell in their own
-way are from the README of amqsevtg.
+The text is one object, objects without separators, one object per line, or an array of objects. Text around objects,
+such as the prefix of a system log, is skipped. With `-d` keys are names of constants. Sources: captures of IBM MQ 9.4.5
+(pretty-printed, in this project's tests); for the keys of other programs, the README of amqsevtg.
 """
 
 from __future__ import annotations
@@ -33,7 +32,7 @@ _LARGEST_EPOCH: Final = 253_402_300_799  # the end of the year 9999
 
 
 def looks_like(text: str) -> bool:
-    """Whether a text has an event in JSON."""
+    """Return whether a text has an event in JSON."""
     return bool(re.search(r"\{", text) and re.search(r'"(?:eventData|eventReason|eventType)"\s*:', text))
 
 
@@ -47,12 +46,14 @@ def read(text: str, found: EventFile) -> None:
             value, position = _DECODER.raw_decode(text, at)
         except (ValueError, RecursionError) as error:
             failures += 1
-            found.problem(f"line {line}", f"This is no whole JSON object: {_why(error)}. It is passed over.")
+            found.problem(
+                f"line {line}", f"This is not a complete JSON object: {_why(error)}. It is skipped."
+            )
             following = _LINE_START.search(text, _next_line(text, at))
             if following is None:
                 return
             if failures == _MOST_FAILURES:
-                found.problem(f"line {line}", "Too many objects are broken: the rest is not read.")
+                found.problem(f"line {line}", "There are too many invalid objects: the rest is not read.")
                 return
             position = following.end() - 1
             continue
@@ -75,7 +76,7 @@ def _next_line(text: str, at: int) -> int:
 
 
 def _events(value: object, depth: int) -> Iterator[dict[str, Any]]:
-    """The objects that are events, also inside what a collector wrapped around them."""
+    """Yield the objects that are events, also inside the objects that a collector wraps around them."""
     if depth > _MOST_DEPTH:
         return
     if isinstance(value, list):
@@ -92,7 +93,7 @@ def _events(value: object, depth: int) -> Iterator[dict[str, Any]]:
 def _event(event: Mapping[str, Any], place: str, found: EventFile) -> None:
     reason = _reason(event.get("eventReason"))
     if reason is None:
-        found.problem(place, "The event has no reason code (eventReason): it is left out.")
+        found.problem(place, "The event has no reason code (eventReason): it is omitted.")
         return
     kind = _number_or_name(event.get("eventType"))
     if reason not in TITLES or (isinstance(kind, int) and kind != PERFORMANCE_EVENT):
@@ -100,7 +101,7 @@ def _event(event: Mapping[str, Any], place: str, found: EventFile) -> None:
         return
     data = event.get("eventData")
     if not isinstance(data, dict):
-        found.problem(place, f"The event with reason {reason} has no eventData: it is left out.")
+        found.problem(place, f"The event with reason {reason} has no eventData: it is omitted.")
         return
     values = {
         LABELS[label]: value
@@ -121,7 +122,7 @@ def _reason(value: object) -> int | None:
 
 
 def _number_or_name(value: object) -> int | str | None:
-    """The number of {"name": …, "value": …}, or what stands there instead of it."""
+    """Return the number of {"name": …, "value": …}, or the value that replaces such an object."""
     if isinstance(value, dict):
         number = count(value.get("value"))
         value = value.get("name") if number is None else number
@@ -130,7 +131,7 @@ def _number_or_name(value: object) -> int | str | None:
 
 
 def _created(value: object, place: str, found: EventFile) -> tuple[datetime | None, datetime | None]:
-    """The time in UTC, or in a zone that is not told."""
+    """Return the time in UTC, and the time in an unknown zone; one of them is None."""
     if not isinstance(value, dict):
         return None, None
     stamp = value.get("timeStamp")
@@ -139,7 +140,7 @@ def _created(value: object, place: str, found: EventFile) -> tuple[datetime | No
             when = datetime.fromisoformat(stamp.strip())
             return (when.astimezone(UTC), None) if when.tzinfo else (None, when)
         except (ValueError, OverflowError):
-            found.problem(place, f"{shown(stamp)} is no time: the event is read without one.")
+            found.problem(place, f"{shown(stamp)} is not a time: the event is read without one.")
             return None, None
     epoch = value.get("epoch")
     if isinstance(epoch, int) and not isinstance(epoch, bool) and 0 <= epoch <= _LARGEST_EPOCH:

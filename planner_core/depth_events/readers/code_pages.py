@@ -1,8 +1,8 @@
-"""Names out of bytes in the character sets that queue managers write.
+"""Names of objects, decoded from the character sets that queue managers use.
 
 Names of MQ objects have the characters A-Z a-z 0-9 . / _ % (z/OS queue managers also $ # @). Letters, digits and
-. / _ % are at the same places in all EBCDIC code pages of IBM's syntactic character set (CCSID 640), so that they can
-be read where Python has no table for the code page.
+. / _ % have the same codes in all EBCDIC code pages, in IBM's syntactic character set (CCSID 640), so they can be
+read even if Python has no table for the code page.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ EBCDIC_WITHOUT_TABLE: Final = frozenset(
     {277, 278, 280, 284, 285, 297, 838, 870, 871, 880, 905, 924, 1025, 1047, 1112, 1122, 1123, 1141, 1142, 1143,
      1144, 1145, 1146, 1147, 1148, 1149, 1153, 1154, 1155, 1156, 1157, 1158, 1160, 1164, 4971}
 )  # fmt: skip
-"""EBCDIC code pages for which it has none: 1047 (z/OS UNIX, Open Systems) among them."""
+"""EBCDIC code pages for which Python has no table, such as 1047 (z/OS UNIX, Open Systems)."""
 _EBCDIC: Final = "cp500"
 _ASCII: Final = "latin-1"
 _NAME = re.compile(r"[A-Za-z0-9./_%$#@]*")
@@ -33,37 +33,37 @@ _EBCDIC_BLANK: Final = b"\x40"
 
 
 class DecodedName(NamedTuple):
-    """A name, and what was taken for granted to read it; empty for nothing."""
+    """A name, and the assumption made to read it; empty if there was none."""
 
     text: str
     note: str
 
 
 def decode_name(data: bytes, *, ccsid: int) -> DecodedName:
-    """A padded name in the character set that was told; 0 and less tell none.
+    """Decode a padded name in the given character set; 0 and less mean an unknown one.
 
     >>> decode_name(bytes.fromhex("d4d8d7f14040"), ccsid=500)
     Decoded(text='MQP1', note='')
     """
-    told = CODECS.get(ccsid)
-    if told:
-        text = data.decode(told, errors="replace").rstrip(_PAD)
+    codec = CODECS.get(ccsid)
+    if codec:
+        text = data.decode(codec, errors="replace").rstrip(_PAD)
         if _NAME.fullmatch(text):
             return DecodedName(text, "")
     looks_ebcdic = _looks_ebcdic(data)
     text = data.decode(_EBCDIC if looks_ebcdic else _ASCII).rstrip(_PAD)
     as_what = "EBCDIC" if looks_ebcdic else "ASCII"
-    if told:
+    if codec:
         note = f"Names that do not fit their CCSID {ccsid} are read as {as_what}."
     elif ccsid in EBCDIC_WITHOUT_TABLE and looks_ebcdic:
-        note = f"There is no table for CCSID {ccsid} here: names are read by the characters that all EBCDIC code pages share."
+        note = f"CCSID {ccsid} is not supported: names are read with the characters that all EBCDIC code pages share."
     elif ccsid > 0:
-        note = f"CCSID {ccsid} is not known here: names are read as {as_what}."
+        note = f"CCSID {ccsid} is not supported: names are read as {as_what}."
     else:
-        note = f"No CCSID is told: names are read as {as_what}, which their bytes look like."
+        note = f"The CCSID is missing: names are read as {as_what}, which fits their bytes."
     return DecodedName(text, note)
 
 
 def _looks_ebcdic(data: bytes) -> bool:
-    """Letters and digits of EBCDIC lie above those of ASCII; its blank is ASCII's @."""
+    """Return whether most bytes are EBCDIC: its letters and digits lie above those of ASCII, its blank is ASCII's @."""
     return any(byte >= _ASCII_TOP for byte in data) or data.endswith(_EBCDIC_BLANK)

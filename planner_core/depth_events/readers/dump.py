@@ -1,6 +1,6 @@
-"""Event messages in text that shows their bytes and their descriptors: amqsbcg, dmpmqmsg.
+"""Event messages in text with their bytes and their descriptors: amqsbcg, dmpmqmsg.
 
-amqsbcg (CSQ4BCJ1 on z/OS) and dmpmqmsg show the message descriptor as well, so that sets can be told by CorrelId.
+amqsbcg (CSQ4BCJ1 on z/OS) and dmpmqmsg also show the message descriptor, so that messages can be grouped by CorrelId.
 Sources: the labels of amqsbcg and the codes of dmpmqmsg are IBM's ("Meaning of three letter codes in dmpmqmsg output
 file"); the layout of their lines is from memory.
 """
@@ -23,17 +23,17 @@ _DMP_LINE = re.compile(r"A[ \t]+(?P<code>[A-Z]{3})[ \t]+(?P<value>.*)|X[ \t]+(?P
 
 
 def looks_like_amqsbcg(text: str) -> bool:
-    """Whether a text was written by amqsbcg."""
+    """Return whether a text was written by amqsbcg."""
     return bool(_DESCRIPTOR.search(text))
 
 
 def looks_like_dmpmqmsg(text: str) -> bool:
-    """Whether a text was written by dmpmqmsg."""
+    """Return whether a text was written by dmpmqmsg."""
     return bool(_DMP_FIRST.search(text))
 
 
 def read_amqsbcg(text: str, found: EventFile) -> None:
-    """Read what amqsbcg shows of each message."""
+    """Read the messages in the output of amqsbcg."""
     starts = [match.start() for match in _DESCRIPTOR.finditer(text)]
     line, counted = 1, 0
     for start, end in zip(starts, [*starts[1:], len(text)], strict=True):
@@ -63,7 +63,7 @@ def _told(part: str, pattern: str) -> str | None:
 
 
 def read_dmpmqmsg(text: str, found: EventFile) -> None:
-    """Read a file that dmpmqmsg wrote; a message begins with its A VER."""
+    """Read a file of dmpmqmsg; each message begins with its A VER."""
     attributes: dict[str, str] = {}
     digits: list[str] = []
     first = 0
@@ -96,6 +96,6 @@ def _shown_message(
 ) -> None:
     data = bytes.fromhex(digits[: len(digits) - len(digits) % 2])
     if not data:
-        found.problem(place, "The message is shown without its bytes: it is left out.")
+        found.problem(place, "The dump does not have the bytes of the message: it is omitted.")
         return
     pcf.read_message(data, 0, found, descriptor, format_name, place=place)

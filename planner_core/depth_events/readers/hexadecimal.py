@@ -1,8 +1,8 @@
 """Event messages as text of their bytes: plain hexadecimal, or a dump with offsets as xxd, hexdump -C and od print it.
 
-od and hexdump leave out lines that are like the one before and print an asterisk for them; the offsets say how many
-there were. What they print unless told otherwise is not bytes but numbers of two, in an order that is the machine's:
-that is refused, with how to print it instead.
+od and hexdump omit repeated lines and print an asterisk instead; the offsets show how many lines there were. By
+default, they do not print bytes but numbers of two bytes, in the byte order of the machine: such dumps are refused with
+the options that print bytes.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ HEX: Final = "hex"
 _HOW: Final = "print single bytes with `xxd FILE` or `od -A x -t x1 -v FILE`, or send the file as it is"
 _OFFSET = re.compile(r"[ \t]*(?:X')?(?P<offset>[0-9A-Fa-f]{4,16})'?:[ \t]*(?P<rest>.*)")
 _CHARACTERS = {"|": re.compile(r"[ \t]\|"), "<": re.compile(r"[ \t]>")}
-"""What begins the column of characters, by what ends it."""
-"""The characters beside the bytes, as hexdump -C and od print them."""
+"""Start of the column of characters, by its end."""
+"""The column of characters, as hexdump -C and od print it."""
 _AFTER_OFFSET = re.compile(r"\s{2,}|\s['|]")
 _HEX_TEXT = re.compile(r"(?:0x|X')?(?P<digits>[0-9A-Fa-f]+)'?")
 _PLAIN = re.compile(r"[0-9A-Fa-f \t]*")
@@ -36,7 +36,7 @@ _ASTERISK: Final = "*"
 
 @dataclass(frozen=True, slots=True)
 class _Row:
-    """A line: its bytes, in words as it has them, and the offset where a colon marks it."""
+    """A line: its bytes, grouped as in the text, and its offset if a colon marks it."""
 
     line: int
     words: tuple[str, ...]
@@ -49,18 +49,18 @@ class _Row:
 
 
 class _NotBytes(Exception):
-    """A dump does not say which bytes there were."""
+    """The bytes cannot be restored from a dump."""
 
     def __init__(self, why: str) -> None:
         super().__init__(f"{why}: {_HOW}.")
 
 
 _SHORTEST_ROW = 5
-"""Characters of a row on average, its end included."""
+"""Characters of a row on average, including its end."""
 
 
 def looks_like(text: str) -> bool:
-    """Whether a text is nothing but bytes in hexadecimal."""
+    """Return whether a text consists of bytes in hexadecimal."""
     if text.count("\n") * _SHORTEST_ROW > len(text):  # no dump has such short rows, and each row costs time
         return False
     rows = _rows(text)
@@ -68,20 +68,20 @@ def looks_like(text: str) -> bool:
 
 
 def read(text: str, found: EventFile) -> None:
-    """Read hexadecimal text; the offsets in what is reported count bytes, not characters."""
+    """Read hexadecimal text; offsets in problems count bytes, not characters."""
     try:
         digits = _digits(_rows(text) or [])
     except _NotBytes as reason:
         found.problem("", str(reason))
         return
     if len(digits) % _BYTE:
-        found.problem("", "An odd number of hexadecimal digits: the last one is left out.")
+        found.problem("", "The number of hexadecimal digits is odd: the last digit is omitted.")
         digits = digits[:-1]
     pcf.read(bytes.fromhex(digits), found, name_of_place="byte")
 
 
 def _rows(text: str) -> list[_Row] | None:
-    """The lines that hold bytes, or stand for some; None where a line is something else."""
+    """Return the lines with bytes and the asterisks; None if there is any other line."""
     rows = []
     for number, line in enumerate(text.split("\n"), start=1):
         plain = line.strip()
@@ -108,7 +108,7 @@ def _row(line: str, number: int) -> _Row | None:
 
 
 def _without_characters(line: str) -> str:
-    """A line without the column of characters at its end."""
+    """Return a line without the column of characters at its end."""
     plain = line.rstrip(" \t")
     begins = _CHARACTERS.get(plain[-1:])
     found = begins.search(plain, 0, len(plain) - 1) if begins else None
@@ -123,16 +123,16 @@ def _words(text: str) -> tuple[str, ...] | None:
 
 
 def _digits(rows: Sequence[_Row]) -> str:
-    """The digits of all bytes.
+    """Return the digits of all bytes.
 
     Raises:
-        _NotBytes: They cannot be told.
+        _NotBytes: The text does not determine them.
     """
     if any(row.offset for row in rows):
         return _joined(rows, base=16)
     if not _have_offsets(rows):
         if any(row.is_asterisk for row in rows):
-            why = "An asterisk stands for lines that were left out, and without offsets nobody knows how many"
+            why = "An asterisk replaces repeated lines, and without offsets their number is unknown"
             raise _NotBytes(why)
         return "".join(row.digits for row in rows)
     rows = [row if row.is_asterisk else _Row(row.line, row.words[1:], row.words[0]) for row in rows]
@@ -153,7 +153,7 @@ def _digits(rows: Sequence[_Row]) -> str:
 
 
 def _have_offsets(rows: Sequence[_Row]) -> bool:
-    """Whether each line begins with an offset: the first with 0, which no event does, and the others higher or at 0 again."""
+    """Return whether each line begins with an offset: the first with 0, the others with a higher one or with 0 again."""
     firsts = [row.words[0] for row in rows if row.words]
     if not firsts or firsts[0].strip("0") or any(len(first) < _LEAST_OFFSET for first in firsts):
         return False
@@ -162,7 +162,7 @@ def _have_offsets(rows: Sequence[_Row]) -> bool:
 
 
 def _joined(rows: Sequence[_Row], *, base: int) -> str:
-    """The digits by offsets to a base, with the lines that asterisks stand for."""
+    """Return the digits by offsets to a base, with the lines that asterisks replace."""
     return "".join(_parts(rows, base))
 
 
@@ -177,7 +177,7 @@ def _parts(rows: Sequence[_Row], base: int) -> Iterator[str]:
         if is_asterisk and last and between > 0 and not between * _BYTE % len(last):
             held += between
             if held > _MOST_BYTES:
-                why = f"The asterisk before line {row.line} stands for {between} bytes, too many to be events"
+                why = f"The asterisk before line {row.line} replaces {between} bytes, too many for events"
                 raise _NotBytes(why)
             yield last * (between * _BYTE // len(last))
         elif between and at and expected:
@@ -195,5 +195,5 @@ def _number(row: _Row, base: int) -> int:
     try:
         return int(row.offset or "", base)
     except ValueError:
-        why = f"Line {row.line} begins with no offset"
+        why = f"Line {row.line} does not begin with an offset"
         raise _NotBytes(why) from None

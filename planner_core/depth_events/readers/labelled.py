@@ -37,7 +37,7 @@ _LONGEST_LINE: Final = 1000
 
 
 def looks_like(text: str) -> bool:
-    """Whether a text has events in one of the two formats."""
+    """Return whether a text has events in one of the two formats."""
     return bool(
         re.search(r"^[ \t]*Reason(?:Code)?[ \t]*:", text, re.MULTILINE | re.IGNORECASE)
         and re.search(
@@ -60,7 +60,7 @@ class _Record:
         self.created: str | None = None
 
     def has(self, label: str) -> bool:
-        """Whether this label was seen in the record already."""
+        """Return whether the record already has this label."""
         if label in _REASON:
             return self.reason is not None
         if label == _TYPE:
@@ -69,8 +69,8 @@ class _Record:
             return self.created is not None
         return LABELS.get(label, "") in self.values
 
-    def take(self, label: str, value: str) -> None:
-        """Keep what one line says; the first of equal labels counts."""
+    def store(self, label: str, value: str) -> None:
+        """Store the value of one line; of equal labels the first counts."""
         if self.has(label):
             return
         if label in _REASON:
@@ -102,7 +102,7 @@ def read(text: str, found: EventFile) -> None:
         if record is None or (record.has(label) and (not has_marks or label in _REASON)):
             _close(record, found)
             record = _Record(number)
-        record.take(label, value)
+        record.store(label, value)
     _close(record, found)
 
 
@@ -112,11 +112,11 @@ def _close(record: _Record | None, found: EventFile) -> None:
     place = f"line {record.line}"
     if record.reason is None:
         if {"msg_enq_count", "msg_deq_count"} & record.values.keys():
-            found.problem(place, "The event has no line with its reason: it is left out.")
+            found.problem(place, "The event has no line with its reason: it is omitted.")
         return
     reason = _reason(record.reason)
     if reason is None:
-        found.problem(place, f"{shown(record.reason)} is no reason: the event is left out.")
+        found.problem(place, f"{shown(record.reason)} is not a reason: the event is omitted.")
         return
     kind = _NUMBER.search(record.kind or "")
     if reason not in TITLES or (
@@ -160,5 +160,5 @@ def _time(pattern: re.Pattern[str], text: str | None, place: str, found: EventFi
             int((parts.get("f") or "0").ljust(6, "0")),
         )
     except (KeyError, ValueError):
-        found.problem(place, f"{shown(text)} is no time: the event is read without one.")
+        found.problem(place, f"{shown(text)} is not a time: the event is read without one.")
         return None

@@ -1,4 +1,4 @@
-"""One performance event as it was read, whatever the format: what it says, and where it stood."""
+"""Performance events as read from any format, with their place in the file."""
 
 from __future__ import annotations
 
@@ -30,10 +30,10 @@ LARGEST_COUNT: Final = 2**31 - 1
 LONGEST_NAME: Final = 48
 CORREL_ID_DIGITS: Final = 48
 MOST_PROBLEMS: Final = 100
-"""Of one file that are told one by one."""
+"""Problems of one file that are listed one by one."""
 _NAME = re.compile(rf"[A-Za-z0-9./_%]{{1,{LONGEST_NAME}}}")
 _QUEUE_MANAGER = re.compile(rf"[A-Za-z0-9./_%$#@]{{1,{LONGEST_NAME}}}")
-"""z/OS has 1 to 4 characters A-Z 0-9 $ # @; elsewhere up to 48 of those that queues have."""
+"""On z/OS 1 to 4 characters A-Z 0-9 $ # @; on other platforms up to 48 characters of queue names."""
 _DIGITS = re.compile(r"[0-9]{1,10}")
 _HEX_ID = re.compile(rf"[0-9A-Fa-f]{{{CORREL_ID_DIGITS}}}")
 
@@ -53,7 +53,7 @@ LABELS: Final[Mapping[str, str]] = {
     }.items()
     for label in labels
 }  # fmt: skip
-"""The names that the formats have for the fields, without blanks, underscores and case."""
+"""The field of each label in the formats; labels without blanks, underscores and case."""
 COUNTS: Final = ("time_since_reset_s", "high_q_depth", "msg_enq_count", "msg_deq_count")
 
 
@@ -68,7 +68,7 @@ def _iso(when: datetime | None) -> str | None:
 
 
 IsoTime = Annotated[datetime | None, Unchecked(), PlainSerializer(_iso, return_type=str | None)]
-"""A time that is written by ISO 8601, with Z for UTC."""
+"""A time that is written in ISO 8601, with Z for UTC."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -121,7 +121,7 @@ class ReadProblem(Answer):
     message: str
 
     def __str__(self) -> str:
-        """Both in a line."""
+        """Return both in one line."""
         return f"{self.place}: {self.message}" if self.place else self.message
 
 
@@ -150,14 +150,14 @@ class EventFile(Answer):
         return len(self.messages)
 
     def problem(self, place: str, message: str) -> None:
-        """Note what could not be read; past the first hundred only how many there are."""
+        """Add a problem; after the first hundred only their number is kept."""
         if len(self.problems) < MOST_PROBLEMS:
             self.problems.append(ReadProblem(place, message))
         else:
             self.problems_omitted += 1
 
     def note(self, text: str) -> None:
-        """Note an assumption once."""
+        """Add an assumption, each text once."""
         if text not in self.notes:
             self.notes.append(text)
 
@@ -171,13 +171,14 @@ class EventFile(Answer):
         created: datetime | None = None,
         created_local: datetime | None = None,
     ) -> None:
-        """Take a performance event if what it says can be what such an event says; else note why not."""
+        """Add a performance event if its values are possible; otherwise add a problem."""
         checked: dict[str, int | None] = {}
         for name in COUNTS:
             checked[name] = count(values.get(name))
             if checked[name] is None and values.get(name) is not None:
                 self.problem(
-                    place, f"{shown(values[name])} is no count of messages or seconds: the event is left out."
+                    place,
+                    f"{shown(values[name])} is not a number of messages or seconds: the event is omitted.",
                 )
                 return
         manager, queue = _text(values.get("queue_manager")), _text(values.get("queue"))
@@ -186,10 +187,10 @@ class EventFile(Answer):
             (queue, _NAME, "queue"),
         ):
             if not named:
-                self.problem(place, f"The event does not name its {what}: it is left out.")
+                self.problem(place, f"The event does not name its {what}: it is omitted.")
                 return
             if not pattern.fullmatch(named):
-                self.problem(place, f"{shown(named)} is no name of a {what}: the event is left out.")
+                self.problem(place, f"{shown(named)} is not the name of a {what}: the event is omitted.")
                 return
         self.messages.append(
             EventMessage(
@@ -213,7 +214,7 @@ class EventFile(Answer):
         if not _HEX_ID.fullmatch(text):
             self.problem(
                 place,
-                f"{shown(value)} is no CorrelId of 48 hexadecimal digits: the event is read without one.",
+                f"{shown(value)} is not a CorrelId of 48 hexadecimal digits: the event is read without one.",
             )
             return None
         return text.upper() if text.strip("0") else None
@@ -224,7 +225,7 @@ def _text(value: object) -> str:
 
 
 def count(value: object) -> int | None:
-    """A number of messages or seconds; None for what is none."""
+    """Return a number of messages or seconds; None if the value is not one."""
     if isinstance(value, str) and _DIGITS.fullmatch(value.strip()):
         value = int(value)
     if isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= LARGEST_COUNT:
@@ -233,11 +234,11 @@ def count(value: object) -> int | None:
 
 
 def shown(value: object) -> str:
-    """A value in a sentence: printable, and not longer than a line."""
+    """Return a value for a sentence: printable, and not longer than a line."""
     text = value if isinstance(value, str) else str(value)[: LONGEST_NAME + 1]
     return ascii(text if len(text) <= LONGEST_NAME else f"{text[:LONGEST_NAME]}...")
 
 
 def plain_label(label: str) -> str:
-    """A label without blanks, underscores and case."""
+    """Return a label without blanks, underscores and case."""
     return re.sub(r"[^a-z0-9]", "", label.lower())

@@ -1,10 +1,10 @@
 """Event messages as queue managers write them: PCF, with or without the MQMD before it.
 
-A message is an MQCFH of type MQCFT_EVENT and its parameters, in any order; what is not asked for is passed over by its
-length. Integers are big-endian on z/OS and little-endian where the message was converted or put on such a platform:
-the header says which, and stands for itself. Sources: IBM MQ, "Event message MQMD", "Event message MQCFH", "Structures
+A message is an MQCFH of type MQCFT_EVENT and its parameters, in any order; other parameters are skipped by their
+length. Integers are big-endian on z/OS and little-endian if the message was converted or put on such a platform: the
+header itself shows the byte order. Sources: IBM MQ, "Event message MQMD", "Event message MQCFH", "Structures
 for commands and responses" (MQCFIN, MQCFIN64, MQCFST), "MQMD - Message descriptor"; the numbers of constants from IBM's
-mq-golang. Many messages may stand one after the other.
+mq-golang. A file may have many messages.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ _NEXT = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Descriptor:
-    """What of a message descriptor is of use here."""
+    """The fields of a message descriptor that readers use."""
 
     ccsid: int = 0
     correl_id: str | None = None
@@ -55,12 +55,12 @@ class Descriptor:
 
 
 def looks_like(data: bytes) -> bool:
-    """Whether bytes begin with an event message, or have one after a few others."""
+    """Return whether bytes begin with an event message, or have one after a few other bytes."""
     return bool(_NEXT.search(data))
 
 
 def read(data: bytes, found: EventFile, *, name_of_place: str = "offset") -> None:
-    """Read all messages of a run of bytes."""
+    """Read all messages in a sequence of bytes."""
     position, scraps = 0, 0
     while position < len(data):
         following = _NEXT.search(data, position)
@@ -69,7 +69,7 @@ def read(data: bytes, found: EventFile, *, name_of_place: str = "offset") -> Non
             scraps += 1
             if scraps <= _MOST_SCRAPS:
                 found.problem(
-                    _place(name_of_place, position), f"{start - position} bytes here are no event message."
+                    _place(name_of_place, position), f"{start - position} bytes are not an event message."
                 )
         if not following:
             return
@@ -81,7 +81,7 @@ def _place(name: str, offset: int) -> str:
 
 
 def _message_with_mqmd(data: bytes, start: int, found: EventFile, name_of_place: str) -> int:
-    """Read the message here; the position after it."""
+    """Read the message at this position and return the position after it."""
     charset = _EYECATCHERS.get(data[start : start + WORD])
     if charset is None:
         return read_message(data, start, found, Descriptor(), FORMAT, place=_place(name_of_place, start))
@@ -90,7 +90,7 @@ def _message_with_mqmd(data: bytes, start: int, found: EventFile, name_of_place:
     if len(data) < start + length:
         found.problem(
             _place(name_of_place, start),
-            f"The MQMD is cut off: {len(data) - start} of {length} bytes are there.",
+            f"The MQMD is truncated: only {len(data) - start} of {length} bytes are present.",
         )
         return len(data)
     descriptor = _descriptor(data[start : start + length], order, charset)
@@ -116,7 +116,7 @@ def _descriptor(data: bytes, order: ByteOrder, charset: str) -> Descriptor:
 
 
 def put_time(date: str, time: str) -> datetime | None:
-    """PutDate (YYYYMMDD) and PutTime (HHMMSSTH), which are GMT; None for what is no time."""
+    """Return the time from PutDate (YYYYMMDD) and PutTime (HHMMSSTH) in GMT; None if they are not a time."""
     digits = date.strip() + time.strip()
     if not _DATE.fullmatch(digits) or not digits.isascii():
         return None
@@ -130,7 +130,7 @@ def put_time(date: str, time: str) -> datetime | None:
 
 
 def _order_of(data: bytes, at: int) -> ByteOrder | None:
-    """The order of bytes in the event header at this place; None where there is none."""
+    """Return the byte order of the event header at this position; None if there is no header."""
     orders: tuple[ByteOrder, ...] = ("big", "little")
     for order in orders:
         header = EVENT_TYPE.to_bytes(WORD, order) + HEADER_LENGTH.to_bytes(WORD, order)
@@ -142,14 +142,19 @@ def _order_of(data: bytes, at: int) -> ByteOrder | None:
 def read_message(
     data: bytes, start: int, found: EventFile, descriptor: Descriptor, format_name: EventFormat, *, place: str
 ) -> int:
-    """Read one message that begins with its MQCFH; the position after it, or after its header where it is broken."""
+    """Read one message that begins with its MQCFH.
+
+    Returns:
+        The position after it, or after its header if the message is damaged.
+    """
     order = _order_of(data, start)
     if order is None:
-        found.problem(place, "No event header (MQCFH of type MQCFT_EVENT) is here.")
+        found.problem(place, "There is no event header (MQCFH of type MQCFT_EVENT).")
         return start + WORD
     if len(data) < start + HEADER_LENGTH:
         found.problem(
-            place, f"The event header is cut off: {len(data) - start} of {HEADER_LENGTH} bytes are there."
+            place,
+            f"The event header is truncated: only {len(data) - start} of {HEADER_LENGTH} bytes are present.",
         )
         return len(data)
 
@@ -158,9 +163,7 @@ def read_message(
 
     command, reason, parameters = word(start + 12), word(start + 28), word(start + 32)
     if not 0 <= parameters <= _MOST_PARAMETERS:
-        found.problem(
-            place, f"A message with {parameters} parameters cannot be: its header is not what it seems."
-        )
+        found.problem(place, f"The header has an impossible number of parameters: {parameters}.")
         return start + HEADER_LENGTH
     values: dict[str, object] = {}
     position = start + HEADER_LENGTH
@@ -168,15 +171,15 @@ def read_message(
         if _order_of(data, position) is not None or data[position : position + WORD] in _EYECATCHERS:
             found.problem(
                 place,
-                f"The header tells {parameters} parameters, but the next message begins after {number - 1}: the message is left out.",
+                f"The header announces {parameters} parameters, but the next message begins after {number - 1}: the message is omitted.",
             )
             return position
         length = word(position + WORD) if position + _LEAST_PARAMETER <= len(data) else 0
         if length < _LEAST_PARAMETER or position + length > len(data):
             is_cut = position + max(length, _LEAST_PARAMETER) > len(data)
-            what = "is cut off" if is_cut else f"has a length of {length} bytes, which cannot be"
+            what = "is cut off" if is_cut else f"has an impossible length of {length} bytes"
             found.problem(
-                place, f"Parameter {number} of {parameters} of the message {what}: the message is left out."
+                place, f"Parameter {number} of {parameters} of the message {what}: the message is omitted."
             )
             return len(data) if is_cut else start + HEADER_LENGTH
         _parameter(data[position : position + length], order, descriptor, values, found)
@@ -192,7 +195,7 @@ def read_message(
 def _parameter(
     data: bytes, order: ByteOrder, descriptor: Descriptor, values: dict[str, object], found: EventFile
 ) -> None:
-    """Take one parameter if it is one of those of performance events."""
+    """Store one parameter if performance events have it."""
 
     def word(at: int) -> int:
         return int.from_bytes(data[at : at + WORD], order, signed=True)

@@ -55,7 +55,7 @@ def written(folder: Path, document: Json) -> str:
 
 
 @EACH_EXAMPLE
-def test_command_and_address_answer_alike(example: ExampleFile, app: FastAPI, tmp_path: Path) -> None:
+def test_command_and_rest_simulate_alike(example: ExampleFile, app: FastAPI, tmp_path: Path) -> None:
     text = example.text
     path = tmp_path / "timeline.yaml"
     path.write_text(text, encoding="utf-8")
@@ -76,7 +76,7 @@ def test_simulation_of_each_example_is_valid_by_its_schema(example: ExampleFile)
 
 
 @EACH_EXAMPLE
-def test_the_published_schema_accepts_the_examples(example: ExampleFile) -> None:
+def test_published_schema_accepts_the_examples(example: ExampleFile) -> None:
     document = parse_yaml(example.text.encode())
     assert isinstance(document, dict)
     validator = jsonschema_rs.Draft202012Validator(json_schema())
@@ -84,7 +84,7 @@ def test_the_published_schema_accepts_the_examples(example: ExampleFile) -> None
     assert not validator.is_valid({**document, "odd": 1})
 
 
-def test_the_schema_names_every_value_of_every_reading() -> None:
+def test_schema_lists_every_value_of_every_reading() -> None:
     properties = json_schema()["$defs"]["GivenReadings"]["properties"]
     assert {name: tuple(each["enum"]) for name, each in properties.items()} == READING_VALUES
     assert {name: each["default"] for name, each in properties.items()} == {
@@ -92,14 +92,14 @@ def test_the_schema_names_every_value_of_every_reading() -> None:
     }
 
 
-def test_every_answer_says_what_it_assumes_with_basis_and_source() -> None:
+def test_every_assumption_has_a_basis_and_a_source() -> None:
     for example in EXAMPLES:
         found = simulate(read_yaml_or_json(example.text.encode())).as_json()["assumptions"]
         assert found
         assert all(each["basis"] in {"published", "derived", "assumed"} and each["source"] for each in found)
 
 
-def test_a_person_reads_each_step_and_each_message(tmp_path: Path) -> None:
+def test_command_prints_each_step_and_each_message(tmp_path: Path) -> None:
     ran = cfplan(written(tmp_path, ONE_RISE))
     assert ran.code == 0
     assert "QM1 put 800; depth 800; enabled: QDPLOEV QDPMAXEV" in ran.out
@@ -107,14 +107,14 @@ def test_a_person_reads_each_step_and_each_message(tmp_path: Path) -> None:
     assert "info: EVENT_HIGH_SPENT: " in ran.out
 
 
-def test_a_warning_fails_only_where_that_is_asked_for(tmp_path: Path) -> None:
+def test_warning_fails_only_with_fail_on(tmp_path: Path) -> None:
     path = written(tmp_path, SILENT)
     assert cfplan(path).code == 0
     assert cfplan(path, "--fail-on", "warning").code == 1
     assert ": no message" in cfplan(path).out
 
 
-def test_the_standard_input_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_standard_input_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(json.dumps(ONE_RISE).encode())))
     assert json.loads(cfplan("-", "--json").out)["events"][0]["reason"] == 2224
 
@@ -122,16 +122,16 @@ def test_the_standard_input_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        (b"", "it is empty"),
+        (b"", "must not be empty"),
         (b"queues: [", "The text is not YAML"),
         (b"{", "The text is not JSON"),
         (b"\xff\xfe\xfd", "The text is not UTF-8"),
-        (b"- 1\n", "it is an object with the keys"),
+        (b"- 1\n", "must be an object with the keys"),
         (b"queue_managers: &a [*a]", "aliases are not allowed"),
-        (b" " * (LARGEST_FILE_BYTES + 1), "it is larger than"),
+        (b" " * (LARGEST_FILE_BYTES + 1), "must not be larger than"),
     ],
 )
-def test_a_file_that_cannot_be_read_is_refused_in_a_sentence(text: bytes, said: str, tmp_path: Path) -> None:
+def test_unreadable_file_is_refused_with_a_reason(text: bytes, said: str, tmp_path: Path) -> None:
     path = tmp_path / "timeline.yaml"
     path.write_bytes(text)
     ran = cfplan(str(path))
@@ -140,24 +140,24 @@ def test_a_file_that_cannot_be_read_is_refused_in_a_sentence(text: bytes, said: 
     assert said in ran.err
 
 
-def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:
+def test_missing_file_is_named(tmp_path: Path) -> None:
     ran = cfplan(str(tmp_path / "none.yaml"))
     assert ran.code == 2
     assert "none.yaml" in ran.err
     assert cfplan(str(tmp_path)).code == 2
 
 
-def test_the_address_names_the_fields_at_fault(app: FastAPI) -> None:
+def test_rest_names_the_fields_with_errors(app: FastAPI) -> None:
     document = file([member("QM1")], [shared()], [do("put", "QM1", "SQ2", 800)])
     problem = assert_problem(post_json(app, ADDRESS, document), "input-refused", 422)
-    assert problem["errors"] == [{"field": "/timeline/0/queue", "message": "SQ2 is none of the queues"}]
+    assert problem["errors"] == [{"field": "/timeline/0/queue", "message": "SQ2 is not one of the queues"}]
     headers = {"content-type": "application/json"}
     refused = assert_problem(call(app, "POST", ADDRESS, headers=headers, chunks=[b"{"]), "input-refused", 422)
     assert "not JSON" in refused["detail"]
     assert_problem(call(app, "POST", ADDRESS, chunks=[b"{}"]), "unsupported-media-type", 415)
 
 
-def test_every_finding_of_the_simulator_can_be_had() -> None:
+def test_every_finding_of_the_simulator_occurs() -> None:
     """One timeline of everything that there is to say."""
     two = [member("QM1"), member("QM2", "DISABLED")]
     timeline = [
@@ -183,7 +183,7 @@ def _answer(document: Json) -> Json:
     return simulate(read_object(document)).as_json()
 
 
-def test_a_long_timeline_repeats_no_finding_without_end() -> None:
+def test_findings_of_a_long_timeline_are_limited() -> None:
     queue = shared(maxdepth=10, qdepthhi=50, qdepthlo=50, depth=4)
     swings = [
         do("put", "QM1", "SQ1", 1, times=100, every_s=2),
@@ -194,6 +194,6 @@ def test_a_long_timeline_repeats_no_finding_without_end() -> None:
 
 
 @given(st.text() | st.binary().map(lambda raw: raw.decode("latin-1")))
-def test_any_text_is_read_or_refused_in_a_sentence(text: str) -> None:
+def test_any_text_is_read_or_refused_with_a_reason(text: str) -> None:
     with suppress(InputInvalid):
         assert read_yaml_or_json(text.encode()).queues

@@ -43,9 +43,7 @@ ENABLED_2 = {0: {"H"}, 4: {"L", "F"}, 6: {"H", "F"}, 8: {"L", "F"}, 9: {"L"}, 12
 
 
 @pytest.mark.parametrize(("number", "expected"), [(1, EXAMPLE_1), (2, EXAMPLE_2)])
-def test_every_event_of_the_example_has_the_printed_figures(
-    number: int, expected: list[tuple[int, ...]]
-) -> None:
+def test_ibm_examples_give_the_printed_events(number: int, expected: list[tuple[int, ...]]) -> None:
     simulation = example(number)
     found = [
         (
@@ -63,7 +61,7 @@ def test_every_event_of_the_example_has_the_printed_figures(
 
 
 @pytest.mark.parametrize(("number", "expected"), [(1, ENABLED_1), (2, ENABLED_2)])
-def test_what_is_enabled_after_each_step_is_as_printed(number: int, expected: dict[int, set[str]]) -> None:
+def test_ibm_examples_give_the_printed_switches(number: int, expected: dict[int, set[str]]) -> None:
     for row in example(number).switches:
         minute = max(each for each in expected if each * MINUTE <= row.at)
         found = {letter for letter, is_armed in zip("HLF", armed(row), strict=True) if is_armed}
@@ -71,7 +69,7 @@ def test_what_is_enabled_after_each_step_is_as_printed(number: int, expected: di
 
 
 @pytest.mark.parametrize("number", [1, 2])
-def test_puts_less_gets_are_the_change_of_depth_and_no_reading_matters(number: int) -> None:
+def test_ibm_examples_reconcile_under_every_reading(number: int) -> None:
     simulation = example(number)
     for occurrence in simulation.occurrences:
         assert occurrence.reconciliation is not None
@@ -80,11 +78,11 @@ def test_puts_less_gets_are_the_change_of_depth_and_no_reading_matters(number: i
     assert "EVENT_READING_MATTERS" not in codes(simulation)
 
 
-def test_the_events_of_a_nonshared_queue_have_no_correl_id() -> None:
+def test_events_of_a_nonshared_queue_have_no_correl_id() -> None:
     assert {each.correl_id for each in example(2).events} == {None}
 
 
-def test_queue_full_is_written_for_the_first_rejected_put_only() -> None:
+def test_queue_full_is_written_only_for_the_first_rejected_put() -> None:
     simulation = play(
         [member("QM1")],
         [nonshared(qdpmaxev="ENABLED", qdphiev="DISABLED")],
@@ -98,7 +96,7 @@ def test_queue_full_is_written_for_the_first_rejected_put_only() -> None:
     assert simulation.switches[2].took_effect == 0
 
 
-def test_the_chain_captured_from_mq_945() -> None:
+def test_simulation_gives_the_events_captured_from_mq_945() -> None:
     """MAXDEPTH(5) QDEPTHHI(80), six puts: 2224 {high 4, enq 4, deq 0}, then 2053 {high 5, enq 1, deq 0}."""
     queue = nonshared("EVT.HI", maxdepth=5, qdpmaxev="ENABLED")
     simulation = play([member("QM1")], [queue], [do("put", "QM1", "EVT.HI", 6)])

@@ -47,7 +47,7 @@ def page(answer: Answer, status: int = 200) -> Element:
 
 
 @pytest.mark.parametrize("example", EXAMPLES, ids=[each.name for each in EXAMPLES])
-def test_every_example_is_shown_with_its_picture_and_its_messages(example: ExampleFile, app: FastAPI) -> None:
+def test_every_example_has_a_chart_and_messages(example: ExampleFile, app: FastAPI) -> None:
     found = page(get(app, f"{ADDRESS}?example={example.name}", accept="text/html"))
     assert example.title in found.one("main").text
     assert found.all("svg", role="img")
@@ -55,33 +55,33 @@ def test_every_example_is_shown_with_its_picture_and_its_messages(example: Examp
     assert "queue_managers:" in found.one("textarea").text
 
 
-def test_an_unknown_example_is_the_first(app: FastAPI) -> None:
+def test_unknown_example_shows_the_first_one(app: FastAPI) -> None:
     assert (
         get(app, f"{ADDRESS}?example=none", accept="text/html").text
         == get(app, ADDRESS, accept="text/html").text
     )
 
 
-def test_what_is_typed_is_played_and_stays_in_the_box(app: FastAPI) -> None:
+def test_posted_timeline_is_simulated_and_shown_again(app: FastAPI) -> None:
     found = page(sent(app, SILENT))
     assert found.one("textarea").text.split() == SILENT.split()
     assert "no message" in found.one("main").text
     assert "EVENT_SWITCHED_SILENTLY" in found.one("main").text
 
 
-def test_a_reading_of_the_form_takes_the_place_of_the_files(app: FastAPI) -> None:
+def test_reading_of_the_form_replaces_that_of_the_file(app: FastAPI) -> None:
     found = page(sent(app, SILENT, disabled_detector="broadcast", rounding="odd"))
     assert "EVENT_SWITCHED_SILENTLY" not in found.one("main").text
     chosen = [option["value"] for option in found.all("option") if "selected" in option.attributes]
     assert chosen == ["broadcast", "", ""]
 
 
-def test_a_file_that_is_chosen_comes_before_the_box(app: FastAPI) -> None:
+def test_chosen_file_replaces_the_text(app: FastAPI) -> None:
     found = page(sent(app, "not looked at", upload=SILENT))
     assert "PERFMEV differs in the group" in found.one("main").text
 
 
-def test_what_cannot_be_played_is_named_and_stays(app: FastAPI) -> None:
+def test_timeline_with_errors_is_shown_again_with_them(app: FastAPI) -> None:
     found = page(sent(app, "queues: <script>"), 422)
     assert "/queue_managers" in found.one("main").text
     assert "<script>" in found.one("textarea").text
@@ -90,11 +90,11 @@ def test_what_cannot_be_played_is_named_and_stays(app: FastAPI) -> None:
 
 
 @pytest.mark.parametrize("headers", [{}, {"content-type": "multipart/form-data; boundary=none"}])
-def test_an_empty_form_is_answered(app: FastAPI, headers: dict[str, str]) -> None:
+def test_empty_form_is_refused(app: FastAPI, headers: dict[str, str]) -> None:
     assert call(app, "POST", ADDRESS, headers={"accept": "text/html", **headers}).status in {400, 422}
 
 
-def test_a_timeline_for_a_queue_of_a_plan_can_be_played_as_it_is(app: FastAPI) -> None:
+def test_starter_timeline_of_a_queue_is_valid(app: FastAPI) -> None:
     query = urlencode(
         {"queue": "PAYMENTS.IN", "maxdepth": 220_000, "qdepthhi": 70, "qdepthlo": 10, "members": "QM01,QM02"}
     )
@@ -112,11 +112,11 @@ def test_a_timeline_for_a_queue_of_a_plan_can_be_played_as_it_is(app: FastAPI) -
         st.sampled_from(["queue", "maxdepth", "qdepthhi", "qdepthlo", "members"]), st.text(max_size=20)
     )
 )
-def test_any_parameters_give_a_text(parameters: dict[str, str]) -> None:
+def test_starter_timeline_accepts_any_parameters(parameters: dict[str, str]) -> None:
     assert "timeline:" in starter_text(parameters)
 
 
-def test_a_picture_of_many_steps_stays_small() -> None:
+def test_chart_of_many_steps_stays_small() -> None:
     puts = [
         do("put", "QM1", "SQ1", 1, times=5000, every_s=2),
         do("get", "QM1", "SQ1", 1, at=1, times=5000, every_s=2),
@@ -131,7 +131,7 @@ def test_a_picture_of_many_steps_stays_small() -> None:
     assert min(heights) < max(heights)
 
 
-def test_many_events_are_drawn_without_names_and_listed_up_to_a_number(app: FastAPI) -> None:
+def test_many_events_are_drawn_without_labels_and_truncated(app: FastAPI) -> None:
     queue = shared(maxdepth=10, qdepthhi=50, qdepthlo=50, depth=4)
     swings = [
         do("put", "QM1", "SQ1", 1, times=400, every_s=2),
@@ -146,14 +146,14 @@ def test_many_events_are_drawn_without_names_and_listed_up_to_a_number(app: Fast
     assert len(found.all(class_="switch")) == 3 * (MOST_ROWS + MOST_ROWS)
 
 
-def test_a_threshold_far_above_the_depth_is_told_and_not_drawn() -> None:
+def test_threshold_far_above_the_depth_is_noted_but_not_drawn() -> None:
     simulation = play([member("QM1")], [shared(maxdepth=999_999_999)], [do("put", "QM1", "SQ1", 100)])
     chart = chart_of(simulation, "SQ1", ["QM1"])
     assert [line.name for line in chart.lines] == [""], "the depth alone"
     assert "MAXDEPTH 999" in chart.note
 
 
-def test_each_queue_manager_has_a_line_with_what_it_wrote() -> None:
+def test_each_queue_manager_has_a_lane_with_its_messages() -> None:
     members = [member("QM1"), member("QM2", "DISABLED"), member("QM3"), member("QM4", active=False)]
     simulation = play(members, [shared()], [do("put", "QM1", "SQ1", 800, at=5)])
     lanes = chart_of(simulation, "SQ1", ["QM1", "QM2", "QM3", "QM4"]).lanes

@@ -37,7 +37,9 @@ QM1, QM2 = member("QM1"), member("QM2")
         (Event.FULL, (True, False, True), (True, True, False)),
     ],
 )
-def test_what_each_event_switches(event: Event, before: tuple[bool, ...], after: tuple[bool, ...]) -> None:
+def test_events_switch_the_attributes(
+    event: Event, before: tuple[bool, ...], after: tuple[bool, ...]
+) -> None:
     assert switches(*before).after(event) == switches(*after)
 
 
@@ -63,7 +65,7 @@ def test_thresholds_are_percentages_of_maxdepth(
     )
 
 
-def test_a_high_event_enabled_above_its_threshold_occurs_at_the_next_put() -> None:
+def test_high_event_enabled_above_its_threshold_occurs_at_the_next_put() -> None:
     queue = nonshared(qdphiev="DISABLED", depth=900)
     enable = {"at": 1, "action": "alter_queue", "queue": "LQ1", "qdphiev": "ENABLED"}
     simulation = play(
@@ -72,7 +74,7 @@ def test_a_high_event_enabled_above_its_threshold_occurs_at_the_next_put() -> No
     assert [(int(each.at), each.event) for each in simulation.occurrences] == [(3, Event.HIGH)]
 
 
-def test_lowering_maxdepth_below_the_depth_makes_the_next_put_a_queue_full_that_leaves_high_enabled() -> None:
+def test_maxdepth_below_the_depth_gives_queue_full_and_leaves_high_enabled() -> None:
     lower = {"at": 1, "action": "alter_queue", "queue": "LQ1", "maxdepth": 100}
     queue = nonshared(depth=500, qdpmaxev="ENABLED")
     simulation = play([QM1], [queue], [lower, do("put", "QM1", "LQ1", 1, at=2)])
@@ -80,7 +82,7 @@ def test_lowering_maxdepth_below_the_depth_makes_the_next_put_a_queue_full_that_
     assert enabled(simulation, "LQ1") == {"H", "L"}
 
 
-def test_a_second_rise_without_a_low_gives_no_second_high() -> None:
+def test_second_rise_without_a_low_gives_no_second_high() -> None:
     swings = [
         step
         for n in range(5)
@@ -104,7 +106,7 @@ def test_equal_thresholds_alternate_with_every_message() -> None:
     ] * 3
 
 
-def test_expired_messages_cause_a_low_event_and_are_not_counted_as_got() -> None:
+def test_expired_messages_cause_a_low_event_and_are_not_counted() -> None:
     queue = shared(depth=900, qdphiev="DISABLED", qdploev="ENABLED")
     simulation = play([QM1, QM2], [queue], [do("expire", "QM2", "SQ1", 700)])
     assert told(simulation) == [("Low", "QM2", 0, 0), ("Low", "QM1", 0, 0)]
@@ -114,7 +116,7 @@ def test_expired_messages_cause_a_low_event_and_are_not_counted_as_got() -> None
     assert (cause.cause, cause.messages) == ("expired", -700)
 
 
-def test_backing_out_switches_nothing_and_leaves_the_counts() -> None:
+def test_backout_changes_neither_switches_nor_counters() -> None:
     simulation = play(
         [QM1],
         [nonshared()],
@@ -136,7 +138,7 @@ def test_backing_out_switches_nothing_and_leaves_the_counts() -> None:
     }
 
 
-def test_reset_qstats_resets_one_member_and_fails_where_perfmev_is_disabled() -> None:
+def test_reset_qstats_resets_one_member_and_fails_with_perfmev_disabled() -> None:
     reset = {"action": "reset_qstats", "queue": "SQ1"}
     simulation = play(
         [QM1, QM2, member("QM3", "DISABLED")],
@@ -169,7 +171,7 @@ def test_reset_qstats_with_cmdscope_reaches_all_active_members() -> None:
     assert told(simulation) == [("High", "QM1", 200, 0), ("High", "QM2", 0, 0)]
 
 
-def test_a_restart_begins_the_counters_anew_and_leaves_the_switches() -> None:
+def test_restart_resets_the_counters_and_not_the_switches() -> None:
     simulation = play(
         [QM1, QM2],
         [shared()],
@@ -187,9 +189,7 @@ def test_a_restart_begins_the_counters_anew_and_leaves_the_switches() -> None:
 
 
 @pytest.mark.parametrize(("reading", "expected"), [("reset", 0), ("kept", 300)])
-def test_counters_of_a_disabled_member_are_reset_or_kept_as_the_reading_says(
-    reading: str, expected: int
-) -> None:
+def test_counters_of_a_disabled_member_follow_the_reading(reading: str, expected: int) -> None:
     simulation = play(
         [QM1, member("QM2", "DISABLED")],
         [shared()],
@@ -205,7 +205,7 @@ def test_counters_of_a_disabled_member_are_reset_or_kept_as_the_reading_says(
     assert "EVENT_READING_MATTERS" in codes(simulation)
 
 
-def test_the_other_way_of_rounding_is_told_of_where_it_gives_other_messages() -> None:
+def test_other_rounding_with_other_messages_is_reported() -> None:
     queue = nonshared(maxdepth=7)
     simulation = play([QM1], [queue], [do("put", "QM1", "LQ1", 5)])
     assert told(simulation) == []
@@ -217,7 +217,7 @@ def test_the_other_way_of_rounding_is_told_of_where_it_gives_other_messages() ->
 
 
 @pytest.mark.parametrize("reason", [2192, 2053])
-def test_puts_rejected_below_maxdepth_are_no_queue_full(reason: int) -> None:
+def test_puts_rejected_below_maxdepth_give_no_queue_full(reason: int) -> None:
     queue = shared(qdpmaxev="ENABLED", depth=500)
     simulation = play([QM1], [queue], [do("rejected", "QM1", "SQ1", 3, reason=reason)])
     assert told(simulation) == []
@@ -225,12 +225,12 @@ def test_puts_rejected_below_maxdepth_are_no_queue_full(reason: int) -> None:
     assert f"reason {reason}" in finding.message
 
 
-def test_rejected_puts_at_maxdepth_are_a_queue_full() -> None:
+def test_puts_rejected_at_maxdepth_give_queue_full() -> None:
     queue = shared(qdpmaxev="ENABLED", depth=1000)
     assert told(play([QM1], [queue], [do("rejected", "QM1", "SQ1", 3)])) == [("Full", "QM1", 0, 0)]
 
 
-def test_gets_from_an_empty_queue_change_nothing_and_are_told_of() -> None:
+def test_gets_from_an_empty_queue_are_reported() -> None:
     simulation = play([QM1], [shared(depth=10, qdploev="ENABLED")], [do("get", "QM1", "SQ1", 15)])
     assert simulation.switches[-1].took_effect == 10
     assert "EVENT_GETS_FOUND_NONE" in codes(simulation)
@@ -244,7 +244,7 @@ def test_repeated_steps_of_two_members_interleave() -> None:
     assert simulation.events[0].at == 6
 
 
-def test_a_counter_above_its_limit_is_returned_as_the_limit() -> None:
+def test_counter_above_its_limit_is_returned_as_the_limit() -> None:
     queue = shared(maxdepth=999_999_999, qdepthhi=100)
     puts = [
         do("put", "QM1", "SQ1", 999_999_998),
@@ -259,51 +259,51 @@ def test_a_counter_above_its_limit_is_returned_as_the_limit() -> None:
 WRONG: list[tuple[str, Json, str]] = [
     ("no list of queues", {"queue_managers": [QM1], "timeline": []}, "/queues: is required"),
     ("unknown key", {**file([QM1], [shared()], []), "perfmev": "ENABLED"}, "/perfmev: is not a key of the depth event file"),
-    ("no members", file([], [shared()], []), "/queue_managers: is empty"),
+    ("no members", file([], [shared()], []), "/queue_managers: must not be empty"),
     ("33 members", file([member(f"M{n:02}") for n in range(33)], [shared()], []), "/queue_managers: "),
     ("many queues", file([QM1], [shared(f"Q{n}") for n in range(MOST_QUEUES + 1)], []), "/queues: "),
-    ("a member twice", file([QM1, QM1], [shared()], []), "/queue_managers/1/name: queue manager QM1 stands there twice"),
-    ("a queue twice", file([QM1], [shared(), shared()], []), "/queues/1/name: queue SQ1 stands there twice"),
+    ("a member twice", file([QM1, QM1], [shared()], []), "/queue_managers/1/name: queue manager QM1 is defined twice"),
+    ("a queue twice", file([QM1], [shared(), shared()], []), "/queues/1/name: queue SQ1 is defined twice"),
     ("whose queue", file([QM1], [{**shared(), "qsgdisp": "COPY"}], []), "/queues/0/queue_manager: is required"),
-    ("shared with owner", file([QM1], [shared(queue_manager="QM1")], []), "/queues/0/queue_manager: belongs to nonshared"),
-    ("unknown owner", file([QM1], [nonshared(queue_manager="QM9")], []), "/queues/0/queue_manager: QM9 is none"),
+    ("shared with owner", file([QM1], [shared(queue_manager="QM1")], []), "/queues/0/queue_manager: is only for nonshared"),
+    ("unknown owner", file([QM1], [nonshared(queue_manager="QM9")], []), "/queues/0/queue_manager: QM9 is not one of"),
     ("thresholds crossed", file([QM1], [shared(qdepthhi=10)], []), "/queues/0/qdepthhi: QDEPTHHI 10 is less than QDEPTHLO 20"),
     ("percent", file([QM1], [shared(qdepthhi=101)], []), "/queues/0/qdepthhi: "),
-    ("no action", file([QM1], [shared()], [{"at": 1}]), "/timeline/0: needs an action, one of put, "),
-    ("odd action", file([QM1], [shared()], [{"at": 1, "action": "browse"}]), "/timeline/0: needs an action, one of put, "),
+    ("no action", file([QM1], [shared()], [{"at": 1}]), "/timeline/0: must have an action, one of put, "),
+    ("odd action", file([QM1], [shared()], [{"at": 1, "action": "browse"}]), "/timeline/0: must have an action, one of put, "),
     ("no messages", file([QM1], [shared()], [do("put", "QM1", "SQ1", 0)]), "/timeline/0/messages: "),
     ("before the beginning", file([QM1], [shared()], [do("put", "QM1", "SQ1", 1, at=-1)]), "/timeline/0/at: must be a number of"),
     ("too fine a time", file([QM1], [shared()], [do("put", "QM1", "SQ1", 1, at=0.0001)]), "/timeline/0/at: must be a number of"),
-    ("unknown queue", file([QM1], [shared()], [do("put", "QM1", "SQ2", 1)]), "/timeline/0/queue: SQ2 is none of the queues"),
-    ("unknown member", file([QM1], [shared()], [do("put", "QM9", "SQ1", 1)]), "/timeline/0/queue_manager: QM9 is none"),
+    ("unknown queue", file([QM1], [shared()], [do("put", "QM1", "SQ2", 1)]), "/timeline/0/queue: SQ2 is not one of the queues"),
+    ("unknown member", file([QM1], [shared()], [do("put", "QM9", "SQ1", 1)]), "/timeline/0/queue_manager: QM9 is not one of"),
     ("another's queue", file([QM1, QM2], [nonshared()], [do("put", "QM2", "LQ1", 1)]), "LQ1 is a nonshared queue of QM1"),
     ("repeated at once", file([QM1], [shared()], [do("put", "QM1", "SQ1", 1, times=2)]), "/timeline/0/every_s: is required"),
-    ("nothing altered", file([QM1], [shared()], [{"at": 1, "action": "alter_queue", "queue": "SQ1"}]), "names no attribute"),
+    ("nothing altered", file([QM1], [shared()], [{"at": 1, "action": "alter_queue", "queue": "SQ1"}]), "must have an attribute"),
     (
         "too many steps",
         file([QM1], [shared()], [do("put", "QM1", "SQ1", 1, times=MOST_STEPS, every_s=1), do("get", "QM1", "SQ1", 1)]),
-        f"/timeline: has {MOST_STEPS + 1} steps",
+        f"/timeline: must not have more than {MOST_STEPS} steps",
     ),
     (
         "too many rows",
         file([QM1], [shared(f"Q{n}") for n in range(32)], [
             {"at": n, "action": "alter_qmgr", "queue_manager": "QM1", "perfmev": "ENABLED"} for n in range(2000)]),
-        "/timeline: with 32 queues gives 64000 rows",
+        "/timeline: must not result in more than 50000 rows of switches, but results in 64000",
     ),
     ("two lines", {**file([QM1], [shared()], []), "title": "a\nb"}, "/title: must be one line"),
 ]  # fmt: skip
 
 
 @pytest.mark.parametrize(("document", "said"), [case[1:] for case in WRONG], ids=[case[0] for case in WRONG])
-def test_what_cannot_be_read_is_refused_with_its_place(document: Json, said: str) -> None:
+def test_invalid_file_is_refused_with_its_place(document: Json, said: str) -> None:
     with pytest.raises(InputInvalid) as error:
         read_object(document)
     assert any(said in str(problem) for problem in error.value.problems), error.value.problems
 
 
 @pytest.mark.parametrize("document", [None, [], "text", 3])
-def test_what_is_no_object_is_refused(document: object) -> None:
-    with pytest.raises(InputInvalid, match="it is an object with the keys"):
+def test_file_that_is_not_an_object_is_refused(document: object) -> None:
+    with pytest.raises(InputInvalid, match="must be an object with the keys"):
         read_object(document)
 
 
@@ -322,13 +322,13 @@ IMPOSSIBLE: list[tuple[str, Json, str]] = [
 @pytest.mark.parametrize(
     ("step", "said"), [case[1:] for case in IMPOSSIBLE], ids=[case[0] for case in IMPOSSIBLE]
 )
-def test_a_step_that_cannot_happen_is_refused_with_its_place(step: Json, said: str) -> None:
+def test_impossible_step_is_refused_with_its_place(step: Json, said: str) -> None:
     with pytest.raises(InputInvalid) as error:
         play([QM1, QM9], [shared(depth=2)], [step])
     assert any(said in str(problem) for problem in error.value.problems)
 
 
-def test_a_timeline_with_too_many_messages_is_refused() -> None:
+def test_timeline_with_too_many_messages_is_refused() -> None:
     queue = shared(maxdepth=10, qdepthhi=50, qdepthlo=50, depth=4)
     members = [member(f"M{number:03}") for number in range(32)]
     each = MOST_STEPS // 2
@@ -340,7 +340,7 @@ def test_a_timeline_with_too_many_messages_is_refused() -> None:
         simulate(read_object(file(members, [queue], swings)))
 
 
-def test_high_depth_of_a_shared_queue_is_seen_at_a_members_own_puts_and_begins_at_nought() -> None:
+def test_high_q_depth_of_a_shared_queue_counts_own_puts_from_zero() -> None:
     simulation = play(
         [QM1, QM2],
         [shared()],
@@ -358,7 +358,7 @@ def test_high_depth_of_a_shared_queue_is_seen_at_a_members_own_puts_and_begins_a
     assert [each.is_null for each in low.written] == [False, True]
 
 
-def test_high_depth_of_a_nonshared_queue_sees_gets_that_are_backed_out() -> None:
+def test_high_q_depth_of_a_nonshared_queue_counts_backed_out_gets() -> None:
     simulation = play(
         [QM1],
         [nonshared(depth=500, qdploev="ENABLED")],
@@ -372,7 +372,7 @@ def test_high_depth_of_a_nonshared_queue_sees_gets_that_are_backed_out() -> None
     assert [each.high_q_depth for each in simulation.events] == [450]
 
 
-def test_counters_that_go_back_beyond_the_last_event_are_named_so() -> None:
+def test_counters_from_before_the_last_event_are_a_cause() -> None:
     simulation = play(
         [QM1, member("QM2", "DISABLED", active=False)],
         [shared()],

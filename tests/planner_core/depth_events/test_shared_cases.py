@@ -47,7 +47,7 @@ def test_se1_all_members_enabled_give_three_messages_with_one_correl_id() -> Non
     assert max(each.high_q_depth for each in simulation.events) == 800
 
 
-def test_se2_a_disabled_member_without_activity_is_not_missed_in_the_sum() -> None:
+def test_se2_idle_disabled_member_leaves_no_gap() -> None:
     simulation = case(qm3="DISABLED")
     assert told(simulation) == [("High", "QM1", 600, 0), ("High", "QM2", 300, 100)]
     (occurrence,) = simulation.occurrences
@@ -57,7 +57,7 @@ def test_se2_a_disabled_member_without_activity_is_not_missed_in_the_sum() -> No
     assert "EVENT_SET_INCOMPLETE" not in codes(simulation)
 
 
-def test_se3_what_a_disabled_member_did_is_left_unreconciled_and_named() -> None:
+def test_se3_messages_of_a_disabled_member_are_unreconciled() -> None:
     simulation = case(qm2="DISABLED")
     assert told(simulation) == [("High", "QM1", 600, 0), ("High", "QM3", 0, 0)]
     (occurrence,) = simulation.occurrences
@@ -69,7 +69,7 @@ def test_se3_what_a_disabled_member_did_is_left_unreconciled_and_named() -> None
     assert "QM2 did not report 200 messages" in finding.message
 
 
-def test_se4_a_disabled_detector_switches_in_silence() -> None:
+def test_se4_disabled_detector_switches_without_a_message() -> None:
     simulation = case(qm1="DISABLED")
     assert told(simulation) == []
     assert enabled(simulation) == SWITCHED
@@ -82,7 +82,7 @@ def test_se4_a_disabled_detector_switches_in_silence() -> None:
     assert "'silent', the timeline gives 0 messages; read as 'broadcast', 2 messages" in finding.message
 
 
-def test_se4_by_the_other_reading_the_others_write_theirs() -> None:
+def test_se4_with_the_other_reading_the_other_members_write() -> None:
     simulation = case(qm1="DISABLED", disabled_detector="broadcast")
     assert told(simulation) == [("High", "QM2", 300, 100), ("High", "QM3", 0, 0)]
     assert enabled(simulation) == SWITCHED
@@ -92,7 +92,7 @@ def test_se4_by_the_other_reading_the_others_write_theirs() -> None:
     assert "EVENT_SWITCHED_SILENTLY" not in codes(simulation)
 
 
-def test_se5_a_member_that_is_not_active_writes_none() -> None:
+def test_se5_inactive_member_writes_no_message() -> None:
     simulation = case(active=False)
     assert told(simulation) == [("High", "QM1", 600, 0), ("High", "QM2", 300, 100)]
     (occurrence,) = simulation.occurrences
@@ -102,7 +102,7 @@ def test_se5_a_member_that_is_not_active_writes_none() -> None:
 
 
 @pytest.mark.parametrize("reading", ["silent", "broadcast"])
-def test_se6_with_all_members_disabled_the_attributes_switch_and_nobody_writes(reading: str) -> None:
+def test_se6_with_all_members_disabled_switches_change_without_messages(reading: str) -> None:
     simulation = case("DISABLED", "DISABLED", "DISABLED", disabled_detector=reading)
     assert told(simulation) == []
     assert enabled(simulation) == SWITCHED
@@ -114,7 +114,7 @@ BOTH = [shared("SQ1"), nonshared("LQ1")]
 SE7 = [do("put", "QM1", "SQ1", 800, at=1), do("put", "QM1", "LQ1", 800, at=1)]
 
 
-def test_se7_ibms_own_case_the_shared_queue_switches_and_the_nonshared_one_does_not() -> None:
+def test_se7_only_the_shared_queue_switches_with_perfmev_disabled() -> None:
     simulation = play(QM1_DISABLED, BOTH, SE7)
     assert told(simulation) == []
     assert enabled(simulation, "SQ1") == {"L", "F"}
@@ -129,7 +129,7 @@ SE8 = [
 ]
 
 
-def test_se8_enabled_later_the_nonshared_queue_tells_at_the_next_put_and_the_shared_one_does_not() -> None:
+def test_se8_after_enabling_only_the_nonshared_queue_reports_at_the_next_put() -> None:
     simulation = play(QM1_DISABLED, BOTH, SE8)
     assert [(each.event.reason, each.queue) for each in simulation.events] == [(2224, "LQ1")]
     assert enabled(simulation, "SQ1") == enabled(simulation, "LQ1") == {"L", "F"}
@@ -140,7 +140,7 @@ def test_se8_enabled_later_the_nonshared_queue_tells_at_the_next_put_and_the_sha
     [(do("get", "QM1", "SQ1", 601, at=4), 2225), (do("put", "QM1", "SQ1", 200, at=4), 2053)],
     ids=["down to QDEPTHLO", "a rejected put"],
 )
-def test_se8_the_shared_queue_tells_again_at_low_or_full(then: dict[str, object], reason: int) -> None:
+def test_se8_shared_queue_reports_again_at_low_or_full(then: dict[str, object], reason: int) -> None:
     simulation = play(QM1_DISABLED, BOTH, [*SE8, then])
     assert [(each.event.reason, each.queue) for each in simulation.events] == [
         (2224, "LQ1"),
@@ -148,7 +148,7 @@ def test_se8_the_shared_queue_tells_again_at_low_or_full(then: dict[str, object]
     ]
 
 
-def test_se9_thirty_two_members_of_which_one_works_give_thirty_one_null_events() -> None:
+def test_se9_thirty_one_idle_members_give_null_events() -> None:
     members = [member(f"M{number:03}") for number in range(32)]
     simulation = play(members, [shared()], [do("put", "M007", "SQ1", 800)])
     assert len(simulation.events) == 32

@@ -57,16 +57,16 @@ def test_ibms_second_example_gives_the_rates_between_its_events() -> None:
     }
 
 
-def test_a_set_in_which_it_emptied_is_not_how_it_fills() -> None:
+def test_set_ending_with_low_is_not_used_for_filling() -> None:
     sets = [of("Q1", HIGH, member("QM1", 500, 100)), of("Q1", LOW, member("QM1", 0, 900))]
     assert rates(taken(sets)) == {"QM1": {"put_rate_per_s": 5, "get_rate_per_s": 1}}
     assert rates(taken(sets, using="all")) == {"QM1": {"put_rate_per_s": 2.5, "get_rate_per_s": 5}}
     only_low = taken(sets[1:])
     assert rates(only_low) is None
-    assert "no set ends in Queue Depth High" in only_low.passed_over[0].reason
+    assert "no set ends with Queue Depth High" in only_low.passed_over[0].reason
 
 
-def test_members_keep_their_own_time_and_idle_ones_are_there_with_nothing() -> None:
+def test_members_have_their_own_time_and_idle_ones_zero_rates() -> None:
     idle = member("QM2", 0, 0, None, time_since_reset_s=100)
     made = taken([of("Q1", HIGH, member("QM1", 500, 100, 50), idle)])
     assert rates(made) == {
@@ -78,17 +78,17 @@ def test_members_keep_their_own_time_and_idle_ones_are_there_with_nothing() -> N
 def test_without_a_time_there_is_no_rate() -> None:
     made = taken([of("Q1", HIGH, member("QM1", 500, 100, None))])
     assert rates(made) is None
-    assert made.passed_over[0].reason == "no set tells a time"
+    assert made.passed_over[0].reason == "no set has a time"
 
 
-def test_queues_and_queue_managers_that_the_plan_does_not_have_are_told() -> None:
+def test_queues_and_queue_managers_not_in_the_plan_are_reported() -> None:
     made = taken([of("OTHER", HIGH, member("QM1", 1, 0)), of("Q1", HIGH, member("QM9", 1, 0))])
     assert [each.as_json()["queue"] for each in made.passed_over] == ["OTHER", "Q1"]
     assert "QM9" in made.passed_over[1].reason
     assert made.text == PLAN
 
 
-def test_rates_of_the_whole_queue_give_way_to_those_of_its_queue_managers() -> None:
+def test_rates_of_queue_managers_replace_those_of_the_queue() -> None:
     plan = copy.deepcopy(PLAN)
     plan["structures"][0]["queues"][0] |= {"put_rate_per_s": 9, "get_rate_per_s": 1}
     made = with_rates(plan, [of("Q1", HIGH, member("QM1", 500, 100))])
@@ -126,13 +126,13 @@ def test_rates_of_the_whole_queue_give_way_to_those_of_its_queue_managers() -> N
         ([of("Q1", HIGH)] * (MOST_SETS + 1), ""),
     ],
 )
-def test_what_cannot_be_read_is_told_with_its_place(sets: object, field: str) -> None:
+def test_invalid_sets_are_refused_with_their_place(sets: object, field: str) -> None:
     with pytest.raises(InputInvalid) as caught:
         with_rates(PLAN, sets)
     assert caught.value.problems[0].field == field
 
 
-def test_the_document_is_checked_as_any_plan() -> None:
+def test_document_with_rates_is_validated_as_a_plan() -> None:
     with pytest.raises(DocumentInvalid):
         with_rates({"qsg": "Q"}, [])
 
@@ -151,6 +151,6 @@ values = st.recursive(
 
 @settings(max_examples=200)
 @given(values)
-def test_no_answer_raises_anything_but_what_is_documented(sets: object) -> None:
+def test_with_rates_raises_only_documented_errors(sets: object) -> None:
     with contextlib.suppress(InputInvalid):
         assert with_rates(PLAN, sets).text == PLAN

@@ -48,7 +48,7 @@ def assert_valid(answer: object, kind: type[Answer]) -> None:
     jsonschema_rs.Draft202012Validator(schema).validate(answer)
 
 
-def test_the_command_and_rest_give_the_advice_of_the_plan(
+def test_command_and_rest_give_the_advice_of_the_plan(
     app: Any,  # noqa: ANN401
     tmp_path: Path,
     capsys: pytest.CaptureFixture[str],
@@ -67,7 +67,7 @@ def test_the_command_and_rest_give_the_advice_of_the_plan(
     assert {each["code"] for each in by_rest["findings"]} < {each["code"] for each in result["findings"]}
 
 
-def test_a_plan_is_sized_with_advice_for_each_queue_when_asked(
+def test_depths_option_adds_advice_for_each_queue(
     app: Any,  # noqa: ANN401
     tmp_path: Path,
     capsys: pytest.CaptureFixture[str],
@@ -80,16 +80,14 @@ def test_a_plan_is_sized_with_advice_for_each_queue_when_asked(
     assert json.loads(capsys.readouterr().out) == whole
 
 
-def test_warnings_end_the_command_with_1_when_asked_to(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_fail_on_warning_gives_exit_code_1(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     file = written(tmp_path, varied(structures__0__queues=[QUEUE]))
     assert main(["events", "advise", file]) == 0
     assert main(["events", "advise", file, "--fail-on", "warning"]) == 1
     assert "MAXDEPTH(999999999)" in capsys.readouterr().out
 
 
-def test_an_error_ends_it_with_1_and_a_document_that_cannot_be_read_with_2(
+def test_error_gives_exit_code_1_and_invalid_document_2(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     wrong = varied(structures__0__queues=[{**QUEUE, "qdepthhi": 1, "qdepthlo": 2}])
@@ -99,7 +97,7 @@ def test_an_error_ends_it_with_1_and_a_document_that_cannot_be_read_with_2(
     assert main(["events", "advise", str(tmp_path / "none")]) == 2
 
 
-def test_a_structure_that_does_not_hold_the_backlog_is_told_beside_a_maxdepth_below_it(
+def test_structure_too_small_for_the_backlog_is_reported(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     def advised(initsize: str, size: str) -> tuple[int, set[str]]:
@@ -123,7 +121,11 @@ def test_a_structure_that_does_not_hold_the_backlog_is_told_beside_a_maxdepth_be
     assert told == set()
 
 
-def test_rates_go_into_the_document(app: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:  # noqa: ANN401
+def test_rates_are_written_into_the_document(
+    app: Any,  # noqa: ANN401
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
     request = rates_request()
     sets = tmp_path / "sets.json"
     sets.write_text(json.dumps({"sets": request["sets"]}), encoding="utf-8")
@@ -154,7 +156,7 @@ def test_rates_go_into_the_document(app: Any, tmp_path: Path, capsys: pytest.Cap
         ({"document": SQ03, "sets": [{}]}, "/sets/0/queue"),
     ],
 )
-def test_requests_that_cannot_be_read_are_refused_with_their_fields(
+def test_invalid_rates_requests_are_refused_with_their_fields(
     app: Any,  # noqa: ANN401
     request_body: object,
     field: str,
@@ -164,5 +166,5 @@ def test_requests_that_cannot_be_read_are_refused_with_their_fields(
     assert field in [each["field"] for each in answer.json()["errors"]]
 
 
-def test_a_plan_that_cannot_exist_is_refused(app: Any) -> None:  # noqa: ANN401
+def test_impossible_plan_is_refused(app: Any) -> None:  # noqa: ANN401
     assert post_json(app, "/api/v1/events/advise", {**SQ03, "queue_managers": 40}).status == 422

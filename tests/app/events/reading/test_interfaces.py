@@ -33,7 +33,7 @@ BOUNDARY = "a-boundary-of-this-test"
 # ---- the address -------------------------------------------------------------------------------------------------------
 
 
-def test_the_example_of_the_description_is_answered_as_described(app: FastAPI) -> None:
+def test_read_answers_its_example_by_its_schema(app: FastAPI) -> None:
     answer = post_json(app, READ, events_request())
     assert answer.status == 200
     document = answer.json()
@@ -56,7 +56,7 @@ def test_the_example_of_the_description_is_answered_as_described(app: FastAPI) -
     ]
 
 
-def test_a_file_may_be_sent_as_it_is_in_base64(app: FastAPI) -> None:
+def test_read_accepts_a_file_in_base64(app: FastAPI) -> None:
     told = Told(correl_id="AB" * 24)
     data = base64.b64encode(mqmd(told) + pcf(told)).decode()
     document = post_json(app, READ, {"files": [{"name": "MQP1", "base64": data}]}).json()
@@ -70,9 +70,9 @@ def test_a_file_may_be_sent_as_it_is_in_base64(app: FastAPI) -> None:
         ({"files": []}, "/files", "is empty: it needs at least 1 item"),
         ({"files": [{"name": "a"}]}, "/files/0", "either `text` or `base64`"),
         ({"files": [{"text": "x", "base64": "eA=="}]}, "/files/0", "either `text` or `base64`"),
-        ({"files": [{"base64": "?"}]}, "/files/0/base64", "no base64"),
-        ({"files": [{"text": "  \n"}]}, "/files/0", "is empty"),
-        ({"files": [{"name": "notes", "text": "hello"}]}, "/files/0", "notes: This is none of the formats"),
+        ({"files": [{"base64": "?"}]}, "/files/0/base64", "must be valid base64"),
+        ({"files": [{"text": "  \n"}]}, "/files/0", "must not be empty"),
+        ({"files": [{"name": "notes", "text": "hello"}]}, "/files/0", "notes: The format is not supported"),
         ({"members": ["NO NAME"]}, "/members/0", ""),
         ({"members": ["QM1"] * 33}, "/members", "has 33 items: at most 32 items are allowed"),
         ({"perfmev": {"QM1": "ON"}}, "/perfmev/QM1", ""),
@@ -82,7 +82,7 @@ def test_a_file_may_be_sent_as_it_is_in_base64(app: FastAPI) -> None:
         ({"what": 1}, "/what", "is not a key of the request"),
     ],
 )
-def test_what_is_wrong_with_a_request_is_told_with_its_field(
+def test_request_with_errors_is_refused_with_their_fields(
     app: FastAPI, change: dict[str, Any], field: str, words: str
 ) -> None:
     problem = assert_problem(post_json(app, READ, {**events_request(), **change}), "input-refused", 422)
@@ -90,7 +90,7 @@ def test_what_is_wrong_with_a_request_is_told_with_its_field(
     assert words in problem["errors"][0]["message"]
 
 
-def test_a_body_that_is_no_json_is_refused(app: FastAPI) -> None:
+def test_body_that_is_not_json_is_refused(app: FastAPI) -> None:
     answer = call(app, "POST", READ, headers={"content-type": "application/json"}, chunks=[b"{"])
     assert_problem(answer, "input-refused", 422)
     assert call(app, "POST", READ, headers={"content-type": "text/plain"}, chunks=[b"{}"]).status == 415
@@ -115,7 +115,7 @@ NAMES = "READ_NAME_NOT_IN_EVENTS"
         (["--perfmev", "qm2=DISABLED"], "/members", "MQ names are case-sensitive."),
     ],
 )  # fmt: skip
-def test_names_that_no_event_has_are_told(
+def test_names_without_events_are_reported(
     arguments: list[str], field: str, says: str, files: dict[str, Path], capsys: pytest.CaptureFixture[str]
 ) -> None:
     _, out, _ = run(capsys, str(files["events"]), "--json", *arguments)
@@ -124,7 +124,7 @@ def test_names_that_no_event_has_are_told(
     assert says in found["message"]
 
 
-def test_names_of_the_events_and_displays_of_more_queues_are_not_told_of(
+def test_displayed_queues_without_events_are_not_reported(
     files: dict[str, Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     right = ["--members", "QM1,QM2,QM3,QM9", "--depth-before", "APP.SHARED.Q1=0"]
@@ -137,7 +137,7 @@ def test_names_of_the_events_and_displays_of_more_queues_are_not_told_of(
     assert NAMES in {each["code"] for each in json.loads(out)["findings"]}
 
 
-def test_over_rest_queues_that_no_event_has_are_told(app: FastAPI) -> None:
+def test_rest_queues_without_events_are_reported(app: FastAPI) -> None:
     document = post_json(app, READ, {**events_request(), "queues": {"SQ9": {"depth_before": 1}}}).json()
     assert NAMES in {each["code"] for each in document["findings"]}
 
@@ -165,7 +165,7 @@ def files(tmp_path: Path) -> dict[str, Path]:
     return {name: tmp_path / name for name in texts}
 
 
-def test_the_command_answers_as_the_address_does(
+def test_command_and_rest_give_the_same_answer(
     app: FastAPI, capsys: pytest.CaptureFixture[str], files: dict[str, Path]
 ) -> None:
     code, out, _ = run(
@@ -183,13 +183,13 @@ def test_the_command_answers_as_the_address_does(
     assert told == answered
 
 
-def test_the_command_says_it_in_lines(capsys: pytest.CaptureFixture[str], files: dict[str, Path]) -> None:
+def test_command_prints_sets_as_lines(capsys: pytest.CaptureFixture[str], files: dict[str, Path]) -> None:
     code, out, _ = run(
         capsys, str(files["events"]), "--members", "QM1 QM2 QM3", "--queue", files["display"].read_text()
     )
     assert code == 0
     assert "     QM3  0 puts, 0 gets in 120 s, HighQDepth 0: null event\n" in out
-    assert "     depth 200 + 550 - 50 = 700, the event tells 800, unreconciled 100\n" in out
+    assert "     depth 200 + 550 - 50 = 700, the event shows 800, unreconciled 100\n" in out
     assert "warning: READ_SET_UNRECONCILED: Set 4" in out
 
 
@@ -201,7 +201,9 @@ def test_events_are_read_from_standard_input(
     assert (code, out.splitlines()[0]) == (0, "standard input: amqsevt, JSON, 1 event")
 
 
-def test_warnings_may_be_made_to_fail(capsys: pytest.CaptureFixture[str], files: dict[str, Path]) -> None:
+def test_fail_on_warning_gives_exit_code_1(
+    capsys: pytest.CaptureFixture[str], files: dict[str, Path]
+) -> None:
     events = str(files["events"])
     assert run(capsys, events, "--members", "QM1,QM2,QM3", "--fail-on", "warning")[0] == 1
     assert run(capsys, events, "--members", "QM1,QM2,QM3")[0] == 0
@@ -210,18 +212,18 @@ def test_warnings_may_be_made_to_fail(capsys: pytest.CaptureFixture[str], files:
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (["{notes}"], "notes: This is none of the formats"),
-        (["{empty}"], "is empty"),
+        (["{notes}"], "notes: The format is not supported"),
+        (["{empty}"], "must not be empty"),
         (["{events}", "/not/there"], "/not/there: cannot be read: No such file"),
-        (["{events}", "--members", "QM 1,Q*"], "'Q*' is no name of a queue manager"),
-        (["{events}", "--perfmev", "QM1=MAYBE"], "'QM1=MAYBE' is not such as QM1=ENABLED"),
-        (["{events}", "--queue", "hello"], "nothing like QUEUE(SQ1)"),
+        (["{events}", "--members", "QM 1,Q*"], "'Q*' is not the name of a queue manager"),
+        (["{events}", "--perfmev", "QM1=MAYBE"], "'QM1=MAYBE' is not of the form QM1=ENABLED"),
+        (["{events}", "--queue", "hello"], "must have attributes such as QUEUE(SQ1)"),
         (
             ["{events}", "--queue", "QUEUE(SQ1) MAXDEPTH(lots)"],
             "line 1: MAXDEPTH(lots) is not a whole number",
         ),
         (["{events}", "--depth-before", "SQ1"], "such as SQ1=0"),
-        (["{events}", "--window", "-1"], "no number of seconds"),
+        (["{events}", "--window", "-1"], "not a number of seconds"),
         ([], "required"),
     ],
 )
@@ -234,7 +236,7 @@ def test_bad_usage_ends_with_a_sentence_and_exit_code_2(
     assert "Traceback" not in err
 
 
-def test_what_people_type_is_read_generously() -> None:
+def test_typed_context_is_read_in_several_notations() -> None:
     known = known_from_texts(
         members=" QM1,QM2\n QM3 QM1",
         perfmev="QM1=enabled; QM2(DISABLED)",
@@ -272,12 +274,12 @@ def page(answer: Answer, *, status: int = 200) -> Element:
     return read_html(answer.text)
 
 
-def test_the_example_has_a_picture_and_a_table_beside_it(app: FastAPI) -> None:
+def test_example_page_has_a_chart_and_a_table(app: FastAPI) -> None:
     found = page(get(app, EXAMPLE))
     assert len(found.one("figure").all("svg", role="img")) == 2
     assert "Set 2, Queue Full, depth 1 000, 3 messages" in found.one("figure").text
     table = next(region for region in found.all(role="region") if "sets" in region["aria-label"])
-    assert "200 + 550 \N{MINUS SIGN} 50 = 700, not 800: 100 more put than the messages say." in table.text
+    assert "200 + 550 \N{MINUS SIGN} 50 = 700, not 800: 100 more puts than in the messages." in table.text
     assert "null event" in table.text
 
 
@@ -291,7 +293,7 @@ def test_text_and_files_are_read_together(app: FastAPI) -> None:
     assert found.one("input", id="members")["value"] == "QM1"
 
 
-def test_a_binary_file_is_read_as_it_is(app: FastAPI) -> None:
+def test_binary_file_in_the_form_is_read(app: FastAPI) -> None:
     told = Told(correl_id="CD" * 24)
     found = page(send(app, {}, ("perfm.bin", mqmd(told) + pcf(told))))
     assert "PCF after its MQMD" in found.text
@@ -301,16 +303,16 @@ def test_a_binary_file_is_read_as_it_is(app: FastAPI) -> None:
     ("fields", "files", "box", "words"),
     [
         ({}, [], "text", "Paste the text of events, or choose files."),
-        ({"text": "hello"}, [], "text", "This is none of the formats"),
-        ({}, [("empty.json", b"")], "text", "is empty"),
-        ({"text": "E", "members": "Q*"}, [], "members", "'Q*' is no name of a queue manager"),
-        ({"text": "E", "perfmev": "QM1"}, [], "perfmev", "'QM1' is not such as"),
-        ({"text": "E", "display": "SQ1"}, [], "display", "nothing like QUEUE(SQ1)"),
+        ({"text": "hello"}, [], "text", "The format is not supported"),
+        ({}, [("empty.json", b"")], "text", "must not be empty"),
+        ({"text": "E", "members": "Q*"}, [], "members", "'Q*' is not the name of a queue manager"),
+        ({"text": "E", "perfmev": "QM1"}, [], "perfmev", "'QM1' is not of the form"),
+        ({"text": "E", "display": "SQ1"}, [], "display", "must have attributes such as QUEUE(SQ1)"),
         ({"text": "E", "depth_before": "x"}, [], "depth_before", "such as SQ1=0"),
-        ({"text": "E", "window": "soon"}, [], "window", "'soon' is no number of seconds"),
+        ({"text": "E", "window": "soon"}, [], "window", "'soon' is not a number of seconds"),
     ],
 )
-def test_what_is_wrong_is_told_and_its_box_marked(
+def test_form_with_an_error_marks_its_field(
     app: FastAPI, fields: dict[str, str], files: list[tuple[str, bytes]], box: str, words: str
 ) -> None:
     typed = {
@@ -324,21 +326,21 @@ def test_what_is_wrong_is_told_and_its_box_marked(
     assert "problems" in marked["aria-describedby"].split()
 
 
-def test_a_queue_with_a_name_to_be_escaped_is_no_trouble(app: FastAPI) -> None:
+def test_queue_name_is_escaped_on_the_page(app: FastAPI) -> None:
     told = as_lines(Told("QM1", "A.%/_b")).decode()
     assert "A.%/_b" in page(send(app, {"text": told})).text
     assert "<script>" not in send(app, {"text": "<script>alert(1)</script>"}).text
 
 
-def test_many_sets_are_cut_off_with_a_word(app: FastAPI) -> None:
+def test_many_sets_are_truncated_with_a_note(app: FastAPI) -> None:
     told = as_lines(*(Told("QM1", f"Q{number}") for number in range(130)))
     found = page(send(app, {}, ("many", told)))
     assert "30 more sets are not shown" in found.text
-    assert "118 more queues have no picture here" in found.text
+    assert "118 more queues have no chart here" in found.text
     assert len(found.all("figure")) == 12
 
 
-def test_sets_without_times_stand_side_by_side(app: FastAPI) -> None:
+def test_sets_without_times_are_drawn_in_order(app: FastAPI) -> None:
     data = b"".join(pcf(Told("QM1", "SQ1", reason)) for reason in (2224, 2053, 2225))
     labels = [text.text for text in page(send(app, {}, ("perfm.bin", data))).one("figure").all("text")]
     assert {"set 1", "set 2", "set 3"} <= set(labels)

@@ -32,7 +32,7 @@ PARAMETERS_AT = 32
         (as_lines(TOLD).decode(), "amqsevt_json"),
     ],
 )
-def test_text_in_ebcdic_is_read_and_told(text: str, format_name: str, new_line: bytes) -> None:
+def test_ebcdic_text_is_read_and_reported(text: str, format_name: str, new_line: bytes) -> None:
     data = text.encode("cp500").replace(b"\x25", new_line)
     found = read_events(data, name="SYSPRINT")
     assert found.format == format_name
@@ -48,7 +48,7 @@ def test_text_in_ebcdic_is_read_and_told(text: str, format_name: str, new_line: 
 
 
 @pytest.mark.parametrize("with_descriptor", [False, True])
-def test_a_header_that_tells_a_parameter_too_many_costs_no_other_message(*, with_descriptor: bool) -> None:
+def test_header_with_a_wrong_count_loses_only_its_message(*, with_descriptor: bool) -> None:
     def one(told: Told, more: int) -> bytes:
         data = bytearray(pcf(told))
         (parameters,) = struct.unpack_from(">i", data, PARAMETERS_AT)
@@ -58,7 +58,9 @@ def test_a_header_that_tells_a_parameter_too_many_costs_no_other_message(*, with
     other = Told("QM2", "SQ1", correl_id=CORREL)
     found = read_events(one(TOLD, 1) + one(other, 0), name="events")
     assert [message.queue_manager for message in found.messages] == ["QM2"]
-    assert "The header tells 7 parameters, but the next message begins after 6" in found.problems[0].message
+    assert (
+        "The header announces 7 parameters, but the next message begins after 6" in found.problems[0].message
+    )
     assert len(found.problems) == 1
     whole = read_events(one(TOLD, 0) + one(other, 0), name="events")
     assert [message.queue_manager for message in whole.messages] == ["QM1", "QM2"]

@@ -52,7 +52,7 @@ DUMPS = {
 
 
 @pytest.mark.parametrize("name", DUMPS)
-def test_offsets_and_asterisks_are_read_as_such(name: str) -> None:
+def test_dump_with_offsets_and_asterisks_is_read(name: str) -> None:
     found = read_events(DUMPS[name].encode(), name="dump")
     assert found.problems == []
     assert [(each.queue_manager, each.correl_id) for each in found.messages] == [
@@ -62,13 +62,13 @@ def test_offsets_and_asterisks_are_read_as_such(name: str) -> None:
     assert found.messages[1].msg_enq_count == MANY[1].enqueued
 
 
-def test_there_are_asterisks_to_read() -> None:
+def test_dumps_contain_asterisks() -> None:
     assert "\n*\n" in DUMPS["hexdump -C"]
     assert "\n*\n" not in DUMPS["od -A x -t x1 -v"]
 
 
 @given(data=st.binary(min_size=1, max_size=200), times=st.integers(1, 6), base=st.sampled_from("xod"))
-def test_every_dump_gives_back_its_bytes(data: bytes, times: int, base: str) -> None:
+def test_every_dump_is_restored_to_its_bytes(data: bytes, times: int, base: str) -> None:
     from planner_core.depth_events.readers import hexadecimal
 
     whole = data * times + pcf(MANY[0])
@@ -97,7 +97,7 @@ def _numbers(data: bytes, kind: str, mark: str, offset: str = "{:07o}") -> str:
         (_numbers(DATA, "B", "{:03o}"), "such as 324, not single bytes"),
         (
             "\n".join(line[7:] or "*" for line in dump(DATA).splitlines()[:-1]),
-            "An asterisk stands for lines that were left out, and without offsets nobody knows how many",
+            "An asterisk replaces repeated lines, and without offsets their number is unknown",
         ),
         (
             "".join(dump(DATA, is_short=False).splitlines(keepends=True)[:3])
@@ -112,7 +112,7 @@ def _numbers(data: bytes, kind: str, mark: str, offset: str = "{:07o}") -> str:
         ),
         (
             f"00000000  {'00 ' * 16} |.|\n*\nffffffff0  00\n",
-            "The asterisk before line 3 stands for 68719476704 bytes, too many",
+            "The asterisk before line 3 replaces 68719476704 bytes, too many",
         ),
     ],
     ids=[
@@ -127,7 +127,7 @@ def _numbers(data: bytes, kind: str, mark: str, offset: str = "{:07o}") -> str:
         "far too many",
     ],
 )
-def test_what_does_not_say_its_bytes_is_refused_with_how_to_print_them(text: str, says: str) -> None:
+def test_ambiguous_dump_is_refused_with_the_options_to_print_bytes(text: str, says: str) -> None:
     with pytest.raises(InputInvalid) as caught:
         read_all([("dump", text.encode())], EventContext())
     (problem,) = caught.value.problems

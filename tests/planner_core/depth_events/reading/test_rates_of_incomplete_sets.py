@@ -33,10 +33,10 @@ def rates(made: PlanWithRates) -> Any:  # noqa: ANN401
     return made.text["structures"][0]["queues"][0].get("queue_manager_rates")
 
 
-def test_a_set_in_which_one_that_put_tells_no_time_gives_no_rate() -> None:
+def test_set_without_the_time_of_a_putter_has_no_rates() -> None:
     made = taken(told("QM1", 600, 120), told("QM2", 200, 0))
     assert rates(made) is None
-    assert made.passed_over[0].reason == "no set gives the times of all members that put or got"
+    assert made.passed_over[0].reason == "no set has the times of all members that put or got"
     made = taken(told("QM1", 600, 120), told("QM2", 200, 120))
     assert rates(made) == {
         "QM1": {"put_rate_per_s": 5, "get_rate_per_s": 0},
@@ -44,12 +44,12 @@ def test_a_set_in_which_one_that_put_tells_no_time_gives_no_rate() -> None:
     }
 
 
-def test_an_idle_member_without_a_time_does_no_harm() -> None:
+def test_idle_member_without_a_time_is_ignored() -> None:
     made = taken(told("QM1", 600, 120), told("QM2", 0, 0))
     assert rates(made) == {"QM1": {"put_rate_per_s": 5, "get_rate_per_s": 0}}
 
 
-def test_the_newest_set_that_tells_its_time_is_taken() -> None:
+def test_newest_set_with_a_time_is_used() -> None:
     at_once = told("QM1", 200, 0, reason=FULL, correl_id=OTHER_CORREL)
     for using in ("filling", "all"):
         made = taken(told("QM1", 600, 100), at_once, using=using)
@@ -57,28 +57,28 @@ def test_the_newest_set_that_tells_its_time_is_taken() -> None:
         assert made.taken[0].sets == 1
 
 
-def test_a_member_without_a_message_is_told_beside_the_rates() -> None:
+def test_member_without_a_message_is_reported_with_the_rates() -> None:
     known = EventContext(members=["QM1", "QM2"], queues={"SQ1": QueueFacts(depth_before=0)})
     made = taken(told("QM1", 600, 100), known=known)
     assert rates(made) == {"QM1": {"put_rate_per_s": 6, "get_rate_per_s": 0}}
     (finding,) = made.findings
     assert finding.code == "MEASURED_RATES_INCOMPLETE"
-    assert "what QM2 put and got, and 200 puts or gets that no message counts" in finding.message
+    assert "the puts and gets of QM2, and 200 puts or gets that are in no message" in finding.message
     assert finding.field == "/structures/0/queues/0/queue_manager_rates"
     assert made.as_json()["findings"] == [finding.as_json()]
 
 
-def test_a_set_that_is_whole_has_nothing_to_tell() -> None:
+def test_complete_set_has_no_finding() -> None:
     known = EventContext(members=["QM1", "QM2"], queues={"SQ1": QueueFacts(depth_before=0)})
     assert taken(told("QM1", 600, 100), told("QM2", 200, 100), known=known).findings == ()
 
 
-def test_a_gap_from_a_depth_that_was_only_assumed_is_none_of_the_rates() -> None:
+def test_gap_after_an_assumed_depth_is_not_reported() -> None:
     assert taken(told("QM1", 600, 100)).findings == ()
 
 
 @pytest.mark.parametrize("members", [["QM1"], ["QM1", "QM2"]])
-def test_only_the_sets_that_were_taken_count(members: list[str]) -> None:
+def test_gaps_of_unused_sets_are_not_reported(members: list[str]) -> None:
     low = told("QM1", 0, 100, reason=LOW, correl_id=OTHER_CORREL)
     known = EventContext(members=members, queues={"SQ1": QueueFacts(depth_before=0)})
     made = taken(told("QM1", 800, 100), told("QM2", 0, 100), low, known=known)
@@ -88,7 +88,7 @@ def test_only_the_sets_that_were_taken_count(members: list[str]) -> None:
 @pytest.mark.parametrize(
     "spoilt", [{"missing": 3}, {"missing": [4]}, {"reconciliation": {"unreconciled": "x"}}]
 )
-def test_answers_that_say_nothing_of_it_are_taken_as_they_are(spoilt: dict[str, Any]) -> None:
+def test_answers_without_missing_members_are_treated_as_complete(spoilt: dict[str, Any]) -> None:
     made = read_all([("events", as_lines(told("QM1", 600, 100)))], EventContext())
     one = made.sets[0].as_json()
     assert with_rates(PLAN, [one | spoilt]).findings == ()

@@ -106,7 +106,7 @@ def test_se1_three_messages_of_one_event_account_for_its_depth() -> None:
     assert codes(reading) == []
 
 
-def test_se2_a_member_with_perfmev_disabled_that_did_nothing_is_missing_and_nothing_else_is() -> None:
+def test_se2_idle_member_with_perfmev_disabled_is_the_only_gap() -> None:
     reading = read(
         written(rises({"QM3": "DISABLED"})),
         known(perfmev={"QM1": "ENABLED", "QM2": "ENABLED", "QM3": "DISABLED"}),
@@ -117,7 +117,7 @@ def test_se2_a_member_with_perfmev_disabled_that_did_nothing_is_missing_and_noth
     assert codes(reading) == ["READ_SET_INCOMPLETE"]
 
 
-def test_se3_what_a_silent_member_did_is_unreconciled_and_put_down_to_it() -> None:
+def test_se3_unreconciled_messages_are_attributed_to_the_silent_member() -> None:
     reading = read(written(rises({"QM2": "DISABLED"})))
     found = only_set(reading)
     assert [m.queue_manager for m in found.members] == ["QM1", "QM3"]
@@ -126,22 +126,22 @@ def test_se3_what_a_silent_member_did_is_unreconciled_and_put_down_to_it() -> No
     assert (missing.queue_manager, missing.cause) == ("QM2", "perfmev_disabled")
     assert codes(reading) == ["READ_SET_INCOMPLETE", "READ_SET_UNRECONCILED"]
     (finding,) = [each for each in reading.findings if each.code == "READ_SET_UNRECONCILED"]
-    assert "QM2 did not report: it put 200 messages more than it got" in finding.message
+    assert "QM2 did not report: it put 200 more messages than it got" in finding.message
 
 
-def test_se3_with_perfmev_said_to_be_enabled_its_message_was_lost() -> None:
+def test_se3_missing_message_of_an_enabled_member_was_not_read() -> None:
     found = only_set(
         read(written(rises({"QM2": "DISABLED"})), known(perfmev=dict.fromkeys(KNOWN.members, "ENABLED")))
     )
     assert [(each.queue_manager, each.cause) for each in found.missing] == [("QM2", "not_read")]
 
 
-def test_se4_and_se6_give_no_message_and_no_set() -> None:
+def test_se4_and_se6_without_messages_give_no_set() -> None:
     for perfmev in ({"QM1": "DISABLED"}, dict.fromkeys(("QM1", "QM2", "QM3"), "DISABLED")):
         assert rises(perfmev).events == ()
 
 
-def test_se5_a_member_that_is_not_active_may_be_that_or_not_have_been_read() -> None:
+def test_se5_member_without_events_is_inactive_or_unread() -> None:
     found = only_set(read(written(rises({}, active=False))))
     assert [(each.queue_manager, each.cause) for each in found.missing] == [("QM3", "not_known")]
     assert found.reconciliation.unreconciled == 0
@@ -178,7 +178,7 @@ EXAMPLE_2 = [
     [EventContext(), EventContext(queues={"MYQUEUE1": SQ1.model_copy(update={"qsgdisp": "QMGR"})})],
     ids=["bare", "thresholds known"],
 )
-def test_the_depths_of_ibms_examples_follow_from_the_messages(
+def test_depths_of_ibm_examples_follow_from_the_messages(
     rows: list[tuple[int, int, int, int, int]], known: EventContext
 ) -> None:
     messages = [
@@ -194,7 +194,7 @@ def test_the_depths_of_ibms_examples_follow_from_the_messages(
     assert [each.members[0].counted for each in found] == [None] + ["since_the_set_before"] * (len(rows) - 1)
 
 
-def test_the_captured_chain_has_no_rates_where_all_happened_within_a_second() -> None:
+def test_captured_events_of_one_second_have_no_rates() -> None:
     chain = as_lines(Told("NHARAPP", "EVT.HI", HIGH, 0, 4, 4, 0), Told("NHARAPP", "EVT.HI", FULL, 0, 5, 1, 0))
     reading = read(
         chain,
@@ -206,7 +206,7 @@ def test_the_captured_chain_has_no_rates_where_all_happened_within_a_second() ->
     assert [each.put_rate_per_s for each in reading.sets] == [None, None]
 
 
-def test_files_of_one_second_in_the_order_of_their_names_are_put_right() -> None:
+def test_files_of_one_second_are_sorted_by_event() -> None:
     """2053-queue-full.json comes before 2224-queue-depth-high.json, and happened after it."""
     full = as_lines(Told("NHARAPP", "EVT.HI", FULL, 0, 5, 1, 0))
     high = as_lines(Told("NHARAPP", "EVT.HI", HIGH, 0, 4, 4, 0))
@@ -221,7 +221,7 @@ def three(**values: object) -> list[Told]:
     return [Told(name, "SQ1", HIGH, 60, 800, 100, 0, **values) for name in ("QM1", "QM2", "QM3")]  # type: ignore[arg-type]
 
 
-def test_without_correl_id_messages_near_in_time_are_a_set_and_said_to_be_so() -> None:
+def test_messages_without_correl_id_are_grouped_by_time_with_a_finding() -> None:
     told = [replace(each, created=AT + timedelta(seconds=at)) for at, each in enumerate(three())]
     reading = read(as_lines(*told), EventContext())
     found = only_set(reading)
@@ -231,14 +231,14 @@ def test_without_correl_id_messages_near_in_time_are_a_set_and_said_to_be_so() -
 
 
 @pytest.mark.parametrize(("seconds", "sets"), [(5, 1), (6, 2)])
-def test_the_window_is_what_is_said(seconds: int, sets: int) -> None:
+def test_window_separates_sets_by_time(seconds: int, sets: int) -> None:
     one, two, _ = three()
     data = as_lines(one, replace(two, created=AT + timedelta(seconds=seconds)))
     assert len(read(data, EventContext()).sets) == sets
     assert len(read(data, EventContext(window_s=0)).sets) == 2
 
 
-def test_a_queue_manager_writes_once_for_one_event() -> None:
+def test_set_has_at_most_one_message_of_a_queue_manager() -> None:
     one, two, _ = three()
     data = as_lines(one, two, replace(one, enqueued=1), replace(two, enqueued=1))
     assert [[m.msg_enq_count for m in each.members] for each in read(data, EventContext()).sets] == [
@@ -247,13 +247,13 @@ def test_a_queue_manager_writes_once_for_one_event() -> None:
     ]
 
 
-def test_another_correl_id_is_another_set_however_near_in_time() -> None:
+def test_different_correl_ids_are_different_sets() -> None:
     one, two, _ = three()
     data = as_lines(replace(one, correl_id=CORREL), replace(two, correl_id=CORREL[:-1] + "E"))
     assert [len(each.members) for each in read(data, EventContext()).sets] == [1, 1]
 
 
-def test_queues_that_are_said_not_to_be_shared_are_kept_apart() -> None:
+def test_nonshared_queues_of_one_name_have_separate_sets() -> None:
     known = EventContext(queues={"SQ1": QueueFacts(qsgdisp="QMGR")})
     found = read(as_lines(*three()), known).sets
     assert [(len(each.members), each.shared, each.missing) for each in found] == [(1, False, ())] * 3
@@ -262,12 +262,12 @@ def test_queues_that_are_said_not_to_be_shared_are_kept_apart() -> None:
     assert [each.reconciliation.depth_before for each in chained] == [0, 0, 0, 800, 800, 800]
 
 
-def test_queue_managers_outside_the_group_are_not_taken_into_its_sets() -> None:
+def test_queue_managers_outside_the_group_have_separate_sets() -> None:
     reading = read(as_lines(*three()), EventContext(members=["QM1", "QM2"]))
     assert [[m.queue_manager for m in each.members] for each in reading.sets] == [["QM1", "QM2"], ["QM3"]]
 
 
-def test_without_times_the_nth_message_of_each_queue_manager_goes_with_the_nth_of_the_others() -> None:
+def test_messages_without_times_are_grouped_by_order() -> None:
     files = [
         (name, pcf(Told(name, "SQ1", HIGH, enqueued=1)) + pcf(Told(name, "SQ1", LOW)) + pcf(Told(name, "SQ1", HIGH, enqueued=2)))
         for name in ("QM1", "QM2")
@@ -281,14 +281,14 @@ def test_without_times_the_nth_message_of_each_queue_manager_goes_with_the_nth_o
     assert "READ_SET_BY_TIME" in codes(reading)
 
 
-def test_a_file_that_is_given_twice_changes_nothing() -> None:
+def test_duplicate_file_changes_nothing() -> None:
     data = written(rises({}))
     once, twice = read_all([("a", data)], KNOWN), read_all([("a", data), ("b", data)], KNOWN)
     assert twice.repeats == 3
     assert [each.as_json() for each in twice.sets] == [each.as_json() for each in once.sets]
 
 
-def test_messages_that_nothing_tells_apart_are_not_taken_for_repeats() -> None:
+def test_equal_messages_without_time_are_not_duplicates() -> None:
     assert read(pcf(Told()) * 2, EventContext()).repeats == 0
 
 
@@ -306,7 +306,7 @@ def chain(*told: Told, known: EventContext | None = None) -> EventReading:
     return read(as_lines(*at), known or EventContext())
 
 
-def test_rates_rest_on_time_since_reset_of_each_queue_manager() -> None:
+def test_rates_use_time_since_reset_of_each_queue_manager() -> None:
     data = as_lines(
         Told("QM1", "SQ1", HIGH, 100, 800, 1000, 0, CORREL),
         Told("QM2", "SQ1", HIGH, 50, 790, 100, 300, CORREL),
@@ -323,7 +323,7 @@ def test_rates_rest_on_time_since_reset_of_each_queue_manager() -> None:
     assert (found.imbalance.gets.queue_manager, found.imbalance.gets.share) == ("QM2", Fraction(1))
 
 
-def test_where_time_since_reset_is_zero_the_times_of_the_messages_tell_the_rate() -> None:
+def test_rates_without_time_since_reset_use_creation_times() -> None:
     low = Told("QM1", "SQ1", LOW, 900, 0, 0, 0)
     high = Told("QM1", "SQ1", HIGH, 0, 800, 90, 0)
     found = chain(low, high).sets[1].members[0]
@@ -338,13 +338,13 @@ def test_where_time_since_reset_is_zero_the_times_of_the_messages_tell_the_rate(
     ("seconds", "counted"),
     [(900, "since_the_set_before"), (898, "since_the_set_before"), (897, "shorter"), (902, "since_the_set_before"), (903, "longer")],
 )  # fmt: skip
-def test_counters_that_do_not_begin_at_the_set_before_are_told(seconds: int, counted: str) -> None:
+def test_counters_not_from_the_set_before_are_reported(seconds: int, counted: str) -> None:
     reading = chain(Told("QM1", "SQ1", LOW, 9, 0, 0, 0), Told("QM1", "SQ1", HIGH, seconds, 800, 800, 0))
     assert reading.sets[1].members[0].counted == counted
     assert ("READ_SET_COUNTERS" in codes(reading)) is (counted != "since_the_set_before")
 
 
-def test_a_queue_manager_that_stops_getting_is_told_where_gets_were_to_be_expected() -> None:
+def test_queue_manager_without_expected_gets_is_reported() -> None:
     low = Told("QM1", "SQ1", LOW, 900, 0, 0, 45)
     for seconds, is_told in ((900, True), (100, True), (99, False)):
         reading = chain(low, Told("QM1", "SQ1", HIGH, seconds, 800, 800, 0))
@@ -352,7 +352,7 @@ def test_a_queue_manager_that_stops_getting_is_told_where_gets_were_to_be_expect
     assert "READ_SET_GETS_STOPPED" not in codes(chain(low, Told("QM1", "SQ1", HIGH, 900, 800, 801, 1)))
 
 
-def test_a_queue_from_which_more_was_got_than_put_was_not_empty() -> None:
+def test_more_gets_than_puts_mean_an_unknown_initial_depth() -> None:
     found = chain(Told("QM1", "SQ1", LOW, 60, 0, 100, 700)).sets[0].reconciliation
     assert (found.depth_before, found.computed_depth, found.depth) == (None, None, None)
     facts = EventContext(queues={"SQ1": SQ1.model_copy(update={"depth_before": None})})
@@ -360,7 +360,7 @@ def test_a_queue_from_which_more_was_got_than_put_was_not_empty() -> None:
     assert (found.depth_before, found.depth) == (None, 200)
 
 
-def test_the_set_after_one_that_does_not_reconcile_begins_at_the_depth_that_was_told() -> None:
+def test_set_after_an_unreconciled_one_begins_at_the_shown_depth() -> None:
     reading = chain(
         Told("QM1", "SQ1", HIGH, 60, 800, 700, 0),
         Told("QM1", "SQ1", FULL, 900, 1000, 200, 0),
@@ -369,14 +369,14 @@ def test_the_set_after_one_that_does_not_reconcile_begins_at_the_depth_that_was_
     assert codes(reading).count("READ_SET_UNRECONCILED") == 1
 
 
-def test_high_depth_of_a_shared_queue_tells_nothing_of_those_that_did_not_put() -> None:
+def test_high_q_depth_of_a_member_without_puts_is_ignored() -> None:
     """Queue Full right after Queue Depth High at MAXDEPTH: nobody put in between."""
     told = Told("QM1", "SQ1", FULL, 1, 0, 0, 0, CORREL)
     assert only_set(read(as_lines(told), EventContext())).reconciliation.told_depth is None
     assert only_set(read(as_lines(told))).reconciliation.told_depth == 1000
 
 
-def test_a_high_depth_below_the_threshold_is_told_and_not_taken_for_the_depth() -> None:
+def test_high_q_depth_below_the_threshold_is_reported_and_not_used() -> None:
     reading = read(
         as_lines(Told("QM1", "SQ1", HIGH, 60, 799, 799, 0, CORREL)), EventContext(queues={"SQ1": SQ1})
     )
@@ -388,14 +388,14 @@ def test_a_high_depth_below_the_threshold_is_told_and_not_taken_for_the_depth() 
     assert codes(reading) == []
 
 
-def test_what_contradicts_what_was_said_of_the_members_is_told() -> None:
+def test_contradictions_to_given_members_are_reported() -> None:
     context = known(perfmev={"QM3": "DISABLED"})
     assert "READ_SET_MEMBERS_DIFFER" in codes(read(written(rises({})), context))
     context = EventContext(members=["QM1", "QM2"])
     assert "READ_SET_MEMBERS_DIFFER" in codes(read(written(rises({})), context))
 
 
-def test_a_member_seen_elsewhere_was_probably_not_active() -> None:
+def test_member_with_other_events_was_probably_not_active() -> None:
     one, two, three_ = (replace(each, correl_id=CORREL) for each in three())
     reading = chain(
         replace(one, reason=LOW), replace(two, queue="OTHER"), known=EventContext(members=["QM1", "QM2"])
@@ -406,7 +406,7 @@ def test_a_member_seen_elsewhere_was_probably_not_active() -> None:
     assert three_.queue_manager == "QM3"
 
 
-def test_findings_of_one_code_end_at_twenty() -> None:
+def test_findings_of_one_code_are_limited_to_twenty() -> None:
     told = [Told("QM1", f"Q{number}", HIGH, 60, 800, 700, 0) for number in range(30)]
     assert codes(chain(*told)).count("READ_SET_UNRECONCILED") == 20
 
@@ -414,30 +414,30 @@ def test_findings_of_one_code_end_at_twenty() -> None:
 # ---- what is refused ---------------------------------------------------------------------------------------------------
 
 
-def test_no_files_and_files_without_events_are_refused_with_their_names() -> None:
-    with pytest.raises(InputInvalid, match="one file of events or more"):
+def test_missing_files_and_files_without_events_are_refused() -> None:
+    with pytest.raises(InputInvalid, match="at least one file of events"):
         read_all([], EventContext())
-    with pytest.raises(InputInvalid, match=r"hello\.txt: This is none of the formats"):
+    with pytest.raises(InputInvalid, match=r"hello\.txt: The format is not supported"):
         read_all([("good", as_lines(Told())), ("hello.txt", b"hello")], EventContext())
-    with pytest.raises(InputInvalid, match=r"cut\.txt: line 1: 'NO NAME' is no name of a queue"):
+    with pytest.raises(InputInvalid, match=r"cut\.txt: line 1: 'NO NAME' is not the name of a queue"):
         read_all([("cut.txt", as_text(Told(queue="NO NAME")).encode())], EventContext())
 
 
-def test_what_is_damaged_is_told_beside_what_could_be_read() -> None:
+def test_damaged_parts_are_reported_and_the_rest_is_read() -> None:
     reading = read(pcf(Told()) + pcf(Told())[:50], EventContext())
     assert len(reading.sets) == 1
     (finding,) = [each for each in reading.findings if each.code == "READ_EVENTS_UNREAD"]
     assert "offset 236 (X'EC')" in finding.message
 
 
-def test_a_code_page_that_was_taken_for_granted_is_told_with_its_file() -> None:
+def test_assumed_code_page_is_reported_with_its_file() -> None:
     for data, pages in ((pcf(Told(), ccsid=1047), ["1047"]), (pcf(Told(), ccsid=500), [])):
         told = [each for each in read(data, EventContext()).findings if each.code == "READ_EVENTS_CODE_PAGE"]
         assert [each.field for each in told] == ["/files/0" for _ in pages]
         assert all(page in each.message for each, page in zip(told, pages, strict=True))
 
 
-def test_attributes_are_read_out_of_displays_of_both_platforms() -> None:
+def test_displays_of_both_platforms_are_read() -> None:
     text = """
 CSQM401I MQP1 QUEUE(SQ1) TYPE(QLOCAL) QSGDISP(SHARED)
 MAXDEPTH(1000) QDEPTHHI(80) QDEPTHLO(20) QDPHIEV(ENABLED)
@@ -454,7 +454,7 @@ AMQ8408I: Display Queue Manager details.
     assert found.problems == ()
 
 
-def test_attributes_that_cannot_be_are_told_with_their_line() -> None:
+def test_impossible_attributes_are_reported_with_their_line() -> None:
     found = read_displayed("QUEUE(SQ1)\nMAXDEPTH(many)\nQDEPTHHI(101)\nQMNAME(QM1) PERFMEV(PERHAPS)")
     assert [problem.line for problem in found.problems] == [2, 3, 4]
     assert found.queues["SQ1"] == QueueFacts()
@@ -477,7 +477,7 @@ def timelines(draw: st.DrawFn) -> tuple[list[Json], int, int, int]:
 
 @settings(max_examples=60)
 @given(timelines())
-def test_where_all_report_every_set_accounts_for_its_depth(drawn: tuple[list[Json], int, int, int]) -> None:
+def test_sets_of_all_members_account_for_the_depth(drawn: tuple[list[Json], int, int, int]) -> None:
     """What the simulator wrote is read again: as many sets as events, complete, and reconciled."""
     steps, maxdepth, low, high = drawn
     simulation = play(
@@ -503,7 +503,7 @@ def test_where_all_report_every_set_accounts_for_its_depth(drawn: tuple[list[Jso
 
 
 @given(st.permutations(range(9)), st.booleans())
-def test_the_order_of_messages_with_correl_ids_makes_no_difference(order: list[int], one_file: bool) -> None:
+def test_order_of_messages_with_correl_ids_does_not_matter(order: list[int], one_file: bool) -> None:
     told = [
         Told(
             name, "SQ1", reason, 60, depth, 100, 0, f"{number:048X}",

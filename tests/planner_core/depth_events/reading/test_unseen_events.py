@@ -42,7 +42,7 @@ def one_after_the_other(*reasons: int, queue_manager: str = "QM1", apart_s: int 
 
 
 @pytest.mark.parametrize(("sets", "more"), [(21, 0), (22, 1), (60, 39)])
-def test_findings_that_are_left_out_are_counted(sets: int, more: int) -> None:
+def test_omitted_findings_are_counted(sets: int, more: int) -> None:
     reading = read(*one_after_the_other(*[HIGH] * sets))
     assert len(told(reading, UNSEEN)) == min(20, sets - 1)
     says = " ".join(each.message for each in told(reading, "READ_FINDINGS_LEFT_OUT"))
@@ -63,14 +63,14 @@ def test_findings_that_are_left_out_are_counted(sets: int, more: int) -> None:
         ((HIGH, HIGH, LOW, HIGH, HIGH), [2, 5]),
     ],
 )
-def test_an_event_that_was_switched_off_needs_another_to_be_there_again(
+def test_repeated_event_without_another_between_is_reported(
     reasons: tuple[int, ...], unseen: list[int]
 ) -> None:
     findings = told(read(*one_after_the_other(*reasons)), UNSEEN)
     assert [each.field for each in findings] == [f"/sets/{number - 1}" for number in unseen]
 
 
-def test_what_can_have_been_between_is_named() -> None:
+def test_unseen_event_finding_names_the_possible_events() -> None:
     (finding,) = told(read(*one_after_the_other(HIGH, HIGH)), UNSEEN)
     assert (
         "set 1, the same event, left QDPHIEV DISABLED, and only a Queue Depth Low enables it"
@@ -79,7 +79,7 @@ def test_what_can_have_been_between_is_named() -> None:
     assert "one set" not in finding.message
 
 
-def test_sets_by_time_that_are_too_far_apart_may_be_one() -> None:
+def test_unseen_event_finding_mentions_the_window() -> None:
     apart = [
         replace(each, correl_id=None, queue_manager=name, created=AT + timedelta(seconds=9 * nth))
         for nth, (each, name) in enumerate(zip(one_after_the_other(HIGH, HIGH), ("QM1", "QM2"), strict=True))
@@ -90,19 +90,19 @@ def test_sets_by_time_that_are_too_far_apart_may_be_one() -> None:
     assert not told(read(*apart, known=EventContext(queues=shared, window_s=9)), UNSEEN)
 
 
-def test_queues_of_one_name_that_nothing_says_are_shared_have_switches_of_their_own() -> None:
+def test_queues_not_known_as_shared_have_separate_switches() -> None:
     one, other = one_after_the_other(HIGH, HIGH)
     both = (replace(one, correl_id=None), replace(other, correl_id=None, queue_manager="QM2"))
     assert not told(read(*both), UNSEEN)
 
 
-def test_events_of_one_second_may_stand_in_any_order() -> None:
+def test_events_of_one_second_are_not_ordered() -> None:
     first, *others = one_after_the_other(HIGH, HIGH, LOW)
     at_once = [replace(each, created=others[0].created) for each in others]
     assert not told(read(first, *at_once), UNSEEN)
 
 
-def test_two_messages_of_one_queue_manager_with_one_correl_id_are_told() -> None:
+def test_duplicate_correl_id_of_a_queue_manager_is_reported() -> None:
     one, other = one_after_the_other(HIGH, LOW)
     (finding,) = told(read(one, replace(one, enqueued=11)), TWICE)
     assert finding.field == "/sets/1"
@@ -114,7 +114,7 @@ def test_two_messages_of_one_queue_manager_with_one_correl_id_are_told() -> None
     assert not told(read(one, replace(one, queue_manager="QM2")), TWICE)
 
 
-def test_a_correl_id_of_everything_is_told_once() -> None:
+def test_correl_id_of_all_messages_is_reported_once() -> None:
     every = [replace(each, correl_id="A" * 48) for each in one_after_the_other(*(HIGH, LOW) * 4)]
     (finding,) = told(read(*every), TWICE)
     assert "Sets 1, 2, 3, 4, 5 and 3 more have one CorrelId" in finding.message

@@ -14,7 +14,7 @@ def only(known: EventContext, *told: Told) -> EventSet:
     return found
 
 
-def test_of_two_silent_members_neither_is_said_to_have_done_what_is_unaccounted_for() -> None:
+def test_gap_is_not_attributed_to_one_of_two_silent_members() -> None:
     """QM1 put 500, and 800 are told: 300 are of QM2, of QM3, or of both."""
     known = EventContext(
         members=["QM1", "QM2", "QM3"],
@@ -31,7 +31,7 @@ def test_of_two_silent_members_neither_is_said_to_have_done_what_is_unaccounted_
     assert [(each.queue_manager, each.cause) for each in alone.missing] == [("QM2", "perfmev_disabled")]
 
 
-def test_a_depth_that_was_given_is_not_doubted_however_much_was_got() -> None:
+def test_given_depth_is_kept_with_more_gets_than_puts() -> None:
     """10 were there, 30 were got: 20 puts are in no message. Only a depth that was assumed is given up."""
     told = Told(reason=2225, enqueued=0, dequeued=30, high=10, correl_id=CORREL)
     given = only(

@@ -20,7 +20,7 @@ CASES = {
 
 @pytest.mark.parametrize("name", CASES)
 @pytest.mark.parametrize("as_bytes", [False, True], ids=["hexadecimal", "binary"])
-def test_the_messages_are_read(name: str, as_bytes: bool) -> None:
+def test_captured_messages_are_read(name: str, as_bytes: bool) -> None:
     path = FOLDER / name
     if not path.exists():
         pytest.skip(f"{name} is not at hand")

@@ -73,7 +73,7 @@ def able_at(document: Json, step: int) -> set[str]:
 
 
 @given(files())
-def test_an_event_has_at_most_as_many_messages_as_there_are_active_members_with_perfmev_enabled(
+def test_event_has_at_most_one_message_per_enabled_active_member(
     document: Json,
 ) -> None:
     simulation = run(document)
@@ -87,7 +87,7 @@ def test_an_event_has_at_most_as_many_messages_as_there_are_active_members_with_
 
 
 @given(files())
-def test_puts_less_gets_are_the_change_of_depth_but_for_causes_that_are_named_to_the_message(
+def test_causes_account_for_every_unreconciled_message(
     document: Json,
 ) -> None:
     depth = {each["name"]: each["depth"] for each in document["queues"]}
@@ -103,7 +103,7 @@ def test_puts_less_gets_are_the_change_of_depth_but_for_causes_that_are_named_to
 
 
 @given(files())
-def test_no_event_switches_itself_on_and_every_change_of_a_switch_is_an_event_of_that_step(
+def test_switches_change_only_by_events_of_the_step(
     document: Json,
 ) -> None:
     course = run(document)
@@ -119,7 +119,7 @@ def test_no_event_switches_itself_on_and_every_change_of_a_switch_is_an_event_of
 
 
 @given(files())
-def test_perfmev_decides_about_messages_of_a_shared_queue_never_about_its_switches(document: Json) -> None:
+def test_perfmev_does_not_affect_switches_of_a_shared_queue(document: Json) -> None:
     everywhere = {
         **document,
         "queue_managers": [{**each, "perfmev": "ENABLED"} for each in document["queue_managers"]],
@@ -173,7 +173,7 @@ class OneByOne:
 
 @settings(max_examples=300)
 @given(files())
-def test_leaps_are_the_same_as_one_message_after_the_other(document: Json) -> None:
+def test_steps_give_the_same_as_single_messages(document: Json) -> None:
     document = {
         **document,
         "queues": document["queues"][:1],
