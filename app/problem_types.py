@@ -14,7 +14,7 @@ PAGE = "/docs/reference/problems"
 
 @dataclass(frozen=True, slots=True)
 class ProblemType:
-    """One kind of refusal: its heading in docs/reference/problems.md, its status, its title."""
+    """A kind of problem: its heading in docs/reference/problems.md, its status, its title."""
 
     slug: str | None
     status: int
@@ -22,12 +22,12 @@ class ProblemType:
 
     @property
     def uri(self) -> str:
-        """Relative URI of the description; about:blank says no more than the status does."""
+        """Relative URI of the description; about:blank adds nothing to the status."""
         return f"{DOCUMENTATION}#{self.slug}" if self.slug else "about:blank"
 
     @property
     def page(self) -> str | None:
-        """The address of the description; None where the status says it all."""
+        """Address of the description; None where the status suffices."""
         return f"{PAGE}#{self.slug}" if self.slug else None
 
 

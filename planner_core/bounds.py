@@ -1,8 +1,8 @@
-"""Bounds on input that is checked, so that the work of refusing it does not grow with what a client sends.
+"""Bounds on the validation of input, so that the work of refusing it does not grow with its size.
 
-A model reports every field at fault. Of a list with a million wrong items that would be a million errors, which cost
-seconds and gigabytes and which no reader looks at. So lists are checked a few items at a time, and checking ends when
-there are enough errors to report.
+A model reports every invalid field. For a list with a million invalid items that would be a million errors, which cost
+seconds and gigabytes, and no one reads them. So lists are checked a few items at a time, and checking ends when there
+are enough errors to report.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ _AT_ONCE: Final = 8
 
 
 def first_problems(problems: Iterable[FieldProblem]) -> tuple[FieldProblem, ...]:
-    """The problems, or the first of them and that there are more."""
+    """Return the problems; of very many the first, and a last one that states that there are more."""
     first = tuple(islice(problems, MOST_PROBLEMS + 1))
     if len(first) <= MOST_PROBLEMS:
         return first
@@ -48,7 +48,7 @@ def first_problems(problems: Iterable[FieldProblem]) -> tuple[FieldProblem, ...]
 
 
 def _until_many_errors(items: object, handler: ValidatorFunctionWrapHandler) -> Any:  # noqa: ANN401
-    """Check the items of a list a few at a time; stop when there are more errors than an answer names."""
+    """Check the items of a list a few at a time; stop when there are more errors than an answer lists."""
     if not isinstance(items, list) or len(items) <= _AT_ONCE:
         return handler(items)
     read: list[Any] = []
@@ -101,7 +101,7 @@ def _at_most_lines(text: str) -> bool:
 
 
 def is_too_deep(value: object) -> bool:
-    """Whether lists and objects are nested deeper than any document needs."""
+    """Return whether lists and objects are nested deeper than any document needs."""
     level = [value]
     for _ in range(DEEPEST):
         level = [

@@ -1,4 +1,4 @@
-"""What the core refuses, as data. It knows no HTTP: the edges decide how an error is shown."""
+"""Errors of the core as data. It knows no HTTP: the application decides how to show an error."""
 
 from __future__ import annotations
 
@@ -18,21 +18,21 @@ SHOWN_PROBLEMS = 3
 
 
 def _printable(text: str) -> str:
-    """Characters that a terminal would act on are shown as escapes."""
+    """Escape the characters that a terminal would act on."""
     return "".join(c if c.isprintable() else ascii(c)[1:-1] for c in text)
 
 
 class PlannerError(Exception):
-    """Base of everything the core raises; `str()` is a sentence for a planner."""
+    """Base of all errors of the core; `str()` is a sentence for a planner."""
 
 
 class OutOfRange(PlannerError):
-    """A number outside what can be computed."""
+    """A number outside the range that can be computed."""
 
     def __init__(
         self, *, field: str, value: object, lowest: object = None, highest: object = None, advice: str = ""
     ) -> None:
-        """Say which argument, its value and the range it must lie in."""
+        """Name the argument, its value and its range."""
         self.field, self.value, self.lowest, self.highest = field, value, lowest, highest
         if highest is None:
             span = f"at least {lowest}"
@@ -46,7 +46,7 @@ class OutOfRange(PlannerError):
 
 
 class SizeSyntax(PlannerError):
-    """A text that is no size."""
+    """A text that is not a size."""
 
     def __init__(self, *, text: str, needs_unit: bool = False) -> None:
         """Keep the text that could not be read."""
@@ -59,7 +59,7 @@ class SizeSyntax(PlannerError):
 
 
 class TextTooLong(PlannerError):
-    """A text with more lines or words than any legal one has; nothing of it was read."""
+    """A text with more lines or words than any valid one; nothing of it was read."""
 
 
 class NameSyntax(PlannerError):
@@ -85,7 +85,7 @@ class FieldProblem(Answer):
 
 
 class DocumentInvalid(PlannerError):
-    """The plan document cannot be read; every problem is named with its field."""
+    """The plan document cannot be read; every problem has its field."""
 
     def __init__(self, problems: tuple[FieldProblem, ...]) -> None:
         """Keep the problems; the sentence shows the first few."""
@@ -97,11 +97,11 @@ class DocumentInvalid(PlannerError):
 
 
 class NotJson(DocumentInvalid):
-    """The text is no JSON at all; nothing is said about the document in it."""
+    """The text is not JSON; nothing is known about the document in it."""
 
 
 class InputInvalid(PlannerError):
-    """An input that is no plan document cannot be read; every problem is named with its field."""
+    """Another input than a plan document cannot be read; every problem has its field."""
 
     def __init__(self, what: str, problems: tuple[FieldProblem, ...]) -> None:
         """Keep the problems; `what` begins the sentence, which shows the first few."""
@@ -121,7 +121,7 @@ class _WithFindings(PlannerError):
 
 
 class PlanRefused(_WithFindings):
-    """The document reads well but no such plan can exist; nothing was computed."""
+    """The document is valid but no such plan can exist; nothing was computed."""
 
     def __init__(self, findings: tuple[Finding, ...]) -> None:
         """Keep the findings that rule the plan out."""
@@ -129,19 +129,19 @@ class PlanRefused(_WithFindings):
 
 
 class OutputRefused(_WithFindings):
-    """A text output that would be wrong or incomplete is not given."""
+    """A text output is refused because it would be wrong or incomplete."""
 
     def __init__(self, kind: str, findings: tuple[Finding, ...], *, of: str = "plan") -> None:
-        """Keep the kind of output, the findings against it, and what has the errors: the plan or a merged policy."""
+        """Keep the kind of output, the findings against it, and `of`: the plan or the merged policy that has the errors."""
         self.kind = kind
         self.of = of
         super().__init__(f"The {kind} output is not given while the {of} has errors.", findings)
 
 
 class UnknownOutput(PlannerError):
-    """A kind of output that there is not."""
+    """An unknown kind of output."""
 
     def __init__(self, kind: str, kinds: tuple[str, ...]) -> None:
-        """Keep the kind asked for."""
+        """Keep the unknown kind."""
         self.kind = kind
         super().__init__(f"There is no output {kind!r}: ask for one of {', '.join(kinds)}.")

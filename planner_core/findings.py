@@ -45,7 +45,7 @@ class FindingKind:
 
 @dataclass(frozen=True, slots=True)
 class Finding(Answer):
-    """Something to know about a plan."""
+    """A remark about a plan."""
 
     code: Annotated[str, Field(description="Stable name of the rule.", examples=["INITSIZE_BELOW_NEED"])]
     severity: Severity
@@ -128,12 +128,12 @@ def finding(
 
 
 def worst(findings: tuple[Finding, ...]) -> Severity | None:
-    """The most serious severity present."""
+    """Return the most serious severity present."""
     present = {f.severity for f in findings}
     return next((severity for severity in SEVERITIES if severity in present), None)
 
 
 def in_order(findings: list[Finding]) -> tuple[Finding, ...]:
-    """Errors first, then warnings, then notes; otherwise in the order of the document; each once."""
+    """Sort findings: errors, warnings, notes, then the order of the document; each once."""
     unique = {(f.code, f.field, f.structure, f.message): f for f in findings}
     return tuple(sorted(unique.values(), key=lambda f: _RANKS[f.severity]))

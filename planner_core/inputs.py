@@ -1,8 +1,8 @@
-"""What kinds of usage data there are, and which of them a file looks like.
+"""The kinds of usage data, and the detection of the kind of a file.
 
-Detection looks at the first bytes and the name only and never fails on odd content: what it
-cannot tell is said, so that the person who brought the file can. It needs nothing but the
-standard library, so that a page can show the kind before anything is started.
+Detection looks at the first bytes and the name only and never fails on unusual content: a file
+that it does not recognize is reported, so that the user can name the kind. It needs only the
+standard library, so that a page can show the kind before any job starts.
 """
 
 from __future__ import annotations
@@ -93,12 +93,12 @@ _SMF_RECORD_TYPES: Final = frozenset(map(int, ("2", "3", "74", "115", "116")))
 
 
 class KindUnknown(PlannerError):
-    """The content looks like none of the kinds; the sentence says what to do."""
+    """The content matches none of the kinds; the message states what to do."""
 
 
 @dataclass(frozen=True, slots=True)
 class Detection:
-    """A kind and what it was recognised by."""
+    """A kind, and the reason for it."""
 
     kind: Kind
     reason: str
@@ -119,15 +119,15 @@ _NO_FILES: Final = (
 
 
 def what_it_is(mode: int) -> str:
-    """What something is that is no file, from the mode that the system tells of it; empty: a file."""
+    """Name a directory entry that is not a file, from its mode; empty for a file."""
     return next((what for is_so, what in _NO_FILES if is_so(mode)), "")
 
 
 def detect(first: bytes, name: str = "") -> Detection:
-    """What a file is, by its first bytes (64 KB are enough) and its name.
+    """Return the kind of a file, by its first bytes (64 KB are enough) and its name.
 
     Raises:
-        KindUnknown: It looks like none of the kinds.
+        KindUnknown: It matches none of the kinds.
     """
     first = first[:LOOKED_AT_BYTES]
     if not first:
@@ -146,12 +146,12 @@ def detect(first: bytes, name: str = "") -> Detection:
 
 
 def squeezed(heading: str) -> str:
-    """A column heading reduced to its letters and digits: `Interval_Start (DATE)` is `intervalstartdate`."""
+    """Reduce a column heading to its letters and digits: `Interval_Start (DATE)` is `intervalstartdate`."""
     return re.sub(r"[^a-z0-9]", "", heading.lower())
 
 
 def split_cells(line: str, delimiter: str) -> list[str] | None:
-    """The cells of one line of CSV; None where a quote is not closed. A cell never spans lines."""
+    """Return the cells of one line of CSV; None where a quote is not closed. A cell never spans lines."""
     try:
         return next(csv.reader([line], delimiter=delimiter, strict=True), [])
     except csv.Error:
@@ -159,12 +159,12 @@ def split_cells(line: str, delimiter: str) -> list[str] | None:
 
 
 def delimiter_of(line: str) -> str:
-    """The delimiter of a line: the one of comma, semicolon and tab that it has most of."""
+    """Return the delimiter of a line: the most frequent of comma, semicolon and tab."""
     return max(",;\t", key=line.count)
 
 
 def decode_text(data: bytes, *, is_whole: bool = True) -> str | None:
-    """Bytes as text: UTF-8, UTF-16 with its mark, else Latin-1; None where they are no text."""
+    """Decode bytes as UTF-8, UTF-16 with its mark, else Latin-1; None for data that is not text."""
     if data.startswith((b"\xff\xfe", b"\xfe\xff")):
         even = data if is_whole else data[: len(data) // 2 * 2]
         return even.decode("utf-16", errors="replace")
@@ -194,7 +194,7 @@ def _unpacked(first: bytes) -> bytes:
 
 
 def _binary(first: bytes) -> Detection:
-    """Binary data is left to the SMF reader, which tells how to transfer a dump that it cannot read."""
+    """Leave binary data to the SMF reader, which explains how to transfer a dump that it cannot read."""
     for start, what in ((0, "records with RDWs"), (4, "blocks of records with BDWs and RDWs")):
         head = first[start : start + 6]
         if len(head) == len("RDW..T") and head[2] <= 3 and head[3] == 0 and head[5] in _SMF_RECORD_TYPES:  # noqa: PLR2004 - segment codes 0 to 3
@@ -265,7 +265,7 @@ def _display(text: str) -> Detection | None:
 
 
 def _headers(text: str) -> Iterator[list[str]]:
-    """The first lines as cells, as far as they may be headings."""
+    """Yield the first lines as cells, where they may be headings."""
     for line in text.splitlines()[:_HEADER_LINES]:
         if line.strip() and not line.startswith("#") and len(line) <= _LONGEST_HEADER:
             yield split_cells(line.lstrip("\ufeff"), delimiter_of(line)) or []

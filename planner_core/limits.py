@@ -1,4 +1,4 @@
-"""The limits of IBM MQ and z/OS by name; their sources stand in tables/limits.toml."""
+"""The limits of IBM MQ and z/OS by name; tables/limits.toml has their sources."""
 
 from __future__ import annotations
 
@@ -6,5 +6,5 @@ from planner_core import tables
 
 
 def limit(name: str) -> int:
-    """A limit of tables/limits.toml."""
+    """Return a limit of tables/limits.toml."""
     return tables.constants("limits")[name].value

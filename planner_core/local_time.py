@@ -1,8 +1,8 @@
-"""When something was observed: a local time and its zone to the one instant that is meant.
+"""The time of an observation: a local time and its zone, converted to one instant.
 
-A clock that is put forward leaves out an hour, and one that is put back runs through an hour twice. A local time in the
-former was never shown by any clock, and one in the latter is two instants. Both are refused: which of the two it was,
-only the person who read the clock can say. The zone and the time of today are handed in: this module has neither.
+A clock that is put forward skips an hour, and one that is put back repeats an hour. A local time in the first was never
+shown by any clock, and one in the second is ambiguous. Both are refused, because only the reader of the clock knows
+which of the two it was. The zone and the current time are arguments: this module has neither.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ FIRST_YEAR: Final = 1990
 
 
 class TimeNotMeant(PlannerError):
-    """A time at which nothing can have been observed; the sentence says what to write."""
+    """A time at which nothing can have been observed; the message states the correction."""
 
 
 def instant_of(time: datetime, zone: tzinfo | None = None, *, zone_name: str = "") -> datetime:
-    """The instant in UTC; a time that carries its own offset needs no zone.
+    """Return the instant in UTC; a time with an offset of its own needs no zone.
 
     >>> from datetime import timezone
     >>> instant_of(datetime(2026, 11, 21, 9, 30), timezone(timedelta(hours=1))).isoformat()
@@ -68,12 +68,12 @@ def check_observed(instant: datetime, *, now: datetime) -> None:
 
 
 def is_ahead(instant: datetime, *, now: datetime) -> bool:
-    """Whether a time is so far ahead that a clock was wrong when it was written."""
+    """Return whether a time is so far ahead that a clock must have been wrong when it was written."""
     return instant - now > AHEAD_AT_MOST
 
 
 def offset_text(offset: timedelta) -> str:
-    """An offset as ISO 8601 has it.
+    """Return an offset in the notation of ISO 8601.
 
     >>> offset_text(timedelta(hours=-3, minutes=-30))
     '-03:30'

@@ -1,4 +1,4 @@
-"""The names of the field: which are allowed, how they are padded, how MQSC wants them written.
+"""Names in z/OS and MQ: syntax, padding, and notation in MQSC.
 
 Sources: structure names and their padding, IBM MQ "Set up the coupling facility" (task 10) and
 DEFINE CFSTRUCT; queue names, IBM MQ "Rules for naming IBM MQ objects"; coupling facility,
@@ -49,21 +49,21 @@ def _check(pattern: re.Pattern[str], value: str, rule: str) -> str:
 
 
 def qsg(value: str) -> str:
-    """A queue-sharing group name: 1 to 4 characters."""
+    """Check a queue-sharing group name: 1 to 4 characters."""
     return _check(
         _QSG, value, "a queue-sharing group has 1 to 4 characters A-Z 0-9 $ # @, the first a letter"
     )
 
 
 def queue_manager(value: str) -> str:
-    """A queue manager name on z/OS: 1 to 4 characters."""
+    """Check a queue manager name on z/OS: 1 to 4 characters."""
     return _check(
         _QUEUE_MANAGER, value, "a z/OS queue manager has 1 to 4 characters A-Z 0-9 $ # @, the first no digit"
     )
 
 
 def cfstruct(value: str) -> str:
-    """A CFSTRUCT name: 1 to 12 alphanumeric characters, the first a letter, without the group's name."""
+    """Check a CFSTRUCT name: 1 to 12 alphanumeric characters, the first a letter, without the group's name."""
     if value == ADMIN_STRUCTURE:
         msg = "CSQ_ADMIN is always generated and holds no user data: leave it out of the structures."
         raise NameSyntax(msg)
@@ -75,39 +75,39 @@ def cfstruct(value: str) -> str:
 
 
 def coupling_facility(value: str) -> str:
-    """A coupling facility name as CFRM knows it: 1 to 8 characters."""
+    """Check the CFRM name of a coupling facility: 1 to 8 characters."""
     return _check(_CF, value, "a coupling facility has 1 to 8 characters A-Z 0-9 $ # @ _, the first a letter")
 
 
 def structure(value: str) -> str:
-    """A structure name as CFRM knows it: 1 to 16 characters."""
+    """Check the CFRM name of a structure: 1 to 16 characters."""
     return _check(
         _STRUCTURE, value, "a CFRM structure has 1 to 16 characters A-Z 0-9 $ # @ _, the first a letter"
     )
 
 
 def policy(value: str) -> str:
-    """A CFRM policy name: 1 to 8 characters."""
+    """Check a CFRM policy name: 1 to 8 characters."""
     return _check(_POLICY, value, "a CFRM policy has 1 to 8 characters A-Z 0-9 $ # @ _, the first a letter")
 
 
 def label(value: str) -> str:
-    """A label of this project, for queues to be kept apart: 1 to 32 characters."""
+    """Check a label for queues that need isolation: 1 to 32 characters."""
     return _check(_LABEL, value, "a label has 1 to 32 characters A-Z a-z 0-9 . _ -")
 
 
 def queue(value: str) -> str:
-    """A queue name: 1 to 48 characters, upper and lower case differ."""
+    """Check a queue name: 1 to 48 characters, case-sensitive."""
     return _check(_QUEUE, value, "a queue has 1 to 48 characters A-Z a-z 0-9 . / _ %")
 
 
 def finding_code(value: str) -> str:
-    """The code of a finding; codes of other versions are taken as well."""
+    """Check the code of a finding; codes of other versions are accepted as well."""
     return _check(_CODE, value, "a finding's code has 1 to 64 characters A-Z 0-9 _")
 
 
 def reason(value: str) -> str:
-    """A sentence of free text: 1 to 500 printable characters on one line."""
+    """Check a sentence of free text: 1 to 500 printable characters on one line."""
     text = value.strip()
     if not 1 <= len(text) <= _LONGEST_REASON or not text.isprintable():
         msg = f"{_shown(value)} is not allowed here: a reason has 1 to {_LONGEST_REASON} printable characters on one line."
@@ -116,7 +116,7 @@ def reason(value: str) -> str:
 
 
 def finding_message(value: str) -> str:
-    """The sentence of a finding: printable characters on one line."""
+    """Check the message of a finding: printable characters on one line."""
     text = value.strip()
     if not text or not text.isprintable():
         msg = f"{_shown(value)} is not allowed here: a finding's message is one line of printable characters."
@@ -125,9 +125,9 @@ def finding_message(value: str) -> str:
 
 
 def dsgroup(value: str) -> str:
-    """A generic SMDS name: a data set name of up to 44 characters with exactly one asterisk.
+    """Check a generic SMDS name: a data set name of up to 44 characters with exactly one asterisk.
 
-    The asterisk stands for the queue manager's name, of up to 4 characters.
+    The queue manager's name, of up to 4 characters, replaces the asterisk.
     """
     rule = (
         "DSGROUP is a data set name of up to 44 characters with exactly one asterisk, "
@@ -143,7 +143,7 @@ def dsgroup(value: str) -> str:
 
 
 def cfrm_structure_name(*, qsg_name: str, cfstruct_name: str) -> str:
-    """The name in the CFRM policy: the group's name padded to four with @, then the CFSTRUCT name.
+    """Return the name in the CFRM policy: the group's name padded to four with @, then the CFSTRUCT name.
 
     >>> cfrm_structure_name(qsg_name="MQ", cfstruct_name="APP")
     'MQ@@APP'
@@ -161,7 +161,7 @@ def is_admin_structure(cfrm_name: str) -> bool:
 
 
 def mqsc_value(value: str) -> str:
-    """A name as MQSC wants it: in quotes unless it would be read as it stands.
+    """Return a name for MQSC, in quotes unless MQSC reads it unchanged without them.
 
     MQSC turns unquoted text to upper case. Quotes inside are doubled; names allow none.
     """

@@ -1,4 +1,4 @@
-"""Where a number comes from: its source, its basis, and how a figure was computed from it."""
+"""The source and basis of a number, and the explanation of a figure that is computed from it."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from planner_core.wire import Answer, Unchecked
 
 
 class Basis(StrEnum):
-    """How far a number can be trusted."""
+    """The degree to which a number can be trusted."""
 
     PUBLISHED = "published"
     READ_OFF_CHART = "read_off_chart"
@@ -35,7 +35,7 @@ _WEAKER = tuple(Basis(name) for name in ("given", "published", "read_off_chart",
 
 
 def weakest(bases: Iterable[Basis]) -> Basis:
-    """The basis of a figure that rests on all of these."""
+    """Return the basis of a figure that depends on all of these."""
     return max(bases, key=_WEAKER.index)
 
 
@@ -48,7 +48,7 @@ class Source:
     url: str
 
     def __str__(self) -> str:
-        """One line: document, section, address."""
+        """Return one line: document, section, address."""
         place = f"{self.document}, {self.section}" if self.section else self.document
         return f"{place} ({self.url})" if self.url else place
 
@@ -90,7 +90,7 @@ Number = int | Fraction | str
 
 
 def plain_number(value: Number) -> int | str:
-    """An exact number as JSON can carry it: an int, a finite decimal as text, else `numerator/denominator`."""
+    """Return an exact number for JSON: an int, a finite decimal as text, else `numerator/denominator`."""
     if isinstance(value, (int, str)):
         return value
     numerator, denominator = value.as_integer_ratio()
@@ -137,7 +137,7 @@ class Step(Answer):
 
 @dataclass(frozen=True, slots=True)
 class Explanation(Answer):
-    """How a figure came about.
+    """The calculation of a figure.
 
     The formula uses only names of inputs and steps, numbers, + - * / and the functions ceil, floor,
     round_up(value, multiple), max and min, so that a reader, or a test, can calculate it without this code.
@@ -153,7 +153,7 @@ class Explanation(Answer):
     steps: tuple[Step, ...] = field(default=())
 
     def __post_init__(self) -> None:
-        """A figure is not better than the weakest input that its formula uses."""
+        """Lower the basis to that of the weakest input that the formula uses."""
         if self.basis is Basis.GIVEN:
             return
         used = set(_NAME.findall(" ".join((self.formula, *(step.formula for step in self.steps)))))

@@ -1,4 +1,4 @@
-"""How simulated data is told from measured data, in one place.
+"""The rule that distinguishes simulated data from measured data, in one place.
 
 The simulator names its queue-sharing group SIM and a digit, and its files `simulated-...`. The history keeps both with
 every row. A group alone proves nothing: a site may have one of such a name.
@@ -18,7 +18,7 @@ _QSG = re.compile(r"SIM[0-9]")
 
 
 def has_simulated_name(qsg: str | None) -> bool:
-    """Whether a group is named as the simulator names its own; where only the group is known.
+    """Return whether a group has a name like those of the simulator, where only the group is known.
 
     >>> has_simulated_name("SIM1"), has_simulated_name("SIMS"), has_simulated_name(None)
     (True, False, False)
@@ -27,9 +27,9 @@ def has_simulated_name(qsg: str | None) -> bool:
 
 
 def is_simulated(qsg: str | None, file_name: str | None) -> bool:
-    """Whether a row of this group from this file is simulated: both names must say so.
+    """Return whether a row of this group from this file is simulated: both names must be the simulator's.
 
-    A row that names no group (RMF's, until the group is known) is told by its file.
+    For a row without a group (RMF's, until the group is known) the file decides.
 
     >>> is_simulated("SIM1", "simulated-2026-01-05.smf"), is_simulated("SIM1", "night.smf")
     (True, False)

@@ -1,4 +1,4 @@
-"""Byte sizes: parse, format, round. The only module that knows what K, M, G and T are worth.
+"""Byte sizes: parse, format, round. Only this module knows the values of K, M, G and T.
 
 Inside the project storage is an int of bytes. People and z/OS write K, M, G and T, all
 1024-based (z/OS MVS Setting Up a Sysplex; IBM's KB and MB in the MQ manuals are the same).
@@ -28,22 +28,22 @@ _SIZE = re.compile(r" *(\d{1,15})(?:\.(\d{1,9}))? *(?:([KMGT])(?:I?B)?|(B))? *",
 
 
 def ceil_div(numerator: int, denominator: int) -> int:
-    """Quotient rounded up, exact for ints of any size."""
+    """Return the quotient rounded up, exact for ints of any size."""
     return -(-numerator // denominator)
 
 
 def ceil_fraction(value: Fraction) -> int:
-    """The smallest int that is not below `value`."""
+    """Return the smallest int that is not below `value`."""
     return -(-value.numerator // value.denominator)
 
 
 def floor_fraction(value: Fraction) -> int:
-    """The largest int that is not above `value`."""
+    """Return the largest int that is not above `value`."""
     return value.numerator // value.denominator
 
 
 def round_up(value: int, *, multiple: int) -> int:
-    """`value` rounded up to a whole multiple: reserving storage never rounds down."""
+    """Return `value` rounded up to a whole multiple: storage is never reserved too small."""
     return -(-value // multiple) * multiple
 
 
@@ -59,7 +59,7 @@ def parse_size(text: str | int, *, default_unit: str | None = "K") -> int:
         Size [bytes].
 
     Raises:
-        SizeSyntax: The text is no size, or not a whole number of bytes.
+        SizeSyntax: The text is not a size, or not a whole number of bytes.
     """
     if isinstance(text, bool):
         raise SizeSyntax(text=str(text))
@@ -80,9 +80,9 @@ def parse_size(text: str | int, *, default_unit: str | None = "K") -> int:
 
 
 def format_size(size_bytes: int) -> str:
-    """A size in the largest unit that is exact, as XCF displays it: `1G`, `120000K`.
+    """Return a size in the largest unit that is exact, as XCF displays it: `1G`, `120000K`.
 
-    A size that is no whole number of K is written in bytes with a B.
+    A size that is not a whole number of K is written in bytes with a B.
     """
     if size_bytes < 0:
         raise OutOfRange(field="size_bytes", value=size_bytes, lowest=0)
@@ -93,7 +93,7 @@ def format_size(size_bytes: int) -> str:
 
 
 def format_mib(size_bytes: int | Fraction, *, digits: int = 1) -> str:
-    """A size for people: `391.1 MiB`, or GiB from 10 GiB on. Rounded to nearest; never parsed again."""
+    """Return a size for people: `391.1 MiB`, or GiB from 10 GiB on. It is rounded to nearest and never parsed again."""
     size = Fraction(size_bytes)
     if size >= 10 * GIB:
         return f"{float(size / GIB):,.{digits}f} GiB"
@@ -101,12 +101,12 @@ def format_mib(size_bytes: int | Fraction, *, digits: int = 1) -> str:
 
 
 def bytes_to_kib_ceil(size_bytes: int) -> int:
-    """Bytes → whole K, rounded up: what a policy reserves is never less than what was asked."""
+    """Return whole K, rounded up, so that a policy never reserves less than required."""
     return ceil_div(size_bytes, KIB)
 
 
 def bytes_to_mib(size_bytes: int) -> float:
-    """Bytes → MiB as a float; exact for every int below 2**53."""
+    """Return MiB as a float; it is exact for every int below 2**53."""
     return size_bytes / MIB
 
 
@@ -117,9 +117,9 @@ Mib = Annotated[int, Unchecked(), PlainSerializer(bytes_to_mib, return_type=floa
 
 
 def mib_not_below(size_bytes: Fraction) -> float:
-    """Bytes → the nearest float of MiB whose printed digits are not below the exact size.
+    """Return the nearest float of MiB whose printed digits are not below the exact size.
 
-    So that a size which is printed, copied and asked about still holds what it was asked for.
+    A size that is printed, copied and entered again then still holds the same messages.
     """
     mib = float(size_bytes / MIB)
     while Fraction(Decimal(repr(mib))) * MIB < size_bytes:
@@ -128,10 +128,10 @@ def mib_not_below(size_bytes: Fraction) -> float:
 
 
 def mib_to_bytes(mib: Decimal | Fraction | int) -> Fraction:
-    """MiB → bytes, exact."""
+    """Return MiB in bytes, exactly."""
     return Fraction(mib) * MIB
 
 
 def kib_to_bytes(kib: int) -> int:
-    """KiB → bytes."""
+    """Return KiB in bytes."""
     return kib * KIB

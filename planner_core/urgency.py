@@ -1,6 +1,6 @@
-"""Which structure is in most trouble: one that is full, then one that was full lately, then the one that fills soonest.
+"""The order of structures by urgency: those that are full, then those that were full recently, then by the expected day.
 
-Pages, REST, commands, the report and the nightly run's findings all take the order and the rule from here.
+Pages, REST, commands, the report and the findings of the nightly run share this order and this rule.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ FullState = Literal["full_now", "was_full"]
 
 @dataclass(frozen=True, slots=True)
 class UsedDay:
-    """What one day's records say of a structure, or of a shared message data set."""
+    """One day of records about a structure, or about a shared message data set."""
 
     day: date
     full_count: int | None = None
@@ -33,7 +33,7 @@ class UsedDay:
 
     @property
     def used_percent(self) -> float | None:
-        """The highest use of a pool; None where it was not measured."""
+        """Highest use of a pool; None where it was not measured."""
         used = [_PERCENT * peak / total for peak, total in self.pools if peak is not None and total]
         return max(used, default=None)
 
@@ -44,7 +44,7 @@ class UsedDay:
 
     @property
     def is_full(self) -> bool:
-        """Whether a request found it full, or all of a pool was in use."""
+        """Whether a request failed because it was full, or all of a pool was in use."""
         return bool(self.full_count) or self.is_used_up
 
 
@@ -79,12 +79,12 @@ class Fullness(Answer):
 
 
 def times_of(count: int) -> str:
-    """How often, in words."""
+    """Return a count in words."""
     return "once" if count == 1 else f"{count} times"
 
 
 def fullness(days: Iterable[UsedDay], *, last_day: date) -> Fullness | None:
-    """Whether a structure is or was full in the last days of its group's records; None where it was not."""
+    """Return how a structure is or was full in the last days of its group's records; None where it was not."""
     first = last_day - timedelta(days=FULL_DAYS - 1)
     full = sorted(
         (each for each in days if first <= each.day <= last_day and each.is_full), key=lambda each: each.day
@@ -108,7 +108,7 @@ def urgency_key(
     used_percent: float | None,
     names: tuple[str, ...],
 ) -> tuple[int, int, tuple[str, ...], date, float, tuple[str, ...]]:
-    """The key to sort measures of structures by, the most urgent first.
+    """Return the sort key of a structure's measure, the most urgent first.
 
     Args:
         full: Whether the structure is or was full.

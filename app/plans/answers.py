@@ -18,12 +18,12 @@ EXPLAINED = "explained"
 
 
 def header_list(headers: Headers, name: str) -> str | None:
-    """All values of a header that is a list; None when it is absent."""
+    """Return all values of a header that is a list; None when it is missing."""
     return ", ".join(headers.getlist(name)) or None if name in headers else None
 
 
 def conditional(response: Response, headers: Headers, tag: str) -> Response:
-    """The response with its ETag, or 304 when the client has it already (If-None-Match, weak comparison)."""
+    """Return the response with its ETag, or 304 when the client has it already (If-None-Match, weak comparison)."""
     known = header_list(headers, "if-none-match")
     if known is not None and (
         known.strip() == "*" or tag in (one.strip().removeprefix("W/") for one in known.split(","))
@@ -37,7 +37,7 @@ def conditional(response: Response, headers: Headers, tag: str) -> Response:
 def version_json(
     version: StoredVersion, *, explanations: str | None = None, saved: str | None = None
 ) -> bytes:
-    """A version as JSON text."""
+    """Return a version as JSON text."""
     parts = {
         "name": to_json(version.name),
         "version": to_json(version.number),
@@ -60,7 +60,7 @@ def version_json(
 def version_response(
     version: StoredVersion, headers: Headers, *, explanations: str | None = None
 ) -> Response:
-    """The answer to GET for a version."""
+    """Return the answer to GET for a version."""
     tag = etag(version.plan_id, version.number, EXPLAINED if explanations is not None else "")
     return conditional(
         Response(version_json(version, explanations=explanations), media_type=JSON), headers, tag
@@ -68,14 +68,14 @@ def version_response(
 
 
 def document_response(version: StoredVersion, headers: Headers) -> Response:
-    """The plan document alone, as a file."""
+    """Return the plan document alone, as a file."""
     name = {"content-disposition": f'attachment; filename="{version.name}.json"'}
     response = Response(version.document_json, media_type=JSON, headers=name)
     return conditional(response, headers, etag(version.plan_id, version.number, "document"))
 
 
 def output_response(output: StoredOutput, headers: Headers) -> Response:
-    """A text for z/OS."""
+    """Return a text for z/OS."""
     more = {
         "content-disposition": f'attachment; filename="{output.filename}"',
         FINDINGS_HEADER: output.findings,

@@ -1,4 +1,4 @@
-"""Stored plans over REST. Nothing here catches an error: app/web/problems.py says what each one becomes."""
+"""Stored plans over REST. Errors are not caught here: app/web/problems.py turns each one into an answer."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ Name = Annotated[
     ),
 ]
 Number = Annotated[int, Path(ge=1, le=MOST_VERSIONS, description="Number of the version.", examples=[1])]
-Explain = Annotated[bool, Query(description="Say behind every figure where it comes from.")]
+Explain = Annotated[bool, Query(description="Explain the source of every figure.")]
 OneOf = Annotated[int | None, Query(ge=1, le=MOST_VERSIONS)]
 
 router = APIRouter(prefix="/api/v1", tags=["stored plans"])
@@ -54,13 +54,13 @@ def list_plans(
         str | None, Query(max_length=100, description="A part of the plan's or the group's name.")
     ] = None,
 ) -> PlanList:
-    """Plans by name, a page at a time, with the figures of their latest versions."""
+    """Return plans by name, one page at a time, with the figures of their latest versions."""
     return service.list_plans(session, asked, search=search)
 
 
 @router.get("/deleted-plans", summary="List deleted plans", responses=problems())
 def list_deleted(session: SessionDep, request: Request) -> DeletedPlans:
-    """Plans that can still be restored, the last deleted first."""
+    """Return plans that can still be restored, the last deleted first."""
     days = request.app.state.settings.deleted_days
     return DeletedPlans(tuple(RestorablePlan.of(plan, days=days) for plan in service.list_deleted(session)))
 
@@ -73,7 +73,7 @@ def list_deleted(session: SessionDep, request: Request) -> DeletedPlans:
     openapi_extra=description.conditional_get(),
 )
 def read_plan(name: Name, session: SessionDep, request: Request, explain: Explain = False) -> Response:
-    """The latest version: document, result and findings as they were when it was saved, and its ETag."""
+    """Return the latest version: document, result and findings as they were when it was saved, and its ETag."""
     version = service.get_plan(session, name)
     explanations = service.get_explanations_json(session, version) if explain else None
     return answers.version_response(version, request.headers, explanations=explanations)
@@ -93,10 +93,10 @@ def save_plan(
     request: Request,
     comment: Annotated[str | None, Query(max_length=500, description="A remark for the history.")] = None,
 ) -> Response:
-    """Makes a new plan (201) or a new version of it (200). The document that is there already changes nothing (200).
+    """Create a plan (201) or a new version of it (200). The document that is already stored changes nothing (200).
 
-    A change must say in If-Match which version it is made on top of; without it, it is refused (428), and so it is when
-    that version is no longer the latest (412). `If-None-Match: *` only creates.
+    A change must name its base version in If-Match; without it, it is refused (428), and also when that version is no
+    longer the latest (412). `If-None-Match: *` only creates.
     """
     if_none_match = answers.header_list(request.headers, "if-none-match")
     outcome = service.save_plan(
@@ -126,7 +126,7 @@ def _saved(request: Request, outcome: SaveOutcome) -> Response:
     openapi_extra=description.conditional_delete(),
 )
 def delete_plan(name: Name, session: SessionDep, request: Request) -> DeletionAnswer:
-    """Deletes a plan with all its versions. Until `restorable_until` it can be restored; If-Match is heeded."""
+    """Delete a plan with all its versions. It can be restored until `restorable_until`; If-Match is checked."""
     days = request.app.state.settings.deleted_days
     if_match = answers.header_list(request.headers, "if-match")
     deleted = service.delete_plan(session, name, if_match=if_match)
@@ -154,7 +154,7 @@ def restore_plan(
         str | None, Query(alias="as", max_length=64, description="The name it gets; default: the one it had.")
     ] = None,
 ) -> Response:
-    """Brings back a deleted plan with all its versions: the one that was deleted last, unless `id` names another."""
+    """Restore a deleted plan with all its versions: the one that was deleted last, unless `id` names another."""
     service.purge_deleted(session, timedelta(days=request.app.state.settings.deleted_days))
     version = service.restore_plan(session, name, plan_id=plan_id, new_name=new_name)
     return Response(answers.version_json(version), media_type=JSON, headers={"etag": version.etag})
@@ -162,7 +162,7 @@ def restore_plan(
 
 @router.get("/plans/{name}/versions", summary="History of a plan", responses=problems(404, 422))
 def list_versions(name: Name, session: SessionDep) -> PlanHistory:
-    """All versions with their figures, the newest first."""
+    """Return all versions with their figures, the newest first."""
     return PlanHistory(name, service.list_versions(session, name))
 
 
@@ -176,7 +176,7 @@ def list_versions(name: Name, session: SessionDep) -> PlanHistory:
 def read_version(
     name: Name, number: Number, session: SessionDep, request: Request, explain: Explain = False
 ) -> Response:
-    """A version as it was saved, whichever version of the sizing core is at work today."""
+    """Return a version as it was saved, even if the sizing core has changed since."""
     version = service.get_version(session, name, number)
     explanations = service.get_explanations_json(session, version) if explain else None
     return answers.version_response(version, request.headers, explanations=explanations)
@@ -189,7 +189,7 @@ def compare_versions(
     before: Annotated[OneOf, Query(alias="from", description="Default: the one before.")] = None,
     after: Annotated[OneOf, Query(alias="to", description="Default: the latest.")] = None,
 ) -> VersionDifferences:
-    """What changed in the document and in the result. Structures, queues and findings are matched by name."""
+    """Compare the documents and the results of two versions. Structures, queues and findings are matched by name."""
     new = service.get_version(session, name, after) if after else service.get_plan(session, name)
     old = service.get_version(session, name, before or max(1, new.number - 1))
     document, result = (
@@ -207,7 +207,7 @@ def compare_versions(
     openapi_extra=description.conditional_get(),
 )
 def read_document(name: Name, session: SessionDep, request: Request) -> Response:
-    """The document alone, complete with defaults: what PUT takes, and what `cfplan plan` reads."""
+    """Return the document alone, complete with defaults, for PUT and for `cfplan plan`."""
     return answers.document_response(service.get_plan(session, name), request.headers)
 
 

@@ -1,4 +1,4 @@
-"""How stored plans are described in OpenAPI: what the handlers read and write themselves."""
+"""The OpenAPI description of headers and answers that the handlers of stored plans write themselves."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ from planner_core.document.reading import read_object
 EXAMPLE_TIME = datetime(2026, 11, 21, 9, 30, tzinfo=UTC)
 TAG = {"type": "string", "pattern": r'^"\d+\.\d+(-[a-z]+){0,2}"$'}
 ETAG = {"ETag": {"description": "The strong validator of this version.", "schema": TAG}}
-IF_MATCH = "The ETag of the version that this is made on top of."
-IF_NONE_MATCH = "The ETag that is known already: 304 when it still holds."
+IF_MATCH = "The ETag of the version that this changes."
+IF_NONE_MATCH = "The ETag that the client has: 304 if it is still current."
 
 Described = dict[int | str, dict[str, Any]]
 
@@ -36,19 +36,19 @@ def _header(name: str, text: str, **schema: object) -> dict[str, Any]:
 
 
 def conditional_get() -> dict[str, Any]:
-    """The header of a GET that may be answered by 304."""
+    """Return the header of a GET that may be answered by 304."""
     return {"parameters": [_header("If-None-Match", IF_NONE_MATCH)]}
 
 
 def conditional_put() -> dict[str, Any]:
-    """The headers of PUT."""
-    create = "`*`: make a new plan, never change one. An ETag: not when the latest version has it."
+    """Return the headers of PUT."""
+    create = "`*`: create a plan, never change one. An ETag: refused when the latest version has it."
     return {"parameters": [_header("If-Match", IF_MATCH), _header("If-None-Match", create)]}
 
 
 def conditional_delete() -> dict[str, Any]:
-    """The header of DELETE."""
-    return {"parameters": [_header("If-Match", f"{IF_MATCH} Without it, whichever is there is deleted.")]}
+    """Return the header of DELETE."""
+    return {"parameters": [_header("If-Match", f"{IF_MATCH} Without it, the latest is deleted.")]}
 
 
 def _plan_response(text: str, **headers: object) -> dict[str, Any]:
@@ -63,12 +63,12 @@ NOT_MODIFIED = {"description": "Not changed since; there is no body.", "headers"
 
 
 def stored_plan() -> Described:
-    """The answers to reading a version."""
+    """Return the answers to reading a version."""
     return {200: _plan_response("The version as it was saved."), 304: NOT_MODIFIED}
 
 
 def saved_plan() -> Described:
-    """The answers to PUT."""
+    """Return the answers to PUT."""
     location = {"description": "Where the new plan is.", "schema": {"type": "string"}}
     return {
         200: _plan_response("A new version (`saved` is `changed`), or nothing to do (`identical`)."),
@@ -77,12 +77,12 @@ def saved_plan() -> Described:
 
 
 def restored_plan() -> Described:
-    """The answer to restoring."""
+    """Return the answer to restoring."""
     return {200: _plan_response("The plan's latest version.")}
 
 
 def document() -> Described:
-    """The answers to reading the document alone."""
+    """Return the answers to reading the document alone."""
     content = {JSON: {"schema": {"$ref": COMPONENTS + "PlanDocument"}}}
     return {
         200: {"description": "The plan document.", "headers": ETAG, "content": content},
@@ -91,13 +91,13 @@ def document() -> Described:
 
 
 def output(kind: str) -> Described:
-    """The answers to reading a text."""
+    """Return the answers to reading a text."""
     described = text_response(kind)
     return {200: {**described, "headers": {**described["headers"], **ETAG}}, 304: NOT_MODIFIED}
 
 
 def add(whole: dict[str, Any]) -> None:
-    """Put the examples and the component into the whole description; it is called when first asked for."""
+    """Add the examples to the whole description; it is called when first requested."""
     put = whole["paths"]["/api/v1/plans/{name}"]["put"]
     put["requestBody"]["content"][JSON]["examples"] = {
         name: {"summary": example.summary, "value": example.document} for name, example in examples().items()

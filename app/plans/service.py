@@ -254,9 +254,9 @@ def save_plan(
     Raises:
         PlanNameInvalid: No plan can have this name.
         PlanRefused: No such plan can exist.
-        PlanConflict: The plan has been changed since (`current` is what is there now), or was to be new and is not, or
-            is the one that `if_none_match` names.
-        PlanGone: The plan does not exist, but `if_match` says that it did.
+        PlanConflict: The plan has been changed since (`current` is the new version), or already exists, or its version is
+            the one that `if_none_match` names.
+        PlanGone: The plan that `if_match` names does not exist any more.
         PreconditionRequired: The plan exists and would be changed, and `if_match` is missing.
     """
     check_name(name)
@@ -268,7 +268,7 @@ def save_plan(
         created = _create(session, name, computed, comment)
         if created is not None:
             return SaveOutcome(created, "created")
-        # Somebody else created or restored one in this moment, and may delete it in the next.
+        # Another request has created or restored one in the meantime, and may delete it next: look again.
     current = _stored(session, plan, plan.latest)
     if create_only:
         raise PlanConflict(current, was_to_be_new=True)

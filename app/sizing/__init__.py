@@ -1,1 +1,1 @@
-"""Sizing over REST: a plan document in; the result, the policy, the job, MQSC, SETXCF or a runbook out."""
+"""Sizing over REST: the result, policy, job, MQSC, SETXCF commands or runbook of a plan document."""

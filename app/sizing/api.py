@@ -1,6 +1,6 @@
-"""The addresses that take a plan document.
+"""Routes that take a plan document.
 
-The handlers read the request themselves: the framework's own reading of parameters costs a tenth of the whole answer.
+The handlers read the request themselves, because FastAPI's reading of parameters takes a tenth of the whole time.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ router = APIRouter(prefix="/api/v1", tags=["plans"])
     response_class=Response,
 )
 async def size(request: Request) -> Response:
-    """Sizes of all structures, what binds, and findings; also for plans with findings of severity error."""
+    """Return the sizes of all structures, the pool that sets each, and findings; also for plans with errors."""
     explain, depths = flag(request, "explain"), flag(request, "depths")
     answer = await compute(
         partial(size_answer, curves=curves_of(request), explain=explain, depths=depths),
@@ -61,7 +61,7 @@ async def size(request: Request) -> Response:
     response_class=Response,
 )
 async def schema() -> Response:
-    """The schema (draft 2020-12) by which editors and programs can check a plan document."""
+    """Return the schema (draft 2020-12) with which editors and programs can check a plan document."""
     return Response(_schema_text(), media_type=SCHEMA_MEDIA_TYPE)
 
 

@@ -1,4 +1,4 @@
-"""The body of a request that holds a document, checked by the core later, and flags in the address."""
+"""Request bodies with a document, which the core checks later, and flags in the address."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ FLAGS = {"true": True, "1": True, "false": False, "0": False}
 
 
 async def document_body(request: Request) -> bytes:
-    """Take the body of a request that says it is JSON or YAML, as JSON text.
+    """Return the body of a JSON or YAML request as JSON text.
 
     Raises:
-        DocumentInvalid: It is no YAML.
+        DocumentInvalid: The body is not YAML.
     """
     headers = request.headers
     sent_as, _, parameters = headers.get("content-type", "").partition(";")
@@ -56,7 +56,7 @@ DocumentBody = Annotated[bytes, Depends(document_body)]
 
 
 def flag(request: Request, name: str) -> bool:
-    """A parameter that is true or false; false when it is absent."""
+    """Read a parameter that is true or false; false when it is missing."""
     text = request.query_params.get(name, "false")
     try:
         return FLAGS[text.lower()]

@@ -1,4 +1,4 @@
-"""Plan documents that the API's description shows; a test sends each of them to every address that takes one."""
+"""Plan documents in the description of the API; a test sends each of them to every route that takes one."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Document = dict[str, Any]
 
 
 class Example(NamedTuple):
-    """An example and what it shows."""
+    """An example and its summary."""
 
     summary: str
     document: Document
@@ -21,7 +21,7 @@ class Example(NamedTuple):
 
 @cache
 def examples() -> Mapping[str, Example]:
-    """All examples by name. Whoever changes a document copies it first."""
+    """Return all examples by name. Copy a document before you change it."""
     return {
         "sq03": Example("A group of five queue managers with two application structures", sq03()),
         "complete": Example("The same with everything that the complete job needs", _complete()),
@@ -31,14 +31,14 @@ def examples() -> Mapping[str, Example]:
 
 
 def sq03() -> Document:
-    """The example that comes with the command line, as JSON has it."""
+    """Return the example that comes with the command line, as JSON."""
     return _from_file(EXAMPLE)
 
 
 def _from_file(name: str) -> Document:
     document = parse_yaml(example_text(name).encode())
     if not isinstance(document, dict):
-        message = "the example plan is no object"
+        message = "the example plan is not an object"
         raise TypeError(message)
     return document
 

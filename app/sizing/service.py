@@ -1,4 +1,4 @@
-"""From the bytes of a plan document to the bytes of an answer."""
+"""The calculation of answers about plan documents."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ T = TypeVar("T")
 
 
 async def compute(function: Callable[[bytes], T], body: bytes) -> T:
-    """Call a function with a document in a thread, so that other requests are answered meanwhile.
+    """Call a function with a document in a thread, so that other requests are answered in the meantime.
 
-    Even a short document can take seconds, and on the event loop nothing else would be answered until it is done.
+    Even a short document can take seconds, which would block all other requests on the event loop.
     """
     return await run_in_threadpool(function, body)
 
@@ -32,12 +32,12 @@ def size_answer(body: bytes, *, curves: Curves, explain: bool, depths: bool = Fa
 
 
 def text_output(body: bytes, *, curves: Curves, kind: str) -> tuple[Output, str]:
-    """One of the text outputs, and how many findings of each severity the plan has."""
+    """Return one of the text outputs, and the number of findings of each severity."""
     result = evaluate(read_json(body), curves, compares=False)
     return render_output(kind, result), count_findings(result.findings)
 
 
 def count_findings(findings: tuple[Finding, ...]) -> str:
-    """Findings by severity, as a structured header field (RFC 9651): `error=0, warning=2, info=1`."""
+    """Count findings by severity, as a structured header field (RFC 9651): `error=0, warning=2, info=1`."""
     counts = Counter(finding.severity for finding in findings)
     return ", ".join(f"{severity}={counts[severity]}" for severity in SEVERITIES)

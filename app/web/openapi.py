@@ -1,8 +1,8 @@
 """The description of the REST interface (OpenAPI 3.1).
 
-Requests are read and results written by the core itself, not by the framework; so what FastAPI cannot see is put in
-here: the plan document's schema, the result's, the problem documents, and examples. The examples of answers are
-computed from the examples of requests when the description is first asked for.
+The core reads plan documents itself, so this module adds the parts that FastAPI cannot see: the schema of the plan
+document, the problem documents, and examples. The examples of answers are calculated from the examples of requests when
+the description is first requested.
 """
 
 from __future__ import annotations
@@ -30,60 +30,60 @@ from planner_core.wire import adapter
 TEXT = "text/plain"
 COMPONENTS = "#/components/schemas/"
 Mode = Literal["serialization", "validation"]
-"""What a model is described as: what answers have, or what is read."""
+"""Whether a model is described as an answer or as input."""
 
 DESCRIPTION = """\
-Sizes coupling facility list structures of IBM MQ for z/OS queue-sharing groups: a plan document in; sizes, findings and
-their sources out, or the CFRM policy, the job, MQSC, SETXCF commands and a runbook as text.
+Sizes coupling facility list structures of IBM MQ for z/OS queue-sharing groups. Send a plan document to get sizes,
+findings and their sources, or the CFRM policy, the job, MQSC, SETXCF commands and a runbook as text.
 
-Storage in answers is in bytes, or in the unit that the member's name ends with. Every JSON answer has `findings`. What
-is refused is answered by a problem document (RFC 9457) that names the fields at fault. Addresses under `/api/v1` keep
+Storage in answers is in bytes, or in the unit that the member's name ends with. Every JSON answer has `findings`.
+Refused requests are answered by a problem document (RFC 9457) that lists errors by field. Addresses under `/api/v1` keep
 their meaning; members may be added to answers.
 """
 
 TAGS = [
-    {"name": "plans", "description": "A plan document in, a result or a text out. Nothing is stored."},
-    {"name": "stored plans", "description": "Plans that are kept, with all their versions."},
+    {"name": "plans", "description": "Results and texts for a plan document. Nothing is stored."},
+    {"name": "stored plans", "description": "Saved plans with all their versions."},
     {
         "name": "scenarios",
-        "description": "Named changes of a stored plan: kept with what they led to, compared, reported.",
+        "description": "Named changes of a stored plan: saved with their results, compared, reported.",
     },
     {
         "name": "uploads",
-        "description": "Dumps, tables and displays, read into the usage history by jobs, and what was found in them.",
+        "description": "Dumps, tables and displays, read into the usage history by jobs, with their reports.",
     },
     {
         "name": "measured usage",
-        "description": "What the records say of structures and queues, by hours and days, and plans made from it.",
+        "description": "Measured usage of structures and queues, by hours and days, and plans made from it.",
     },
     {
         "name": "fitted curves and forecasts",
-        "description": "What the site's own coupling facilities charge, which structure runs out when, CFCC levels.",
+        "description": "Storage curves of the site's own coupling facilities, the days when structures are expected to fill, CFCC levels.",
     },
     {
         "name": "nightly runs",
-        "description": "The job that fits, forecasts and finds, every night or now, and its report.",
+        "description": "The job that fits, forecasts and reports findings, every night or on request, and its report.",
     },
     {"name": "what if", "description": "Questions about a plan document. Nothing is stored."},
     {
         "name": "depth events",
-        "description": "Queue depth events of shared queues: who writes which message, what switches.",
+        "description": "Queue depth events of shared queues: which queue manager writes which message, and what it switches.",
     },
     {
         "name": "clusters",
-        "description": "Where a cluster sends its messages, step by step, and what that puts on structures.",
+        "description": "Where a cluster sends its messages, step by step, and the load on structures.",
     },
     {
         "name": "what runs",
-        "description": "Policies, MQSC and displays of today: checked, merged with a plan, compared, made into a plan.",
+        "description": "Current policies, MQSC and displays: checked, merged with a plan, compared, made into a plan.",
     },
-    {"name": "reference", "description": "The published tables on which every figure rests."},
+    {"name": "reference", "description": "The published tables behind every figure."},
     {"name": "service", "description": "The service itself."},
 ]
 
 
 class Words(NamedTuple):
-    """How an output is described."""
+    """The description of an output."""
 
     summary: str
     description: str
@@ -97,14 +97,14 @@ OUTPUT_WORDS = {
     "job": Words(
         "IXCMIAPU job",
         "The complete job that defines the policy. It needs the policy's name and the hardware fields of every coupling "
-        "facility; what is missing is named.",
+        "facility; missing fields are listed.",
     ),
     "mqsc": Words("MQSC definitions", "DEFINE CFSTRUCT and DEFINE QLOCAL commands."),
     "setxcf": Words(
         "SETXCF commands",
         "Operator commands for three situations: to activate the policy, to rebuild a structure under it, to enlarge one that fills.",
     ),
-    "runbook": Words("Runbook", "What to do, structure by structure, at IXC585E and at reason code 2192."),
+    "runbook": Words("Runbook", "The actions for each structure at IXC585E and at reason code 2192."),
 }
 
 EXPLAIN = {
@@ -112,7 +112,7 @@ EXPLAIN = {
     "in": "query",
     "required": False,
     "schema": {"type": "boolean", "default": False},
-    "description": "Say behind every figure where it comes from.",
+    "description": "Explain the source of every figure.",
 }
 DEPTHS = {
     "name": "depths",
@@ -131,20 +131,20 @@ ANSWERED: tuple[tuple[str, str | None], ...] = (
 PROBLEM_WORDS = {
     409: "Another plan has this name; or a job is under way, or has not ended yet.",
     412: "The plan is not what If-Match or If-None-Match expects: it was changed or deleted since it was read. "
-    "`current` says what is there now.",
-    428: "The plan exists and this would change it: If-Match must say which version it is made on top of.",
+    "`current` is its version now.",
+    428: "The plan exists and this would change it: If-Match must name the version to change.",
     403: "A browser sent the request for a page of another site.",
     404: "There is nothing at this address.",
     408: "The body took too long to arrive.",
-    413: "The body is larger than the service takes.",
+    413: "The body is larger than the service accepts.",
     415: "The headers do not say that the body is application/json or application/yaml in UTF-8.",
-    507: "There is too little room on the disk for the upload.",
+    507: "There is too little disk space for the upload.",
     422: "The document is not valid, no such plan can exist, or this output cannot be given: `errors` names the fields.",
 }
 
 
 def problems(*statuses: int) -> dict[int | str, dict[str, Any]]:
-    """Problem documents with these statuses, and the default one."""
+    """Return the problem documents with these statuses, and the default one."""
     other = (
         "Any other refusal or failure, such as 421 (unknown host name) or 500 (with a reference for the log)."
     )
@@ -170,18 +170,18 @@ def _example_problem(status: int) -> Problem:
 
 
 def json_request(name: str) -> dict[str, Any]:
-    """A request body of the shape with this name."""
+    """Return a request body with the schema of this name."""
     return document_request({"$ref": COMPONENTS + name})
 
 
 def document_request(schema: Mapping[str, Any]) -> dict[str, Any]:
-    """A request body with this schema, in JSON or YAML."""
+    """Return a request body with this schema, in JSON or YAML."""
     content = {media_type: {"schema": dict(schema)} for media_type in (JSON, YAML[0])}
     return {"requestBody": {"required": True, "content": content}}
 
 
 def json_response(name: str, description: str) -> dict[str, Any]:
-    """An answer of the shape with this name."""
+    """Return an answer with the schema of this name."""
     return {"description": description, "content": _json_content(name)}
 
 
@@ -190,12 +190,12 @@ def _json_content(name: str) -> dict[str, Any]:
 
 
 def plan_request() -> dict[str, Any]:
-    """A request body that is a plan document."""
+    """Return a request body that is a plan document."""
     return json_request("PlanDocument")
 
 
 def schema_response() -> dict[str, Any]:
-    """The answer of GET /api/v1/schema."""
+    """Return the answer of GET /api/v1/schema."""
     return {
         "description": "The JSON Schema. Its member `findings` is always empty and no keyword of JSON Schema.",
         "content": {
@@ -205,7 +205,7 @@ def schema_response() -> dict[str, Any]:
 
 
 def text_response(kind: str) -> dict[str, Any]:
-    """The answer of the addresses that give a text."""
+    """Return the answer of the routes that give a text."""
     return {
         "description": OUTPUT_WORDS[kind].description,
         "headers": {
@@ -214,7 +214,7 @@ def text_response(kind: str) -> dict[str, Any]:
                 "schema": {"type": "string"},
             },
             "X-Cfplan-Findings": {
-                "description": "Number of findings of each severity. POST /api/v1/size tells what they are.",
+                "description": "Number of findings of each severity. POST /api/v1/size lists them.",
                 "schema": {"type": "string", "pattern": r"^error=\d+, warning=\d+, info=\d+$"},
             },
         },
@@ -223,7 +223,7 @@ def text_response(kind: str) -> dict[str, Any]:
 
 
 def build(app: FastAPI) -> dict[str, Any]:
-    """Describe the application's addresses, with the components that FastAPI does not know."""
+    """Describe the application's routes, with the components that FastAPI does not know."""
     description = get_openapi(
         title=app.title,
         version=app.version,
@@ -243,7 +243,7 @@ def build(app: FastAPI) -> dict[str, Any]:
 
 
 def put_schemas(whole: dict[str, Any], *parts: Mapping[str, Any]) -> None:
-    """Put schemas among the components of the whole description; one name is never given to two."""
+    """Add schemas to the components of the whole description; two schemas never share a name."""
     schemas: dict[str, Any] = whole.setdefault("components", {}).setdefault("schemas", {})
     for part in parts:
         for name, schema in part.items():
@@ -253,13 +253,13 @@ def put_schemas(whole: dict[str, Any], *parts: Mapping[str, Any]) -> None:
 
 
 def model_schemas(*models: type[BaseModel], mode: Mode = "serialization") -> dict[str, Any]:
-    """The schemas of models, and of what they are made of."""
+    """Return the schemas of models and of their parts."""
     _, found = models_json_schema([(model, mode) for model in models], ref_template=COMPONENTS + "{model}")
     return dict(found["$defs"])
 
 
 def document_schemas(name: str, schema: Mapping[str, Any]) -> dict[str, Any]:
-    """The schema of a document of the core under a name, and those of its parts."""
+    """Return the schema of a document of the core under a name, and those of its parts."""
     document: dict[str, Any] = json.loads(json.dumps(schema).replace("#/$defs/", COMPONENTS))
     document.pop("$schema", None)
     return {**document.pop("$defs"), name: document}
@@ -270,7 +270,7 @@ def put_examples(
     asked: Mapping[str, tuple[str, Any]],
     answered: Mapping[str, Any] | None = None,
 ) -> None:
-    """Give an operation examples: a summary and a body for each name, and what is answered to it."""
+    """Add examples to an operation: a summary and a body for each name, and its answer."""
     operation["requestBody"]["content"][JSON]["examples"] = {
         name: {"summary": summary, "value": value} for name, (summary, value) in asked.items()
     }
@@ -281,9 +281,9 @@ def put_examples(
 
 
 def install(app: FastAPI, *more: Callable[[dict[str, Any]], None]) -> None:
-    """Serve this description at the application's openapi_url; it is made once, when it is first asked for.
+    """Serve this description at the application's openapi_url; it is built once, when it is first requested.
 
-    `more` puts in what only a feature knows.
+    `more` adds the parts that only a feature knows.
     """
 
     def description() -> dict[str, Any]:
@@ -298,7 +298,7 @@ def install(app: FastAPI, *more: Callable[[dict[str, Any]], None]) -> None:
 
 
 def _answers(kind: str | None) -> Iterator[tuple[str, dict[str, Any]]]:
-    """What the address for this kind of output answers to each example; None is for the result itself."""
+    """Yield the answer of the route for a kind of output to each example; None is for the result itself."""
     for name, example in examples().items():
         result = evaluate(read_object(example.document))
         try:

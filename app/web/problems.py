@@ -1,7 +1,7 @@
-"""Errors as people and programs see them: RFC 9457 problem documents, and pages for browsers.
+"""Answers to errors: RFC 9457 problem documents, and pages for browsers.
 
-The core raises sentences without knowing HTTP; this module alone says which status each one becomes. Every problem
-type is described in docs/reference/problems.md under the heading that its `type` points to.
+The core knows no HTTP; only this module assigns a status to each of its errors. docs/reference/problems.md describes
+every problem type under the heading that its `type` points to.
 """
 
 from __future__ import annotations
@@ -99,6 +99,19 @@ class Problem(Answer):
     """A problem document (RFC 9457)."""
 
     kind: Hidden[ProblemType]
+    type: Annotated[
+        str,
+        Field(
+            description="Where this kind of problem is described.",
+            examples=["/docs/problems#document-invalid"],
+        ),
+    ] = field(init=False, default="")
+    title: Annotated[str, Field(description="The kind of problem, always in the same words.")] = field(
+        init=False, default=""
+    )
+    status: Annotated[int, Field(description="The HTTP status.", ge=400, le=599)] = field(
+        init=False, default=0
+    )
     detail: Annotated[str, Field(description="What happened this time, in a sentence.")]
     errors: Annotated[
         tuple[FieldProblem, ...],
@@ -116,25 +129,14 @@ class Problem(Answer):
     ] = None
     headers: Hidden[dict[str, str]] = field(default_factory=dict)
 
-    @computed_field(
-        description="Where this kind of problem is described.", examples=["/docs/problems#document-invalid"]
-    )
-    @property
-    def type(self) -> str:
-        """The address of the description."""
-        return self.kind.uri
-
-    @computed_field(description="The kind of problem, always in the same words.")
-    @property
-    def title(self) -> str:
-        """The kind in words."""
-        return self.kind.title
-
-    @computed_field
-    @property
-    def status(self) -> Annotated[int, Field(ge=400, le=599)]:
-        """The HTTP status."""
-        return self.kind.status
+    def __post_init__(self) -> None:
+        """Copy the members of the kind, which come first in the document."""
+        for name, value in (
+            ("type", self.kind.uri),
+            ("title", self.kind.title),
+            ("status", self.kind.status),
+        ):
+            object.__setattr__(self, name, value)
 
     @computed_field(exclude_if=lambda omitted: omitted is None)
     @property
@@ -157,7 +159,7 @@ class ErrorPage(Page):
 
 
 def problem_of(error: PlannerError) -> Problem:
-    """What the core or the store of plans refused, as a problem."""
+    """Return an error of the core or of the application as a problem."""
     kind: ProblemType | None = getattr(error, "problem", None)
     if kind is None:
         mro = type(error).__mro__
@@ -177,12 +179,12 @@ def problem_of(error: PlannerError) -> Problem:
 
 
 def is_wanted_as_page(request: Request) -> bool:
-    """Say whether a browser asks for a page: then an error is shown as one."""
+    """Return whether a browser asks for a page: then an error is shown as one."""
     return not request.url.path.startswith("/api/v") and "text/html" in request.headers.get("accept", "")
 
 
 def problem_response(request: Request, problem: Problem) -> Response:
-    """Render a problem the way the client reads it."""
+    """Render a problem in the form that the client reads."""
     if is_wanted_as_page(request):
         return _page(request, problem)
     return Response(
@@ -208,7 +210,7 @@ def _page(request: Request, problem: Problem) -> Response:
 
 
 def unexpected(request: Request, error: Exception) -> Response:
-    """Log what nobody foresaw under a reference, and tell the client the reference and nothing else."""
+    """Log an unexpected error under a reference, and send the client only the reference."""
     reference = secrets.token_hex(6)
     logger.error("Reference %s: %s %r failed", reference, request.method, request.url.path, exc_info=error)
     detail = (
@@ -225,7 +227,7 @@ def unexpected(request: Request, error: Exception) -> Response:
 
 
 def unavailable(request: Request, error: Exception) -> Response:
-    """Log that the database did not answer; whoever asks may try again."""
+    """Log that the database did not answer; the client may try again."""
     reference = secrets.token_hex(6)
     logger.error("Reference %s: the database failed: %s", reference, error)
     detail = (
@@ -237,16 +239,16 @@ def unavailable(request: Request, error: Exception) -> Response:
 
 
 class UnexpectedErrors:
-    """Middleware that turns any exception nobody handled into an answer with a reference.
+    """Middleware that turns unhandled exceptions into an answer with a reference.
 
-    Starlette's own handler stands outside all other middleware, so its answer would lack the security headers.
+    Starlette's own handler is outside all other middleware, so its answer would lack the security headers.
     """
 
     def __init__(self, app: ASGIApp) -> None:
         self.app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass the request on and answer for whatever escapes."""
+        """Pass the request on and answer for unhandled exceptions."""
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
@@ -259,7 +261,7 @@ class UnexpectedErrors:
 
         try:
             await self.app(scope, receive, watched_send)
-        except Exception as error:  # nobody else answers for it
+        except Exception as error:  # no other handler answers for it
             response = unexpected(Request(scope), error)
             if has_started:
                 raise

@@ -1,4 +1,4 @@
-"""A plan as a whole: evaluated with its checks, clusters and places, explained figure by figure, and compared.
+"""The evaluation of a whole plan with its checks, clusters and places, its explanation and its comparison.
 
-Structures are sized on their own in `planner_core.sizing`, which knows none of these.
+`planner_core.sizing` sizes single structures and knows none of these.
 """

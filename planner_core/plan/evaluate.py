@@ -1,7 +1,6 @@
-"""A plan document and a curve in, a result out: figures, findings, and where they came from.
+"""The evaluation of a plan document with a curve: figures, findings and their sources.
 
-Each structure is evaluated on its own. What concerns the plan as a whole comes here: its checks, its clusters, and where
-its structures are allocated.
+Each structure is evaluated on its own. This module adds the checks, clusters and placement of the whole plan.
 """
 
 from __future__ import annotations
@@ -30,7 +29,7 @@ from planner_core.units import bytes_to_kib_ceil
 
 
 def evaluate(document: PlanDocument, *, curve: Curve | None = None) -> PlanResult:
-    """Work out a plan.
+    """Evaluate a plan.
 
     Args:
         document: The plan.
@@ -38,7 +37,7 @@ def evaluate(document: PlanDocument, *, curve: Curve | None = None) -> PlanResul
 
     Raises:
         PlanRefused: No such plan can exist (too many queue managers, structures or queues,
-            or a fitted curve that is not at hand).
+            or an unknown fitted curve).
     """
     checks.refuse_impossible(document, has_curve=curve is not None)
     structures = (
@@ -95,7 +94,7 @@ def found_on_places(found: Sequence[Finding], allocation: Allocation) -> list[Fi
 def _said_of_curves(
     document: PlanDocument, curve: Curve | None, structures: Sequence[StructureResult]
 ) -> Iterator[Finding]:
-    """Findings on the curves that structures are sized with: the fitted one, or one for each level, each once."""
+    """Yield the findings on the curves of structures: the fitted one, or one for each level, each once."""
     if curve is not None:
         yield from checks.check_fitted(document, curve, structures)
         return
@@ -121,10 +120,10 @@ def evaluate_structure(
     advises: bool = False,
     keeps_units: bool = False,
 ) -> tuple[StructureResult, tuple[Finding, ...]] | None:
-    """Work out one application structure alone, and what there is to say about its curve.
+    """Evaluate one application structure alone, with the findings on its curve.
 
-    Advice on the depths of its queues is there where it `advises`; what one message of each queue
-    takes is there where it `keeps_units`, for those who make more of it.
+    With `advises` it has advice on the depths of its queues, and with `keeps_units` the units of
+    each queue, for callers that calculate further.
 
     None when the plan has no application structure of that name.
 
@@ -149,12 +148,12 @@ def evaluate_system(document: PlanDocument, *, curve: Curve | None = None) -> St
 def compare_curves(
     document: PlanDocument, fitted: Curve, *, result: PlanResult | None = None
 ) -> CurveComparison:
-    """Need, INITSIZE and SIZE of each structure under the published and under a fitted curve.
+    """Return need, INITSIZE and SIZE of each structure under the published and under a fitted curve.
 
     Args:
-        document: The plan; which curve it names makes no difference.
+        document: The plan; the curve that it names makes no difference.
         fitted: The fitted curve.
-        result: The plan under the fitted curve, where that has been worked out already.
+        result: The plan under the fitted curve, where it is known already.
 
     Raises:
         PlanRefused: No such plan can exist.
@@ -178,7 +177,7 @@ class _Compared(TypedDict):
 
 
 def _compared(published: Sequence[StructureResult], fitted: Sequence[StructureResult]) -> _Compared:
-    """The sums over structures under both curves. Differences are exact: a given size need not be whole KiB."""
+    """Add up structures under both curves. Differences are exact: a given size need not be whole KiB."""
     before, after = (
         [
             sum(sizes)

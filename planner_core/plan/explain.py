@@ -1,7 +1,7 @@
-"""How every figure of a result came about, so that a reader can work it out again.
+"""Explanations of every figure of a result, so that a reader can calculate it again.
 
-The explanations do not repeat the code that made the figures: they state formulas over
-named inputs, and a test evaluates those with a calculator of its own.
+The explanations do not repeat the code that calculates the figures: they state formulas over
+named inputs, and a test evaluates these with a calculator of its own.
 """
 
 from __future__ import annotations
@@ -35,10 +35,10 @@ def plan_answer(result: PlanResult, *, explain: bool = False, depths: bool = Fal
 
 
 def explain_result(result: PlanResult, *, depths: bool = False) -> Iterator[Explanation]:
-    """One explanation for each number in `PlanResult.as_json()`; none better founded than the figures it uses.
+    """Yield one explanation for each number in `PlanAnswer`; its basis is never better than that of the figures it uses.
 
-    Of a comparison, those of the published curve: the fitted side has the figures of the result, and differences and sums
-    are those of the figures beside them.
+    In a comparison only the published side is explained: the fitted side has the figures of the result, and the rest
+    are differences and sums of both.
     """
     found = list(_explain(result, depths=depths))
     places = {item.figure: place for place, item in enumerate(found)}
@@ -61,7 +61,7 @@ _FIGURES = {
 
 
 def _figure(item: Explanation, name: str) -> str | None:
-    """The figure of the result that an input is, if it is one."""
+    """Return the pointer of an input that is itself a figure of the result, or None."""
     _, area, index, *_ = (*item.figure.split("/"), "")
     if area == _COMPARED:
         return f"{item.figure.rpartition('/')[0]}/{_FIGURES[name]}" if name in _FIGURES else None
@@ -76,7 +76,7 @@ def _figure(item: Explanation, name: str) -> str | None:
 
 
 def _resting_on(item: Explanation, found: list[Explanation], places: Mapping[str, int]) -> Explanation:
-    """The same, with inputs that are figures themselves on the basis that those have."""
+    """Return the explanation with the basis of inputs that are figures themselves."""
     inputs = []
     for given in item.inputs:
         place = places.get(_figure(item, given.name) or "")
@@ -119,7 +119,7 @@ def _explain(result: PlanResult, *, depths: bool) -> Iterator[Explanation]:
 
 
 def _facilities(result: PlanResult) -> Iterator[Explanation]:
-    """Storage of each coupling facility, and what the structures that XCF allocates there take of it."""
+    """Explain the storage of each coupling facility, and how much the structures there use."""
     assumed = tables.source("project", "Placement of structures")
     numbers = {each.cfrm_name: number for number, each in enumerate(result.structures, start=1)}
     for index, use in enumerate(result.allocation.facilities):
@@ -153,7 +153,7 @@ def _facilities(result: PlanResult) -> Iterator[Explanation]:
 def _inputs_of(
     structures: Sequence[AllocationRequest], key: str, numbers: Mapping[str, int]
 ) -> Iterator[Input]:
-    """Sizes of structures, and their augmented space where they have any."""
+    """Yield the sizes of structures, and their augmented space where they have any."""
     for each in structures:
         number = numbers[each.structure]
         yield Input(f"{key}_{number}", _kib(each.result, key), "K", Basis.DERIVED)
@@ -163,7 +163,7 @@ def _inputs_of(
 
 
 def _under_published(plain: PlanResult) -> Iterator[Explanation]:
-    """The figures of the published side of a comparison: those of the curve, and three for each structure."""
+    """Explain the published side of a comparison: the curve, and three figures of each structure."""
     for item in _curve(plain.curve):
         yield replace(item, figure=item.figure.replace("/curve", f"/{_COMPARED}/published", 1))
     for index, structure in enumerate(plain.structures):
@@ -227,7 +227,7 @@ def _curve(curve: Curve) -> Iterator[Explanation]:
 
 
 def _level(at: str, structure: StructureResult) -> Explanation:
-    """The level that a structure is sized for: the highest that its PREFLIST can meet."""
+    """Explain the level that a structure is sized for: the highest in its PREFLIST."""
     inputs = tuple(
         Input(
             f"cfcc_level_{number}",
@@ -344,7 +344,7 @@ def _policy_sizes(at: str, structure: StructureResult) -> Iterator[Explanation]:
 
 
 def _wanted(structure: StructureResult) -> Explanation:
-    """What a computed INITSIZE must hold: the need with the headroom, or the backlog at the target."""
+    """Explain the least size of a computed INITSIZE: the need with the headroom, or the backlog at the target."""
     sizes = structure.sizes
     if sizes.target is None or structure.load is None:
         given = Input("need_bytes", sizes.need_bytes, "bytes", Basis.DERIVED)
@@ -365,7 +365,7 @@ def _wanted(structure: StructureResult) -> Explanation:
 
 
 def _target(at: str, structure: StructureResult) -> Iterator[Explanation]:
-    """The share of the fuller pool that INITSIZE is computed with: the plan's, or a rule's threshold."""
+    """Explain the share of the fuller pool that INITSIZE is computed with: the plan's, or a rule's threshold."""
     target = structure.sizes.target_in_use
     if target is None:
         return
@@ -393,7 +393,7 @@ def _target_source() -> Source:
 
 
 def _minimum(structure: StructureResult) -> Input:
-    """The least INITSIZE: IBM's for CSQSYSAPPL; none is published for other structures."""
+    """Return the minimum INITSIZE: IBM's for CSQSYSAPPL; none is published for other structures."""
     minimum, known = structure.sizes.minimum_bytes, structure.system
     if not minimum or known is None:
         return Input("minimum_bytes", 0, "bytes", Basis.DERIVED, tables.source("project", "Least sizes"))
@@ -420,7 +420,7 @@ def _admin(at: str, structure: StructureResult) -> Iterator[Explanation]:
 
 
 def _counts(at: str, result: PlanResult, structure: StructureResult, load: Load) -> Iterator[Explanation]:
-    """Messages, entries and elements, queue by queue."""
+    """Explain messages, entries and elements, queue by queue."""
     curve = structure.curve
     model = tables.constants("element_model")
     inputs: list[Input] = []
@@ -480,7 +480,7 @@ def _counts(at: str, result: PlanResult, structure: StructureResult, load: Load)
 def _messages_of(
     number: int, result: PlanResult, structure: StructureResult, inputs: list[Input], messages: int
 ) -> Step:
-    """The backlog of one queue at the horizon; its inputs are added to `inputs`."""
+    """Explain the backlog of one queue at the horizon; its inputs are added to `inputs`."""
     name = f"messages_{number}"
     if not isinstance(structure.definition, Structure):
         usage = tables.constants("system_structure_usage")
@@ -512,7 +512,7 @@ def _messages_of(
 
 
 def _filling(structure: StructureResult, *, offload: bool) -> Phases:
-    """One bundle of the structure filling with its backlog."""
+    """Return the phases in which one bundle of the structure fills with its backlog."""
     load = structure.load
     if load is None or load.plain is None:
         return Phases()
@@ -589,7 +589,7 @@ def _capacities(at: str, structure: StructureResult, load: Load) -> Iterator[Exp
 
 
 def _at_backlog(at: str, structure: StructureResult, load: Load) -> Iterator[Explanation]:
-    """Usage, offloaded messages and SMDS with the planned backlog in INITSIZE."""
+    """Explain usage, offloaded messages and SMDS with the planned backlog in INITSIZE."""
     sizes = structure.sizes
     phases = _filling(structure, offload=True)
     inputs, steps = _bundles(structure, sizes.initsize_bytes, given=sizes.initsize_is_given)

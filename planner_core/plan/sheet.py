@@ -1,4 +1,4 @@
-"""Plans of one sysplex on one sheet: storage of each coupling facility, and the structures that XCF allocates there."""
+"""Several plans of one sysplex on one sheet: storage of each coupling facility, and the structures that XCF allocates there."""
 
 from __future__ import annotations
 
@@ -42,7 +42,8 @@ class SheetRow:
 class SheetFacility:
     """A coupling facility on the sheet.
 
-    `stated_differently` names what plans state differently of it: the smallest size and the largest of the others count.
+    `stated_differently` lists storage that plans state with different values: the smallest size and the largest of the
+    others count.
     """
 
     use: FacilityUse
@@ -51,15 +52,15 @@ class SheetFacility:
 
     @property
     def name(self) -> str:
-        """Its name in the policy."""
+        """Name in the policy."""
         return self.use.facility.name
 
 
 @dataclass(frozen=True, slots=True)
 class Sheet:
-    """All coupling facilities that the plans name, and what finds no place in them.
+    """All coupling facilities that the plans name, and the structures without a place.
 
-    `same_names` are structures that more than one plan has: the first plan's is counted.
+    `same_names` are structures in more than one plan: the first plan's is counted.
     """
 
     facilities: tuple[SheetFacility, ...]
@@ -98,7 +99,7 @@ def sheet(groups: Sequence[AllocationGroup]) -> Sheet:
 
 
 def _each_once(groups: Iterable[AllocationGroup]) -> tuple[list[AllocationGroup], set[str]]:
-    """The groups with each structure in the first plan that has it, and the names that several have."""
+    """Return the groups with each structure in the first plan that has it, and the names in several plans."""
     seen: set[str] = set()
     twice: set[str] = set()
     found = []
@@ -138,7 +139,7 @@ def _row(wanted: AllocationRequest, facility: str, *, is_second_copy: bool) -> S
 
 
 def _differences(stated: Sequence[CouplingFacility]) -> list[str]:
-    """Storage that plans state with different values, in words. A plan that states none does not differ."""
+    """Return the storage that plans state with different values, in words. A plan that states none does not differ."""
     values: Mapping[str, set[int]] = {
         key: {value for cf in stated if (value := getattr(cf, key)) is not None} for key in _STATED
     }

@@ -1,13 +1,13 @@
-"""Which queues belong on a structure of their own, and why: proposed as a changed document.
+"""Proposals to move queues to a structure of their own, as a changed document with reasons.
 
 The reasons are those of IBM MQ, Planning your coupling facility and offload storage
 environment, "Using multiple structures": queues that need much of a coupling facility, more
 than 512 queues, spreading over coupling facilities, data isolation, and recovery by
-structure (persistent and nonpersistent queues apart). To these comes what the Washington
-Systems Center reports: deep queues that are read by selectors slow down all others.
+structure (persistent and nonpersistent queues apart). The Washington Systems Center adds
+one: deep queues that are read by selectors slow down all others.
 
-Nothing is moved without a reason, and each queue moves once. A structure that gives or
-takes queues loses its given INITSIZE, SIZE and MINSIZE, since they were for another content.
+Nothing moves without a reason, and each queue moves once. A structure that gives or
+receives queues loses its given INITSIZE, SIZE and MINSIZE, since they were for other content.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _SUFFIXES = "23456789ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
 @dataclass(frozen=True, slots=True)
 class Move:
-    """One queue that should go to another structure, and why."""
+    """A queue that should move to another structure, and the reason."""
 
     queue: str
     from_structure: str
@@ -43,7 +43,7 @@ class Move:
 
 @dataclass(frozen=True, slots=True)
 class Advice:
-    """The document as it would be, and the moves that make it so; without moves it is the same document."""
+    """The proposed document, and its moves; without moves it is the same document."""
 
     document: PlanDocument
     moves: tuple[Move, ...]
@@ -51,7 +51,7 @@ class Advice:
 
 @dataclass(frozen=True, slots=True)
 class _Group:
-    """Queues that belong together on one structure, and why they leave the one they are on."""
+    """Queues that belong together on one structure, and the reason to leave their current one."""
 
     queues: tuple[Queue, ...]
     reason: str
@@ -59,7 +59,7 @@ class _Group:
 
 
 def advise(document: PlanDocument, *, curve: Curve | None = None) -> Advice:
-    """Propose a document whose structures hold what belongs together.
+    """Propose a document whose structures hold queues that belong together.
 
     Args:
         document: The plan.
@@ -93,7 +93,7 @@ def advise(document: PlanDocument, *, curve: Curve | None = None) -> Advice:
 
 
 def _groups(document: PlanDocument, structure: Structure, curve: Curve) -> list[_Group]:
-    """The groups of queues that should leave a structure, the weightiest reason first."""
+    """Return the groups of queues that should leave a structure, the strongest reason first."""
     left = list(structure.queues)
     groups: list[_Group] = []
     most = limit("queues_per_structure")
@@ -148,7 +148,7 @@ def _groups(document: PlanDocument, structure: Structure, curve: Curve) -> list[
 
 
 def _weigher(curve: Curve) -> Callable[[Queue], Fraction]:
-    """How many bundles of entries and elements the backlog of a queue takes, before growth."""
+    """Return a function for the bundles of entries and elements that the backlog of a queue uses, before growth."""
 
     def weight(queue: Queue) -> Fraction:
         if queue.put_rate_per_s is not None and queue.outage_minutes is not None:
@@ -163,14 +163,14 @@ def _weigher(curve: Curve) -> Callable[[Queue], Fraction]:
 
 
 def _smallest_cf(document: PlanDocument, structure: Structure, curve: Curve) -> Fraction | None:
-    """Bundles in the smallest coupling facility that the structure may be in; None where no size is known."""
+    """Return the bundles in the smallest coupling facility of the PREFLIST; None where no size is known."""
     preflist = structure.preflist or [cf.name for cf in document.coupling_facilities]
     sizes = [cf.size for cf in document.coupling_facilities if cf.name in preflist and cf.size is not None]
     return bundles_in(min(sizes), curve=curve) if sizes else None
 
 
 def _refilled(structure: Structure, name: str, queues: Sequence[Queue], turn: int) -> Structure:
-    """A structure with other queues; the list of coupling facilities is turned, so that they share the load."""
+    """Return a structure with other queues; its PREFLIST is rotated, so that coupling facilities share the load."""
     preflist = list(structure.preflist)
     if preflist:
         turn %= len(preflist)
@@ -185,7 +185,7 @@ def _refilled(structure: Structure, name: str, queues: Sequence[Queue], turn: in
 
 
 def _free_name(name: str, taken: set[str]) -> str:
-    """A CFSTRUCT name like the given one that no structure has; it is taken from then on."""
+    """Return a similar CFSTRUCT name that no structure has, and reserve it."""
     stem = name[: _LONGEST_NAME - 1]
     candidates = (f"{stem}{suffix}" for suffix in _SUFFIXES)
     further = (f"{stem[:-1]}{first}{second}" for first in _SUFFIXES for second in _SUFFIXES)
@@ -195,11 +195,11 @@ def _free_name(name: str, taken: set[str]) -> str:
 
 
 def gains(document: PlanDocument, advice: Advice, *, curve: Curve | None = None) -> tuple[int, int]:
-    """Total INITSIZE before and after [bytes]: a structure more costs its base.
+    """Return total INITSIZE before and after [bytes]: each additional structure adds its base.
 
     Args:
         document: The plan.
-        advice: What was proposed for it.
+        advice: The proposal for it.
         curve: The fitted curve that both name; None for published figures.
 
     Raises:

@@ -27,7 +27,7 @@ _FROM = {"admin_structure_cfcc14": 14, "admin_structure_cfcc21": 21, "admin_stru
 
 @dataclass(frozen=True, slots=True)
 class AdminNeed:
-    """What CSQ_ADMIN needs [bytes, entries, elements], and where the figure is published."""
+    """The need of CSQ_ADMIN [bytes, entries, elements], and the source of the figure."""
 
     queue_managers: int
     published_bytes: int
@@ -40,12 +40,12 @@ class AdminNeed:
 
 
 def entries_required(*, queue_managers: int) -> int:
-    """List entries that CSQ_ADMIN must have [entries]."""
+    """Return the list entries that CSQ_ADMIN must have [entries]."""
     return queue_managers * limit("admin_entries_per_queue_manager")
 
 
 def elements_required(*, queue_managers: int) -> int:
-    """Elements that CSQ_ADMIN must have at CFSizer's ratio of entries to elements [elements]."""
+    """Return the elements that CSQ_ADMIN must have at CFSizer's ratio of entries to elements [elements]."""
     return entries_required(queue_managers=queue_managers) * limit("admin_elements_per_entry")
 
 
@@ -76,8 +76,8 @@ def admin_need(
 
     Args:
         queue_managers: Queue managers defined to the group, 1 to 32.
-        cfcc_level: CF control code level; a level without figures takes the next higher one,
-            above 25 takes 25.
+        cfcc_level: CF control code level; a level without figures uses those of the next higher one,
+            above 25 those of 25.
         entsmax: ENTSMAX of the structure as it is now, from DISPLAY CFSTATUS(CSQ_ADMIN) [entries].
         elements_total: Elements of the structure as it is now, from D XCF,STR or IXC585E [elements].
 
@@ -137,7 +137,7 @@ def admin_need(
 
 
 def _first_figure(queue_managers: int, candidates: list[tuple[int, str, str, int]]) -> tuple[int, str]:
-    """The published figure in the first table that has one [bytes], and the table's id."""
+    """Return the published figure in the first table that has one [bytes], and the table's id."""
     for _, table_id, column, unit in candidates:
         figure = _figures(table_id, column).get(queue_managers)
         if figure is not None:
@@ -153,7 +153,7 @@ def _figures(table_id: str, column: str) -> dict[int, int]:
 
 @dataclass(frozen=True, slots=True)
 class _Pool:
-    """One of the two pools that CSQ_ADMIN can run out of, and how findings name it."""
+    """One of the two pools that CSQ_ADMIN can run out of, and its name in findings."""
 
     code: str
     field: str
@@ -186,12 +186,12 @@ def _elements_pool() -> _Pool:
 
 
 def they_need(queue_managers: int) -> str:
-    """Return the subject and the verb of what so many queue managers need."""
+    """Return the beginning of a sentence about the need of a number of queue managers."""
     return "1 queue manager needs" if queue_managers == 1 else f"{queue_managers} queue managers need"
 
 
 def _too_few(pool: _Pool, queue_managers: int, cfcc_level: int, has: int, size_bytes: int) -> Finding:
-    """A pool is short: the size that holds what is needed, absolutely and compared with what is allocated now."""
+    """Make the finding on a pool that is too small, with the size to allocate and the growth from the current one."""
     required = queue_managers * pool.per_queue_manager
     covered = has // pool.per_queue_manager
     more = size_bytes
@@ -215,7 +215,7 @@ def _too_few(pool: _Pool, queue_managers: int, cfcc_level: int, has: int, size_b
 
 
 def explain_admin(need: AdminNeed) -> tuple[Explanation, ...]:
-    """Where the published figure is from, and how the required entries and elements are counted."""
+    """Explain the published figure and the required entries and elements."""
     per_manager = tables.constants("limits")["admin_entries_per_queue_manager"]
     per_entry = tables.constants("limits")["admin_elements_per_entry"]
     size_kib = bytes_to_kib_ceil(need.published_bytes)

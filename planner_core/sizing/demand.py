@@ -1,4 +1,4 @@
-"""From queues to what a structure must hold: messages, list entries, list elements.
+"""The messages, list entries and list elements that a structure must hold for its queues.
 
 Backlog. A queue states its backlog, or a put rate and the outage to survive; then the
 backlog is rate x outage, rounded up. Growth is compounded and applied to both in the same
@@ -36,7 +36,7 @@ _PERCENT = 100
 
 @dataclass(frozen=True, slots=True)
 class QueueDemand:
-    """What one queue puts on a structure."""
+    """The backlog of one queue."""
 
     messages: int
     message_bytes: int | SizeDistribution
@@ -79,7 +79,7 @@ class Demand:
 
     @property
     def exact_elements(self) -> Fraction:
-        """The elements before they are rounded up over the structure."""
+        """Elements before they are rounded up over the structure."""
         return Fraction(sum(band.elements for band in self.bands) + self.beyond, self.scale)
 
     @property
@@ -89,7 +89,7 @@ class Demand:
 
 
 def backlog_messages(*, put_rate_per_s: Decimal, outage_minutes: Decimal) -> Fraction:
-    """Messages that arrive while nothing takes them off [messages, not rounded]."""
+    """Return the messages that arrive while none are read [messages, not rounded]."""
     rate, per = put_rate_per_s.as_integer_ratio()
     minutes, of = outage_minutes.as_integer_ratio()
     # One fraction instead of three: this is asked for each queue of the largest plans.
@@ -98,7 +98,7 @@ def backlog_messages(*, put_rate_per_s: Decimal, outage_minutes: Decimal) -> Fra
 
 @lru_cache(maxsize=256)
 def growth_factor(*, percent_per_year: Decimal, years: Decimal) -> Fraction:
-    """Compound growth; years need not be whole."""
+    """Return the factor of compound growth; years need not be whole."""
     if percent_per_year <= -_PERCENT:
         raise OutOfRange(field="percent_per_year", value=percent_per_year, lowest="more than -100")
     if not percent_per_year or not years:
@@ -106,19 +106,21 @@ def growth_factor(*, percent_per_year: Decimal, years: Decimal) -> Fraction:
     base = 1 + Fraction(percent_per_year) / _PERCENT
     if years == years.to_integral_value():
         return base ** int(years)
+    # A power with a fractional exponent is irrational. Forty digits are more than any backlog has, so that the rounding
+    # never changes a whole message.
     with localcontext(prec=40):
         return Fraction((Decimal(base.numerator) / Decimal(base.denominator)) ** years)
 
 
 def grown(messages: Fraction | int, *, factor: Fraction) -> int:
-    """A backlog at the horizon, rounded up to whole messages."""
+    """Return a backlog at the horizon, rounded up to whole messages."""
     if isinstance(messages, int):
         return messages if factor == 1 else ceil_fraction(messages * factor)
     return ceil_div(messages.numerator * factor.numerator, messages.denominator * factor.denominator)
 
 
 def band_edges(rule_sizes: Sequence[int]) -> tuple[int, ...]:
-    """The sizes at which messages are told apart: those of the rules, and the largest that fits in the CF."""
+    """Return the sizes that separate the bands: those of the rules, and the largest message that fits in the CF."""
     largest = model_constant("largest_message_in_cf_bytes")
     return (*sorted({size for size in rule_sizes if size < largest}), largest)
 
@@ -187,7 +189,7 @@ def demand_of(
 
 @dataclass(frozen=True, slots=True)
 class Units:
-    """What one message of each queue takes, by band, so that several backlogs of the same queues are soon added up.
+    """The entries and elements of one message of each queue, by band, for quick sums over several backlogs of the queues.
 
     `bands` has of each queue messages, elements and pages, in parts of `scale`; `beyond` are the elements that the bands
     lack of those that suffice for any shape, and `elements` all of them. `spread` are the places of the queues with a
@@ -211,7 +213,7 @@ class Units:
         page_bytes: int,
         page_header_bytes: int,
     ) -> Units:
-        """Of queues with these message sizes; the arguments are those of `demand_of`."""
+        """Return the units of queues with these message sizes; the arguments are those of `demand_of`."""
         scale = 1 if all(isinstance(each, int) for each in sizes) else SCALE
         two = model_constant("offloaded_message_elements")
         found: list[tuple[tuple[int, int, int], ...]] = []
@@ -241,7 +243,7 @@ class Units:
         )
 
     def demand(self, counts: Sequence[int]) -> Demand:
-        """So many messages of each queue: what `demand_of` makes of them."""
+        """Return the demand of a number of messages of each queue, as `demand_of` does."""
         messages, elements, pages = ([0] * (len(self.edges) + 1) for _ in range(3))
         for count, bands in zip(counts, self.bands, strict=True):
             for band, (share, its_elements, its_pages) in enumerate(bands):
@@ -261,7 +263,7 @@ class Units:
         )
 
     def one(self, place: int) -> Demand:
-        """One message of the queue at this place alone."""
+        """Return the demand of one message of the queue at this place."""
         its = slice(place, place + 1)
         spread = (0,) if place in self.spread else ()
         return replace(
@@ -276,9 +278,9 @@ def scaled_shares(
     page_bytes: int,
     page_header_bytes: int,
 ) -> tuple[list[tuple[int, int, int]], int]:
-    """Per band, in parts of 2**32: the share of the messages, and the elements and pages that a message pays there at most.
+    """Return for each band, in parts of 2**32: its share of the messages, and the most elements and pages of a message.
 
-    With them the elements that all bands together have less than `most_elements`. All is kept on
+    The second value is the number of elements by which all bands together fall short of `most_elements`. All counts use
     one fine grid, because exact fractions of hundreds of queues have no bounded common denominator.
     """
     step, maximum, two = (
@@ -313,7 +315,7 @@ def scaled_shares(
 
 
 def most_elements(sizes: SizeDistribution, *, header_bytes: int) -> int:
-    """Elements that a message pays on average at most, whatever the shape of the distribution, in parts of 2**32.
+    """Return the most elements that a message uses on average, for any shape of the distribution, in parts of 2**32.
 
     19 of 20 messages are at most p95 long, the twentieth from there to the maximum. What a
     message of L bytes takes is below a curve that bends one way only: rising by a byte in 256

@@ -1,4 +1,4 @@
-"""How advice on queue depths is worked out: levels of the filling, parts of the backlog, queues alone and together."""
+"""The calculation of advice on queue depths: levels of the filling, parts of the backlog, queues alone and together."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ Parts = tuple[Fraction | None, Fraction | None, Fraction | None]
 
 
 def level_rule(percent: int) -> Rule:
-    """A rule that offloads nothing, to learn what a structure holds at a usage."""
+    """Return a rule that offloads nothing, which marks the moment when a structure has a usage."""
     return Rule(percent, model_constant("largest_message_in_cf_bytes"))
 
 
@@ -63,7 +63,7 @@ def action_level(structure: Structure, *, rules: Sequence[Rule], demand: Demand)
 
 
 def places_said(queues: Sequence[Queue]) -> list[int]:
-    """The places of the queues of which a document says something that concerns depth events."""
+    """Return the places of the queues with depth events in the document."""
     return [place for place, queue in enumerate(queues) if _own(queue) != _SILENT]
 
 
@@ -76,12 +76,12 @@ def advise(
     said: Sequence[int],
     curve: Curve,
 ) -> DepthAdvice:
-    """Advice for the queues of a structure of INITSIZE.
+    """Return advice for the queues of a structure of INITSIZE.
 
     Args:
         document: The plan.
         structure: The structure's entry in it.
-        load: What the structure holds.
+        load: The load of the structure.
         queues: The backlogs of its queues at the horizon, in the order of the document.
         said: The places of the queues of which the document itself says something.
         curve: The curve in use.
@@ -116,14 +116,14 @@ def advise(
 
 
 def _filled(demand: Demand, rules: Sequence[Rule], pools: tuple[Pool, ...], percents: Sequence[int]) -> Fill:
-    """One bundle filling, with a moment for each usage asked about."""
+    """Fill one bundle, with a moment for each usage in question."""
     met = [rule for rule in rules if rule.is_on and can_fire(rule, demand)]
     marks = [level_rule(percent) for percent in sorted(set(percents)) if percent < PERCENT]
     return fill(demand, rules=[*met, *marks], pools=pools)
 
 
 def levels(filled: Fill, *percents: int) -> tuple[FillPoint, ...]:
-    """The moments of a filling at which the usage is so high, and the moment it is full."""
+    """Return the moments at which a filling has these usages, and the moment it is full."""
     found = {point.rule: point for point in filled.starts}
     at = (found[level_rule(percent)] if percent < PERCENT else filled.full for percent in percents)
     return (*at, filled.full)
@@ -147,7 +147,7 @@ def _completed(
     qdepthhi: int | None = None,
     qdepthlo: int | None = None,
 ) -> Thresholds:
-    """Thresholds for a MAXDEPTH: those given, and for others the highest that serve."""
+    """Return the thresholds for a MAXDEPTH: those given, and the highest useful values for the others."""
     if qdepthhi is None and maxdepth and at_action is not None:
         high = messages * at_action.numerator // at_action.denominator
         advised = min(limit("default_qdepthhi_percent"), PERCENT * high // maxdepth)
@@ -159,7 +159,7 @@ def _completed(
 
 @dataclass(frozen=True)
 class Members:
-    """The queue managers of the group and their PERFMEV. Those of which the plan does not say it have none."""
+    """The queue managers of the group and their PERFMEV, which may be unknown."""
 
     count: int
     enabled: frozenset[str]
@@ -168,7 +168,7 @@ class Members:
 
     @classmethod
     def of(cls, document: PlanDocument) -> Members:
-        """The members as the document states them."""
+        """Return the members as the document states them."""
         stated = document.perfmev
         by_name = stated if isinstance(stated, dict) else {}
         return cls(
@@ -180,20 +180,20 @@ class Members:
 
     @property
     def enabled_count(self) -> int | None:
-        """Event messages of one event while all are active; None where the plan does not say PERFMEV."""
+        """Event messages of one event while all are active; None where the plan does not state PERFMEV."""
         if not self.is_stated:
             return None
         return self.count if self.all_enabled else len(self.enabled)
 
     def heard(self, by_name: Mapping[str, Fraction] | None) -> tuple[Fraction, Fraction, str]:
-        """The activity of queue managers with PERFMEV(ENABLED), that of all, and its unit."""
+        """Return the activity of queue managers with PERFMEV(ENABLED), that of all, and its unit."""
         if by_name is None:
             return Fraction(self.enabled_count or 0), Fraction(self.count), "queue managers"
         heard = (rate for name, rate in by_name.items() if self.all_enabled or name in self.enabled)
         return sum(heard, Fraction(0)), sum(by_name.values(), Fraction(0)), "messages/s"
 
     def silent(self, by_name: Mapping[str, Fraction] | None) -> Fraction | None:
-        """The part of the activity that is not of queue managers with PERFMEV(ENABLED)."""
+        """Return the part of the activity that is on other queue managers than those with PERFMEV(ENABLED)."""
         if not self.is_stated or by_name is None:
             return self.silent_members
         heard, total, _ = self.heard(by_name)
@@ -201,12 +201,12 @@ class Members:
 
     @cached_property
     def silent_members(self) -> Fraction | None:
-        """The part of the queue managers without PERFMEV(ENABLED); None where the plan does not say PERFMEV."""
+        """Return the part of the queue managers without PERFMEV(ENABLED); None where the plan does not state PERFMEV."""
         return 1 - Fraction(self.enabled_count or 0, self.count) if self.is_stated and self.count else None
 
 
 def rates_of(queue: Queue) -> tuple[Fraction | None, Fraction | None]:
-    """Puts and gets a second in normal times, as the document has them."""
+    """Return puts and gets per second in normal running, as the document states them."""
     if queue.get_rate_per_s is not None and queue.put_rate_per_s is not None:
         return Fraction(queue.put_rate_per_s), Fraction(queue.get_rate_per_s)
     if queue.queue_manager_rates:
@@ -221,7 +221,7 @@ def rates_of(queue: Queue) -> tuple[Fraction | None, Fraction | None]:
 def members_rates(
     queue: Queue, key: Literal["put_rate_per_s", "get_rate_per_s"]
 ) -> dict[str, Fraction] | None:
-    """Puts, or gets, a second by queue manager; None where the document does not say."""
+    """Return puts, or gets, per second by queue manager; None where the document does not state them."""
     if not queue.queue_manager_rates:
         return None
     return {name: Fraction(getattr(each, key)) for name, each in queue.queue_manager_rates.items()}
@@ -229,7 +229,7 @@ def members_rates(
 
 @dataclass(frozen=True)
 class Maker:
-    """What the figures of one structure's queues are made from."""
+    """The data behind the figures of one structure's queues."""
 
     structure: Structure
     load: Load
@@ -250,7 +250,7 @@ class Maker:
         queues: Sequence[QueueDemand],
         curve: Curve,
     ) -> Maker:
-        """For one structure of a plan."""
+        """Return the data of one structure of a plan."""
         growth = document.growth
         return cls(
             structure,
@@ -265,7 +265,7 @@ class Maker:
 
     @cached_property
     def units(self) -> Units:
-        """What one message of each queue takes."""
+        """The entries and elements of one message of each queue."""
         return self.load.units or Units.of(
             [queue.message_bytes for queue in self.queues],
             edges=band_edges([rule.size_bytes for rule in self.load.rules]),
@@ -276,7 +276,7 @@ class Maker:
 
     @cached_property
     def pools(self) -> tuple[Pool, ...]:
-        """What can run out in one bundle."""
+        """The pools of one bundle."""
         return two_pools(self.curve.bundle_at(self.load.ratio)[1])
 
     def of_queues(self, advice: DepthAdvice) -> tuple[QueueAdvice, ...]:
@@ -287,7 +287,7 @@ class Maker:
         return tuple(found[place] for place in range(len(self.queues)))
 
     def advice(self, parts: Parts, places: Iterable[int]) -> tuple[QueueAdvice, ...]:
-        """The queues at these places."""
+        """Return the advice for the queues at these places."""
         found = []
         for place in places:
             queue = self.structure.queues[place]
@@ -300,7 +300,7 @@ class Maker:
     def planned(
         self, place: int, queue: Queue, advised: Thresholds, at_action: Fraction | None
     ) -> QueueThresholds:
-        """A queue with what the document says of it."""
+        """Return the thresholds of a queue as the document states them."""
         messages = self.queues[place].messages
         maxdepth = queue.maxdepth if queue.maxdepth is not None else advised.maxdepth
         given = tuple(key for key in _THRESHOLDS if getattr(queue, key) is not None)
@@ -391,7 +391,7 @@ class Maker:
         return in_initsize, in_size
 
     def _filled_alone(self, place: int, percent: int) -> tuple[int, int, int]:
-        """Messages of a queue alone: at a usage of INITSIZE, in INITSIZE, in SIZE."""
+        """Return the messages of a queue alone: at a usage of INITSIZE, in INITSIZE, in SIZE."""
         filled = _filled(self.units.one(place), self.load.rules, self.pools, (percent,))
         at_action, full = levels(filled, percent)
         initsize, size = self.load.bundles_in_initsize, self.load.bundles_in_size
@@ -402,7 +402,7 @@ class Maker:
         )
 
     def together(self, advice: Sequence[QueueAdvice]) -> QueuesTogether | None:
-        """All queues at their thresholds at once; None for a structure that holds nothing."""
+        """Return all queues at their thresholds at once; None for a structure that holds nothing."""
         initsize, size = self.load.bundles_in_initsize, self.load.bundles_in_size
         if not initsize or not size:
             return None
@@ -421,7 +421,7 @@ class Maker:
         )
 
     def bundles(self, demand: Demand, *, offload: bool) -> Fraction:
-        """Entries with their elements that a backlog takes, with the rules at work or with all data in the CF."""
+        """Return the bundles that a backlog uses, with active rules or with all data in the CF."""
         if not demand.messages:
             return Fraction(0)
         met = [rule for rule in self.load.rules if offload and rule.is_on and can_fire(rule, demand)]
@@ -450,7 +450,7 @@ class Maker:
         return best[0], best[1]
 
     def joint_lead(self, advice: Sequence[QueueAdvice]) -> JointLead | None:
-        """All queues that grow, growing at once; None when none is known to."""
+        """Return the times when all growing queues grow at once; None when none is known to grow."""
         growing = {}
         for place, each in enumerate(advice):
             planned = each.planned
@@ -496,7 +496,7 @@ class Maker:
 
 
 def _until(costs: Sequence[tuple[int, str]], room: int) -> tuple[str, ...]:
-    """The names of the first costs, which are negative, that together reach the room; empty when all do not."""
+    """Return the names of the first costs, which are negative, that together reach the room; empty if all do not."""
     used, names = 0, []
     for cost, name in costs:
         if used >= room:

@@ -22,12 +22,12 @@ _FULL = 100
 
 
 def model_source() -> Source:
-    """Where the two pools are described."""
+    """Return the description of the two pools."""
     return tables.source("project", "Two pools")
 
 
 def split_source(curve: Curve) -> Source:
-    """Where the costs of entries and elements apart come from: the fit, or an assumption."""
+    """Return the source of separate costs of entries and elements: the fit, or an assumption."""
     if curve.split_basis is Basis.ASSUMED:
         return tables.source("project", "Entry and element cost apart")
     return curve.factor_source
@@ -44,7 +44,7 @@ class Phases:
     """The name of the share at which each rule starts."""
 
     def until_backlog(self, what: str) -> str:
-        """A quantity (`elements`, `offloaded`, `pages`) up to the planned backlog, or until full."""
+        """Return the formula of a quantity (`elements`, `offloaded`, `pages`) up to the planned backlog, or until full."""
         terms = []
         for number, name in enumerate(self.names, start=1):
             before = f"min(1, bundles * {self.names[number - 2]})" if number > 1 else "0"
@@ -52,7 +52,7 @@ class Phases:
         return " + ".join(terms) or "0"
 
     def until_full(self, what: str) -> str:
-        """The same when the structure is full."""
+        """Return the formula of the quantity in a full structure."""
         terms = []
         for number, name in enumerate(self.names, start=1):
             before = self.names[number - 2] if number > 1 else "0"
@@ -63,7 +63,7 @@ class Phases:
 def bundle_steps(
     curve: Curve, *, size_bytes: Fraction | int, ratio: tuple[int, int] | None, given: bool
 ) -> tuple[tuple[Input, ...], tuple[Step, ...]]:
-    """How many bundles a size has: inputs and steps."""
+    """Explain the number of bundles in a size: inputs and steps."""
     bundle = curve.bundle_at(ratio)[0]
     inputs = [
         *curve_inputs(curve),
@@ -97,7 +97,7 @@ def phases_of(
     assumed: bool = False,
     marks: Sequence[Rule] = (),
 ) -> Phases:
-    """One bundle filling, phase by phase; `marks` are rules that offload nothing and part phases all the same."""
+    """Explain how one bundle fills, phase by phase; `marks` are rules that offload nothing but still separate phases."""
     basis = Basis.ASSUMED if assumed else Basis.DERIVED
     inputs = [Input("messages", demand.messages, "messages", Basis.DERIVED)]
     for number, pool in enumerate(pools, start=1):
@@ -155,7 +155,7 @@ def _add_phase(
     used: list[Fraction],
     share: Fraction,
 ) -> Fraction:
-    """Add the steps of one phase; `used` is brought forward in place, the new share returned."""
+    """Add the steps of one phase, update `used`, and return the new share."""
     before = f"share_{phase - 1}" if phase > 1 else "0"
     parts, rates, runs = [], [], []
     for number, pool in enumerate(pools, start=1):
@@ -178,7 +178,7 @@ def _add_phase(
 
 
 def _bands(demand: Demand, *, beyond: int) -> Iterator[Input]:
-    """What the shape of a distribution has above each size and not above the next: messages, elements in the CF, pages."""
+    """Return the messages, elements in the CF and pages of a distribution in each band of sizes."""
     source, scale = tables.source("project", "Message size distributions"), demand.scale
     yield tables.constants("element_model")["offloaded_message_elements"].as_input()
     for band in demand.bands:
@@ -193,7 +193,7 @@ def _in_band(name: str, band: Band) -> str:
 
 
 def _of_bands(name: str, demand: Demand, limit: int, *, beyond: int) -> str:
-    """A quantity of a phase from those of the bands, with data over `limit` offloaded."""
+    """Add up a quantity of a phase over the bands, with data over `limit` offloaded."""
     gone = [band for band in demand.bands if band.over_bytes >= limit]
     if name != "elements":
         return " + ".join(_in_band("pages" if name == "pages" else "messages", band) for band in gone)
@@ -204,7 +204,7 @@ def _of_bands(name: str, demand: Demand, limit: int, *, beyond: int) -> str:
 
 
 def _rates(demand: Demand, limit: int, *, beyond: int) -> tuple[Fraction, Fraction, Fraction]:
-    """Elements, offloaded messages and pages of the whole backlog with data over `limit` offloaded."""
+    """Return elements, offloaded messages and pages of the whole backlog, with data over `limit` offloaded."""
     two = model_constant("offloaded_message_elements")
     elements, offloaded, pages = beyond, 0, 0
     for band in demand.bands:

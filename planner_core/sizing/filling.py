@@ -31,7 +31,7 @@ _FULL = 100
 
 @dataclass(frozen=True, slots=True)
 class Pool:
-    """One thing that runs out: what an entry and an element draw on it, and how much a bundle has.
+    """A resource that can run out: the amount that an entry and an element use of it, and the amount in a bundle.
 
     `whole` holds the three once more as whole numbers in one scale, for the inner loop.
     """
@@ -42,7 +42,7 @@ class Pool:
     whole: tuple[int, int, int] = field(init=False)
 
     def __post_init__(self) -> None:
-        """Bring the three to one denominator."""
+        """Convert the three to a common denominator."""
         common = lcm(self.entry_cost.denominator, self.element_cost.denominator, self.total.denominator)
         scaled = (int(self.entry_cost * common), int(self.element_cost * common), int(self.total * common))
         object.__setattr__(self, "whole", scaled)
@@ -50,13 +50,13 @@ class Pool:
 
 @lru_cache(maxsize=64)
 def two_pools(elements_per_entry: Fraction) -> tuple[Pool, ...]:
-    """Entries and elements apart, at a ratio that stays as it is."""
+    """Return separate pools of entries and elements, at a fixed ratio."""
     return (Pool(Fraction(1), Fraction(0), Fraction(1)), Pool(Fraction(0), Fraction(1), elements_per_entry))
 
 
 @lru_cache(maxsize=64)
 def altered_pool(curve: Curve) -> tuple[Pool, ...]:
-    """One storage for both, as if the ratio always followed the demand; at the curve's assumed split."""
+    """Return one pool for both, as if the ratio always followed the demand; it uses the curve's assumed split."""
     return (Pool(curve.entry_bytes, curve.element_bytes, curve.bundle),)
 
 
@@ -78,7 +78,7 @@ class FillPoint(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Snapshot:
-    """A structure with the planned backlog in it, or what fits of it; whole messages and pages, rounded up."""
+    """A structure with the planned backlog in it, or the part that fits; whole messages and pages, rounded up."""
 
     offloaded: int
     pages: int
@@ -95,22 +95,22 @@ class Fill:
     pools: tuple[Pool, ...]
 
     def capacity(self, bundles: Fraction) -> int:
-        """Messages held when the structure is full."""
+        """Return the messages in a full structure."""
         return self.messages_at(self.full, bundles)
 
     def pages(self, bundles: Fraction) -> int:
-        """SMDS pages when the structure is full, rounded up."""
+        """Return the SMDS pages of a full structure, rounded up."""
         return ceil_div(self.full.pages * bundles.numerator, self.full.q * bundles.denominator)
 
     def messages_at(self, point: FillPoint, bundles: Fraction) -> int:
-        """Messages held at that moment, rounded down."""
+        """Return the messages at a moment, rounded down."""
         return point.share * self.messages * bundles.numerator // (point.q * bundles.denominator)
 
     def at_backlog(self, bundles: Fraction, *, messages: int | None = None) -> Snapshot:
-        """The structure with the planned backlog in it; when it is full, if that comes first.
+        """Return the structure with the planned backlog in it, or full if that comes first.
 
-        With `messages`, so many of the same mix in the place of the planned ones: a structure
-        with twice the backlog is as one of half the size with the backlog, counted twice.
+        `messages` of the same mix replace the planned ones: a structure with twice the backlog
+        is like one of half the size with the backlog, counted twice.
         """
         if messages is not None:
             bundles = bundles * self.messages / messages
@@ -127,9 +127,9 @@ class Fill:
     def _between(
         self, before: FillPoint, after: FillPoint, bundles: Fraction, times: tuple[int, int]
     ) -> Snapshot:
-        """Values on the straight line from one moment to the next, where the backlog is all there.
+        """Return the values on the straight line between two moments, at the point where all of the backlog has arrived.
 
-        Counts are taken so many times, as numerator and denominator.
+        Counts are multiplied by `times`, a numerator and a denominator.
         """
         whole, part = bundles.numerator, bundles.denominator
         up = after.q // before.q
@@ -158,15 +158,15 @@ class Fill:
 
 
 def fill(demand: Demand, *, rules: Sequence[Rule], pools: tuple[Pool, ...]) -> Fill:
-    """Let the planned backlog arrive, and more in the same mix, until the structure is full.
+    """Fill a bundle with the planned backlog, and with more of the same mix, until it is full.
 
     Args:
         demand: The backlog; at least one message, in bands cut at the rules' sizes.
-        rules: The offload rules; those that are off are passed over.
-        pools: What can run out; each total above 0.
+        rules: The offload rules; rules that are off are ignored.
+        pools: The pools, each with a total above 0.
 
     Raises:
-        OutOfRange: There is no message to fill it with.
+        OutOfRange: The demand has no messages.
     """
     if demand.messages <= 0:
         raise OutOfRange(field="messages", value=demand.messages, lowest=1)
@@ -177,6 +177,8 @@ def fill(demand: Demand, *, rules: Sequence[Rule], pools: tuple[Pool, ...]) -> F
     used = [0] * len(totals)
     q, share, elements, offloaded, pages = 1, 0, 0, 0, 0
     points: list[FillPoint] = []
+    # Without offload the bound on elements holds for any shape of message sizes. A rule separates messages by size, which
+    # needs the assumed shape (docs/explanation/assumptions.md, "Message size distributions").
     beyond = 0 if offloads(active, demand) else demand.beyond
     for rule in (*active, None):
         goal = rule.threshold if rule else _FULL
@@ -201,18 +203,19 @@ def fill(demand: Demand, *, rules: Sequence[Rule], pools: tuple[Pool, ...]) -> F
             pages = pages * factor + room * page_rate
         # Counts of a scaled demand are brought back to messages; the share has no scale.
         points.append(FillPoint(q * scale, share * scale, elements, offloaded, pages, rule))
+        # A rule adds to those before it: a later one for larger messages changes nothing.
         if rule and rule.size_bytes < limit:
             limit = rule.size_bytes
     return Fill(starts=tuple(points[:-1]), full=points[-1], messages=demand.messages, pools=pools)
 
 
 def _order(rule: Rule) -> tuple[int, int]:
-    """Rules by their thresholds; of two that start together the one for larger messages first."""
+    """Sort rules by threshold, and rules with the same threshold by size, the largest first."""
     return rule.threshold, -rule.size_bytes
 
 
 def _rates(bands: Sequence[Band], limit: int) -> tuple[int, int, int]:
-    """Elements, offloaded messages and SMDS pages of the whole backlog, with data over `limit` offloaded."""
+    """Return elements, offloaded messages and SMDS pages of the whole backlog, with data over `limit` offloaded."""
     elements = offloaded = pages = 0
     for band in bands:
         if band.over_bytes >= limit:
@@ -224,10 +227,10 @@ def _rates(bands: Sequence[Band], limit: int) -> tuple[int, int, int]:
 
 
 def bundles_for(filled: Fill) -> Fraction:
-    """Bundles that hold the whole backlog: the reciprocal of the share that one of them holds."""
+    """Return the bundles that hold the whole backlog: the reciprocal of the share that one of them holds."""
     return Fraction(filled.full.q, filled.full.share)
 
 
 def smallest_bytes(bundles: Fraction, *, curve: Curve, ratio: tuple[int, int] | None = None) -> int:
-    """The storage of that many entries with their elements [bytes, rounded up]."""
+    """Return the storage of a number of bundles [bytes, rounded up]."""
     return ceil_fraction(curve.base + curve.bundle_at(ratio)[0] * bundles)

@@ -25,13 +25,13 @@ _STATES = (_FITTED, "accepted")
 def fitted_curve(
     *, version: int, fit: CurveFit, is_simulated: bool = False, header_bytes: int | None = None
 ) -> Curve:
-    """The curve of a fit.
+    """Return the curve of a fit.
 
     Args:
         version: The number by which plans name it.
         fit: The fit, which must be accepted.
-        is_simulated: It was fitted to simulated data; every source then says so.
-        header_bytes: What MQ adds to each message; None for the published figure [bytes].
+        is_simulated: It was fitted to simulated data; every source then states it.
+        header_bytes: Bytes that MQ adds to each message; None for the published figure.
 
     Raises:
         PlanRefused: The fit is of another state, or knows only the price of an entry with its
@@ -99,7 +99,7 @@ def fitted_curve(
 
 
 def not_accepted(*, version: int, reason: str) -> Finding:
-    """What is said of a plan that names a fit without a curve, or one that was rejected."""
+    """Make the finding on a plan that names a fit without a curve, or one that was rejected."""
     why = f": {reason[0].lower()}{reason[1:].rstrip('.')}" if reason else ""
     return finding(
         "CURVE_NOT_ACCEPTED",
@@ -109,7 +109,7 @@ def not_accepted(*, version: int, reason: str) -> Finding:
 
 
 def fit_source(figures: FittedFigures) -> Source:
-    """Where the figures of a fit come from, as every explanation says it."""
+    """Return the source of a fit's figures, as every explanation states it."""
     to = "simulated data" if figures.is_simulated else "this site"
     level = f"CFCC level {figures.cfcc_level}" if figures.cfcc_level is not None else "CFCC level not known"
     where = f"{figures.coupling_facility}, {level}, from {figures.first_day} to {figures.last_day}"

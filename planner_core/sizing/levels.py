@@ -1,6 +1,6 @@
 """The CFCC level that a structure is sized for: the highest of the coupling facilities in its PREFLIST.
 
-A structure takes more on a higher level, and XCF may allocate it in any coupling facility of its PREFLIST.
+A structure needs more storage on a higher level, and XCF may allocate it in any coupling facility of its PREFLIST.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from planner_core.limits import limit
 
 @dataclass(frozen=True, slots=True)
 class SizingLevel:
-    """A CFCC level, and what states it: a coupling facility, or the plan.
+    """A CFCC level, and its origin: a coupling facility, or the plan.
 
     `stated` are all levels that the structure may meet, by coupling facility; None is the plan's own level.
     """
@@ -26,7 +26,7 @@ class SizingLevel:
 
 
 def preflist_of(document: PlanDocument, definition: Structure | Admin | System) -> tuple[str, ...]:
-    """The coupling facilities of a structure: its PREFLIST, or the first of the plan's."""
+    """Return the coupling facilities of a structure: its PREFLIST, or the first of the plan's."""
     names = definition.preflist or [
         each.name for each in document.coupling_facilities[: limit("preflist_names")]
     ]
@@ -34,9 +34,9 @@ def preflist_of(document: PlanDocument, definition: Structure | Admin | System) 
 
 
 def sizing_level(document: PlanDocument, definition: Structure | Admin | System) -> SizingLevel:
-    """The level that a structure is sized for.
+    """Return the level that a structure is sized for.
 
-    A coupling facility without a level, or one that the plan does not describe, counts with the plan's level.
+    A coupling facility without a level, or one that the plan does not describe, has the plan's level.
     """
     places = {each.name: place for place, each in enumerate(document.coupling_facilities)}
     stated: dict[str | None, int] = {}
@@ -56,7 +56,7 @@ def sizing_level(document: PlanDocument, definition: Structure | Admin | System)
 
 
 def definitions_of(document: PlanDocument) -> Iterator[Structure | Admin | System]:
-    """The structures of a plan as it defines them."""
+    """Return the definitions of all structures of a plan."""
     yield document.admin
     yield from document.structures
     if document.system.include:
@@ -64,14 +64,14 @@ def definitions_of(document: PlanDocument) -> Iterator[Structure | Admin | Syste
 
 
 def lowest_level(document: PlanDocument) -> int:
-    """The lowest level that a structure of the plan is sized for, or the plan's own where that is lower."""
+    """Return the lowest level that a structure of the plan is sized for, or the plan's own where that is lower."""
     return min(
         document.cfcc_level, *(sizing_level(document, each).level for each in definitions_of(document))
     )
 
 
 def listed(names: Sequence[str], *, most: int = 5) -> str:
-    """Names in a sentence; the number of the rest where there are many."""
+    """Return names for a sentence; many are cut, with the number of the rest."""
     shown = list(names[:most])
     if len(names) > most:
         return f"{', '.join(shown)} and {len(names) - most} more"

@@ -35,12 +35,12 @@ class Rule(Answer):
 
     @property
     def is_on(self) -> bool:
-        """Whether the rule can fire at all: usage never passes 100 %, and 64K means off."""
+        """Whether the rule can start at all: usage never exceeds 100 %, and 64K means off."""
         return self.size_bytes < RULE_OFF_BYTES and self.threshold < _FULL
 
 
 def default_rules(to: str = "SMDS") -> tuple[Rule, ...]:
-    """IBM's default rules: 70 % and 32K, 80 % and 4K, 90 % and 0K; with OFFLOAD(DB2) 64K each, which is off.
+    """Return IBM's default rules: 70 % and 32K, 80 % and 4K, 90 % and 0K; with OFFLOAD(DB2) 64K each, which is off.
 
     The syntax of DEFINE CFSTRUCT has them as OFFLD1SZ(32K/64K), OFFLD2SZ(4K/64K), OFFLD3SZ(0K/64K).
     """
@@ -54,19 +54,19 @@ def default_rules(to: str = "SMDS") -> tuple[Rule, ...]:
 
 
 def can_fire(rule: Rule, demand: Demand) -> bool:
-    """Whether the backlog has messages that this rule offloads and that are not offloaded anyway."""
+    """Return whether the backlog has messages that this rule offloads and that are not always offloaded."""
     return any(band.messages and band.over_bytes >= rule.size_bytes for band in demand.bands[:-1])
 
 
 def offloads(rules: Sequence[Rule], demand: Demand) -> bool:
-    """Whether any rule is at work on this backlog; where none is, its elements suffice for any shape of message sizes."""
+    """Return whether any rule affects this backlog; without one, its elements suffice for any shape of message sizes."""
     return any(rule.is_on and can_fire(rule, demand) for rule in rules)
 
 
 def rule_that_offloads(
     message_bytes: int, *, usage_percent: Fraction | int, rules: Sequence[Rule]
 ) -> int | None:
-    """Which rule (from 1) offloads a message at that usage; 0 when it is too large for the CF; None when it stays.
+    """Return the number of the rule that offloads a message at that usage; 0 if it is too large for the CF, None if it stays.
 
     Both tests are 'more than': exactly 32 KB, or exactly 70 %, does not fire OFFLD1TH(70) OFFLD1SZ(32K).
     """
@@ -85,7 +85,7 @@ def rule_that_offloads(
 
 
 def one_message(message_bytes: int, *, rules: Sequence[Rule], curve: Curve) -> Demand:
-    """The demand of one message of that size, for asking how many such messages fit."""
+    """Return the demand of one message of that size, to calculate how many such messages fit."""
     largest = model_constant("largest_message_in_cf_bytes")
     edges = (-1, *sorted({rule.size_bytes for rule in rules if rule.size_bytes < largest}), largest)
     over = max(edge for edge in edges if edge < message_bytes)
@@ -110,7 +110,7 @@ class Reserve:
 
 
 def reserve_for(*, size_bytes: int, messages: int) -> Reserve:
-    """The threshold of the last rule that leaves room for a number of offloaded messages.
+    """Return the threshold of the last rule that leaves room for a number of offloaded messages.
 
     IBM's arithmetic: each takes 0.75 KB, so the threshold is at most 100 % less their share
     of the structure, and better 90 % less it, because one pool may run out first.

@@ -1,4 +1,4 @@
-"""One question: how many messages of one size does a structure hold, with rules and without?"""
+"""The number of messages of one size that a structure holds, with offload rules and without."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _PERCENT = 100
 
 @dataclass(frozen=True, slots=True)
 class OffloadAnswer:
-    """The figures as `cfplan offload` prints them, what there is to say, and how each came about."""
+    """The figures as `cfplan offload` prints them, with findings and explanations."""
 
     figures: dict[str, object]
     findings: tuple[Finding, ...]
@@ -49,15 +49,15 @@ def offload_answer(
     auto_alter: bool = False,
     hold_messages: int | None = None,
 ) -> OffloadAnswer:
-    """Answer it.
+    """Return the messages that a structure holds.
 
     Args:
         size_bytes: Size of the structure [bytes].
         message_bytes: User data and MQ headers except the MQMD [bytes].
         rules: Up to three offload rules.
         cfcc_level: CF control code level.
-        auto_alter: As if the ratio of entries to elements always followed the demand.
-        hold_messages: Add IBM's arithmetic for the threshold that keeps room for so many [messages].
+        auto_alter: Assume that the ratio of entries to elements always follows the demand.
+        hold_messages: Add IBM's arithmetic for the threshold that keeps room for this number of messages.
     """
     choice = published_curve(cfcc_level=cfcc_level)
     curve = choice.curve
@@ -143,10 +143,10 @@ def offload_answer(
 def _reserve(
     size_bytes: Fraction, messages: int, demand: Demand, pools: tuple[Pool, ...], curve: Curve
 ) -> tuple[dict[str, object], tuple[Finding, ...], tuple[Explanation, ...]]:
-    """The threshold that keeps room for a number of offloaded messages: by IBM's arithmetic, and by the pools.
+    """Return the threshold that keeps room for a number of offloaded messages: by IBM's arithmetic, and by the pools.
 
     By the pools: when usage passes a threshold, the structure holds that share of the messages
-    that fit without rules, and what is left of each pool must do for the messages to come.
+    that fit without rules, and the rest of each pool must suffice for the messages to come.
     """
     reserve = reserve_for(size_bytes=max(1, floor_fraction(size_bytes)), messages=messages)
     fits = reserve.reserved_percent <= _PERCENT
@@ -209,7 +209,7 @@ def _reserve(
 def _threshold_by_pools(
     size_bytes: Fraction, messages: int, demand: Demand, pools: tuple[Pool, ...], curve: Curve
 ) -> Explanation | None:
-    """The highest threshold, as a figure that explains itself; None when no threshold holds the messages."""
+    """Explain the highest threshold; None when no threshold holds the messages."""
     bundles = bundles_in(size_bytes, curve=curve)
     two = tables.constants("element_model")["offloaded_message_elements"].as_input()
     bundle_inputs, steps = bundle_steps(curve, size_bytes=size_bytes, ratio=None, given=True)
@@ -279,7 +279,7 @@ def _assumptions(
 
 
 def _offloaded_cost(curve: Curve, demand: Demand, filled: Fill, *, auto_alter: bool) -> Explanation:
-    """What one more offloaded message takes of the pool that runs out, in bytes of the structure."""
+    """Return the storage that one more offloaded message uses of the pool that runs out [bytes of the structure]."""
     two = tables.constants("element_model")["offloaded_message_elements"].as_input()
     each = model_constant(two.name)
     inputs = [*curve_inputs(curve), two]
@@ -318,7 +318,7 @@ def _explained(
     *,
     auto_alter: bool,
 ) -> Explanation:
-    """Messages held when phase `phase` (from 0) ends."""
+    """Explain the messages at the end of phase `phase` (from 0)."""
     inputs, steps = bundle_steps(curve, size_bytes=size_bytes, ratio=None, given=True)
     phases = phases_of(demand, rules=rules, pools=pools, assumed=auto_alter)
     return Explanation(

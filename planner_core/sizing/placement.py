@@ -1,4 +1,4 @@
-"""Which coupling facility XCF chooses for each structure, and what decides.
+"""The coupling facility that XCF chooses for each structure, and the rule that decides.
 
 The order of choice is that of z/OS MVS Setting Up a Sysplex, "Specifying the coupling facility
 requirements" and "How MVS uses the lists": connectivity, CFLEVEL, space, volatility, failure
@@ -105,7 +105,7 @@ class Facility:
 
 @dataclass(frozen=True, slots=True)
 class AllocationRequest:
-    """A structure to allocate. Its sizes include augmented space; `bytes_wanted` is the one that counts in the question."""
+    """A structure to allocate. Its sizes include augmented space; `bytes_wanted` is the size that the question counts."""
 
     plan: str
     result: StructureResult
@@ -161,7 +161,7 @@ class FacilityCandidate(Answer):
 
 @dataclass(frozen=True, slots=True)
 class PlacementChoice:
-    """Where XCF puts one instance of a structure, and by which rule; `facility` is None where nothing can take it."""
+    """The place of one instance of a structure, and the rule that decides; `facility` is None where none has room."""
 
     facility: str | None
     rule: str
@@ -177,7 +177,7 @@ class PlacementChoice:
 
 @dataclass(slots=True)
 class Board:
-    """Which structure is where. Changed in place while a scenario is played."""
+    """The place of every structure. It changes while a scenario runs."""
 
     facilities: Mapping[str, Facility]
     gone: frozenset[str] = frozenset()
@@ -204,29 +204,29 @@ class Board:
         self._inside.setdefault(facility, set()).add(wanted.structure)
 
     def drop(self, wanted: AllocationRequest, facility: str) -> None:
-        """Take an instance away."""
+        """Remove an instance."""
         self.places[wanted.structure].remove(facility)
         self._used[facility] -= wanted.bytes_wanted
         self._inside[facility].remove(wanted.structure)
 
     def inside(self, facility: str) -> Set[str]:
-        """Structures with an instance there."""
+        """Return the structures with an instance there."""
         return self._inside.get(facility, frozenset())
 
     def copy(self, *, gone: Iterable[str] = ()) -> Board:
-        """The same, to be played on from, without some coupling facilities."""
+        """Return a copy to continue from, without some coupling facilities."""
         places = {name: list(where) for name, where in self.places.items()}
         inside = {name: set(structures) for name, structures in self._inside.items()}
         return Board(self.facilities, frozenset(gone), places, dict(self._used), inside)
 
 
 def first_choice(wanted: AllocationRequest, board: Board) -> PlacementChoice:
-    """Where XCF allocates a structure."""
+    """Return where XCF allocates a structure."""
     return _decide(wanted, board, [_judge(wanted, board, at) for at in range(len(wanted.preflist))])
 
 
 def second_choice(wanted: AllocationRequest, board: Board) -> PlacementChoice:
-    """Where XCF allocates the second copy; the first is on the board."""
+    """Return where XCF allocates the second copy; the first is on the board."""
     first = board.places[wanted.structure][0]
     return _decide(
         wanted, board, [_judge_second(wanted, board, at, first) for at in range(len(wanted.preflist))]
@@ -236,8 +236,9 @@ def second_choice(wanted: AllocationRequest, board: Board) -> PlacementChoice:
 def _decide(
     wanted: AllocationRequest, board: Board, candidates: Sequence[FacilityCandidate]
 ) -> PlacementChoice:
-    """The best candidate with room, and the rule that decides for it."""
+    """Choose the best candidate with room, and name the rule that decides for it."""
     usable = [each for each in candidates if not each.ruled_out]
+    # A facility without room never wins, whatever ranks higher in XCF's list (ASSUMPTIONS: it is passed over).
     ordered = sorted(usable, key=lambda each: (not each.has_room, [rank for _, rank in each.ranks]))
     ruled_out = [each for each in candidates if each.ruled_out]
     everything = (*ordered, *ruled_out)
@@ -249,7 +250,7 @@ def _decide(
 
 
 def _decisive(best: FacilityCandidate, others: Sequence[FacilityCandidate]) -> str:
-    """The criterion by which the best of those loses that outdo it in a lesser one; the order where none does."""
+    """Return the criterion that decides against the first candidate that is better in a lower one; else the order."""
     for other in others:
         pairs = list(zip(best.ranks, other.ranks, strict=True))
         if any(its < mine for (_, mine), (_, its) in pairs):
@@ -293,7 +294,7 @@ def _ruled_out(facility: Facility, board: Board) -> str | None:
 
 
 def _candidacy(wanted: AllocationRequest, board: Board, facility: Facility) -> int:
-    """How well a first copy there can be duplexed: 0 with room for the second elsewhere, to 3 not at all."""
+    """Rate how well a first copy there can be duplexed: 0 with room for the second elsewhere, 3 for not at all."""
     lowest = limit("lowest_cfcc_level_duplex")
     if facility.cfcc_level < lowest:
         return 3
@@ -335,7 +336,7 @@ def _judge_second(wanted: AllocationRequest, board: Board, at: int, first: str) 
 
 
 _FAULTS = {
-    "duplex_candidacy": "a second copy could not be kept from there as well",
+    "duplex_candidacy": "it leaves less room for a second copy",
     "duplex_site": "it is not at the site that DUPLEX asks for",
     "duplex_isolation": "it is in the same machine as the first copy",
     "volatility": "it is volatile",
@@ -359,22 +360,22 @@ def _why(
     candidates: Sequence[FacilityCandidate],
     rule: str,
 ) -> str:
-    """A sentence for a planner: what decided, and why those before it in PREFLIST were not taken."""
+    """Write a sentence for a planner: the reason, and why earlier ones in PREFLIST were not chosen."""
     passed = sorted((each for each in candidates if each.position < best.position), key=lambda c: c.position)
     words = [
-        f"{each.facility} is passed over: {_faults(each, wanted)}" for each in passed if _faults(each, wanted)
+        f"{each.facility} is not chosen: {_faults(each, wanted)}" for each in passed if _faults(each, wanted)
     ]
     if not words and rule == "only_candidate":
         words = [f"{best.facility} is the only coupling facility that can take it"]
     elif not words and rule == "preflist_order":
-        words = [f"{best.facility} is the first of those that are alike"]
+        words = [f"{best.facility} is the first of equal ones"]
     elif not words:
         words = [f"{best.facility} is the first of PREFLIST, and {RULES[rule].words} decides for it"]
     kept = _faults(best, wanted)
     excluded = sorted(board.inside(best.facility) & set(wanted.result.placement.exclist))
     if "exclusion_list" in best.fails or (rule == "enforceorder" and excluded):
         kept = f"it holds {', '.join(excluded)} of the exclusion list"
-    return "; ".join(words) + (f". Yet {best.facility} is no perfect place: {kept}." if kept else ".")
+    return "; ".join(words) + (f". {best.facility} is not ideal: {kept}." if kept else ".")
 
 
 def _why_not(
@@ -386,7 +387,7 @@ def _why_not(
 
 @dataclass(frozen=True, slots=True)
 class PlacedStructure:
-    """A structure, where it was before, where it is now, and how that was decided."""
+    """A structure, its previous place, its current place, and the decision."""
 
     wanted: AllocationRequest
     before: tuple[str, ...]
@@ -454,14 +455,14 @@ def question(groups: Sequence[AllocationGroup], *, at: At = "initsize") -> Alloc
         at: Whether structures are counted with INITSIZE or with SIZE.
 
     Raises:
-        PlansDoNotFit: A structure stands in two plans.
+        PlansDoNotFit: A structure is in two plans.
     """
     wanted = tuple(each for group in groups for each in _wanted(group, at))
     seen: dict[str, str] = {}
     for each in wanted:
         if each.structure in seen:
             message = (
-                f"{each.structure} stands in the plans {seen[each.structure]} and {each.plan}: "
+                f"{each.structure} is in the plans {seen[each.structure]} and {each.plan}: "
                 "a sysplex has one structure of a name."
             )
             raise PlansDoNotFit(message)
@@ -480,7 +481,7 @@ def question(groups: Sequence[AllocationGroup], *, at: At = "initsize") -> Alloc
 
 
 def _wanted(group: AllocationGroup, at: At) -> Iterator[AllocationRequest]:
-    """The structures of a plan in the order in which they are allocated."""
+    """Yield the structures of a plan in the order in which they are allocated."""
     order = {"admin": 0, "system": 1, "application": 2}
     for structure in sorted(group.structures, key=lambda each: order[each.role]):
         augmented = structure.placement.augmented_bytes
@@ -513,12 +514,12 @@ def _facilities(group: AllocationGroup) -> Iterator[Facility]:
 
 
 def _unknown(name: str, level: int) -> Facility:
-    """A coupling facility that a PREFLIST names and no plan describes."""
+    """Return a coupling facility that a PREFLIST names and no plan describes."""
     return Facility(name, None, 0, 0, level, None, False, True, (), None, is_described=False)
 
 
 def _one(given: Sequence[Facility]) -> Facility:
-    """What plans say of a coupling facility; the less favourable where they differ."""
+    """Combine the statements of plans about a coupling facility; the less favorable counts where they differ."""
     if len(set(given)) == 1:
         return given[0]
     storages = [each.storage_bytes for each in given if each.storage_bytes is not None]
@@ -538,7 +539,7 @@ def _one(given: Sequence[Facility]) -> Facility:
 
 
 def is_roomy(asked: AllocationQuestion) -> bool:
-    """Whether all structures fit in any order: each coupling facility has room for all that name it, and none is excluded.
+    """Return whether all structures fit in any order: each coupling facility has room for all that name it, and none is excluded.
 
     Then other orders of allocation give the same answer.
     """
@@ -555,7 +556,7 @@ def is_roomy(asked: AllocationQuestion) -> bool:
 
 
 def at_size(asked: AllocationQuestion) -> AllocationQuestion:
-    """The same question with every structure grown to SIZE."""
+    """Return the same question with every structure at SIZE."""
     grown = tuple(replace(each, bytes_wanted=each.size_bytes) for each in asked.wanted)
     return replace(asked, at="size", wanted=grown)
 
@@ -599,7 +600,7 @@ class FacilityStorage(Answer):
 
 @dataclass(frozen=True, slots=True)
 class FacilityUse:
-    """Storage of one coupling facility, with what the plans' structures take of it [bytes].
+    """Storage of one coupling facility, and how much of it the plans' structures use [bytes].
 
     First copies and second copies are counted apart, each with its augmented space. At SIZE, each structure has grown
     where it was allocated with INITSIZE.

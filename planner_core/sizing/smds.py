@@ -17,12 +17,12 @@ _PERCENT = 100
 
 
 def page_bytes() -> int:
-    """The page in which SMDS holds message data [bytes]."""
+    """Return the size of a page of message data in SMDS [bytes]."""
     return tables.constants("smds")["page_bytes"].value
 
 
 def message_header_bytes() -> int:
-    """Assumed header of a message in SMDS [bytes]."""
+    """Return the assumed header of a message in SMDS [bytes]."""
     return tables.constants("smds")["message_header_bytes"].value
 
 
@@ -32,7 +32,7 @@ def data_set_bytes(pages: int, *, dsblock_bytes: int, queues: int) -> int:
     Args:
         pages: Pages of message data in it.
         dsblock_bytes: DSBLOCK [bytes].
-        queues: Queues of the structure; those that have pages in it can be no more than the pages.
+        queues: Queues of the structure; no more of them than pages can have data in it.
     """
     percent = _PERCENT + tables.constants("smds")["space_map_percent"].value
     space = ceil_div(pages * page_bytes() * percent, _PERCENT)
@@ -53,7 +53,7 @@ def pages_in_data_set(size_bytes: int, *, dsblock_bytes: int, queues: int) -> in
 
 
 def lob_bytes(pages: int) -> int:
-    """Space for that many pages of message data in Db2, once for the whole group [bytes].
+    """Return the space for pages of message data in Db2, once for the whole group [bytes].
 
     Assumed as for SMDS: whole 4 KB pages, the same header, and the same share on top.
     """
@@ -62,7 +62,7 @@ def lob_bytes(pages: int) -> int:
 
 
 def buffer_bytes(*, dsbufs: int, dsblock_bytes: int) -> int:
-    """Storage for buffers in each queue manager, for one structure [bytes].
+    """Return the storage for buffers in each queue manager, for one structure [bytes].
 
     >>> from planner_core.units import parse_size
     >>> buffer_bytes(dsbufs=800, dsblock_bytes=parse_size("256K")) == parse_size("200M")

@@ -1,4 +1,4 @@
-"""The result of one structure: its sizes, its placement, what it holds, and where the figures came from."""
+"""The result of one structure: its sizes, placement, load, and the origin of its figures."""
 
 from __future__ import annotations
 
@@ -30,10 +30,10 @@ _PERCENT = 100
 
 @dataclass(frozen=True, slots=True)
 class Sizes:
-    """Need, INITSIZE, SIZE and MINSIZE of a structure [bytes], and what INITSIZE was made from.
+    """Need, INITSIZE, SIZE and MINSIZE of a structure [bytes], and the figures behind INITSIZE.
 
-    `wanted_bytes` holds the backlog at the target, or is the need with the headroom; that and
-    `minimum_bytes` are what a computed INITSIZE rests on. One of `target` and `headroom_percent`
+    `wanted_bytes` holds the backlog at the target, or is the need with the headroom; a computed
+    INITSIZE depends on it and on `minimum_bytes`. One of `target` and `headroom_percent`
     is None.
     """
 
@@ -58,7 +58,7 @@ class Sizes:
 
 @dataclass(frozen=True, slots=True)
 class Placement:
-    """The CFRM keywords that say where a structure may be, and when it counts as full."""
+    """The CFRM keywords that control where a structure may be, and when it counts as full."""
 
     preflist: tuple[str, ...]
     exclist: tuple[str, ...]
@@ -75,9 +75,9 @@ class Placement:
 
 @dataclass(frozen=True, slots=True)
 class Load:
-    """What an application structure holds, and how INITSIZE and SIZE fill.
+    """The load of an application structure, and how INITSIZE and SIZE fill.
 
-    `units` are there where more than the demand is made of them.
+    `units` are kept only for callers that calculate further with them.
     `bundles_in_*` are entries with their elements; the fills are for one bundle and None
     where there is no backlog. `with_offload` is `plain` where no rule can fire.
     """
@@ -94,21 +94,21 @@ class Load:
 
     @property
     def at_backlog(self) -> Snapshot | None:
-        """INITSIZE with the planned backlog in it, rules at work; None when it holds nothing."""
+        """INITSIZE with the planned backlog in it and active rules; None when it holds nothing."""
         if self.with_offload is None or not self.bundles_in_initsize:
             return None
         return self.with_offload.at_backlog(self.bundles_in_initsize)
 
     def messages_in_initsize(self, *, offload: bool) -> int:
-        """Messages of the planned mix that INITSIZE holds."""
+        """Return the messages of the planned mix that INITSIZE holds."""
         return self.messages_in(self.bundles_in_initsize, offload=offload)
 
     def messages_in_size(self, *, offload: bool) -> int:
-        """Messages of the planned mix that SIZE holds."""
+        """Return the messages of the planned mix that SIZE holds."""
         return self.messages_in(self.bundles_in_size, offload=offload)
 
     def messages_in(self, bundles: Fraction, *, offload: bool) -> int:
-        """Messages of the planned mix that a structure of that many bundles holds."""
+        """Return the messages of the planned mix that a structure of that many bundles holds."""
         filled = self.with_offload if offload else self.plain
         return filled.capacity(bundles) if filled is not None else 0
 
@@ -170,7 +170,7 @@ class StructureResult:
 
     @property
     def offloaded_by_rules(self) -> int:
-        """Messages of the planned backlog that rules offload, those aside that are too large for the structure."""
+        """Messages of the planned backlog that rules offload, without those that are too large for the structure."""
         if self.at_backlog is None or self.load is None:
             return 0
         demand = self.load.demand
@@ -178,7 +178,7 @@ class StructureResult:
 
     @property
     def queue_weights(self) -> Sequence[int]:
-        """What each queue takes of the pool that sets the size, in one unit; empty without a backlog."""
+        """The use of each queue of the pool that sets the size, in one unit; empty without a backlog."""
         if self.load is None or not self.load.demand.messages:
             return ()
         if self.load.binding == ENTRIES:
@@ -199,7 +199,7 @@ class StructureResult:
 
 
 def hundredths(value: Fraction) -> float:
-    """A percentage for people and JSON: rounded up to a hundredth."""
+    """Return a percentage for people and JSON, rounded up to a hundredth."""
     return ceil_fraction(value * _PERCENT) / _PERCENT
 
 

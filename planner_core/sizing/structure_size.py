@@ -1,7 +1,7 @@
 """The element model of a list structure, and its inverse.
 
 A list structure is divided into list entries and 256-byte list elements, two pools at a
-ratio. A message takes one entry, and its length plus a header in whole elements. The
+ratio. A message uses one entry, and its length plus a header in whole elements. The
 structure is full when either pool is, so a size is always set by one of them:
 
     size = base + bundle x max(entries, elements / 6)
@@ -10,7 +10,7 @@ where a bundle is one entry with its six elements. Base and bundle depend on the
 level; `tables/element_profiles.toml` has them with their sources. The model gives all 28
 cells of IBM's Table 2 and all rows of the 4 GB table in the z16 report.
 
-A curve fitted to a site's own allocations (`fitted.py`) takes the published one's place
+A curve fitted to a site's own allocations (`fitted.py`) replaces the published one
 everywhere: formulas differ in the names of their inputs only.
 """
 
@@ -88,7 +88,7 @@ class FittedFigures(Answer):
     )
     @property
     def kind(self) -> Literal["bundle", "two_costs"]:
-        """Which costs the fit knows."""
+        """The costs that the fit knows."""
         return "bundle" if self.element is None else "two_costs"
 
 
@@ -115,7 +115,7 @@ class CurveSummary(Answer):
 
 @dataclass(frozen=True, slots=True)
 class Curve:
-    """What a structure costs on one kind of coupling facility.
+    """The storage that structures use on one kind of coupling facility.
 
     Published curves, and those fitted to one ratio, know the bundle only (one entry with its elements);
     `entry_bytes` and `element_bytes` are then a split that is assumed, and used only where the ratio differs.
@@ -143,7 +143,7 @@ class Curve:
     entry_bytes: Fraction = field(init=False)
 
     def __post_init__(self) -> None:
-        """Derive the bundle and its split from the factor, or take those of the fit."""
+        """Derive the bundle and its split from the factor, or use those of the fit."""
         model = tables.constants("element_model")
         per_entry = Fraction(self.ratio_elements, self.ratio_entries)
         bundle = self.factor * self.ratio_elements * model["element_bytes"].value
@@ -171,13 +171,13 @@ class Curve:
 
     @property
     def entry_formula(self) -> str:
-        """What an entry takes apart from its elements, over names of `curve_inputs` and element_cost_bytes."""
+        """Storage of an entry without its elements, over names of `curve_inputs` and element_cost_bytes."""
         if self.fit is not None and self.fit.element is not None:
             return "fitted_entry_bytes"
         return f"{self.bundle_formula} - ratio_elements * element_cost_bytes"
 
     def bundle_at(self, ratio: tuple[int, int] | None) -> tuple[Fraction, Fraction]:
-        """Bytes and elements for one entry, at a ratio of entries to elements.
+        """Return bytes and elements for one entry, at a ratio of entries to elements.
 
         Args:
             ratio: (entries, elements); None for the ratio of the curve.
@@ -210,7 +210,7 @@ class Curve:
 
 @dataclass(frozen=True, slots=True)
 class CurveChoice:
-    """A curve, and what there is to say about its choice."""
+    """A curve, and the findings on its choice."""
 
     curve: Curve
     findings: tuple[Finding, ...]
@@ -218,7 +218,7 @@ class CurveChoice:
 
 @cache
 def published_curves() -> tuple[Curve, ...]:
-    """The curves that published figures give, by rising CFCC level."""
+    """Return the curves of published figures, by rising CFCC level."""
     model = tables.constants("element_model")
     return tuple(
         Curve(
@@ -243,7 +243,7 @@ def published_curves() -> tuple[Curve, ...]:
 
 @cache
 def storage_increment_bytes(*, cfcc_level: int) -> int:
-    """The unit in which a CF of that level allocates structures [bytes]; 1 MiB beyond the table."""
+    """Return the unit in which a CF of that level allocates structures [bytes]; 1 MiB beyond the table."""
     rows = tables.table("storage_increments").records()
     row = next((row for row in rows if int(row["cfcc_from"]) <= cfcc_level <= int(row["cfcc_to"])), rows[-1])
     return int(row["increment_kib"]) * KIB
@@ -251,10 +251,10 @@ def storage_increment_bytes(*, cfcc_level: int) -> int:
 
 @cache
 def published_curve(*, cfcc_level: int) -> CurveChoice:
-    """The published curve for a CFCC level.
+    """Return the published curve for a CFCC level.
 
-    A level without figures of its own takes the next higher one, which errs on the large
-    side; a level above the highest takes the highest, which may be too small. Both say so.
+    A level without figures uses the next higher one, which errs on the large side; a level
+    above the highest uses the highest, which may be too small. A finding reports either.
 
     Raises:
         OutOfRange: The level is below 1.
@@ -291,6 +291,7 @@ def published_curve(*, cfcc_level: int) -> CurveChoice:
                 source=curve.base_source,
             )
         )
+    # A level without figures uses a curve of a higher level, but its own increment: CFCC 15 allocates in 512K, 17 in 1M.
     increment = storage_increment_bytes(cfcc_level=cfcc_level)
     if increment != curve.increment_bytes:
         curve = replace(curve, increment_bytes=increment)
@@ -298,11 +299,11 @@ def published_curve(*, cfcc_level: int) -> CurveChoice:
 
 
 def elements_for(message_bytes: int, *, header_bytes: int) -> int:
-    """List elements that one message takes while its data is in the CF [elements].
+    """Return the list elements of one message while its data is in the CF [elements].
 
     Args:
         message_bytes: User data and MQ headers except the MQMD, 0 to 64,512 [bytes].
-        header_bytes: What MQ adds [bytes].
+        header_bytes: Header that MQ adds [bytes].
 
     >>> elements_for(1164, header_bytes=372), elements_for(1165, header_bytes=372)
     (6, 7)
@@ -311,7 +312,7 @@ def elements_for(message_bytes: int, *, header_bytes: int) -> int:
 
 
 def elements_held(message_bytes: int, *, header_bytes: int) -> int:
-    """List elements of one message when no offload rule is at work; too large a message is offloaded [elements]."""
+    """Return the list elements of one message without offload rules; a message that is too large is offloaded [elements]."""
     if message_bytes > _model("largest_message_in_cf_bytes"):
         return _model("offloaded_message_elements")
     return elements_for(message_bytes, header_bytes=header_bytes)
@@ -323,12 +324,12 @@ def _model(name: str) -> int:
 
 
 def model_constant(name: str) -> int:
-    """A number of the element model by its name in tables/element_model.toml."""
+    """Return a number of the element model by its name in tables/element_model.toml."""
     return _model(name)
 
 
 def binding_pool(*, entries: int, elements: int, ratio: tuple[int, int] | None = None, curve: Curve) -> str:
-    """Which pool sets the size: `entries` or `elements`; on a tie `entries`."""
+    """Return the pool that sets the size: `entries` or `elements`; on a tie `entries`."""
     one, many = ratio or (curve.ratio_entries, curve.ratio_elements)
     return ENTRIES if entries * many >= elements * one else ELEMENTS
 
@@ -341,10 +342,10 @@ def size_for(
     ratio: tuple[int, int] | None = None,
     percent: Fraction = _FULL,
 ) -> int:
-    """The storage in which so many entries and elements at once take that share of the fuller pool.
+    """Return the storage in which these entries and elements use a share of the fuller pool.
 
     Returns:
-        Storage [bytes, rounded up to a whole byte]. The base holds no entries, so that it does not grow with a lower share.
+        Storage [bytes, rounded up to a whole byte]. The base holds no entries, so it does not grow with a lower share.
     """
     return ceil_div(*_size_parts(entries, elements, curve, ratio, percent))
 
@@ -352,7 +353,7 @@ def size_for(
 def exact_size_for(
     *, entries: int, elements: int, curve: Curve, ratio: tuple[int, int] | None = None
 ) -> Fraction:
-    """The storage that holds that many entries and elements at once [bytes, not rounded]."""
+    """Return the storage that holds these entries and elements at once [bytes, not rounded]."""
     return Fraction(*_size_parts(entries, elements, curve, ratio))
 
 
@@ -363,6 +364,7 @@ def _size_parts(
     bundle, per_entry = curve.bundle_at(ratio)
     bundles = max(entries * per_entry.numerator, elements * per_entry.denominator)
     of = bundle.denominator * per_entry.numerator
+    # Numerator and denominator instead of fractions: every fraction would be reduced, and this runs for each structure.
     if percent != _FULL:
         bundles, of = bundles * 100 * percent.denominator, of * percent.numerator
     return (
@@ -372,7 +374,7 @@ def _size_parts(
 
 
 def bundles_in(size_bytes: int | Fraction, *, curve: Curve, ratio: tuple[int, int] | None = None) -> Fraction:
-    """Entries (each with its elements) in a structure of that size; 0 below the base."""
+    """Return the entries (each with its elements) in a structure of that size; 0 below the base."""
     bundle = curve.bundle_at(ratio)[0]
     room = size_bytes.numerator * curve.base.denominator - curve.base.numerator * size_bytes.denominator
     if room <= 0:
@@ -385,7 +387,7 @@ def bundles_in(size_bytes: int | Fraction, *, curve: Curve, ratio: tuple[int, in
 def messages_that_fit(
     size_bytes: int | Fraction, *, message_bytes: int, curve: Curve, ratio: tuple[int, int] | None = None
 ) -> int:
-    """Messages of one size that a structure holds before a pool runs out; 0 when it is below the base."""
+    """Return the messages of one size that a structure holds before a pool runs out; 0 if it is below the base."""
     elements = elements_held(message_bytes, header_bytes=curve.header_bytes)
     per_entry = curve.bundle_at(ratio)[1]
     return floor_fraction(
@@ -394,14 +396,14 @@ def messages_that_fit(
 
 
 def allocated_bytes(need_bytes: int, *, curve: Curve) -> int:
-    """A need rounded up to what the CF allocates [bytes]."""
+    """Return a need rounded up to the storage increment of the CF [bytes]."""
     return round_up(need_bytes, multiple=curve.increment_bytes)
 
 
 def curve_inputs(curve: Curve) -> tuple[Input, ...]:
-    """Base and costs of a curve as inputs of an explanation.
+    """Return base and costs of a curve as inputs of an explanation.
 
-    `ratio_elements` is how many elements come with one entry.
+    `ratio_elements` is the number of elements for one entry.
     """
     constants = tables.constants("element_model")
     mib = Input("bytes_per_mib", MIB, "bytes", Basis.PUBLISHED)
@@ -426,7 +428,7 @@ def curve_inputs(curve: Curve) -> tuple[Input, ...]:
 
 
 def element_cost_input(curve: Curve) -> Input:
-    """What an element costs, as an input of an explanation: fitted, or assumed."""
+    """Return the storage of an element as an input of an explanation: fitted, or assumed."""
     if curve.split_basis is Basis.ASSUMED:
         return tables.constants("element_model")["assumed_element_cost_bytes"].as_input("element_cost_bytes")
     return Input("element_cost_bytes", curve.element_bytes, "bytes", curve.split_basis, curve.factor_source)
@@ -441,7 +443,7 @@ def explain_size(
     ratio: tuple[int, int] | None = None,
     value: int | None = None,
 ) -> Explanation:
-    """How the need of a structure comes about."""
+    """Explain the need of a structure."""
     need = size_for(entries=entries, elements=elements, curve=curve, ratio=ratio) if value is None else value
     bundle, per_entry = curve.bundle_at(ratio)
     counts = (
@@ -476,7 +478,7 @@ def explain_size(
 
 
 def explain_backlog(*, messages: int, message_bytes: int, curve: Curve) -> tuple[Explanation, ...]:
-    """Size, entries and elements of a backlog of messages of one size."""
+    """Explain size, entries and elements of a backlog of messages of one size."""
     elements = messages * elements_held(message_bytes, header_bytes=curve.header_bytes)
     need = explain_size("/size_mib", entries=messages, elements=elements, curve=curve)
     size = size_for(entries=messages, elements=elements, curve=curve)
@@ -543,7 +545,7 @@ def _explain_elements(elements: int, *, message_bytes: int, curve: Curve, counte
 def explain_messages(
     figure: str, *, size_bytes: Fraction | int, message_bytes: int, curve: Curve
 ) -> Explanation:
-    """How many messages of one size fit."""
+    """Explain the number of messages of one size that fit."""
     elements = elements_held(message_bytes, header_bytes=curve.header_bytes)
     return Explanation(
         figure=figure,

@@ -1,6 +1,6 @@
-"""A structure of a plan and a curve in, its sizes out.
+"""The sizes of a structure, from its definition in a plan and a curve.
 
-Need → policy. The need is what the curve says for the backlog at the horizon. INITSIZE holds
+The need is the storage that the curve gives for the backlog at the horizon. INITSIZE holds
 the backlog in the target share of the fuller pool, or is the need with the headroom where the
 document gives one; it is at least the published minimum, rounded up to the CF's storage
 increment. SIZE is INITSIZE times the size factor. A size that the document gives is checked
@@ -54,7 +54,7 @@ _PERCENT = 100
 
 @dataclass(frozen=True, slots=True)
 class _InitsizeTarget:
-    """What a computed INITSIZE must hold [bytes], and the headroom or the target that made it."""
+    """The least size of a computed INITSIZE [bytes], and the headroom or the target it comes from."""
 
     size_bytes: int
     headroom_percent: Decimal | None
@@ -76,9 +76,9 @@ def _wanted(
     curve: Curve,
     ratio: tuple[int, int] | None,
 ) -> _InitsizeTarget:
-    """The need with the headroom where the document gives one, else what holds the backlog at the target.
+    """Return the need with the headroom where the document gives one, else the size that holds the backlog at the target.
 
-    With `filled` the rules are at work: the structure holds 100 / target times the backlog.
+    With `filled` the rules are active: the structure holds 100 / target times the backlog.
     """
     if document.headroom_percent is not None:
         return _with_headroom(need_bytes, document.headroom_percent)
@@ -113,6 +113,7 @@ def _sizes(
         initsize = round_up(
             max(wanted.size_bytes, minimum_bytes, definition.minsize or 0), multiple=increment_bytes
         )
+        # CFRM refuses a policy with INITSIZE above SIZE, and a given SIZE is never changed.
         if size is not None:
             initsize = min(initsize, size)
     if size is None:
@@ -153,7 +154,7 @@ def _placement(document: PlanDocument, definition: Structure | Admin | System) -
 
 
 def _curve_at(level: SizingLevel, fitted: Curve | None) -> Curve:
-    """The curve of a structure: the fitted one where the plan names one, else the published one of its level."""
+    """Return the curve of a structure: the fitted one where the plan names one, else the published one of its level."""
     return fitted or published_curve(cfcc_level=level.level).curve
 
 
@@ -161,6 +162,7 @@ def size_admin(document: PlanDocument, fitted: Curve | None) -> StructureResult:
     """Size CSQ_ADMIN; a fitted curve leaves it as published."""
     definition = document.admin
     level = sizing_level(document, definition)
+    # CSQ_ADMIN holds no messages, so that no demand can be counted: IBM publishes its size by queue managers.
     need = admin_need(
         queue_managers=document.queue_manager_count,
         cfcc_level=level.level,
@@ -243,6 +245,7 @@ def size_application(
     )
     load = _load(demand, binding, ratio, rules, (plain, with_offload), sizes, curve, units)
     at_backlog = load.at_backlog
+    # CFLEVEL(4) allows messages over 63 KB and stores them in Db2; offload rules need CFLEVEL(5) (DEFINE CFSTRUCT).
     uses_db2 = (
         structure.offload.to == "DB2" if offloads else structure.cflevel == limit("cflevel_large_messages")
     )
@@ -268,7 +271,7 @@ def size_application(
 
 
 def size_system(document: PlanDocument, fitted: Curve | None) -> StructureResult:
-    """Size CSQSYSAPPL, whether or not the plan includes it."""
+    """Size CSQSYSAPPL, even if the plan does not include it."""
     definition = document.system
     level = sizing_level(document, definition)
     curve = _curve_at(level, fitted)
@@ -341,7 +344,7 @@ def _units(queues: Sequence[QueueDemand], rules: Sequence[Rule], curve: Curve) -
 def _fills(
     demand: Demand, rules: Sequence[Rule], curve: Curve, ratio: tuple[int, int] | None
 ) -> tuple[Fill | None, Fill | None]:
-    """One bundle filling without and with the rules that this demand can meet."""
+    """Return the filling of one bundle without and with the rules that this demand can meet."""
     if not demand.messages:
         return None, None
     pools = two_pools(curve.bundle_at(ratio)[1])
@@ -353,7 +356,7 @@ def _fills(
 def _need(
     demand: Demand, filled: Fill | None, curve: Curve, ratio: tuple[int, int] | None
 ) -> tuple[int, str]:
-    """The need [bytes] and the pool that sets it; with `filled`, with offload at work."""
+    """Return the need [bytes] and the pool that sets it; with `filled`, with active offload rules."""
     if filled is not None:
         bundles = bundles_for(filled)
         need = smallest_bytes(bundles, curve=curve, ratio=ratio)
@@ -386,7 +389,7 @@ def _load(
 
 
 def _offloaded_pages(load: Load, at_backlog: Snapshot | None) -> tuple[int, int]:
-    """Pages of offloaded data at the planned backlog, and when a structure of SIZE is full."""
+    """Return the pages of offloaded data at the planned backlog, and when a structure of SIZE is full."""
     pages = at_backlog.pages if at_backlog is not None else 0
     when_full = load.with_offload.pages(load.bundles_in_size) if load.with_offload is not None else 0
     return pages, max(pages, when_full)
@@ -398,9 +401,9 @@ def _db2(load: Load, at_backlog: Snapshot | None) -> Db2Need:
 
 
 def _overload_pages(load: Load) -> int:
-    """Pages of the planned messages that are always offloaded, and of what rules offload when more come than planned.
+    """Return the pages of messages that are always offloaded, and of those that rules offload in a larger backlog than planned.
 
-    Rules start where the planned backlog ends, so that their data sets would otherwise have no space when they are
+    Rules start where the planned backlog ends, so their data sets would otherwise have no space when they are
     needed. The larger of INITSIZE and SIZE counts.
     """
     if load.with_offload is None:

@@ -1,4 +1,4 @@
-"""CSQSYSAPPL, the application structure for system queues: what its default queues hold, and IBM's sizes."""
+"""CSQSYSAPPL, the application structure for system queues: the messages on its default queues, and IBM's sizes."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from planner_core.units import kib_to_bytes
 
 @dataclass(frozen=True, slots=True)
 class SystemSizes:
-    """IBM's sizes for CSQSYSAPPL [bytes]: where to start, and what XCF was seen to demand (0: none known)."""
+    """IBM's sizes for CSQSYSAPPL [bytes]: the recommended start, and the minimum that XCF was seen to require (0: none known)."""
 
     start_bytes: int
     start_source: Source
@@ -22,7 +22,7 @@ class SystemSizes:
 
 
 def system_queues(*, shared_channels: int, group_ur_messages: int) -> tuple[QueueDemand, ...]:
-    """The messages on the default queues of CSQSYSAPPL, by Table 3.
+    """Return the messages on the default queues of CSQSYSAPPL, by IBM's Table 3.
 
     Args:
         shared_channels: Active instances of shared channels; two messages each on SYSTEM.QSG.CHANNEL.SYNCQ.
@@ -39,7 +39,7 @@ def system_queues(*, shared_channels: int, group_ur_messages: int) -> tuple[Queu
 
 @cache
 def system_sizes(*, cfcc_level: int) -> SystemSizes:
-    """IBM's sizes for a CFCC level; above the table its last row."""
+    """Return IBM's sizes for a CFCC level; a level above the table has those of its last row."""
     rows = tables.table("system_structure_sizes").records()
     row = next((row for row in rows if cfcc_level <= int(row["cfcc_to"])), rows[-1])
     minimum = row["xcf_minimum_kb"]

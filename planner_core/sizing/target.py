@@ -1,4 +1,4 @@
-"""How full a structure may be with its planned backlog, where the plan gives no headroom.
+"""The share of a structure that its planned backlog may use, where the plan gives no headroom.
 
 The plan states a share, 80 percent by default. Without `size_with_offload` all of the backlog is meant to stay in the
 coupling facility, so that an offload rule that these messages can meet lowers the share to its threshold: a rule fires
@@ -21,9 +21,9 @@ from planner_core.units import KIB
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """The share of the fuller pool that the planned backlog may take [percent].
+    """The share of the fuller pool that the planned backlog may use [percent].
 
-    `asked` is what the plan states; `rule` is the offload rule that lowers it, and `number` its place from 1.
+    `asked` is the share in the plan; `rule` is the offload rule that lowers it, and `number` is its number.
     """
 
     asked: Decimal
@@ -47,16 +47,17 @@ class Target:
 
 
 def target_for(asked: Decimal, *, rules: Sequence[Rule], demand: Demand, with_offload: bool) -> Target:
-    """The share of a structure that its planned backlog may take.
+    """Return the share of a structure that its planned backlog may use.
 
     Args:
-        asked: What the plan states [percent].
+        asked: The share in the plan [percent].
         rules: The offload rules of the structure, in their order.
         demand: The planned backlog.
-        with_offload: The need is met with the rules at work, so that they lower nothing.
+        with_offload: The need counts on the rules, so that they lower nothing.
     """
     if with_offload:
         return Target(asked, with_offload=True)
+    # A rule with a low threshold is meant for normal running. A structure sized to stay below it would never use it.
     lowest = _lowest_threshold_kept()
     lowering = [
         (rule.threshold, number, rule)

@@ -72,7 +72,7 @@ def test_other_plans_are_counted_as_well(
     assert json.loads(out)["plans"] == ["SQ03", "other"]
     code, _, err = run(capsys, "cf-loss", plan_file, "--with", plan_file)
     assert code == 2
-    assert "stands in the plans SQ03 and plan" in err
+    assert "is in the plans SQ03 and plan" in err
 
 
 def test_the_fragment_of_a_step_can_be_had_alone(capsys: pytest.CaptureFixture[str], plan_file: Path) -> None:

@@ -98,7 +98,7 @@ def test_what_cannot_be_read_is_told_with_its_field(app: FastAPI, question: str)
 def test_plans_that_cannot_be_of_one_sysplex_are_refused_with_a_sentence(app: FastAPI) -> None:
     answer = sent(app, "/whatif/cf-loss", **{"text": json.dumps(TIGHT), "with": "tight"})
     assert answer.status == 422
-    assert "SQ03CSQ_ADMIN stands in the plans SQ03 and tight" in words(answer)
+    assert "SQ03CSQ_ADMIN is in the plans SQ03 and tight" in words(answer)
 
 
 def test_upgrades_take_what_the_form_says(app: FastAPI) -> None:

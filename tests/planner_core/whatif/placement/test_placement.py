@@ -247,7 +247,7 @@ def test_the_reason_says_what_is_wrong_with_those_before_it() -> None:
     assert found["A"].first is not None
     # CF01: 4 G less 1 G for CSQ_ADMIN.
     assert found["A"].first.reason == (
-        "CF01 is passed over: it has 3,072.0 MiB free of 4,096.0 MiB wanted; CF02 is passed over: it is volatile."
+        "CF01 is not chosen: it has 3,072.0 MiB free of 4,096.0 MiB wanted; CF02 is not chosen: it is volatile."
     )
 
 
@@ -273,7 +273,7 @@ def test_structures_of_other_groups_come_after_and_take_what_is_left() -> None:
 
 def test_one_structure_in_two_plans_is_refused() -> None:
     plan = result([cf("CF01")], [])
-    with pytest.raises(PlansDoNotFit, match=r"SQ03CSQ_ADMIN stands in the plans ONE and TWO"):
+    with pytest.raises(PlansDoNotFit, match=r"SQ03CSQ_ADMIN is in the plans ONE and TWO"):
         question([group_of("ONE", plan), group_of("TWO", plan)])
 
 

@@ -38,7 +38,7 @@ def test_a_lost_coupling_facility_is_no_place_for_a_second_copy() -> None:
     assert became(found, "A") == ("moves", ("CF02",))
     assert a.first is not None
     assert a.first.candidates[0].fails == ("duplex_candidacy",)
-    assert "a second copy could not be kept from there" in a.first.reason
+    assert "it leaves less room for a second copy" in a.first.reason
 
 
 def test_a_structure_that_never_had_a_second_copy_is_not_given_one_by_the_loss_of_another_place() -> None:
