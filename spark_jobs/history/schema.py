@@ -35,7 +35,7 @@ DISPOSITIONS = ("QMGR", "COPY", "SHARED", "GROUP", "PRIVATE", "LIVE")
 
 
 class HistoryError(PlannerError):
-    """The history cannot be read or written as asked; the sentence says why."""
+    """The history cannot be read or written; the message states the reason."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +46,7 @@ class Column:
     type: pa.DataType
     meaning: str
     sources: str = ""
-    """Fields it is taken from, by source; empty where the meaning says it all."""
+    """Source fields by kind of record; empty where the meaning is enough."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +82,7 @@ PROVENANCE = (
     Column(
         "note",
         STRING,
-        "what was read into the row or left out of it, such as maxima of 0 taken as not observed",
+        "remarks on how the row was read, such as maxima of 0 treated as not observed",
     ),
 )
 
@@ -150,7 +150,7 @@ _STRUCTURE = (
     Column("size_bytes", LONG, "storage allocated to the structure", "R744SSIZ; CFACT; SIZEMAX; ACTUAL SIZE"),
     Column("size_max_bytes", LONG, "largest size that it may grow to", "R744SMAS; CFACT"),
     Column("size_min_bytes", LONG, "smallest size that it may shrink to", "R744SMIS; CFACT"),
-    Column("size_used_bytes", LONG, "storage in use, as MQ says", "SIZEUSED"),
+    Column("size_used_bytes", LONG, "storage in use, as MQ reports it", "SIZEUSED"),
     Column(
         "scm_entries_in_use",
         LONG,
@@ -175,7 +175,7 @@ _STRUCTURE = (
     Column(
         "status",
         STRING,
-        "the structure's state, or the flags of R744SFLG that tell of duplexing by name",
+        "the structure's state, or the names of the duplexing flags of R744SFLG",
         "STATUS of DISPLAY CFSTATUS; R744SFLG bits 3 to 5",
     ),
 )
@@ -327,7 +327,7 @@ TABLES: dict[str, Table] = {
         ),
         Table(
             ALLOCATION,
-            "What XCF says of a structure's policy and allocation, and what MQ says of its CFSTRUCT.",
+            "The policy and allocation of a structure as XCF shows them, and its CFSTRUCT as MQ shows it.",
             (*PROVENANCE, *IDENTITY, *_ALLOCATION),
         ),
     )

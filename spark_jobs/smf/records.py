@@ -75,7 +75,7 @@ class Records:
         ]
 
     def read(self, at: Ints | int, width: int) -> Bytes:
-        """Copy bytes at an offset in each record; what lies beyond a record is not looked at: the offset is taken as 0."""
+        """Copy bytes at an offset in each record; an offset beyond the record counts as 0."""
         offsets = np.broadcast_to(np.asarray(at, dtype=np.int64), self.starts.shape)
         fits = (offsets >= 0) & (offsets + width <= self.lengths)
         return cut(self.data, self.starts + np.where(fits, offsets, 0), width)
@@ -115,7 +115,7 @@ class Records:
 
 
 def has_eyecatcher(rows: Rows, word: str) -> Mask:
-    """Whether the section's name stands in it, after its identifier and length."""
+    """Whether the section contains its name, after identifier and length."""
     expected = np.frombuffer(word.encode("cp037"), dtype=np.uint8)
     found: Mask = (cut(rows.data, rows.positions + 4, 4) == expected).all(axis=1)
     return found
@@ -123,7 +123,7 @@ def has_eyecatcher(rows: Rows, word: str) -> Mask:
 
 @dataclass
 class Times:
-    """When records were written, and which interval they tell of."""
+    """Times at which records were written, and their intervals."""
 
     written_local_us: Ints
     offset_minutes: Ints
@@ -140,7 +140,7 @@ class Times:
 
 
 def written_local(records: Records) -> Ints:
-    """When the header says that each record was written, in microseconds from 1970, local time."""
+    """Time of writing in the header of each record, in microseconds from 1970, local time."""
     header = records.read(0, 18)
     days, is_date = wire.packed_days(header, 10)
     hundredths = wire.unsigned(header, 6, 4)

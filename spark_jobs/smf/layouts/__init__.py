@@ -30,7 +30,7 @@ WIRE_BYTES = {
     "float": 8,  # hexadecimal floating point, long
     "bit1": 1,
     "bit4": 4,
-    "code1": 1,  # a number that stands for a word
+    "code1": 1,  # a number that means a word
     "code4": 4,
     "char": 0,  # EBCDIC, `length` bytes
     "hex": 0,  # `length` bytes, written as hexadecimal digits
@@ -67,7 +67,7 @@ class FieldLayout(_Strict):
     scale: int = 1
     """What one unit of the field is worth in units of the column."""
     none: int | None = None
-    """The value that stands for `there was none`."""
+    """The value that means none."""
     values: dict[str, str] = {}
     unit: str = ""
     meaning: str
@@ -181,7 +181,7 @@ class Layout(_Strict):
     def _fits(self) -> Layout:
         columns = [field.column for field in self.all_fields]
         if len(columns) != len(set(columns)):
-            message = f"{self.id}: a column stands in it twice"
+            message = f"{self.id}: a column occurs twice"
             raise ValueError(message)
         for field in self.all_fields:
             if field.end > self.row_bytes:
