@@ -87,7 +87,7 @@
           before += file.size;
         }
         current = null;
-        setBar("bar-transfer", 1, `${amount(total)}, whole`);
+        setBar("bar-transfer", 1, `${amount(total)}, complete`);
         const said = last.stored === "identical" ? "identical" : "created";
         location.assign(files.length > 1 ? `${form.dataset.pages}?said=created` : `${form.dataset.pages}/${last.id}?said=${said}`);
       } catch (error) {

@@ -103,8 +103,8 @@ def test_a_report_is_read_scrolled_downloaded_and_the_upload_deleted(
 
 def test_a_failed_upload_is_read_as_another_kind(page: Page, dump: Callable[..., Path]) -> None:
     choose_and_send(page, dump(STATES["failed.smf"], "failed.smf"))
-    expect(page.get_by_text(re.compile("Read again, or as"))).to_be_visible(timeout=60_000)
-    tab_to(page, page.get_by_text(re.compile("Read again, or as")))
+    expect(page.get_by_text(re.compile("Read again or change"))).to_be_visible(timeout=60_000)
+    tab_to(page, page.get_by_text(re.compile("Read again or change")))
     page.keyboard.press("Space")
     tab_to(page, page.get_by_label("What it is"))
     page.keyboard.press("End")
@@ -119,7 +119,7 @@ def test_a_transfer_is_cancelled(page: Page, dump: Callable[..., Path]) -> None:
     page.get_by_label("One or more files").set_input_files(dump("wait 0\n", "a.smf"))
     press(page, "button", "Upload")
     press(page, "button", "Cancel")
-    expect(page.get_by_role("alert")).to_contain_text("was cancelled")
+    expect(page.get_by_role("alert")).to_contain_text("was canceled")
     expect(page.get_by_role("button", name="Upload", exact=True)).to_be_focused()
 
 

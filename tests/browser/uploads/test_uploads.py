@@ -150,7 +150,7 @@ def test_an_error_is_shown_on_the_form_and_the_selection_stays(page: Page, dump:
     page.get_by_label("One or more files").set_input_files(dump("wait 0\n"))
     page.get_by_label("Time zone").fill("nowhere")
     page.get_by_role("button", name="Upload", exact=True).click()
-    expect(page.get_by_role("alert")).to_contain_text("is no time zone")
+    expect(page.get_by_role("alert")).to_contain_text("is not a time zone")
     page.get_by_label("Time zone").fill("+01:00")
     page.get_by_role("button", name="Upload", exact=True).click()
     expect(page.get_by_role("heading", level=1, name="night.smf")).to_be_visible()
@@ -160,7 +160,7 @@ def test_a_transfer_can_be_cancelled(page: Page, dump: Callable[..., Path], base
     page.route("**/api/v1/uploads?*", lambda _: None)  # the service never answers
     choose_and_send(page, dump("wait 0\n"))
     page.get_by_role("button", name="Cancel").click()
-    expect(page.get_by_role("alert")).to_contain_text("was cancelled. Nothing was kept.")
+    expect(page.get_by_role("alert")).to_contain_text("was canceled. Nothing was stored.")
     expect(page.get_by_role("button", name="Upload", exact=True)).to_be_enabled()
     assert base
 
@@ -197,7 +197,7 @@ def test_pages_have_no_accessibility_violation_and_do_not_overflow(
     for number, (name, orders) in enumerate(ends.items(), start=1):
         choose_and_send(page, dump(orders, name))
         page.wait_for_url(f"**/uploads/{number}*")
-        expect(page.get_by_text(re.compile("Read again, or as"))).to_be_visible(timeout=60_000)
+        expect(page.get_by_text(re.compile("Read again or change"))).to_be_visible(timeout=60_000)
     choose_and_send(page, dump("say decoding 1 2\nwait 40\n", "running.smf"))
     expect(page.get_by_text("Decoding: ")).to_be_visible(timeout=60_000)
     page.request.put("/api/v1/qsg-map/SYSZ/CSQ9", data={"qsg": "SQ03"})
