@@ -131,5 +131,6 @@ def _rates(arguments: argparse.Namespace) -> int:
         sys.stderr.write(f"{passed.queue}: no rates, because {passed.reason}\n")
     for each in made.findings:
         sys.stderr.write(f"{each.severity}: {each.code}: {each.message}\n")
+    # The document that was read may have decimals, which YAML would not write as numbers.
     write(yaml_text(json.loads(json.dumps(made.text, default=float))))
     return EXIT_OK

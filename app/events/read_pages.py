@@ -137,6 +137,7 @@ async def _sent(request: Request) -> EventFilesForm:
     form = await read_posted(request, largest_bytes=_LARGEST_PART_BYTES, most_files=MOST_FILES)
     files = tuple((each.name[-_MOST_SHOWN_FILE_NAME:], each.data) for each in form.files)
     texts = {name: form.value(name) for name in _TEXTS}
+    # Browsers send CRLF; offsets and line numbers in problems count the lines that the user pasted.
     return EventFilesForm(form.value("text").replace("\r\n", "\n"), texts, files)
 
 

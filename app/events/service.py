@@ -66,6 +66,7 @@ def read_yaml_or_json(text: bytes) -> DepthEventFile:
 def read_file(path: Path) -> DepthEventFile:
     """Read a file that the command line names."""
     try:
+        # One byte more than allowed shows that a file is too large without reading all of it.
         with path.open("rb") as file:
             return read_yaml_or_json(file.read(LARGEST_FILE_BYTES + 1))
     except (OSError, ValueError) as error:

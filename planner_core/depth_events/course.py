@@ -352,6 +352,7 @@ class _Player:
 
     def _newest(self) -> list[Occurrence]:
         """Return the occurrences of the current step."""
+        # From the end, because a timeline may have many thousand occurrences, and a step has few.
         first = len(self.occurrences)
         while first and self.occurrences[first - 1].step == self.nth:
             first -= 1
@@ -382,6 +383,7 @@ class _Player:
         left = step.messages
         while left and queue.depth < queue.limits.maxdepth:
             now = min(left, queue.limits.maxdepth - queue.depth)
+            # At least one: an event that is enabled above its threshold is due at the very next put.
             until = max(1, queue.limits.high_depth(self.readings.rounding) - queue.depth)
             meets = self._detects(queue, member, Event.HIGH) and until <= now
             now = until if meets else now
@@ -432,6 +434,7 @@ class _Player:
 
     def _backout_get(self, queue: _Queue, member: str, step: given.BackoutGet) -> int:
         queue.move_uncounted("backed_out_gets", step.messages)
+        # On a shared queue only puts update HighQDepth.
         if not queue.is_shared:
             queue.see_high(member)
         return step.messages
@@ -501,6 +504,7 @@ class _Player:
         self.events += messages
         if len(self.events) > MOST_EVENTS:
             self._refuse("messages", f"the timeline up to here causes more than {MOST_EVENTS} event messages")
+        # A reset without a message would lose counts that no message has reported (assumed, see docs/decisions/0013).
         if messages:
             self._reset_after_event(queue)
 
@@ -511,6 +515,7 @@ class _Player:
         if not self.perfmev[detector] and self.readings.disabled_detector == "silent":
             return []
         able = [each for each in queue.counters if self.active[each] and self.perfmev[each]]
+        # The coordinating queue manager writes its own message before it asks the others for theirs.
         return sorted(able, key=lambda each: each != detector)
 
     def _missing(self, queue: _Queue, writers: list[str]) -> Iterator[SilentMember]:

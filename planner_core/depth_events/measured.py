@@ -193,6 +193,7 @@ def _of_what_is_missing(queue: str, used: Sequence[_Set], pointer: str, structur
 
 def _rates(used: Sequence[_Set]) -> dict[str, tuple[Fraction, Fraction]]:
     """Return puts and gets a second of each queue manager over the sets that have its time."""
+    # Sums of counts and of times, so that a long set weighs more than a short one.
     totals: dict[str, tuple[int, int, Fraction]] = {}
     for each in used:
         for name, puts, gets, seconds in each.members:

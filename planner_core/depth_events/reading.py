@@ -269,12 +269,13 @@ _SWITCH: Final = {Event.HIGH: "QDPHIEV", Event.LOW: "QDPLOEV", Event.FULL: "QDPM
 
 def _of_order(sets: Sequence[EventSet]) -> Iterator[Finding]:
     """Report events that the one before on their queue had disabled: the event that enabled them is in no message."""
+    # Events of one second may have happened in any order, so nothing follows from their switches.
     at_once = Counter((each.queue, each.at) for each in sets if each.at)
     off: dict[tuple[str, str], dict[Event, EventSet]] = {}
     for each in sets:
         key = each.queue, "" if each.shared else each.members[0].queue_manager
         switched_off = off.setdefault(key, {})
-        if each.at and at_once[each.queue, each.at] > 1:  # Their order is not known.
+        if each.at and at_once[each.queue, each.at] > 1:
             switched_off.clear()
             continue
         before = switched_off.get(each.event)

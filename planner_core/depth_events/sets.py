@@ -355,6 +355,7 @@ _RISING: Final[dict[int, int]] = {Event.HIGH.reason: 0, Event.FULL.reason: 1, Ev
 
 def _within_an_instant(groups: list[_Group]) -> list[_Group]:
     """Return groups of one time: within a file in its order; between files, High before Full before Low."""
+    # Some formats have whole seconds only, and the order of files is that of their names.
     files = [group.messages[0].file for group in groups]
     if len(set(files)) == len(files):
         return sorted(groups, key=lambda g: (_RISING[g.reason], g.first))
@@ -391,6 +392,8 @@ def _by_time(messages: list[tuple[int, EventMessage]], known: EventContext) -> I
     """Add each message to the earliest group of the window without a message of its queue manager."""
     found: dict[_Key, list[_Group]] = defaultdict(list)
     following: Counter[tuple[_Key, str]] = Counter()
+    # `following` remembers where to continue: groups before it are too old or have this queue manager already, and
+    # a search from the start would take quadratic time.
     for index, message in sorted(messages, key=lambda item: (item[1].at, item[0])):
         key = _key(message, known)
         groups = found[key]
@@ -407,6 +410,7 @@ def _by_time(messages: list[tuple[int, EventMessage]], known: EventContext) -> I
 
 
 def _belongs(message: EventMessage, first: EventMessage, known: EventContext) -> bool:
+    # UTC and a time in an unknown zone cannot be compared.
     if message.at is None or first.at is None or (message.created is None) != (first.created is None):
         return False
     members = known.all_members
@@ -428,6 +432,7 @@ def _set(
     event = EVENT_OF_REASON[group.reason]
     members = tuple(_member(message, before) for message in messages)
     is_shared = facts.is_shared
+    # Only messages on shared queues have a CorrelId, and only they are written by several queue managers.
     if is_shared is None:
         is_shared = True if correl_id or len(messages) > 1 else before.shared if before else None
     reconciliation = _reconciled(messages, event, before, facts, is_shared=is_shared)
@@ -604,6 +609,7 @@ def _missing(
     """Yield members without a message, and the likely cause."""
     there = {member.queue_manager for member in members}
     names = [name for name in known.all_members if name not in there]
+    # A gap shows activity of the missing member only if the depth before and all counters are reliable.
     gap = reconciliation.unreconciled if reconciliation.depth_before_basis != "assumed" else None
     did_something = bool(gap) and not any(member.counted == "shorter" for member in members)
     candidates = [name for name in names if known.perfmev.get(name) != "DISABLED"]

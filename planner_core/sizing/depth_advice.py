@@ -106,6 +106,7 @@ class Alone:
     without_rules: int
     when_full: Callable[[], tuple[int, int]] = field(repr=False, compare=False)
 
+    # Only few callers need these, and each takes a simulated filling.
     @cached_property
     def _full(self) -> tuple[int, int]:
         return self.when_full()

@@ -51,6 +51,7 @@ def read_events(data: bytes, *, name: str) -> EventFile:
 
 def _read_text(text: str, name: str) -> EventFile:
     text = text.replace("\r\n", "\n").replace("\r", "\n")
+    # Dumps first, because they contain hexadecimal digits and may contain the labels of the other formats.
     readers: tuple[tuple[Callable[[str], bool], Callable[[str, EventFile], None], EventFormat], ...] = (
         (dump.looks_like_amqsbcg, dump.read_amqsbcg, dump.AMQSBCG),
         (dump.looks_like_dmpmqmsg, dump.read_dmpmqmsg, dump.DMPMQMSG),
@@ -76,6 +77,7 @@ def _text(data: bytes) -> str | None:
     try:
         return data.decode()
     except UnicodeDecodeError:
+        # Latin-1 decodes any byte, so a name in another code page does not hide the events around it.
         return None if pcf.looks_like(data) else data.decode("latin-1")
 
 
