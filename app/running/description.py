@@ -48,4 +48,4 @@ def add(whole: dict[str, Any]) -> None:
     for name, asked in examples().items():
         answer = _answer(name, json.dumps(asked).encode()).as_json()
         operation = whole["paths"][f"/api/v1/{name}"]["post"]
-        put_examples(operation, {"example": ("A site that does not exist", asked)}, {"example": answer})
+        put_examples(operation, {"example": ("A fictitious site", asked)}, {"example": answer})

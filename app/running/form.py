@@ -1,4 +1,4 @@
-"""What the forms about what runs bring: typed text, files to the byte, and which plan is meant."""
+"""Read the forms about what runs: text, files to the byte, and the chosen plan."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from planner_core.errors import DocumentInvalid, FieldProblem, InputInvalid, Pla
 from planner_core.plan.result import PlanResult
 
 SHOWN_CHARACTERS: Final = 2_000_000
-"""A longer text is not put back into its box."""
+"""A longer text is not shown again in its field."""
 _MOST_FIELDS: Final = 40
 _LONGEST_VALUE: Final = 200
 _BOXES: Final = frozenset({"text", "document", "policy", "current"})
@@ -31,13 +31,13 @@ NEWLINES: Final[Mapping[str, str]] = {"lf": "\n", "crlf": "\r\n", "cr": "\r"}
 
 @dataclass(frozen=True, slots=True)
 class RunningForm:
-    """One form: what was typed, and files by the name of their field."""
+    """A submitted form: text, and files by the name of their field."""
 
     typed: Mapping[str, str]
     files: Mapping[str, tuple[tuple[str, str], ...]]
     is_example: bool = False
     unread: tuple[FieldProblem, ...] = ()
-    """Files that are no text, or too long: told beside the form, which keeps everything else."""
+    """Files that are not text, or too long: the page lists them, and the form keeps everything else."""
 
     def check_files(self) -> None:
         """Refuse files that were not read.
@@ -53,7 +53,7 @@ class RunningForm:
         return self.typed.get(name, "").strip()
 
     def texts(self, box: str, field: str) -> list[str]:
-        """What stands in a box, if anything, and in the files beside it."""
+        """Return the text of a field, if any, and of its files."""
         typed = self.typed.get(box, "")
         return [*([typed] if typed.strip() else []), *(text for _, text in self.files.get(field, ()))]
 
@@ -117,7 +117,7 @@ async def given_form(request: Request) -> RunningForm:
 
 
 def _box_of(field: str) -> str:
-    """The box beside which a file is chosen."""
+    """Return the text field of a file field."""
     return next((box for box in _BOXES if field.startswith(box)), "text")
 
 

@@ -63,23 +63,23 @@ class RunningQuestion:
 QUESTIONS: tuple[RunningQuestion, ...] = (
     RunningQuestion(
         "/running", "Compare with a plan",
-        "Each structure today, needed and planned, and the ordered SETXCF and MQSC commands from one to the other, each with when it "
+        "Each structure today, needed and planned, and the SETXCF and MQSC commands to change it, in order, each with the time when it "
         "takes effect.",
         "how-to/what-runs-today", "cfplan diff PLAN --current FILE...",
     ),
     RunningQuestion(
         "/merge", "Merge a plan into a policy",
-        "The whole current CFRM policy in, the whole merged policy out. Every other statement stays as it is, to the byte.",
+        "Paste the complete current CFRM policy and get the complete merged policy. All other statements stay as they are, to the byte.",
         "how-to/merging-a-policy", "cfplan merge PLAN --policy FILE",
     ),
     RunningQuestion(
         "/lint", "Check a text",
-        "A CFRM policy, MQSC or displays without any plan: syntax, limits and advice, each finding with its line.",
+        "Check a CFRM policy, MQSC or displays without a plan: syntax, limits and advice, each finding with its line.",
         "how-to/linting-a-policy", "cfplan lint FILE",
     ),
     RunningQuestion(
-        "/plan-from-running", "Make a plan of what runs",
-        "A plan document that changes nothing yet, from policy, displays and definitions.",
+        "/plan-from-running", "Make a plan from what runs",
+        "Make a plan document that changes nothing yet, from a policy, displays and definitions.",
         "how-to/what-runs-today", "cfplan from-running FILE...",
     ),
 )  # fmt: skip
@@ -238,18 +238,16 @@ def _lint_page(
 ) -> Response:
     faults = wrong or {}
     boxes = (
-        _small(
-            given, faults, "cfcc", "CFCC level", "whole", "Of the coupling facilities, where it is known."
-        ),
+        _small(given, faults, "cfcc", "CFCC level", "whole", "Of the coupling facilities, if known."),
         _small(
             given,
             faults,
             "queue_managers",
             "Queue managers",
             "whole",
-            "Defined to the group, where it is known.",
+            "Defined to the group, if known.",
         ),
-        _small(given, faults, "qsg", "Group", "name", "Where no CSQ_ADMIN in the text names it."),
+        _small(given, faults, "qsg", "Group", "name", "If no CSQ_ADMIN in the text names it."),
     )
     box = _large(
         "text",
@@ -331,7 +329,7 @@ def _merge_page(
     text = policy if policy is not None else given.typed.get("policy", "")
     boxes = (
         _unstated_box(given, faults),
-        _small(given, faults, "policy_name", "Name of the policy", "name", "Where the text has several."),
+        _small(given, faults, "policy_name", "Name of the policy", "name", "If the text has several."),
     )  # fmt: skip
     is_kept = comes_back(text)
     box = _large(
@@ -339,7 +337,7 @@ def _merge_page(
         "Current policy",
         text if is_kept else "",
         faults,
-        hint="Input of IXCMIAPU, with its job or without.",
+        hint="Input of IXCMIAPU, with or without its job.",
     )
     document = _document(given, faults)
     displays = _large(
@@ -403,7 +401,7 @@ def _running_page(
     document = _document(given, faults)
     boxes = (_unstated_box(given, faults),)
     page = RunningPage(
-        **_asked("What runs today beside a plan", given, faults, (box, document, *boxes)),
+        **_asked("Compare what runs with a plan", given, faults, (box, document, *boxes)),
         boxes=boxes,
         plan=choose(session, given),
         wrong_plan=_sentence(faults.get("plan", "")),
@@ -461,10 +459,8 @@ def _from_running_page(
 ) -> Response:
     faults = wrong or {}
     boxes = (
-        _small(given, faults, "qsg", "Group", "name", "Where structures of several groups run."),
-        _small(
-            given, faults, "queue_managers", "Queue managers", "whole", "Where DISPLAY GROUP is not given."
-        ),
+        _small(given, faults, "qsg", "Group", "name", "If structures of several groups run."),
+        _small(given, faults, "queue_managers", "Queue managers", "whole", "If DISPLAY GROUP is not given."),
         _small(
             given,
             faults,
@@ -476,7 +472,7 @@ def _from_running_page(
     )
     box = _current(given, faults)
     page = FromRunningPage(
-        **_asked("Make a plan of what runs", given, faults, (box, *boxes)),
+        **_asked("Make a plan from what runs", given, faults, (box, *boxes)),
         boxes=boxes,
         current=box,
         made=made,
@@ -527,7 +523,7 @@ def _unstated(given: RunningForm) -> Unstated:
 
 def _unstated_box(given: RunningForm, faults: Mapping[str, str]) -> FormField:
     return FormField(
-        "unstated", "Keywords that the plan does not state", kind="choice", value=_unstated(given),
+        "unstated", "Keywords not stated in the plan", kind="choice", value=_unstated(given),
         error=_sentence(faults.get("unstated", "")), options=tuple(UNSTATED.items()),
     )  # fmt: skip
 

@@ -66,7 +66,7 @@ def _of_more(found: Sequence[LineFinding], command: str) -> str:
     """Return a sentence if not all findings are shown."""
     if len(found) <= MOST_FINDINGS:
         return ""
-    return f" The {MOST_FINDINGS} worst are shown; {command} tells all {len(found)}."
+    return f" The {MOST_FINDINGS} worst are shown; {command} lists all {len(found)}."
 
 
 def _plural(severity: str, count: int) -> str:
@@ -122,10 +122,10 @@ def shown_merge(found: MergedPolicy) -> MergeView:
     changed = len(found.changes)
     of = f" of policy {found.policy_name}" if found.policy_name else ""
     summary = (
-        f"{changed} change{'' if changed == 1 else 's'} in {structures} structure{'' if structures == 1 else 's'}{of}; everything else is "
+        f"{changed} change{'' if changed == 1 else 's'} in {structures} structure{'' if structures == 1 else 's'}{of}; everything else stays "
         "as it was, to the byte."
         if changed
-        else f"Nothing{of} needs a change: it says what the plan says."
+        else f"No change{of}: it matches the plan."
     )
     lines = tuple(
         DifferenceLine(_DIFFERENCE_KINDS.get(line[:1], "same"), line)
@@ -168,14 +168,14 @@ def shown_comparison(found: Comparison) -> ComparisonView:
     differing = sum(1 for each in found.structures if each.differences or each.queues)
     steps = len(found.commands)
     lead = (
-        f"{steps} command{' leads' if steps == 1 else 's lead'} there"
+        f"{steps} command{' changes' if steps == 1 else 's change'} them"
         if steps
-        else "no command leads there yet"
+        else "no command can be given yet"
     )
     summary = (
         f"{differing} of {len(found.structures)} structures differ from the plan; {lead}."
         if not found.is_same
-        else "What was given is as planned: nothing to do."
+        else "The system matches the plan: nothing to do."
     ) + _of_more(found.findings, "cfplan diff")
     largest = max((_largest(each) for each in found.structures), default=1) or 1
     return ComparisonView(
@@ -191,7 +191,7 @@ def shown_comparison(found: Comparison) -> ComparisonView:
 def _state(running: RunningStructure | None, *, is_new: bool | None) -> str:
     if running is None:
         return "new" if is_new else "not given"
-    state = {True: "allocated", False: "not allocated", None: "not said"}[running.is_allocated]
+    state = {True: "allocated", False: "not allocated", None: "unknown"}[running.is_allocated]
     return f"{state}, change pending" if running.is_pending else state
 
 

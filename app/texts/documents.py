@@ -71,7 +71,7 @@ def parse_text(text: bytes) -> object:
     try:
         return parse_json(plain)
     except NotJson as not_json:
-        # A brace begins JSON and YAML's flow style alike; what is neither is told as JSON.
+        # A brace begins JSON and YAML's flow style; the error of a text that is neither names JSON.
         if len(plain) > _LARGEST_FLOW_BYTES:
             raise
         try:

@@ -229,9 +229,7 @@ def _from_table(text: str, problems: list[PasteProblem]) -> list[_PastedQueue]:
             if columns is not None:
                 continue
             columns = _COLUMN_ORDER
-            words = (
-                f"The first line names no column 'name', so the columns are taken as {', '.join(columns)}."
-            )
+            words = f"The first line names no column 'name', so the columns are assumed to be {', '.join(columns)}."
             problems.append(PasteProblem(line, words, "heading"))
         each = _from_cells(line, cells, columns, problems)
         lost += each is None
@@ -244,10 +242,10 @@ def _from_table(text: str, problems: list[PasteProblem]) -> list[_PastedQueue]:
         name = str(each.queue["name"])
         before = found.setdefault(name, each)
         if before is not each and (before.queue, before.structure) == (each.queue, each.structure):
-            words = f"Queue {name} stands on line {before.line} already, with the same values."
+            words = f"Queue {name} is already on line {before.line}, with the same values."
             problems.append(PasteProblem(line, words, "twice", queue=name))
         elif before is not each:
-            words = f"Queue {name} stands here twice, with other values on line {{}}."
+            words = f"Queue {name} appears twice, with other values on line {{}}."
             problems.append(PasteProblem(line, words.format(before.line), queue=name))
             if name not in doubled:
                 problems.append(PasteProblem(before.line, words.format(line), queue=name))
@@ -281,11 +279,11 @@ def _columns(line: int, cells: list[str], problems: list[PasteProblem]) -> tuple
         elif field is not None:
             used.add(field)
     if doubled:
-        words = f"Two columns mean the same, so only the first is taken, not: {_some(doubled)}."
+        words = f"Two columns mean the same, so only the first is used, not: {_some(doubled)}."
         problems.append(PasteProblem(line, words, "columns"))
     unknown = [cell for cell, field in zip(cells, found, strict=True) if field is None and cell]
     if unknown:
-        words = f"Columns without a meaning here are left out: {_some(unknown)}."
+        words = f"Unknown columns are left out: {_some(unknown)}."
         problems.append(PasteProblem(line, words, "columns"))
     return tuple(columns)
 
@@ -310,7 +308,9 @@ def _rows(text: str, problems: list[PasteProblem]) -> Iterator[tuple[int, list[s
         try:
             cells = next(csv.reader(io.StringIO(line), delimiter=delimiter, strict=True))
         except (csv.Error, StopIteration):
-            problems.append(PasteProblem(number, "The line cannot be cut into cells: a quote is not closed."))
+            problems.append(
+                PasteProblem(number, "The line cannot be split into cells: a quote is not closed.")
+            )
             continue
         yield number, [cell.strip() for cell in cells]
 
@@ -435,7 +435,7 @@ def _from_display(text: str, problems: list[PasteProblem]) -> list[_PastedQueue]
             problems.append(PasteProblem(line, str(error), "lost", last, name))
             continue
         if name in seen:
-            words = f"Queue {name} is displayed on line {seen[name]} already; that one is taken."
+            words = f"Queue {name} is already displayed on line {seen[name]}; that one is used."
             problems.append(PasteProblem(line, words, "twice", last, name))
             continue
         seen[name] = line
@@ -446,11 +446,11 @@ def _from_display(text: str, problems: list[PasteProblem]) -> list[_PastedQueue]
         if depth is not None and depth < _MAXDEPTH_NOTHING_SAID:
             queue["backlog"] = depth
         else:
-            words = f"{name}: MAXDEPTH does not limit it, so its backlog is asked for."
+            words = f"{name}: MAXDEPTH does not limit it: enter its backlog."
             problems.append(PasteProblem(line, words, "backlog", last, name))
         queue.update(_depth_attributes(attributes))
         queue.update(attributes_of_use(attributes))
-        words = f"{name}: a definition does not say how large messages are; the size is asked for."
+        words = f"{name}: a definition does not show message sizes: enter the size."
         problems.append(PasteProblem(line, words, "size", last, name))
         found.append(_PastedQueue(line, queue, structure))
     if not blocks and not problems:
@@ -512,12 +512,12 @@ def _apart(attributes: Mapping[str, str]) -> str:
     """Return why a displayed queue does not belong in a plan; empty if it may."""
     kind, disposition = attributes.get("TYPE", "").upper(), attributes.get("QSGDISP", "").upper()
     if kind not in ("", "QLOCAL"):
-        return f"is no local queue (TYPE({kind[:12]}))"
+        return f"is not a local queue (TYPE({kind[:12]}))"
     if disposition not in ("", "SHARED"):
-        return f"is no shared queue (QSGDISP({disposition[:12]}))"
+        return f"is not a shared queue (QSGDISP({disposition[:12]}))"
     structure = attributes.get("CFSTRUCT", "").upper()
     if structure in (names.ADMIN_STRUCTURE, names.SYSTEM_STRUCTURE):
-        return f"lies in {structure}, which is planned without its queues"
+        return f"is on {structure}, which is planned without its queues"
     return ""
 
 
@@ -606,7 +606,7 @@ def _from_plan(text: str, parse: Callable[[str], object], problems: list[PastePr
     called = [str(each.queue.get("name", "")) for each in found]
     if len(set(called)) < len(called):
         doubled = next(name for name, count in Counter(called).items() if count > 1)
-        problems.append(PasteProblem(1, f"Queue {doubled!r} stands there twice.", "lost", last))
+        problems.append(PasteProblem(1, f"Queue {doubled!r} appears twice.", "lost", last))
         return []
     if not found:
         problems.append(PasteProblem(1, "The text holds no queues of a plan document.", "lost", last))
@@ -636,9 +636,7 @@ def _lists_in(parsed: object) -> Iterator[tuple[str, list[object]]]:
         holders = [parsed]
     for holder in holders:
         if not isinstance(holder, dict) or not isinstance(holder.get("queues", []), list):
-            msg = (
-                "The text is not built as a plan document: structures, each with a name and a list of queues."
-            )
+            msg = "The text is not a plan document: structures, each with a name and a list of queues."
             raise _NoQueues(msg)
         name = holder.get("name", "")
         if name:

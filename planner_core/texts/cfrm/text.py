@@ -22,7 +22,7 @@ PieceKind = Literal[
 ProblemKind = Literal["unexpected", "statement", "value", "closed", "inside", "remark", "character", "twice"]
 """`unexpected`: text that is no statement. `statement`: an unknown statement. `value`: a keyword without its
 parentheses. `closed`, `inside`: a parenthesis is missing. `remark`: one is not closed. `character`: one that no
-statement has. `twice`: a keyword stands twice."""
+statement has. `twice`: a keyword appears twice."""
 
 SEQUENCE_AT: Final = 72
 """Columns from here on (from 0) are a sequence number if they contain only digits."""
@@ -315,8 +315,8 @@ def _pieces(text: str, problems: list[TextProblem]) -> Iterator[Piece]:
                 if span.kind == "console" and not is_stamped:
                     is_stamped = True
                     message = (
-                        f"{shown(text[span.start : span.end])!r} stands before the statement, as a console writes it: it is passed over, "
-                        "here and in the lines below."
+                        f"{shown(text[span.start : span.end])!r} before the statement is a console prefix: it is skipped here and in the "
+                        "lines below."
                     )
                     problems.append(TextProblem(bisect_right(starts, position), "unexpected", message))
                 yield piece(span.kind, position, min(span.end, end))
@@ -405,7 +405,7 @@ class _Reading:
             parameter, number = self._parameter(number)
             keyword, last = parameter.keyword, parameter.closing
             if keyword in keywords:
-                self.tell(place, "twice", f"{shown(keyword)} stands twice in one statement.", keyword)
+                self.tell(place, "twice", f"{shown(keyword)} appears twice in one statement.", keyword)
             keywords.add(keyword)
             parameters.append(parameter)
         return TextStatement(verb, tuple(parameters), line, first, last), number

@@ -102,7 +102,7 @@ def read_mq(text: str) -> MqText:
     structures: list[CfStruct] = []
     for found in read.records:
         if not _NAME.fullmatch(found.name):
-            message = f"{found.kind}({found.name[:_SHOWN]}) is no name of a structure: passed over."
+            message = f"{found.kind}({found.name[:_SHOWN]}) is not a structure name: skipped."
             problems.append(LineProblem(found.line, message))
             continue
         if found.kind == "CFSTRUCT":
@@ -110,7 +110,7 @@ def read_mq(text: str) -> MqText:
             continue
         kind = found.values["TYPE"].text if "TYPE" in found.values else "SUMMARY"
         if kind != "SUMMARY":
-            message = f"CFSTATUS({found.name}) TYPE({kind[:12]}) says nothing of use: display TYPE(SUMMARY)."
+            message = f"CFSTATUS({found.name}) TYPE({kind[:12]}) has nothing of use: display TYPE(SUMMARY)."
             problems.append(LineProblem(found.line, message))
             continue
         statuses.append(_status(found, problems))
@@ -120,7 +120,7 @@ def read_mq(text: str) -> MqText:
 def _status(found: Record, problems: list[LineProblem]) -> CfStatus:
     used = _number(found, "SIZEUSED", problems)
     if used is not None and used > _ALL_PERCENT:
-        message = f"SIZEUSED({used}) is no percentage: left out."
+        message = f"SIZEUSED({used}) is not a percentage: left out."
         problems.append(LineProblem(found.line_of("SIZEUSED"), message))
         used = None
     made = CfStatus(
@@ -199,7 +199,7 @@ def _number(found: Record, key: str, problems: list[LineProblem]) -> int | None:
         return None
     if _WHOLE.fullmatch(value):
         return int(value)
-    problems.append(LineProblem(line, f"{key}({value[:_SHOWN]}) is no whole number: left out."))
+    problems.append(LineProblem(line, f"{key}({value[:_SHOWN]}) is not a whole number: left out."))
     return None
 
 
@@ -210,5 +210,5 @@ def _size(found: Record, key: str, unit: str, problems: list[LineProblem]) -> in
     try:
         return parse_size(value, default_unit=unit)
     except SizeSyntax:
-        problems.append(LineProblem(line, f"{key}({value[:_SHOWN]}) is no size: left out."))
+        problems.append(LineProblem(line, f"{key}({value[:_SHOWN]}) is not a size: left out."))
         return None

@@ -246,7 +246,7 @@ class _Reader:
             self.made[-1].is_cut = True
         else:
             self.problems.append(
-                LineProblem(line, "The answer that begins here was cut off before it said anything.")
+                LineProblem(line, "The answer that begins here was cut off before its first value.")
             )
 
     def _take(self) -> None:
@@ -278,9 +278,7 @@ class _Reader:
         if key in current.values:
             if current.values[key].text == value or not self._is_wanted(current.kind):
                 return
-            message = (
-                f"{key} stands twice for {_BY_NAME[current.kind].keyword}({current.name}): the first is kept."
-            )
+            message = f"{key} appears twice for {_BY_NAME[current.kind].keyword}({current.name}): the first is kept."
             self.problems.append(LineProblem(line.number, message))
             return
         current.values[key] = Value(value, line.number)

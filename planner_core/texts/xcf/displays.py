@@ -272,8 +272,8 @@ class _Reading:
             end = following.start() if following else len(text)
             if not re.fullmatch(STRUCTURE_PATTERN, start["name"]):
                 message = (
-                    f"STRNAME: {start['name'][:_SHOWN]!r} is no name of a structure, which has 1 to 16 characters, the first a letter: what is "
-                    "shown of it is left out."
+                    f"STRNAME: {start['name'][:_SHOWN]!r} is not a structure name, which has 1 to 16 characters and begins with a letter: its "
+                    "display is left out."
                 )
                 self.problems.append(LineProblem(block.line_at(start.end() - 1), message))
                 continue
@@ -299,7 +299,7 @@ class _Reading:
         )
         threshold = policy.number("FULLTHRESHOLD")
         if threshold is not None and threshold > _ALL_PERCENT:
-            policy.leave_out("FULLTHRESHOLD", f"{threshold} is no percentage")
+            policy.leave_out("FULLTHRESHOLD", f"{threshold} is not a percentage")
             threshold = None
         return StructureDisplay(
             line=part.block.line_at(part.start),
@@ -341,7 +341,7 @@ class _Reading:
         missing = [name for name in ("ENTRIES", "ELEMENTS") if not re.search(rf"(?<![A-Z0-9]){name}\b", told)]
         if is_list and missing:
             last = part.block.line_at(max(part.start, part.end - 1))
-            message = f"The display says nothing of {' and '.join(missing)}: it was cut off here."
+            message = f"The display does not show {' and '.join(missing)}: it was cut off here."
             self.problems.append(LineProblem(last, message))
         return replace(made, **counts)
 
@@ -417,7 +417,7 @@ class _Reading:
             and None in (made.entries_total, made.elements_total)
             and len(self.problems) == before
         ):
-            message = "IXC582I says nothing of ENTRY COUNT and ELEMENT COUNT: it was cut off here."
+            message = "IXC582I does not show ENTRY COUNT and ELEMENT COUNT: it was cut off here."
             self.problems.append(LineProblem(block.lines[-1].number, message))
 
     def _alter(self, block: Block) -> None:

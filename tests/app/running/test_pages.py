@@ -47,7 +47,7 @@ def test_a_page_begins_empty_and_shows_the_example(app: FastAPI, path: str) -> N
     assert "DEFINE POLICY" not in html(app, path).text
     shown = html(app, f"{path}?example")
     assert "SQ03APPLICATION1" in shown.text
-    assert "a site that does not exist" in shown.text
+    assert "a fictitious site" in shown.text
 
 
 def test_the_contents_lead_to_each_page(app: FastAPI) -> None:
@@ -156,7 +156,7 @@ def test_binary_is_told_to_be_nothing_that_can_be_checked(app: FastAPI) -> None:
 def test_a_page_shows_the_worst_findings_of_very_many(app: FastAPI) -> None:
     many = "STRUCTURE NAME(A) SIZE(1) PREFLIST(B)\n" * 700
     text = post(app, "/lint", {"text": many}).text
-    assert "699 errors, 700 warnings. The 500 worst are shown; cfplan lint tells all 1399." in text
+    assert "699 errors, 700 warnings. The 500 worst are shown; cfplan lint lists all 1399." in text
     assert text.count('<li class="finding">') == 500
 
 
@@ -209,7 +209,7 @@ def test_a_comparison_shows_what_was_not_given_and_what_waits_to_be_drained(app:
     assert page(answer)
     assert "<td>not given</td>" in answer.text
     assert "<td>new</td>" not in answer.text
-    assert "no command leads there yet" in answer.text
+    assert "no command can be given yet" in answer.text
     assert "REBUILD_TOO_SMALL" in answer.text
     assert "START,REBUILD" not in answer.text
 
@@ -261,7 +261,7 @@ def test_a_form_offers_what_holds_for_unstated_keywords_and_the_policy_comes_fir
     app: FastAPI, path: str
 ) -> None:
     text = html(app, path).text
-    assert "Keywords that the plan does not state" in text
+    assert "Keywords not stated in the plan" in text
     assert f'<option value="policy" selected>{CHOICES[0]}</option>' in text
     assert f'<option value="plan">{CHOICES[1]}</option>' in text
 

@@ -146,7 +146,7 @@ def test_a_display_of_a_name_that_cannot_be_is_told_with_its_line(app: FastAPI) 
         problem = assert_problem(
             post_json(app, f"/api/v1/{name}", {**asked, "current": TOO_LONG}), "input-refused", 422
         )
-        assert "line 3: STRNAME: 'SQ03APPLICATION01' is no name of a structure" in problem["detail"]
+        assert "line 3: STRNAME: 'SQ03APPLICATION01' is not a structure name" in problem["detail"]
 
 
 def test_what_is_shown_of_such_a_name_is_not_taken_for_the_structure_before_it(app: FastAPI) -> None:

@@ -174,7 +174,7 @@ def test_only_the_kinds_that_are_wanted_come_back_and_are_reported() -> None:
     assert [each.name for each in found.records] == ["APP2"]
     assert found.problems == ()
     (problem,) = read_records(text).problems
-    assert problem.message == "MAXDEPTH stands twice for QUEUE(Q1): the first is kept."
+    assert problem.message == "MAXDEPTH appears twice for QUEUE(Q1): the first is kept."
 
 
 def test_a_value_without_an_end_is_reported_where_it_is_read() -> None:

@@ -56,7 +56,7 @@ def versions(browser: Browser, name: str = "SQ03") -> int:
 def test_nonshared_queue_is_left_out_with_a_remark() -> None:
     once = take_pastes(pasted(DISPLAY))
     assert once.typed["/structures/0/paste"] == ""
-    assert any("PRIVATE.Q is no shared queue" in note for note in once.notes)
+    assert any("PRIVATE.Q is not a shared queue" in note for note in once.notes)
     twice = take_pastes(once.typed)
     assert queues(check(twice.typed).document)["APPLICATION1"] == ["PAYMENTS.IN", "SHARED.Q"]
 
@@ -68,7 +68,7 @@ def test_left_out_queues_are_shown_before_saving_and_do_not_prevent_it(
     paste = {"/structures/0/paste": DISPLAY, "/structures/0/paste_message_bytes": "1024"}
     shown = save(browser, **paste)
     assert shown.status == 422
-    assert "PRIVATE.Q is no shared queue" in shown.words
+    assert "PRIVATE.Q is not a shared queue" in shown.words
     assert versions(browser) == 1
     saved = browser.post("/plans/SQ03/edit", {**shown.fields, "do": "save"})
     assert saved.path == "/plans/SQ03?saved=changed"
