@@ -1,4 +1,4 @@
-"""Which plan a what-if page is asked about: a stored one, one that was sent, or the example.
+"""The plan of a what-if page: a stored one, one that was sent, or the example.
 
 Where plans are stored, the planner chooses: no page answers about the example unless the address names it.
 """
@@ -19,7 +19,7 @@ from planner_core.document.model import PlanDocument
 from planner_core.errors import DocumentInvalid, FieldProblem, PlannerError, PlanRefused
 
 EXAMPLE_CHOICE = ".example"
-"""What an address says instead of a plan's name; no plan has a name that begins with a dot."""
+"""The plan name of the example in an address; no plan has a name that begins with a dot."""
 MOST_PROBLEMS = 20
 Answer = TypeVar("Answer")
 
@@ -44,12 +44,12 @@ class PlanSelection:
 
     @property
     def choice(self) -> str:
-        """What an address says to ask about the same plan; empty for one that was sent."""
+        """The plan name in an address that asks about the same plan; empty for one that was sent."""
         return self.name or (EXAMPLE_CHOICE if self.is_example and self.stored else "")
 
     @property
     def origin(self) -> str:
-        """What the page calls the plan."""
+        """The name of the plan on the page."""
         if self.name:
             return f"the plan {self.name}"
         if self.is_open:

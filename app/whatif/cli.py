@@ -57,7 +57,7 @@ def add(commands: Command, parser_class: Parser) -> None:
 
     verb(
         "filling",
-        "One outage of a structure: what happens when, and how long it lasts.",
+        "One outage of a structure: its events over time, and how long the structure lasts.",
         _filling,
         lambda: _question("whatif.filling_up", "Outage"),
     )
@@ -81,7 +81,7 @@ def add(commands: Command, parser_class: Parser) -> None:
     )
     verb(
         "cf-loss",
-        "Lose each coupling facility and site: what moves where, what finds no place.",
+        "Lose each coupling facility and site: moves, and structures that cannot be placed.",
         _lose,
         lambda: _question("whatif.loss", "LossQuestion"),
     )

@@ -1,6 +1,6 @@
-"""An outage as a chart: both pools over time with what happens on the way, and offloaded data below.
+"""An outage as a chart: both pools over time with the events, and offloaded data below.
 
-What happens is numbered: the chart needs no room for words, and the table below has them.
+Events are numbered: the chart needs no room for words, and the table below has them.
 """
 
 from __future__ import annotations
@@ -17,17 +17,17 @@ from planner_core.units import GIB, KIB, MIB, TIB
 from planner_core.whatif.filling_up import FillingEvent, FillingUp, shown_minutes
 
 QUEUE_KINDS = ("depth_high", "queue_full")
-"""What happens to a single queue: signs in a lane of their own, since there may be a thousand."""
+"""Events of a single queue. They are signs in their own lane, because there may be a thousand."""
 _FULL = 100
 _MINUTES = (1, 2, 5, 10, 15, 20, 30, 60, 120, 240, 360, 720, *range(1440, 1440 * 400, 1440))
 _SIGN_PLACES = 250
-"""Signs of queues that are in the same part of so many are one."""
+"""The chart has so many places for signs of queues; signs at the same place are one."""
 _QUEUE_SIGNS = {"depth_high": ("up", "at QDEPTHHI"), "queue_full": ("square", "at MAXDEPTH")}
 
 
 @dataclass(frozen=True, slots=True)
 class Happening:
-    """A row of the table: the number in the picture, or none for what happens to a queue."""
+    """A row of the table; events of a queue have no number in the chart."""
 
     number: int | None
     kind: str
@@ -39,14 +39,14 @@ class Happening:
 
 @dataclass(frozen=True, slots=True)
 class Happenings:
-    """Rows of the table, and how many more happen to queues."""
+    """Rows of the table, and the number of omitted events of queues."""
 
     rows: tuple[Happening, ...]
     omitted: int
 
 
 def happenings(found: FillingUp, *, most_of_queues: int) -> Happenings:
-    """What happens in its order: what concerns the whole structure, which is numbered, and the first of the queues."""
+    """Return the numbered events of the structure and the first events of queues, in order of time."""
     rows, number, of_queues = [], 0, 0
     for moment in found.events:
         if moment.kind in QUEUE_KINDS:
@@ -129,7 +129,7 @@ def _in_words(found: FillingUp) -> str:
 
 
 def _lost(found: FillingUp, highest: float) -> tuple[Band, ...]:
-    """The time in which messages are refused."""
+    """Return the time in which puts fail."""
     if found.full_at_minutes is None:
         return ()
     return (

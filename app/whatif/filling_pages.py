@@ -1,4 +1,4 @@
-"""How one structure of a stored plan fills in an outage: a form that a script follows, a picture, tables."""
+"""The page of an outage of one structure: a form, a chart and tables."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class FillingPage(Page):
     structure_at: Annotated[str, "Path of the page of the structure"]
     cfrm_name: Annotated[str, "Name of the structure in the CFRM policy"]
     form: Annotated[QuestionForm[Outage], "The fields as typed"]
-    found: Annotated[FillingUp | None, "The answer; None when something must be mended first"]
+    found: Annotated[FillingUp | None, "The answer; None while a field has an error"]
     chart: Annotated[Chart | None, "The chart; None where there is nothing to draw"]
     rows: Annotated[tuple[Happening, ...], "What happens, as rows of a table"]
     rows_omitted: Annotated[int, "How many more happen to queues than are shown"]

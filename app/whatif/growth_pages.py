@@ -43,7 +43,7 @@ class StructureStep:
 
     @property
     def difference_bytes(self) -> int:
-        """What INITSIZE grows by."""
+        """The growth of INITSIZE."""
         return self.after_bytes - self.before_bytes
 
 
@@ -77,7 +77,7 @@ class UpgradeStepView:
 
     @property
     def difference_bytes(self) -> int:
-        """What INITSIZE grows by, all structures together."""
+        """The growth of INITSIZE of all structures."""
         return self.after_bytes - self.before_bytes
 
 

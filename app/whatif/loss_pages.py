@@ -36,9 +36,9 @@ MOST_OTHERS = 40
 ACTIONS = {
     "moves": "moves",
     "switches": "the other copy takes over",
-    "duplexed_again": "gets another second copy",
-    "loses_second_copy": "goes on with one copy",
-    "unplaced": "finds no place",
+    "duplexed_again": "gets a new second copy",
+    "loses_second_copy": "continues with one copy",
+    "unplaced": "cannot be placed",
 }
 
 
@@ -66,7 +66,7 @@ class StructureLossRow:
 
 @dataclass(frozen=True, slots=True)
 class MoveRow:
-    """What became of a structure that a loss touches."""
+    """A structure that a loss affects."""
 
     structure: str
     size_bytes: int
@@ -78,7 +78,7 @@ class MoveRow:
     scm_asked_bytes: int | None
     """Storage-class memory that it asks for; None where it asks for none."""
     scm_usable_bytes: int | None
-    """What it can use of it where it is now; None where that is not known."""
+    """The part that it can use at its new location; None where that is not known."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,10 +97,10 @@ class LossView:
     messages: tuple[tuple[str, int, str], ...]
     messages_gone: int
     endings: tuple[str, ...]
-    """What becomes of queue managers."""
+    """Queue managers that end, as sentences."""
     order_matters: bool
     same_as: str
-    """The earlier loss that takes the same coupling facilities."""
+    """The earlier loss of the same coupling facilities."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,8 +129,8 @@ class CfLossPage(Page):
     asked: Annotated[PlanSelection, "The plan that is asked about, and others that could be"]
     at: Annotated[str, "Whether structures are counted with INITSIZE or SIZE"]
     others: Annotated[tuple[str, ...], "Further stored plans that are counted as well"]
-    problems: Annotated[tuple[FieldProblem, ...], "What keeps the question from being answered"]
-    answer: Annotated[LossesView | None, "What the losses make of the plan"]
+    problems: Annotated[tuple[FieldProblem, ...], "Errors of the plan or of the fields"]
+    answer: Annotated[LossesView | None, "The effects of the losses"]
 
 
 @router.get("/whatif/cf-loss")

@@ -16,19 +16,19 @@ _WHOLE = re.compile(r"[1-9]\d{0,8}", re.ASCII)
 
 
 def version_of(session: Session, name: str, number: str) -> StoredVersion:
-    """A version by what stands in an address.
+    """Return a version by the number in an address.
 
     Raises:
         PlanNotFound: There is no such plan, or no such version of it.
     """
     if not _WHOLE.fullmatch(number):
-        service.get_plan(session, name)  # when there is no such plan, that is what is said
+        service.get_plan(session, name)  # A missing plan is reported before a wrong number.
         raise PlanNotFound(name, number[:20])
     return service.get_version(session, name, int(number))
 
 
 def plan_with(stored: StoredVersion, structure: str) -> PlanDocument:
-    """The plan with this one application structure: to read all of a large one takes long."""
+    """Return the plan with only this application structure, because reading all of a large plan takes long."""
     found = stored.document_object
     kept = [each for each in found["structures"] if each["name"] == structure]
     if not kept:
@@ -40,5 +40,5 @@ def plan_with(stored: StoredVersion, structure: str) -> PlanDocument:
 
 
 def path_of(stored: StoredVersion, structure: str) -> str:
-    """Path of the page of this structure."""
+    """Return the path of the page of this structure."""
     return f"/plans/{stored.name}/versions/{stored.number}/structures/{structure}"

@@ -36,8 +36,8 @@ QUESTIONS: tuple[WhatIfQuestion, ...] = (
     WhatIfQuestion(
         "/whatif/cf-loss",
         "Losing a coupling facility",
-        "Where XCF places each structure and by which rule, what moves where when a coupling facility or a site is gone, what "
-        "finds no place, what is lost, and the white space to keep.",
+        "The placement of each structure by XCF and the deciding rule; after the loss of a coupling facility or a site, moves, "
+        "structures that cannot be placed, lost messages, and the white space to keep.",
         "how-to/losing-a-cf",
         "cfplan whatif cf-loss PLAN",
     ),
@@ -51,8 +51,8 @@ QUESTIONS: tuple[WhatIfQuestion, ...] = (
     WhatIfQuestion(
         "/whatif/recovery",
         "Backup and recovery",
-        "What a backup of each structure writes, the log between two, how long recovery takes at your log rate, and how often to "
-        "back up.",
+        "The size of a backup of each structure, the log between two backups, the time of recovery at your log rate, and how "
+        "often to back up.",
         "how-to/backup-and-recovery",
         "cfplan whatif recovery PLAN",
     ),
@@ -74,7 +74,7 @@ QUESTIONS: tuple[WhatIfQuestion, ...] = (
     WhatIfQuestion(
         "thresholds",
         "Offload thresholds",
-        "Three offload rules that leave normal running alone, keep a cushion and hold the backlog.",
+        "Three offload rules that do not act in normal running, keep a cushion and hold the backlog.",
         "how-to/choosing-thresholds",
         "cfplan whatif thresholds PLAN --structure S",
         is_of_structure=True,
@@ -86,36 +86,36 @@ QUEUES_AND_CLUSTERS: tuple[WhatIfQuestion, ...] = (
     WhatIfQuestion(
         "/events/simulate",
         "Depth events, simulated",
-        "Puts and gets in time on shared and other queues: which event messages there are, who writes them, and how the "
-        "switches stand after each step.",
+        "Puts and gets over time on shared and other queues: the event messages, their queue managers, and the event "
+        "switches after each step.",
         "how-to/simulating-depth-events",
         "cfplan events simulate FILE",
     ),
     WhatIfQuestion(
         "/events/read",
         "Depth events, read",
-        "What queue managers wrote, brought together to sets: who is missing and why, depths that agree or do not, rates.",
+        "Event messages of all queue managers, combined into sets: missing ones and the reason, differing depths, and rates.",
         "how-to/reading-depth-events",
         "cfplan events read FILE",
     ),
     WhatIfQuestion(
         "/cluster/decide",
         "A cluster's choice",
-        "To which instance of a queue a message goes: each elimination, who went out and why, and where two readings differ.",
+        "The queue instance that receives a message: each step with the eliminated candidates and the reason, and where two readings differ.",
         "how-to/cluster-decisions",
         "cfplan cluster decide FILE",
     ),
     WhatIfQuestion(
         "/cluster/explain",
         "Why messages wait",
-        "Messages on the cluster transmission queue that were not sent elsewhere: each with its reason, from pasted displays.",
+        "The reason why each message on the cluster transmission queue was not sent elsewhere, from pasted displays.",
         "how-to/why-not-reallocated",
         "cfplan cluster explain FILE --messages FILE",
     ),
     WhatIfQuestion(
         "/cluster/load",
-        "What clusters put on structures",
-        "The rate that each structure gets, normally and while something fails, and the size that survives it.",
+        "Cluster load on structures",
+        "The message rate of each structure, normally and during a failure, and the size that it needs.",
         "how-to/cluster-load",
         "cfplan cluster load PLAN",
     ),
@@ -174,7 +174,7 @@ def of_structure(request: Request, session: SessionDep) -> Response:
 
 @router.get("/whatif")
 def contents(request: Request, session: SessionDep) -> Response:
-    """What can be asked of a plan."""
+    """Show the questions about a plan."""
     asked, document = asked_by_name(session, request.query_params.get("plan", "")[:64])
     structures = tuple(each.name for each in document.structures) if document is not None else ()
     page = WhatIfPage(

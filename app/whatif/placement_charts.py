@@ -11,7 +11,7 @@ from planner_core.whatif.loss import WhiteSpace
 
 
 def chart_of(space: Sequence[WhiteSpace]) -> BarChart:
-    """What each coupling facility has, holds, and must keep free."""
+    """Return a chart of the used storage and the white space of each coupling facility."""
     return bar_chart(
         "space",
         "Storage and white space of each coupling facility",
@@ -51,5 +51,5 @@ def _text(each: WhiteSpace) -> str:
 
 
 def _amount(size_bytes: int) -> str:
-    """A size next to a bar: parts of a MiB are in the table."""
+    """Return a size for the text next to a bar; the table has parts of a MiB."""
     return f"{grouped(round(size_bytes / MIB))} MiB"

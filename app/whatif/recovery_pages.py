@@ -1,4 +1,4 @@
-"""The page of backup and recovery: what backups write, how long recovery takes, how far apart backups may be."""
+"""The page of backup and recovery: sizes of backups, times of recovery, time between backups."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ _FIGURES = {
 
 @dataclass(frozen=True, slots=True)
 class InputRow:
-    """A number that the answer takes."""
+    """A number that the answer is based on."""
 
     words: str
     taken: Input
@@ -71,7 +71,7 @@ class StructureRecoveryRow:
     found: StructureRecovery
     minutes: str
     every: str
-    """How often to back it up; empty where no interval is short enough, or it is not backed up."""
+    """The advised time between backups; empty where no interval is short enough, or it is not backed up."""
     longest: str
     """Empty where there is none that could be stated."""
     is_any: bool
@@ -100,7 +100,7 @@ class RecoveryPage(Page):
 
     asked: Annotated[PlanSelection, "The plan that is asked about, and others that could be"]
     form: Annotated[QuestionForm[RecoveryQuestion], "The fields as typed"]
-    problems: Annotated[tuple[FieldProblem, ...], "What keeps the question from being answered"]
+    problems: Annotated[tuple[FieldProblem, ...], "Errors of the plan or of the fields"]
     answer: Annotated[RecoveryView | None, "Bytes, times and intervals of every structure"]
 
 
@@ -205,7 +205,7 @@ def _tenths(minutes: Fraction) -> str:
 
 
 def _chart(found: Recovery) -> BarChart | None:
-    """The time of each structure beside the time allowed; the slowest, where there are many."""
+    """Return a chart of recovery times, with only the slowest structures where there are many."""
     timed = [(each.recovery_s, each) for each in found.all_structures if each.recovery_s]
     if not timed:
         return None

@@ -28,7 +28,7 @@ router = APIRouter(include_in_schema=False)
 MOST_TYPED = 400
 MOST_BOXES = 20
 MOST_SETS_SHOWN = 400
-"""Of the jobs that stand on the page; of the others there are files."""
+"""Data sets of the jobs that the page shows; larger jobs are only offered as files."""
 _POINTER = re.compile(r"/structures/([0-9]+)/offload/dsgroup")
 _INCOMPLETE = "SMDS_JOB_INCOMPLETE"
 """The finding that the boxes of the page answer; others are shown as findings."""
@@ -87,7 +87,7 @@ class SmdsPage(Page):
 
     asked: Annotated[PlanSelection, "The plan that is asked about, and others that could be"]
     fields: Annotated[tuple[FormField, ...], "Names that the plan does not tell, as they were typed"]
-    problems: Annotated[tuple[FieldProblem, ...], "What keeps the question from being answered"]
+    problems: Annotated[tuple[FieldProblem, ...], "Errors of the plan or of the fields"]
     needed: Annotated[str, "What the plan does not tell and nothing was typed for; else empty"]
     load: Annotated[Load, "What each data set is allocated for"]
     answer: Annotated[SmdsJobView | None, "The data sets, and the job where nothing is missing"]

@@ -9,7 +9,7 @@ from planner_core.whatif.thresholds import Setting, ThresholdAdvice
 
 _FULL = 100
 _MOST_BACKLOGS = 3
-"""Beyond so many times what must be held nothing is drawn."""
+"""The axis ends at so many times the messages to hold, so that those stay readable."""
 
 
 def threshold_chart(advice: ThresholdAdvice) -> Chart | None:

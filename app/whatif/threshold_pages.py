@@ -1,4 +1,4 @@
-"""Offload thresholds for one structure of a stored plan: a form, three rules with their reasons, other settings beside."""
+"""The page of offload thresholds of one structure: a form, three rules with their reasons, and other settings."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class ThresholdsPage(Page):
     structure_at: Annotated[str, "Path of the page of the structure"]
     cfrm_name: Annotated[str, "Name of the structure in the CFRM policy"]
     form: Annotated[QuestionForm[ThresholdQuestion], "The fields as typed"]
-    advice: Annotated[ThresholdAdvice | None, "The answer; None when something must be mended first"]
+    advice: Annotated[ThresholdAdvice | None, "The answer; None while a field has an error"]
     chart: Annotated[Chart | None, "The chart; None where there is nothing to draw"]
     names: Annotated[dict[str, str], "What the compared settings are called"]
     filling: Annotated[str, "Address of the page on which the structure fills with these rules"]

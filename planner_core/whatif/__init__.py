@@ -1,1 +1,1 @@
-"""What if: structures placed, coupling facilities lost, levels raised, structures filling up. A plan in, an answer out."""
+"""What-if questions: placement, lost coupling facilities, upgrades and outages. Each takes a plan and returns an answer."""

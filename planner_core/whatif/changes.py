@@ -31,15 +31,15 @@ from planner_core.wire import Answer
 
 WHAT = "The scenario"
 Factor = Percent
-"""0 to 1000, as a percentage, and used as a factor."""
+"""A factor from 0 to 1000; the document type of percentages has the same bounds."""
 _MODEL = ConfigDict(frozen=True, extra="forbid", strict=True, hide_input_in_errors=True)
 _AS_KEPT = Context(prec=15)
-"""Numbers of a plan document have so many digits at most."""
+"""Numbers of a plan document have at most 15 digits."""
 _MOST_STRUCTURES = 512
 
 
 class StructureChange(BaseModel):
-    """What a scenario changes of one application structure; what is absent stays."""
+    """Changes of one application structure; absent values stay the same."""
 
     model_config = _MODEL
     name: CfstructName
@@ -56,7 +56,7 @@ class StructureChange(BaseModel):
 
 
 class Changes(BaseModel):
-    """What a scenario changes of a plan; what is absent stays as the plan has it."""
+    """Changes of a plan; absent values stay as in the plan."""
 
     model_config = _MODEL
     cfcc_level: Annotated[CfccLevel | None, Field(description="CF control code level; not MQ's CFLEVEL.")] = (
@@ -83,7 +83,7 @@ class Changes(BaseModel):
     )
 
     def as_json(self) -> dict[str, Any]:
-        """JSON-ready: what is changed, and nothing else."""
+        """Return only the changed values."""
         found = self.model_dump(mode="json", exclude_none=True)
         if not self.structures:
             del found["structures"]
@@ -120,7 +120,7 @@ def read_changes(changes: object) -> Changes:
 
 
 def applied(document: PlanDocument, changes: Changes) -> PlanDocument:
-    """The plan document with the changes made.
+    """Return the plan document with the changes made.
 
     Raises:
         InputInvalid: The changes do not fit the plan, or lead to a document that is not valid.
@@ -134,7 +134,7 @@ def applied(document: PlanDocument, changes: Changes) -> PlanDocument:
         if (value := getattr(changes, key)) is not None
     }
     if changes.target_usage_percent is not None and changes.headroom_percent is None:
-        update["headroom_percent"] = None  # a headroom would win over the target that is asked for
+        update["headroom_percent"] = None  # A headroom would override the new target.
     if changes.cfcc_level is not None:
         update["cfcc_level"] = changes.cfcc_level
         update["coupling_facilities"] = [
@@ -159,7 +159,7 @@ def applied(document: PlanDocument, changes: Changes) -> PlanDocument:
 
 
 def what_changes(document: PlanDocument, changes: Changes) -> tuple[ScenarioChange, ...]:
-    """Each change in words, with what the plan says."""
+    """Return each change in words, with the value of the plan."""
     return tuple(_what_changes(document, changes))
 
 
@@ -185,7 +185,7 @@ def _misfits(document: PlanDocument, changes: Changes) -> Iterator[FieldProblem]
 
 
 def facilities_of(document: PlanDocument) -> tuple[str, ...]:
-    """Coupling facilities that a plan names: its own, and those of preference lists."""
+    """Return the coupling facilities that a plan names: its own, and those of preference lists."""
     lists = [
         document.admin.preflist,
         document.system.preflist,
@@ -199,7 +199,7 @@ def facilities_of(document: PlanDocument) -> tuple[str, ...]:
 
 
 def _in_changes(problem: FieldProblem, document: PlanDocument, changes: Changes) -> FieldProblem:
-    """A problem of the changed document, named where the scenario says it."""
+    """Return a problem of the changed document with the pointer of the scenario's value."""
     _, area, *rest = (*problem.field.split("/"), "")
     if area == "structures" and rest and rest[0].isdigit():
         name = document.structures[int(rest[0])].name
@@ -233,7 +233,7 @@ def _structure(structure: Structure, change: StructureChange | None, changes: Ch
 
 
 def _queue(queue: Queue, changes: Changes) -> Queue:
-    """A queue whose rate and outage, or whose backlog, are multiplied. What is got from it stays."""
+    """Return a queue with its put rate, outage or backlog multiplied; its get rate stays."""
     rate, outage = changes.rate_factor, changes.outage_factor
     update: dict[str, object] = {
         "put_rate_per_s": _times_or_none(queue.put_rate_per_s, rate),
@@ -262,7 +262,7 @@ def _growth(growth: Growth) -> str:
 
 
 def rules_in_words(rules: list[OffloadRule]) -> str:
-    """Offload rules as CFSTRUCT has them: `70 % over 32K, 80 % over 4K`."""
+    """Return offload rules as text: `70 % over 32K, 80 % over 4K`."""
     said = [f"{each.usage_over} % over {format_size(each.size_over)}" for each in rules]
     return ", ".join(said) or "none"
 
@@ -308,7 +308,7 @@ def _what_changes(document: PlanDocument, changes: Changes) -> Iterator[Scenario
 
 
 def _headroom_changes(document: PlanDocument, changes: Changes) -> Iterator[ScenarioChange]:
-    """A headroom that the changes give, or that a target replaces."""
+    """Return the change of a headroom, which a new target removes."""
     now, then = document.headroom_percent, changes.headroom_percent
     if then is not None or (now is not None and changes.target_usage_percent is not None):
         said = ("none" if each is None else f"{_number(each)} %" for each in (now, then))

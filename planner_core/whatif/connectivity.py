@@ -1,4 +1,4 @@
-"""What queue managers do when they lose a structure: CFCONLOS, and what RECAUTO brings back.
+"""Reactions of queue managers to the loss of a structure: CFCONLOS, and recovery by RECAUTO.
 
 Sources: IBM MQ, Coupling facility structure properties (CFCONLOS and RECAUTO, from CFLEVEL(5) on); IBM Developer, How should
 you set CFCONLOS and RECAUTO. A structure below CFLEVEL(5) has neither: queue managers that lose it end.
@@ -71,7 +71,10 @@ class Ending(Answer):
 
 
 def reaction(structure: StructureResult, document: PlanDocument) -> Reaction:
-    """What queue managers do that lose a structure; of CSQSYSAPPL, which the plan does not define, CFCONLOS(ASQMGR) is assumed."""
+    """Return how queue managers react to the loss of a structure.
+
+    The plan does not define CSQSYSAPPL: CFCONLOS(ASQMGR) is assumed for it.
+    """
     of_queue_managers: Reaction = document.cfconlos or "TERMINATE"
     definition = structure.definition
     if not isinstance(definition, Structure):
@@ -102,7 +105,7 @@ def recovers_by_itself(structure: StructureResult) -> bool | None:
 def endings(
     lost: Iterable[tuple[str, StructureResult]], documents: Mapping[str, PlanDocument]
 ) -> Iterator[Ending]:
-    """The queue managers that end when structures lose their last copy.
+    """Return the queue managers that end when structures lose their last copy.
 
     Args:
         lost: Each structure with the name of its plan.
@@ -130,7 +133,7 @@ def endings(
 
 
 def check_stated(documents: Mapping[str, PlanDocument]) -> Iterator[Finding]:
-    """Plans of which CFCONLOS of the queue managers is not known."""
+    """Return findings on plans that do not state CFCONLOS of their queue managers."""
     for plan, document in documents.items():
         if document.cfconlos is None:
             of = f" of {plan}" if len(documents) > 1 else ""

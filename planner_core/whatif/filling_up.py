@@ -1,9 +1,9 @@
-"""One outage of a structure: messages arrive, nothing takes them off, and what that starts, minute by minute.
+"""One outage of a structure, minute by minute: messages arrive, and nothing removes them.
 
 All getting applications stop at minute 0. Each queue's messages arrive at an even rate until its
 outage ends: the planned backlog over the planned outage, both as the plan has them at its
 horizon. So at the end of the planned outage the structure holds what the plan says, and a
-structure that fills holds what `filling.py` says: this is the same model, told in time.
+structure that fills holds what `filling.py` calculates: this is the same model over time.
 
 Between two moments (a rule starts, a queue's outage ends, a queue has reached its MAXDEPTH) both
 pools fill in straight lines. That is exact, and rounded where it is shown; how full the structure is
@@ -11,7 +11,7 @@ when something happens to a single queue is read off the lines in floating point
 
 All is counted in whole parts: of a minute, of a message, of an element. Hundreds of queues that each
 end at a moment of their own are then as many additions of integers, and fractions, which cost twenty
-times as much, are made of the few points that somebody asks for.
+times as much, are made only of the few points that an answer needs.
 """
 
 from __future__ import annotations
@@ -91,7 +91,7 @@ class Outage(Question):
     rules: Annotated[tuple[Rule, ...] | Absent, Rules(), Metavar("TH:SZ")] = Field(
         None,
         alias="rule",
-        description="an offload rule in the place of the plan's, such as 70:32K; up to three",
+        description="an offload rule that replaces the plan's, such as 70:32K; up to three",
     )
     data_set_bytes: Annotated[
         int | Absent,
@@ -398,7 +398,7 @@ class FillingUp(Answer):
 
 
 def _hundredths_up(parts: int, of_percent: int) -> float:
-    """What `hundredths` makes of a percentage."""
+    """Return a percentage rounded up to a hundredth, as `hundredths` does, without a fraction."""
     return ceil_div(parts * _HUNDREDTHS, of_percent) / _HUNDREDTHS
 
 
@@ -424,7 +424,7 @@ def _named(known: Sequence[str]) -> str:
 def fill_up(
     document: PlanDocument, name: str, asked: Outage | None = None, *, curve: Curve | None = None
 ) -> FillingUp:
-    """Let one outage happen to one application structure of a plan.
+    """Simulate one outage of one application structure of a plan.
 
     Args:
         document: The plan.
@@ -468,14 +468,14 @@ class PlannedOutage:
 
 
 def planned_outage(document: PlanDocument, structure: StructureResult) -> PlannedOutage:
-    """What a question about a structure starts from."""
+    """The start of a question about a structure."""
     planned = _planned(document, structure)
     outages = {pace.stop for pace in planned.paces}
     return PlannedOutage(planned.minutes, len(outages) <= 1, _mix_of(planned, None)[0])
 
 
 def parts_of(structure: StructureResult) -> tuple[Load, Structure]:
-    """What an application structure holds, and its entry in the document."""
+    """Return the load of an application structure, and its entry in the document."""
     if structure.load is None or not isinstance(structure.definition, Structure):
         message = "is not an application structure"
         raise InputInvalid(Outage.what, (FieldProblem("structure", message),))
@@ -607,7 +607,7 @@ class _Flow(NamedTuple):
 
 
 class _PlannedQueue(NamedTuple):
-    """What the plan says of one queue: its backlog, and at which place its pace is."""
+    """The backlog of one queue in the plan, and the index of its pace."""
 
     queue: Queue
     message: QueueDemand
@@ -617,7 +617,7 @@ class _PlannedQueue(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class _Planned:
-    """What the plan says: its queues, their paces, the longest outage, and whether that is assumed."""
+    """The plan: its queues, their paces, the longest outage, and whether that is assumed."""
 
     queues: list[_PlannedQueue]
     paces: list[_Pace]
@@ -627,7 +627,7 @@ class _Planned:
 
 @dataclass(frozen=True, slots=True)
 class _Flowing:
-    """What arrives in the outage that is asked about; `clock` parts are a minute."""
+    """The arrivals of the simulated outage; `clock` parts are a minute."""
 
     flows: list[_Flow]
     paces: list[_Pace]
@@ -649,7 +649,7 @@ class _Flowing:
 
 
 def _planned(document: PlanDocument, structure: StructureResult) -> _Planned:
-    """What the plan says of each queue."""
+    """Return the pace and the backlog of each queue in the plan."""
     queues = parts_of(structure)[1].queues
     longest = max((queue.outage_minutes for queue in queues if queue.outage_minutes), default=None)
     reference = Fraction(_assumed_minutes() if longest is None else longest)
@@ -671,7 +671,7 @@ def _planned(document: PlanDocument, structure: StructureResult) -> _Planned:
 
 
 def _flowing(planned: _Planned, asked: Outage) -> _Flowing:
-    """What arrives when that outage happens."""
+    """Return the arrivals of that outage."""
     mix, larger = _mix_of(planned, asked.larger_percent)
     rate = Fraction(asked.rate_percent) / _FULL
     times = {True: rate, False: rate}
@@ -755,7 +755,7 @@ class _Stream:
         self._rates: dict[int, _Rates] = {}
 
     def rates(self, staying: int) -> _Rates:
-        """What arrives while the data of so many bands stays in the CF; both runs ask for it."""
+        """Return the arrivals while the data of so many bands stays in the CF; both runs need it."""
         found = self._rates.get(staying)
         if found is None:
             messages, elements, offloaded, pages = 0, self.beyond, 0, 0
@@ -885,7 +885,7 @@ class _Run:
         return other
 
     def _all_flowing(self) -> _Rates:
-        """What all queues that still grow put, with the rules that have started."""
+        """Return the puts of all queues that still grow, with the rules that have started."""
         staying = self.arrivals.staying[self.started]
         rates = [stream.rates(staying) for _, stream in self.streams]
         messages, elements, offloaded, pages = map(sum, zip(*rates, strict=True)) if rates else (0, 0, 0, 0)
@@ -898,7 +898,7 @@ class _Run:
         self.flowing = (messages - gone[0], elements - gone[1], offloaded - gone[2], pages - gone[3])
 
     def _goals(self) -> tuple[Fraction, Fraction]:
-        """Where the next rule starts, or the structure is full: messages, or elements, in parts."""
+        """Return the next limit, a rule's start or the full structure, as messages or elements in parts."""
         goal = self.rules[self.started].threshold if self.started < len(self.rules) else _FULL
         parts = self.arrivals.clock * self.finer * self.arrivals.unit
         entries, elements = self.totals
@@ -921,7 +921,7 @@ class _Run:
         return True
 
     def _after(self, run: int) -> _Rates:
-        """What is held so many parts of a minute later."""
+        """Return the contents so many parts of a minute later."""
         messages, elements, offloaded, pages = self.held
         rates = self.flowing
         return (
@@ -1051,7 +1051,7 @@ def _depth_moments(
 
 
 def _is_before(minutes: Fraction, other: Fraction) -> bool:
-    """What `<` says, without its long way."""
+    """Return whether one fraction is less than another; `<` of Fraction takes several times as long."""
     return minutes.numerator * other.denominator < other.numerator * minutes.denominator
 
 
@@ -1149,7 +1149,7 @@ class _Maker(Protocol):
     ) -> FillingEvent: ...
 
 
-# ---- what there is to say --------------------------------------------------------------------------------------------
+# ---- assumptions and findings --------------------------------------------------------------------------------------------
 
 
 def _assumptions(answer: FillingUp, *, is_assumed: bool) -> Iterator[Assumption]:

@@ -48,7 +48,7 @@ _DEFAULTED = "No growth rate was given: 10 percent a year is an example."
 
 
 class UpgradeQuestion(Question):
-    """Which changes a plan is compared with: CFCC levels, more queue managers, years of growth."""
+    """Changes that a plan is compared with: CFCC levels, more queue managers, years of growth."""
 
     cfcc: Annotated[
         tuple[int, ...] | Absent,
@@ -57,7 +57,7 @@ class UpgradeQuestion(Question):
         Label("CFCC levels", hint="Empty: those with published figures."),
     ] = Field(
         None,
-        description="a CFCC level to go to; may stand several times; absent: those with published figures above the plan's",
+        description="a CFCC level to go to; repeatable; absent: those with published figures above the plan's",
     )
     queue_managers: Annotated[int, Whole(0, MOST_MORE), Label("More queue managers")] = Field(
         1, description="how many more queue managers; absent: 1"
@@ -73,7 +73,7 @@ class UpgradeQuestion(Question):
     )
     years: Annotated[tuple[int, ...], ListOf(Whole(0, MOST_YEARS)), Label("After years")] = Field(
         DEFAULT_YEARS,
-        description="after how many years to look; may stand several times; absent: 1, 2 and 3; 0: no growth",
+        description="after how many years to look; repeatable; absent: 1, 2 and 3; 0: no growth",
     )
 
 
@@ -328,7 +328,7 @@ class UpgradeAnswer(Answer):
 
 
 def levels_above(level: int) -> tuple[int, ...]:
-    """CFCC levels with published figures of their own above a level: the highest of each range."""
+    """Return the CFCC levels above a level that have their own published figures: the highest of each range."""
     return tuple(curve.cfcc_to for curve in published_curves() if curve.cfcc_to > level)
 
 
@@ -487,7 +487,7 @@ def _applied(document: PlanDocument, change: UpgradeChange) -> PlanDocument:
 
 
 def raised(facility: CouplingFacility, level: int) -> CouplingFacility:
-    """A coupling facility at a level, where its own is stated lower."""
+    """Return a coupling facility at a level, if its stated level is lower."""
     if facility.cfcc_level is None or facility.cfcc_level >= level:
         return facility
     return facility.model_copy(update={"cfcc_level": level})
@@ -496,9 +496,9 @@ def raised(facility: CouplingFacility, level: int) -> CouplingFacility:
 def evaluated_with_sizes(
     document: PlanDocument, *, curve: Curve | None, kept: frozenset[str] = frozenset()
 ) -> tuple[PlanResult, frozenset[str]]:
-    """The plan with the sizes that it gives where they do, and the pointers of structures whose sizes do not.
+    """Return the plan with its given sizes where they suffice, and the pointers of structures where they do not.
 
-    Sizes of the structures at `kept` are kept whether or not they do.
+    Structures at `kept` keep their sizes in any case.
     """
     given = evaluate(document, curve=curve)
     short = frozenset(

@@ -1,7 +1,7 @@
-"""The loss of each coupling facility, machine and site: what moves where, what finds no place, what is lost.
+"""The loss of each coupling facility, machine and site: moves, structures that cannot be placed, lost messages.
 
-Sources: z/OS MVS Setting Up a Sysplex on what becomes of structures when a CF fails; IBM MQ,
-"Planning your queue sharing group" and "Managing shared queues" on what becomes of messages.
+Sources: z/OS MVS Setting Up a Sysplex on structures after the failure of a CF; IBM MQ,
+"Planning your queue sharing group" and "Managing shared queues" on messages.
 The white space of a loss is what must be free in the coupling facilities that remain so that
 every structure that lost its only copy finds a place.
 """
@@ -58,7 +58,7 @@ LOSS_ASSUMPTIONS: tuple[str, ...] = (
 
 
 class LossQuestion(questions.Question):
-    """Which plans share the coupling facilities that are lost, and how their structures are counted."""
+    """The plans that share the coupling facilities, and the size that counts for their structures."""
 
     at: At = Field(
         "initsize", description="count structures with INITSIZE or, grown, with SIZE; absent: initsize"
@@ -66,7 +66,7 @@ class LossQuestion(questions.Question):
     others: Annotated[tuple[str, ...], questions.ListOf(questions.Text()), questions.Metavar("PLAN")] = Field(
         (),
         alias="with",
-        description="another plan of the sysplex, whose structures are counted as well; may stand several times",
+        description="another plan of the sysplex, whose structures are counted as well; repeatable",
     )
 
 
@@ -286,7 +286,7 @@ class WhiteSpace(Answer):
 
 @dataclass(frozen=True, slots=True)
 class LossAnswer(Answer):
-    """Where structures are, and what each loss makes of it."""
+    """The placement of all structures, and the effects of each loss."""
 
     asked: Hidden[AllocationQuestion]
     normal: Hidden[tuple[PlacedStructure, ...]]
@@ -381,7 +381,7 @@ def losses_of(results: Sequence[tuple[str, PlanResult]], *, at: At = "initsize")
         at: Whether structures are counted with INITSIZE or with SIZE.
 
     Raises:
-        PlansDoNotFit: A structure stands in two plans.
+        PlansDoNotFit: A structure is in two plans.
     """
     asked = question([group_of(name, result) for name, result in results], at=at)
     allocation = allocate(asked)
@@ -404,7 +404,7 @@ def losses_of(results: Sequence[tuple[str, PlanResult]], *, at: At = "initsize")
 
 
 def group_of(name: str, result: PlanResult) -> AllocationGroup:
-    """A plan's structures and coupling facilities, under the name that answers give the plan."""
+    """Return a plan's structures and coupling facilities, under the name that answers give the plan."""
     document = result.document
     return AllocationGroup(name, document.cfcc_level, document.coupling_facilities, result.structures)
 
@@ -459,7 +459,8 @@ def _nowhere(placed: Sequence[PlacedStructure]) -> frozenset[str]:
 def _play(
     gone: Sequence[str], order: Sequence[AllocationRequest], before: Board
 ) -> tuple[Board, tuple[PlacedStructure, ...]]:
-    """What is left of each structure; then new places for those with nothing left; then second copies."""
+    """Return the board and all structures after a loss."""
+    # The order is XCF's: structures without a copy are allocated first, and only then new second copies.
     board = before.copy(gone=gone)
     was = {wanted.structure: tuple(before.places.get(wanted.structure, ())) for wanted in order}
     for wanted in order:
@@ -494,7 +495,7 @@ def _play(
 
 
 def _lost_messages(placed: PlacedStructure) -> Iterator[LostMessages]:
-    """What is gone of a structure that has no copy left."""
+    """Return the lost messages of a structure that has no copy left."""
     if not placed.before:
         return
     result = placed.wanted.result

@@ -1,4 +1,4 @@
-"""Backup and recovery of structures: what a backup writes, what is logged between two, how long recovery takes.
+"""Backup and recovery of structures: the size of a backup, the log between two backups, the time of recovery.
 
 BACKUP CFSTRUCT copies the persistent messages of a structure to the log of the queue manager that
 runs it. RECOVER CFSTRUCT restores that copy and replays the logs of all queue managers since. The
@@ -37,7 +37,7 @@ _TENTHS = 10
 
 
 class RecoveryQuestion(Explained):
-    """How structures are backed up and recovered; absent parameters have the assumed or published values."""
+    """Goals and rates of backup and recovery; absent parameters have the assumed or published values."""
 
     recovery_minutes: Annotated[
         Decimal | Absent,
@@ -62,7 +62,7 @@ class RecoveryQuestion(Explained):
         Whole(highest=10**6),
         Metavar("BYTES"),
         Label("Overhead of each message", "bytes", "In a backup. Empty: 512, an assumption."),
-    ] = Field(None, description="what a message takes in a backup beside its data; absent: 512, assumed")
+    ] = Field(None, description="overhead of a message in a backup; absent: 512, assumed")
     fill_percent: Annotated[
         Decimal | Absent,
         Number(highest=100),
@@ -129,7 +129,7 @@ class StructureRecovery(Answer):
     )
     @property
     def back_up_every_minutes(self) -> Exact[Fraction] | None:
-        """How often to back it up [minutes]."""
+        """The advised time between backups [minutes]."""
         if not self.is_recoverable:
             return None
         hour = Fraction(_constant("backup_minutes"))
@@ -191,7 +191,7 @@ class Recovery(Answer):
 def longest_interval_hours(
     *, recovery_s: Fraction | int, log_read_mb_per_s: Fraction, log_mb_per_hour: Fraction | int
 ) -> Fraction:
-    """How far apart backups may be so that the log since the last is read in time [hours].
+    """Return the longest time between backups after which the log can still be read in time [hours].
 
     Args:
         recovery_s: In how long the log must be read [s].
@@ -208,7 +208,7 @@ def longest_interval_hours(
 
 
 def log_bytes_per_hour(*, messages_per_s: Fraction, message_bytes: Fraction) -> Fraction:
-    """Log written for persistent messages that are put and got [bytes/h].
+    """Return the log of persistent messages that are put and got [bytes/h].
 
     Args:
         messages_per_s: Persistent messages [1/s].
@@ -224,7 +224,7 @@ def log_bytes_per_hour(*, messages_per_s: Fraction, message_bytes: Fraction) -> 
 def recovery(
     document: PlanDocument, asked: RecoveryQuestion | None = None, *, curve: Curve | None = None
 ) -> Recovery:
-    """Backup and recovery of the application structures of a plan, and of CSQSYSAPPL.
+    """Return backup and recovery of the application structures of a plan, and of CSQSYSAPPL.
 
     Args:
         document: The plan.
@@ -283,7 +283,7 @@ _SYSTEM_ASSUMED = (
 
 
 def _system(result: StructureResult, settled: _Settled) -> StructureRecovery:
-    """CSQSYSAPPL as IBM requires it: recoverable, for SYSTEM.QSG.UR.RESOLUTION.QUEUE has persistent messages."""
+    """Return CSQSYSAPPL as IBM requires it: recoverable, because SYSTEM.QSG.UR.RESOLUTION.QUEUE has persistent messages."""
     sums = _Sums(unrated_queues=len(result.queues))
     for queue in result.queues:
         sums.messages += queue.messages
@@ -309,7 +309,7 @@ def _system(result: StructureResult, settled: _Settled) -> StructureRecovery:
 
 
 def _mean_of(queue: QueueDemand) -> Fraction:
-    """The size of the messages of a system queue, which all have one size [bytes]."""
+    """Return the size of the messages of a system queue, which all have one size [bytes]."""
     size = queue.message_bytes
     return Fraction(size) if isinstance(size, int) else Fraction(size.mean)
 
@@ -325,7 +325,7 @@ def _constant(name: str) -> int:
 
 @dataclass(slots=True)
 class _Sums:
-    """What the persistent queues of a structure come to as planned, before anything is rounded."""
+    """Sums over the persistent queues of a structure as planned, not rounded."""
 
     messages: Fraction = Fraction(0)
     data_bytes: Fraction = Fraction(0)
@@ -342,7 +342,7 @@ class _Settled:
         known = tables.constants("whatif_recovery")
 
         def taken(name: str, given: Decimal | int | None, constant: str, unit: str, per: int = 1) -> Input:
-            """A number that was given, else the constant [1/`per` of its unit]."""
+            """Return the given number, else the constant [1/`per` of its unit]."""
             if given is not None:
                 return Input(name, Fraction(given), unit, Basis.GIVEN)
             found = known[constant]
@@ -368,7 +368,7 @@ class _Settled:
         self.fill = Fraction(fill.value) / 100
 
     def backup_bytes(self, sums: _Sums) -> Fraction:
-        """What a backup takes of that backlog [bytes]."""
+        """Return the size of a backup of that backlog [bytes]."""
         return (sums.data_bytes + sums.messages * self.overhead) * self.fill
 
 
@@ -412,7 +412,7 @@ def _structure(document: PlanDocument, result: StructureResult, settled: _Settle
 
 
 def _not_backed_up(definition: Structure) -> str | None:
-    """Why there are no backups, as a sentence."""
+    """Return the reason why there are no backups, as a sentence."""
     lowest = limit("cflevel_recover")
     if definition.cflevel < lowest:
         return f"It is not backed up: CFLEVEL({definition.cflevel}) does not support recovery, which needs CFLEVEL({lowest})."
@@ -441,7 +441,7 @@ def _sums(document: PlanDocument, definition: Structure, result: StructureResult
 
 
 def _explained(sums: _Sums, settled: _Settled) -> Iterator[Explanation]:
-    """How each figure came about; intervals only where something is logged."""
+    """Return the explanation of each figure; intervals only where something is logged."""
     known = tables.constants("whatif_recovery")
     goal, interval, rate, overhead, fill = settled.inputs
     logged = known["log_overhead_tenths_kb"]
@@ -537,7 +537,7 @@ def _explained(sums: _Sums, settled: _Settled) -> Iterator[Explanation]:
 
 
 def _meets(reason: str | None, time_s: Fraction, settled: _Settled, sums: _Sums) -> bool | None:
-    """Whether it is back in time; None where nothing brings it back, or where part of its log is not known."""
+    """Return whether it recovers in time; None without backups, or if part of its log is not known."""
     if reason is not None:
         return None
     in_time = time_s <= settled.goal_s
@@ -545,7 +545,7 @@ def _meets(reason: str | None, time_s: Fraction, settled: _Settled, sums: _Sums)
 
 
 def _puts_per_s(queue: Queue) -> Fraction | None:
-    """Messages put a second: that of the plan, else what was measured at its queue managers."""
+    """Return the put rate of the plan, else the sum of the rates measured at its queue managers."""
     if queue.put_rate_per_s is not None:
         return Fraction(queue.put_rate_per_s)
     if queue.queue_manager_rates:

@@ -1,7 +1,7 @@
-"""A scenario: a plan before and after a set of changes, worked out once and kept.
+"""A scenario: a plan before and after a set of changes, calculated once and stored.
 
-Before and after are worked out in the same way at the same time, so that what differs is what the scenario changes. The
-answer is data: comparisons and reports are made of it, and nothing is ever worked out again for them.
+Before and after are calculated in the same way at the same time, so that only the changes make a difference.
+Comparisons and reports use the stored result and never calculate it again.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ FIGURES: Mapping[str, tuple[str, str]] = {
     "peak_usage_percent": ("Usage of INITSIZE at the backlog", "percent"),
     "offloaded_at_backlog": ("Messages offloaded at the backlog", "messages"),
 }
-"""Figures of a structure that a scenario shows: what each is called, and its unit."""
+"""Label and unit of each figure of a structure that a scenario shows."""
 TOTALS = ("initsize_kib", "size_kib")
 ASSUMPTIONS: tuple[str, ...] = (
     "A factor on rates or outages applies to every queue of the plan and to the messages that clusters send; stated "
@@ -259,13 +259,13 @@ def scenario(
     curve: Curve | None = None,
     stored: Mapping[str, Any] | None = None,
 ) -> ScenarioResult:
-    """Work out a plan before and after changes.
+    """Calculate a plan before and after changes.
 
     Args:
         document: The plan.
-        changes: What is changed.
+        changes: The changes.
         curve: The fitted curve that the plan names; None for published figures.
-        stored: The result that the plan was saved with, to say where this version of the core gives other figures.
+        stored: The result that the plan was saved with, to report different figures of this version of the core.
 
     Raises:
         InputInvalid: The changes do not fit the plan.
@@ -329,7 +329,7 @@ def scenario(
 
 
 def _beyond(result: PlanResult, losses: LossAnswer | None) -> list[Finding]:
-    """Findings on losses that the plan itself does not have, acknowledged or not."""
+    """Return findings on losses that the plan itself does not have, acknowledged or not."""
     known = {_key(each) for each in result.findings}
     return [each for each in (losses.findings if losses is not None else ()) if _key(each) not in known]
 
@@ -345,19 +345,19 @@ def _curve_changed(document: PlanDocument, changed: PlanDocument) -> Finding:
 
 
 def _differs(stored: Mapping[str, Any], result: PlanResult) -> bool:
-    """Whether a stored result has other figures."""
+    """Return whether a stored result has other figures."""
     saved = [[each.get(key) for key in FIGURES] for each in stored["structures"]]
     return saved != [list(astuple(figures_of(each))) for each in result.structures]
 
 
 def _given(document: PlanDocument, changes: Changes) -> frozenset[str]:
-    """Structures whose sizes the scenario gives itself."""
+    """Return the structures whose sizes the scenario gives itself."""
     named = {each.name for each in changes.structures if each.initsize is not None or each.size is not None}
     return frozenset(f"/structures/{at}" for at, each in enumerate(document.structures) if each.name in named)
 
 
 def _commands(before: PlanResult, after: PlanResult) -> tuple[Comparison | None, str]:
-    """The commands that lead from one plan to the other, or why there are none."""
+    """Return the commands that lead from one plan to the other, or the reason why there are none."""
     try:
         texts = [render_output(kind, before).text for kind in ("policy", "mqsc")]
     except OutputRefused as refused:

@@ -1,4 +1,4 @@
-"""Kept scenarios side by side, and one of them as a report. Nothing is worked out anew: all of it is what was kept."""
+"""Comparisons and reports of stored scenarios. Nothing is recalculated: all figures are those that were saved."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ _GONE: Mapping[str, Any] = {
 
 @dataclass(frozen=True, slots=True)
 class SavedScenario:
-    """A scenario as it was kept."""
+    """A scenario as it was saved."""
 
     name: str
     version: int
@@ -135,11 +135,11 @@ class SideBySide(Answer):
 
 
 def side_by_side(kept: Sequence[SavedScenario], *, latest: int | None = None) -> SideBySide:
-    """Put scenarios beside the plan that they start from: the plan of the first one.
+    """Compare scenarios with the plan of the first one.
 
     Args:
         kept: The scenarios.
-        latest: The plan's latest version, to say which of them are older; None: not said.
+        latest: The plan's latest version, to report scenarios of older ones; None: not reported.
 
     Raises:
         OutOfRange: None, or more than four.
@@ -177,7 +177,7 @@ def _settings(kept: Sequence[SavedScenario]) -> Iterator[ComparisonRow]:
 
 
 def _structure_settings(kept: Sequence[SavedScenario]) -> Iterator[ComparisonRow]:
-    """What at least one scenario changes of a structure."""
+    """Return the settings of structures that at least one scenario changes."""
     before: dict[tuple[str, str], str] = {}
     for each in kept:
         for said in each.result["what_changes"]:
@@ -242,7 +242,7 @@ def _commands(kept: Sequence[SavedScenario]) -> Iterator[ComparisonRow]:
 
 
 def _finding_rows(kept: Sequence[SavedScenario]) -> Iterator[FindingRow]:
-    """Findings that are not the same everywhere, the serious first."""
+    """Return the findings that differ, the most serious first."""
     first = kept[0].result
     columns = [_findings_before(first), *(each.result["findings"] for each in kept)]
     by_key: list[dict[tuple[str, str | None, int], Mapping[str, Any]]] = [_numbered(each) for each in columns]
@@ -259,7 +259,7 @@ def _finding_rows(kept: Sequence[SavedScenario]) -> Iterator[FindingRow]:
 
 
 def _findings_before(result: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    """Those of the plan: what the scenario has and did not bring, and what it took away."""
+    """Return the findings of the plan: those of the scenario that are not new, and those that it removes."""
     new = [(item["code"], item["structure"], item["message"]) for item in result["findings_new"]]
     kept = [
         item
@@ -270,7 +270,7 @@ def _findings_before(result: Mapping[str, Any]) -> list[Mapping[str, Any]]:
 
 
 def _numbered(found: Sequence[Mapping[str, Any]]) -> dict[tuple[str, str | None, int], Mapping[str, Any]]:
-    """By code and structure; the n-th of several by n."""
+    """Return findings by code, structure and number, because one code may occur several times in a structure."""
     numbered: dict[tuple[str, str | None, int], Mapping[str, Any]] = {}
     for item in found:
         number = 0
@@ -400,7 +400,7 @@ class _Notes:
     formulas: dict[int, list[str]] = field(default_factory=dict)
 
     def number(self, what: str, origin: Mapping[str, Any] | None) -> int | None:
-        """The number of the note on a figure."""
+        """Return the number of the note on a figure."""
         if origin is None:
             return None
         for source in origin["sources"]:
@@ -426,7 +426,7 @@ class _Notes:
         )
 
     def _formula(self, number: int) -> str | None:
-        """The formula, where it is one and short enough to be read."""
+        """Return the formula, if there is only one and it is short enough to read."""
         known = self.formulas[number]
         return known[0] if len(known) == 1 and len(known[0]) <= _LONGEST_FORMULA else None
 

@@ -1,4 +1,4 @@
-"""Storage-class memory: what a structure may use of it where it is placed, and what is not known.
+"""Storage-class memory: the amount that a structure can use at its location, and missing values.
 
 Facts and their sources: CFCC levels 19 to 25; the largest amount by IXCH0257E; used from 90 %
 on, with augmented space taken from the CF's storage (reason code 2192). IBM publishes no formula
@@ -27,7 +27,7 @@ _BLOCK = 4 * KIB
 
 
 def most_scm(facility: Facility, *, asked_bytes: int, size_bytes: int) -> int | None:
-    """What a CF lets a structure use [bytes]; None where its storage-class memory is not stated.
+    """Return the storage-class memory that a structure can use in a CF [bytes]; None where the CF's is not stated.
 
     Args:
         facility: The coupling facility.
@@ -43,12 +43,12 @@ def most_scm(facility: Facility, *, asked_bytes: int, size_bytes: int) -> int | 
 
 
 def asked_of(wanted: AllocationRequest) -> int | None:
-    """SCMMAXSIZE of an application structure [bytes]; None where it uses none."""
+    """Return SCMMAXSIZE of an application structure [bytes]; None where it uses none."""
     return wanted.result.placement.scm_bytes if isinstance(wanted.result.definition, Structure) else None
 
 
 def usable_scm(each: PlacedStructure, facilities: Mapping[str, Facility]) -> int | None:
-    """What a structure can use of storage-class memory where it is now, the least of its copies [bytes].
+    """Return the storage-class memory that a structure can use now, the least of its copies [bytes].
 
     None where it uses none, or where a coupling facility does not state what it has.
     """
@@ -92,7 +92,7 @@ def scm_of(each: PlacedStructure, facilities: Mapping[str, Facility]) -> Storage
 
 
 def check_scm(asked: AllocationQuestion, placed: Sequence[PlacedStructure]) -> Iterator[Finding]:
-    """Findings on structures that ask for storage-class memory, where they are placed."""
+    """Return findings on structures that ask for storage-class memory, at their location."""
     unknown: dict[str, list[str]] = {}
     for each in placed:
         result = each.wanted.result
@@ -140,12 +140,12 @@ def check_scm(asked: AllocationQuestion, placed: Sequence[PlacedStructure]) -> I
 def check_scm_after_loss(
     facilities: Mapping[str, Facility], placed: Sequence[PlacedStructure], what: str
 ) -> Iterator[Finding]:
-    """Findings on structures that come, after a loss, to where they find less storage-class memory than they ask for.
+    """Return findings on structures that a loss moves to a CF with less storage-class memory than they ask for.
 
     Args:
         facilities: All there are, by name.
         placed: Every structure after the loss.
-        what: What is lost, in words.
+        what: The loss, in words.
     """
     reached: set[str] = set()
     for each in placed:
@@ -168,7 +168,7 @@ def check_scm_after_loss(
 def _overcommitted(
     facilities: Mapping[str, Facility], placed: Sequence[PlacedStructure]
 ) -> Iterator[tuple[str, int, int]]:
-    """Coupling facilities with less storage-class memory than they let their structures use together (IXCH0259E)."""
+    """Return coupling facilities with less storage-class memory than their structures may use together (IXCH0259E)."""
     together: dict[str, int] = {}
     for each in placed:
         asked, size = asked_of(each.wanted) or 0, each.wanted.result.sizes.size_bytes

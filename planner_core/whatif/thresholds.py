@@ -3,15 +3,15 @@
 IBM describes what the rules are for (performance, cushioned transition, capacity) and gives
 four examples; how far apart thresholds lie, and how low "fairly low" is, it leaves open. Those
 distances are in tables/whatif_filling.toml and on docs/explanation/assumptions.md. What a setting holds is
-worked out by `filling.py`, as for every plan; IBM's own arithmetic of 0.75 KB for each
-offloaded message stands beside it and bounds the last threshold.
+calculated by `filling.py`, as for every plan; IBM's own arithmetic of 0.75 KB for each
+offloaded message bounds the last threshold.
 
 Lower thresholds never hold less: an offloaded message takes at most the elements that it would
 take in the structure. So thresholds are lowered step by step until the backlog fits, and where
 the lowest that leave normal running alone do not suffice, nothing does at this size.
 
 Where even the lowest hold no more than no rules at all (entries run out first, as with messages
-up to 1164 bytes at 1:6), IBM's default thresholds stand, and a finding says that they bring
+up to 1164 bytes at 1:6), IBM's default thresholds are kept, and a finding reports that they gain
 nothing. IBM's arithmetic counts on automatic alter: with ALLOWAUTOALT(YES), and messages that
 take more elements kept than offloaded, it is followed there too.
 """
@@ -58,7 +58,7 @@ Rounded = Annotated[
 
 
 class ThresholdQuestion(Explained):
-    """Which offload rules a structure should have; without any parameter, for its planned backlog."""
+    """The aims of offload rules; without any parameter, those for the planned backlog."""
 
     structure: StructureName = Field(
         None, description="the application structure, as its CFSTRUCT is named; absent: the plan's only one"
@@ -73,7 +73,7 @@ class ThresholdQuestion(Explained):
         int | Absent,
         Whole(),
         Label("In normal running", "messages", "No rule should begin below this depth. Empty: none."),
-    ] = Field(None, description="messages that are there in normal running; absent: not known, taken as none")
+    ] = Field(None, description="messages that are there in normal running; absent: assumed to be none")
     margin_percent: Annotated[
         Decimal | Absent,
         Number(highest=99),
@@ -93,7 +93,7 @@ class ThresholdQuestion(Explained):
         ),
     ] = Field(
         None,
-        description="messages over this size cost about the same offloaded as kept: they are offloaded always",
+        description="messages over this size cost about the same offloaded as kept: they are always offloaded",
     )
     costly_up_to: Annotated[
         int | Absent,
@@ -297,7 +297,7 @@ class _Bench:
         self._fills: dict[tuple[Rule, ...], Fill] = {}
 
     def demand(self, rules: Sequence[Rule]) -> Demand:
-        """The planned backlog in bands cut at the rules' sizes."""
+        """Return the planned backlog in bands cut at the rules' sizes."""
         edges = band_edges([rule.size_bytes for rule in rules])
         if edges not in self._demands:
             self._demands[edges] = demand_of(
@@ -310,29 +310,29 @@ class _Bench:
         return self._demands[edges]
 
     def met(self, rules: Sequence[Rule]) -> tuple[Rule, ...]:
-        """Those of the rules that these messages can meet."""
+        """Return the rules that these messages can meet."""
         demand = self.demand(rules)
         return tuple(rule for rule in rules if rule.is_on and can_fire(rule, demand))
 
     def fill(self, rules: Sequence[Rule]) -> Fill:
-        """One bundle filling with these rules."""
+        """Return how one bundle fills with these rules."""
         key = tuple(rules)
         if key not in self._fills:
             self._fills[key] = fill(self.demand(rules), rules=self.met(rules), pools=self.pools)
         return self._fills[key]
 
     def at(self, messages: int, rules: Sequence[Rule], bundles: Fraction) -> Snapshot:
-        """The structure with so many messages of the planned mix in it; full, where they do not fit."""
+        """Return the structure with so many messages of the planned mix; full, where they do not fit."""
         if not messages or not bundles:
             return Snapshot(0, 0, Fraction(_FULL if messages else 0))
         return self.fill(rules).at_backlog(bundles, messages=messages)
 
     def capacity(self, rules: Sequence[Rule], bundles: Fraction) -> int:
-        """Messages of the planned mix that fit."""
+        """Return the number of messages of the planned mix that fit."""
         return self.fill(rules).capacity(bundles)
 
     def _sizes(self) -> tuple[tuple[int, int], tuple[int, int] | None]:
-        """The sizes of the first and second rule, and the two message sizes that the second tells apart, if it does."""
+        """Return the sizes of the first and second rule, and the two message sizes that the second one separates, if any."""
         defaults = default_rules()
         first = defaults[0].size_bytes if self.asked.cheap_over is None else self.asked.cheap_over
         if self.asked.costly_up_to is not None:
@@ -345,7 +345,7 @@ class _Bench:
         return (first, min(defaults[1].size_bytes, first)), None
 
     def choose(self, size_bytes: int) -> _Chosen:
-        """The rules for a size: as high as the backlog allows, and never below what normal running needs."""
+        """Return the rules for a size: as high as the backlog allows, and never below normal running."""
         bundles = bundles_in(size_bytes, curve=self.curve, ratio=self.ratio)
         reserve = reserve_for(size_bytes=size_bytes, messages=self.hold)
         ibm = self._ibm_threshold(reserve)
@@ -376,7 +376,7 @@ class _Bench:
         return best
 
     def _may_gain(self, lowest: int, bundles: Fraction) -> bool:
-        """Whether any thresholds let more messages in than no rules do, at this ratio or at one that z/OS may alter it to."""
+        """Return whether any thresholds hold more messages than no rules, at this ratio or at one that z/OS may alter it to."""
         bottom = self._rules((0 if self.asked.cheap_over is not None else lowest, lowest, lowest))
         if not bundles or self.capacity(bottom, bundles) > self.capacity((), bundles):
             return True
@@ -384,7 +384,7 @@ class _Bench:
 
     @property
     def frees_elements(self) -> bool:
-        """Whether some of the messages take more elements kept than offloaded."""
+        """Whether some of the messages need more elements kept than offloaded."""
         kept = self.demand(()).bands[0]
         return kept.elements > kept.messages * model_constant("offloaded_message_elements")
 
@@ -423,7 +423,7 @@ class _Bench:
         return Rule(thresholds[0], first), Rule(thresholds[1], second), Rule(thresholds[2], 0)
 
     def _ibm_threshold(self, reserve: Reserve) -> int | None:
-        """IBM's arithmetic, rounded down as IBM rounds; None when the messages do not fit by it.
+        """Return the threshold of IBM's arithmetic, rounded down like IBM's; None when the messages do not fit by it.
 
         IBM's two examples give "around 80": 10 GB and 1 M messages with the margin (82.7), 4 GB
         and 1 M messages without it (81.25; with it 71.25). So the margin is kept down to 80.
@@ -454,7 +454,7 @@ class _Bench:
         return self.at(self.hold, rules, bundles)
 
     def setting(self, name: SettingName, rules: tuple[Rule, ...], bundles: Fraction) -> Setting:
-        """What one set of rules does."""
+        """Return how the structure fills with one set of rules."""
         filled, capacity = self.fill(rules), self.capacity(rules, bundles)
         held = self._held(rules, bundles)
         steps = tuple(
@@ -527,7 +527,7 @@ def _round_size(low: int, high: int) -> int:
     return middle if low <= middle < high else ceil_div(low, KIB) * KIB
 
 
-# ---- what the advice says --------------------------------------------------------------------------------------------
+# ---- the advice --------------------------------------------------------------------------------------------
 
 
 def _answer(bench: _Bench, chosen: _Chosen, said: Sequence[Finding]) -> ThresholdAdvice:
@@ -584,7 +584,7 @@ def _answer(bench: _Bench, chosen: _Chosen, said: Sequence[Finding]) -> Threshol
 
 
 def _shortfall(bench: _Bench, chosen: _Chosen, setting: Setting) -> Shortfall:
-    """The smallest size that holds the backlog within the margin, and what this one holds of it."""
+    """Return the smallest size that holds the backlog within the margin, and the share that this size holds."""
     increment = bench.curve.increment_bytes
     low, high = chosen.size_bytes // increment, limit("largest_policy_size_mib") * MIB // increment
     size = None
@@ -611,7 +611,7 @@ def _shortfall(bench: _Bench, chosen: _Chosen, setting: Setting) -> Shortfall:
 
 
 def _whys(bench: _Bench, chosen: _Chosen) -> tuple[str, str, str]:
-    """Why each rule is as it is, in IBM's terms."""
+    """Return the reason for each rule, in IBM's terms."""
     asked, (first, second), lowest = bench.asked, bench.sizes, chosen.lowest
     one, two, three = chosen.rules
     normal = f"normal running takes {hundredths(chosen.typical_percent):g} %"
@@ -683,7 +683,7 @@ def _kib(size_bytes: int) -> str:
 
 
 def _explain_capacity(bench: _Bench, chosen: _Chosen) -> Explanation:
-    """What the structure holds with the advised rules."""
+    """Explain the capacity with the advised rules."""
     inputs, steps = bundle_steps(bench.curve, size_bytes=chosen.size_bytes, ratio=bench.ratio, given=False)
     demand = bench.demand(chosen.rules)
     phases = phases_of(demand, rules=bench.met(chosen.rules), pools=bench.pools)
@@ -802,7 +802,7 @@ def _findings(bench: _Bench, chosen: _Chosen, advice: ThresholdAdvice) -> Iterat
 
 
 def _gains_nothing(bench: _Bench, chosen: _Chosen, name: str) -> str:
-    """Why the rules let no more messages in, and what the advice makes of it."""
+    """Return why the rules hold no more messages, and the consequence for the advice."""
     if not bench.met(chosen.rules):
         return f"The rules do not let {name} hold more messages of this mix: its messages are offloaded, or kept, regardless of the rules."
     if not chosen.keeps_defaults:
@@ -828,7 +828,7 @@ def _gains_nothing(bench: _Bench, chosen: _Chosen, name: str) -> str:
 
 
 def _margin_given_up(bench: _Bench, chosen: _Chosen, name: str, at: str) -> Iterator[Finding]:
-    """IBM's margin is not kept in whole, as in IBM's example of 4 GB."""
+    """Report a margin that is kept only in part, as in IBM's example of 4 GB."""
     last, whole = chosen.rules[-1], chosen.reserve.advised_threshold
     fits = chosen.ibm_threshold is not None and not chosen.keeps_defaults
     if bench.asked.margin_percent is None and fits and last.is_on and last.threshold > whole:

@@ -86,7 +86,7 @@ def test_a_document_that_was_sent_selects_no_stored_plan(app: FastAPI, address: 
 def test_the_list_of_questions_starts_without_a_plan(app: FastAPI) -> None:
     page = main_of(app, "/whatif")
     assert chosen(page) == ""
-    assert "Questions to the plan that you choose" in words(page)
+    assert "Questions about the plan that you choose" in words(page)
     followed = main_of(app, "/whatif?plan=.example")
     assert "/whatif/cf-loss?plan=.example" in [link["href"] for link in followed.all("a")]
 

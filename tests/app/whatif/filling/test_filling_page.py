@@ -48,7 +48,7 @@ def test_it_opens_with_a_picture_of_the_planned_outage(app: FastAPI, name: str) 
 
 def test_an_outage_without_length_says_that_there_is_nothing_to_draw(app: FastAPI) -> None:
     answer = opened(app, "ONE", "?outage_minutes=0")
-    assert "There is nothing to draw: the outage has no length." in answer.text
+    assert "No chart: the outage has no length." in answer.text
     assert not [each for each in read(answer.text).all("svg") if each.attributes.get("role") == "img"]
 
 

@@ -46,7 +46,7 @@ def test_what_moves_says_how_much_storage_class_memory_it_finds(app: FastAPI) ->
     )
     shown = words(sent(app, "/whatif/cf-loss", text=json.dumps(plan)))
     assert "2048.0 MiB of 8192.0 MiB" in shown
-    assert "Sizes have augmented space for storage-class memory in them." in shown
+    assert "Sizes include augmented space for storage-class memory." in shown
     plain = document([cf("CF01"), cf("CF02")], [structure("A", "4G")])
     assert "Storage-class memory" not in words(sent(app, "/whatif/cf-loss", text=json.dumps(plain)))
 
@@ -55,14 +55,14 @@ def test_a_stored_plan_is_asked_by_its_name(app: FastAPI) -> None:
     answer = page(app, "/whatif/cf-loss?plan=tight")
     assert answer.status == 200
     said = words(answer)
-    assert "Where XCF places the structures of the plan tight" in said
+    assert "The placement of the structures of the plan tight" in said
     (row,) = [
         each for each in read(answer.text).one("table", class_="where").all("tr") if "SQ03A" in each.text
     ]
     cells = [each.text for each in (*row.all("th"), *row.all("td"))]
     # CF01 and CF02 are lost in turn; neither has a site.
     assert cells == ["SQ03A", "4096.0", "CF01", "order of PREFLIST", "no place", "CF01"]
-    assert "7168.0 MiB must be free elsewhere, and 4096.0 MiB of it finds no room." in said  # fmt: skip
+    assert "7168.0 MiB must be free elsewhere, but 4096.0 MiB of it cannot be placed." in said  # fmt: skip
 
 
 def test_the_example_is_answered_where_it_is_chosen_and_called_so(app: FastAPI) -> None:
@@ -128,7 +128,7 @@ def test_a_wrong_box_is_told_and_nothing_is_computed(app: FastAPI, query: str, m
 
 def test_nothing_to_change_is_said(app: FastAPI) -> None:
     said = words(page(app, "/whatif/upgrade?plan=.example&queue_managers=0&years="))
-    assert "Nothing is to change" in said
+    assert "Choose at least one change" in said
 
 
 def test_the_list_of_questions_leads_to_the_structures_of_a_stored_plan(app: FastAPI) -> None:
@@ -136,7 +136,7 @@ def test_the_list_of_questions_leads_to_the_structures_of_a_stored_plan(app: Fas
     for ending in ("filling", "thresholds"):
         assert f'href="/plans/tight/versions/1/structures/A/{ending}"' in text
     assert 'href="/whatif/cf-loss?plan=tight"' in text
-    assert "Asked of a structure of a stored plan." in words(page(app, "/whatif"))
+    assert "About a structure of a stored plan." in words(page(app, "/whatif"))
     assert page(app, "/whatif?plan=nobody").status == 404
 
 
