@@ -757,11 +757,11 @@ def test_every_code_of_the_catalogue_has_a_case_here_and_there_are_no_others() -
     assert of_plans <= set(catalogue())
 
 
-def test_what_queue_depths_earn_is_expected_of_plans_with_them() -> None:
+def test_depth_findings_have_cases_with_depth_keys() -> None:
     assert codes_expected_by(TESTS / "planner_core" / "sizing" / "test_depth_advice.py") >= DEPTH_EVENT_CODES
 
 
-def test_a_code_that_is_only_said_to_be_absent_has_no_case(tmp_path: Path) -> None:
+def test_code_asserted_absent_counts_as_no_case(tmp_path: Path) -> None:
     file = tmp_path / "test_some.py"
     file.write_text(
         'assert "OFFLOAD_DB2" not in codes\nassert "EMPTY_STRUCTURE" in codes\n', encoding="utf-8"
@@ -770,7 +770,7 @@ def test_a_code_that_is_only_said_to_be_absent_has_no_case(tmp_path: Path) -> No
 
 
 @pytest.mark.parametrize("code", CASES)
-def test_it_is_raised_with_its_field_severity_sentence_and_source(code: str) -> None:
+def test_finding_is_raised_with_field_severity_message_and_source(code: str) -> None:
     case = CASES[code]
     matching = [
         item
@@ -788,7 +788,7 @@ def test_it_is_raised_with_its_field_severity_sentence_and_source(code: str) -> 
 
 
 @pytest.mark.parametrize("code", CASES)
-def test_a_near_miss_does_not_raise_it(code: str) -> None:
+def test_near_miss_does_not_raise_the_finding(code: str) -> None:
     assert code not in {item.code for item in found(CASES[code].near)}
 
 
@@ -851,11 +851,11 @@ MORE_NEAR_MISSES: tuple[tuple[str, Mapping[str, Any]], ...] = (
 @pytest.mark.parametrize(
     ("code", "changes"), MORE_NEAR_MISSES, ids=[f"{n}-{c[0]}" for n, c in enumerate(MORE_NEAR_MISSES)]
 )
-def test_nor_do_other_near_misses(code: str, changes: Mapping[str, Any]) -> None:
+def test_other_near_misses_do_not_raise_the_finding(code: str, changes: Mapping[str, Any]) -> None:
     assert code not in {item.code for item in found(changes)}
 
 
-def test_a_size_below_the_base_is_said_to_hold_nothing() -> None:
+def test_size_below_the_base_is_reported() -> None:
     base = published_curve(cfcc_level=25).curve.base
 
     def codes(size: Fraction) -> dict[str, Finding]:
@@ -871,7 +871,7 @@ def test_a_size_below_the_base_is_said_to_hold_nothing() -> None:
     assert "SIZE_BELOW_BASE" not in codes(base)
 
 
-def test_a_fitted_curve_that_is_at_hand_is_not_unknown() -> None:
+def test_known_fitted_curve_is_not_reported_as_unknown() -> None:
     document = read_object(varied(curve={"fitted": 17}))
     curve = published_curve(cfcc_level=25).curve
     assert "CURVE_UNKNOWN" not in {item.code for item in evaluate(document, curve=curve).findings}
@@ -925,7 +925,7 @@ def test_messages_to_hold_beyond_the_entries_are_reported() -> None:
         assert (reserve["highest_threshold_by_pools"] is None) == bool(codes)
 
 
-def test_structures_whose_labels_differ_are_to_have_different_coupling_facilities() -> None:
+def test_different_labels_need_different_coupling_facilities() -> None:
     first = structure("A1", preflist=["CF01"], queues=[queue("A", isolation="PCI")])
     for preflist, expected in ((["CF01", "CF02"], 1), (["CF02"], 0)):
         second = structure("A2", preflist=preflist, queues=[queue("B", isolation="BANK")])
@@ -939,7 +939,7 @@ def test_structures_whose_labels_differ_are_to_have_different_coupling_facilitie
             )
 
 
-def test_entsmax_that_is_short_says_how_much_more_is_needed() -> None:
+def test_low_entsmax_reports_the_missing_entries() -> None:
     (item,) = [i for i in found({"admin__entsmax": 3000}) if i.code == "ADMIN_ENTSMAX_TOO_LOW"]
     assert item.message.startswith("ENTSMAX 3000 is 2000 below the 5000 list entries")
     # The chart: 24 MB for three queue managers, 25 MB for five.
@@ -956,7 +956,7 @@ def test_findings_come_with_errors_first_and_each_once() -> None:
     assert worst(()) is None
 
 
-def test_codes_and_titles_are_unlike_and_their_sources_are_listed() -> None:
+def test_codes_and_titles_are_unique_and_have_sources() -> None:
     assert len({kind.title for kind in catalogue().values()}) == len(catalogue())
     for code, kind in catalogue().items():
         assert kind.code == code

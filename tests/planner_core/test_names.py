@@ -80,14 +80,14 @@ REFUSED: list[tuple[Check, str, str]] = [
 
 
 @pytest.mark.parametrize(("check", "name"), ALLOWED, ids=lambda value: getattr(value, "__name__", value))
-def test_a_good_name_is_given_back(check: Check, name: str) -> None:
+def test_valid_name_is_returned(check: Check, name: str) -> None:
     assert check(name) == name
 
 
 @pytest.mark.parametrize(
     ("check", "name", "rule"), REFUSED, ids=lambda value: ascii(getattr(value, "__name__", value))
 )
-def test_a_bad_name_is_refused_with_its_rule(check: Check, name: str, rule: str) -> None:
+def test_invalid_name_is_refused_with_its_rule(check: Check, name: str, rule: str) -> None:
     with pytest.raises(NameSyntax) as refused:
         check(name)
     assert rule in str(refused.value)
@@ -162,12 +162,12 @@ def test_every_structure_of_every_group_has_a_name_that_cfrm_takes(group: str, n
         ("A)+", "'A)+'"),
     ],
 )
-def test_mqsc_gets_quotes_unless_it_reads_the_name_as_it_stands(name: str, written: str) -> None:
+def test_mqsc_value_is_quoted_unless_unchanged_without_quotes(name: str, written: str) -> None:
     assert names.mqsc_value(name) == written
 
 
 @given(st.text())
-def test_a_value_in_mqsc_quotes_ends_where_it_should(value: str) -> None:
+def test_quoted_mqsc_value_ends_at_its_closing_quote(value: str) -> None:
     written = names.mqsc_value(value)
     if written.startswith("'"):
         inside = written[1:-1]

@@ -88,7 +88,7 @@ def test_a_file_of_another_shape_is_refused(monkeypatch: pytest.MonkeyPatch, cha
 
 
 @pytest.mark.parametrize("key", sorted(GOOD))
-def test_a_file_that_lacks_something_is_refused(monkeypatch: pytest.MonkeyPatch, key: str) -> None:
+def test_table_file_without_a_required_key_is_refused(monkeypatch: pytest.MonkeyPatch, key: str) -> None:
     with pytest.raises(ValidationError):
         load(monkeypatch, {name: value for name, value in GOOD.items() if name != key})
 
@@ -121,7 +121,7 @@ def test_a_file_whose_contents_do_not_fit_is_refused(
         [["messages", 5, "messages", "guessed", "mq_planning", ""]],
     ],
 )
-def test_a_constant_is_a_whole_number_with_a_source_and_stands_there_once(
+def test_constant_is_a_unique_whole_number_with_a_source(
     monkeypatch: pytest.MonkeyPatch, rows: list[list[Any]]
 ) -> None:
     for file, is_good in ((CONSTANT, True), (changed(CONSTANT, rows=rows), False)):
@@ -140,7 +140,7 @@ def test_a_table_of_figures_is_no_table_of_constants() -> None:
         tables.constants("admin_structure_cfcc14")
 
 
-def test_a_source_stands_in_the_list_once(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_duplicate_source_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     entry = {"key": "x", "document": "X", "url": "https://example.com"}
     monkeypatch.setattr(tables, "_read", lambda _: {"sources": [entry, entry]})
     with pytest.raises(TableError, match="twice"):
@@ -266,7 +266,7 @@ MODULES = sorted(CORE.rglob("*.py"))
 
 
 @pytest.mark.parametrize("module", MODULES, ids=lambda path: path.relative_to(CORE).as_posix())
-def test_no_published_number_stands_in_the_code(module: Path) -> None:
+def test_code_contains_no_published_number(module: Path) -> None:
     forbidden = {number for number in published_numbers() if told_apart(number)}
     path = module.relative_to(CORE).as_posix()
     found = [
@@ -282,7 +282,7 @@ def test_no_published_number_stands_in_the_code(module: Path) -> None:
 
 
 @pytest.mark.parametrize("module", MODULES, ids=lambda path: path.relative_to(CORE).as_posix())
-def test_only_the_units_know_what_a_k_is(module: Path) -> None:
+def test_only_the_units_module_converts_k(module: Path) -> None:
     found = [item for item in numbers_in(module.read_text(encoding="utf-8")) if item[1] in UNITS]
     assert bool(found) == (module.name == "units.py"), found
 

@@ -92,7 +92,7 @@ def test_a_size_is_read_as_zos_writes_it(text: str | int, size: int) -> None:
         -1,
     ],
 )
-def test_what_is_no_size_is_refused_with_the_text_in_the_sentence(text: str | int) -> None:
+def test_invalid_size_is_refused_with_its_text(text: str | int) -> None:
     with pytest.raises(SizeSyntax, match="is no size: write a number and a unit K, M, G or T") as refused:
         parse_size(text)
     assert refused.value.text == str(text)
@@ -153,7 +153,7 @@ def test_a_size_for_people_is_in_mib_and_from_10_gib_in_gib(size: int | Fraction
     assert format_mib(size) == text
 
 
-def test_people_may_ask_for_more_digits() -> None:
+def test_format_mib_accepts_more_digits() -> None:
     assert format_mib(M // 8, digits=3) == "0.125 MiB"
 
 
@@ -171,7 +171,7 @@ def test_whole_numbers_lie_next_to_a_fraction_on_the_right_side(value: Fraction)
 
 
 @given(st.integers(0, 10**18))
-def test_whole_k_are_never_less_than_what_was_asked(size: int) -> None:
+def test_whole_k_are_never_below_the_size(size: int) -> None:
     kib = bytes_to_kib_ceil(size)
     assert kib_to_bytes(kib) >= size > kib_to_bytes(kib - 1)
 

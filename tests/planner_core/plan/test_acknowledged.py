@@ -21,7 +21,7 @@ def test_an_acknowledged_warning_carries_its_reason() -> None:
     assert "ACKNOWLEDGEMENT_UNUSED" not in found
 
 
-def test_it_is_for_the_named_structure_only() -> None:
+def test_acknowledgement_of_a_structure_leaves_others_open() -> None:
     accepted = {"code": "DSGROUP_MISSING", "structure": "OTHER", "reason": "x"}
 
     found = findings_of(**PATH, acknowledged=[accepted])
@@ -30,7 +30,7 @@ def test_it_is_for_the_named_structure_only() -> None:
     assert found["ACKNOWLEDGEMENT_UNUSED"].field == "/acknowledged/0"
 
 
-def test_a_message_that_is_accepted_is_accepted_word_for_word() -> None:
+def test_acknowledged_message_must_match_exactly() -> None:
     two = [{"name": name, "size": size} for name, size in (("CF01", "64G"), ("CF02", "299M"))]
     given: dict[str, object] = {"structures__0__initsize": "300M", "coupling_facilities": two}
     message = findings_of(**given)["CF_TOO_SMALL"].message

@@ -68,7 +68,7 @@ def test_every_figure_of_a_plan_equals_its_explanation() -> None:
     assert check(BASE) > 30
 
 
-def test_so_it_is_with_offload_at_work_growth_and_another_ratio() -> None:
+def test_figures_with_offload_growth_and_ratio_equal_their_explanations() -> None:
     queues = [
         {
             "name": "A",
@@ -159,7 +159,7 @@ FIGURES |= {"planned_initsize_kib", "planned_size_kib", "second_copies_kib", "se
 
 @settings(max_examples=40)
 @given(documents())
-def test_no_figure_is_better_founded_than_what_its_formula_uses(document: dict[str, Any]) -> None:
+def test_basis_of_a_figure_is_the_weakest_of_its_inputs(document: dict[str, Any]) -> None:
     trust = ["given", "published", "read_off_chart", "derived", "assumed"]
     explanations: Any = plan_answer(evaluate(read_object(document)), explain=True).as_json()["explanations"]
     for figure, item in explanations.items():

@@ -52,7 +52,7 @@ def codes(found: PlanResult, code: str) -> list[Finding]:
 
 
 @pytest.mark.parametrize(("make", "unplaced"), [(three_duplexed, 2), (bank, 13)])
-def test_plan_that_asks_for_more_than_there_is_gives_errors_and_no_text(make: Any, unplaced: int) -> None:  # noqa: ANN401
+def test_plan_without_enough_storage_has_errors_and_no_text(make: Any, unplaced: int) -> None:  # noqa: ANN401
     found = evaluate(read_object(make()))
     not_placed = codes(found, "STRUCTURE_NOT_PLACED")
     assert len(not_placed) == unplaced

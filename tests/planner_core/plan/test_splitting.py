@@ -24,7 +24,7 @@ def proposed(*queues: dict[str, Any], **more: Any) -> tuple[PlanDocument, dict[s
     return advice.document, {move.queue: (move.to_structure, move.reason) for move in advice.moves}
 
 
-def test_queues_that_belong_together_stay_and_the_document_is_the_same() -> None:
+def test_splitting_without_a_reason_changes_nothing() -> None:
     document = read_object(varied(structures__0__queues=[queue("A"), queue("B")]))
 
     advice = advise(document)
@@ -48,7 +48,7 @@ def test_a_queue_read_by_selectors_gets_its_own_structure() -> None:
     assert "selectors" in moves["C"][1]
 
 
-def test_queues_to_be_kept_apart_are_kept_apart() -> None:
+def test_queues_with_isolation_labels_get_their_own_structures() -> None:
     document, moves = proposed(queue("A", isolation="PCI"), queue("B"), queue("C", isolation="HR"))
 
     assert set(moves) == {"A", "C"}
@@ -83,7 +83,7 @@ def test_more_queues_than_a_structure_holds_are_spread() -> None:
     evaluate(document)
 
 
-def test_a_changed_structure_forgets_sizes_made_for_another_content_and_turns_its_preflist() -> None:
+def test_changed_structure_loses_given_sizes_and_rotates_its_preflist() -> None:
     document, _ = proposed(
         queue("A"), queue("C", persistent=False), structures__0__initsize="1G", structures__0__size="2G"
     )
@@ -95,7 +95,7 @@ def test_a_changed_structure_forgets_sizes_made_for_another_content_and_turns_it
     assert document.structures[1].offload.dsgroup == "MQ.SMDS.*.APP12"
 
 
-def test_the_price_of_splitting_can_be_seen() -> None:
+def test_gains_report_the_storage_of_a_split() -> None:
     document = read_object(varied(structures__0__queues=[queue("A"), queue("C", persistent=False)]))
 
     before, after = gains(document, advise(document))

@@ -69,7 +69,7 @@ def test_a_target_may_have_decimals() -> None:
     assert 62 < found.peak_usage_percent <= Fraction(125, 2)
 
 
-def test_a_headroom_wins_over_the_target_and_works_as_before() -> None:
+def test_headroom_replaces_the_target() -> None:
     # 22 MiB + 100 000 x 2196.48 bytes = 231.5 MiB; 10 percent of all of it on top are 254.6 MiB.
     for paths in ({"headroom_percent": 10}, {"headroom_percent": 10, "target_usage_percent": 40}):
         found = app(**paths)
@@ -138,7 +138,7 @@ def test_rules_of_the_plan_lower_the_target_from_50_percent_on(
     assert structure_answer(found).target_usage_percent == target
 
 
-def test_rules_that_are_not_there_lower_nothing() -> None:
+def test_offload_to_db2_and_cflevel_4_keep_the_target() -> None:
     large = {S0 + "queues__0__message_bytes": 40_000}
     assert structure_answer(app(**large, **{S0 + "offload__to": "DB2"})).target_usage_percent == 80
     assert structure_answer(app(**large, **{S0 + "cflevel": 4})).target_usage_percent == 80
@@ -155,14 +155,14 @@ def test_sized_with_offload_holds_a_quarter_more_than_the_backlog_with_the_rules
     assert found.sizes.need_bytes < found.sizes.initsize_bytes
 
 
-def test_a_structure_without_a_backlog_has_room_for_a_message() -> None:
+def test_structure_without_a_backlog_holds_one_message() -> None:
     found = app(**{S0 + "queues": []})
     assert found.load is not None
     assert initsize_mib(found) == 23  # the base is 22 MiB
     assert found.load.bundles_in_initsize >= 1
 
 
-def test_a_given_size_still_bounds_initsize() -> None:
+def test_given_size_limits_initsize() -> None:
     assert initsize_mib(app(**{S0 + "size": "240M"})) == 240
 
 
@@ -178,7 +178,7 @@ def test_the_explanation_names_the_target_and_the_rule() -> None:
     assert structure_answer(result().structures[1]).target_messages_percent is None
 
 
-def test_a_share_of_messages_is_explained_as_such() -> None:
+def test_target_with_offload_is_explained_as_a_share_of_messages() -> None:
     found = result(**{S0 + "queues__0__message_bytes": 40_000, S0 + "size_with_offload": True})
     explained = {each.figure: each for each in explain_result(found)}
     assert explained["/structures/1/target_messages_percent"].value == 80
@@ -193,7 +193,7 @@ def test_the_example_triggers_no_finding_about_defaults() -> None:
 @pytest.mark.parametrize(
     ("code", "message_bytes"), [("PEAK_ABOVE_FULLTHRESHOLD", 1024), ("OFFLOADED_AT_BACKLOG", 40_000)]
 )
-def test_ten_percent_of_headroom_triggers_them(code: str, message_bytes: int) -> None:
+def test_headroom_of_ten_percent_raises_default_findings(code: str, message_bytes: int) -> None:
     assert code in codes(result(headroom_percent=10, **{S0 + "queues__0__message_bytes": message_bytes}))
 
 

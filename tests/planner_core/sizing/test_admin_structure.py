@@ -111,14 +111,14 @@ def test_published_sizes_grow_by_one_entry_and_two_elements_for_each_entry_requi
 
 
 @pytest.mark.parametrize("managers", [0, -1, 33, 10**9])
-def test_a_group_that_cannot_be_is_refused(managers: int) -> None:
+def test_group_with_an_invalid_number_of_queue_managers_is_refused(managers: int) -> None:
     with pytest.raises(PlanRefused, match=f"{managers} queue managers: a queue-sharing group has 1 to 32"):
         check_queue_managers(managers)
     with pytest.raises(PlanRefused):
         admin_need(queue_managers=managers, cfcc_level=25)
 
 
-def test_the_explanation_names_the_table_and_how_far_it_can_be_trusted() -> None:
+def test_explanation_has_the_table_and_its_basis() -> None:
     size, entries, elements = explain_admin(admin_need(queue_managers=5, cfcc_level=25))
     assert (size.figure, size.value, size.unit, size.basis) == ("/size_kib", 25600, "K", Basis.READ_OFF_CHART)
     assert (entries.value, entries.formula) == (5000, "queue_managers * admin_entries_per_queue_manager")

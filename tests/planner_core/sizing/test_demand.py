@@ -278,7 +278,7 @@ def test_counted_elements_suffice_for_any_messages_with_that_mean(sizes: list[in
 
 
 @given(real_sizes(largest=300_000), st.integers(1, 1000))
-def test_they_suffice_too_where_some_messages_are_over_63_kb(sizes: list[int], times: int) -> None:
+def test_counted_elements_suffice_with_messages_over_63_kb(sizes: list[int], times: int) -> None:
     counted = demand(QueueDemand(times * len(sizes), described(sizes)))
     held = times * sum(elements(size) if size <= LARGEST else 2 for size in sizes)
     assert counted.elements >= held
@@ -350,19 +350,19 @@ def test_pages_suffice_for_any_messages_when_all_of_them_are_offloaded(sizes: li
         ),
     ],
 )
-def test_three_values_that_no_messages_can_have_are_told(sizes: SizeDistribution, says: str) -> None:
+def test_impossible_size_distribution_is_reported(sizes: SizeDistribution, says: str) -> None:
     problem = sizes.problem()
     assert problem is not None
     assert re.match(says, problem)
 
 
-def test_three_values_that_just_can_be_are_not() -> None:
+def test_extreme_possible_size_distribution_is_not_reported() -> None:
     assert SizeDistribution(5, 1, 100, 100).problem() is None
     assert SizeDistribution(381, 4, 95, 100).problem() is None  # 95.25 = (19 x 95 + 100) / 20
 
 
 @given(real_sizes(largest=10**6))
-def test_what_real_messages_have_is_never_called_impossible(sizes: list[int]) -> None:
+def test_distribution_of_real_messages_is_never_impossible(sizes: list[int]) -> None:
     assert described(sizes).problem() is None
 
 
@@ -390,7 +390,7 @@ def test_queues_add_up_band_by_band(given_queues: list[QueueDemand], rules: list
     assert found.elements == sum(band.elements for band in found.bands)
 
 
-def test_rules_that_are_off_or_met_by_no_message_in_the_cf_are_no_edges() -> None:
+def test_inactive_rules_add_no_band() -> None:
     assert band_edges([32768, 4096, 0, 4096]) == (0, 4096, 32768, LARGEST)
     assert band_edges([65536, LARGEST]) == (LARGEST,)
     assert band_edges([]) == (LARGEST,)
@@ -401,7 +401,7 @@ def test_1164_bytes_take_six_elements_and_1165_seven() -> None:
     assert demand(QueueDemand(1, 1165)).elements == 7
 
 
-def test_no_queues_demand_nothing() -> None:
+def test_demand_without_queues_is_zero() -> None:
     found = demand()
     assert (found.messages, found.entries, found.elements) == (0, 0, 0)
 
@@ -447,14 +447,14 @@ def test_two_halves_of_a_year_make_a_year() -> None:
     st.decimals(0, 50, places=2),
     st.decimals(0, 50, places=2),
 )
-def test_growth_goes_one_way_with_the_years(percent: Decimal, first: Decimal, second: Decimal) -> None:
+def test_growth_rises_or_falls_with_the_years(percent: Decimal, first: Decimal, second: Decimal) -> None:
     near, far = (growth_factor(percent_per_year=percent, years=years) for years in sorted((first, second)))
     assert near > 0
     slack = Fraction(1, 10**30)
     assert far >= near * (1 - slack) if percent >= 0 else far <= near * (1 + slack)
 
 
-def test_more_than_all_cannot_be_lost_in_a_year() -> None:
+def test_growth_of_minus_100_percent_or_less_is_refused() -> None:
     with pytest.raises(OutOfRange, match="percent_per_year is -100"):
         growth_factor(percent_per_year=Decimal(-100), years=Decimal(1))
 

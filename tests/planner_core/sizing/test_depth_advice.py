@@ -254,7 +254,7 @@ def test_ibms_second_example_gives_its_net_rate() -> None:
     assert planned["at_net_rate"]["to_maxdepth_s"] == 1  # T9 - T8 is the unit of time here
 
 
-def test_a_queue_that_is_emptied_tells_when_the_low_event_comes() -> None:
+def test_falling_queue_has_the_time_of_its_low_event() -> None:
     given_queue = queue(
         "Q1", 2048, 1000, maxdepth=1000, qdepthhi=80, qdepthlo=20, put_rate_per_s=1, get_rate_per_s=4
     )
@@ -272,7 +272,7 @@ def test_growth_applies_to_rates_as_to_backlogs() -> None:
     assert (planned["put_rate_per_s"], planned["get_rate_per_s"]) == (8, 2)
 
 
-def test_rates_by_queue_manager_add_up_and_tell_who_is_silent() -> None:
+def test_rates_by_queue_manager_add_up_to_the_silent_share() -> None:
     rates = {
         "QM01": {"put_rate_per_s": 30, "get_rate_per_s": 5},
         "QM02": {"put_rate_per_s": 10, "get_rate_per_s": 15},
@@ -289,7 +289,7 @@ def test_rates_by_queue_manager_add_up_and_tell_who_is_silent() -> None:
         assert found["event_messages_per_event"] == events
 
 
-def test_without_rates_all_queue_managers_do_the_same() -> None:
+def test_queue_managers_without_rates_are_equally_active() -> None:
     found = advice_of(perfmev={"QM01": "ENABLED", "QM02": "ENABLED"})
     assert found["queues"][0]["planned"]["silent_high_percent"] == 60.0  # three of five
 
@@ -380,7 +380,7 @@ LINTS: list[tuple[str, Json, Json]] = [
 
 
 @pytest.mark.parametrize(("code", "wrong", "right"), LINTS, ids=[code for code, _, _ in LINTS])
-def test_a_lint_is_told_and_the_nearest_plan_is_not(code: str, wrong: Json, right: Json) -> None:
+def test_depth_finding_is_raised_and_its_near_miss_is_not(code: str, wrong: Json, right: Json) -> None:
     assert code in codes(**{**GOOD, **wrong})
     assert code not in codes(**{**GOOD, **right})
 
@@ -389,13 +389,13 @@ def test_a_good_queue_has_no_findings() -> None:
     assert codes(**GOOD) == set()
 
 
-def test_a_spent_event_is_told_without_a_depth_and_only_where_events_are_written() -> None:
+def test_spent_high_event_is_reported_only_where_events_are_written() -> None:
     spent = {**GOOD, "qdphiev": "DISABLED", "qdploev": "ENABLED", "qdpmaxev": "ENABLED"}
     assert "DEPTH_HIGH_EVENT_SPENT" in codes(**spent)
     assert "DEPTH_HIGH_EVENT_SPENT" not in codes(perfmev="DISABLED", **spent)
 
 
-def test_perfmev_that_differs_is_what_ibm_warns_of() -> None:
+def test_different_perfmev_is_reported() -> None:
     differs = findings_of(perfmev={f"QM0{n}": "ENABLED" if n else "DISABLED" for n in range(5)})
     assert "PERFMEV_DIFFERS" in differs
     assert differs["PERFMEV_DIFFERS"].field == "/perfmev"
@@ -406,7 +406,7 @@ def test_perfmev_that_differs_is_what_ibm_warns_of() -> None:
     assert "PERFMEV_NOT_STATED" in findings_of(perfmev={f"QM0{n}": "ENABLED" for n in range(4)})
 
 
-def test_events_that_nobody_writes_are_told() -> None:
+def test_events_that_no_queue_manager_writes_are_reported() -> None:
     assert "PERFMEV_OFF" in codes(perfmev="DISABLED", **GOOD)
     assert "PERFMEV_OFF" not in codes(perfmev="DISABLED", maxdepth=134_021)
 
@@ -422,14 +422,14 @@ def test_two_late_queues_leave_a_gap_that_neither_leaves_alone() -> None:
     assert "HIGH_EVENTS_LEAVE_A_GAP" not in findings_of(**{**ERA, "structures__0__queues": both})
 
 
-def test_an_event_that_comes_after_the_level_at_the_measured_rates_is_told() -> None:
+def test_late_event_at_measured_rates_is_reported() -> None:
     rates = {"put_rate_per_s": 10, "get_rate_per_s": 0}
     both = [queue(name, 2048, 50_000, maxdepth=134_021, qdepthhi=60, **rates) for name in "AB"]
     assert "HIGH_EVENT_TOO_LATE_AT_NET_RATES" in findings_of(**{**ERA, "structures__0__queues": both})
     assert "HIGH_EVENT_TOO_LATE_AT_NET_RATES" not in findings_of(**{**ERA, "structures__0__queues": both[:1]})
 
 
-def test_silent_switches_are_told_where_rates_are_known() -> None:
+def test_silent_switches_with_known_rates_are_reported() -> None:
     rates = {"QM01": {"put_rate_per_s": 1}, "QM02": {"get_rate_per_s": 1}}
     names: Json = {"queue_managers": ["QM01", "QM02"]}
     plan = {**names, "structures__0__queues": [queue("Q1", 2048, 10, queue_manager_rates=rates)]}
@@ -437,7 +437,7 @@ def test_silent_switches_are_told_where_rates_are_known() -> None:
     assert "SILENT_SWITCHES" not in findings_of(**plan, perfmev={"QM01": "ENABLED", "QM02": "ENABLED"})
 
 
-def test_many_queues_with_the_same_fault_are_told_of_once() -> None:
+def test_same_finding_on_many_queues_is_reported_once() -> None:
     many = [queue(f"Q{n}", 2048, 10, qsvciev="OK") for n in range(9)]
     found = findings_of(structures__0__queues=many)["SERVICE_INTERVAL_ON_SHARED_QUEUE"]
     assert "Q0 of APP1" in found.message

@@ -299,6 +299,6 @@ def test_in_an_altered_structure_entries_and_elements_share_the_storage() -> Non
     assert small.capacity(Fraction(1000)) > 1000
 
 
-def test_nothing_cannot_fill_a_structure() -> None:
+def test_filling_without_messages_is_refused() -> None:
     with pytest.raises(OutOfRange, match="messages is 0"):
         fill(demand([QueueDemand(0, 100)], ()), rules=(), pools=two_pools(SIX))

@@ -149,7 +149,7 @@ def test_findings_on_published_figures_are_not_given_for_a_fitted_curve() -> Non
         }
 
 
-def test_simulated_data_are_called_so_wherever_the_curve_is_named() -> None:
+def test_curve_from_simulated_data_is_marked_in_every_source() -> None:
     curve = fitted_curve(version=17, fit=TWO_COSTS, is_simulated=True)
     result = evaluate(read_object(BASE), curve=curve)
     (item,) = (item for item in result.findings if item.code == "FITTED_CURVE_IN_USE")
@@ -202,7 +202,7 @@ def test_every_figure_of_any_plan_equals_its_explanation_under_a_fitted_curve(
 
 
 @pytest.mark.parametrize("fit", [TWO_COSTS, BUNDLE])
-def test_explanations_say_whose_figures_they_are(fit: CurveFit) -> None:
+def test_explanations_name_the_fit_as_source(fit: CurveFit) -> None:
     queues = [{"name": "A", "message_bytes": 20000, "backlog": 5000}]
     document = varied(
         structures__0__queues=queues,

@@ -57,7 +57,7 @@ def test_pages_in_a_data_set_are_the_most_that_fit(size: int, block: int, queues
     assert data_set_bytes(pages + 1, dsblock_bytes=block, queues=queues) > size
 
 
-def test_nothing_takes_nothing() -> None:
+def test_data_set_without_pages_needs_no_space() -> None:
     assert data_set_bytes(0, dsblock_bytes=256 * K, queues=5) == 0
     assert (page_bytes(), message_header_bytes()) == (4096, 512)
 
@@ -83,7 +83,7 @@ def test_a_structure_that_is_sized_without_offload_needs_space_only_when_it_over
     assert need.data_set_bytes_when_full > 0
 
 
-def test_the_number_of_queue_managers_does_not_part_the_load() -> None:
+def test_each_data_set_is_sized_for_the_whole_load() -> None:
     assert smds(queue_managers=1) == smds(queue_managers=32)
 
 

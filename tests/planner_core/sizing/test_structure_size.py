@@ -116,7 +116,7 @@ def test_a_mixture_never_needs_more_than_the_sum_of_its_parts(
     assert together <= curve.base + apart
 
 
-def test_small_and_large_messages_together_need_less_than_apart() -> None:
+def test_mixed_sizes_need_less_than_separate_structures() -> None:
     apart = size_for(entries=1000, elements=2000, curve=MODERN) + size_for(
         entries=10, elements=2540, curve=MODERN
     )
@@ -188,7 +188,7 @@ def test_a_level_takes_its_curve_or_that_of_the_next_higher_one(
     assert [item.code for item in choice.findings] == codes
 
 
-def test_there_is_no_level_0() -> None:
+def test_cfcc_level_0_is_refused() -> None:
     with pytest.raises(OutOfRange, match="cfcc_level is 0, but must be at least 9"):
         published_curve(cfcc_level=0)
 
@@ -209,7 +209,7 @@ def test_from_cfcc_24_to_25_each_structure_grows_by_8_mb() -> None:
     assert MODERN.factor == older.factor
 
 
-def test_a_curve_says_where_its_numbers_come_from() -> None:
+def test_curve_has_the_sources_of_its_figures() -> None:
     for curve in published_curves():
         assert curve.origin == "published"
         assert curve.base_source.url

@@ -59,7 +59,7 @@ def test_initsize_is_the_largest_of_need_and_known_minimum() -> None:
     assert many.sizes.initsize_bytes > many.sizes.need_bytes > 49 * M
 
 
-def test_at_cfcc_14_ibms_own_start_values_come_out() -> None:
+def test_initsize_at_cfcc_14_is_ibms_start_value() -> None:
     sizes = system(cfcc_level=14, size_factor=1.5).sizes
     assert (sizes.initsize_bytes, sizes.size_bytes) == (20480 * K, 30720 * K)
 
