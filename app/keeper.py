@@ -15,7 +15,7 @@ from app.jobs import repository
 from app.jobs.keeper import Keeper
 from app.nightly.job_kinds import FORGET_SIMULATED, LOOK_AROUND, NIGHT
 from app.nightly.keeper import NightKeeper
-from app.nightly.looking_around import Forgetting, LookAround
+from app.nightly.looking_around import RemovalKeeper, SimulationKeeper
 from app.settings import Settings, read_settings
 from app.uploads.ingest_keeper import IngestKeeper
 from app.uploads.job_kind import INGEST
@@ -25,8 +25,8 @@ from planner_core.errors import PlannerError
 KEEPERS: Mapping[str, type[Keeper]] = {
     INGEST: IngestKeeper,
     NIGHT: NightKeeper,
-    LOOK_AROUND: LookAround,
-    FORGET_SIMULATED: Forgetting,
+    LOOK_AROUND: SimulationKeeper,
+    FORGET_SIMULATED: RemovalKeeper,
 }
 
 

@@ -1,4 +1,4 @@
-"""Single curves and forecasts over REST, and the CFCC levels of coupling facilities; the lists are in app/nightly."""
+"""Points of curves, forecasts of structures, and CFCC levels over REST; the lists are in app/nightly."""
 
 from __future__ import annotations
 
@@ -32,7 +32,8 @@ class LevelBody(BaseModel):
     model_config = ConfigDict(extra="forbid", strict=True)
 
     cfcc_level: Annotated[
-        int, Field(ge=LOWEST, le=HIGHEST, description="As D CF shows it; not MQ's CFLEVEL.", examples=[25])
+        int,
+        Field(ge=LOWEST, le=HIGHEST, description="As shown by D CF; not the CFLEVEL of MQ.", examples=[25]),
     ]
 
 
@@ -46,7 +47,7 @@ router = APIRouter(prefix="/api/v1")
     responses=problems(404, 422),
 )
 def read_points(version: Version, session: SessionDep) -> FitPoints:
-    """What the curve was fitted to: each allocation with its size, its totals and how far it is from the curve."""
+    """Return the allocations that the curve was fitted to, with sizes, totals and distances from the curve."""
     return fits.points(session, version)
 
 
@@ -67,7 +68,7 @@ def read_forecasts(
         str | None, Query(max_length=4, description="The owner of a shared message data set; absent: all.")
     ] = None,
 ) -> StructureOutlook:
-    """Daily peaks, the quantiles of those to come, when each level is passed, what resizing would buy, and scores."""
+    """Return daily peaks, quantiles of the days ahead, when each level is passed at each size, and scores."""
     found = [
         each
         for each in forecasts.outlooks(session, qsg, structure)
@@ -83,28 +84,28 @@ def read_forecasts(
     responses=problems(),
 )
 def read_levels(session: SessionDep) -> Levels:
-    """What the site says. Where it says nothing, a night goes by what all plans that name the facility agree on."""
+    """Return the levels that the site has set. Without one, a nightly run uses the level on which all plans agree."""
     return Levels(tuple(levels.levels(session)))
 
 
 @router.put(
     "/cf-levels/{coupling_facility}",
     tags=["fitted curves and forecasts"],
-    summary="Say which CFCC level a coupling facility has",
+    summary="Set the CFCC level of a coupling facility",
     responses=problems(413, 415, 422),
 )
 def put_level(coupling_facility: CouplingFacility, body: LevelBody, session: SessionDep) -> LevelChanged:
-    """Later fits go by it. Those made already keep the level that they were made with."""
+    """Set a level. Later fits use it; existing fits keep the level that they were made with."""
     return levels.put(session, coupling_facility, body.cfcc_level)
 
 
 @router.delete(
     "/cf-levels/{coupling_facility}",
     tags=["fitted curves and forecasts"],
-    summary="Forget the CFCC level of a coupling facility",
+    summary="Remove the CFCC level of a coupling facility",
     responses=problems(404, 422),
 )
 def delete_level(coupling_facility: CouplingFacility, session: SessionDep) -> Levels:
-    """Removes an entry from the map, and answers what is left of it."""
+    """Remove an entry; return the remaining ones."""
     levels.remove(session, coupling_facility.upper())
     return Levels(tuple(levels.levels(session)))

@@ -1,4 +1,4 @@
-"""A fit: entries by size with the fitted lines, and how far each point is from them."""
+"""Charts of a fit: entries by size with the fitted lines, and the distance of each point from them."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from planner_core.contracts.fits import FitPoint
 from planner_core.units import MIB
 
 MOST_POINTS = 600
-"""Drawn; the table and the file have all."""
+"""Points in the chart; the table and the file have all."""
 MOST_LINES = 4
 _STEPS = 48
 """Points along a line that is bent by its axes."""
@@ -24,7 +24,7 @@ _X_TITLE = "size, MiB"
 
 
 def fit_charts(fit: Fit) -> ZoomedChart | None:
-    """The charts of a fit: entries by size, and the distance from the curve; None without points."""
+    """Return the charts of a fit; None without points."""
     points = [each for each in fit.points if each.entries > 0 and each.size_bytes > 0]
     if not points:
         return None
@@ -78,7 +78,7 @@ def _residuals(fit: Fit, points: Sequence[FitPoint], x_axis: Log) -> Chart:
 
 
 def _drawn(points: Sequence[FitPoint]) -> Sequence[FitPoint]:
-    """What is left out lies below what is in the fit."""
+    """Return points that are left out first, so that the others are drawn above them."""
     return sorted(points[:MOST_POINTS], key=lambda point: point.left_out is None)
 
 
@@ -93,7 +93,7 @@ def _spot(point: FitPoint, y: float, words: str) -> Spot:
 
 
 def _fitted_lines(fit: Fit, x_axis: Log) -> Iterable[Line]:
-    """A line for each ratio of elements to entries, as far as it is inside of the chart."""
+    """Return a line for each ratio of elements to entries, within the chart."""
     if fit.base_bytes is None or fit.bundle_bytes is None:
         return
     ratios = [each.elements_per_entry for each in fit.ratios][:MOST_LINES] or [fit.ratio[1] / fit.ratio[0]]
@@ -113,7 +113,7 @@ def _fitted_lines(fit: Fit, x_axis: Log) -> Iterable[Line]:
 
 
 def _published_line(fit: Fit, x_axis: Log) -> Iterable[Line]:
-    """The published curve less the fitted one for the same entries."""
+    """Return the published curve less the fitted one for the same entries."""
     published = fit.published
     if published is None or fit.base_bytes is None or fit.bundle_bytes is None or fit.ratio != (1, 6):
         return
@@ -139,7 +139,7 @@ def _entries_in_words(fit: Fit, points: Sequence[FitPoint]) -> str:
         )
     out = sum(point.left_out is not None for point in points)
     if out:
-        words.append(f"{out} of the allocations are not in the fit; they are drawn hollow.")
+        words.append(f"{out} of the allocations are not in the fit; they are hollow.")
     return " ".join(words)
 
 
@@ -158,7 +158,7 @@ def _megabytes(value: float) -> str:
 
 
 def published_in_words(fit: Fit) -> str:
-    """What the published curve gives for the smallest and the largest allocation in the fit; empty where that is not known."""
+    """Return the size of the published curve for the smallest and the largest allocation; empty if not known."""
     published = fit.published
     if published is None:
         return ""
@@ -186,6 +186,6 @@ def _signed(value_bytes: float) -> str:
 
 
 def _round_step(most: float) -> float:
-    """A round step of which two to four make up the most."""
+    """Return a round step; two to four of them reach the maximum."""
     size = 10.0 ** math.floor(math.log10(most))
     return next(step for part in (2, 1, 0.5, 0.2, 0.1) if most / (step := size * part) >= 2)  # noqa: PLR2004

@@ -12,7 +12,7 @@ class CurveNotFound(PlannerError):
     problem = NOT_FOUND
 
     def __init__(self, version: int | str) -> None:
-        """Keep the version that was asked for."""
+        """Keep the version."""
         self.version = version
         super().__init__(f"There is no fitted curve {version}.")
 
@@ -23,28 +23,28 @@ class ForecastNotFound(PlannerError):
     problem = NOT_FOUND
 
     def __init__(self, qsg: str, structure: str) -> None:
-        """Keep what was asked for."""
+        """Keep group and structure."""
         self.qsg, self.structure = qsg, structure
-        super().__init__(f"There is no forecast for a structure {structure} of the group {qsg}.")
+        super().__init__(f"There is no forecast for structure {structure} of group {qsg}.")
 
 
 class LevelNotFound(PlannerError):
-    """No CFCC level is kept for this coupling facility."""
+    """There is no CFCC level for this coupling facility."""
 
     problem = NOT_FOUND
 
     def __init__(self, coupling_facility: str) -> None:
         """Keep the name."""
         self.coupling_facility = coupling_facility
-        super().__init__(f"No CFCC level is kept for the coupling facility {coupling_facility}.")
+        super().__init__(f"There is no CFCC level for the coupling facility {coupling_facility}.")
 
 
 class LevelInvalid(PlannerError):
-    """A name that no coupling facility has, or a number that is no CFCC level."""
+    """An invalid name of a coupling facility, or an invalid CFCC level."""
 
     problem = REQUEST_INVALID
 
     def __init__(self, *problems: FieldProblem) -> None:
-        """Keep the fields at fault."""
+        """Keep the errors by field."""
         self.problems = problems
         super().__init__(" ".join(problem.message for problem in problems))

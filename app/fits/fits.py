@@ -43,19 +43,19 @@ class Fit(CurveFit):
 
     @property
     def is_usable(self) -> bool:
-        """Whether plans may name it: it was accepted, and tells what an entry costs at the ratio of allocation."""
+        """Whether plans may name it: it was accepted, and determines the cost of an entry at the ratio of allocation."""
         return self.state is FitState.ACCEPTED and not self.is_of_other_ratio
 
     @property
     def is_of_other_ratio(self) -> bool:
-        """Whether it knows an entry with its elements at one ratio only, which is not that of allocation."""
+        """Whether it knows the cost of an entry with its elements only at another ratio than that of allocation."""
         initial = published_curves()[-1]
         ratio = (initial.ratio_entries, initial.ratio_elements)
         return self.bundle_bytes is not None and self.element_bytes is None and self.ratio != ratio
 
     @property
     def published(self) -> Curve | None:
-        """The published curve of the same CFCC level; None where the level is not known."""
+        """The published curve of the same CFCC level; None if the level is not known."""
         return None if self.cfcc_level is None else published_curve(cfcc_level=self.cfcc_level).curve
 
 
@@ -107,31 +107,31 @@ def list_fits(session: Session, asked: PageRequest = FIRST_PAGE, *, current_only
 
 
 def current_fits(session: Session) -> tuple[Fit, ...]:
-    """The last accepted fit of each coupling facility and level, by their names."""
+    """Return the last accepted fit of each coupling facility and level, by their names."""
     return tuple(map(_fit, repository.current_curves(session)))
 
 
 def newest_fits(session: Session) -> tuple[Fit, ...]:
-    """The newest fit of every coupling facility, also those that were rejected: their observations hold all the same."""
+    """Return the newest fit of every coupling facility. Rejected ones count too, because their observations hold."""
     return tuple(map(_fit, repository.newest_curves(session)))
 
 
 def fits_of_run(session: Session, run_id: int) -> tuple[Fit, ...]:
-    """What a night brought, in its order."""
+    """Return the new fits of a run, in its order."""
     return tuple(map(_fit, repository.curves_of_run(session, run_id)))
 
 
 def get_fit(session: Session, version: int) -> Fit:
-    """One version.
+    """Return one version.
 
     Raises:
-        CurveNotFound: There is none.
+        CurveNotFound: There is no such version.
     """
     return _fit(_find(session, version))
 
 
 def other_fits(session: Session, fit: Fit, *, most: int = 20) -> tuple[Fit, ...]:
-    """The other fits of the same coupling facility and level, the newest first."""
+    """Return the other fits of the same coupling facility and level, the newest first."""
     row = repository.find_curve(session, fit.version)
     if row is None:
         return ()

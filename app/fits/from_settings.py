@@ -1,4 +1,4 @@
-"""Fitted curves for commands that need no database otherwise: that of the settings is read, and never made or changed."""
+"""Fitted curves for commands that otherwise need no database. The database of the settings is never created or changed."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ if TYPE_CHECKING:
 
 
 class CurvesOfSettings:
-    """Those of the database that the settings name. Nothing is read before a document names a curve."""
+    """The fitted curves of the database in the settings. It is opened only when a document names a curve."""
 
     def find(self, version: int) -> Fit | None:
-        """The curve of that version; None when the database has none.
+        """Return the fit of that version; None if the database has none.
 
         Raises:
             PlanRefused: There is no database.
@@ -34,7 +34,7 @@ class CurvesOfSettings:
 def _no_database(version: int, data_dir: Path) -> Finding:
     return finding(
         "CURVE_UNKNOWN",
-        f"The plan names the fitted curve {version}, and there is no database in the data folder {str(data_dir)!r} to find it in. "
-        "Say where the service keeps its data (CFPLAN_DATA_DIR, or CFPLAN_DATABASE_URL), or use 'published'.",
+        f"The plan names the fitted curve {version}, but there is no database in the data folder {str(data_dir)!r}. "
+        "Set CFPLAN_DATA_DIR or CFPLAN_DATABASE_URL to the data of the service, or use 'published'.",
         field="/curve/fitted",
     )

@@ -1,4 +1,4 @@
-"""Where fitted curves are looked up by their version: in the database, or nowhere."""
+"""Lookup of fitted curves by their version, for documents that name one."""
 
 from __future__ import annotations
 
@@ -12,31 +12,31 @@ if TYPE_CHECKING:
 
 
 class Curves(Protocol):
-    """Something that knows fitted curves by their version."""
+    """A source of fitted curves."""
 
     def find(self, version: int) -> Fit | None:
-        """The curve of that version; None when there is none."""
+        """Return the fit of that version; None if there is none."""
         ...
 
 
 class NoCurves:
-    """Knows none: for documents that name the published curve."""
+    """No fitted curves: for documents that name the published curve."""
 
     def find(self, version: int) -> Fit | None:
-        """None."""
+        """Return None."""
         del version
         return None
 
 
 class DatabaseCurves:
-    """Those of a database. It is asked only when a document names one, each time in a short transaction of its own."""
+    """The fitted curves of a database. Each lookup is a short transaction of its own."""
 
     def __init__(self, database: Database) -> None:
-        """Keep the database; nothing is opened yet."""
+        """Keep the database without opening it."""
         self.database = database
 
     def find(self, version: int) -> Fit | None:
-        """The curve of that version; None when there is none."""
+        """Return the fit of that version; None if there is none."""
         # SQLAlchemy takes long to import, and most commands need no database.
         from app.fits import fits
 
@@ -45,17 +45,17 @@ class DatabaseCurves:
 
 
 class CurvesBeside:
-    """Those of the database that a session is of, read in a transaction of its own.
+    """The fitted curves of the database of a session, read in a transaction of their own.
 
     A session that writes would take SQLite's lock with its first statement, and hold it while a plan is computed.
     """
 
     def __init__(self, session: Session) -> None:
-        """Keep the session; it is not used itself."""
+        """Keep the session, which is only used to find its database."""
         self.session = session
 
     def find(self, version: int) -> Fit | None:
-        """The curve of that version; None when there is none."""
+        """Return the fit of that version; None if there is none."""
         from sqlalchemy.orm import Session
 
         from app.database.engine import WRITES

@@ -1,4 +1,4 @@
-"""The CFCC level of each coupling facility. RMF's record has a field for it that is not relied upon, so the site says it."""
+"""The CFCC level of each coupling facility, as entered by the site. The field in the RMF record is not reliable."""
 
 from __future__ import annotations
 
@@ -52,38 +52,38 @@ class Levels(Answer):
 
 @dataclass(frozen=True, slots=True)
 class FacilityLevel:
-    """A coupling facility that the map or a plan names: the level that the next night goes by, and who says so."""
+    """A coupling facility that an entry, a plan or a fit names, with the level that the next nightly run uses."""
 
     name: str
     kept: Level | None
     said: tuple[tuple[int, tuple[str, ...]], ...]
-    """Levels that the latest versions of plans give it, each with the plans."""
+    """Levels in the latest versions of plans, each with the names of the plans."""
 
     @property
     def cfcc_level(self) -> int | None:
-        """As the site says, else as all plans agree; None where neither is so."""
+        """The level of the site, else the one on which all plans agree, else None."""
         if self.kept is not None:
             return self.kept.cfcc_level
         return self.said[0][0] if len(self.said) == 1 else None
 
     @property
     def is_contradicted(self) -> bool:
-        """Whether plans give it different levels and the site says none, or plans give another than the site."""
+        """Whether plans disagree with each other or with the site."""
         return any(level != self.cfcc_level for level, _ in self.said)
 
 
 def levels(session: Session) -> Sequence[Level]:
-    """The whole map, by name."""
+    """Return all entries, by name."""
     return [_level(row) for row in repository.cf_levels(session)]
 
 
 def put(
     session: Session, coupling_facility: str, cfcc_level: int | str, *, source: str = BY_SITE
 ) -> LevelChanged:
-    """Say which level a coupling facility has. Fits of later nights go by it; those made already keep theirs.
+    """Set the level of a coupling facility. Later fits use it; existing fits keep theirs.
 
     Raises:
-        LevelInvalid: That is no name, or no level.
+        LevelInvalid: The name or the level is invalid.
     """
     name, number = checked(coupling_facility, cfcc_level)
     row = repository.find_cf_level(session, name)
@@ -96,20 +96,20 @@ def put(
 
 
 def remove(session: Session, coupling_facility: str) -> None:
-    """Forget the level of a coupling facility.
+    """Remove the level of a coupling facility.
 
     Raises:
-        LevelNotFound: None is kept.
+        LevelNotFound: There is no entry.
     """
     if not repository.remove_cf_level(session, coupling_facility):
         raise LevelNotFound(coupling_facility)
 
 
 def checked(coupling_facility: str, cfcc_level: int | str) -> tuple[str, int]:
-    """Name and level, or every one at fault.
+    """Return name and level, or raise the errors of both.
 
     Raises:
-        LevelInvalid: That is no name, or no level.
+        LevelInvalid: The name or the level is invalid.
     """
     problems = []
     name, text = coupling_facility.strip().upper(), str(cfcc_level).strip()
@@ -119,7 +119,7 @@ def checked(coupling_facility: str, cfcc_level: int | str) -> tuple[str, int]:
         problems.append(FieldProblem("coupling_facility", str(error)))
     level = digits_in(text)
     if level is None or not LOWEST <= level <= HIGHEST:
-        message = f"A CFCC level is a whole number from {LOWEST} to {HIGHEST}, as D CF shows it."
+        message = f"CFCC level must be a whole number between {LOWEST} and {HIGHEST}, as shown by D CF."
         problems.append(FieldProblem("cfcc_level", message))
     if problems or level is None:
         raise LevelInvalid(*problems)
@@ -127,7 +127,7 @@ def checked(coupling_facility: str, cfcc_level: int | str) -> tuple[str, int]:
 
 
 def facilities(session: Session) -> tuple[FacilityLevel, ...]:
-    """Every coupling facility that the map, a plan or a fit names, by name."""
+    """Return every coupling facility that an entry, a plan or a fit names, by name."""
     kept = {each.coupling_facility: each for each in levels(session)}
     said: dict[str, dict[int, list[str]]] = {name: {} for name in kept}
     for curve in repository.last_curves(session).values():

@@ -1,4 +1,4 @@
-"""The page where a site says which CFCC level each coupling facility has."""
+"""The page for the CFCC levels of coupling facilities."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ router = APIRouter(include_in_schema=False)
 
 PATH = "/cf-levels"
 SAID = {
-    "put": "Kept. Fits of later nights go by it; those made already keep theirs.",
+    "put": "Saved. Later fits use this level; existing fits keep theirs.",
     "removed": "Removed.",
 }
 _MOST_FIELDS = 20
@@ -34,22 +34,22 @@ class CfLevelsPage(Page):
     """The CFCC level of each coupling facility."""
 
     facilities: Annotated[
-        tuple[FacilityLevel, ...], "Every coupling facility that the map, a plan or a fit names"
+        tuple[FacilityLevel, ...], "Every coupling facility that an entry, a plan or a fit names"
     ]
     boxes: Annotated[tuple[FormField, ...], "The boxes for a new entry"]
-    wrong: Annotated[tuple[str, ...], "What is wrong with what was sent"]
-    said: Annotated[str, "What has just been done"]
+    wrong: Annotated[tuple[str, ...], "Errors of the form"]
+    said: Annotated[str, "Confirmation of the last action"]
 
 
 @router.get(PATH)
 def show(request: Request, session: SessionDep) -> Response:
-    """The map, and a form to add to it."""
+    """Show the levels, and a form to add one."""
     return _page(request, session, {}, {})
 
 
 @router.post(PATH)
 def put(request: Request, session: SessionDep, body: BodyDep) -> Response:
-    """Say which level a coupling facility has."""
+    """Set the level of a coupling facility."""
     typed = _typed(body)
     try:
         levels.put(session, typed.get("coupling_facility", ""), typed.get("cfcc_level", ""))
@@ -60,18 +60,20 @@ def put(request: Request, session: SessionDep, body: BodyDep) -> Response:
 
 @router.post(f"{PATH}/remove")
 def remove(request: Request, session: SessionDep, body: BodyDep) -> Response:
-    """Forget the level of a coupling facility."""
+    """Remove the level of a coupling facility."""
     levels.remove(session, _typed(body).get("coupling_facility", ""))
     return _see(request, f"{PATH}?said=removed")
 
 
 _FIELDS = (
-    FormField("coupling_facility", "Coupling facility", "name", hint="As CFRM knows it.", required=True),
+    FormField(
+        "coupling_facility", "Coupling facility", "name", hint="The name in the CFRM policy.", required=True
+    ),
     FormField(
         "cfcc_level",
         "CFCC level",
         "whole",
-        hint="As D CF shows it; not the CFLEVEL of MQ.",
+        hint="As shown by D CF; not the CFLEVEL of MQ.",
         required=True,
     ),
 )

@@ -1,4 +1,4 @@
-"""Fitted curves as people see them: what each coupling facility charges, and what one version rests on."""
+"""The pages about fitted curves."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ router = APIRouter(include_in_schema=False)
 SECTION = "curves"
 PER_PAGE = 30
 MOST_POINTS = 400
-"""Rows of the table of points; the file has all."""
+"""Rows of the table of points; the CSV file has all."""
 _WHOLE = re.compile(r"[1-9]\d{0,17}", re.ASCII)
 
 
@@ -44,24 +44,26 @@ class PlanNaming:
 
 @dataclass(frozen=True, kw_only=True)
 class CurvesPage(Page):
-    """What each coupling facility charges, or what an empty installation says."""
+    """The list of fitted curves, or the first steps in an empty installation."""
 
     current: Annotated[tuple[Fit, ...], "The last accepted fit of each coupling facility and CFCC level"]
     versions: Annotated[FitPage, "One page of all fits, the newest first"]
     without_level: Annotated[tuple[str, ...], "Coupling facilities whose CFCC level is not known"]
-    is_empty: Annotated[bool, "Whether nothing has been fitted yet"]
+    is_empty: Annotated[bool, "Whether there are no fits yet"]
 
 
 @dataclass(frozen=True, kw_only=True)
 class CurvePage(Page):
     """One version of a fitted curve."""
 
-    fit: Annotated[Fit, "The fit, as it was stored"]
+    fit: Annotated[Fit, "The fit"]
     charts: Annotated[ZoomedChart | None, "Entries by size, and the distance from the curve"]
-    published: Annotated[str, "What the published curve gives for the same, in words; empty when not known"]
+    published: Annotated[
+        str, "Sizes of the published curve for the same entries, in words; empty if not known"
+    ]
     points: Annotated[tuple[FitPoint, ...], "The points by size, the largest first"]
-    points_total: Annotated[int, "How many points there are"]
-    cuts_total: Annotated[int, "How many times a series was cut"]
+    points_total: Annotated[int, "Number of points"]
+    cuts_total: Annotated[int, "Number of cuts"]
     others: Annotated[tuple[Fit, ...], "Other fits of the same coupling facility and level"]
     plans: Annotated[tuple[PlanNaming, ...], "Plans whose latest version names it"]
     script: Annotated[ChartScript, "The script that draws charts to zoom"]
@@ -70,7 +72,7 @@ class CurvePage(Page):
 
 @router.get("/curves")
 def curves(request: Request, session: SessionDep) -> Response:
-    """The current curves, and all versions."""
+    """Show the current curves and all versions."""
     versions = fits.list_fits(session, PageRequest.of_address(request, per_page=PER_PAGE))
     current = fits.current_fits(session)
     page = CurvesPage(
@@ -86,7 +88,7 @@ def curves(request: Request, session: SessionDep) -> Response:
 
 @router.get("/curves/{version}")
 def curve(request: Request, session: SessionDep, version: str) -> Response:
-    """One version: figures with their intervals, the points, and what was left out."""
+    """Show one version: figures with their intervals, points, and excluded data."""
     fit = _fit(session, version)
     page = CurvePage(
         title=f"Curve {fit.version} of {fit.coupling_facility}",
@@ -107,14 +109,14 @@ def curve(request: Request, session: SessionDep, version: str) -> Response:
 
 @router.get("/curves/{version}/points.csv")
 def points_file(session: SessionDep, version: str) -> Response:
-    """The points of a fit as a file."""
+    """Return the points of a fit as a CSV file."""
     fit = _fit(session, version)
     headers = {"content-disposition": f'attachment; filename="curve-{fit.version}-points.csv"'}
     return Response(csv_text(points_table(fit)), media_type="text/csv", headers=headers)
 
 
 def points_table(fit: Fit) -> Table:
-    """A line for each point."""
+    """Return a row for each point."""
     heading = (
         "qsg", "structure", "first_day", "last_day", "days", "observations", "size_bytes", "entries", "elements",
         "fitted_bytes", "residual_bytes", "left_out",
@@ -129,7 +131,7 @@ def points_table(fit: Fit) -> Table:
 
 
 def _fit(session: Session, text: str) -> Fit:
-    """A fit by what stands in an address."""
+    """Return the fit of an address."""
     if not _WHOLE.fullmatch(text):
         raise CurveNotFound(text[:20])
     return fits.get_fit(session, int(text))

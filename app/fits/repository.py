@@ -1,4 +1,4 @@
-"""SQL about forecasts that reads names only; all else about what a night stores is in app/nightly/repository.py."""
+"""SQL that reads names of forecasts only; all other SQL about results is in app/nightly/repository.py."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from app.nightly.models import StoredForecast
 
 
 def structures_with_forecasts(session: Session, qsg: str) -> frozenset[str]:
-    """The structures of a group that have a forecast."""
+    """Return the structures of a group that have a forecast."""
     query = (
         select(StoredForecast.structure).where(StoredForecast.is_latest, StoredForecast.qsg == qsg).distinct()
     )

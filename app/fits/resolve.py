@@ -1,7 +1,7 @@
-"""A plan evaluated with the curve that it names. Whatever evaluates a plan that somebody wrote does it here.
+"""Evaluation of a plan with the curve that it names. All features evaluate users' plans here.
 
-A fitted curve is pinned by its version. One that is not known, or that was not accepted, is refused at /curve/fitted: no
-other curve ever takes its place.
+A plan names a fitted curve by its version. An unknown or rejected one is an error at /curve/fitted; no other curve
+replaces it.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ ACCEPTED = "accepted"
 
 
 def evaluate(document: PlanDocument, curves: Curves, *, compares: bool = True) -> PlanResult:
-    """Work out a plan with the curve that it names.
+    """Evaluate a plan with the curve that it names.
 
     Args:
         document: The plan.
-        curves: Where a fitted curve is looked up.
-        compares: With a fitted curve, work out the plan under the published one as well.
+        curves: The source of fitted curves.
+        compares: Evaluate a plan with a fitted curve under the published curve as well.
 
     Raises:
         PlanRefused: No such plan can exist, or its curve is not known or was not accepted.
@@ -39,9 +39,9 @@ def evaluate(document: PlanDocument, curves: Curves, *, compares: bool = True) -
 
 
 def curve_of(document: PlanDocument, curves: Curves) -> Curve | None:
-    """The fitted curve that a document names; None when it names the published one, or one that is not known.
+    """Return the fitted curve that a document names; None if it names the published one, or an unknown one.
 
-    The core refuses a document that names a curve and is given none.
+    For an unknown curve, the core raises the error.
 
     Raises:
         PlanRefused: The fit was not accepted.

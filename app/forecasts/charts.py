@@ -1,4 +1,4 @@
-"""A forecast: the daily peaks, the fan of the days ahead, and the levels that must not be passed."""
+"""Charts of forecasts: daily peaks, the fan of the days ahead, and the levels."""
 
 from __future__ import annotations
 
@@ -18,19 +18,19 @@ from planner_core.contracts.forecasts import Crossing
 Day = TypeVar("Day", MeasuredDay, Band)
 
 MOST_BY_DAY = 120
-"""More days than this are drawn as the highest of each week: what passes a level is the high day, not the low ones."""
+"""Longer histories are drawn by the highest day of each week, because the high days pass a level."""
 HISTORY_DAYS = 364
-"""Days before the forecast that are drawn; the table and the file have all."""
+"""Days before the forecast in the chart; the table and the file have all."""
 FARTHEST = 2.5
-"""A level above this many times all peaks is named and not drawn: it would press all else flat."""
+"""A level above this many times all peaks is only named, because it would flatten the rest of the chart."""
 _WEEK = 7
 _LONGEST_LABEL, _LONGEST_SHORT = 22, 9
-"""Characters of the labels beside the chart; the table has the whole names."""
+"""Characters of the labels next to the chart; the table has the full names."""
 _PERCENT = re.compile(r"\d+(?:\.\d+)? %")
 
 
 def outlook_chart(outlook: Outlook) -> ZoomedChart | None:
-    """A chart of one measure; None where there is neither a measured day nor one to come."""
+    """Return the chart of one measure; None without measured days and days ahead."""
     peaks = [each for each in outlook.peaks if each.peak is not None]
     peaks = [each for each in peaks if each.day > outlook.made_on - timedelta(days=HISTORY_DAYS)]
     days = [*(each.day for each in peaks), *(each.day for each in outlook.bands), outlook.made_on]
@@ -93,7 +93,7 @@ def _chart(outlook: Outlook, peaks: Sequence[MeasuredDay], x_axis: Time, step: i
 
 
 def _level(crossing: Crossing, x_axis: Time) -> Level:
-    """A level, and over which days it is likely to be passed first."""
+    """Return a level with the interval of days in which it is likely to be passed first."""
     first, last = crossing.dates.p10, crossing.dates.p90
     name = crossing.level
     percent = _PERCENT.search(name)
@@ -112,7 +112,7 @@ def _cut(text: str, longest: int) -> str:
 def _highest(
     days: Iterable[Day], made_on: date, step: int, *, key: Callable[[Day], float]
 ) -> list[tuple[int, Day]]:
-    """The highest of each day or week with the number of that; weeks end and begin with the day of the forecast."""
+    """Return the highest of each day or week with its number; weeks are counted from the day of the forecast."""
     found: dict[int, Day] = {}
     for each in days:
         nth = ((each.day - made_on).days - 1) // step
@@ -122,7 +122,7 @@ def _highest(
 
 
 def _whole_weeks(days: Sequence[Day], made_on: date, step: int) -> Sequence[Day]:
-    """Without what begins or ends in mid-week: the highest of a few days would look like a fall."""
+    """Leave out incomplete weeks: the highest of a few days would look like a fall."""
     if step == 1 or not days:
         return days
     first, last = (days[0].day - made_on).days - 1, (days[-1].day - made_on).days - 1
@@ -131,7 +131,7 @@ def _whole_weeks(days: Sequence[Day], made_on: date, step: int) -> Sequence[Day]
 
 
 def _in_words(outlook: Outlook, peaks: Sequence[MeasuredDay]) -> str:
-    words = [f"{outlook.title}: no daily peaks are at hand.", outlook.sentence]
+    words = [f"{outlook.title}: there are no daily peaks.", outlook.sentence]
     if peaks:
         most = max(peaks, key=lambda each: each.peak or 0)
         words[0] = (

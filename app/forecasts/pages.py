@@ -1,4 +1,4 @@
-"""Forecasts as people see them: which structure runs out first, and what is to come for one structure."""
+"""The pages about forecasts: all structures by urgency, and one structure."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ router = APIRouter(include_in_schema=False)
 
 SECTION = "forecasts"
 SPAN_DAYS = 30
-"""The table on the page has a line for each span of so many days ahead; the file has every day."""
+"""Days ahead in one row of the table; the CSV file has every day."""
 TIMES = re.compile(r"(\d+(?:\.\d+)?) times the size")
 
 
@@ -76,7 +76,7 @@ class OutlookView:
 
 @dataclass(frozen=True, slots=True)
 class ResizeAct:
-    """A way to take a larger size into a plan."""
+    """A link that opens the plan editor with a larger size."""
 
     name: str
     href: str
@@ -85,39 +85,41 @@ class ResizeAct:
 
 @dataclass(frozen=True, kw_only=True)
 class ForecastsPage(Page):
-    """Which structure runs out first, or what an empty installation says."""
+    """The list of forecasts, or the first steps in an empty installation."""
 
     lines: Annotated[tuple[ForecastLine, ...], "One page of forecasts, the most urgent first"]
     found: Annotated[ForecastPage, "The page they are on"]
-    newest: Annotated[date | None, "When the newest of those shown was made"]
+    newest: Annotated[date | None, "Day of the newest forecast on the page"]
     is_empty: Annotated[bool, "Whether there is no forecast yet"]
 
 
 @dataclass(frozen=True, kw_only=True)
 class StructureForecastPage(Page):
-    """One structure: every measure that is forecast, and what resizing would buy."""
+    """One structure: all its forecasts, and larger sizes."""
 
     qsg: Annotated[str, "Name of the group"]
     structure: Annotated[str, "The structure's name, without the group's"]
     cfrm_name: Annotated[str, "The structure's name in the CFRM policy"]
     outlooks: Annotated[tuple[OutlookView, ...], "Every measure with its charts and tables"]
-    first: Annotated[StructureForecast | None, "The measure that runs out first; None where none does"]
+    first: Annotated[StructureForecast | None, "The measure that runs out first; None if none does"]
     full: Annotated[
         tuple[StructureForecast, ...], "A measure of the structure, and of each data set, that is or was full"
     ]
     is_simulated: Annotated[bool, "Whether the data is simulated"]
-    made_on: Annotated[date, "When the newest of the forecasts was made"]
-    run_id: Annotated[int, "The nightly run that it comes from"]
-    plans: Annotated[tuple[PlanUsing, ...], "Plans in whose latest version it is"]
+    made_on: Annotated[date, "Day of the newest forecast"]
+    run_id: Annotated[int, "The nightly run that made it"]
+    plans: Annotated[tuple[PlanUsing, ...], "Plans whose latest version contains it"]
     acts: Annotated[tuple[tuple[PlanUsing, tuple[ResizeAct, ...]], ...], "Ways to resize it, by plan"]
-    usage: Annotated[str, "Path of its measured usage; empty where there is none by the hour"]
-    new_plan: Annotated[str, "Where a plan is made of its usage; empty where none can be"]
+    usage: Annotated[str, "Path of its hourly usage; empty if there is none"]
+    new_plan: Annotated[
+        str, "Path of the form that creates a plan from its usage; empty if there is no usage"
+    ]
     script: Annotated[ChartScript, "The script that draws charts to zoom"]
 
 
 @router.get("/forecasts")
 def list_all(request: Request, session: SessionDep) -> Response:
-    """All measures that are forecast, the most urgent first."""
+    """Show all forecasts, the most urgent first."""
     found = forecasts.list_forecasts(session, PageRequest.of_address(request))
     page = ForecastsPage(
         title="Forecasts",
@@ -135,7 +137,7 @@ def list_all(request: Request, session: SessionDep) -> Response:
 
 @router.get("/forecasts/{qsg}/{structure}")
 def structure(request: Request, session: SessionDep, qsg: str, structure: str) -> Response:
-    """One structure."""
+    """Show the forecasts of one structure."""
     outlooks = forecasts.outlooks(session, qsg, structure)
     shown = tuple(map(_shown, outlooks))
     plans = tuple(usage.plans_using(session, {qsg}).get((qsg, structure), ()))
@@ -172,7 +174,7 @@ def structure(request: Request, session: SessionDep, qsg: str, structure: str) -
 
 @router.get("/forecasts/{qsg}/{structure}/forecast.csv")
 def forecast_file(request: Request, session: SessionDep, qsg: str, structure: str) -> Response:
-    """Peaks and quantiles of one measure, or of all, day by day."""
+    """Return daily peaks and quantiles of one measure or all as a CSV file."""
     wanted = request.query_params.get("measure", "")
     found = [each for each in forecasts.outlooks(session, qsg, structure) if wanted in ("", each.key)]
     name = "".join(c if c.isascii() and c.isalnum() else "_" for c in f"{qsg}-{structure}-{wanted or 'all'}")
@@ -181,7 +183,7 @@ def forecast_file(request: Request, session: SessionDep, qsg: str, structure: st
 
 
 def days_table(outlooks: Iterable[Outlook]) -> Table:
-    """A line for each day: measured ones with peak and total, those to come with quantiles."""
+    """Return a row for each day: measured days with peak and total, days ahead with quantiles."""
     heading = ("measure", "queue_manager", "day", "peak", "total", "p10", "p50", "p90")
     rows: list[tuple[str | int | float | None, ...]] = []
     for each in outlooks:
@@ -192,11 +194,11 @@ def days_table(outlooks: Iterable[Outlook]) -> Table:
 
 
 def forecast_path(qsg: str, structure: str) -> str:
-    """Where the forecasts of a structure are."""
+    """Return the path of the forecasts of a structure."""
     return f"/forecasts/{quote(qsg, safe='')}/{quote(structure, safe='')}"
 
 
-# ---- what is shown ---------------------------------------------------------------------------------------------------
+# ---- views ---------------------------------------------------------------------------------------------------
 
 
 def _shown(outlook: Outlook) -> OutlookView:
@@ -213,14 +215,14 @@ def _shown(outlook: Outlook) -> OutlookView:
 
 
 def _ahead(bands: Sequence[Band]) -> Iterable[PeakAhead]:
-    """A week has high days and low ones: of each span the highest is what counts."""
+    """Return the highest day of each span, because weeks have high and low days."""
     for at in range(0, len(bands), SPAN_DAYS):
         span = bands[at : at + SPAN_DAYS]
         yield PeakAhead(at + 1, at + len(span), max(span, key=lambda band: band.p50))
 
 
 def _times(resize: Resized) -> float:
-    """How many times as large the structure would be; its entries and elements grow by more, since the base stays."""
+    """Return the factor of the size. Entries and elements grow by more, because the base stays the same."""
     found = TIMES.fullmatch(resize.name)
     if found is not None:
         return float(found[1])
@@ -228,7 +230,7 @@ def _times(resize: Resized) -> float:
 
 
 def _first(outlooks: Iterable[Outlook]) -> StructureForecast | None:
-    """The measure whose level is passed first."""
+    """Return the measure that passes a level first."""
     found = [
         (crossing.state != "already_crossed", crossing.dates.p50 or date.max, nth, each)
         for nth, each in enumerate(outlooks)
@@ -238,16 +240,16 @@ def _first(outlooks: Iterable[Outlook]) -> StructureForecast | None:
 
 
 def _full(outlooks: Iterable[Outlook]) -> tuple[StructureForecast, ...]:
-    """The structure once, and each data set."""
+    """Return one measure of the structure, if it is full, and each full data set."""
     found = {each.queue_manager: each for each in outlooks if each.fullness is not None}
     return tuple(found.values())
 
 
 def _acts(plan: PlanUsing, structure: str, outlooks: Iterable[Outlook]) -> Iterable[ResizeAct]:
-    """Each size that a forecast of the structure itself was made for."""
+    """Return a link for each size in the forecasts of the structure."""
     seen: set[float] = set()
     for each in outlooks:
-        if each.queue_manager:  # a data set is not made larger by a larger structure
+        if each.queue_manager:  # A larger structure does not make its data sets larger.
             continue
         for resize in each.resizes:
             times = _times(resize)

@@ -29,9 +29,9 @@ MEASURES: Mapping[str, str] = {
     "elements": "List elements",
     "smds_blocks": "SMDS blocks",
 }
-"""By the word that is stored: how it is called. The order is that of a page."""
+"""Titles by the stored name, in the order of a page."""
 MOST_EARLIER = 12
-"""Earlier forecasts of a series whose scores are shown."""
+"""Earlier forecasts of a series that are shown with their scores."""
 MOST_HISTORY_DAYS = 730
 MOST_LOOKED_AT = 50
 FIRST_PAGE = PageRequest()
@@ -58,24 +58,24 @@ class StructureForecast(Forecast):
 
     @property
     def week_percent(self) -> float | None:
-        """The highest of the last week, of how much there is now."""
+        """The highest peak of the last week, as a percentage of the current total."""
         last_week = self.baselines.last_week if self.baselines else ()
         return 100 * max(last_week) / self.total if last_week and self.total else None
 
     @property
     def title(self) -> str:
-        """What it is of, in words."""
+        """The measure in words."""
         name = MEASURES.get(self.measure, self.measure)
         return f"{name} of {self.queue_manager}" if self.queue_manager else name
 
     @property
     def key(self) -> str:
-        """What tells it from the other measures of the structure: in addresses and identifiers."""
+        """A key that is unique among the measures of the structure, for addresses and identifiers."""
         return f"{self.measure}-{self.queue_manager}" if self.queue_manager else self.measure
 
     @property
     def first_crossing(self) -> Crossing | None:
-        """The level that is passed first: one that is passed already, else the one with the earliest middle estimate."""
+        """The level that is passed first: one that has been passed, else the one with the earliest middle estimate."""
         crossed = [each for each in self.crossings if each.state == "already_crossed"]
         dated = [each for each in self.crossings if each.dates.p50 is not None]
         likely = [each for each in self.crossings if each.state == "possible"]
@@ -166,19 +166,19 @@ def list_forecasts(session: Session, asked: PageRequest = FIRST_PAGE) -> Forecas
 
 @dataclass(frozen=True, slots=True)
 class ForecastSummary:
-    """What all forecasts come to."""
+    """A summary of all forecasts."""
 
     full: tuple[StructureForecast, ...]
-    """A measure of each structure or data set that is or was full, the most urgent first."""
+    """One measure of each structure or data set that is or was full, the most urgent first."""
     first: StructureForecast | None
-    """The measure of another structure whose level is passed first; None where none is within the horizon."""
+    """The measure of another structure that passes a level first; None if none does within the horizon."""
     horizon_days: int
 
 
 def outcome(database: Database) -> ForecastSummary | None:
-    """For pages that need no database: None where there is no forecast, or where the database does not answer.
+    """Return a summary; None if there is no forecast, or if the database does not answer.
 
-    Simulated structures are spoken of only where there are no others.
+    Simulated structures appear only if there are no others.
     """
     try:
         with database.session(writes=False) as session:
@@ -210,10 +210,10 @@ def outcome(database: Database) -> ForecastSummary | None:
 
 
 def outlooks(session: Session, qsg: str, structure: str) -> tuple[Outlook, ...]:
-    """Every measure of a structure, with its history and how earlier forecasts did.
+    """Return every measure of a structure, with its history and the scores of earlier forecasts.
 
     Raises:
-        ForecastNotFound: There is no forecast of it.
+        ForecastNotFound: The structure has no forecast.
     """
     rows: Sequence[StoredForecast] = ()
     if (
@@ -235,7 +235,7 @@ def outlooks(session: Session, qsg: str, structure: str) -> tuple[Outlook, ...]:
     )
 
 
-# ---- out of rows -----------------------------------------------------------------------------------------------------
+# ---- from rows -----------------------------------------------------------------------------------------------------
 
 
 def _rank(order: Sequence[str], measure: str) -> int:

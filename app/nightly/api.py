@@ -1,4 +1,4 @@
-"""Nights over REST: runs, the report, and the lists of what they brought."""
+"""Nightly runs, their report, fitted curves and forecasts over REST."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ NIGHTS, CURVES = "nightly runs", "fitted curves and forecasts"
 
 @router.get("/nightly-runs", tags=[NIGHTS], summary="List nightly runs", responses=problems(422))
 def list_runs(session: SessionDep, asked: PageParameters) -> RunPage:
-    """Runs, the newest first, a page at a time: when, how long, what they brought, how many findings."""
+    """Return runs, the newest first, with their times, results and number of findings."""
     return service.list_runs(session, asked)
 
 
@@ -44,14 +44,14 @@ def list_runs(session: SessionDep, asked: PageParameters) -> RunPage:
     status_code=202,
     responses={
         202: {
-            "description": "The run waits for its turn; there is one at a time.",
-            "headers": {"Location": {"description": "Where the run is.", "schema": {"type": "string"}}},
+            "description": "The run waits for its turn, because there is one at a time.",
+            "headers": {"Location": {"description": "Address of the run.", "schema": {"type": "string"}}},
         },
         **problems(409),
     },
 )
 def run_now(session: SessionDep, request: Request, response: Response) -> RunDetails:
-    """Begins a nightly run at once. Where one is under way or waits, nothing is begun (409)."""
+    """Start a nightly run at once. If one is in progress or waits, the answer is 409."""
     run = service.queue(session, Trigger.REQUEST)
     start_after_commit(request, session)
     response.headers["location"] = f"{request.scope.get('root_path', '')}/api/v1/nightly-runs/{run.id}"
@@ -62,26 +62,26 @@ def run_now(session: SessionDep, request: Request, response: Response) -> RunDet
     "/nightly-runs/{number}", tags=[NIGHTS], summary="Read a nightly run", responses=problems(404, 422)
 )
 def read_run(number: RunId, session: SessionDep) -> RunDetails:
-    """Where a run is, or what it brought and found."""
+    """Return the progress of a run, or its results and findings."""
     return service.details(session, number)
 
 
 @router.get(
-    "/night/report", tags=[NIGHTS], summary="Read the report of the newest night", responses=problems(404)
+    "/night/report", tags=[NIGHTS], summary="Read the report of the newest run", responses=problems(404)
 )
 @router.get("/night/report.json", include_in_schema=False)
 def read_report(session: SessionDep) -> NightlyReport:
-    """Findings, structures that run out, and fits of the last night that ended well, as data."""
+    """Return findings, structures that run out, and fits of the last run that ended well."""
     return report.newest(session)
 
 
 @router.get(
     "/night/report.md",
     tags=[NIGHTS],
-    summary="Read the report of the newest night as text",
+    summary="Read the report of the newest run as text",
     responses={
         200: {
-            "description": "Markdown, to be mailed.",
+            "description": "Markdown for a mail.",
             "content": {MARKDOWN: {"schema": {"type": "string"}}},
         },
         **problems(404),
@@ -89,7 +89,7 @@ def read_report(session: SessionDep) -> NightlyReport:
     response_class=Response,
 )
 def read_report_text(session: SessionDep) -> Response:
-    """The same as text for a mail. It lies as a file in the data folder as well."""
+    """Return the same as text for a mail. The data folder contains it as a file."""
     return Response(report.as_markdown(report.newest(session)), media_type=MARKDOWN)
 
 
@@ -101,17 +101,17 @@ def list_curves(
         bool, Query(description="Only the last accepted one of each coupling facility.")
     ] = False,
 ) -> FitPage:
-    """Fits of all nights that said something new, the newest first, a page at a time; rejected ones with their reasons."""
+    """Return the fits of all runs, the newest first, rejected ones with their reasons. Unchanged fits are stored once."""
     return fits.list_fits(session, asked, current_only=current)
 
 
 @router.get("/curves/{version}", tags=[CURVES], summary="Read a fitted curve", responses=problems(404, 422))
 def read_curve(version: Version, session: SessionDep) -> FitDetails:
-    """What a coupling facility charges, with intervals, what that rests on, and what was left out."""
+    """Return the cost of structures on a coupling facility, with intervals, the data used and the data left out."""
     return fits.details(session, version)
 
 
 @router.get("/forecasts", tags=[CURVES], summary="List forecasts", responses=problems(422))
 def list_forecasts(session: SessionDep, asked: PageParameters) -> ForecastPage:
-    """The latest forecast of each measure of each structure, a page at a time: full structures first, then those that run out soonest."""
+    """Return the latest forecast of each measure of each structure: full structures first, then by the day they run out."""
     return forecasts.list_forecasts(session, asked)

@@ -1,6 +1,6 @@
-"""The commands `cfplan nightly`, `cfplan curves` and `cfplan forecasts`: the nights at the terminal and for cron.
+"""The commands `cfplan nightly`, `cfplan curves` and `cfplan forecasts`, for the terminal and for cron.
 
-They work on the same database as the service. What a command needs is imported when it runs.
+They work on the same database as the service. Each command imports its modules when it runs, because that takes long.
 """
 
 from __future__ import annotations
@@ -34,20 +34,20 @@ if TYPE_CHECKING:
     from planner_core.wire import Answer
 
 EXIT_OK, EXIT_FAILED, EXIT_USAGE, EXIT_BUSY = 0, 1, 2, 3
-"""1: the run failed, and its sentence says why. 3: another run is under way; nothing was begun."""
+"""1: the run failed, and its sentence says why. 3: another run is in progress, so none was started."""
 Listed = TypeVar("Listed", bound="Answer")
 NO_LIMIT = 1_000_000
-"""Uploads that are being read do not keep a night at the terminal from running."""
+"""A run at the terminal does not wait for uploads that are being read."""
 LAST_LINES = 20
-"""So many lines of the log of a run that has failed are told."""
+"""Number of log lines that are printed for a failed run."""
 ERROR_LINE = re.compile(r"\d\d/\d\d/\d\d \d\d:\d\d:\d\d (ERROR|FATAL) ")
-"""As Spark writes them; the rest of what it and Java say is for the log."""
+"""Errors in the format of Spark; all other output of Spark and Java goes to the log only."""
 
 
 def add(commands: Command, parser_class: Parser) -> None:
     """Add the commands to the command line."""
     nightly = commands(
-        "nightly", "Fit curves, forecast and look for findings, over the whole usage history.", _nightly
+        "nightly", "Fit curves, forecast usage and report findings from the whole usage history.", _nightly
     )
     add_json(nightly)
 
@@ -92,21 +92,21 @@ def _nightly(arguments: argparse.Namespace) -> int:
         with database.session(writes=False) as session:
             run = service.details(session, run_id)
             if run.stored_at is None:
-                meter.tell_heard(
-                    f"Nightly run {run.id} has failed. The end of its log, which /api/v1/jobs/{run.job.id}/log has whole:"
+                meter.print_log(
+                    f"Nightly run {run.id} failed. The end of its log follows; /api/v1/jobs/{run.job.id}/log has all of it:"
                 )
             if arguments.json:
                 write(json.dumps(run.as_json(), indent=2, ensure_ascii=False) + "\n")
             else:
-                write("".join(_told(run)))
+                write("".join(_summary(run)))
     return EXIT_OK if run.stored_at is not None else EXIT_FAILED
 
 
 def _run(database: Database, settings: Settings, meter: _Meter) -> int:
-    """Make one run, or take up the one that was left; its number.
+    """Do a new run, or continue one that was interrupted; return its number.
 
     Raises:
-        NightUnderWay: Another process works on one.
+        NightUnderWay: Another process does a run.
     """
     from app.jobs import repository as job_rows
     from app.jobs import watcher
@@ -124,19 +124,19 @@ def _run(database: Database, settings: Settings, meter: _Meter) -> int:
         if claimed is None:
             raise NightUnderWay(run.id, _who_works(session, run.id))
     if left:
-        meter.say(f"Nightly run {run.id}, which was begun before and has not ended, is taken up.")
+        meter.say(f"Continuing nightly run {run.id}, which was interrupted.")
     if not keeper.work(claimed):
-        message = "The run was taken over by another process, which was told that this one is dead."
+        message = "Another process took over the run, because this one seemed to have died."
         raise PlannerError(message)
     return run.id
 
 
 def _keeper(database: Database, settings: Settings, job_id: int, trigger: str, meter: _Meter) -> NightKeeper:
     from app.nightly.keeper import NightKeeper
-    from app.nightly.looking_around import LookAround
+    from app.nightly.looking_around import SimulationKeeper
     from app.nightly.models import Trigger
 
-    kind = LookAround if trigger == Trigger.SIMULATION else NightKeeper
+    kind = SimulationKeeper if trigger == Trigger.SIMULATION else NightKeeper
     return kind(database, settings, job_id, at_once=NO_LIMIT, on_progress=meter.show, on_line=meter.hear)
 
 
@@ -145,11 +145,11 @@ def _who_works(session: Session, run_id: int) -> str:
 
     run = service.get(session, run_id)
     since = f" since {run.job.started_at:%Y-%m-%d %H:%M} UTC" if run.job.started_at else ""
-    return f"Nightly run {run_id} is under way{since}. There is one at a time; nothing was begun."
+    return f"Nightly run {run_id} is in progress{since}. There is one at a time, so no other run was started."
 
 
-def _told(run: RunDetails) -> Iterator[str]:
-    """A summary for people."""
+def _summary(run: RunDetails) -> Iterator[str]:
+    """Return a summary as text."""
     duration = "" if run.duration is None else f", {run.duration.total_seconds():.0f} s"
     yield f"Nightly run {run.id}: {run.job.state.value}{duration}\n{run.job.sentence}\n"
     for severity in SEVERITIES:
@@ -168,7 +168,7 @@ def _curves(arguments: argparse.Namespace) -> int:
     def curves(session: Session, page: int) -> ResultPage[Fit]:
         return fits.list_fits(session, PageRequest(page, MOST_PER_PAGE), current_only=arguments.current)
 
-    return _listed(curves, _curve_line, as_json=arguments.json, none="No curve has been fitted yet.")
+    return _listed(curves, _curve_line, as_json=arguments.json, none="There are no fitted curves yet.")
 
 
 def _forecasts(arguments: argparse.Namespace) -> int:
@@ -178,7 +178,7 @@ def _forecasts(arguments: argparse.Namespace) -> int:
     def forecasts(session: Session, page: int) -> ResultPage[StructureForecast]:
         return service.list_forecasts(session, PageRequest(page, MOST_PER_PAGE))
 
-    return _listed(forecasts, _forecast_line, as_json=arguments.json, none="Nothing has been forecast yet.")
+    return _listed(forecasts, _forecast_line, as_json=arguments.json, none="There are no forecasts yet.")
 
 
 def _listed(
@@ -196,7 +196,7 @@ def _listed(
     if as_json:
         write(json.dumps([each.as_json() for each in found], indent=2, ensure_ascii=False) + "\n")
     else:
-        write("".join(line(each) + "\n" for each in found) or f"{none} `cfplan nightly` does it.\n")
+        write("".join(line(each) + "\n" for each in found) or f"{none} Run `cfplan nightly`.\n")
     return EXIT_OK
 
 
@@ -234,19 +234,19 @@ def _mark(is_marked: bool) -> str:
 
 
 class _Meter:
-    """Where the run is, in one line of a terminal; where there is none, a line for each stage.
+    """Progress of the run in one line of a terminal, or without a terminal in one line for each stage.
 
-    What goes to the run's log is heard, and told only where it is an error or the run has failed.
+    Lines of the run's log are kept; they are printed only if they are errors or if the run fails.
     """
 
     def __init__(self) -> None:
         self._is_terminal = sys.stderr.isatty()
         self._width = 0
         self._stage = ""
-        self._heard: deque[str] = deque(maxlen=LAST_LINES)
+        self._log: deque[str] = deque(maxlen=LAST_LINES)
 
     def show(self, stage: str, done: int, total: int, sentence: str) -> None:
-        """Write the line anew."""
+        """Update the line."""
         if not self._is_terminal:
             if stage != self._stage:
                 _say(sentence or stage)
@@ -259,27 +259,27 @@ class _Meter:
         self._width = len(line)
 
     def clear(self) -> None:
-        """Leave an empty line."""
+        """Clear the line."""
         if self._width:
             sys.stderr.write(f"\r{'':<{self._width}}\r")
             sys.stderr.flush()
             self._width = 0
 
     def say(self, line: str) -> None:
-        """A line of its own."""
+        """Print a line of its own."""
         self.clear()
         _say(line)
 
     def hear(self, line: str) -> None:
-        """A line of the run's log."""
-        self._heard.append(line)
+        """Take a line of the run's log."""
+        self._log.append(line)
         if ERROR_LINE.match(line):
             self.say(line)
 
-    def tell_heard(self, heading: str) -> None:
-        """The last lines of the log."""
+    def print_log(self, heading: str) -> None:
+        """Print the last lines of the log."""
         self.say(heading)
-        for line in self._heard:
+        for line in self._log:
             _say(f"  {line}")
 
 

@@ -1,4 +1,4 @@
-"""What is refused about nights. `problem` is the kind of problem that each is over REST."""
+"""Errors about nightly runs. `problem` is the type of the problem document over REST."""
 
 from __future__ import annotations
 
@@ -18,20 +18,20 @@ class RunNotFound(PlannerError):
 
 
 class NightUnderWay(PlannerError):
-    """A run is under way, or waits to begin: there is one at a time."""
+    """A run is in progress or waits: there is one at a time."""
 
     problem = JOB_BUSY
 
     def __init__(self, number: int | None, sentence: str) -> None:
-        """Keep which."""
+        """Keep the number of the run."""
         self.number = number
         super().__init__(sentence)
 
 
 class NoReport(PlannerError):
-    """No night has ended well yet, so there is nothing to report."""
+    """No nightly run has ended well yet."""
 
     problem = NOT_FOUND
 
     def __init__(self) -> None:
-        super().__init__("No nightly run has ended yet, so there is no report. `cfplan nightly` makes one.")
+        super().__init__("There is no report yet, because no nightly run has ended. Run `cfplan nightly`.")

@@ -1,13 +1,13 @@
-"""Keeps one nightly run: tells the job the facts, follows it, stores what it brought.
+"""The keeper of one nightly run: it passes the facts to the job, follows it, and stores its results.
 
-The steps, each of which may be cut off at any instant and done again:
+Each step may be interrupted at any instant and repeated:
 
-1. The run is claimed: it is this process's until its heartbeat is stale. One run at a time can be claimed.
-2. The lock of this machine is taken, so that no process of a keeper that was killed still works beside this one.
-3. A result that an earlier attempt left in the run's folder is taken up. Where there is none, the facts are written
-   there, and `spark_jobs.night` reduces, fits, forecasts and writes its result, whole or not at all.
+1. The run is claimed: it belongs to this process until its heartbeat is stale. Only one run at a time can be claimed.
+2. The lock of this machine is taken, so that no process of a killed keeper still works at the same time.
+3. A result that an earlier attempt left in the run's folder is used. If there is none, the facts are written
+   there, and `spark_jobs.night` reduces, fits, forecasts and writes its result, completely or not at all.
 4. One transaction stores the result and ends the run.
-5. The report for mail is written, and the run's folder removed. Both are made good by the next run.
+5. The report for mail is written, and the run's folder removed. If that is interrupted, the next run does it.
 """
 
 from __future__ import annotations
@@ -38,12 +38,12 @@ from planner_core.contracts.files import plain
 
 FACTS, RESULT = "facts.json", "result.json"
 STORING = "storing"
-WAITS_FOR_ORPHAN = "Waits for a process that an earlier run left behind."
+WAITS_FOR_ORPHAN = "Waiting for a process that an earlier run left behind."
 HELD = (
-    "Another process on this machine still works on the nights of this data folder and does not end. The next run "
+    "Another process on this machine still works on a nightly run for this data folder and does not end. The next run "
     "tries again."
 )
-NO_RESULT = "The night ended without a result."
+NO_RESULT = "The nightly run ended without a result."
 
 
 class NightKeeper(Keeper):
@@ -75,12 +75,12 @@ class NightKeeper(Keeper):
         shutil.rmtree(folder, ignore_errors=True)
 
     def _left_behind(self, folder: Path) -> Result | None:
-        """The result of an earlier attempt; None where it left none that can be stored."""
+        """Return the result of an earlier attempt; None if there is none that can be stored."""
         try:
             result = results.read_result(folder / RESULT)
         except results.ResultInvalid:
             return None
-        self._say("an earlier attempt left its result behind; it is stored")
+        self._say("storing the result of an earlier attempt")
         return result
 
     def _made(self, folder: Path, held: Lock) -> Result:
@@ -90,19 +90,19 @@ class NightKeeper(Keeper):
         write_text(folder / FACTS, json.dumps(plain(facts), ensure_ascii=False))
         levels = ", ".join(f"{name} {level}" for name, level in sorted(facts.cfcc_levels.items()))
         self._say(f"CFCC levels: {levels or 'none known'}")
-        self._say(f"forecasts to hold against what happened: {len(facts.past_forecasts)}")
+        self._say(f"forecasts to score: {len(facts.past_forecasts)}")
         command = processes.night_command(self._settings, facts=folder / FACTS, out=folder / RESULT)
-        if self._follow(command, held, what="The night") is None:
+        if self._follow(command, held, what="The nightly run") is None:
             raise StepFailed(NO_RESULT)
         return results.read_result(folder / RESULT)
 
     def _follow(
         self, command: list[str], held: Lock, *, what: str, stage: str = ""
     ) -> Mapping[str, Any] | None:
-        """Let a job run to its end; its last event that says what it made, where it says so.
+        """Let a job run to its end; return its last event with a result, if it has one.
 
         Raises:
-            Failed: It did not end well.
+            StepFailed: The job failed.
         """
         said: str = ""
         made: Mapping[str, Any] | None = None
@@ -128,8 +128,9 @@ class NightKeeper(Keeper):
         return made
 
     def _ended(self, child: Child, made: Mapping[str, Any] | None) -> int:
-        """The exit code; nought where a job was ended after its last line, as libraries may at exit."""
+        """Return the exit code; 0 for a job that was killed after its last line."""
         code = child.wait()
+        # Libraries may crash at exit, when the result is already complete.
         if code < 0 and made is not None:
             self._say(f"ended by signal {-code} after its last line")
             return 0
@@ -140,7 +141,7 @@ class NightKeeper(Keeper):
         night = result.checked
         with self._database.session(writes=True) as session:
             run = _run_of(session, self._id)
-            # First the row, then the rest: whoever lost the run learns it before it writes anything.
+            # The row comes first: a keeper that has lost the run must learn so before it writes anything.
             if not service.beat(
                 session,
                 self._id,
@@ -164,7 +165,7 @@ class NightKeeper(Keeper):
 
 
 def folder_of(work_dir: Path, job_id: int) -> Path:
-    """Where a run keeps its facts and its result until they are stored."""
+    """Return the folder of a run's facts and result, until they are stored."""
     return work_dir / f"night-{job_id}"
 
 

@@ -1,8 +1,8 @@
-"""A lock of this machine for what works on the nights of one data folder.
+"""A lock of this machine for the nightly runs of one data folder.
 
-Which run is worked on is decided in the database. This lock is about the process that a keeper leaves behind when
-it is killed: the child holds the same open file, and the system lets go of it when the last holder has ended, however
-it ended. So nobody begins beside an orphan, and nothing has to be tidied up after a crash.
+The database decides which run is worked on. This lock is about the process that a killed keeper leaves behind: the
+child holds the same open file, and the system releases it when the last holder has ended, in whichever way. So no run
+starts while an orphan still works, and a crash leaves nothing to clean up.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from pathlib import Path
 FILE = "night.lock"
 LOOKS_EVERY_S = 0.2
 GRACE_S = 5.0
-"""An orphan learns by itself that nobody listens any more; after this it is ended."""
+"""An orphan notices by itself that its keeper is gone; after this time it is killed."""
 LONGEST_WAIT_S = 120.0
 PROGRAM = b"spark_jobs."
 
@@ -28,24 +28,24 @@ class LockHeld(Exception):
 
 
 class Lock:
-    """The lock while it is held: `fileno` is to be kept open by the child."""
+    """The lock while it is held; the child must keep `fileno` open."""
 
     def __init__(self, fileno: int) -> None:
         """Keep the open file."""
         self.fileno = fileno
 
     def names_child(self, pid: int) -> None:
-        """Say which process works, so that a successor can end it should it be left behind."""
+        """Store the process number, so that a successor can kill the process if it is left behind."""
         os.ftruncate(self.fileno, 0)
         os.pwrite(self.fileno, str(pid).encode(), 0)
 
 
 @contextlib.contextmanager
 def held(folder: Path, *, on_wait: Callable[[], None] = lambda: None) -> Iterator[Lock]:
-    """Hold the lock; `on_wait` is called every now and then while another has it.
+    """Hold the lock; `on_wait` is called from time to time while another process has it.
 
     Raises:
-        LockHeld: It was not to be had.
+        LockHeld: The other process does not release it.
     """
     folder.mkdir(parents=True, exist_ok=True)
     fileno = os.open(folder / FILE, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
@@ -58,7 +58,7 @@ def held(folder: Path, *, on_wait: Callable[[], None] = lambda: None) -> Iterato
 
 def _wait(fileno: int, on_wait: Callable[[], None]) -> None:
     begun = time.monotonic()
-    is_told = False
+    is_killed = False
     while True:
         try:
             fcntl.flock(fileno, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -66,8 +66,8 @@ def _wait(fileno: int, on_wait: Callable[[], None]) -> None:
             waited = time.monotonic() - begun
             if waited > LONGEST_WAIT_S:
                 raise LockHeld from None
-            if waited > GRACE_S and not is_told:
-                is_told = True
+            if waited > GRACE_S and not is_killed:
+                is_killed = True
                 _end_orphan(os.pread(fileno, 20, 0))
             on_wait()
             time.sleep(LOOKS_EVERY_S)
@@ -76,7 +76,7 @@ def _wait(fileno: int, on_wait: Callable[[], None]) -> None:
 
 
 def _end_orphan(named: bytes) -> None:
-    """End the process group that the holder named, if it is one of ours still."""
+    """Kill the process group of the holder, if it is still one of ours."""
     if not named.strip().isdigit():
         return
     pid = int(named)

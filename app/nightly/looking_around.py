@@ -1,7 +1,7 @@
-"""Simulated data to look around with: simulated, read into the usage history, and a night over it; and taken away again.
+"""Simulated data for trying the program: simulate it, read it into the usage history, run over it, and remove it again.
 
-Everything of it is told by its names: `planner_core.simulated`. Each step may be cut off and done again: equal options
-give equal files, a file is never read twice, and the night is as every night.
+Its names mark it as simulated: `planner_core.simulated`. Each step may be interrupted and repeated: equal options
+give equal files, and a file is never read twice.
 """
 
 from __future__ import annotations
@@ -34,8 +34,8 @@ SIMULATING, INGESTING, SUMMING, FORGETTING = "simulating", "ingesting", "summing
 READS_AT_LEAST_S = 600.0
 
 
-class LookAround(NightKeeper):
-    """A site that does not exist, from its records to its forecasts."""
+class SimulationKeeper(NightKeeper):
+    """The keeper of a run over a simulated site, from its records to its forecasts."""
 
     def _work(self, claimed: Job) -> None:
         del claimed
@@ -49,7 +49,7 @@ class LookAround(NightKeeper):
             self._night(held)
 
     def _simulate(self, folder: Path, held: Lock) -> None:
-        # The days up to yesterday of when the run was asked for: an attempt after midnight makes the same files.
+        # Days end with the day before the request, so that an attempt after midnight makes the same files.
         with self._database.session(writes=False) as session:
             asked_for = service.get(session, self._id).created_at
         command = processes.simulate_command(
@@ -62,7 +62,7 @@ class LookAround(NightKeeper):
         self._keep_levels(folder / TRUTH_FILE)
 
     def _keep_levels(self, truth: Path) -> None:
-        """The CFCC levels of facilities that do not exist: the site cannot say them."""
+        """Store the CFCC levels of the simulated facilities, which the site cannot enter."""
         facilities = json.loads(truth.read_bytes()).get("coupling_facilities") or ()
         levels = {each["name"]: each["cfcc_level"] for each in facilities}
         with self._database.session(writes=True) as session:
@@ -77,12 +77,12 @@ class LookAround(NightKeeper):
             processes.ingest_command(self._settings, files, qsg=groups), held, what="Reading", stage=INGESTING
         )
         if report is None:
-            message = "Reading what was simulated ended without a report."
+            message = "Reading the simulated records ended without a report."
             raise StepFailed(message)
         self._sum_up(read_report(report).days, held)
 
     def _sum_up(self, days: Sequence[str], held: Lock) -> None:
-        """Sum up days hour by hour, as after every upload."""
+        """Roll up days by the hour, as after every upload."""
         self._at(SUMMING)
         path = processes.work_dir(self._settings) / f"{self._id}-{secrets.token_hex(4)}.rollup.jsonl"
         try:
@@ -105,8 +105,8 @@ class LookAround(NightKeeper):
             path.unlink(missing_ok=True)
 
 
-class Forgetting(LookAround):
-    """Simulated data taken away again: out of the usage history, out of the roll-ups, out of the nights' results."""
+class RemovalKeeper(SimulationKeeper):
+    """The keeper of a removal of simulated data from the usage history, the roll-ups and the results of nightly runs."""
 
     def _work(self, claimed: Job) -> None:
         del claimed
@@ -118,7 +118,7 @@ class Forgetting(LookAround):
                 self._at(FORGETTING, done=number, total=len(files))
                 self._said(processes.history_command(self._settings, "forget", sha256), is_nothing_fine=True)
                 self._beat()
-            # Not the days of these files: an attempt that was cut off may have taken others away before.
+            # More than the days of these files: an interrupted attempt may have removed others before.
             with self._database.session(writes=False) as session:
                 days = repository.days_of_simulated_groups(session)
             if days:
@@ -150,7 +150,7 @@ class Forgetting(LookAround):
 
     def _remove_rows(self, files: int) -> None:
         with self._database.session(writes=True) as session:
-            sentence = f"Simulated data was removed: {files} files of it were in the usage history."
+            sentence = f"Simulated data was removed, with {files} files in the usage history."
             if not service.end(
                 session, self._id, self._owner, JobState.DONE, sentence=sentence, log=self._log_text()
             ):

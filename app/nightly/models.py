@@ -1,8 +1,8 @@
-"""The tables of the night: its runs, and what they brought.
+"""The tables of nightly runs and their results.
 
-What a run brought is written in one transaction with the end of the run: all of it is there, or nothing. Fits and
-forecasts are never changed afterwards; what may change about them are the marks `is_current` and `is_latest`. A forecast
-gives way to another of the same day.
+The results of a run are written in one transaction with its end, so either all of them are stored or none. Fits and
+forecasts never change afterwards, except for the marks `is_current` and `is_latest`. A forecast replaces one of the
+same day.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _KEY = BigInteger().with_variant(Integer, "sqlite")  # SQLite counts up only wha
 
 
 class Trigger(StrEnum):
-    """What a run was begun by."""
+    """What started a run."""
 
     SCHEDULE = "schedule"
     REQUEST = "request"
@@ -44,7 +44,7 @@ class Trigger(StrEnum):
 
 
 class FitState(StrEnum):
-    """What became of a fit. Only an accepted one may be used in plans."""
+    """The state of a fit. Plans may use an accepted one only."""
 
     ACCEPTED = "accepted"
     REJECTED = "rejected"
@@ -52,7 +52,7 @@ class FitState(StrEnum):
 
 
 class NightlyRun(Base):
-    """One run. State, progress and log are those of its job; the rest is empty until it has ended well."""
+    """One run. State, progress and log are those of its job; the other columns are empty until it has ended well."""
 
     __tablename__ = "nightly_runs"
     __table_args__ = (
@@ -65,7 +65,7 @@ class NightlyRun(Base):
     job_id: Mapped[int] = mapped_column(ForeignKey("job_runs.id", ondelete="CASCADE"))
     trigger: Mapped[str] = mapped_column(String(12))
     due_on: Mapped[date | None] = mapped_column(Date)
-    """The night that the schedule began it for, in the site's zone; so no night is begun twice."""
+    """The night for which the schedule started it, in the site's zone. Unique, so that no night is run twice."""
     stored_at: Mapped[datetime | None] = mapped_column(Timestamp)
     first_day: Mapped[date | None] = mapped_column(Date)
     last_day: Mapped[date | None] = mapped_column(Date)
@@ -75,11 +75,11 @@ class NightlyRun(Base):
     seconds: Mapped[dict[str, Any] | None] = mapped_column(JSON(none_as_null=True))
     """By stage, as the job measured it."""
     counts: Mapped[dict[str, Any] | None] = mapped_column(JSON(none_as_null=True))
-    """How much of each kind it brought: curves, forecasts, scores, findings, days."""
+    """Number of stored curves, forecasts, scores, findings and days."""
     mixes: Mapped[str | None] = mapped_column(CompressedText)
     """JSON: an array, one member a structure: message sizes and header bytes as found in the usage of queues."""
     published: Mapped[str | None] = mapped_column(CompressedText)
-    """JSON, for the next run: what the daily peaks that are stored were made from. Kept of the last run only."""
+    """JSON, for the next run: digests of the data behind the stored daily peaks. Only the last run keeps it."""
 
 
 class FitVersion(Base):
@@ -113,7 +113,7 @@ class FitVersion(Base):
     last_day: Mapped[date | None] = mapped_column(Date)
     made_at: Mapped[datetime] = mapped_column(Timestamp)
     digest: Mapped[str] = mapped_column(String(64))
-    """Of the fit: one that says what the last one of its scope said is not stored again."""
+    """Of the fit. A fit that equals the last one of its scope is not stored again."""
     fit: Mapped[str] = mapped_column(CompressedText)
     """JSON, as the job gave it: figures with their intervals, points used and left out, cuts."""
 
@@ -153,16 +153,16 @@ class StoredForecast(Base):
     """The last day that it was made from."""
     horizon_days: Mapped[int] = mapped_column(Integer)
     earliest_crossing_day: Mapped[date | None] = mapped_column(Date)
-    """The earliest middle estimate of all its levels within the horizon: by this it is listed."""
+    """The earliest middle estimate of all its levels within the horizon; the list is sorted by it."""
     score_on: Mapped[date | None] = mapped_column(Date)
-    """When it is held against the days that followed for the next time; empty: there is nothing more to learn."""
+    """The next day on which it is scored; empty after the last score."""
     digest: Mapped[str] = mapped_column(String(64))
     forecast: Mapped[str] = mapped_column(CompressedText)
     """JSON, as the job gave it: quantiles by day, crossings by level, what resizing would buy."""
 
 
 class ForecastScore(Base):
-    """A forecast held against the days that followed it; of one forecast at several ages."""
+    """A forecast compared with the days that followed it, at one of several ages."""
 
     __tablename__ = "forecast_scores"
     __table_args__ = (UniqueConstraint("forecast_id", "run_id"), {"sqlite_autoincrement": True})
@@ -179,7 +179,7 @@ class ForecastScore(Base):
 
 
 class StoredFinding(Base):
-    """Something to know that a run found, in the order in which it said it."""
+    """A finding of a run, in the order of the job."""
 
     __tablename__ = "night_findings"
     __table_args__ = (UniqueConstraint("run_id", "position"), {"sqlite_autoincrement": True})
@@ -220,12 +220,12 @@ class DailyStructureUsage(Base):
 
 
 class CfLevel(Base):
-    """The CFCC level of a coupling facility: the records are not relied upon for it."""
+    """The CFCC level of a coupling facility. The field in the records is not reliable."""
 
     __tablename__ = "cf_levels"
 
     coupling_facility: Mapped[str] = mapped_column(String(8), primary_key=True)
     cfcc_level: Mapped[int] = mapped_column(Integer)
     source: Mapped[str] = mapped_column(String(100))
-    """Who says so: a plan by its name, or the site."""
+    """The site, or simulated data."""
     updated_at: Mapped[datetime] = mapped_column(Timestamp)

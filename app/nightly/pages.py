@@ -1,4 +1,4 @@
-"""The pages of the nights. They work by forms and links alone; a script adds the bar that moves."""
+"""The pages about nightly runs. They work with forms and links alone; a script updates the progress bar."""
 
 from __future__ import annotations
 
@@ -31,57 +31,59 @@ router = APIRouter(include_in_schema=False)
 
 SECTION = "nights"
 LARGEST_ID = 2**62
-SAID = {
-    "begun": "The run was begun.",
-    "simulation": "Data is simulated, read and worked through; this takes about a minute.",
+CONFIRMATIONS = {
+    "begun": "The run was started.",
+    "simulation": "Data is being simulated, read and evaluated. This takes about a minute.",
     "removing": "Simulated data is being removed.",
-    "busy": "A run is under way. There is one at a time; nothing else was begun.",
+    "busy": "A run is in progress. No other run was started, because there is one at a time.",
 }
 
 
 @dataclass(frozen=True, kw_only=True)
-class NightsPage(Page):
-    """The runs, or what an empty installation says."""
+class NightlyRunsPage(Page):
+    """The list of runs, or the first steps in an empty installation."""
 
     lines: Annotated[tuple[RunLine, ...], "One page of runs, the newest first"]
     found: Annotated[RunPage, "The page of the list that they are on"]
-    newest: Annotated[NewestNight | None, "What the newest night found; None before the first"]
-    next_due: Annotated[datetime | None, "When the next night is due; None where that is switched off"]
-    is_under_way: Annotated[bool, "Whether a run works or waits"]
-    removing: Annotated[RunProgress | None, "Simulated data on its way out; None where it is not"]
+    newest: Annotated[NewestNight | None, "Findings of the newest run; None before the first"]
+    next_due: Annotated[datetime | None, "When the next run is due; None if no runs are scheduled"]
+    is_under_way: Annotated[bool, "Whether a run is in progress or waits"]
+    removing: Annotated[
+        RunProgress | None, "Progress of the removal of simulated data; None if there is none"
+    ]
     has_simulated: Annotated[bool, "Whether simulated data is stored"]
-    said: Annotated[str, "What has just been done"]
-    missing: Annotated[str, "What to do before anything can run; empty when all is there"]
+    said: Annotated[str, "Confirmation of the last action"]
+    missing: Annotated[str, "Missing packages and how to install them; empty if all are installed"]
 
 
 @dataclass(frozen=True, kw_only=True)
-class NightPage(Page):
-    """One run: how far it is, what it found, what it brought."""
+class NightlyRunPage(Page):
+    """One run: its progress, findings and results."""
 
-    run: Annotated[Run, "The run that is shown"]
-    trigger: Annotated[str, "What it was begun by"]
-    progress: Annotated[RunProgress, "How far it is, or how it ended"]
-    findings: Annotated[tuple[FindingLine, ...], "What it found, errors first"]
-    omitted: Annotated[int, "How many findings more there are"]
-    fits: Annotated[tuple[Fit, ...], "Fits that it brought"]
+    run: Annotated[Run, "The run"]
+    trigger: Annotated[str, "What started it"]
+    progress: Annotated[RunProgress, "Its progress, or how it ended"]
+    findings: Annotated[tuple[FindingLine, ...], "Its findings, errors first"]
+    omitted: Annotated[int, "Number of findings that are not listed"]
+    fits: Annotated[tuple[Fit, ...], "Its new fits"]
     stages: Annotated[tuple[StageTime, ...], "How long each stage took"]
-    duration: Annotated[str, "How long all of it took"]
+    duration: Annotated[str, "How long the run took"]
     is_newest: Annotated[bool, "Whether the report is of this run"]
-    is_simulation: Annotated[bool, "Whether it is one over simulated data"]
-    log: Annotated[str, "What the job said"]
-    said: Annotated[str, "What has just been done"]
-    missing: Annotated[str, "What to do before anything can run; empty when all is there"]
+    is_simulation: Annotated[bool, "Whether it is based on simulated data"]
+    log: Annotated[str, "Output of the job"]
+    said: Annotated[str, "Confirmation of the last action"]
+    missing: Annotated[str, "Missing packages and how to install them; empty if all are installed"]
 
 
 @router.get("/nights")
 def nights(request: Request, session: SessionDep) -> Response:
-    """The newest first."""
+    """Show the runs, the newest first."""
     found = service.list_runs(session, PageRequest.of_address(request))
     schedule: Schedule = request.app.state.schedule
     forgetting = job_rows.last_of_kind(session, FORGET_SIMULATED)
     removal = None if forgetting is None else jobs.shown(forgetting)
-    context = NightsPage(
-        title="Nights",
+    context = NightlyRunsPage(
+        title="Nightly runs",
         section=SECTION,
         lines=tuple(shown.run_line(run) for run in found.items),
         found=found,
@@ -89,7 +91,7 @@ def nights(request: Request, session: SessionDep) -> Response:
         next_due=schedule.next_due(),
         is_under_way=any(run.job.is_under_way for run in found.items),
         removing=shown.progress_of(removal)
-        if removal is not None and _is_told(removal, found.items)
+        if removal is not None and _is_recent(removal, found.items)
         else None,
         has_simulated=service.has_simulated(session),
         said=_said(request),
@@ -100,11 +102,11 @@ def nights(request: Request, session: SessionDep) -> Response:
 
 @router.get("/nights/{run_id}")
 def night(request: Request, session: SessionDep, run_id: int) -> Response:
-    """One run."""
+    """Show one run."""
     run = service.get(session, _id(run_id))
     newest = service.newest(session)
     found = service.findings_of(session, run.id, limit=shown.MOST_SHOWN)
-    context = NightPage(
+    context = NightlyRunPage(
         title=f"Nightly run {run.id}",
         section=SECTION,
         run=run,
@@ -126,19 +128,19 @@ def night(request: Request, session: SessionDep, run_id: int) -> Response:
 
 @router.post("/nights")
 def run_now(request: Request, session: SessionDep) -> Response:
-    """Begin a run at once."""
+    """Start a run at once."""
     return _begin(request, session, Trigger.REQUEST, "begun")
 
 
 @router.post("/simulated-data")
 def look_around(request: Request, session: SessionDep) -> Response:
-    """Simulate data and make a night over it."""
+    """Simulate data and start a nightly run over it."""
     return _begin(request, session, Trigger.SIMULATION, "simulation")
 
 
 @router.post("/simulated-data/remove")
 def remove_simulated(request: Request, session: SessionDep) -> Response:
-    """Take simulated data away again."""
+    """Remove simulated data."""
     try:
         service.queue_forgetting(session)
     except NightUnderWay:
@@ -157,8 +159,8 @@ def _begin(request: Request, session: SessionDep, trigger: Trigger, said: str) -
     return _see(request, f"/nights/{run.id}?said={said}")
 
 
-def _is_told(removal: jobs.Job, runs: Sequence[Run]) -> bool:
-    """Whether a removal is still news: it is under way, failed, or nothing was begun since."""
+def _is_recent(removal: jobs.Job, runs: Sequence[Run]) -> bool:
+    """Whether to show a removal: it is in progress, or no run was started since."""
     newest = max((run.job.id for run in runs), default=0)
     return removal.is_under_way or removal.id > newest
 
@@ -168,7 +170,7 @@ def _missing() -> str:
 
 
 def _said(request: Request) -> str:
-    return SAID.get(request.query_params.get("said", ""), "")
+    return CONFIRMATIONS.get(request.query_params.get("said", ""), "")
 
 
 def _id(run_id: int) -> int:

@@ -1,4 +1,4 @@
-"""The report of the newest night, for mail and for other programs: as data and as Markdown, made from the database."""
+"""The report of the newest nightly run as data and as Markdown, for programs and for mail."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ from planner_core.wire import Answer
 
 FOLDER, JSON_FILE, MARKDOWN_FILE = "reports", "night.json", "night.md"
 MOST_FORECASTS = 50
-"""Structures that run out; the pages and the REST interface have all of them."""
-HEADINGS = {"error": "Errors", "warning": "Warnings", "info": "To know"}
+"""Structures that run out; the pages and REST have all of them."""
+HEADINGS = {"error": "Errors", "warning": "Warnings", "info": "Remarks"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -166,13 +166,13 @@ def _curve(row: FitVersion) -> ReportCurve:
 
 
 def files_of(settings: Settings) -> tuple[Path, Path]:
-    """Where the report lies: as JSON, and as Markdown."""
+    """Return the paths of the report as JSON and as Markdown."""
     folder = settings.data_dir.absolute() / FOLDER
     return folder / JSON_FILE, folder / MARKDOWN_FILE
 
 
 def write_files(database: Database, settings: Settings) -> None:
-    """Write the report to the data folder; each file is there whole or not at all."""
+    """Write the report to the data folder; each file is written completely or not at all."""
     with database.session(writes=False) as session:
         try:
             report = newest(session)
@@ -185,8 +185,9 @@ def write_files(database: Database, settings: Settings) -> None:
     write_text(markdown_file, as_markdown(report))
 
 
-def make_good(database: Database, settings: Settings) -> bool:
-    """Write the files where they are not of the newest run: its process was cut off before it had; say whether."""
+def complete(database: Database, settings: Settings) -> bool:
+    """Write the files if they are not of the newest run; return whether they were written."""
+    # The process of the newest run may have been killed before it wrote them.
     with database.session(writes=False) as session:
         stored = repository.last_stored_run(session)
     if stored is None or _run_written(files_of(settings)) == stored.id:
@@ -196,7 +197,7 @@ def make_good(database: Database, settings: Settings) -> bool:
 
 
 def _run_written(files: tuple[Path, Path]) -> int | None:
-    """The run that both files are of; the Markdown is written last."""
+    """Return the run of both files; None if they differ. The Markdown is written last."""
     json_file, markdown_file = files
     try:
         if markdown_file.stat().st_mtime_ns < json_file.stat().st_mtime_ns:
@@ -210,11 +211,11 @@ def _run_written(files: tuple[Path, Path]) -> int | None:
 
 
 def as_markdown(report: NightlyReport) -> str:
-    """The report as people read it in a mail."""
+    """Return the report as text for a mail."""
     run = report.run
-    lines = [f"# cfplan: the night of {run.stored_at:%Y-%m-%d} (run {run.id})", ""]
+    lines = [f"# cfplan: nightly run of {run.stored_at:%Y-%m-%d} (run {run.id})", ""]
     if report.is_simulated:
-        lines += [f"**Some of this rests on simulated data; it is marked ({WORD}).**", ""]
+        lines += [f"**Some of this is based on simulated data and marked ({WORD}).**", ""]
     lines += [run.sentence, ""]
     if run.first_day is not None and run.last_day is not None:
         lines += [f"Usage history from {run.first_day} to {run.last_day}.", ""]
@@ -240,13 +241,13 @@ def _finding_line(finding: NightlyFinding) -> str:
 def _forecast_lines(forecasts: Sequence[ReportForecast]) -> list[str]:
     if not forecasts:
         return [
-            "## Which structure runs out first",
+            "## Structures that run out first",
             "",
-            "None within the days that forecasts look ahead.",
+            "None within the forecast horizon.",
             "",
         ]
     lines = [
-        "## Which structure runs out first", "",
+        "## Structures that run out first", "",
         "| group | structure | measure | day | forecast |", "|---|---|---|---|---|",
     ]  # fmt: skip
     for each in forecasts:
@@ -262,7 +263,7 @@ def _forecast_lines(forecasts: Sequence[ReportForecast]) -> list[str]:
 def _curve_lines(curves: Sequence[ReportCurve]) -> list[str]:
     if not curves:
         return []
-    lines = ["## Fits of this night", ""]
+    lines = ["## Fits of this run", ""]
     for each in curves:
         level = f"CFCC level {each.cfcc_level}" if each.cfcc_level is not None else "CFCC level not known"
         why = f": {_plain(each.reason)}" if each.reason else ""

@@ -1,4 +1,4 @@
-"""All SQL about the nights and what they brought."""
+"""All SQL about nightly runs and their results."""
 
 from __future__ import annotations
 
@@ -31,25 +31,25 @@ from planner_core.urgency import FULL_DAYS
 AnyRow: TypeAlias = Row[*tuple[Any, ...]]
 Key = TypeVar("Key")
 KEYS_AT_ONCE = 500
-"""Databases bind some thousands of values in one statement at most."""
+"""Databases limit the values of one statement to some thousands."""
 
 # ---- runs ------------------------------------------------------------------------------------------------------------
 
 
 def find_run(session: Session, run_id: int) -> NightlyRun | None:
-    """A run by its number."""
+    """Return a run by its number."""
     return session.get(NightlyRun, run_id)
 
 
 def find_run_of_job(session: Session, job_id: int) -> NightlyRun | None:
-    """The run that a job is."""
+    """Return the run of a job."""
     return session.scalars(select(NightlyRun).where(NightlyRun.job_id == job_id)).one_or_none()
 
 
 def page_of_runs(
     session: Session, *, offset: int, limit: int
 ) -> tuple[Sequence[tuple[NightlyRun, JobRun]], int]:
-    """Runs with their jobs, the newest first, and how many there are in all."""
+    """Return runs with their jobs, the newest first, and the number of all runs."""
     total = session.scalars(select(func.count(NightlyRun.id))).one()
     query = (
         select(NightlyRun, JobRun)
@@ -66,7 +66,7 @@ def page_of_runs(
 
 
 def last_stored_run(session: Session) -> NightlyRun | None:
-    """The last run that ended well: what is shown as the newest comes from it or from before."""
+    """Return the last run that ended well."""
     query = (
         select(NightlyRun).where(NightlyRun.stored_at.is_not(None)).order_by(NightlyRun.id.desc()).limit(1)
     )
@@ -74,7 +74,7 @@ def last_stored_run(session: Session) -> NightlyRun | None:
 
 
 def runs_under_way(session: Session) -> Sequence[NightlyRun]:
-    """Runs that wait or work, the oldest first; at most one works at a time."""
+    """Return runs that are in progress or wait, the oldest first; at most one is in progress."""
     query = (
         select(NightlyRun)
         .join(JobRun, JobRun.id == NightlyRun.job_id)
@@ -83,11 +83,10 @@ def runs_under_way(session: Session) -> Sequence[NightlyRun]:
     return session.scalars(query.order_by(NightlyRun.id)).all()
 
 
-def is_night_wanting(session: Session, night: date, *, since: datetime) -> bool:
-    """Whether the schedule is to begin a run for a night that is due since then.
+def is_run_due(session: Session, night: date, *, since: datetime) -> bool:
+    """Whether the schedule must start a run for a night that is due since then.
 
-    Not where it has begun one for it, nor where another run was begun since, by whomever; and not before there is
-    anything that a night could be made of.
+    It need not if it has started one for this night, if any other run was started since, or if there is no data yet.
     """
     begun = (
         select(NightlyRun.id)
@@ -107,16 +106,16 @@ def is_night_wanting(session: Session, night: date, *, since: datetime) -> bool:
 
 
 def drop_published(session: Session, *, but: int) -> None:
-    """Keep what is published of one run only: it is as long as the history."""
+    """Delete `published` of all other runs, because it is as long as the history."""
     others = update(NightlyRun).where(NightlyRun.published.is_not(None), NightlyRun.id != but)
     session.execute(others.values(published=None))
 
 
-# ---- what a night is told --------------------------------------------------------------------------------------------
+# ---- facts --------------------------------------------------------------------------------------------
 
 
 def latest_plans(session: Session) -> Sequence[AnyRow]:
-    """Name, number, group, document and result of the latest version of every living plan, by name."""
+    """Return name, number, group, document and result of the latest version of every plan, by name."""
     query = (
         select(Plan.name, PlanVersion.number, PlanVersion.qsg, PlanVersion.document, PlanVersion.result)
         .join(PlanVersion, (PlanVersion.plan_id == Plan.id) & (PlanVersion.number == Plan.latest))
@@ -129,14 +128,14 @@ def latest_plans(session: Session) -> Sequence[AnyRow]:
 
 
 def find_curve(session: Session, version: int) -> FitVersion | None:
-    """A fitted curve by the version that plans name."""
+    """Return a fitted curve by its version."""
     return session.get(FitVersion, version)
 
 
 def page_of_curves(
     session: Session, *, offset: int, limit: int, state: FitState | None = None, current_only: bool = False
 ) -> tuple[Sequence[FitVersion], int]:
-    """Fitted curves, the newest first, and how many there are in all."""
+    """Return fitted curves, the newest first, and the number of all."""
     query = select(FitVersion)
     if state is not None:
         query = query.where(FitVersion.state == state)
@@ -147,32 +146,32 @@ def page_of_curves(
 
 
 def current_curves(session: Session) -> Sequence[FitVersion]:
-    """The last accepted fit of each coupling facility and CFCC level, by their names."""
+    """Return the last accepted fit of each coupling facility and CFCC level, by their names."""
     query = select(FitVersion).where(FitVersion.is_current)
     return session.scalars(query.order_by(FitVersion.coupling_facility, FitVersion.cfcc_level)).all()
 
 
 def last_curves(session: Session) -> Mapping[str, FitVersion]:
-    """The last fit of each scope, whatever became of it."""
+    """Return the last fit of each scope, accepted or not."""
     last = select(func.max(FitVersion.id)).group_by(FitVersion.scope)
     return {each.scope: each for each in session.scalars(select(FitVersion).where(FitVersion.id.in_(last)))}
 
 
 def curves_of_scope(session: Session, scope: str, *, limit: int = 100) -> Sequence[FitVersion]:
-    """All fits of one coupling facility and CFCC level, the newest first."""
+    """Return all fits of one coupling facility and CFCC level, the newest first."""
     query = select(FitVersion).where(FitVersion.scope == scope).order_by(FitVersion.id.desc()).limit(limit)
     return session.scalars(query).all()
 
 
 def curves_of_run(session: Session, run_id: int) -> Sequence[FitVersion]:
-    """The fits that a run brought, in their order."""
+    """Return the new fits of a run, in their order."""
     return session.scalars(
         select(FitVersion).where(FitVersion.run_id == run_id).order_by(FitVersion.id)
     ).all()
 
 
-def lay_down_current(session: Session, scope: str) -> None:
-    """No fit of this scope is the current one any more."""
+def unmark_current(session: Session, scope: str) -> None:
+    """Remove the mark of the current fit of this scope."""
     session.execute(
         update(FitVersion).where(FitVersion.scope == scope, FitVersion.is_current).values(is_current=False)
     )
@@ -182,7 +181,7 @@ def lay_down_current(session: Session, scope: str) -> None:
 
 
 def newest_curves(session: Session) -> Sequence[FitVersion]:
-    """The newest fit of every coupling facility, accepted or not."""
+    """Return the newest fit of every coupling facility, accepted or not."""
     newest = select(func.max(FitVersion.id)).group_by(FitVersion.coupling_facility)
     query = select(FitVersion).where(FitVersion.id.in_(newest))
     return session.scalars(query.order_by(FitVersion.coupling_facility)).all()
@@ -192,7 +191,7 @@ def page_of_forecasts(
     session: Session, *, offset: int, limit: int, qsg: str | None = None, structure: str | None = None,
     latest_only: bool = True,
 ) -> tuple[Sequence[StoredForecast], int]:  # fmt: skip
-    """Forecasts, those first whose structure runs out first, and how many there are in all."""
+    """Return forecasts by the day their structure runs out, and the number of all."""
     query = select(StoredForecast)
     if latest_only:
         query = query.where(StoredForecast.is_latest)
@@ -209,14 +208,14 @@ def page_of_forecasts(
 
 
 def latest_forecasts(session: Session) -> Sequence[StoredForecast]:
-    """The latest forecast of every series."""
+    """Return the latest forecast of every series."""
     return session.scalars(select(StoredForecast).where(StoredForecast.is_latest)).all()
 
 
 def forecasts_of_series(
     session: Session, *, qsg: str, structure: str, measure: str, queue_manager: str = "", limit: int = 100
 ) -> Sequence[StoredForecast]:
-    """All forecasts of one measure of a structure, the newest first."""
+    """Return all forecasts of one measure of a structure, the newest first."""
     query = select(StoredForecast).where(
         StoredForecast.qsg == qsg, StoredForecast.structure == structure, StoredForecast.measure == measure,
         StoredForecast.queue_manager == queue_manager,
@@ -225,13 +224,13 @@ def forecasts_of_series(
 
 
 def forecasts_to_score(session: Session, today: date) -> Sequence[StoredForecast]:
-    """Forecasts that are to be held against the days that followed."""
+    """Return forecasts that must be scored."""
     query = select(StoredForecast).where(StoredForecast.score_on <= today).order_by(StoredForecast.id)
     return session.scalars(query).all()
 
 
 def drop_forecasts(session: Session, *, made_before: date) -> None:
-    """Drop old forecasts with their scores: not the latest of a series, and none that is still to be scored."""
+    """Delete old forecasts with their scores, but not the latest of a series, and none that must still be scored."""
     session.execute(
         delete(StoredForecast).where(
             StoredForecast.made_on < made_before,
@@ -241,14 +240,14 @@ def drop_forecasts(session: Session, *, made_before: date) -> None:
     )
 
 
-def lay_down_latest(session: Session, forecast_ids: Iterable[int]) -> None:
-    """These forecasts are not the latest of their series any more."""
+def unmark_latest(session: Session, forecast_ids: Iterable[int]) -> None:
+    """Remove the mark of the latest forecast from these."""
     for ids in _portions(forecast_ids):
         session.execute(update(StoredForecast).where(StoredForecast.id.in_(ids)).values(is_latest=False))
 
 
 def forecasts_made_on(session: Session, days: Iterable[date]) -> Sequence[AnyRow]:
-    """Number, series and day of all forecasts that were made on these days."""
+    """Return number, series and day of all forecasts that were made on these days."""
     query = select(
         StoredForecast.id, StoredForecast.qsg, StoredForecast.structure, StoredForecast.measure, StoredForecast.queue_manager, StoredForecast.made_on
     )  # fmt: skip
@@ -266,7 +265,7 @@ def remove_forecasts(session: Session, forecast_ids: Iterable[int]) -> None:
 
 
 def forecasts_by_id(session: Session, forecast_ids: Iterable[int]) -> Mapping[int, StoredForecast]:
-    """Those of these forecasts that are there."""
+    """Return the forecasts that exist, by their numbers."""
     return {
         each.id: each
         for ids in _portions(forecast_ids)
@@ -275,7 +274,7 @@ def forecasts_by_id(session: Session, forecast_ids: Iterable[int]) -> Mapping[in
 
 
 def last_scores(session: Session, forecast_ids: Iterable[int]) -> Mapping[int, ForecastScore]:
-    """The last score of each of these forecasts, by the forecast's number."""
+    """Return the last score of each of these forecasts, by the number of the forecast."""
     last = (
         select(func.max(ForecastScore.id))
         .where(ForecastScore.forecast_id.in_(list(forecast_ids)))
@@ -286,7 +285,7 @@ def last_scores(session: Session, forecast_ids: Iterable[int]) -> Mapping[int, F
 
 
 def scores_of(session: Session, forecast_id: int) -> Sequence[ForecastScore]:
-    """All scores of a forecast, the newest first."""
+    """Return all scores of a forecast, the newest first."""
     query = select(ForecastScore).where(ForecastScore.forecast_id == forecast_id)
     return session.scalars(query.order_by(ForecastScore.id.desc())).all()
 
@@ -295,13 +294,13 @@ def scores_of(session: Session, forecast_id: int) -> Sequence[ForecastScore]:
 
 
 def findings_of(session: Session, run_id: int, *, limit: int | None = None) -> Sequence[StoredFinding]:
-    """What a run found, in its order."""
+    """Return the findings of a run, in its order."""
     query = select(StoredFinding).where(StoredFinding.run_id == run_id).order_by(StoredFinding.position)
     return session.scalars(query.limit(limit)).all()
 
 
 def finding_counts(session: Session, run_ids: Sequence[int]) -> Mapping[int, Mapping[str, int]]:
-    """How many findings of each severity each of these runs has."""
+    """Return the number of findings of each severity, by run."""
     query = select(StoredFinding.run_id, StoredFinding.severity, func.count()).where(
         StoredFinding.run_id.in_(run_ids)
     )
@@ -319,7 +318,7 @@ def finding_counts(session: Session, run_ids: Sequence[int]) -> Mapping[int, Map
 def daily_usage(
     session: Session, qsg: str, structure: str, *, begin: date | None = None, end: date | None = None
 ) -> Sequence[DailyStructureUsage]:
-    """The days of a structure in their order; `begin` and `end` are among them."""
+    """Return the days of a structure in their order, including `begin` and `end`."""
     query = select(DailyStructureUsage).where(
         DailyStructureUsage.qsg == qsg, DailyStructureUsage.structure == structure
     )
@@ -331,7 +330,7 @@ def daily_usage(
 
 
 def last_days(session: Session, qsg: str | None = None) -> dict[str, date]:
-    """The last day with records of every group, or of one."""
+    """Return the last day with records of every group, or of one."""
     query = select(DailyStructureUsage.qsg, func.max(DailyStructureUsage.day)).group_by(
         DailyStructureUsage.qsg
     )
@@ -341,7 +340,7 @@ def last_days(session: Session, qsg: str | None = None) -> dict[str, date]:
 
 
 def recent_days(session: Session, last: Mapping[str, date]) -> Sequence[DailyStructureUsage]:
-    """The days of all structures of these groups in which a full structure counts."""
+    """Return the days of all structures of these groups in which a full structure counts."""
     found: list[DailyStructureUsage] = []
     for qsg, day in last.items():
         query = select(DailyStructureUsage).where(
@@ -361,17 +360,17 @@ def remove_days(session: Session, days: Iterable[date]) -> None:
 
 
 def cf_levels(session: Session) -> Sequence[CfLevel]:
-    """The CFCC levels of all coupling facilities that are known, by name."""
+    """Return the known CFCC levels of all coupling facilities, by name."""
     return session.scalars(select(CfLevel).order_by(CfLevel.coupling_facility)).all()
 
 
 def find_cf_level(session: Session, coupling_facility: str) -> CfLevel | None:
-    """The CFCC level of one coupling facility."""
+    """Return the CFCC level of one coupling facility."""
     return session.get(CfLevel, coupling_facility)
 
 
 def remove_cf_level(session: Session, coupling_facility: str) -> bool:
-    """Forget the level of a coupling facility; say whether it was known."""
+    """Remove the level of a coupling facility; return whether there was one."""
     query = delete(CfLevel).where(CfLevel.coupling_facility == coupling_facility)
     return bool(session.execute(query).rowcount)  # type: ignore[attr-defined]
 
@@ -383,7 +382,7 @@ def _portions(keys: Iterable[Key]) -> Iterator[list[Key]]:
 
 
 def keep_simulated_levels(session: Session, levels: Mapping[str, int], *, at: datetime) -> None:
-    """Keep the levels of simulated coupling facilities; what the site says of such a name stays."""
+    """Store the levels of simulated coupling facilities, except where the site has set one."""
     known = {each.coupling_facility for each in cf_levels(session)}
     for name, level in levels.items():
         if name not in known:
@@ -408,7 +407,7 @@ def has_simulated(session: Session) -> bool:
 
 
 def days_of_simulated_groups(session: Session) -> Sequence[date]:
-    """Days on which groups that are named as simulated ones have roll-ups, in order."""
+    """Return the days with roll-ups of simulated groups, in order."""
     groups = list(filter(has_simulated_name, session.scalars(select(MeasuredStructure.qsg).distinct())))
     hours: set[datetime] = set()
     for table in (HourlyStructureUsage, HourlySmdsUsage, HourlyQueueUsage):
@@ -417,7 +416,7 @@ def days_of_simulated_groups(session: Session) -> Sequence[date]:
 
 
 def remove_simulated(session: Session) -> dict[str, int]:
-    """Remove what is marked as simulated, and runs made for it that nothing else rests on; how many rows of each."""
+    """Remove simulated rows and the runs that were made only for them; return the number of rows by table."""
     removed = {}
     for table in SIMULATED:
         gone = session.execute(delete(table).where(table.is_simulated))

@@ -1,7 +1,7 @@
-"""The results of a nightly run on their way in: RESULT.json, checked and stored in one transaction with its run.
+"""RESULT.json, the results of a nightly run: checked, and stored in one transaction with the end of the run.
 
-Storing is decided by the run's row: whoever has lost the run writes nothing, and a run that is stored is never stored again.
-Each kind of result is put on top of what is there so that the same results again change nothing.
+The run's row decides: a keeper that has lost the run stores nothing, and a run is stored once. Storing the same
+results twice changes nothing.
 """
 
 from __future__ import annotations
@@ -37,9 +37,9 @@ from planner_core.wire import Answer
 
 BATCH = 1_000
 SCORED_AFTER_DAYS = (7, 28, 91, 182, 364)
-"""Ages at which a forecast is held against what happened; its horizon is another one."""
+"""Ages at which a forecast is scored; its horizon is another one."""
 GIVEN_UP_AFTER_DAYS = 30
-"""Days past its horizon after which a forecast waits no longer for days that were never measured."""
+"""Days past its horizon after which a forecast no longer waits for days that were never measured."""
 STATES = {
     "fitted": FitState.ACCEPTED,
     "rejected": FitState.REJECTED,
@@ -51,12 +51,12 @@ Item = TypeVar("Item")
 
 
 class ResultInvalid(PlannerError):
-    """A file that is no result of a night: the job and the application are of different versions."""
+    """A file that is no result of a nightly run: the job and the application are of different versions."""
 
     def __init__(self, fault: str) -> None:
-        """Keep what is wrong."""
+        """Keep the fault."""
         super().__init__(
-            f"The results of the night cannot be stored: {fault}. Install the jobs and the service of one version."
+            f"The results of the nightly run cannot be stored: {fault}. Install the same version of jobs and service."
         )
 
 
@@ -111,13 +111,13 @@ def read_result(path: Path) -> Result:
 
 
 def store(session: Session, run: NightlyRun, result: Result, *, at: datetime) -> StoredCounts:
-    """Store what a run brought; its caller commits, with the end of the run.
+    """Store the results of a run; the caller commits them together with its end.
 
     Args:
-        session: Within the transaction that ends the run.
+        session: In the transaction that ends the run.
         run: The run.
-        result: What it brought.
-        at: When.
+        result: The results.
+        at: The current time.
     """
     night = result.checked
     simulated = set(night.simulated)
@@ -154,7 +154,7 @@ def store(session: Session, run: NightlyRun, result: Result, *, at: datetime) ->
 def _store_curves(
     session: Session, run: NightlyRun, result: Result, simulated: set[str], *, at: datetime
 ) -> int:
-    """Store fits that say something new. A rejected one leaves the current one as it is."""
+    """Store fits that have changed. A rejected one leaves the current one as it is."""
     last = repository.last_curves(session)
     stored = 0
     for curve, fit in zip(result.checked.curves, result.texts("curves"), strict=True):
@@ -166,7 +166,7 @@ def _store_curves(
         state = STATES[curve.state]
         is_current = state == FitState.ACCEPTED
         if is_current:
-            repository.lay_down_current(session, scope)
+            repository.unmark_current(session, scope)
         session.add(
             FitVersion(
                 run_id=run.id, scope=scope, coupling_facility=curve.coupling_facility or "", digest=digest,
@@ -175,13 +175,13 @@ def _store_curves(
                 first_day=curve.first_day, last_day=curve.last_day, made_at=at, fit=fit,
             )
         )  # fmt: skip
-        session.flush()  # the next of the same scope lays it down
+        session.flush()  # the next fit of the same scope replaces it as the current one
         stored += 1
     return stored
 
 
 def scope_of(coupling_facility: str | None, cfcc_level: int | None) -> str:
-    """Coupling facility and CFCC level in one word.
+    """Return coupling facility and CFCC level in one word.
 
     >>> scope_of("CF01", 25), scope_of("CF01", None)
     ('CF01@25', 'CF01@?')
@@ -193,9 +193,9 @@ def scope_of(coupling_facility: str | None, cfcc_level: int | None) -> str:
 
 
 def _store_forecasts(session: Session, run: NightlyRun, result: Result, simulated: set[str]) -> int:
-    """Store forecasts that say something new; those of the run, and no others, are the latest afterwards.
+    """Store forecasts that have changed; those of the run, and no others, are the latest afterwards.
 
-    Of a day there is one forecast: what an earlier run of the same day said gives way.
+    There is one forecast a day: it replaces that of an earlier run of the same day.
     """
     latest = {series_of(each): each for each in repository.latest_forecasts(session)}
     unchanged: set[int] = set()
@@ -217,7 +217,7 @@ def _store_forecasts(session: Session, run: NightlyRun, result: Result, simulate
                 "digest": digest, "forecast": forecast,
             }
         )  # fmt: skip
-    repository.lay_down_latest(session, {each.id for each in latest.values()} - unchanged)
+    repository.unmark_latest(session, {each.id for each in latest.values()} - unchanged)
     replaced = {(*series_of(each), each.made_on) for each in result.checked.forecasts}
     repository.remove_forecasts(
         session,
@@ -233,14 +233,14 @@ def _store_forecasts(session: Session, run: NightlyRun, result: Result, simulate
 
 
 def series_of(forecast: StoredForecast | Forecast) -> tuple[str, str, str, str]:
-    """What a forecast is of."""
+    """Return the series of a forecast."""
     return forecast.qsg, forecast.structure, forecast.measure, forecast.queue_manager or ""
 
 
 def earliest_crossing(forecast: Forecast) -> date | None:
-    """The day on which the first of its levels is passed, by the middle estimates.
+    """Return the day on which the first of its levels is passed, by the middle estimates.
 
-    A level that was passed already is passed on the day of the forecast.
+    A level that has been passed counts as passed on the day of the forecast.
     """
     days = [
         forecast.made_on if each.state == "already_crossed" else each.dates.p50 for each in forecast.crossings
@@ -249,7 +249,7 @@ def earliest_crossing(forecast: Forecast) -> date | None:
 
 
 def next_score_day(made_on: date, horizon_days: int, *, known_to: date) -> date | None:
-    """When a forecast is looked at next, if the days up to `known_to` have been; None when there is nothing more.
+    """Return the next day on which a forecast is scored, after `known_to`; None after the last score.
 
     >>> next_score_day(date(2026, 1, 1), 30, known_to=date(2026, 1, 1)).isoformat()
     '2026-01-08'
@@ -262,7 +262,7 @@ def next_score_day(made_on: date, horizon_days: int, *, known_to: date) -> date 
 
 
 def first_score_day(forecast: Forecast) -> date | None:
-    """When a forecast is held against what happened for the first time; None where it says nothing of any day."""
+    """Return the first day on which a forecast is scored; None if it has no quantiles."""
     if not forecast.quantiles:
         return None
     return next_score_day(forecast.made_on, forecast.horizon_days, known_to=forecast.made_on)
@@ -277,7 +277,7 @@ def _store_scores(session: Session, run: NightlyRun, result: Result, *, at: date
     stored = 0
     for each, score in zip(scores, result.texts("scores"), strict=True):
         forecast = known.get(each.forecast_id)
-        # Removed meanwhile; or its days are past, but not measured yet: the run that has them scores it.
+        # It was removed meanwhile, or its days are past but not measured yet; then a later run scores it.
         if forecast is None or today is None or forecast.score_on is None or forecast.score_on > today:
             continue
         if each.days_scored:
@@ -294,7 +294,7 @@ def _store_scores(session: Session, run: NightlyRun, result: Result, *, at: date
 
 
 def _move_score_days(session: Session, today: date) -> None:
-    """Forecasts that were to be scored by today are looked at again at their next age."""
+    """Set the next day of scoring for forecasts that were due by today."""
     for forecast in repository.forecasts_to_score(session, today):
         given_up = forecast.made_on + timedelta(days=forecast.horizon_days + GIVEN_UP_AFTER_DAYS)
         following = next_score_day(forecast.made_on, forecast.horizon_days, known_to=today)
@@ -322,7 +322,7 @@ def _store_findings(
 
 
 def _store_days(session: Session, night: NightlyResult) -> int:
-    """Put days in the place of what was known of them; of a day that the history no longer has nothing is left."""
+    """Replace days; a day that the history no longer has is removed."""
     repository.remove_days(session, {*night.days, *(each.day for each in night.daily)})
     for batch in _batches(map(_day_row, night.daily), BATCH):
         session.execute(insert(DailyStructureUsage), batch)

@@ -1,8 +1,8 @@
-"""Begins the night by itself, once for each day, at the hour that the settings say.
+"""Starts a nightly run once a day, at the hour in the settings.
 
-APScheduler wakes it at that hour, and every quarter of an hour besides: a machine that slept, a service that was down or
-an hour that the clocks skipped is made good by the next look. A look asks the database which night has no run yet; so
-several services on one database begin one run, and a night that was missed is caught up once, not once for each night.
+APScheduler calls it at that hour and every quarter of an hour, so that it makes up for a machine that slept, a service
+that was down or an hour that the clocks skipped. Each call checks the database for a night without a run. So several
+services on one database start one run, and after several missed nights there is one run, not one for each.
 """
 
 from __future__ import annotations
@@ -32,43 +32,43 @@ logger = logging.getLogger("cfplan.night")
 
 
 def zone_of(settings: Settings) -> tzinfo:
-    """The zone of the hour: the setting's, or this machine's."""
+    """Return the time zone of the hour: from the settings, or of this machine."""
     return ZoneInfo(settings.night_zone) if settings.night_zone else get_localzone()
 
 
 def last_due(now: datetime, *, hour: int, zone: tzinfo) -> date:
-    """The last night that was due by now, named by its day in the zone.
+    """Return the last night that was due by now, as its day in the zone.
 
-    An hour that the clocks skip is taken for the one after it; one that comes twice counts the first time.
+    An hour that the clocks skip counts as the one after it; an hour that occurs twice counts the first time.
     """
     today = now.astimezone(zone).date()
     return today if due_at(today, hour=hour, zone=zone) <= now else today - timedelta(days=1)
 
 
 def due_at(night: date, *, hour: int, zone: tzinfo) -> datetime:
-    """When a night is due, in UTC."""
+    """Return when a night is due, in UTC."""
     return datetime.combine(night, time(hour), tzinfo=zone).astimezone(UTC)
 
 
 def utc_now() -> datetime:
-    """The time."""
+    """Return the current time."""
     return datetime.now(UTC)
 
 
 class Schedule:
-    """A thread of the service. It holds nothing that matters: what was begun stands in the database."""
+    """A thread of the service. It has no state of its own: the database knows which runs were started."""
 
     def __init__(
         self, database: Database, settings: Settings, *, on_queued: Callable[[], None],
         clock: Callable[[], datetime] = utc_now,
     ) -> None:  # fmt: skip
-        """Keep what is needed.
+        """Keep the arguments.
 
         Args:
-            database: Where runs are.
-            settings: The service's.
+            database: The database of the runs.
+            settings: Settings of the service.
             on_queued: Called when a run was queued.
-            clock: What time it is.
+            clock: Returns the current time.
         """
         self._database = database
         self._settings = settings
@@ -77,7 +77,7 @@ class Schedule:
         self._scheduler: BackgroundScheduler | None = None
 
     def start(self) -> None:
-        """Begin to wake, unless that is switched off."""
+        """Start the thread, unless the schedule is off."""
         if self._settings.night_hour is None:
             return
         zone = zone_of(self._settings)
@@ -92,29 +92,29 @@ class Schedule:
         self._scheduler = scheduler
 
     def stop(self) -> None:
-        """Wake no more."""
+        """Stop the thread."""
         if self._scheduler is not None:
             self._scheduler.shutdown(wait=False)
             self._scheduler = None
 
     def look(self) -> bool:
-        """Begin the night that is due and has not been begun; say whether one was."""
+        """Start the run that is due, if it was not started yet; return whether one was started."""
         try:
-            report.make_good(self._database, self._settings)
+            report.complete(self._database, self._settings)
             is_queued = self._begin()
-        except NightUnderWay:  # its results will be those of this night as well; the next look sees to it
+        except NightUnderWay:  # Its results will do for this night too; otherwise the next call starts a run.
             return False
-        except IntegrityError:  # another service was first
+        except IntegrityError:  # Another service was first.
             return False
         except (PlannerError, DBAPIError, OSError) as error:
-            logger.error("The night cannot be begun at present: %s", error)
+            logger.error("The nightly run cannot be started now: %s", error)
             return False
         if is_queued:
             self._on_queued()
         return is_queued
 
     def next_due(self) -> datetime | None:
-        """When the next night is due, in UTC; None where that is switched off."""
+        """Return when the next run is due, in UTC; None if the schedule is off."""
         hour = self._settings.night_hour
         if hour is None:
             return None
@@ -128,7 +128,7 @@ class Schedule:
         zone = zone_of(self._settings)
         night = last_due(self._clock(), hour=hour, zone=zone)
         with self._database.session(writes=True) as session:
-            if not repository.is_night_wanting(session, night, since=due_at(night, hour=hour, zone=zone)):
+            if not repository.is_run_due(session, night, since=due_at(night, hour=hour, zone=zone)):
                 return False
             run = service.queue(session, Trigger.SCHEDULE, due_on=night)
             logger.info("Nightly run %d is due for %s.", run.id, night)

@@ -1,4 +1,4 @@
-"""Nightly runs: begun, listed, read; simulated data taken away again. Nothing here commits."""
+"""Nightly runs: start, list and read them, and remove simulated data. Callers commit."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from planner_core.wire import Answer, Hidden
 
 FIRST_PAGE = PageRequest()
 KINDS = {Trigger.SIMULATION: LOOK_AROUND}
-"""The kind of job that a run is; those that are not here are nights and nothing else."""
+"""The kind of job of a run, where it is not a plain nightly run."""
 
 
 # A nightly run asks nothing, so it has one state fewer than jobs have.
@@ -152,13 +152,13 @@ def findings_of(session: Session, run_id: int, *, limit: int | None = None) -> t
 
 
 def newest(session: Session) -> Run | None:
-    """The last run that ended well."""
+    """Return the last run that ended well."""
     run = repository.last_stored_run(session)
     return None if run is None else get(session, run.id)
 
 
 def under_way(session: Session) -> Run | None:
-    """The run that works or waits; None when there is none."""
+    """Return the run that is in progress or waits; None if there is none."""
     found = repository.runs_under_way(session)
     return get(session, found[0].id) if found else None
 
@@ -191,14 +191,14 @@ def _members(run: NightlyRun, row: JobRun, findings: Mapping[str, int]) -> dict[
     )
 
 
-# ---- beginning -------------------------------------------------------------------------------------------------------
+# ---- starting -------------------------------------------------------------------------------------------------------
 
 
 def queue(session: Session, trigger: Trigger, *, due_on: date | None = None) -> NightlyRun:
-    """A new run that waits for its turn. It is flushed for its number.
+    """Add a run that waits for its turn, and flush it for its number.
 
     Raises:
-        NightUnderWay: There is one already.
+        NightUnderWay: A run is in progress or waits.
     """
     job_rows.hold_claims(session)
     refuse_second(session)
@@ -210,10 +210,10 @@ def queue(session: Session, trigger: Trigger, *, due_on: date | None = None) -> 
 
 
 def queue_forgetting(session: Session) -> Job:
-    """A job that takes simulated data away again.
+    """Add a job that removes simulated data.
 
     Raises:
-        NightUnderWay: A night is under way.
+        NightUnderWay: A run is in progress or waits.
     """
     job_rows.hold_claims(session)
     refuse_second(session)
@@ -221,19 +221,20 @@ def queue_forgetting(session: Session) -> Job:
 
 
 def refuse_second(session: Session) -> None:
-    """Say no where a run of these kinds works or waits.
+    """Refuse to start a run while another is in progress or waits.
 
     Raises:
-        NightUnderWay: It does.
+        NightUnderWay: A run is in progress or waits.
     """
     found = repository.runs_under_way(session)
     if found:
         raise NightUnderWay(
-            found[0].id, f"Nightly run {found[0].id} is under way. There is one at a time; nothing was begun."
+            found[0].id,
+            f"Nightly run {found[0].id} is in progress. There is one at a time, so no other run was started.",
         )
     if job_rows.unfinished(session, FORGET_SIMULATED):
         raise NightUnderWay(
-            None, "Simulated data is being removed. Wait until that has ended; nothing was begun."
+            None, "Simulated data is being removed. No run was started; try again when the removal has ended."
         )
 
 
@@ -246,25 +247,25 @@ def has_simulated(session: Session) -> bool:
 
 
 def forget_simulated(session: Session) -> dict[str, int]:
-    """Remove all rows of simulated data, and the runs that were made for it; how many of each."""
+    """Remove all rows of simulated data and the runs made for it; return how many of each."""
     return repository.remove_simulated(session)
 
 
 def is_under_way(state: JobState) -> bool:
-    """Whether a run in this state still changes by itself."""
+    """Whether a run in this state is in progress or waits."""
     return state in (JobState.QUEUED, JobState.RUNNING)
 
 
 def summary_of(counts: StoredCounts, *, days_total: int, days_reduced: int) -> str:
-    """What a run brought, in a sentence or two."""
+    """Return the results of a run in words."""
     if not days_total:
-        return "The usage history is empty, so there was nothing to do."
+        return "The usage history is empty."
     parts = [
         _so_many(counts.findings, "finding"),
         _so_many(counts.curves, "new fit"),
         _so_many(counts.forecasts, "new forecast"),
     ]
-    days = f"{days_reduced} of {_so_many(days_total, 'day')} of the history had to be read."
+    days = f"{days_reduced} of {_so_many(days_total, 'day')} of the history were read."
     return f"{parts[0]}; {parts[1]}, {parts[2]}. {days}"
 
 

@@ -1,4 +1,4 @@
-"""The latest forecasts in the order of urgency, with what the records of the last days say of full structures."""
+"""The latest forecasts by urgency, with full structures from the records of the last days."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ SMDS = "smds_blocks"
 
 @dataclass(frozen=True, slots=True)
 class Urgent:
-    """A forecast, and whether its structure or data set is or was full."""
+    """A forecast, and the fullness of its structure or data set."""
 
     forecast: StoredForecast
     full: Fullness | None
@@ -29,7 +29,7 @@ class Urgent:
 def most_urgent(
     session: Session, *, offset: int, limit: int, measured_only: bool = False
 ) -> tuple[list[Urgent], int]:
-    """Part of the latest forecasts of all series, the most urgent first, and how many there are in all.
+    """Return part of the latest forecasts of all series, the most urgent first, and the number of all.
 
     `measured_only` leaves simulated ones out.
     """
@@ -58,7 +58,7 @@ def most_urgent(
 
 
 class RecentUsage:
-    """What the last days of every group say of its structures and data sets."""
+    """The usage of structures and data sets in the last days of every group."""
 
     def __init__(
         self, last_days: Mapping[str, date], rows: Mapping[Structure, Sequence[DailyStructureUsage]]
@@ -68,7 +68,7 @@ class RecentUsage:
 
     @classmethod
     def of(cls, session: Session, qsg: str | None = None) -> RecentUsage:
-        """All groups, or one of them."""
+        """Read the usage of all groups, or of one."""
         last_days = repository.last_days(session, qsg)
         rows: dict[Structure, list[DailyStructureUsage]] = defaultdict(list)
         for row in repository.recent_days(session, last_days):
@@ -76,7 +76,7 @@ class RecentUsage:
         return cls(last_days, rows)
 
     def full(self, structure: Structure, measure: str, queue_manager: str) -> Fullness | None:
-        """Whether the structure, or the data set of a queue manager, is or was full."""
+        """Return the fullness of the structure, or of the data set of a queue manager."""
         last_day = self._last_days.get(structure[0])
         rows = self._rows.get(structure, ())
         if last_day is None:
@@ -96,7 +96,7 @@ class RecentUsage:
         )
 
     def used_percent(self, structure: Structure, measure: str, queue_manager: str) -> float | None:
-        """The highest use of the measure in these days."""
+        """Return the highest use of the measure in these days."""
         used = [
             percent
             for row in self._rows.get(structure, ())

@@ -1,4 +1,4 @@
-"""Nights as pages show them."""
+"""Nightly runs arranged for pages."""
 
 from __future__ import annotations
 
@@ -23,20 +23,20 @@ from planner_core.findings import SEVERITIES
 from planner_core.provenance import Source
 
 STATES: Mapping[JobState, str] = {
-    JobState.QUEUED: "waits",
-    JobState.RUNNING: "under way",
+    JobState.QUEUED: "waiting",
+    JobState.RUNNING: "in progress",
     JobState.ASKS: "failed",
     JobState.DONE: "done",
     JobState.FAILED: "failed",
 }
 TRIGGERS: Mapping[Trigger, str] = {
-    Trigger.SCHEDULE: "the hour",
+    Trigger.SCHEDULE: "schedule",
     Trigger.REQUEST: "run now",
     Trigger.COMMAND: "cfplan nightly",
     Trigger.SIMULATION: "simulated data",
 }
 MOST_AT_HOME = 3
-"""Findings of the newest night that the home page shows; a link leads to the others."""
+"""Findings of the newest run on the home page; a link leads to the others."""
 MOST_SHOWN = 500
 """Findings on the page of a run; the REST interface has all of them."""
 THOUSAND = 1_000
@@ -44,39 +44,39 @@ THOUSAND = 1_000
 
 @dataclass(frozen=True, slots=True)
 class FindingLine:
-    """A finding, and where the page of what it is about is."""
+    """A finding with its links."""
 
     code: str
     severity: str
     message: str
     source: str
     source_href: str
-    """Path of the source where it is a page of this project; empty where it is another's document."""
+    """Path of the source if it is a page of this project; otherwise empty."""
     structure: str
     href: str
-    """Path of its forecasts; empty where it is about no structure."""
+    """Path of the forecasts of its structure; empty if it is about no structure."""
     about: str
     """Path of the description of its code."""
     is_simulated: bool
     source_url: str = ""
-    """Address of another's document; empty where none is named."""
+    """Address of a source that is no page of this project; empty if there is none."""
 
 
 @dataclass(frozen=True, slots=True)
 class NewestNight:
-    """What the newest night found, for the home page and the list of runs."""
+    """Findings of the newest run, for the home page and the list of runs."""
 
     run_id: int
     day: date
     first: tuple[FindingLine, ...]
     total: int
     counts: str
-    """Such as `1 error, 3 warnings`; empty where nothing was found."""
+    """Such as `1 error, 3 warnings`; empty without findings."""
 
 
 @dataclass(frozen=True, slots=True)
 class RunLine:
-    """A run in the list."""
+    """A line in the list of runs."""
 
     run: Run
     trigger: str
@@ -88,28 +88,28 @@ class RunLine:
 
 @dataclass(frozen=True, slots=True)
 class RunProgress:
-    """How far a job is."""
+    """The progress of a job."""
 
     value: int
-    """Of a thousand; -1 while it is not known."""
+    """Out of 1000; -1 while it is not known."""
     words: str
     sentence: str
     is_under_way: bool
     is_failed: bool
     events: str
-    """Path of the stream that tells it; empty when there is nothing to follow."""
+    """Path of the stream of progress events; empty when the job has ended."""
 
 
 @dataclass(frozen=True, slots=True)
 class StageTime:
-    """How long a stage took."""
+    """The duration of a stage."""
 
     title: str
     seconds: str
 
 
 def newest_night(session: Session, *, most: int = MOST_AT_HOME) -> NewestNight | None:
-    """What the newest night found; None before the first."""
+    """Return findings of the newest run; None before the first run."""
     run = service.newest(session)
     if run is None or run.stored_at is None:
         return None
@@ -124,7 +124,7 @@ def newest_night(session: Session, *, most: int = MOST_AT_HOME) -> NewestNight |
 
 
 def newest_at_home(database: Database) -> NewestNight | None:
-    """The same for a page that needs no database: one that does not answer is as none."""
+    """Return the same for a page that also works without a database: None if the database does not answer."""
     try:
         with database.session(writes=False) as session:
             return newest_night(session)
@@ -133,7 +133,7 @@ def newest_at_home(database: Database) -> NewestNight | None:
 
 
 def finding_line(found: NightlyFinding) -> FindingLine:
-    """A finding with its links."""
+    """Return a finding with its links."""
     href = (
         f"/forecasts/{quote(found.qsg, '')}/{quote(found.structure, '')}"
         if found.qsg and found.structure
@@ -155,7 +155,7 @@ def finding_line(found: NightlyFinding) -> FindingLine:
 
 
 def apart(source: str) -> tuple[str, str]:
-    """A source and its address, which stands in parentheses at its end where there is one.
+    """Split a source into its text and its address, which is in parentheses at the end.
 
     >>> apart("IBM MQ, reason code 2192 (https://example.org/2192)"), apart("IBM MQ, Offload rules")
     (('IBM MQ, reason code 2192', 'https://example.org/2192'), ('IBM MQ, Offload rules', ''))
@@ -165,7 +165,7 @@ def apart(source: str) -> tuple[str, str]:
 
 
 def own_page_of(source: str) -> str:
-    """Where a source is served that is a page of this project.
+    """Return the path of a source that is a page of this project, otherwise an empty text.
 
     >>> own_page_of("cfplan, docs/explanation/assumptions.md, The night"), own_page_of("IBM MQ, Offload rules")
     ('/docs/explanation/assumptions#the-night', '')
@@ -175,7 +175,7 @@ def own_page_of(source: str) -> str:
 
 
 def run_line(run: Run) -> RunLine:
-    """A run in the list."""
+    """Return the line of a run."""
     return RunLine(
         run=run,
         trigger=TRIGGERS[run.trigger],
@@ -187,7 +187,7 @@ def run_line(run: Run) -> RunLine:
 
 
 def counts_of(findings: SeverityCounts) -> str:
-    """How many findings of each severity, in words.
+    """Return the number of findings of each severity in words.
 
     >>> counts_of(SeverityCounts(warning=1, info=3))
     '1 warning, 3 remarks'
@@ -198,7 +198,7 @@ def counts_of(findings: SeverityCounts) -> str:
 
 
 def duration_words(duration: timedelta | None) -> str:
-    """How long something took.
+    """Return a duration in words.
 
     >>> duration_words(timedelta(seconds=7.21)), duration_words(timedelta(seconds=754)), duration_words(None)
     ('7.2 s', '12 min 34 s', '')
@@ -214,7 +214,7 @@ def duration_words(duration: timedelta | None) -> str:
 
 
 def progress_of(job: Job) -> RunProgress:
-    """How far a job is, and how it ended."""
+    """Return the progress of a job, or how it ended."""
     is_known = job.state == JobState.RUNNING and job.total > 0
     words = STATES[job.state]
     if job.state == JobState.RUNNING and stage_title(job):
@@ -233,7 +233,7 @@ def progress_of(job: Job) -> RunProgress:
 
 
 def stage_times(seconds: Mapping[str, float]) -> tuple[StageTime, ...]:
-    """The stages in their order."""
+    """Return the durations of the stages in their order."""
     order = {name: number for number, name in enumerate(STAGES)}
     known: Sequence[str] = sorted(seconds, key=lambda name: order.get(name, len(order)))
     return tuple(StageTime(STAGES.get(name, name), f"{seconds[name]:.1f}") for name in known)

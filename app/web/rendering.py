@@ -62,7 +62,7 @@ SITE = Site(
         NavItem("usage", "/usage", "Usage"),
         NavItem("forecasts", "/forecasts", "Forecasts"),
         NavItem("curves", "/curves", "Curves"),
-        NavItem("nights", "/nights", "Nights"),
+        NavItem("nights", "/nights", "Nightly runs"),
         NavItem("reference", "/reference", "Published tables"),
         NavItem("docs", "/docs", "Documentation"),
         NavItem("api", "/api/docs", "API"),

@@ -1,4 +1,4 @@
-"""What a forecast says, in words that a planner would use."""
+"""The sentences of forecasts."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ THOUSAND = 1000
 
 
 def percent(share: float) -> str:
-    """A probability as people say it; never 0 % or 100 % for what was only drawn."""
+    """Return a probability in words; never 0 % or 100 %, because the paths are only a sample."""
     value = round(share * 100)
     if value < LEAST_PERCENT:
         return f"less than {LEAST_PERCENT} %"
@@ -27,12 +27,12 @@ def percent(share: float) -> str:
 
 
 def days(count: int) -> str:
-    """A number of days."""
+    """Return a number of days in words."""
     return "1 day" if count == 1 else f"{count} days"
 
 
 def number(value: float, unit: str) -> str:
-    """A figure with its unit, digits in groups."""
+    """Return a figure with its unit, and its digits in groups."""
     if unit == "percent":
         return f"{value:.1f} %"
     whole = f"{value:,.0f}".replace(",", " ") if value >= THOUSAND else f"{value:.4g}"
@@ -40,32 +40,32 @@ def number(value: float, unit: str) -> str:
 
 
 def within(level: str, *, low: int, middle: int, high: int | None, horizon_days: int) -> str:
-    """A level that is more likely passed than not."""
+    """Return the sentence for a level that is more likely passed than not."""
     if high is None:
         return f"{level} in {days(middle)}, 80 % interval {low} to beyond {horizon_days}"
     return f"{level} in {days(middle)}, 80 % interval {low}–{high}"  # noqa: RUF001 - a dash between figures
 
 
 def possible(level: str, *, horizon_days: int, probability: float, low: int) -> str:
-    """A level that may be passed, but more likely is not."""
+    """Return the sentence for a level that may be passed, but more likely is not."""
     return (
-        f"{level} probably not within {days(horizon_days)}: {percent(probability)} probable, "
-        f"with 10 % by day {low}"
+        f"unlikely to reach {level} within {days(horizon_days)}: "
+        f"{percent(probability)} probability, 10 % by day {low}"
     )
 
 
 def beyond(level: str, *, horizon_days: int) -> str:
-    """A level that is not passed."""
-    return f"{level} not within {days(horizon_days)}"
+    """Return the sentence for a level that is not expected to be passed."""
+    return f"not expected to reach {level} within {days(horizon_days)}"
 
 
 def already(level: str, *, last: int | None) -> str:
-    """A level that is passed now."""
+    """Return the sentence for a level that was passed in the last days."""
     return f"{level} already passed" + ("" if last is None else f", last on {iso(last)}")
 
 
 def seen_only(level: str, *, last: int | None, recent: bool) -> str:
-    """A level without a forecast: what was seen."""
+    """Return the sentence for a level without a forecast, from the measured days."""
     if recent:
         return already(level, last=last)
     if last is None:
@@ -74,36 +74,36 @@ def seen_only(level: str, *, last: int | None, recent: bool) -> str:
 
 
 def no_limit(level: str) -> str:
-    """A level whose value nobody knows."""
+    """Return the sentence for a level of unknown value."""
     return f"{level}: no limit known"
 
 
 def not_measured() -> str:
-    """Nothing was measured."""
-    return "Nothing was measured."
+    """Return the sentence for a measure without usage."""
+    return "No usage was measured."
 
 
 def too_short(*, measured: int, needed: int, since_first_use: bool) -> str:
-    """Not enough history."""
-    since = " since it was first in use" if since_first_use else ""
+    """Return the sentence for a history that is too short."""
+    since = " since its first use" if since_first_use else ""
     return (
         f"{days(measured)} measured{since}: a forecast needs {days(needed)}. "
-        "Until then usage is shown without forecast."
+        "Until then, usage is shown without a forecast."
     )
 
 
 def out_of_date(*, last: int, age: int, most: int) -> str:
-    """The history ends too long ago."""
-    return f"Last measured on {iso(last)}, {days(age)} ago: a forecast is made up to {days(most)} after the last."
+    """Return the sentence for a history that ended too long ago."""
+    return f"Last measured on {iso(last)}, {days(age)} ago: forecasts are made for up to {days(most)} after the last measurement."
 
 
 def flat(*, value: float, unit: str, measured: int) -> str:
-    """The peak is the same every day."""
-    return f"The same on all {days(measured)} measured: {number(value, unit)}. Nothing suggests that this changes."
+    """Return the sentence for a peak that is the same every day."""
+    return f"{number(value, unit)} on all {days(measured)} measured, with no sign of change."
 
 
 def forecast(crossings: Sequence[Crossing], *, growth: tuple[float, float, float], horizon_days: int) -> str:
-    """The whole in a sentence: the growth, and the first level that is passed."""
+    """Return the sentence of a forecast: the first level that is passed, and the growth."""
     low, middle, high = (100 * share for share in growth)
     grows = f"{middle:+.1f} % in 30 days (80 % interval {low:+.1f} to {high:+.1f})"
     passed = [crossing for crossing in crossings if crossing.state == "already_crossed"]
@@ -115,12 +115,12 @@ def forecast(crossings: Sequence[Crossing], *, growth: tuple[float, float, float
         return f"{first.sentence}. {grows}."
     known = [crossing for crossing in crossings if crossing.value is not None]
     if not known:
-        return f"No limit known. {grows}."
+        return f"No limit is known. {grows}."
     return f"{known[0].sentence}. {grows}."
 
 
 def exceptional(found: Days) -> tuple[str, ...]:
-    """Days that were left out because they are far from the usual."""
+    """Return a note about days that were left out because they are far from the usual."""
     if not len(found):
         return ()
     if len(found) == 1:
@@ -129,5 +129,5 @@ def exceptional(found: Days) -> tuple[str, ...]:
 
 
 def resized(name: str, crossings: Sequence[Crossing]) -> str:
-    """What another size buys."""
+    """Return the sentence for another size."""
     return f"{name}: " + "; ".join(crossing.sentence for crossing in crossings)

@@ -326,7 +326,7 @@ def _ratio_far(state: State, facts: NightlyFacts) -> Iterable[NightlyFinding]:
 
 
 def _initsize_above(state: State, facts: NightlyFacts) -> Iterable[NightlyFinding]:
-    """What the peaks need is scaled from what the present size holds, less the base."""
+    """What the peaks need is scaled from what the current size holds, less the base."""
     demand = _demand(state)
     plan = next((plan for plan in state.plans if plan.initsize_bytes), None)
     initsize = state.initsize_bytes or (plan.initsize_bytes if plan else None)

@@ -100,7 +100,7 @@ def structure_levels(total: int | None, limits: Limits) -> list[Named]:
     found.sort(key=lambda one: one.percent)
     growth = limits.growth_to(limits.size_at_most_bytes) if limits.size_at_most_bytes else None
     if growth is not None and growth > 1:
-        found.append(Named(Level("the present size", float(total), reached=True), "full", 100.0))
+        found.append(Named(Level("the current size", float(total), reached=True), "full", 100.0))
         found.append(Named(Level("SIZE", float(int(total * growth)), reached=True), "size", 100.0))
     else:
         found.append(Named(Level("SIZE", float(total), reached=True), "size", 100.0))

@@ -1,4 +1,4 @@
-/* The bar of a run that is under way. Without this script a refresh does the same. */
+/* The progress bar of a run. Without this script, a refresh does the same. */
 (() => {
   "use strict";
   const bars = document.getElementById("bars");
@@ -13,7 +13,7 @@
     const isKnown = job.state === "running" && job.total > 1;
     if (isKnown) bar.value = Math.floor((1000 * Math.min(job.done, job.total)) / job.total);
     else bar.removeAttribute("value");
-    words.textContent = isKnown ? `${job.done} of ${job.total}` : job.state === "queued" ? "waits" : "under way";
+    words.textContent = isKnown ? `${job.done} of ${job.total}` : job.state === "queued" ? "waiting" : "in progress";
     sentence.textContent = job.sentence;
     if (job.stage !== told) {
       told = job.stage;

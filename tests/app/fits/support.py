@@ -114,7 +114,11 @@ def crossing_json(
     days = {"p10": p10, "p50": p50, "p90": p90}
     state = "within" if p50 is not None else "possible" if p10 is not None else "beyond"
     probability = 0.95 if p90 is not None else 0.6 if p50 is not None else 0.2 if p10 is not None else 0.001
-    sentence = f"{level} in {p50} days, 80 % interval {p10}-{p90}" if p50 else f"{level} not within 180 days"
+    sentence = (
+        f"{level} in {p50} days, 80 % interval {p10}-{p90}"
+        if p50
+        else f"not expected to reach {level} within 180 days"
+    )
     return {
         "level": level,
         "value": value,
@@ -161,7 +165,7 @@ def forecast_json(
         {
             "name": name,
             "factor": factor,
-            "sentence": f"{name}: 85 % not within 180 days",
+            "sentence": f"{name}: not expected to reach 85 % within 180 days",
             "crossings": [
                 crossing_json(each["level"], each["value"] * factor, None, None, None) for each in crossings
             ],

@@ -39,7 +39,6 @@ MAY_EVALUATE = {
     "app/web/style_guide/placement.py": "specimens, which name no curve",
     "app/web/style_guide/questions.py": "specimens, which name no curve",
     "app/web/style_guide/specimens.py": "specimens, which name no curve",
-    "app/whatif/structure_answers.py": "examples, which name no curve",
 }
 
 

@@ -39,7 +39,7 @@ def test_one_run_a_summary_and_nought(
     put_day(settings, LAST, peak=990)
     out, err = run(capsys, "nightly")
     assert out.splitlines()[0].startswith("Nightly run 1: done")
-    assert "1 finding; 1 new fit, 1 new forecast. 4 of 4 days of the history had to be read." in out
+    assert "1 finding; 1 new fit, 1 new forecast. 4 of 4 days of the history were read." in out
     assert "warning: APP1 was full." in out
     said = err.splitlines()
     assert said[:1] == ["Reducing 2025-11-17."]
@@ -78,7 +78,7 @@ def test_a_run_that_fails_says_why_and_ends_with_one(
     assert "failed" in out
     assert "The history cannot be read." in out
     assert err.splitlines()[0] == (
-        "Nightly run 1 has failed. The end of its log, which /api/v1/jobs/1/log has whole:"
+        "Nightly run 1 failed. The end of its log follows; /api/v1/jobs/1/log has all of it:"
     )
     assert "  WARN a word of Spark" in err.splitlines()
     assert err.splitlines()[-1] == "  failed: The history cannot be read."
@@ -92,7 +92,7 @@ def test_a_run_that_waits_is_taken_up_and_not_begun_twice(
     waiting = queue(database, Trigger.SCHEDULE, due_on=LAST)
     out, err = run(capsys, "nightly")
     assert out.startswith(f"Nightly run {waiting.id}: done")
-    assert "is taken up" in err
+    assert "Continuing nightly run" in err
     assert times_run(settings) == 1
 
 

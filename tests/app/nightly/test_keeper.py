@@ -55,7 +55,7 @@ def test_a_night_stores_what_its_job_made_and_ends_with_a_sentence(
     run = night(database, settings)
     assert run.job.state == JobState.DONE, run.job.sentence
     assert run.job.sentence == (
-        "1 finding; 1 new fit, 1 new forecast. 5 of 5 days of the history had to be read."
+        "1 finding; 1 new fit, 1 new forecast. 5 of 5 days of the history were read."
     )
     assert (run.days_total, run.days_reduced, run.rows_read) == (5, 5, 500)
     assert (run.first_day, run.last_day) == (LAST - timedelta(days=4), LAST)
@@ -481,12 +481,12 @@ def test_the_report_lies_in_the_data_folder_as_data_and_as_text(
 
 @on_sqlite
 def test_a_report_that_was_not_written_is_made_good(database: Database, settings: Settings) -> None:
-    assert report.make_good(database, settings) is False
+    assert report.complete(database, settings) is False
     put_days(settings, 3)
     night(database, settings)
-    assert report.make_good(database, settings) is False
+    assert report.complete(database, settings) is False
     report.files_of(settings)[1].unlink()
-    assert report.make_good(database, settings) is True
+    assert report.complete(database, settings) is True
     assert report.files_of(settings)[1].exists()
 
 

@@ -219,7 +219,7 @@ def test_a_command_beside_a_working_run_begins_nothing_and_says_so(
         order(settings)
         process.send_signal(signal.SIGTERM)
     assert done.returncode == 3, done.stderr
-    assert f"Nightly run {run.id} is under way" in done.stderr
+    assert f"Nightly run {run.id} is in progress" in done.stderr
     assert done.stdout == ""
 
 

@@ -19,7 +19,7 @@ from app.keeper import keeper_of
 from app.nightly import report, repository, service
 from app.nightly import results as bringing
 from app.nightly.errors import NightUnderWay
-from app.nightly.looking_around import LookAround
+from app.nightly.looking_around import SimulationKeeper
 from app.nightly.models import Trigger
 from app.settings import Settings
 from app.usage import service as usage
@@ -203,7 +203,7 @@ def test_a_removal_that_is_cut_off_is_made_good_by_its_next_attempt(
     with database.session(writes=True) as session:
         job = service.queue_forgetting(session)
     with monkeypatch.context() as patch:
-        patch.setattr(LookAround, "_sum_up", kill)
+        patch.setattr(SimulationKeeper, "_sum_up", kill)
         with pytest.raises(Killed):
             keeper_of(database, settings, job.id).run()
     assert not list((Path(settings.history) / "files").iterdir())

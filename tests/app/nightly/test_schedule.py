@@ -147,7 +147,7 @@ def test_two_services_on_one_database_begin_one_run(
     assert schedule.look() is True
     with database.engine.begin() as connection:  # its run has ended meanwhile
         connection.execute(text("UPDATE job_runs SET state = 'done'"))
-    monkeypatch.setattr(repository, "is_night_wanting", lambda *_, **__: True)
+    monkeypatch.setattr(repository, "is_run_due", lambda *_, **__: True)
     other = Schedule(database, timed, on_queued=lambda: None, clock=clock)
     assert other.look() is False
     assert runs(database) == [NIGHT]
@@ -187,7 +187,7 @@ def test_the_database_away_for_a_moment_is_logged_and_tried_again(
         raise DatabaseUnusable("it does not answer")
 
     with monkeypatch.context() as patch:
-        patch.setattr(repository, "is_night_wanting", away)
+        patch.setattr(repository, "is_run_due", away)
         assert schedule.look() is False
     assert "cannot be begun at present" in caplog.text
     assert schedule.look() is True

@@ -162,8 +162,8 @@ def test_a_structure_is_made_larger_in_a_plan_from_its_forecast_by_keyboard(page
 
 def test_a_level_is_kept_from_what_a_plan_says(page: Page) -> None:
     page.goto("/cf-levels")
-    page.get_by_role("button", name="Keep 25 for CF01").click()
-    expect(page.get_by_role("status")).to_contain_text("Kept.")
+    page.get_by_role("button", name="Use 25 for CF01").click()
+    expect(page.get_by_role("status")).to_contain_text("Saved.")
     row = page.get_by_role("row", name="CF01")
     expect(row).to_contain_text("the site")
     row.get_by_role("button", name="Remove CF01").click()

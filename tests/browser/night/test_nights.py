@@ -1,4 +1,4 @@
-"""Nights in a real browser: accessible, by keyboard, run now with moving progress, simulated data in and out again."""
+"""Nightly runs in a real browser: accessibility, keyboard, progress, and simulated data."""
 
 from __future__ import annotations
 
@@ -47,9 +47,9 @@ def test_tab_reaches_everything_and_shows_where_it_is(page: Page, address: str) 
 
 def test_the_home_page_says_what_the_newest_night_found(page: Page) -> None:
     page.goto("/")
-    newest = page.get_by_role("region", name="Found in the night of")
+    newest = page.get_by_role("region", name="Nightly run of")
     expect(newest).to_contain_text("APP1 was full.")
-    newest.get_by_role("link", name="The findings of this night").click()
+    newest.get_by_role("link", name="Findings of this run").click()
     expect(page).to_have_url(re.compile(r"/nights/1$"))
     expect(page.get_by_role("heading", name="Nightly run 1")).to_be_visible()
 
@@ -73,7 +73,7 @@ def test_the_report_of_the_newest_night_can_be_saved(page: Page) -> None:
 def test_a_run_is_begun_by_keyboard_and_followed_to_its_end(page: Page) -> None:
     page.goto("/nights")
     page.get_by_role("button", name="Run now").press("Enter")
-    expect(page.get_by_role("status").first).to_have_text("The run was begun.")
+    expect(page.get_by_role("status").first).to_have_text("The run was started.")
     expect(page.locator("#bar-sentence")).to_contain_text("Fitting", timeout=PATIENCE_MS)
     expect(page.get_by_role("heading", name="Findings")).to_be_visible(timeout=PATIENCE_MS)
     expect(page).to_have_url(re.compile(r"/nights/\d+$"))
@@ -82,7 +82,7 @@ def test_a_run_is_begun_by_keyboard_and_followed_to_its_end(page: Page) -> None:
 
 def test_simulated_data_comes_and_goes_with_a_button_each_and_is_marked_meanwhile(page: Page) -> None:
     page.goto("/nights")
-    page.get_by_role("button", name="Look around with simulated data").click()
+    page.get_by_role("button", name="Try it with simulated data").click()
     expect(page.get_by_role("heading", name="Findings")).to_be_visible(timeout=PATIENCE_MS)
     expect(page.get_by_role("heading", name=re.compile("Nightly run"))).to_contain_text("simulated")
     assert "simulated" in page.locator(".finding").filter(has_text="SIMAPP1").first.inner_text()
@@ -102,7 +102,7 @@ def test_a_second_press_begins_nothing_more(page: Page) -> None:
     other.goto("/nights")
     page.get_by_role("button", name="Run now").click()
     other.get_by_role("button", name="Run now").click()
-    expect(other.get_by_role("status").first).to_contain_text("nothing else was begun")
+    expect(other.get_by_role("status").first).to_contain_text("No other run was started")
     assert other.url.partition("?")[0] == page.url.partition("?")[0]
     other.close()
     expect(page.get_by_role("heading", name="Findings")).to_be_visible(timeout=PATIENCE_MS)
@@ -115,7 +115,7 @@ def test_without_a_script_a_run_is_begun_and_looked_at_again(new_context: NewCon
     refresh = page.get_by_role("link", name="Refresh")
     for _ in range(300):
         expect(
-            page.get_by_role("heading", name="The run")
+            page.get_by_role("heading", name="Run details")
         ).to_be_visible()  # below the link: the page is whole
         if not refresh.count():
             break

@@ -101,7 +101,7 @@ def test_exceptional_days_count_in_the_probability_only() -> None:
     assert found.probability_within_horizon == 0
     assert found.probability_with_exceptional_days == 0.4
     assert (found.state, found.days.p10) == ("beyond", None)
-    assert found.sentence == "85 % not within 180 days"
+    assert found.sentence == "not expected to reach 85 % within 180 days"
 
 
 @pytest.mark.parametrize(

@@ -116,7 +116,7 @@ def test_six_weeks_are_enough() -> None:
 def test_the_empty_time_before_the_first_use_is_no_history() -> None:
     short = said(np.concatenate([np.zeros(100), busy(LEAST_DAYS - 2)]))
     assert short.state == "too_short"
-    assert "since it was first in use" in short.sentence
+    assert "since its first use" in short.sentence
     long = said(np.concatenate([np.zeros(300), busy(60, growth=0.01)]))
     assert long.state == "forecast"
     assert long.growth_per_30_days is not None
@@ -155,7 +155,7 @@ def test_what_came_after_the_day_it_is_made_on_is_not_looked_at() -> None:
 def test_what_never_changes_is_flat(value: float) -> None:
     found = said([value] * 60)
     assert found.state == "flat"
-    assert found.sentence.startswith("The same on all 60 days measured")
+    assert found.sentence.endswith(" on all 60 days measured, with no sign of change.")
     assert set(found.quantiles["p90"]) == {value}
     assert [crossing.state for crossing in found.crossings] == (
         ["beyond"] * 3 if not value else ["already_crossed", "beyond", "beyond"]
@@ -291,9 +291,9 @@ def test_a_larger_size_is_passed_later_and_its_levels_are_those_of_the_factor() 
 
 def test_without_any_limit_growth_is_told_all_the_same() -> None:
     found = said(busy(100), levels=(Level("SIZE", None, reached=True),))
-    assert found.sentence.startswith("No limit known.")
+    assert found.sentence.startswith("No limit is known.")
     assert found.resizes == ()
-    assert said(busy(100), levels=()).sentence.startswith("No limit known.")
+    assert said(busy(100), levels=()).sentence.startswith("No limit is known.")
 
 
 def test_a_day_named_twice_and_a_senseless_horizon_are_refused() -> None:

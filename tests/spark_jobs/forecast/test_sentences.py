@@ -20,9 +20,9 @@ def test_crossings_are_told_in_plain_words() -> None:
         "85 % in 160 days, 80 % interval 95 to beyond 180"
     )
     assert sentences.possible("85 %", horizon_days=180, probability=0.22, low=120) == (
-        "85 % probably not within 180 days: 22 % probable, with 10 % by day 120"
+        "unlikely to reach 85 % within 180 days: 22 % probability, 10 % by day 120"
     )
-    assert sentences.beyond("SIZE", horizon_days=180) == "SIZE not within 180 days"
+    assert sentences.beyond("SIZE", horizon_days=180) == "not expected to reach SIZE within 180 days"
     assert sentences.within("85 %", low=1, middle=1, high=2, horizon_days=9).startswith("85 % in 1 day,")
 
 

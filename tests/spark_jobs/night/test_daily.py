@@ -221,7 +221,7 @@ def test_a_history_of_displays_only(tmp_path: Path) -> None:
     assert by_measure["entries"]["last_day"] == "2026-04-30", "an instant a day is all there is of it"
     assert [level["name"] for level in by_measure["entries"]["levels"]] == [
         "FULLTHRESHOLD 85 %",
-        "the present size",
+        "the current size",
         "SIZE",
     ]
     assert [curve["state"] for curve in found["curves"]] == ["too_little"]

@@ -238,7 +238,7 @@ def test_levels_are_those_of_the_policy_and_size_is_scaled_without_the_base() ->
     limits = limits_of(series(), policy, None, base_bytes=22 * MIB)
     assert told(limits) == [
         ("offload at 70 %", 140_000), ("offload at 80 %", 160_000), ("FULLTHRESHOLD 85 %", 170_000),
-        ("offload at 90 %", 180_000), ("the present size", 200_000), ("SIZE", 400_000),
+        ("offload at 90 %", 180_000), ("the current size", 200_000), ("SIZE", 400_000),
     ]  # fmt: skip
     assert [one.factor for one in resizes(limits)] == [1.2612, 1.5224, 2.0449]
 

@@ -122,7 +122,7 @@ def test_the_title_tells_the_page_from_others_and_the_navigation_where_it_is(
             page: ["What if"]
             for page in ("whatif", "what-runs", "lint", "merge", "running", "plan-from-running", "events", "cluster")
         },
-        "usage": ["Usage"], "forecasts": ["Forecasts"], "curves": ["Curves"], "nights": ["Nights"], "cf-levels": ["Curves"], "uploads": ["Uploads"], "new-upload": ["Uploads"], "qsg-map": ["Uploads"],
+        "usage": ["Usage"], "forecasts": ["Forecasts"], "curves": ["Curves"], "nights": ["Nightly runs"], "cf-levels": ["Curves"], "uploads": ["Uploads"], "new-upload": ["Uploads"], "qsg-map": ["Uploads"],
     }  # fmt: skip
     assert current == expected.get(section, [])
 
