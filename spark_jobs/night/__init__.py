@@ -1,5 +1,5 @@
-"""The night: each day of the history is reduced once in Spark; fits and forecasts are made from the few rows that leaves.
+"""The nightly run: Spark reduces each day of the history once; fits and forecasts are made from the daily statistics.
 
-`reduce` makes daily statistics of days, `daily` keeps them beside the history, `collect` turns them into what fits and
-forecasts take, `findings` says what a planner should know in the morning, `run` puts all of it together.
+`reduce` makes daily statistics, `daily` stores them next to the history, `collect` turns them into the input of fits
+and forecasts, `findings` has the rules for findings, and `run` combines all of these.
 """

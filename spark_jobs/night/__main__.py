@@ -1,6 +1,6 @@
-"""Make one night's results: `python -m spark_jobs.night --history URL --facts FACTS.json --out RESULT.json`.
+"""Do one nightly run: `python -m spark_jobs.night --history URL --facts FACTS.json --out RESULT.json`.
 
-docs/contributing/night-protocol.md describes what it is told, what it prints, and the file that it writes.
+docs/contributing/night-protocol.md describes its input, its output and the file that it writes.
 """
 
 from __future__ import annotations
@@ -31,18 +31,18 @@ SPARK_CONF = {
     "spark.sql.adaptive.enabled": "true",
     "spark.sql.adaptive.coalescePartitions.initialPartitionNum": "16",
     "spark.sql.shuffle.partitions": "16",
-    # Days are many small files: one task takes several.
+    # Days are many small files, so that one task should read several.
     "spark.sql.files.openCostInBytes": "524288",
     "spark.sql.files.maxPartitionBytes": "33554432",
     "spark.sql.sources.parallelPartitionDiscovery.threshold": "100000",
     "spark.driver.maxResultSize": "0",
 }
 MANY_ROWS = 4_000_000
-"""Of more, an optimising compiler and several partitions pay for themselves."""
+"""Above this number of rows, an optimizing compiler and several partitions save time."""
 
 
 def main(argv: list[str] | None = None) -> int:
-    """Make the results; 0 when the file is written, 1 with an error's sentence."""
+    """Return 0 when the file is written, 1 after printing an error."""
     arguments = _parser().parse_args(argv)
     progress = Progress(wanted=arguments.progress)
     logging.basicConfig(stream=sys.stderr, level=logging.INFO, format="%(asctime)s %(message)s")
@@ -72,20 +72,22 @@ def main(argv: list[str] | None = None) -> int:
         progress.say("error", sentence=str(error))
         return 1
     except Exception as error:
-        logging.exception("the night ended with an error")
-        progress.say("error", sentence=f"The night failed: {type(error).__name__}: {_first_line(error)}")
+        logging.exception("the nightly run failed")
+        progress.say(
+            "error", sentence=f"The nightly run failed: {type(error).__name__}: {_first_line(error)}"
+        )
         return 1
     progress.say("result", path=str(arguments.out))
     return 0
 
 
 def conf_for(rows: int) -> dict[str, str]:
-    """Return Spark's settings for so many rows."""
+    """Return Spark's settings for a number of rows."""
     return SPARK_CONF if rows > MANY_ROWS else {**SPARK_CONF, **SMALL_DATA_CONF}
 
 
 def write_whole(path: Path, result: NightlyResult) -> None:
-    """Write a file so that it is there whole or as it was before, also after a loss of power."""
+    """Write a file so that it is complete or unchanged, also after a power failure."""
     text = json.dumps(plain(result), ensure_ascii=False, allow_nan=False, separators=(",", ":"))
     descriptor, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
     try:
@@ -111,14 +113,12 @@ def _first_line(error: Exception) -> str:
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m spark_jobs.night", description=__doc__)
     parser.add_argument("--history", required=True, metavar="URL", help="path or URL of the usage history")
-    parser.add_argument(
-        "--facts", required=True, type=Path, metavar="FILE", help="what the job has to know, as JSON"
-    )
+    parser.add_argument("--facts", required=True, type=Path, metavar="FILE", help="the facts, as JSON")
     parser.add_argument("--out", required=True, type=Path, metavar="FILE", help="where to write the results")
     parser.add_argument("--master", default=MASTER, help="Spark's master")
-    parser.add_argument("--work-dir", type=Path, metavar="DIR", help="a folder for what is needed meanwhile")
+    parser.add_argument("--work-dir", type=Path, metavar="DIR", help="a folder for temporary data")
     parser.add_argument("--horizon", type=int, metavar="DAYS", help="days that forecasts look ahead")
-    parser.add_argument("--republish", action="store_true", help="give the daily figures of all days")
+    parser.add_argument("--republish", action="store_true", help="return the daily figures of all days")
     parser.add_argument("--progress", action="store_true", help="print progress")
     parser.add_argument("--batch-rows", type=int, default=BATCH_ROWS, help=argparse.SUPPRESS)
     return parser

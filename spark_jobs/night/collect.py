@@ -1,6 +1,6 @@
-"""Daily statistics to what fits, forecasts and findings take: some hundred rows a structure, in this process.
+"""Turns daily statistics into the input of fits, forecasts and findings: some hundred rows for each structure.
 
-What several filed days tell of one UTC day is merged here.
+Data about one UTC day from several filed days are merged here.
 """
 
 from __future__ import annotations
@@ -34,17 +34,17 @@ DAY_US = 24 * 3_600_000_000
 HOUR_US = 3_600_000_000
 
 SERIES_DAYS = 430
-"""So many days are looked at: what forecasts use, and what those that are to be scored were made from."""
+"""Days that are read, for new forecasts and for the ones that must be scored."""
 FIT_DAYS = 400
-"""Allocations of so many days are fitted: a coupling facility of two years ago is not that of today."""
+"""Days whose allocations are fitted. Older ones may be of another coupling facility of the same name."""
 MIX_DAYS = 91
-"""So many days make the mix of messages."""
+"""Days of the message mix."""
 LEAST_COVERED = 0.5
-"""A day that was observed for less than this share of a usual day's hours has no peak."""
+"""Share of the usual hours that must be observed for a day to have a peak."""
 USUAL_DAYS = 28
-"""The last day of a group is held against so many before it."""
+"""Days that the last day of a group is compared with."""
 LATE_US = HOUR_US
-"""So much earlier than usual it may end."""
+"""How much earlier than usual it may end."""
 HOURS = 24
 
 Key = tuple[str, str]
@@ -68,7 +68,7 @@ class Series:
     size_max_bytes: Numbers
     full_count: Numbers
     is_whole: NDArray[np.bool_]
-    """Whether so much of the day was observed that its peak is one."""
+    """Whether enough of the day was observed for a peak."""
     is_simulated: NDArray[np.bool_]
     coupling_facility: str | None
     """The last one known."""
@@ -105,7 +105,7 @@ class DataSet:
 
 @dataclass(frozen=True, slots=True)
 class Policy:
-    """What the site's policy and its CFSTRUCT say of a structure: of each, the last that was told."""
+    """The last known values of a structure from the site's policy and from its CFSTRUCT."""
 
     size_bytes: int | None = None
     initsize_bytes: int | None = None
@@ -115,7 +115,7 @@ class Policy:
 
 @dataclass(frozen=True, slots=True)
 class Collected:
-    """All of it."""
+    """The input of fits, forecasts and findings."""
 
     structures: dict[Key, Series] = field(default_factory=dict)
     data_sets: dict[tuple[str, str, str], DataSet] = field(default_factory=dict)
@@ -155,7 +155,7 @@ def daily_of(kept: DailySnapshot, days: Collection[str]) -> list[DailyFigures]:
     if not days:
         return []
     wanted = pa.array(sorted(dt.date.fromisoformat(day) for day in days), pa.date32())
-    # What is told of a day is filed under it or one of the few after it.
+    # Records about a day are filed under it or one of the few days after it.
     filed = [one.filed for one in kept.filed().values() if not set(one.days).isdisjoint(days)]
     months = sorted({day[:7] for day in filed})
     usage, blocks = (kept.rows(kind, months=months) for kind in (STRUCTURE, SMDS))
@@ -237,10 +237,10 @@ def _structures(usage: pa.Table) -> dict[Key, Series]:
 
 
 def whole_days(days: Numbers, hours: Numbers, ends: Numbers, *, last_day: int) -> NDArray[np.bool_]:
-    """Return which days were observed for long enough that their peaks are peaks.
+    """Return which days were observed for long enough to have a peak.
 
     A day needs half of the hours that days of this series usually have. The last day of all is whole when it ends as late as
-    days usually do; with little to hold it against, when it ends in its last hour.
+    days usually do; with few days to compare, when it ends in its last hour.
 
     Args:
         days: days since 1970, in order.
@@ -259,7 +259,7 @@ def whole_days(days: Numbers, hours: Numbers, ends: Numbers, *, last_day: int) -
 
 
 def _with_peaks_of_percentages(usage: pa.Table) -> pa.Table:
-    """Where only a percentage of a known total was told, say how many that are."""
+    """Calculate peaks from percentages of known totals, where only these are recorded."""
     for pool in ("entries", "elements"):
         share, total = usage[f"{pool}_pct_peak"], usage[f"{pool}_total"]
         if share.null_count == usage.num_rows:
@@ -275,7 +275,7 @@ def _full_counts(rows: Rows, by_day: Groups) -> Numbers:
     """Return the sums of the first kind of source that counted, for each day of each structure."""
     by_family = Groups(rows, (*_OF_DAY, "family"))
     sums = by_family.total("full_count")
-    # Both have the days in the same order: a day's families stand together, the first one first.
+    # Both have the days in the same order, and the families of a day are adjacent.
     day_of_family = np.searchsorted(by_day.starts, by_family.starts, side="right") - 1
     found = np.full(len(by_day), NONE, dtype=np.int64)
     known = np.flatnonzero(sums != NONE)[::-1]

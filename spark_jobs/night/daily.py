@@ -1,10 +1,10 @@
-"""The daily statistics beside the history: a Delta table of their own, a file for each kind and month.
+"""The daily statistics next to the history: a separate Delta table with a file for each kind and month.
 
-One entry of its log replaces the statistics of some days by newer ones, all kinds at once, with what the days were reduced
-from: a run that is killed leaves them as they were, or has them whole. An entry is only made on top of the version that it was
-made from; of two runs at once the second starts again from what the first made.
+One entry of its log replaces the statistics of some days, all kinds at once, together with the fingerprints of the
+days: a killed run leaves them unchanged or complete. An entry is only added to the version that it was made from; of
+two simultaneous runs, the second starts again from the results of the first.
 
-The folder's name begins with _, so that nothing that tidies the history's own files takes it for one of them.
+The name of the folder begins with _, so that no cleanup of the history's own files touches it.
 """
 
 from __future__ import annotations
@@ -36,18 +36,18 @@ PARTITIONS = ("kind", "month")
 ATTEMPTS = 25
 LONGEST_PAUSE_S = 0.5
 KEPT_HOURS = 7 * 24
-"""How long replaced files stay for whoever still reads them."""
+"""How long replaced files stay for other readers."""
 
 
 @dataclass(frozen=True, slots=True)
 class Filed:
-    """What is kept of one filed day."""
+    """The ledger entry of one filed day."""
 
     filed: str
     fingerprint: str
     rows_read: int
     days: tuple[str, ...]
-    """UTC days that it tells of."""
+    """UTC days that its records are about."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +59,7 @@ class _File:
 
 
 def url_of(history_url: str) -> str:
-    """Return where a history's daily statistics lie; a release that reduces otherwise begins anew."""
+    """Return the address of a history's daily statistics. It contains the version of the reduction, so a new one starts over."""
     return f"{history_url.rstrip('/')}/{FOLDER}/{REDUCTION}"
 
 
@@ -86,12 +86,12 @@ class Daily:
     def replace(
         self, statistics: Mapping[str, pa.Table], filed: Sequence[Filed], *, gone: Iterable[str] = ()
     ) -> None:
-        """Put these filed days in the place of what is kept of them, and take away others, in one step.
+        """Replace these filed days and remove others, in one step.
 
         Args:
             statistics: by kind, the rows of the days.
             filed: the days.
-            gone: days to be taken away.
+            gone: days to remove.
         """
         gone = set(gone)
         if not filed and not gone:
@@ -112,7 +112,7 @@ class Daily:
         kept = self.read()
         if kept.delta is None:
             self._create()
-            return False  # what is made on top of it has to be made from it
+            return False  # The next attempt must be made from the version that now exists.
         months = {day[:7] for day in days}
         replaced = pa.array(sorted(dt.date.fromisoformat(day) for day in days), pa.date32())
         actions: list[AddAction | RemoveAction] = []
@@ -133,7 +133,7 @@ class Daily:
                 partition_by=list(PARTITIONS),
                 commit_properties=CommitProperties(
                     max_commit_retries=0
-                ),  # on top of this version or not at all
+                ),  # On top of this version or not at all.
             )
         except CommitFailedError:
             return False
@@ -153,9 +153,9 @@ class Daily:
                 configuration={"delta.dataSkippingNumIndexedCols": "0"},
             )
         except CommitFailedError:
-            return  # another run made it at the same time
+            return  # Another run created it at the same time.
         except (DeltaError, OSError) as error:
-            message = f"No daily statistics can be kept at {shown(self.url)}: {error}"
+            message = f"Daily statistics cannot be stored at {shown(self.url)}: {error}"
             raise HistoryError(message) from error
 
     def _write(self, kind: str, month: str, rows: pa.Table) -> AddAction:

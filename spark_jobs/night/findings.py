@@ -1,4 +1,4 @@
-"""What a planner should know in the morning: a function of what the night found, and nothing else."""
+"""The rules for findings of a nightly run. They depend on its results only."""
 
 from __future__ import annotations
 
@@ -15,20 +15,20 @@ from planner_core.units import format_mib
 from planner_core.urgency import FULL_DAYS, UsedDay, fullness, times_of
 
 DEMAND_DAYS = 91
-"""What is needed is taken from the peaks of so many days; fewer than `LEAST_DAYS` say nothing of it."""
+"""The demand is the highest peak of so many days; fewer than `LEAST_DAYS` do not determine it."""
 LEAST_DAYS = 28
 LEAST_USED_SHARE = 0.05
-"""Of a pool: what is used less says nothing about the ratio."""
+"""Share of a pool below which its use does not determine the ratio."""
 PERCENT = 100
 FULL_KINDS: tuple[LevelKind, ...] = ("full_threshold", "full", "size")
 """Levels whose passing means that a structure is full, the most serious one last."""
 OWN, OWN_RULE = "own", "cfplan, docs/operations/nightly.md, Basis of the findings"
-"""Rules of this project."""
+"""The source of this project's own rules."""
 
 
 @dataclass(frozen=True, slots=True)
 class NightFindingKind:
-    """One code: how serious it is, what it means in a few words, and where the rule stands."""
+    """One code with its severity, its meaning in a few words, and its source."""
 
     code: str
     severity: Severity
@@ -38,7 +38,7 @@ class NightFindingKind:
 
     @property
     def source(self) -> str:
-        """Where the rule stands."""
+        """The document on which the rule rests."""
         return OWN_RULE if self.source_key == OWN else str(tables.source(self.source_key, self.section))
 
 
@@ -57,7 +57,7 @@ FINDING_KINDS: tuple[NightFindingKind, ...] = (
         "mq_offload", "Offload rules",
     ),
     NightFindingKind(
-        "RATIO_FAR_FROM_DEMAND", "warning", "Entries and elements are used at another ratio than they are there",
+        "RATIO_FAR_FROM_DEMAND", "warning", "Entries and elements are used at another ratio than allocated",
         OWN, "",
     ),
     NightFindingKind(
@@ -69,7 +69,7 @@ KINDS: Mapping[str, NightFindingKind] = {kind.code: kind for kind in FINDING_KIN
 
 @dataclass(frozen=True, slots=True)
 class Day:
-    """One day of a structure; None for what was not measured."""
+    """One day of a structure; None: not measured."""
 
     day: dt.date
     entries_peak: int | None = None
@@ -93,20 +93,20 @@ class DataSetState:
 
 @dataclass(frozen=True, slots=True)
 class State:
-    """What is known of a structure after the night."""
+    """All data about a structure that findings are based on."""
 
     qsg: str
     structure: str
     last_day: dt.date
     """The last day of its group."""
     days: Sequence[Day]
-    """In order; at least the last `DEMAND_DAYS`."""
+    """In order, at least the last `DEMAND_DAYS`."""
     coupling_facility: str | None = None
     size_bytes: int | None = None
     entries_total: int | None = None
     elements_total: int | None = None
     initsize_bytes: int | None = None
-    """By the site's policy."""
+    """From the policy of the site."""
     base_bytes: float = 0.0
     offload_pct: Sequence[int] = ()
     """Thresholds in force."""
@@ -159,11 +159,11 @@ def _was_full(state: State, facts: NightlyFacts) -> Iterable[NightlyFinding]:
     if full is None:
         return
     on = f"{full.days} days" if full.days > 1 else full.last.isoformat()
-    found = f"found full {times_of(full.count)}" if full.count else "full, with all of a pool in use,"
+    found = f"found full {times_of(full.count)}" if full.count else "full (all of a pool was in use)"
     yield _finding(
         "STRUCTURE_WAS_FULL",
         f"{state.structure} of {state.qsg} was {found} on {on}. Messages that need it fail with reason code 2192, "
-        "whichever of its queues they are for.",
+        "for any of its queues.",
         state,
         day=full.last,
         figures={"full_count": full.count, "days": full.days, "first_day": full.since.isoformat()},
@@ -179,14 +179,12 @@ def _data_set_full(state: State, facts: NightlyFacts) -> Iterable[NightlyFinding
     for one in state.data_sets:
         recent = (state.last_day - one.day).days < FULL_DAYS
         if recent and one.blocks_total and (one.failed_allocates or one.blocks_peak >= one.blocks_total):
-            refused = (
-                f", and {times_of(one.failed_allocates)} it was found full" if one.failed_allocates else ""
-            )
+            refused = f", and was found full {times_of(one.failed_allocates)}" if one.failed_allocates else ""
             yield _finding(
                 "SMDS_WAS_FULL",
                 f"The shared message data set of {one.queue_manager} for {state.structure} of {state.qsg} had "
                 f"{one.blocks_peak} of {one.blocks_total} blocks in use on {one.day.isoformat()}{refused}. Unless it can be "
-                "expanded, messages to be offloaded fail with reason code 2192.",
+                "expanded, puts of offloaded messages fail with reason code 2192.",
                 state,
                 day=one.day,
                 figures={
@@ -199,7 +197,7 @@ def _data_set_full(state: State, facts: NightlyFacts) -> Iterable[NightlyFinding
 
 
 def _fills(state: State, facts: NightlyFacts) -> Iterable[NightlyFinding]:
-    """One finding a structure: the forecast whose highest level comes first."""
+    """Find a structure that fills within the lead time: one finding, for the most serious level."""
     coming = []
     for forecast in state.forecasts:
         kinds = {level.name: level.kind for level in forecast.levels}
@@ -239,7 +237,7 @@ def _spread(crossing: Crossing) -> dict[str, int | None]:
 
 
 def _offload_earlier(state: State, facts: NightlyFacts) -> Iterable[NightlyFinding]:
-    """A plan whose need leaves the structure below its lowest offload threshold, while usage passes it."""
+    """Find a plan that stays below the lowest offload threshold, while usage passes it."""
     for plan in state.plans:
         thresholds = [rule.usage_over_pct for rule in plan.offload_rules] or list(state.offload_pct)
         size, need = plan.initsize_bytes, plan.need_bytes
@@ -259,7 +257,7 @@ def _offload_earlier(state: State, facts: NightlyFacts) -> Iterable[NightlyFindi
         day, used = max(over, key=lambda one: one[1])
         yield _finding(
             "OFFLOAD_EARLIER_THAN_PLANNED",
-            f"{state.structure} of {state.qsg} was {used:.0f} % full on {day.isoformat()}: messages are offloaded from {lowest} % on. "
+            f"{state.structure} of {state.qsg} was {used:.0f} % full on {day.isoformat()}, and messages are offloaded from {lowest} %. "
             f"Plan {plan.plan}, version {plan.version}, fills it to {planned:.0f} %.",
             state,
             day=day,
@@ -310,8 +308,8 @@ def _ratio_far(state: State, facts: NightlyFacts) -> Iterable[NightlyFinding]:
     binding = "entries" if used < there else "elements"
     yield _finding(
         "RATIO_FAR_FROM_DEMAND",
-        f"{state.structure} of {state.qsg} has {there:.1f} elements for each entry, and at its peaks used {used:.1f}: it runs "
-        f"out of {binding} first. Another ratio would hold more in the same size.",
+        f"{state.structure} of {state.qsg} has {there:.1f} elements per entry but uses {used:.1f} at its peaks: it runs "
+        f"out of {binding} first. With another ratio, the same size would hold more.",
         state,
         day=state.last_day,
         figures={
@@ -326,7 +324,7 @@ def _ratio_far(state: State, facts: NightlyFacts) -> Iterable[NightlyFinding]:
 
 
 def _initsize_above(state: State, facts: NightlyFacts) -> Iterable[NightlyFinding]:
-    """What the peaks need is scaled from what the current size holds, less the base."""
+    """Find an INITSIZE far above the need of the peaks, which is scaled from the capacity of the current size."""
     demand = _demand(state)
     plan = next((plan for plan in state.plans if plan.initsize_bytes), None)
     initsize = state.initsize_bytes or (plan.initsize_bytes if plan else None)
@@ -340,7 +338,7 @@ def _initsize_above(state: State, facts: NightlyFacts) -> Iterable[NightlyFindin
     yield _finding(
         "INITSIZE_ABOVE_NEED",
         f"INITSIZE of {state.structure} of {state.qsg} is {format_mib(initsize)}; the highest peaks of {days} days need about "
-        f"{format_mib(round(need))}. What an outage would pile up is not in it.",
+        f"{format_mib(round(need))}, without the backlog of an outage.",
         state,
         day=state.last_day,
         figures={

@@ -18,13 +18,13 @@ from spark_jobs.forecast import DailyPeaks, Resize, forecast
 from spark_jobs.night.levels import Named
 
 FEWEST_FOR_PROCESSES = 60
-"""A process needs seconds to start and load what it computes with; so many forecasts take as long."""
+"""A process needs seconds to start and to load its libraries, as long as so many forecasts take."""
 AT_ONCE = 8
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Task:
-    """One forecast to be made."""
+    """The input of one forecast."""
 
     peaks: DailyPeaks
     levels: tuple[Named, ...]
@@ -44,7 +44,7 @@ def forecast_all(tasks: Sequence[Task], *, told: Callable[[int], None] = lambda 
             made.append(made_of(task))
             told(len(made))
         return made
-    # Not forked: this process has Spark's threads, and locks that they may hold.
+    # Not forked, because Spark's threads in this process may hold locks.
     context = multiprocessing.get_context("spawn")
     with ProcessPoolExecutor(processes, mp_context=context, initializer=_end_with_parent) as pool:
         for one in pool.map(made_of, tasks, chunksize=AT_ONCE):
@@ -67,7 +67,7 @@ def made_of(task: Task) -> Forecast:
 
 
 def _end_with_parent() -> None:
-    """A process whose parent was killed would wait for work for ever."""
+    """End with the parent: a process whose parent was killed would wait for work forever."""
     parent = multiprocessing.parent_process()
     if parent is None:
         return

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     Numbers: TypeAlias = NDArray[np.int64]
 
 NONE = np.iinfo(np.int64).min
-"""Stands for what is not known in columns of whole numbers: smaller than anything that is."""
+"""The value for `not known` in columns of whole numbers, smaller than all others."""
 
 
 class Rows:

@@ -1,4 +1,4 @@
-"""What forecasts are held against: the levels of a structure, in entries, elements or blocks."""
+"""The levels of a structure that forecasts are compared with, in entries, elements or blocks."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ if TYPE_CHECKING:
     from spark_jobs.night.collect import Policy, Series
 
 NEWEST_LEVEL = 25
-"""CFCC level whose published base is taken where neither the site nor a fit tells one: the largest."""
+"""CFCC level whose published base is used if neither the site nor a fit gives one: it is the largest."""
 RESIZES = (("1.25 times", Fraction(5, 4)), ("1.5 times", Fraction(3, 2)), ("2 times", Fraction(2)))
 
 
 @dataclass(frozen=True, slots=True)
 class Named:
-    """A level, and what it is."""
+    """A level and its kind."""
 
     level: Level
     kind: LevelKind
@@ -41,7 +41,7 @@ class Named:
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What a structure has and may have, from whoever told it."""
+    """The size of a structure and its limits."""
 
     size_bytes: int | None
     size_at_most_bytes: int | None
@@ -51,17 +51,17 @@ class Limits:
     base_bytes: float
 
     def growth_to(self, size_bytes: float) -> float | None:
-        """Return how many times as much a structure of another size holds, its base taken off."""
+        """Return how many times as much a structure of another size holds, less its base."""
         if not self.size_bytes or self.size_bytes <= self.base_bytes or size_bytes <= self.base_bytes:
             return None
         return (size_bytes - self.base_bytes) / (self.size_bytes - self.base_bytes)
 
 
 def limits_of(series: Series, policy: Policy, plan: PlannedStructure | None, *, base_bytes: float) -> Limits:
-    """Return the limits of a structure: the site's own word, else its plan's.
+    """Return the limits of a structure from the site, else from its plan.
 
-    How far it may grow is what it was allocated with: a SIZE that the policy was given since is pending until the
-    structure is allocated anew. A policy's SIZE counts where nobody says the other.
+    It may grow to the SIZE that it was allocated with: a later SIZE in the policy is pending until the structure is
+    reallocated. The SIZE of the policy counts only if the other is not known.
     """
     size = series.last(series.size_bytes)
     at_most = series.last(series.size_max_bytes) or policy.size_bytes or (plan.size_bytes if plan else None)
@@ -75,7 +75,7 @@ def limits_of(series: Series, policy: Policy, plan: PlannedStructure | None, *, 
 
 
 def offload_percentages(rules: str | None) -> tuple[int, ...]:
-    """Return the thresholds of rules as the history has them.
+    """Return the thresholds of offload rules in the format of the history.
 
     >>> offload_percentages("70:32768 80:4096 90:0")
     (70, 80, 90)
@@ -85,14 +85,14 @@ def offload_percentages(rules: str | None) -> tuple[int, ...]:
 
 
 def structure_levels(total: int | None, limits: Limits) -> list[Named]:
-    """Return the levels of entries or elements of a structure that has so many; the lowest first."""
+    """Return the levels of a structure with a total of entries or elements, the lowest first."""
     if not total:
         return [Named(Level("SIZE", None, reached=True), "size", 100.0)]
     found = [
         Named(Level(f"offload at {percent} %", total * percent / 100), "offload", percent)
         for percent in limits.offload_pct
     ]
-    if limits.full_threshold_pct:  # 0 switches it off
+    if limits.full_threshold_pct:  # 0 means that it is off.
         percent = limits.full_threshold_pct
         found.append(
             Named(Level(f"FULLTHRESHOLD {percent} %", total * percent / 100), "full_threshold", percent)
@@ -113,7 +113,7 @@ def data_set_levels(total: int | None) -> list[Named]:
 
 
 def resizes(limits: Limits) -> list[Resize]:
-    """Return sizes to be looked at instead of the present one."""
+    """Return larger sizes for a comparison with the current one."""
     found = []
     for name, factor in RESIZES:
         growth = limits.growth_to(float((limits.size_bytes or 0) * factor))
@@ -126,7 +126,7 @@ def base_of(
     cfcc_levels: Mapping[str, int],
     curves: Sequence[CurveFit],
 ) -> float:
-    """Return what an empty structure takes: as fitted to its coupling facility, else as published."""
+    """Return the size of an empty structure: fitted to its coupling facility, else published."""
     for curve in curves:
         if (
             curve.state == "fitted"

@@ -1,4 +1,4 @@
-"""What the job says while it works: one JSON object a line."""
+"""The progress events of the job: one JSON object on each line."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 BETWEEN_S = 0.25
-"""A line of the same stage follows the one before not sooner."""
+"""The shortest time between two lines of the same stage."""
 LOOK_EVERY_S = 0.3
 
 
 @dataclass
 class Progress:
-    """Writes progress, if it is wanted, and keeps what each stage took."""
+    """Writes progress, if it is wanted, and records the duration of each stage."""
 
     wanted: bool = False
     out: TextIO = field(default_factory=lambda: sys.stdout)
@@ -40,7 +40,7 @@ class Progress:
             self.out.flush()
 
     def tell(self, stage: str, done: int, total: int, sentence: str) -> None:
-        """Write a line of progress, unless it says nothing new, or one was written just now and the stage goes on."""
+        """Write a line of progress, unless it is the same as before or too soon after another one of the stage."""
         if not self.wanted or self._said == f"{stage} {done} {total} {sentence}":
             return
         now = time.monotonic()
@@ -52,7 +52,7 @@ class Progress:
 
     @contextmanager
     def stage(self, name: str, sentence: str) -> Iterator[None]:
-        """Time a stage; it may come in several parts."""
+        """Measure the duration of a stage, which may have several parts."""
         began = time.perf_counter()
         self.tell(name, 0, 1, sentence)
         try:
@@ -62,7 +62,7 @@ class Progress:
 
 
 class Watch:
-    """Counts the tasks of a session's jobs while they run, as Spark's status tracker tells them."""
+    """Counts the tasks of a session's jobs while they run, with Spark's status tracker."""
 
     def __init__(self, session: SparkSession, progress: Progress, sentence: str) -> None:
         self._tracker = session.sparkContext.statusTracker()
@@ -75,7 +75,7 @@ class Watch:
         self._thread = threading.Thread(target=self._look, daemon=True, name="spark progress")
 
     def begin(self, what: str) -> None:
-        """Say what is being made."""
+        """Set the name of the current part."""
         self._what = what
 
     def __enter__(self) -> Watch:
@@ -99,7 +99,7 @@ class Watch:
         )
 
     def _count(self) -> None:
-        """Look at the stages of the jobs since this watch began; what Spark has forgotten stays as it was."""
+        """Update the stages of the jobs since this watch began. Spark forgets old stages, so their counts stay."""
         for job in set(self._tracker.getJobIdsForGroup(None)) - self._before:
             found = self._tracker.getJobInfo(job)
             if found is None:

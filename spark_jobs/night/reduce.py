@@ -50,7 +50,7 @@ if TYPE_CHECKING:
 HOUR_US = 3_600_000_000
 DAY_US = 24 * HOUR_US
 LOOKERS = 4
-"""Threads that look for rows told twice; they read one column and sort it."""
+"""Threads that look for duplicate rows; they read one column and sort it."""
 
 _ALWAYS = ("file_name", "source", "qsg", "structure", "written_at", "interval_start", "interval_end")
 COLUMNS: dict[str, tuple[str, ...]] = {
@@ -106,7 +106,7 @@ COLUMNS: dict[str, tuple[str, ...]] = {
         "depth_max",
     ),
 }
-"""What is read of each table, besides what tells which of its rows stand."""
+"""Columns that are read from each table, in addition to those that determine its valid rows."""
 
 TABLES_OF: dict[str, tuple[str, ...]] = {
     STRUCTURE: (STRUCTURE_USAGE, ALLOCATION),
@@ -118,7 +118,7 @@ TABLES_OF: dict[str, tuple[str, ...]] = {
 
 @dataclass(frozen=True, slots=True)
 class Reduced:
-    """The statistics of some filed days, by kind, with how many rows were read of each."""
+    """The statistics of some filed days, by kind, with the number of rows of each day."""
 
     statistics: dict[str, pa.Table]
     rows_read: dict[str, int]
@@ -302,7 +302,7 @@ GROUP BY filed_on, told_of, qsg, structure, queue_manager, family"""  # noqa: S6
 
 
 def _queues(views: Sequence[tuple[str, str]]) -> str:
-    """115-216 and 116 count the same messages: of a queue manager and queue, a filed day is taken from one of them."""
+    """Take each queue of a queue manager and day from 115-216 or 116, because both count the same messages."""
     rows = _rows(
         views, "queue_manager", "queue", "puts", "put_bytes", "put_size_min_bytes", "put_size_max_bytes",
         "persistent_puts", "puts_to_waiting_getter", "depth_max",

@@ -1,4 +1,4 @@
-"""One night: what is new is reduced, then everything is fitted and forecast from the daily statistics."""
+"""One nightly run: new days are reduced, then curves and forecasts are made from all daily statistics."""
 
 from __future__ import annotations
 
@@ -50,22 +50,22 @@ if TYPE_CHECKING:
     Plans = Mapping[tuple[str, str], tuple[PlannedStructure, ...]]
 
 BATCH_ROWS = 30_000_000
-"""So many rows of the history are reduced and kept at once; a run that is killed loses no more."""
+"""Rows of the history that are reduced and stored at once; a killed run loses no more than these."""
 FIRST_BATCH_ROWS = 2_000_000
-"""So many at first, until it is known how many statistics come of them."""
+"""Rows of the first batch, until the number of statistics from a row is known."""
 BATCH_STATISTICS = 1_000_000
-"""So many statistics of one kind go through the memory of Spark's driver at once, as far as can be told before."""
+"""Statistics of one kind that go through the memory of Spark's driver at once, by estimate."""
 ATTEMPTS = 5
-"""Other runs may put days of another version in the place of this run's."""
+"""Attempts, because other runs may replace days of this run by those of another version."""
 WORDS = {STRUCTURE: "structures", POLICY: "policies", SMDS: "data sets", QUEUE: "queues"}
 
 MakeSession = Callable[[int], "SparkSession"]
-"""Starts Spark for so many rows of the history."""
+"""Starts Spark for a number of rows of the history."""
 
 
 @dataclass(frozen=True, slots=True)
 class Reduction:
-    """What was done to bring the daily statistics to a version of the history."""
+    """The daily statistics of a version of the history, and the work that brought them up to date."""
 
     snapshot: Snapshot | None
     kept: DailySnapshot
@@ -81,7 +81,7 @@ class Reduction:
 
 @dataclass
 class _Work:
-    """What a reduction has done so far."""
+    """The progress of a reduction."""
 
     reduced: set[str] = field(default_factory=set)
     gone: set[str] = field(default_factory=set)
@@ -155,7 +155,7 @@ def night(
 
 
 def fingerprints(history: History, snapshot: Snapshot) -> dict[str, str]:
-    """Return of each filed day what changes whenever its statistics would."""
+    """Return a fingerprint of each filed day, which changes whenever its statistics would."""
     words: dict[str, list[str]] = {}
     for (table, day), fingerprint in sorted(day_fingerprints(history, snapshot=snapshot).items()):
         words.setdefault(day, [str(REDUCTION)]).append(f"{table} {fingerprint}")
@@ -218,9 +218,7 @@ def bring_up_to_date(
                 daily.replace({}, [], gone=gone)
                 work.gone |= set(gone)
             daily.tidy()
-    message = (
-        "The history or its daily statistics are changed faster than they can be reduced. Try again later."
-    )
+    message = "The history or its daily statistics change faster than they can be reduced. Try again later."
     raise HistoryError(message)
 
 
@@ -280,10 +278,10 @@ def _reduce(
 
 
 class Batches:
-    """Days in batches: of so many rows of the history, and of no more statistics than the driver's memory takes.
+    """Batches of days, limited by the rows of the history and by the statistics that the driver's memory takes.
 
-    How many statistics come of a row is not known before: days of one interval a structure give nearly one each, days
-    of five minutes one of hundreds. The first batch is small, and each one tells the next how large it may be.
+    The number of statistics from a row is not known before: with one interval a day, each row gives nearly one; with
+    intervals of five minutes, hundreds of rows give one. The first batch is small, and each sets the size of the next.
     """
 
     def __init__(
@@ -305,7 +303,7 @@ class Batches:
         self._given = 0
 
     def __iter__(self) -> Iterator[list[str]]:
-        """Batches of at least a day each; what is learnt meanwhile counts for those to come."""
+        """Return batches of at least a day each; `learn` sets the size of later ones."""
         at = 0
         while at < len(self._days):
             batch = [self._days[at]]
@@ -320,7 +318,7 @@ class Batches:
             yield batch
 
     def learn(self, statistics: int) -> None:
-        """So many statistics, of the kind that has most, came of the last batch."""
+        """Set the size of the next batch by the statistics of the last one, of the most frequent kind."""
         if statistics:
             self._room = min(self._most, max(self._given * self._most_statistics // statistics, 1))
         else:
@@ -328,7 +326,7 @@ class Batches:
 
 
 def days_told_of(statistics: Mapping[str, pa.Table]) -> dict[str, set[str]]:
-    """Return of each filed day the UTC days that its structures and data sets tell of."""
+    """Return the UTC days of the structures and data sets in each filed day."""
     found: dict[str, set[str]] = {}
     for kind in (STRUCTURE, SMDS):
         pairs = statistics[kind].select(["filed", "day"]).group_by(["filed", "day"]).aggregate([])
@@ -338,7 +336,7 @@ def days_told_of(statistics: Mapping[str, pa.Table]) -> dict[str, set[str]]:
 
 
 def digests(kept: DailySnapshot) -> dict[str, str]:
-    """Return of each UTC day what changes whenever its daily figures may."""
+    """Return a digest of each UTC day, which changes whenever its daily figures may."""
     words: dict[str, list[str]] = {}
     for one in kept.filed().values():
         for day in one.days:
@@ -352,7 +350,7 @@ def digests(kept: DailySnapshot) -> dict[str, str]:
 def _days_to_tell(
     reduction: Reduction, facts: NightlyFacts, published: Mapping[str, str], *, republish: bool
 ) -> set[str]:
-    """Return the UTC days whose figures the application has to replace."""
+    """Return the UTC days whose figures the application must replace."""
     if republish:
         return set(published) | set(facts.published or ())
     days = set(reduction.told_of)
@@ -412,7 +410,7 @@ def _tasks(collected: Collected, limits: Mapping[tuple[str, str], Limits], facts
 
 
 def _made_on(collected: Collected, facts: NightlyFacts) -> dict[str, int]:
-    """Return the day that each group's forecasts count from: yesterday, but a simulated group lives in its own time."""
+    """Return the day from which the forecasts of each group count: yesterday, or for a simulated group its last day."""
     found: dict[str, int] = {}
     for one in collected.series():
         whole = one.days[one.is_whole]

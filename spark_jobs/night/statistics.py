@@ -1,4 +1,4 @@
-"""The daily statistics as data: what is kept of a day of the history, and how figures of several days' files merge.
+"""The columns of the daily statistics, and how figures from several days' files merge.
 
 The unit of reduction is a day of the history's partitions (`filed`): the rows of one natural key are always in one of
 them. What a row tells belongs to the UTC day in which the middle of its interval lies (`day`): usually the same, sometimes
@@ -13,7 +13,7 @@ from typing import Literal
 import pyarrow as pa
 
 REDUCTION = 1
-"""Counted up when days are reduced by other rules or to other columns, so that every day is reduced again."""
+"""Increased when the rules or the columns change, so that every day is reduced again."""
 
 STRUCTURE, POLICY, SMDS, QUEUE, LEDGER = "structure", "policy", "smds", "queue", "ledger"
 KINDS = (STRUCTURE, POLICY, SMDS, QUEUE)
@@ -118,7 +118,7 @@ STATISTICS: dict[str, tuple[Statistic, ...]] = {
 }  # fmt: skip
 
 FAMILIES = ("115-2", "115-216", "116", "74-4", "CFACT", "overview", "display", "message", "template")
-"""Kinds of sources; of those that count the same things the first that did is taken, never their sum."""
+"""Kinds of sources. Of those that count the same, the first is used, never their sum."""
 OTHER_FAMILIES = len(FAMILIES)
 AT_INSTANTS = tuple(FAMILIES.index(name) for name in ("74-4", "CFACT", "display", "message"))
 """Families whose entries and elements in use are those of one instant; MQ's are two maxima of an interval."""
@@ -128,7 +128,7 @@ LEDGER_COLUMNS = (
     ("rows_read", LONG),
     ("days", STRING),
 )
-"""Besides `filed`: what a filed day was reduced from, how many rows it had, and of which UTC days they told."""
+"""In addition to `filed`: fingerprint and number of rows of a filed day, and the UTC days that they are about."""
 
 
 def kept_schema(kind: str) -> pa.Schema:

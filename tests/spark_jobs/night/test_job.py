@@ -121,7 +121,7 @@ def test_facts_that_are_none_end_it_with_a_sentence(
     arguments = ("--history", str(tmp_path), "--facts", str(facts), "--out", str(tmp_path / "result.json"))
     code, lines = called(monkeypatch, capsys, *arguments)
     assert (code, lines[-1]["event"]) == (1, "error")
-    assert lines[-1]["sentence"].startswith("The facts of the night")
+    assert lines[-1]["sentence"].startswith("The facts of the nightly run")
     assert not (tmp_path / "result.json").exists()
 
 
@@ -139,7 +139,7 @@ def test_whatever_goes_wrong_is_a_sentence_and_old_results_stay(
 
     monkeypatch.setattr(run, "fit_all", fail)
     code, lines = called(monkeypatch, capsys, *arguments)
-    assert (code, lines[-1]["sentence"]) == (1, "The night failed: ZeroDivisionError: by nought")
+    assert (code, lines[-1]["sentence"]) == (1, "The nightly run failed: ZeroDivisionError: by nought")
     monkeypatch.undo()
     (tmp_path / "history" / "_delta_log" / "00000000000000000000.json").write_text("damaged")
     code, lines = called(monkeypatch, capsys, *arguments)

@@ -21,7 +21,7 @@ from app.events.simulate_pages import SimulateEventsPage
 from app.fits.levels_pages import CfLevelsPage
 from app.fits.pages import CurvePage, CurvesPage
 from app.forecasts.pages import ForecastsPage, StructureForecastPage
-from app.nightly.pages import NightPage, NightsPage
+from app.nightly.pages import NightlyRunPage, NightlyRunsPage
 from app.plans.changing_pages import DeletedPage, ImportPage
 from app.plans.editor.pages import ConflictPage, EditorPage, PanelPage
 from app.plans.pages import (
@@ -80,8 +80,8 @@ CONTEXTS: dict[str, type[Page]] = {
     "events/simulate.html": SimulateEventsPage,
     "forecasts/list.html": ForecastsPage,
     "forecasts/structure.html": StructureForecastPage,
-    "nightly/list.html": NightsPage,
-    "nightly/run.html": NightPage,
+    "nightly/list.html": NightlyRunsPage,
+    "nightly/run.html": NightlyRunPage,
     "plans/advice.html": AdvicePage,
     "plans/compare.html": ComparePage,
     "plans/conflict.html": ConflictPage,
