@@ -1,4 +1,4 @@
-"""Curves fitted to a site's own allocations, and what its messages are like: numpy and scipy, no Spark.
+"""Curves fitted to a site's own allocations, and its message mixes, with numpy and scipy and without Spark.
 
 `fit_all` takes the daily allocation statistics of all structures and gives one `CurveFit` for each coupling facility
 and CFCC level; `fit_mix` takes daily statistics of queues and structures and gives one `MixFit` for each structure.

@@ -1,9 +1,9 @@
-"""Base and costs of one coupling facility out of what its structures were allocated.
+"""Base and costs of one coupling facility, from the allocations of its structures.
 
     size = base + entry x entries + element x elements
 
-XES is given a size and makes as many entries and elements of it as fit, at a ratio. Where all structures have one ratio,
-entries and elements rise together: then only one entry with its elements, the bundle, has a cost that can be told.
+XES divides a size into as many entries and elements as fit, at a ratio. If all structures have one ratio, entries and
+elements rise together: then the data determine only the cost of one entry with its elements, the bundle.
 """
 
 from __future__ import annotations
@@ -40,26 +40,26 @@ if TYPE_CHECKING:
 FitState = Literal["fitted", "rejected", "too_little"]
 
 FEWEST_POINTS = 4
-"""Of a line; of a plane (two costs) one more."""
+"""For a line; a plane (two costs) needs one more."""
 FEWEST_AT_A_RATIO = 2
 LEAST_SPREAD = 1.5
-"""The largest size used must be so many times the smallest."""
+"""The least ratio of the largest size used to the smallest."""
 SAME_RATIO = 0.05
-"""Ratios that differ by less are one."""
+"""Ratios that differ by less count as one."""
 NEAR_INITIAL = 0.02
-"""A ratio this near to the published one is the published one."""
+"""A ratio this near to the published one counts as the published one."""
 WIDEST = 0.1
-"""Half the interval of the bundle, as a share of it; a wider one is no figure to plan with."""
+"""Half the interval of the bundle, as a share of it; a wider one is of no use for planning."""
 WIDEST_APART = 0.25
-"""Half the interval of the cost of an entry or of an element; where it is wider, only the bundle is given."""
+"""Half the interval of the cost of an entry or of an element; if it is wider, only the bundle is given."""
 OUTLIER = "off the line of the others by more than chance"
 EARLIER = "of another base than now: allocated before the coupling facility was empty on"
-"""With the day after it."""
+"""Followed by the day."""
 OTHER_RATIO = "at another ratio than most, and too few there to tell entries and elements apart"
 
 
 def fit_all(points: Iterable[AllocationPoint], *, confidence: float = 0.9) -> list[CurveFit]:
-    """Fit each coupling facility and CFCC level on its own, in their order; rows without a facility are passed over."""
+    """Fit each coupling facility and CFCC level on its own, in their order; rows without a facility are ignored."""
     groups: dict[tuple[str, int], list[AllocationPoint]] = defaultdict(list)
     for point in points:
         if point.coupling_facility:
@@ -68,7 +68,7 @@ def fit_all(points: Iterable[AllocationPoint], *, confidence: float = 0.9) -> li
 
 
 def fit_curve(points: Iterable[AllocationPoint], *, confidence: float = 0.9) -> CurveFit:
-    """Fit one coupling facility; all points are taken to be of one facility at one CFCC level."""
+    """Fit one coupling facility; all points must be of one facility at one CFCC level."""
     rows = list(points)
     gathered = gather(rows)
     frame = _Frame(
@@ -105,7 +105,7 @@ def _in(stretches: Iterable[Stretch]) -> list[Stretch]:
 
 @dataclass(frozen=True, slots=True)
 class _Frame:
-    """What every fit of these points says, whatever comes out."""
+    """The members that every fit of these points has, with or without figures."""
 
     coupling_facility: str | None
     cfcc_level: int | None
@@ -115,14 +115,14 @@ class _Frame:
     gathered: Gathered
 
     def since(self) -> str:
-        """Since when points count, where earlier ones do not."""
+        """Return from which day points count, if earlier ones do not."""
         day = next(
             (s.left_out for s in self.gathered.stretches if (s.left_out or "").startswith(EARLIER)), None
         )
         return f" since {day.rpartition(' ')[2]}" if day else ""
 
     def without(self, reason: str) -> CurveFit:
-        """A fit without figures."""
+        """Return a fit without figures."""
         return self.made("too_little", reason, kind=None, note=None, fitted=None)
 
     def made(
@@ -140,7 +140,7 @@ class _Frame:
         ratio: tuple[int, int] = (1, 6),
         residuals: Residuals | None = None,
     ) -> CurveFit:
-        """A fit of this state and with these figures."""
+        """Return a fit with this state and these figures."""
         stretches = self.gathered.stretches
         used = _in(stretches)
         left_out = Counter(self.gathered.left_out)
@@ -193,10 +193,10 @@ def _point(stretch: Stretch, fitted_bytes: float | None) -> FitPoint:
 
 
 def _part_by_base(stretches: Sequence[Stretch]) -> None:
-    """Leave out what was allocated before an upgrade: everything was allocated anew, and does not fit to what was.
+    """Leave out allocations from before an upgrade, if the later ones do not fit to them.
 
-    A coupling facility is emptied for an upgrade of its control code, and for other reasons. Where what came after
-    fits to what was before, all of it counts.
+    A coupling facility is emptied for an upgrade of its control code, and for other reasons. If the later allocations
+    fit to the earlier ones, all of them count.
     """
     emptied = _emptied(stretches)
     if emptied is None:
@@ -218,7 +218,7 @@ def _part_by_base(stretches: Sequence[Stretch]) -> None:
 
 
 def _emptied(stretches: Sequence[Stretch]) -> dt.datetime | None:
-    """The last time from which on every structure was allocated anew, and before which all others were gone."""
+    """Return the last time at which the facility was empty: all structures were allocated again after it."""
     moments = sorted({s.allocated_at for s in stretches if s.allocated_at is not None}, reverse=True)
     if any(s.allocated_at is None for s in stretches):
         return None
@@ -241,7 +241,7 @@ def _same_ratio(one: float, other: float) -> bool:
 
 
 def _ratios(stretches: Iterable[Stretch]) -> list[RatioCount]:
-    """The ratios that occur, rising; neighbours that differ by little are one."""
+    """Return the ratios in the data, ascending; neighbors that differ by little count as one."""
     groups: list[list[float]] = []
     for value in sorted(stretch.elements_per_entry for stretch in stretches):
         if groups and _same_ratio(groups[-1][0], value):
@@ -252,7 +252,7 @@ def _ratios(stretches: Iterable[Stretch]) -> list[RatioCount]:
 
 
 def _two_costs(frame: _Frame, stretches: list[Stretch]) -> CurveFit | None:
-    """Base, entry and element; None where these are too uncertain to be told apart."""
+    """Fit base, entry and element; return None if the costs of entry and element are too uncertain."""
     per_entry = model_constant("ratio_elements")
     arrays = _arrays(stretches)
     # Bundles at the published ratio, and what elements there are beyond it: that parts the two costs best.
@@ -291,7 +291,7 @@ def _two_costs(frame: _Frame, stretches: list[Stretch]) -> CurveFit | None:
 
 
 def _bundle(frame: _Frame, chosen: list[Stretch], measured: float) -> CurveFit:
-    """Base and bundle of stretches that have one ratio."""
+    """Fit base and bundle of stretches with one ratio."""
     if len(chosen) < FEWEST_POINTS:
         return frame.without(
             f"Only {_number(len(chosen), 'different allocation')} of application structures "
@@ -354,7 +354,7 @@ def _arrays(stretches: Sequence[Stretch]) -> _Arrays:
 
 
 def _unit(sizes: Floats, counts: Floats) -> float:
-    """MiB for each of the counts, about: so that coefficients are near 1."""
+    """Return about one MiB in each unit of the counts, so that coefficients are near 1."""
     return float(np.median(sizes / counts)) / MIB
 
 
@@ -389,7 +389,7 @@ def _residuals(design: Floats, fit: Regression, sizes: Floats) -> Residuals:
 
 
 def _whole_ratio(measured: float) -> tuple[int, int]:
-    """Entries to elements as whole numbers: the published ratio if it is near, else within a twentieth of an element."""
+    """Return entries to elements as whole numbers: the published ratio if it is near, else within a twentieth of an element."""
     published = (model_constant("ratio_entries"), model_constant("ratio_elements"))
     if abs(measured * published[0] / published[1] - 1) <= NEAR_INITIAL:
         return published
@@ -425,7 +425,7 @@ def _contradiction(
     entry: Estimate | None = None,
     element: Estimate | None = None,
 ) -> str | None:
-    """Why the figures cannot be what structures cost; None: they can."""
+    """Return why the figures cannot be costs of structures; None if they can."""
     holds = model_constant("element_bytes")
     sure = f"with a confidence of {100 * confidence:g} %"
     if base.value < 0:

@@ -1,4 +1,4 @@
-"""What a site's messages are like: sizes as they were put, and the header that each brings along.
+"""The message mix of a site: message sizes, and the header that each message has.
 
 A message of L bytes takes one entry and ceil((L + header) / 256) elements while its data is in the structure. So if
 messages of L bytes on average take m elements on average,
@@ -6,8 +6,8 @@ messages of L bytes on average take m elements on average,
     256 (m - 1) < L + header <= 256 m
 
 whatever their sizes. Each day bounds the header to an interval of 256 bytes; days with other sizes bound it elsewhere,
-and where most of the intervals of a structure meet is the header. Where messages are offloaded, or do not lie in the
-structure in the proportions in which they were put, the intervals do not meet, or too far away.
+and where most of the intervals of a structure meet is the header. If messages are offloaded, or do not stay in the
+structure in the proportions in which they were put, the intervals do not meet, or meet too far away.
 """
 
 from __future__ import annotations
@@ -23,19 +23,19 @@ from planner_core.sizing.structure_size import model_constant
 
 FEWEST_DAYS = 10
 FEWEST_ENTRIES = 500
-"""With fewer in use, what MQ itself keeps in the structure weighs too much."""
+"""With fewer in use, MQ's own data in the structure weigh too much."""
 MEETING = 0.8
 """The share of the days whose intervals must meet."""
 NARROW_BYTES = 64
-"""A wider meeting tells no header."""
+"""A wider range does not determine a header."""
 LARGEST_BYTES = 1024
-"""Beyond it no header is believed: the published model has 372."""
+"""Larger headers are not plausible: the published model has 372."""
 MOST_QUEUES = 20
 
 
 @dataclass(frozen=True, slots=True)
 class QueueDay:
-    """What was put to one shared queue on one day, by all queue managers (115-216, else 116)."""
+    """The puts of all queue managers to one shared queue on one day (115-216, else 116)."""
 
     qsg: str | None
     structure: str
@@ -50,7 +50,7 @@ class QueueDay:
 
 @dataclass(frozen=True, slots=True)
 class StructureDay:
-    """What one structure held on one day at its fullest observation."""
+    """The fullest observation of one structure on one day."""
 
     qsg: str | None
     structure: str
@@ -60,7 +60,7 @@ class StructureDay:
 
 
 def fit_mix(queues: Iterable[QueueDay], structures: Iterable[StructureDay] = ()) -> list[MixFit]:
-    """The mix of each structure to which anything was put, and its header where that can be told."""
+    """Return the mix of each structure with puts, and its header if the data determine it."""
     put: dict[tuple[str | None, str], list[QueueDay]] = defaultdict(list)
     for row in queues:
         if row.puts > 0 and row.put_bytes >= 0 and row.structure != ADMIN_STRUCTURE:
@@ -111,7 +111,7 @@ def _mix(rows: list[QueueDay], held: Sequence[StructureDay]) -> MixFit:
 
 
 def _quantile(rows: Iterable[QueueDay], share: float) -> float:
-    """The mean size of queue and day below which this share of the messages lies."""
+    """Return the mean size of queue and day below which this share of the messages lies."""
     ordered = sorted((row.put_bytes / row.puts, row.puts) for row in rows)
     goal = share * sum(puts for _, puts in ordered)
     reached = 0
@@ -123,7 +123,7 @@ def _quantile(rows: Iterable[QueueDay], share: float) -> float:
 
 
 def _header(rows: Iterable[QueueDay], held: Iterable[StructureDay]) -> tuple[Estimate | None, str]:
-    """The header, or None and why not."""
+    """Return the header, or None with the reason."""
     element = model_constant("element_bytes")
     by_day: dict[dt.date, tuple[int, int]] = {}
     large: set[dt.date] = set()
@@ -165,7 +165,7 @@ def _header(rows: Iterable[QueueDay], held: Iterable[StructureDay]) -> tuple[Est
 
 
 def _meet(bounds: Sequence[tuple[float, float]]) -> tuple[float, float, int]:
-    """Where most of the intervals meet: from, to, how many."""
+    """Return the range in which most intervals meet, and their number."""
     ends = sorted([(low, 1) for low, _ in bounds] + [(high, -1) for _, high in bounds])
     best, at, depth = 0, 0, 0
     for number, (_, step) in enumerate(ends):

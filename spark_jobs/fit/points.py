@@ -1,9 +1,8 @@
 """Daily allocation statistics, and the points of a fit that are made from them.
 
-XES allocates a structure once and leaves it as it is until something happens: its totals are the same figures
-day after day. A thousand days of one allocation therefore say no more than one day of it. So a point of the fit is
-an allocation as long as it stayed as it was, and a figure that came up on a single day in between is
-not one.
+XES allocates a structure once and leaves it unchanged until something happens, so its totals are the same every day.
+A thousand days of one allocation therefore give no more information than one day. So a point of the fit is an
+allocation for as long as it did not change, and figures of a single day in between are not a point.
 """
 
 from __future__ import annotations
@@ -19,9 +18,9 @@ from planner_core.names import ADMIN_STRUCTURE
 from planner_core.units import MIB, format_size
 
 ALIKE = 0.01
-"""Totals that differ by less are taken as the same allocation, drifting; one point."""
+"""Totals that differ by less count as the same allocation, drifting: one point."""
 SELDOM = 0.5
-"""Seen on single days, and less often on them than this share of the ordinary: no allocation, but its making."""
+"""Totals that are seen on single days, and less often than this share of the usual, are an allocation in progress."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +45,7 @@ class AllocationPoint:
 
 @dataclass(slots=True)
 class Stretch:
-    """An allocation as long as it stayed as it was; its totals are the means over its days."""
+    """An allocation for as long as it did not change; its totals are the means over its days."""
 
     qsg: str | None
     structure: str
@@ -77,12 +76,12 @@ class Stretch:
 
 @dataclass(frozen=True, slots=True)
 class Gathered:
-    """What the rows of one coupling facility come down to."""
+    """The stretches of one coupling facility."""
 
     stretches: list[Stretch]
-    """Structure by structure, in the order of their days."""
+    """By structure, in the order of their days."""
     left_out: Counter[str]
-    """Rows by why they are in no stretch."""
+    """Number of rows that are in no stretch, by reason."""
 
 
 NO_TOTALS = "a total or the size was not known"
@@ -94,7 +93,7 @@ SCARCE = "seen on single days, and only for a part of them"
 
 REPEATED = "with the totals of another allocation of the structure: it says nothing new"
 SAME_TIME = dt.timedelta(hours=26)
-"""Sources tell the time of an allocation to the second or not, in UTC or not."""
+"""Sources give the time of an allocation with or without seconds, in UTC or not."""
 
 _Instance = tuple[str | None, str, dt.datetime | None]
 _Structure = tuple[str | None, str]
@@ -102,7 +101,7 @@ _Triple = tuple[int, int, int]
 
 
 def gather(points: Iterable[AllocationPoint]) -> Gathered:
-    """The stretches of one coupling facility, those of one structure in the order of their days."""
+    """Return the stretches of one coupling facility, those of one structure in the order of their days."""
     left_out: Counter[str] = Counter()
     instances: dict[_Instance, dict[_Triple, Stretch]] = defaultdict(dict)
     seen: dict[_Structure, list[int]] = defaultdict(list)
@@ -143,7 +142,7 @@ def _add(triples: dict[_Triple, Stretch], point: AllocationPoint) -> None:
 
 
 def _lasting(found: list[Stretch], *, ordinary: float, left_out: Counter[str]) -> Iterable[Stretch]:
-    """Those that lasted, or may yet: not what came up on single days between days with other figures."""
+    """Return stretches that lasted, or may still last, but not figures of single days between days with other figures."""
     turns = {day: turn for turn, day in enumerate(sorted({day for each in found for day in each.days}))}
     lasting = [each for each in found if _lasts({turns[day] for day in each.days})]
     for stretch in found:
@@ -158,7 +157,7 @@ def _lasting(found: list[Stretch], *, ordinary: float, left_out: Counter[str]) -
 
 
 def _lasts(turns: set[int]) -> bool:
-    """On two days on end, of those on which anything was seen."""
+    """Whether they include two consecutive days, of those with observations."""
     return any(turn + 1 in turns for turn in turns)
 
 
@@ -167,7 +166,7 @@ def _covers(stretch: Stretch, day: dt.date) -> bool:
 
 
 def _merged(stretches: list[Stretch]) -> list[Stretch]:
-    """Stretches of one instance, those that follow each other and are alike made one."""
+    """Return the stretches of one instance, with similar successive ones merged."""
     found: list[Stretch] = []
     for stretch in stretches:
         if found and _alike(found[-1], stretch):
@@ -206,9 +205,9 @@ def _both(one: Stretch, other: Stretch) -> Stretch:
 
 
 def leave_out_repeated(stretches: Iterable[Stretch]) -> None:
-    """Allocations of a structure with the very same totals count once, for they deviate from the line by the same.
+    """Count allocations of a structure with equal totals once, because they deviate from the line by the same.
 
-    A coupling facility makes the same of the same size: only what differs is another observation.
+    A coupling facility makes the same totals of the same size, so only different totals are another observation.
     """
     kept: dict[tuple[_Structure, float, float, float], Stretch] = {}
     for stretch in stretches:
@@ -223,7 +222,7 @@ def leave_out_repeated(stretches: Iterable[Stretch]) -> None:
 
 
 def cuts_of(stretches: Iterable[Stretch]) -> list[Cut]:
-    """Where one stretch of a structure gives way to another, structure by structure and day by day."""
+    """Return the days on which one stretch of a structure replaces another, by structure and day."""
     by_structure: dict[_Structure, dict[dt.date, Stretch]] = defaultdict(dict)
     for stretch in stretches:
         by_day = by_structure[stretch.qsg, stretch.structure]
@@ -244,7 +243,7 @@ def cuts_of(stretches: Iterable[Stretch]) -> list[Cut]:
 
 
 def _same_instance(one: Stretch, other: Stretch) -> bool:
-    """The same allocation as two sources tell it."""
+    """Whether two sources show the same allocation."""
     if (one.size_bytes, one.entries, one.elements) != (other.size_bytes, other.entries, other.elements):
         return False
     if one.allocated_at is None or other.allocated_at is None:

@@ -1,4 +1,4 @@
-"""The simplest rules there are: what a forecast must be better than."""
+"""The simplest rules, which a forecast must beat."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def baselines_of(days: Days, peaks: Peaks, *, made_on: int) -> Baselines:
-    """Last value, last week, and the straight line through all points."""
+    """Return last value, last week, and the straight line through all points."""
     last = float(peaks[-1])
     week = [last] * WEEK
     for day, peak in zip(weekdays(days).tolist(), peaks.tolist(), strict=True):
@@ -31,16 +31,16 @@ def baselines_of(days: Days, peaks: Peaks, *, made_on: int) -> Baselines:
 
 
 def last_value(found: Baselines, days: Days) -> NDArray[np.float64]:
-    """The last measured peak, every day."""
+    """Return the last measured peak for every day."""
     return np.full(len(days), found.last_value)
 
 
 def seasonal_naive(found: Baselines, days: Days) -> NDArray[np.float64]:
-    """The last measured peak of the same weekday."""
+    """Return the last measured peak of the same weekday."""
     return np.array(found.last_week)[weekdays(days)]
 
 
 def straight_line(found: Baselines, days: Days, *, made_on: int) -> NDArray[np.float64]:
-    """The straight line through all points of the history; never below nought."""
+    """Return the straight line through all points of the history; never below zero."""
     line: NDArray[np.float64] = np.maximum(found.line.at_made_on + found.line.per_day * (days - made_on), 0.0)
     return line

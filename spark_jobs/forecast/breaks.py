@@ -1,4 +1,4 @@
-"""Days on which level or pace changed at once: another application was moved in, a new one began to grow."""
+"""Days on which level or pace changed suddenly, such as when an application was added."""
 
 from __future__ import annotations
 
@@ -19,18 +19,18 @@ if TYPE_CHECKING:
 
 AT_MOST = 4
 STRENGTH = 20.0
-"""How much the squared error must fall, in variances of the noise, for a break to be believed."""
+"""How much the squared error must fall, in variances of the noise, for a break to count."""
 LEAST_SHIFT, LEAST_TURN = 0.08, 0.0005
 """Smaller changes of level (logarithm) and of pace (a day) are left to the wandering level."""
 EDGE_DAYS, TURN_EDGE_DAYS, TURN_STEP_DAYS = 6, 18, 3
 LEAST_WEIGHT = 1e-6
 BEND_PRIOR = 1.0
 SCAN = Lasting(0.5, 1.0, 0.05)
-"""What breaks are looked for with: noise that lasts, and a level that wanders a little."""
+"""The noise model of the search for breaks: noise that lasts, and a level that drifts a little."""
 
 
 def breaks_of(days: Days, logs: Floats, distances: Distances, *, last: int, deviation: float) -> list[Break]:
-    """The breaks, found one after the other by how much each explains.
+    """Return the breaks, found one after the other by how much each explains.
 
     All days are tried at once: with columns made independent of noise and of what is explained already, what a break would
     explain is a product of two columns.

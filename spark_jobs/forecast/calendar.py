@@ -19,12 +19,12 @@ MONTH_DAYS = (-3, -2, -1, 1, 2)
 
 
 def weekdays(days: Days) -> NDArray[np.int64]:
-    """0 for Monday to 6 for Sunday."""
+    """Return 0 for Monday to 6 for Sunday."""
     return (days + WEEK - 1) % WEEK
 
 
 def month_days(days: Days) -> NDArray[np.int64]:
-    """Which of `MONTH_DAYS` a day is; 0 for the days in the middle of a month."""
+    """Return which of `MONTH_DAYS` a day is; 0 for the days in the middle of a month."""
     dates = (days - EPOCH).astype("datetime64[D]")
     months = dates.astype("datetime64[M]")
     since_begin = (dates - months.astype("datetime64[D]")).astype(np.int64) + 1

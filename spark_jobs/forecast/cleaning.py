@@ -1,4 +1,4 @@
-"""The ordinary told from the exceptional: what of a history a model may learn from."""
+"""Separates ordinary days from exceptional ones; models learn from ordinary days only."""
 
 from __future__ import annotations
 
@@ -20,25 +20,25 @@ if TYPE_CHECKING:
 NORMAL_MAD = 1.4826
 """Standard deviation of a normal variable whose median absolute deviation is 1."""
 FAR = 4.5
-"""Standard deviations from the usual that are out of the ordinary."""
+"""Standard deviations from the usual above which a day is exceptional."""
 LEAST_FAR = np.log(1.2)
-"""Nothing less than a fifth above or below the usual is out of the ordinary, however quiet the history is."""
+"""A day less than a fifth above or below the usual is never exceptional, however quiet the history is."""
 WINDOW_DAYS = 21
-"""Days around a day that say what is usual: three weeks."""
+"""Days around a day that determine the usual value: three weeks."""
 LONGEST_EPISODE_DAYS = 7
-"""What lasts longer is a new usual."""
+"""A deviation that lasts longer is a new usual value."""
 MOST_EXCEPTIONAL = 0.15
-"""Where more days than this share are far from the usual, being far is usual."""
+"""If a larger share of days is far from the usual, no day is exceptional."""
 ROUNDS = 2
 LEAST_FOR_USUAL = 21
 """Measured days below which no day can be called exceptional."""
 LEAST_MONTH_DAYS = 3
 SMALL_SHARE = 0.02
-"""Peaks up to this share of the median positive peak are as good as nothing."""
+"""Peaks up to this share of the median positive peak count as zero."""
 
 
 def empty_days(peaks: Peaks) -> Mask:
-    """Days on which as good as nothing was in use: at most a fiftieth of the median of the days in use."""
+    """Return days with almost no use: at most a fiftieth of the median of the days in use."""
     used = peaks[peaks > 0]
     least = SMALL_SHARE * float(np.median(used)) if len(used) else 0.0
     empty: Mask = peaks <= least
@@ -46,7 +46,7 @@ def empty_days(peaks: Peaks) -> Mask:
 
 
 def since_first_use(days: Days, peaks: Peaks) -> tuple[Days, Peaks]:
-    """Without the empty weeks before something was first in use: they say nothing about how it grows."""
+    """Return the days without the empty weeks before the first use, which would hide the growth."""
     used = np.flatnonzero(peaks > 0)
     begin = int(used[0]) if len(used) else 0
     return days[begin:], peaks[begin:]
@@ -54,22 +54,22 @@ def since_first_use(days: Days, peaks: Peaks) -> tuple[Days, Peaks]:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Usual:
-    """Which days are out of the ordinary, and by how much on the logarithmic scale."""
+    """The exceptional days, and their deviation on the logarithmic scale."""
 
     exceptional: Mask
     excess: Floats
-    """Nought on ordinary days."""
+    """Zero on ordinary days."""
     deviation: float
     """Standard deviation of ordinary days around the usual."""
 
 
 def all_usual(days: Days, *, deviation: float = 0.0) -> Usual:
-    """No day is out of the ordinary."""
+    """Return that no day is exceptional."""
     return Usual(np.zeros(len(days), dtype=np.bool_), np.zeros(len(days)), deviation)
 
 
 def exceptional_days(days: Days, peaks: Peaks) -> Mask:
-    """Which days are out of the ordinary; empty ones are not, however many there are."""
+    """Return the exceptional days; empty days are never exceptional."""
     used = ~empty_days(peaks)
     found = np.zeros(len(days), dtype=np.bool_)
     found[used] = usual_of(days[used], np.log(peaks[used])).exceptional
@@ -77,7 +77,7 @@ def exceptional_days(days: Days, peaks: Peaks) -> Mask:
 
 
 def usual_of(days: Days, logs: Floats) -> Usual:
-    """Days far from what is usual around them, the week and the end of the month considered.
+    """Return days far from the usual value around them, allowing for weekdays and ends of months.
 
     The usual is the median of three weeks around a day, times a weekday's and a month day's factor. A day is exceptional
     if it is off by more than 4.5 robust standard deviations and more than a fifth. Exceptional days that follow each
@@ -102,7 +102,7 @@ def usual_of(days: Days, logs: Floats) -> Usual:
 
 
 def _around(days: Days, values: Floats) -> Floats:
-    """The median of the values of the days around each."""
+    """Return the median of the values of the days around each."""
     half = WINDOW_DAYS // 2
     begin = np.searchsorted(days, days - half, side="left")
     end = np.searchsorted(days, days + half, side="right")
@@ -117,7 +117,7 @@ def _around(days: Days, values: Floats) -> Floats:
 def _medians(
     values: Floats, groups: NDArray[np.int64], which: range | tuple[int, ...], *, least: int
 ) -> Floats:
-    """For each value the median of its group; nought outside the groups and in those with fewer values."""
+    """Return for each value the median of its group; zero outside the groups and in smaller groups."""
     found = np.zeros(len(values))
     for group in which:
         members = groups == group
@@ -127,7 +127,7 @@ def _medians(
 
 
 def _lasting(days: Days, far: Mask) -> Mask:
-    """Of days out of the ordinary those that follow each other for longer than an episode."""
+    """Return exceptional days in a row that is longer than an episode."""
     found = np.zeros(len(far), dtype=np.bool_)
     for first, last in episodes(far):
         if days[last - 1] - days[first] >= LONGEST_EPISODE_DAYS:
@@ -136,6 +136,6 @@ def _lasting(days: Days, far: Mask) -> Mask:
 
 
 def episodes(mask: Mask) -> list[tuple[int, int]]:
-    """Where stretches of true values begin, and the place after their last."""
+    """Return the begin of each stretch of true values, and the place after its end."""
     edges = np.flatnonzero(np.diff(np.concatenate(([False], mask, [False])).astype(np.int8)))
     return [(int(first), int(last)) for first, last in zip(edges[::2], edges[1::2], strict=True)]

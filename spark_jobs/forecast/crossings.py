@@ -17,12 +17,12 @@ if TYPE_CHECKING:
     from spark_jobs.forecast.peaks import Days, Level, Peaks
 
 RECENT_DAYS = 7
-"""A level that was passed on one of the last so many days is passed already."""
+"""A level that was passed on one of the last so many days counts as passed."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class History:
-    """The measured past as crossings see it."""
+    """The measured history, for crossings."""
 
     days: Days
     peaks: Peaks
@@ -32,14 +32,14 @@ class History:
 
 
 class Ahead:
-    """The days to come as crossings see them."""
+    """The days ahead, for crossings."""
 
     def __init__(self, paths: NDArray[np.float64], spikes: NDArray[np.float64] | None) -> None:
         """Take paths in rows, from the day after the forecast is made.
 
         Args:
             paths: Ordinary peaks.
-            spikes: The same with exceptional days; None where the history has none.
+            spikes: The same with exceptional days; None if the history has none.
         """
         self.paths = paths
         self.quantiles: NDArray[np.float64] = np.quantile(paths, QUANTILES, axis=0)
@@ -48,13 +48,13 @@ class Ahead:
 
 
 def is_above(peaks: NDArray[np.float64], value: float, *, reached: bool) -> NDArray[np.bool_]:
-    """Which peaks pass a level."""
+    """Return which peaks pass a level."""
     above: NDArray[np.bool_] = peaks >= value if reached else peaks > value
     return above
 
 
 def first_days(paths: NDArray[np.float64], value: float, *, reached: bool) -> NDArray[np.int64]:
-    """For each path (row) the first day that passes the level, 1 being the first column; one past the last for never."""
+    """Return the first day of each path (row) that passes the level, counted from 1; one past the last for never."""
     above = is_above(paths, value, reached=reached)
     first = np.argmax(above, axis=1) + 1
     found: NDArray[np.int64] = np.where(above.any(axis=1), first, paths.shape[1] + 1)
@@ -62,7 +62,7 @@ def first_days(paths: NDArray[np.float64], value: float, *, reached: bool) -> ND
 
 
 def crossing(level: Level, *, history: History, ahead: Ahead | None) -> Crossing:
-    """The distribution of the day on which the level is first passed; `ahead` is None where there is no forecast."""
+    """Return when the level is first passed; `ahead` is None if there is no forecast."""
     name, reached = level.name, level.reached
     if level.value is None:
         return Crossing(level=name, reached=reached, state="no_limit", sentence=sentences.no_limit(name))
@@ -112,10 +112,10 @@ def crossing(level: Level, *, history: History, ahead: Ahead | None) -> Crossing
 
 
 def day_quantiles(first: NDArray[np.int64], horizon: int) -> tuple[int | None, int | None, int | None]:
-    """p10, p50 and p90 of the day; None beyond the horizon.
+    """Return p10, p50 and p90 of the day; None beyond the horizon.
 
-    Days come in lumps: in a weekly rhythm nearly all of a week's crossings fall on one weekday. So that the interval holds
-    80 % and not more, a day at its end counts as inside if at least half of its own probability is.
+    Days come in clusters: in a weekly rhythm, nearly all crossings of a week fall on one weekday. So that the interval
+    contains 80 % and not more, a day at its end counts as inside if at least half of its own probability is.
     """
     counts = np.bincount(first, minlength=horizon + 2)[1 : horizon + 1] / len(first)
     until = np.cumsum(counts)

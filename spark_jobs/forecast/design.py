@@ -1,4 +1,4 @@
-"""What a day's usual peak is made of, as columns of a regression on the logarithmic scale."""
+"""The components of a day's usual peak, as columns of a regression on the logarithmic scale."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ PACE = 1
 
 @dataclass(frozen=True, slots=True)
 class Break:
-    """A day from which on the level or the pace is another one."""
+    """A day on which the level or the pace changes."""
 
     day: int
     of: Literal["level", "pace"]
@@ -51,7 +51,7 @@ class Design:
         self._month_days = [day for day in MONTH_DAYS if bool((month_seen == day).any())]
 
     def of(self, days: Days) -> Floats:
-        """The columns on those days."""
+        """Return the columns on those days."""
         weekday, month_day = weekdays(days), month_days(days)
         mean = 1 / len(self._weekdays)
         known = np.isin(weekday, self._weekdays)
@@ -72,7 +72,7 @@ class Design:
 
 
 def break_of(days: Days, found: Break) -> Floats:
-    """Nought from the break on; before it, how much level or pace differed, as a multiple of the coefficient."""
+    """Return zero from the break on; before it, the difference of level or pace as a multiple of the coefficient."""
     if found.of == "pace":
         turned: Floats = np.minimum(days - found.day, 0).astype(np.float64)
         return turned

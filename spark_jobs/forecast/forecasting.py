@@ -1,4 +1,4 @@
-"""Daily peaks in, a forecast out."""
+"""Makes a forecast from daily peaks."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ if TYPE_CHECKING:
 
 HORIZON_DAYS = 180
 LEAST_DAYS = 42
-"""Measured days below which there is usage without forecast: six weeks."""
+"""Measured days below which there is no forecast: six weeks."""
 MOST_AGE_DAYS = 45
-"""How long ago the last measured day may be."""
+"""The greatest age of the last measured day."""
 MOST_DAYS = 400
-"""Days of history that are used; what was before says little about the next half year."""
+"""Days of history that are used; older days say little about the next half year."""
 PATHS = 1000
 GROWTH_DAYS = 30
 MOSTLY_EMPTY = 0.5
@@ -54,17 +54,17 @@ def forecast(
     paths: int = PATHS,
     least_days: int = LEAST_DAYS,
 ) -> Forecast:
-    """The distribution of the peaks of the days to come, and of the day on which each level is passed.
+    """Return the distribution of the peaks of the days ahead, and of the day on which each level is passed.
 
     Args:
-        peaks: What was measured.
-        levels: What the peaks are held against, in the order in which they shall be told.
+        peaks: The measured peaks.
+        levels: The levels, in the order of the result.
         horizon_days: How many days to look ahead.
         seed: The same seed and the same history give the same forecast; structures draw independently of each other.
-        made_on: The day (ordinal) that days are counted from; the last measured day unless told.
-        resizes: Totals to work the crossings out for.
-        paths: How many ways the days may go are drawn.
-        least_days: Measured days below which there is no forecast; fewer than `LEAST_DAYS` only to see why.
+        made_on: The day (ordinal) that days are counted from; by default the last measured day.
+        resizes: Other totals to calculate the crossings for.
+        paths: Number of random paths of the days ahead.
+        least_days: Measured days below which there is no forecast; fewer than `LEAST_DAYS` only to measure their effect.
     """
     if horizon_days < 1 or paths < 1:
         message = f"horizon of {horizon_days} days, {paths} paths: both must be at least 1"
@@ -98,13 +98,13 @@ def forecast(
 
 
 def _number(peaks: DailyPeaks) -> int:
-    """A number for the structure's measure: the same in every process."""
+    """Return a number for the structure's measure, the same in every process."""
     key = "\n".join((peaks.qsg, peaks.structure, peaks.measure, peaks.queue_manager or ""))
     return zlib.crc32(key.encode())
 
 
 class _Maker:
-    """Puts a forecast together."""
+    """Builds a forecast."""
 
     def __init__(
         self,
@@ -120,12 +120,12 @@ class _Maker:
         self.levels, self.horizon_days, self.made_on, self.resizes = levels, horizon_days, made_on, resizes
 
     def without(self, state: ForecastState, sentence: str) -> Forecast:
-        """Usage without forecast."""
+        """Return a forecast without quantiles."""
         none = np.zeros(len(self.days), dtype=np.bool_)
         return self._made(state, sentence, self._crossings(self.levels, none, None))
 
     def with_paths(self, random: np.random.Generator, *, count: int) -> Forecast:
-        """The forecast proper."""
+        """Return a forecast with quantiles."""
         skipped = self.made_on - int(self.days[-1])
         ahead = skipped + self.horizon_days
         if float(np.ptp(self.values)) == 0:

@@ -1,4 +1,4 @@
-"""What a forecast is made from: the daily peaks of one measure, and the levels that they are held against."""
+"""The input of a forecast: the daily peaks of one measure, and the levels that they are compared with."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 class DailyPeaks:
     """The highest value of each day of one measure of one structure.
 
-    `days` are date ordinals (`datetime.date.toordinal`), in any order; days that are not named were not measured, and neither
-    were those whose peak is nan. `unit` is what the peaks count: entries, elements, blocks, percent. `queue_manager`
+    `days` are date ordinals (`datetime.date.toordinal`), in any order; missing days, and days whose peak is nan,
+    were not measured. `unit` is what the peaks count: entries, elements, blocks, percent. `queue_manager`
     is that of a shared message data set.
     """
 
@@ -33,14 +33,16 @@ class DailyPeaks:
 
     def __post_init__(self) -> None:
         if self.days.ndim != 1 or self.days.shape != self.peaks.shape:
-            message = f"{self.days.shape} days and {self.peaks.shape} peaks: one peak for each day is needed"
+            message = (
+                f"{self.days.shape} days and {self.peaks.shape} peaks: there must be one peak for each day"
+            )
             raise ValueError(message)
         if len(np.unique(self.days)) != len(self.days):
-            message = f"{self.structure}: a day is named twice"
+            message = f"{self.structure}: a day occurs twice"
             raise ValueError(message)
 
     def measured(self) -> tuple[Days, Peaks]:
-        """The days that were measured, in order, and their peaks; what is below nought or infinite was not measured."""
+        """Return the measured days in order, and their peaks; negative and infinite peaks count as not measured."""
         usable = np.isfinite(self.peaks) & (self.peaks >= 0)
         days, peaks = self.days[usable].astype(np.int64), self.peaks[usable].astype(np.float64)
         order = np.argsort(days, kind="stable")
@@ -49,10 +51,10 @@ class DailyPeaks:
 
 @dataclass(frozen=True, slots=True)
 class Level:
-    """What a peak must not pass: `name` as people read it ("85 %"), `value` in the unit of the peaks, None if not known.
+    """A level that peaks should not pass: `name` for people ("85 %"), `value` in the unit of the peaks, None if not known.
 
-    A level is crossed on a day whose peak is above it. Where nothing can be above it, because it is all there is
-    (`reached`), reaching it counts.
+    A level is passed on a day whose peak is above it. If nothing can be above it, because it is the total (`reached`),
+    reaching it counts.
     """
 
     name: str
@@ -62,7 +64,7 @@ class Level:
 
 @dataclass(frozen=True, slots=True)
 class Resize:
-    """A larger (or smaller) total: every level is taken `factor` times as high."""
+    """A larger or smaller total: every level is multiplied by `factor`."""
 
     name: str
     factor: float

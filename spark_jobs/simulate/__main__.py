@@ -58,7 +58,7 @@ def main(argv: list[str] | None = None) -> int:
 
 
 class _Teller:
-    """Prints progress, not more often than somebody wants to see it."""
+    """Prints progress, but not more often than a reader can follow."""
 
     def __init__(self, *, wanted: bool) -> None:
         self._wanted = wanted

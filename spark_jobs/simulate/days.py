@@ -1,4 +1,4 @@
-"""One day of the site in figures: what every record of the day says, and what is true."""
+"""One day of the site in figures: the figures in the records, and the true ones."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ if TYPE_CHECKING:
 
 INTERVAL_NOISE: Final = 0.02
 UNSEEN_SHARE: Final = 0.02
-"""Of a queue manager's intervals, those in which it looked at no answer of the coupling facility: its maxima are 0."""
+"""Share of a queue manager's intervals without a response of the coupling facility; their maxima are 0."""
 TURNS_AN_HOUR: Final = 20
-"""How often an ordinary backlog is put and got in an hour."""
+"""How often an ordinary backlog is put and got each hour."""
 SPACE_MAP_BLOCKS: Final = 1
 REJECTED_AT_ONCE: Final = 500
-"""Messages that one refusal kept out: applications wait before they try again."""
+"""Messages lost to one refusal, because applications wait before they try again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +37,7 @@ class QueueDay:
     depth_max: Whole
     depth_end: Whole
     puts: Whole
-    """By all queue managers that use it."""
+    """Of all queue managers that use it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,15 +47,15 @@ class StructureDay:
     model: StructureModel
     allocations: list[Allocation]
     size_bytes: Whole
-    """As the records say: an alter in progress has the size that comes."""
+    """The size in the records: during an alter, the new size."""
     entries: Whole
-    """Most in use in the interval, by whichever queue manager saw it."""
+    """Maximum in use in the interval, as seen by any queue manager."""
     elements: Whole
     entries_end: Whole
-    """In use at the interval's end, as RMF says."""
+    """In use at the end of the interval, as RMF records it."""
     elements_end: Whole
     seen: Floats
-    """By queue manager and interval: what share of that it saw; 0 where it looked at nothing."""
+    """By queue manager and interval: the share of the maximum that it saw; 0 without responses."""
     full: Whole
     """Requests that found the structure full."""
     calls: Whole
@@ -69,12 +69,12 @@ class StructureDay:
 
     @property
     def entries_total(self) -> Whole:
-        """Entries that there are."""
+        """Total entries."""
         return np.array([one.entries_total for one in self.allocations], dtype=np.int64)
 
     @property
     def elements_total(self) -> Whole:
-        """Elements that there are."""
+        """Total elements."""
         return np.array([one.elements_total for one in self.allocations], dtype=np.int64)
 
 
@@ -90,7 +90,7 @@ class Day:
 
 
 def make_day(site: Site, timeline: Timeline, number: int) -> Day | None:
-    """One day's figures; None for a day without data."""
+    """Return the figures of one day; None for a day without data."""
     if number in timeline.outage_days:
         return None
     down = timeline.manager_down
@@ -108,7 +108,7 @@ def make_day(site: Site, timeline: Timeline, number: int) -> Day | None:
 
 
 def start_messages(timeline: Timeline, model: StructureModel) -> float:
-    """The backlog of the first day's peak, by trend alone."""
+    """Return the backlog of the first day's peak, from the trend alone."""
     first = timeline.allocations[model.number][0]
     return messages_for_usage(
         model, model.usage_at_start, entries_total=first.entries_total, elements_total=first.elements_total
@@ -200,7 +200,7 @@ def _backlog(
 
 
 def _seen(random: np.random.Generator, managers: int, up: tuple[int, ...], count: int) -> Floats:
-    """One queue manager saw the most; the others nearly so, or nothing."""
+    """Return the shares: one queue manager saw the maximum, the others nearly all of it or nothing."""
     seen: Floats = random.uniform(0.85, 1.0, (managers, count))
     seen[random.random((managers, count)) < UNSEEN_SHARE] = 0.0
     if up:

@@ -1,4 +1,4 @@
-"""How much is in a structure: the backlog by day and hour, and how it fills the two pools with offload rules at work."""
+"""The contents of a structure: the backlog by day and hour, and its use of both pools with offload rules."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Filled:
-    """What a backlog does to a structure, by moment. Classes are the structure's `classes()`."""
+    """The use of a structure by a backlog, by moment. Classes are the structure's `classes()`."""
 
     taken: Floats
-    """Share of the backlog that found room."""
+    """Share of the backlog that fits."""
     entries: Floats
     elements: Floats
     offloaded: Floats
     """Messages by class and moment."""
     rejected: Floats
-    """Messages that found no room."""
+    """Messages that did not fit."""
 
 
 def fill(model: StructureModel, messages: Floats, *, entries_total: Whole, elements_total: Whole) -> Filled:
@@ -62,7 +62,7 @@ def fill(model: StructureModel, messages: Floats, *, entries_total: Whole, eleme
 def messages_for_usage(
     model: StructureModel, usage: float, *, entries_total: int, elements_total: int
 ) -> float:
-    """The backlog that takes a structure to a usage of its fuller pool, nothing offloaded but what always is."""
+    """Return the backlog that fills the fuller pool to a usage, without offloading by rules."""
     shares, sizes, in_structure = model.classes()
     always = model.offload & (sizes > ALWAYS_OFFLOADED_ABOVE)
     per_message = float((shares * np.where(always, OFFLOADED_ELEMENTS, in_structure)).sum())
@@ -70,12 +70,12 @@ def messages_for_usage(
 
 
 def trend(model: StructureModel, moment: Floats) -> Floats:
-    """Growth relative to the first day, at days from its start."""
+    """Return the growth relative to the first day, at days from its start."""
     return np.maximum(
         growth_path(moment, kind=model.growth_kind, growth_per_year=model.growth_per_year), 0.01
     )
 
 
 def daily(model: StructureModel, calendar: NDArray[np.int64]) -> Floats:
-    """Factors of the week and the end of the month, for days given as ordinals."""
+    """Return the factors of weekdays and ends of months, for date ordinals."""
     return rhythm(calendar, week=np.array(model.week), month_end=model.month_end)

@@ -24,15 +24,15 @@ if TYPE_CHECKING:
     Whole = NDArray[np.int64]
 
 QQST_BYTES: Final = 552
-"""As before the fields of OpenTelemetry."""
+"""The length before the OpenTelemetry fields were added."""
 QUEUES_A_RECORD: Final = 50
 BUFFERS, BUFFER_BYTES = 100, 256 * KIB
 LIST_HEADERS: Final = 512
 MINUTE_US: Final = 60_000_000
 LONGEST_RMF_MINUTES: Final = 60
-"""RMF has no longer intervals: where MQ's are longer, its records tell of the last hour."""
+"""The longest RMF interval: if MQ's are longer, RMF records cover the last hour."""
 IXLLSTE_US, IXLLSTM_US, SYNC_US, ASYNC_US = 12, 20, 9, 95
-"""Ordinary times of a request."""
+"""Usual service times of a request."""
 SYNC_SHARE: Final = 0.9
 WRITTEN_AFTER: Final = dt.timedelta(milliseconds=150)
 APART: Final = dt.timedelta(milliseconds=70)
@@ -46,7 +46,7 @@ class DumpMaker:
     """Makes the records of days, one after the other."""
 
     def __init__(self, site: Site, timeline: Timeline) -> None:
-        """For this site."""
+        """Keep the site."""
         self._site = site
         self._timeline = timeline
         self._length = dt.timedelta(minutes=site.options.interval_minutes)
@@ -54,7 +54,7 @@ class DumpMaker:
         self._rmf_us = min(self._us, LONGEST_RMF_MINUTES * MINUTE_US)
 
     def framed_days(self, days: list[Day]) -> Iterator[bytes]:
-        """Days as the blocks of a dump, with the records that begin and end it."""
+        """Return days as the blocks of a dump, with its first and last record."""
         first = self._header(self._ends(days[0])[0], "    ", self._site.systems[0])
         last = self._header(self._ends(days[-1])[-1], "    ", self._site.systems[0])
         yield from framed(self._records(days, first, last), Framing())
@@ -66,7 +66,7 @@ class DumpMaker:
         yield plain_record(3, last)
 
     def day(self, day: Day) -> Iterator[bytes]:
-        """The records of a day in the order of time."""
+        """Return the records of a day in the order of time."""
         ends = self._ends(day)
         writers = [iter(records) for records in self._by_manager(day, ends)]
         rmf = [
@@ -208,7 +208,7 @@ class DumpMaker:
     # ---- RMF ---------------------------------------------------------------------------------------------------------
 
     def _facility_records(self, day: Day, facility: int, ends: list[dt.datetime]) -> Iterator[bytes]:
-        """An interval after the other, a record for each system; the first system is the sysplex's master gatherer."""
+        """Return a record for each system and interval; the first system is the master gatherer of the sysplex."""
         members = [self._members(day, facility, interval) for interval in range(len(ends))]
         keys = [
             tuple((one.model.number, of.allocated_at, state) for one, of, state in found) for found in members
@@ -322,7 +322,7 @@ class DumpMaker:
 
 
 def _sizes(member: Member, members: list[list[Member]], number: int, stretch: slice) -> Whole:
-    """An instance's size by interval: as the structure's day has it, or the old instance's own."""
+    """Return the size of an instance by interval: that of the structure's day, or the old instance's own."""
     one, _, state = member
     if state == "old":
         return np.array([row[number][1].size_bytes for row in members], dtype=np.int64)
@@ -331,7 +331,7 @@ def _sizes(member: Member, members: list[list[Member]], number: int, stretch: sl
 
 
 def _part(values: Whole, place: int, of: int) -> Whole:
-    """An even part of counts; the first takes what is over."""
+    """Return equal parts of counts; the first part has the remainder."""
     found: Whole = values // of + (values % of if place == 0 else 0)
     return found
 

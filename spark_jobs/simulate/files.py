@@ -1,4 +1,4 @@
-"""A simulation as a folder of files: whole, or not there at all."""
+"""Writes a simulation as a folder of files, completely or not at all."""
 
 from __future__ import annotations
 
@@ -24,16 +24,16 @@ TRUTH: Final = "truth.json"
 MAP: Final = f"{FILE_PREFIX}qsg-map.json"
 MAP_KIND: Final = "cfplan qsg map"
 Progress = Callable[[int, int], None]
-"""Days done, and of how many."""
+"""Called with the number of finished days and of all days."""
 
 
 class FolderRefused(PlannerError):
-    """The folder cannot be made or is not to be overwritten."""
+    """The folder cannot be created or must not be overwritten."""
 
 
 @dataclass(frozen=True, slots=True)
 class WrittenFiles:
-    """What was written."""
+    """The written files."""
 
     folder: Path
     dumps: int
@@ -81,7 +81,7 @@ def write_simulation(
 
 
 def qsg_map(site: Site) -> dict[str, Any]:
-    """The map of queue managers to the group, as ingest reads it."""
+    """Return the map of queue managers to the group, in the format of ingest."""
     return {
         "kind": MAP_KIND,
         "schema": 1,
@@ -116,7 +116,7 @@ def _write_json(path: Path, content: dict[str, Any], *, indent: int | None = Non
 
 
 def _checked(folder: Path, *, force: bool) -> bool:
-    """Whether there is an earlier simulation to be replaced."""
+    """Whether there is an earlier simulation to replace."""
     if not folder.exists():
         return False
     if not folder.is_dir():
@@ -144,7 +144,7 @@ def is_simulation(folder: Path) -> bool:
 
 @contextlib.contextmanager
 def _apart(folder: Path) -> Iterator[Path]:
-    """A folder beside the one that is wanted, gone when the block ends; also those of processes that were killed."""
+    """Create a temporary folder next to the target, and remove it at the end, with those of killed processes."""
     folder.parent.mkdir(parents=True, exist_ok=True)
     for left in folder.parent.glob(f".{folder.name}.*.simulating"):
         with contextlib.suppress(ValueError, ProcessLookupError, PermissionError):

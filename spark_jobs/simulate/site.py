@@ -30,7 +30,7 @@ MOST_DAYS, MOST_STRUCTURES, MOST_MANAGERS = 3_660, 62, 32
 LARGEST_SEED: Final = 2**63 - 1
 UTC_OFFSET_MINUTES: Final = 60
 RELEASE: Final = "930"
-"""Records of this release do not say which group a queue manager is in: the map does."""
+"""Records of this release do not contain the group of a queue manager; the map does."""
 FACILITY_BYTES: Final = 256 * GIB
 RULES: Final = tuple((rule.threshold / 100, rule.size_bytes) for rule in default_rules())
 """IBM's default offload rules: above this usage, messages of more than so many bytes."""
@@ -49,12 +49,12 @@ RATIOS: Final = (INITIAL_RATIO, (1, 2))
 
 
 class OptionsInvalid(PlannerError):
-    """The simulation cannot be made so; the sentence names the option."""
+    """An option is invalid; the message names it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """What a simulation is made from; equal options, equal files."""
+    """Options of a simulation; equal options give equal files."""
 
     days: int
     structures: int
@@ -97,7 +97,7 @@ class Options:
 
 @dataclass(frozen=True, slots=True)
 class Facility:
-    """A coupling facility and what it charges."""
+    """A coupling facility and its storage costs."""
 
     name: str
     cfcc_level: int
@@ -123,7 +123,7 @@ class QueueModel:
     sizes: tuple[tuple[int, float], ...]
     is_persistent: bool
     managers: tuple[int, ...]
-    """Numbers of those that use it."""
+    """Numbers of the queue managers that use it."""
 
     @property
     def mean_bytes(self) -> float:
@@ -133,7 +133,7 @@ class QueueModel:
 
 @dataclass(frozen=True, slots=True)
 class StructureModel:
-    """A structure: where and how large at first, what lies in it, and how that changes."""
+    """A structure: its facility and first size, its messages, and their growth."""
 
     number: int
     name: str
@@ -158,7 +158,7 @@ class StructureModel:
 
     @property
     def xcf_structure(self) -> str:
-        """The name as XCF has it."""
+        """The name in XCF."""
         return QSG.ljust(4, "@") + self.name
 
     @property
@@ -168,7 +168,7 @@ class StructureModel:
 
     @property
     def is_application(self) -> bool:
-        """Whether it is none of MQ's own."""
+        """Whether it is not one of MQ's own."""
         return self.name not in (ADMIN_STRUCTURE, SYSTEM_STRUCTURE)
 
     def classes(self) -> tuple[Floats, Floats, Floats]:
@@ -183,7 +183,7 @@ class Site:
     """Everything about the site that does not depend on the day."""
 
     def __init__(self, options: Options) -> None:
-        """Draw it from the seed."""
+        """Draw the site from the seed."""
         self.options = options.checked()
         self.random = np.random.default_rng((options.seed, 10))
         systems = min(4, -(-options.queue_managers // 2))
@@ -222,7 +222,7 @@ class Site:
         )
 
     def _own(self, number: int, name: str, size_bytes: int) -> StructureModel:
-        """One of MQ's own structures: hardly used, nothing offloaded."""
+        """Return one of MQ's own structures, with little use and no offloading."""
         queue = QueueModel(f"{name}.SIMULATED", 1.0, ((500, 1.0),), is_persistent=False, managers=())
         return StructureModel(
             number=number, name=name, facility=number % len(self.facilities), ratio=INITIAL_RATIO, size_bytes=size_bytes,

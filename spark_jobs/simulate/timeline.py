@@ -1,4 +1,4 @@
-"""What happens to the site while it is simulated: allocations, alters, a rebuild, outages, a storm, rows that are wrong.
+"""The events of the simulation: allocations, alters, a rebuild, outages, a storm, wrong rows.
 
 Moments are numbers of intervals from the first one; interval k begins k x the interval's length after the first midnight. An
 interval is one of the day on which it begins, so the last one of a day ends at midnight.
@@ -18,9 +18,9 @@ from spark_jobs.simulate.series import INITIAL_RATIO
 from spark_jobs.simulate.site import HOURS, RATIOS, Facility, Options, Site, StructureModel
 
 NOISE_BYTES: Final = 64 * KIB
-"""Standard deviation of what an allocation gets more or less than its costs say: one figure for each allocation."""
+"""Standard deviation of the size of an allocation from its calculated size, one figure for each allocation."""
 OUTLIER_SHARE: Final = 0.05
-"""Of a structure's days, those with one interval of an alter in progress: the size of what comes, the totals of what is."""
+"""Share of a structure's days with one interval of an alter in progress, with the new size and the old totals."""
 GROWN, MOST_GROWN = 1.25, 2.0
 STORM_HOURS, STORM_USAGE = 4, 1.4
 BACKLOG_HOURS, BACKLOG_USAGE = 3, 1.1
