@@ -56,7 +56,7 @@ class CurvesPage(Page):
 class CurvePage(Page):
     """One version of a fitted curve."""
 
-    fit: Annotated[Fit, "The fit"]
+    fit: Annotated[Fit, "The fit, with its columns and its figures"]
     charts: Annotated[ZoomedChart | None, "Entries by size, and the distance from the curve"]
     published: Annotated[
         str, "Sizes of the published curve for the same entries, in words; empty if not known"

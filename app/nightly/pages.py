@@ -60,7 +60,7 @@ class NightlyRunsPage(Page):
 class NightlyRunPage(Page):
     """One run: its progress, findings and results."""
 
-    run: Annotated[Run, "The run"]
+    run: Annotated[Run, "The run, with its job"]
     trigger: Annotated[str, "What started it"]
     progress: Annotated[RunProgress, "Its progress, or how it ended"]
     findings: Annotated[tuple[FindingLine, ...], "Its findings, errors first"]

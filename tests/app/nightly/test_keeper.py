@@ -106,7 +106,7 @@ def test_a_result_of_another_version_is_refused_and_nothing_is_stored(
     order(settings, result=wrong)
     run = night(database, settings)
     assert run.job.state == JobState.FAILED
-    assert "one version" in run.job.sentence
+    assert "same version" in run.job.sentence
     assert not any(results(database).values())
 
 
@@ -403,7 +403,7 @@ def test_a_run_cut_off_between_result_and_transaction_is_stored_without_the_job(
     assert work(database, settings, run).job.state == JobState.DONE
     assert times_run(settings) == 1
     assert len(results(database)["forecasts"]) == 1
-    assert "left its result behind" in log(database, run.job.id)
+    assert "storing the result of an earlier attempt" in log(database, run.job.id)
     assert not list(processes.work_dir(settings).glob("night-*"))
 
 

@@ -189,7 +189,7 @@ def test_the_database_away_for_a_moment_is_logged_and_tried_again(
     with monkeypatch.context() as patch:
         patch.setattr(repository, "is_run_due", away)
         assert schedule.look() is False
-    assert "cannot be begun at present" in caplog.text
+    assert "cannot be started now" in caplog.text
     assert schedule.look() is True
 
 
