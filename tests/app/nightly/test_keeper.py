@@ -54,9 +54,7 @@ def test_a_night_stores_what_its_job_made_and_ends_with_a_sentence(
     put_day(settings, LAST, peak=950)
     run = night(database, settings)
     assert run.job.state == JobState.DONE, run.job.sentence
-    assert run.job.sentence == (
-        "1 finding; 1 new fit, 1 new forecast. 5 of 5 days of the history were read."
-    )
+    assert run.job.sentence == ("1 finding; 1 new fit, 1 new forecast. 5 of 5 days of the history were read.")
     assert (run.days_total, run.days_reduced, run.rows_read) == (5, 5, 500)
     assert (run.first_day, run.last_day) == (LAST - timedelta(days=4), LAST)
     assert run.seconds == {"reducing": 0.5, "fitting": 0.1}
