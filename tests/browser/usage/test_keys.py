@@ -141,7 +141,7 @@ def test_a_plan_s_form_is_filled_in_and_changed(own: Page) -> None:
         own.keyboard.type(text)
     tab_to(own, own.get_by_role("radio", name="the highest depth that was measured"))
     own.keyboard.press("ArrowDown")
-    expect(own.get_by_role("radio", name="what comes in the busiest measured hour")).to_be_checked()
+    expect(own.get_by_role("radio", name="the puts of the busiest measured hour")).to_be_checked()
     tab_to(own, own.get_by_label("Longest outage"))
     own.keyboard.type("30")
     tab_to(own, own.get_by_role("radio", name="the measured mean"))
@@ -161,7 +161,7 @@ def test_a_plan_s_form_is_filled_in_and_changed(own: Page) -> None:
 
 def test_measured_figures_are_taken_over_into_a_plan(own: Page, origin: str) -> None:
     own.goto(PLAN)
-    press(own, "link", "take the figures over into KEYS")
+    press(own, "link", "update KEYS")
     expect(own.get_by_role("heading", level=1)).to_contain_text("Measured usage into KEYS")
     press(own, "checkbox", "Take over AUDIT.COPY", "Space")
     press(own, "button", "Preview changes")
