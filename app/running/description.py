@@ -46,6 +46,7 @@ def add(whole: dict[str, Any]) -> None:
         about = whole["components"]["schemas"][name]["properties"]["plan"]["description"]
         whole["components"]["schemas"][name]["properties"]["plan"] = {**plan, "description": about}
     for name, asked in examples().items():
+        # The example answers come from the endpoints, so they cannot differ from real ones.
         answer = _answer(name, json.dumps(asked).encode()).as_json()
         operation = whole["paths"][f"/api/v1/{name}"]["post"]
         put_examples(operation, {"example": ("A fictitious site", asked)}, {"example": answer})

@@ -602,6 +602,7 @@ def _policy_at_last(
     result: PlanResult, running: Running, held: Sequence[ComparedStructure], left: Sequence[ComparedStructure]
 ) -> Iterator[CommandStep]:
     """Define and activate the policy with DUPLEX(ENABLED) after all rebuilds."""
+    # DUPLEX(ENABLED) comes last: a duplexed structure cannot be rebuilt, so its pending changes would stay.
     name = _policy_name(result, running)
     why = f"Nothing of it is pending any more: with DUPLEX(ENABLED) for {_named(held)}, as planned."
     yield CommandStep(

@@ -241,6 +241,7 @@ def _chosen(read: PolicyText, result: PlanResult, policy_name: str | None) -> Po
         msg = "The text has no statement of a CFRM policy: give the input of IXCMIAPU, with its CF and STRUCTURE statements."
         raise MergeRefused(msg)
     if len(found) == 1:
+        # A fragment has no name to compare with; any policy name is right for it.
         only = found[0]
         if policy_name and only.definition is not None and only.name != policy_name.upper():
             msg = f"The text has no policy {shown(policy_name)}: it has {shown(only.name or 'one without a name')}."

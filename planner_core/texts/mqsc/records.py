@@ -286,6 +286,7 @@ class _Reader:
 
     def _begins(self, key: str) -> Kind | None:
         """Return the kind of record that a keyword begins here; None if it is an attribute."""
+        # A message wins over the keyword: below CHSTATUS, CHANNEL(...) begins a status and no definition.
         if self.announced is not None:
             kind, keyword = self.announced
             return kind if key == keyword else None
