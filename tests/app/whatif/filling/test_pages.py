@@ -167,7 +167,7 @@ def test_what_was_typed_wrong_is_told_at_the_top_with_a_link_to_its_box(app: Fas
 
 @pytest.mark.parametrize(
     ("names", "said"),
-    [("QM08 QM08", "named twice"), ("LONGNAME", "1 to 4"), (" ".join(f"Q{n:03}" for n in range(33)), "32")],
+    [("QM08 QM08", "occurs twice"), ("LONGNAME", "1 to 4"), (" ".join(f"Q{n:03}" for n in range(33)), "32")],
 )
 def test_names_that_cannot_be_are_refused_at_their_field(app: FastAPI, names: str, said: str) -> None:
     answer = page(app, f"/whatif/smds?plan=nameless&queue_managers={quote(names)}")
