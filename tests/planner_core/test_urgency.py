@@ -17,7 +17,7 @@ def ago(days: int) -> date:
 
 
 @pytest.mark.parametrize(
-    ("days", "state", "words"),
+    ("days", "state", "sentence"),
     [
         ([UsedDay(LAST, 15, ((99, 100),)), UsedDay(ago(2), 87)], "was_full", "Full 102 times since 2026-03-03"),
         ([UsedDay(LAST, 15, ((50, 100), (60, 60)))], "full_now", "Full now, 15 times since 2026-03-05"),
@@ -28,11 +28,11 @@ def ago(days: int) -> date:
     ],
 )  # fmt: skip
 def test_full_structures_are_recognized_by_counts_and_by_use(
-    days: list[UsedDay], state: str, words: str
+    days: list[UsedDay], state: str, sentence: str
 ) -> None:
     found = fullness(days, last_day=LAST)
     assert found is not None
-    assert (found.state, found.words) == (state, words)
+    assert (found.state, found.sentence) == (state, sentence)
 
 
 @pytest.mark.parametrize(

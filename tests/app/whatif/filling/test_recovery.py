@@ -242,7 +242,7 @@ def test_the_advised_interval_is_an_hour_at_most_and_the_computed_one_is_beside_
         assert found.interval_minutes is not None
         assert found.interval_minutes > 600
         assert found.back_up_every_minutes == 60
-        assert found.as_json()["longest_interval_minutes"] > 600  # type: ignore[operator]
+        assert found.as_json()["longest_interval_minutes"] > 600
     line = next(each for each in recovery_lines(recovery(slow)) if each.startswith("APP1 "))
     assert re.search(r" 60[.]0 min  [0-9]{3,}[.][0-9] min$", line)
     fast = structure([queue(message_bytes=20_480, put_rate_per_s=500, outage_minutes=1, persistent=True)])

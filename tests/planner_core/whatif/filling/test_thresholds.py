@@ -59,6 +59,7 @@ def ask(document: PlanDocument, **keys: object) -> ThresholdAdvice:
 def test_example_1_10_gb_and_a_million_messages_92_at_most_and_80_with_the_margin(message_bytes: int) -> None:
     advice = ask(plan_of("10G", queue(message_bytes=message_bytes, backlog=MILLION)))
     assert advice.ibm.highest_threshold == 92
+    assert advice.ibm.with_margin is not None
     assert Decimal("82.6") < advice.ibm.with_margin < Decimal("82.9")
     assert advice.compared[0].rules[2] == Rule(80, 0)
     assert advice.ibm.threshold == 80
@@ -165,6 +166,8 @@ def test_example_4_many_messages_of_16_kb_and_6_kb_rule_2_lies_between_them_at_a
     assert thresholds(advice) == [40, 50, 80]
     assert advice.capacity >= 900_000
     at_50, at_80 = (rule.at_messages for rule in advice.rules[1:])
+    assert at_50 is not None
+    assert at_80 is not None
     assert at_50 < 900_000 < at_80  # the backlog is held with the smaller ones in the structure only
 
 

@@ -47,7 +47,7 @@ def test_what_was_in_the_lost_one_moves_and_the_rest_stays() -> None:
 
 def test_the_answer_has_what_a_script_looks_for() -> None:
     found = answer(TWO, [structure("A", "4G")]).as_json()
-    (without_one,) = [each for each in found["losses"] if each["lost"] == "CF01"]  # type: ignore[attr-defined]
+    (without_one,) = [each for each in found["losses"] if each["lost"] == "CF01"]
     assert without_one["white_space_mib"] == 5 * 1024
     assert without_one["unplaced"] == []
     (a,) = [each for each in without_one["placements"] if each["structure"] == "SQ03A"]
