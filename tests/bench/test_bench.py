@@ -15,7 +15,7 @@ from planner_core.plan.evaluate import evaluate
 ROOT = Path(__file__).parents[2]
 
 
-def test_the_benchmarks_run_and_print_both_figures_of_each_ratio() -> None:
+def test_benchmarks_print_both_figures_of_each_ratio() -> None:
     command = [
         sys.executable,
         "-m",
@@ -42,7 +42,7 @@ def test_the_benchmarks_run_and_print_both_figures_of_each_ratio() -> None:
     assert len(re.findall(r"^planner +[\d. ]+\nbare-store +[\d. ]+$", done.stdout, re.MULTILINE)) == 2
 
 
-def test_no_server_is_left_behind_when_a_measurement_fails(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_servers_are_stopped_if_a_measurement_fails(monkeypatch: pytest.MonkeyPatch) -> None:
     ended: list[subprocess.Popen[bytes]] = []
     start = subprocess.Popen
 
@@ -58,7 +58,7 @@ def test_no_server_is_left_behind_when_a_measurement_fails(monkeypatch: pytest.M
     assert all(process.poll() is not None for process in ended)
 
 
-def test_the_large_plan_is_legal() -> None:
+def test_large_plan_is_legal() -> None:
     result = evaluate(read_object(largest()))
     assert [finding for finding in result.findings if finding.severity == "error"] == []
     assert len(result.structures) == 64

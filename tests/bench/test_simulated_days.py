@@ -24,7 +24,7 @@ def columns(sample: AllocationSample) -> tuple[np.ndarray, np.ndarray, np.ndarra
     return size, entries, elements
 
 
-def test_the_same_seed_gives_the_same_sample_and_another_seed_another() -> None:
+def test_sample_depends_only_on_the_seed() -> None:
     assert allocation_points(5).rows == allocation_points(5).rows
     assert allocation_points(5).rows != allocation_points(6).rows
     one, same, other = daily_peaks(5), daily_peaks(5), daily_peaks(6)
@@ -34,7 +34,7 @@ def test_the_same_seed_gives_the_same_sample_and_another_seed_another() -> None:
 
 
 @pytest.mark.parametrize("seed", range(5))
-def test_two_ratios_tell_base_and_both_costs(seed: int) -> None:
+def test_two_ratios_determine_the_base_and_both_costs(seed: int) -> None:
     sample = allocation_points(seed, ratios=TWO_RATIOS, structures=20)
     size, entries, elements = columns(sample)
     # Storage that is left over grows with nothing: the sizes of small structures say the base.
@@ -47,7 +47,7 @@ def test_two_ratios_tell_base_and_both_costs(seed: int) -> None:
     assert element == pytest.approx(truth.element_bytes, rel=0.02)
 
 
-def test_one_ratio_tells_the_bundle_and_keeps_the_costs_apart_from_nobody() -> None:
+def test_one_ratio_determines_the_bundle_but_not_its_costs() -> None:
     sample = allocation_points(3, structures=20)
     size, entries, elements = columns(sample)
     np.testing.assert_array_equal(elements, 6 * entries)
@@ -56,7 +56,7 @@ def test_one_ratio_tells_the_bundle_and_keeps_the_costs_apart_from_nobody() -> N
     assert base == pytest.approx(sample.truth.base_bytes, rel=0.10)
 
 
-def test_totals_change_with_an_allocation_and_not_from_day_to_day() -> None:
+def test_totals_change_with_an_allocation_but_not_daily() -> None:
     sample = allocation_points(8, outlier_share=0, days=90)
     distinct = {
         (row["structure"], row["allocated_at"], row["size_bytes"], row["entries_total"])
@@ -69,7 +69,7 @@ def test_totals_change_with_an_allocation_and_not_from_day_to_day() -> None:
     assert {round(row["elements_total"] / row["entries_total"]) for row in both.rows} == {2, 6}
 
 
-def test_costs_that_are_given_are_the_truth() -> None:
+def test_given_costs_are_the_truth() -> None:
     sample = allocation_points(
         1, base_bytes=20 * MIB, entry_bytes=600, element_bytes=256, noise_bytes=0, outlier_share=0
     )
@@ -78,14 +78,14 @@ def test_costs_that_are_given_are_the_truth() -> None:
         assert row["entries_total"] == int(room / (600 + 6 * 256))
 
 
-def test_about_five_rows_in_a_hundred_are_wrong() -> None:
+def test_about_five_percent_of_rows_are_outliers() -> None:
     wrong = sum(int(allocation_points(seed).is_outlier.sum()) for seed in range(40))
     rows = sum(len(allocation_points(seed).rows) for seed in range(40))
     assert 0.045 < wrong / rows < 0.055
     assert not allocation_points(1, outlier_share=0).is_outlier.any()
 
 
-def test_a_day_in_another_coupling_facility_is_missing() -> None:
+def test_day_in_another_coupling_facility_is_missing() -> None:
     whole = allocation_points(2, rebuilds=0, reallocations=0, alters=0, structures=4, days=30)
     assert len(whole.rows) == 4 * 30
     assert (
@@ -93,7 +93,7 @@ def test_a_day_in_another_coupling_facility_is_missing() -> None:
     )
 
 
-def test_without_noise_and_events_the_peaks_are_what_is_expected() -> None:
+def test_peaks_without_noise_and_events_are_the_expected_ones() -> None:
     sample = daily_peaks(4, noise=0, outages_per_year=0, backlogs_per_year=0, level_shift=False)
     np.testing.assert_allclose(sample.peaks, sample.truth.expected[:270], atol=0.5)
     np.testing.assert_array_equal(sample.days, np.arange(270) + dt.date(2026, 1, 5).toordinal())
@@ -101,7 +101,7 @@ def test_without_noise_and_events_the_peaks_are_what_is_expected() -> None:
 
 
 @pytest.mark.parametrize("seed", range(8))
-def test_the_expected_crossing_comes_when_it_was_to_come(seed: int) -> None:
+def test_expected_crossing_is_on_the_planned_day(seed: int) -> None:
     sample = daily_peaks(seed, crossing=(40, 90), level_shift=False, backlogs_per_year=0, horizon_days=180)
     day = sample.crossing_day("full_threshold")
     assert day is not None
@@ -111,7 +111,7 @@ def test_the_expected_crossing_comes_when_it_was_to_come(seed: int) -> None:
     assert path[day - 1] >= sample.levels["full_threshold"]
 
 
-def test_outages_have_no_figures_and_are_over_when_the_history_is() -> None:
+def test_outages_have_no_figures_and_end_with_the_history() -> None:
     sample = daily_peaks(2, outages_per_year=20)
     missing = np.flatnonzero(np.isnan(np.concatenate([sample.peaks, sample.future_peaks])))
     assert tuple(missing.tolist()) == sample.truth.outage_days
@@ -120,7 +120,7 @@ def test_outages_have_no_figures_and_are_over_when_the_history_is() -> None:
     assert np.isnan(goes_on.future_peaks).any()
 
 
-def test_weekends_are_low_and_the_ends_of_months_high() -> None:
+def test_weekends_are_low_and_month_ends_high() -> None:
     sample = daily_peaks(9, growth_per_year=0, noise=0, month_end=0.5, level_shift=False)
     by_day = dict(zip(sample.days.tolist(), sample.truth.expected, strict=False))
     # The same weekday, in and out of the end of a month.

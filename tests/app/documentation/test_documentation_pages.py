@@ -31,24 +31,24 @@ def test_folders_are_shelves_in_the_order_of_the_list() -> None:
 
 
 @pytest.mark.parametrize("folder", [folder for folder, names in SHELVES.items() if names])
-def test_addresses_from_before_pages_were_in_folders_redirect(app: FastAPI, folder: str) -> None:
+def test_old_addresses_without_folders_redirect(app: FastAPI, folder: str) -> None:
     for name in SHELVES[folder]:
         answer = get(app, f"/docs/{name}")
         assert (answer.status, answer.headers["location"]) == (308, f"/docs/{folder}/{name}")
 
 
-def test_records_follow_the_list_of_them_by_number() -> None:
+def test_decision_records_are_listed_by_number() -> None:
     slugs = [entry.slug for entry in shelves()[-1].entries]
     assert slugs[0] == "decisions/README"
     assert slugs[1:] == sorted(slugs[1:])
 
 
-def test_the_list_names_every_page(app: FastAPI) -> None:
+def test_list_contains_every_page(app: FastAPI) -> None:
     links = [link["href"] for link in page(app, "/docs").one("main").all("a")]
     assert links == list(ARTICLES)
 
 
-def test_the_pager_goes_through_all_pages_and_back(app: FastAPI) -> None:
+def test_pager_visits_all_pages_in_both_directions(app: FastAPI) -> None:
     walked, address = [ARTICLES[0]], ARTICLES[0]
     while following := page(app, address).all("a", rel="next"):
         address = following[0]["href"]
@@ -62,7 +62,7 @@ def test_the_pager_goes_through_all_pages_and_back(app: FastAPI) -> None:
 
 
 @EVERY_ARTICLE
-def test_a_page_shows_the_headings_of_its_file_with_anchors(app: FastAPI, address: str) -> None:
+def test_page_has_the_headings_of_its_file_with_anchors(app: FastAPI, address: str) -> None:
     text = (DOCS_DIR / f"{address.removeprefix('/docs/')}.md").read_text(encoding="utf-8")
     text = re.sub(r"^ *```.*?^ *```$", "", text, flags=re.MULTILINE | re.DOTALL)
     headings = [re.sub(r"[`*]", "", line).lstrip("# ") for line in re.findall(r"^#+ .+$", text, re.MULTILINE)]
@@ -79,7 +79,7 @@ def test_a_page_shows_the_headings_of_its_file_with_anchors(app: FastAPI, addres
 
 
 @EVERY_ARTICLE
-def test_a_page_shows_every_table_and_block_of_its_file(app: FastAPI, address: str) -> None:
+def test_page_has_every_table_and_code_block_of_its_file(app: FastAPI, address: str) -> None:
     text = (DOCS_DIR / f"{address.removeprefix('/docs/')}.md").read_text(encoding="utf-8")
     article = page(app, address).one("article")
     without_code = re.sub(r"^ *```.*?^ *```$", "", text, flags=re.MULTILINE | re.DOTALL)
@@ -88,7 +88,7 @@ def test_a_page_shows_every_table_and_block_of_its_file(app: FastAPI, address: s
 
 
 @EVERY_ARTICLE
-def test_the_page_is_the_current_one_in_the_list_at_its_side(app: FastAPI, address: str) -> None:
+def test_side_list_marks_the_current_page(app: FastAPI, address: str) -> None:
     aside = page(app, address).one("nav", aria_label="Documentation")
     assert [link["href"] for link in aside.all("a", aria_current="page")] == [address]
 
@@ -110,7 +110,7 @@ def test_links_between_files_are_links_between_pages(href: str, at: str, expecte
     assert page_link(href, at=at) == expected
 
 
-def test_raw_html_in_a_file_is_shown_and_not_obeyed() -> None:
+def test_raw_html_in_a_file_is_escaped() -> None:
     article = render_article("# A\n\n<script>alert(1)</script>\n\n[x](javascript:alert(1))\n", at="a.md")
     found = read(str(article.html))
     assert found.all("script") == []
@@ -118,12 +118,12 @@ def test_raw_html_in_a_file_is_shown_and_not_obeyed() -> None:
     assert "<script>alert(1)</script>" in found.text
 
 
-def test_headings_of_the_same_words_have_anchors_of_their_own() -> None:
+def test_equal_headings_have_different_anchors() -> None:
     article = render_article("# A\n\n## Same\n\n## Same\n\n## `Code` & more\n", at="a.md")
     assert [heading.anchor for heading in article.headings] == ["same", "same-1", "code--more"]
 
 
-def test_columns_of_numbers_are_aligned_without_inline_style() -> None:
+def test_number_columns_are_aligned_without_inline_style() -> None:
     article = render_article("# A\n\n| a | b |\n|---|--:|\n| x | 1 |\n", at="a.md")
     found = read(str(article.html))
     assert [cell.text for cell in found.all(class_="r")] == ["b", "1"]
@@ -134,7 +134,7 @@ def test_columns_of_numbers_are_aligned_without_inline_style() -> None:
     "path",
     ["nothing", "../README", "..%2f..%2fetc%2fpasswd", "glossary.md", "images/quick-calculator.png", "%00"],
 )
-def test_only_pages_that_are_there_are_served(app: FastAPI, path: str) -> None:
+def test_only_existing_pages_are_served(app: FastAPI, path: str) -> None:
     assert html(app, f"/docs/{path}").status == 404
 
 
@@ -148,11 +148,11 @@ def test_only_pages_that_are_there_are_served(app: FastAPI, path: str) -> None:
         ("# A\n", ""),
     ],
 )
-def test_the_first_sentence_tells_in_the_list_what_a_page_is_for(text: str, lead: str) -> None:
+def test_first_sentence_of_a_page_is_its_summary_in_the_list(text: str, lead: str) -> None:
     assert render_article(text, at="a.md").lead == lead
 
 
-def test_the_list_says_of_every_page_for_users_what_it_is_for(app: FastAPI) -> None:
+def test_every_user_page_has_a_summary_in_the_list(app: FastAPI) -> None:
     shown = page(app, "/docs").one("main").text
     users = [shelf for shelf in shelves() if shelf.title not in ("Contributing", "Decisions")]
     for entry in (entry for shelf in users for entry in shelf.entries):

@@ -55,7 +55,9 @@ def written(folder: Path, document: Json) -> str:
 
 
 @EACH_EXAMPLE
-def test_command_and_rest_simulate_alike(example: ExampleFile, app: FastAPI, tmp_path: Path) -> None:
+def test_command_and_rest_give_the_same_simulation(
+    example: ExampleFile, app: FastAPI, tmp_path: Path
+) -> None:
     text = example.text
     path = tmp_path / "timeline.yaml"
     path.write_text(text, encoding="utf-8")
@@ -140,7 +142,7 @@ def test_unreadable_file_is_refused_with_a_reason(text: bytes, said: str, tmp_pa
     assert said in ran.err
 
 
-def test_missing_file_is_named(tmp_path: Path) -> None:
+def test_missing_file_is_reported_by_name(tmp_path: Path) -> None:
     ran = cfplan(str(tmp_path / "none.yaml"))
     assert ran.code == 2
     assert "none.yaml" in ran.err

@@ -90,7 +90,7 @@ def test_change_without_if_match_or_replace_is_refused(
     assert json.loads(capsys.readouterr().out)["headroom_percent"] == 20
 
 
-def test_plans_are_listed(app: FastAPI, capsys: pytest.CaptureFixture[str]) -> None:
+def test_list_command_prints_all_plans(app: FastAPI, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["plans", "list"]) == 0
     assert capsys.readouterr().out == "There are no plans.\n"
     for number in range(205):
@@ -103,7 +103,7 @@ def test_plans_are_listed(app: FastAPI, capsys: pytest.CaptureFixture[str]) -> N
     assert len(json.loads(capsys.readouterr().out)["plans"]) == 10
 
 
-def test_a_deleted_plan_is_listed_and_restored(app: FastAPI, capsys: pytest.CaptureFixture[str]) -> None:
+def test_deleted_plan_is_listed_and_restored(app: FastAPI, capsys: pytest.CaptureFixture[str]) -> None:
     send_json(app, "PUT", "/api/v1/plans/SQ03", changed())
     assert main(["plans", "delete", "SQ03", "--if-match", '"0.0"']) == 2
     assert main(["plans", "delete", "SQ03"]) == 0
@@ -116,7 +116,7 @@ def test_a_deleted_plan_is_listed_and_restored(app: FastAPI, capsys: pytest.Capt
     assert main(["plans", "restore", "SQ03"]) == 2
 
 
-def test_plans_are_exported_and_imported_all_or_none(
+def test_plans_are_imported_all_or_none(
     app: FastAPI, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     documents = {name: changed(headroom_percent=at) for at, name in enumerate(("A", "B.1", "c-2"))}
@@ -156,7 +156,7 @@ def test_plans_exported_by_the_page_are_imported_by_the_command(
     assert get(app, "/api/v1/plans").json()["total"] == 2
 
 
-def test_plans_move_to_another_database_as_the_page_of_settings_says(
+def test_documented_move_of_plans_to_another_database_works(
     app: FastAPI, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     send_json(app, "PUT", "/api/v1/plans/SQ03", changed())
@@ -223,7 +223,7 @@ def test_files_are_computed_before_the_database_is_locked(
     assert main(["plans", "put", "SQ03", str(file)]) == 0
 
 
-def test_saving_a_plan_with_errors_says_so(tmp_path: Path) -> None:
+def test_saving_a_plan_with_errors_reports_them(tmp_path: Path) -> None:
     file = written(tmp_path / "bad.json", changed(cfcc_level=8))
     assert main(["plans", "put", "SQ03", file]) == 1
 
@@ -250,7 +250,7 @@ def test_unusable_database_is_reported_without_its_password(
 
 
 @pytest.mark.parametrize("command", [["plans", "list"], ["migrate"], ["serve", "--port", "1"]])
-def test_damaged_file_is_reported_in_a_sentence(
+def test_damaged_database_file_is_reported_with_a_message(
     command: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (tmp_path / "bad.db").write_bytes(b"no database at all " * 400)
@@ -261,7 +261,7 @@ def test_damaged_file_is_reported_in_a_sentence(
     assert "internal error" not in error
 
 
-def test_a_server_spares_what_it_has_loaded_from_garbage_collection(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_server_exempts_loaded_modules_from_garbage_collection(monkeypatch: pytest.MonkeyPatch) -> None:
     before, spared = gc.get_freeze_count(), list[int]()
     monkeypatch.setattr("uvicorn.run", lambda *_, **__: spared.append(gc.get_freeze_count()))
     try:
@@ -271,7 +271,7 @@ def test_a_server_spares_what_it_has_loaded_from_garbage_collection(monkeypatch:
     assert spared[0] > before + 50_000
 
 
-def test_invalid_setting_is_named(
+def test_invalid_setting_is_reported_by_name(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setenv("CFPLAN_PORT", "web")

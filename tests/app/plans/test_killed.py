@@ -103,11 +103,11 @@ def kill_often(database: Database, kills: int) -> None:
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
-def test_ten_kills_lose_nothing(database: Database) -> None:
+def test_saves_killed_ten_times_lose_nothing(database: Database) -> None:
     kill_often(database, 10)
 
 
 @pytest.mark.soak
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
-def test_a_hundred_kills_lose_nothing(database: Database) -> None:
+def test_saves_killed_a_hundred_times_lose_nothing(database: Database) -> None:
     kill_often(database, 100)

@@ -164,7 +164,7 @@ def test_documented_curl_lines_save_change_compare_and_fetch(shell: Shell) -> No
         assert shell.read(f"SQ03-{kind}.txt") == text_of(kind, {**COMPLETE, "headroom_percent": 20})
 
 
-def test_curl_stores_a_yaml_file(shell: Shell) -> None:
+def test_documented_curl_line_stores_a_yaml_file(shell: Shell) -> None:
     _, _, upload, _ = blocks("curl", "sh")
     (shell.folder / "SQ04.yaml").write_text(example_text().replace("SQ03", "SQ04"), encoding="utf-8")
     stored = shell.run(upload)
@@ -198,9 +198,7 @@ def playbook(shell: Shell) -> str:
     return command
 
 
-def test_the_playbook_ends_in_a_submitted_job_and_submits_it_once(
-    shell: Shell, playbook: str, zosmf: Zosmf
-) -> None:
+def test_playbook_submits_the_job_exactly_once(shell: Shell, playbook: str, zosmf: Zosmf) -> None:
     played = shell.run(playbook)
     assert played.returncode == 0, played.stdout + played.stderr
     assert "CFRMPOL JOB00042" in played.stdout
@@ -226,9 +224,7 @@ def test_the_playbook_ends_in_a_submitted_job_and_submits_it_once(
     )
 
 
-def test_the_playbook_submits_nothing_while_a_warning_is_open(
-    shell: Shell, playbook: str, zosmf: Zosmf
-) -> None:
+def test_playbook_submits_nothing_while_a_warning_is_open(shell: Shell, playbook: str, zosmf: Zosmf) -> None:
     document = above_figures(COMPLETE)
     warnings = open_warnings(document)
     assert warnings
@@ -243,7 +239,7 @@ def test_the_playbook_submits_nothing_while_a_warning_is_open(
     assert len(zosmf.requests) == 1
 
 
-def test_the_line_for_zowe_submits_the_job(shell: Shell) -> None:
+def test_documented_zowe_line_submits_the_job(shell: Shell) -> None:
     (line,) = blocks("Zowe", "sh")
     assert shell.run(line).returncode != 0, "there is no plan yet"
     shell.run(blocks("curl", "sh")[0])
@@ -252,7 +248,7 @@ def test_the_line_for_zowe_submits_the_job(shell: Shell) -> None:
     assert shell.read("zowe.input") == text_of("job", COMPLETE)
 
 
-def test_the_ci_job_fails_on_new_warnings_only(shell: Shell) -> None:
+def test_ci_job_fails_on_new_warnings_only(shell: Shell) -> None:
     (text,) = blocks("A CI job that fails on new warnings", "yaml")
     (job,) = YAML(typ="safe").load(text)["jobs"].values()
     (script,) = [step["run"] for step in job["steps"] if "run" in step]
@@ -281,7 +277,7 @@ def test_the_ci_job_fails_on_new_warnings_only(shell: Shell) -> None:
     assert shell.run(script).returncode != 0
 
 
-def test_the_ci_job_fails_when_a_known_warning_changes(shell: Shell) -> None:
+def test_ci_job_fails_when_a_known_warning_changes(shell: Shell) -> None:
     (text,) = blocks("A CI job that fails on new warnings", "yaml")
     (job,) = YAML(typ="safe").load(text)["jobs"].values()
     (script,) = [step["run"] for step in job["steps"] if "run" in step]
@@ -310,7 +306,7 @@ def test_documented_acknowledgement_is_valid() -> None:
     assert read_object({**COMPLETE, **json.loads(text)}).acknowledged
 
 
-def test_every_example_of_the_page_is_run_here() -> None:
+def test_every_example_of_the_page_is_tested() -> None:
     counted = {
         section: len(re.findall(r"^```\w+$", text, re.MULTILINE)) for section, text in SECTIONS.items()
     }

@@ -56,7 +56,7 @@ def headers_of(row: str, *, latest: str, older: str) -> dict[str, str]:
 
 
 @pytest.mark.parametrize("row", ROWS, ids=[row[0] for row in ROWS])
-def test_documented_table_is_correct(app: FastAPI, row: tuple[str, str, str, str]) -> None:
+def test_documented_table_of_answers_is_correct(app: FastAPI, row: tuple[str, str, str, str]) -> None:
     assert len(ROWS) == 5
     condition, none, same, another = row
     for expected, prepare, document in (
@@ -86,7 +86,7 @@ def test_documented_table_is_correct(app: FastAPI, row: tuple[str, str, str, str
             assert call(app, "DELETE", PLAN).status == 200
 
 
-def test_known_etag_is_answered_without_a_body(app: FastAPI) -> None:
+def test_request_with_a_known_etag_is_answered_without_a_body(app: FastAPI) -> None:
     put(app)
     tags = set()
     for address in ("", "?explain=true", "/document", "/policy", "/mqsc", "/versions/1/policy"):
@@ -106,7 +106,7 @@ def test_known_etag_is_answered_without_a_body(app: FastAPI) -> None:
 
 
 @pytest.mark.parametrize("kind", OUTPUT_KINDS)
-def test_texts_are_those_of_the_stateless_addresses(app: FastAPI, kind: str) -> None:
+def test_texts_of_a_plan_equal_those_of_the_stateless_routes(app: FastAPI, kind: str) -> None:
     put(app)
     stored, computed = get(app, f"{PLAN}/{kind}"), post_json(app, f"/api/v1/{kind}", SQ03)
     assert stored.status == computed.status
@@ -118,7 +118,7 @@ def test_texts_are_those_of_the_stateless_addresses(app: FastAPI, kind: str) -> 
             assert stored.headers[header] == computed.headers[header]
 
 
-def test_versions_are_compared(app: FastAPI) -> None:
+def test_two_versions_are_compared(app: FastAPI) -> None:
     put(app)
     put(app, OTHER, if_match="*")
     diff = get(app, PLAN + "/diff").json()
@@ -133,7 +133,7 @@ def test_versions_are_compared(app: FastAPI) -> None:
     assert_problem(get(app, PLAN + "/diff?from=7"), "plan-not-found", 404)
 
 
-def test_deleting_can_be_undone(app: FastAPI) -> None:
+def test_deleted_plan_can_be_restored(app: FastAPI) -> None:
     tag = put(app).headers["etag"]
     put(app, OTHER, if_match=tag)
     assert_problem(call(app, "DELETE", PLAN, headers={"if-match": tag}), "plan-changed", 412)
@@ -201,7 +201,7 @@ def test_if_none_match_of_the_latest_version_changes_nothing(app: FastAPI) -> No
     assert put(app, OTHER, if_match=tag, if_none_match='"0.0"').status == 200
 
 
-def test_deleted_plan_is_removed_after_its_days(url: URL, database: Database) -> None:
+def test_deleted_plan_is_removed_after_the_retention_days(url: URL, database: Database) -> None:
     app = app_on(url, deleted_days=0)
     put(app)
     call(app, "DELETE", PLAN)
@@ -218,7 +218,7 @@ def test_invalid_document_is_not_stored(app: FastAPI, document: object, slug: st
     assert get(app, PLAN).status == 404
 
 
-def test_bodies_are_bounded_and_json(app: FastAPI) -> None:
+def test_body_too_large_or_not_json_is_refused(app: FastAPI) -> None:
     assert_problem(put(app, {"x": "y" * 100_000}), "content-too-large", 413)
     assert_problem(call(app, "PUT", PLAN, chunks=[b"{}"]), "unsupported-media-type", 415)
     foreign = {"sec-fetch-site": "cross-site", "content-type": "application/json"}
@@ -243,7 +243,7 @@ def test_lists_are_paged(app: FastAPI) -> None:
         assert_problem(get(app, f"/api/v1/plans?{bad}"), "request-invalid", 422)
 
 
-def test_unavailable_database_is_not_an_error_of_the_request() -> None:
+def test_unavailable_database_is_not_a_client_error() -> None:
     app = create_app(Settings(database_url="postgresql://cfplan:geheim@127.0.0.1:1/cfplan"))
     for answer in (get(app, PLAN), put(app), get(app, "/api/v1/plans")):
         problem = assert_problem(answer, "database-unavailable", 503)
@@ -258,7 +258,7 @@ def test_unavailable_database_is_not_an_error_of_the_request() -> None:
     assert post_json(app, "/api/v1/size", SQ03).status == 200, "what stores nothing needs no database"
 
 
-def test_the_health_of_the_service_says_that_the_database_answers(app: FastAPI) -> None:
+def test_health_reports_whether_the_database_answers(app: FastAPI) -> None:
     assert get(app, "/healthz").json()["database"] == "ok"
 
 
@@ -270,7 +270,7 @@ def test_damaged_file_is_reported_as_an_unusable_database(tmp_path: Path) -> Non
     assert get(app, "/healthz").json()["database"] == "unavailable"
 
 
-def test_sqlite_is_opened_so_that_nothing_is_lost(tmp_path: Path) -> None:
+def test_sqlite_is_opened_with_durable_settings(tmp_path: Path) -> None:
     database = Database(URL.create("sqlite", database=str(tmp_path / "new" / "cfplan.db")))
     with database.session(writes=True) as session:
         pragmas = {
@@ -281,7 +281,7 @@ def test_sqlite_is_opened_so_that_nothing_is_lost(tmp_path: Path) -> None:
     database.close()
 
 
-def test_the_command_line_starts_without_the_database() -> None:
+def test_command_line_starts_without_the_database() -> None:
     script = "import sys; from app.cli import main; main(['example']); print('sqlalchemy' in sys.modules, file=sys.stderr)"
     ran = subprocess.run([sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, check=True)
     assert ran.stderr.strip() == "False"

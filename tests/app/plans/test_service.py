@@ -45,7 +45,7 @@ def test_saved_plan_is_read_unchanged(session: Session) -> None:
 
 
 @pytest.mark.parametrize("kind", OUTPUT_KINDS)
-def test_the_texts_of_a_version_are_those_of_its_document(session: Session, kind: str) -> None:
+def test_texts_of_a_version_are_those_of_its_document(session: Session, kind: str) -> None:
     document = plan()
     service.save_plan(session, "SQ03", document)
     if kind == "job":
@@ -81,7 +81,7 @@ def test_each_change_creates_a_version_and_keeps_old_ones(session: Session) -> N
 
 
 @pytest.mark.parametrize("if_match", [None, '"0.0"', "*", "current"])
-def test_the_same_document_changes_nothing(session: Session, if_match: str | None) -> None:
+def test_saving_an_identical_document_changes_nothing(session: Session, if_match: str | None) -> None:
     first = service.save_plan(session, "SQ03", plan()).version
     tag = first.etag if if_match == "current" else if_match
     again = service.save_plan(session, "SQ03", plan(), if_match=tag, comment="again")
@@ -112,7 +112,7 @@ def test_change_based_on_an_old_version_is_refused(session: Session, if_match: s
     )
 
 
-def test_create_only_never_changes_a_plan(session: Session) -> None:
+def test_create_only_never_changes_an_existing_plan(session: Session) -> None:
     assert service.save_plan(session, "SQ03", plan(), create_only=True).status == "created"
     for document in (plan(), plan(headroom_percent=20)):
         with pytest.raises(service.PlanConflict, match="already"):
@@ -150,7 +150,7 @@ def test_names_are_case_sensitive(session: Session) -> None:
     assert [item.name for item in service.list_plans(session).items] == ["SQ03", "sq03"]
 
 
-def test_plans_are_listed_by_pages_and_found_by_a_part_of_their_names(session: Session) -> None:
+def test_plans_are_paged_and_found_by_part_of_their_name(session: Session) -> None:
     names = ["alpha", "Beta", "gamma_1", "gamma-2", "GAMMA.3", "x" * 64]
     for name in names:
         service.save_plan(session, name, plan(qsg="QX1" if name == "Beta" else "SQ03"))
@@ -173,7 +173,7 @@ def test_plans_are_listed_by_pages_and_found_by_a_part_of_their_names(session: S
     assert found("\x00") == found("") == set(names)
 
 
-def test_a_summary_has_the_figures_of_the_latest_version(session: Session) -> None:
+def test_summary_has_the_figures_of_the_latest_version(session: Session) -> None:
     service.save_plan(session, "SQ03", plan())
     version = service.save_plan(session, "SQ03", plan(headroom_percent=20), if_match="*").version
     (item,) = service.list_plans(session).items
@@ -200,7 +200,7 @@ def test_acknowledged_findings_are_counted_separately(session: Session) -> None:
     assert newer.warnings == older.warnings - newer.acknowledged
 
 
-def test_a_deleted_plan_can_be_restored_with_all_its_versions(session: Session) -> None:
+def test_deleted_plan_is_restored_with_all_its_versions(session: Session) -> None:
     service.save_plan(session, "SQ03", plan())
     latest = service.save_plan(session, "SQ03", plan(headroom_percent=20), if_match="*").version
     service.delete_plan(session, "SQ03")
@@ -282,7 +282,7 @@ def test_plan_created_and_deleted_during_a_save_is_saved(
     assert service.save_plan(session, "SQ03", plan()).status == "created"
 
 
-def test_only_what_was_deleted_long_enough_ago_is_removed(session: Session) -> None:
+def test_only_plans_past_their_retention_are_removed(session: Session) -> None:
     service.save_plan(session, "SQ03", plan())
     service.save_plan(session, "KEPT", plan())
     service.delete_plan(session, "SQ03")
@@ -292,7 +292,7 @@ def test_only_what_was_deleted_long_enough_ago_is_removed(session: Session) -> N
     assert service.get_plan(session, "KEPT").number == 1
 
 
-def test_a_plan_can_be_renamed_and_copied(session: Session) -> None:
+def test_plan_can_be_renamed_and_copied(session: Session) -> None:
     first = service.save_plan(session, "SQ03", plan()).version
     service.save_plan(session, "OTHER", plan())
     renamed = service.rename_plan(session, "SQ03", "NEW", if_match=first.etag)
@@ -335,7 +335,9 @@ def test_old_version_keeps_its_figures_with_a_newer_core(
     assert service.get_explanations(session, found) == explanations
 
 
-def test_version_names_the_core_that_computed_it(session: Session, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_version_stores_the_version_of_the_core_that_computed_it(
+    session: Session, monkeypatch: pytest.MonkeyPatch
+) -> None:
     service.save_plan(session, "SQ03", plan())
     monkeypatch.setattr(
         "app.plans.computed.evaluate", lambda document, _: _with_version(evaluate(document), "99.0")

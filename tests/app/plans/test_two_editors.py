@@ -64,12 +64,12 @@ def test_only_one_of_several_creators_of_a_name_succeeds(database: Database) -> 
             service.delete_plan(session, "SQ03")
 
 
-def test_creating_the_same_plan_at_once_is_no_conflict(database: Database) -> None:
+def test_identical_plans_created_at_once_do_not_conflict(database: Database) -> None:
     edits = [partial(save, database, 7, None)] * EDITORS
     assert race(edits) == {"created": 1, "identical": EDITORS - 1}
 
 
-def test_intended_overwrites_each_create_a_version(database: Database) -> None:
+def test_intended_overwrites_create_one_version_each(database: Database) -> None:
     save(database, 0, None)
     edits = [partial(save, database, 10 + at, "*") for at in range(EDITORS)]
     assert race(edits) == {"changed": EDITORS}
@@ -79,7 +79,7 @@ def test_intended_overwrites_each_create_a_version(database: Database) -> None:
         assert {v.comment for v in versions} == {"by 0", *(f"by {10 + at}" for at in range(EDITORS))}
 
 
-def test_editing_and_deleting_at_once_ends_with_one_of_the_two(database: Database) -> None:
+def test_only_one_of_a_concurrent_edit_and_deletion_succeeds(database: Database) -> None:
     for turn in range(ROUNDS):
         save(database, turn, None)
         with database.session(writes=False) as session:
@@ -108,7 +108,7 @@ def test_editing_and_deleting_at_once_ends_with_one_of_the_two(database: Databas
                 service.delete_plan(session, "SQ03")
 
 
-def test_over_rest_one_gets_200_and_all_others_412(database: Database, url: URL) -> None:
+def test_one_of_several_rest_editors_gets_200_and_all_others_412(database: Database, url: URL) -> None:
     app = app_on(url)
     assert send_json(app, "PUT", "/api/v1/plans/SQ03", changed()).status == 201
     answers: list[Answer] = []

@@ -17,7 +17,7 @@ def test_every_published_table_is_listed_with_its_source(app: FastAPI) -> None:
 
 
 @pytest.mark.parametrize("table_id", TABLE_IDS)
-def test_a_table_is_given_as_its_source_prints_it(app: FastAPI, table_id: str) -> None:
+def test_table_is_returned_as_its_source_prints_it(app: FastAPI, table_id: str) -> None:
     given, printed = get(app, f"/api/v1/reference/{table_id}").json(), table(table_id)
     assert given["findings"] == []
     assert [column["unit"] for column in given["columns"]] == [column.unit for column in printed.columns]
@@ -27,12 +27,12 @@ def test_a_table_is_given_as_its_source_prints_it(app: FastAPI, table_id: str) -
     assert [note["row"] for note in given["notes"]] == [note.row for note in printed.notes]
 
 
-def test_a_probable_misprint_is_given_as_printed_and_as_meant(app: FastAPI) -> None:
+def test_probable_misprint_is_returned_as_printed_and_corrected(app: FastAPI) -> None:
     given = get(app, "/api/v1/reference/admin_structure_cfcc14").json()
     assert any(7976 in row for row in given["rows"])
     assert 7936 in [note["corrected"] for note in given["notes"]]
 
 
 @pytest.mark.parametrize("table_id", ["nothing", "..", "admin_structure_cfcc14.toml", "%00", "x" * 3000])
-def test_an_unknown_table_is_not_found(app: FastAPI, table_id: str) -> None:
+def test_unknown_table_is_not_found(app: FastAPI, table_id: str) -> None:
     assert_problem(get(app, f"/api/v1/reference/{table_id}"), "not-found", 404)

@@ -27,9 +27,7 @@ def text_of(cell: Element) -> str:
 
 
 @EVERY_TABLE
-def test_every_row_is_shown_in_order_with_every_number_as_it_is(
-    app: FastAPI, published: PublishedTable
-) -> None:
+def test_rows_and_numbers_are_shown_in_order_and_unchanged(app: FastAPI, published: PublishedTable) -> None:
     shown = rows(page(app, f"/reference/{published.id}"))
     assert len(shown) == len(published.rows)
     for cells, row in zip(shown, published.rows, strict=True):
@@ -44,7 +42,7 @@ def test_every_row_is_shown_in_order_with_every_number_as_it_is(
 
 
 @EVERY_TABLE
-def test_a_page_names_source_place_address_and_basis(app: FastAPI, published: PublishedTable) -> None:
+def test_table_page_shows_source_place_address_and_basis(app: FastAPI, published: PublishedTable) -> None:
     main = page(app, f"/reference/{published.id}").one("main")
     facts = main.one("dl", class_="facts")
     assert published.source.document in facts.text
@@ -61,7 +59,7 @@ def test_a_page_names_source_place_address_and_basis(app: FastAPI, published: Pu
     [each for each in all_tables() if any(column.name == "source" for column in each.columns)],
     ids=lambda published: published.id,
 )
-def test_every_source_of_a_row_is_named_with_its_place(app: FastAPI, published: PublishedTable) -> None:
+def test_sources_of_rows_are_shown_with_their_place(app: FastAPI, published: PublishedTable) -> None:
     names = [column.name for column in published.columns]
     at = names.index("source")
     for cells, row in zip(rows(page(app, f"/reference/{published.id}")), published.rows, strict=True):
@@ -75,7 +73,7 @@ def test_every_source_of_a_row_is_named_with_its_place(app: FastAPI, published: 
 
 
 @EVERY_TABLE
-def test_every_remark_is_shown_and_marked_in_its_row(app: FastAPI, published: PublishedTable) -> None:
+def test_remarks_are_shown_and_marked_in_their_rows(app: FastAPI, published: PublishedTable) -> None:
     shown = page(app, f"/reference/{published.id}")
     marked = {
         int(text_of(cells[0])): cells[0].one("a")["href"] for cells in rows(shown) if cells[0].all("sup")
@@ -97,7 +95,7 @@ def test_7976_is_shown_as_printed_and_flagged_as_a_probable_misprint(app: FastAP
     assert table("admin_structure_cfcc14").note(3) is not None
 
 
-def test_the_list_names_every_table_with_basis_source_and_number_of_rows(app: FastAPI) -> None:
+def test_list_has_every_table_with_basis_source_and_row_count(app: FastAPI) -> None:
     shown = rows(page(app, "/reference"))
     assert [cells[0].one("a")["href"] for cells in shown] == [
         f"/reference/{each.id}" for each in all_tables()
@@ -110,7 +108,7 @@ def test_the_list_names_every_table_with_basis_source_and_number_of_rows(app: Fa
 
 
 @pytest.mark.parametrize("name", ["nothing", "admin_structure_cfcc14%20", "..%2f..%2fetc", "x" * 79])
-def test_a_table_that_is_not_there_is_not_found(app: FastAPI, name: str) -> None:
+def test_missing_table_is_not_found(app: FastAPI, name: str) -> None:
     answer = html(app, f"/reference/{name}")
     assert answer.status == 404
     assert answer.media_type == "text/html"

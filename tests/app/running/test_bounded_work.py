@@ -56,7 +56,7 @@ def test_remarks_that_are_not_closed_are_reported_in_bounded_cpu_time() -> None:
     assert read.render() == text
 
 
-def test_a_text_with_more_damage_than_any_policy_is_refused() -> None:
+def test_text_with_too_many_errors_is_refused() -> None:
     read = read_policy_text(POLICY + "?? " * 1_000)
     assert read.render() == POLICY + "?? " * 1_000
     with pytest.raises(TextTooLong, match="50,000 places that are not policy text: give the policy alone"):
@@ -64,29 +64,29 @@ def test_a_text_with_more_damage_than_any_policy_is_refused() -> None:
 
 
 @pytest.mark.parametrize("text", ["QUEUE(" + "\n  x" * 30_000, "\n" * 300_000], ids=["value", "lines"])
-def test_records_without_an_end_are_passed_over_in_bounded_cpu_time(text: str) -> None:
+def test_records_without_an_end_are_skipped_in_bounded_cpu_time(text: str) -> None:
     with at_most_cpu_seconds(5):
         assert read_records(text).records == ()
 
 
 @pytest.mark.parametrize("text", ["1" + " " * 100_000 + "M", "00" + " |" * 50_000 + "x"])
-def test_events_among_blanks_are_looked_for_in_bounded_cpu_time(text: str) -> None:
+def test_events_among_blanks_are_found_in_bounded_cpu_time(text: str) -> None:
     with at_most_cpu_seconds(5):
         assert not read_events(text.encode(), name="events").messages
 
 
-def test_a_column_of_characters_is_left_out_of_hexadecimal_text() -> None:
+def test_character_column_of_a_hex_dump_is_ignored() -> None:
     for column in ("|M  ....|", "| a|b |", ">M  ....<", ""):
         read = read_events(f"4D442020 00000001 {column}\n".encode() * 4, name="events")
         assert read.format != "unknown", column
 
 
-def test_a_long_line_with_a_piece_of_blanks_is_read() -> None:
+def test_long_line_with_many_blanks_is_read() -> None:
     text = "STRNAME: A" + " " * (3 * console.LARGEST_LINE) + "STRNAME: B"
     assert [line.text for line in console.lines(text)] == ["STRNAME: A", " " * 10 + "STRNAME: B"]
 
 
-def test_a_plan_with_thousands_of_structures_is_refused_before_they_are_checked() -> None:
+def test_plan_with_thousands_of_structures_is_refused_before_checks() -> None:
     document = {"qsg": "SQ03", "queue_managers": 2, "structures": [{"name": "A"}] * 1_001}
     with pytest.raises(DocumentInvalid) as refused:
         read_object(document)

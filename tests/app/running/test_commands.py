@@ -26,7 +26,7 @@ def files(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def test_lint_tells_findings_with_lines(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_lint_reports_findings_with_lines(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["lint", str(files / "policy.txt"), "--cfcc", "25", "--queue-managers", "5", "--json"]) == 1
     found = json.loads(capsys.readouterr().out)["findings"]
     assert [(each["code"], each["line"], each["severity"]) for each in found] == [
@@ -36,7 +36,7 @@ def test_lint_tells_findings_with_lines(files: Path, capsys: pytest.CaptureFixtu
     assert all(set(each) >= {"code", "severity", "message", "source", "line"} for each in found)
 
 
-def test_lint_for_people_has_the_file_and_the_line(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_lint_without_json_prints_file_and_line(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = files / "policy.txt"
     path.write_text(POLICY.replace("SIZE(512M)", "SIZE(512X)"), encoding="utf-8")
     assert main(["lint", str(path)]) == 1
@@ -46,7 +46,7 @@ def test_lint_for_people_has_the_file_and_the_line(files: Path, capsys: pytest.C
     assert "no finding in 31 lines (policy)" in capsys.readouterr().out
 
 
-def test_lint_takes_the_name_of_the_group(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_lint_uses_the_given_group_name(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = files / "group.mqsc"
     path.write_text("DEFINE CFSTRUCT(SQ03APP1) CFLEVEL(3)\n", encoding="utf-8")
     assert main(["lint", str(path), "--fail-on", "warning"]) == 0
@@ -55,14 +55,14 @@ def test_lint_takes_the_name_of_the_group(files: Path, capsys: pytest.CaptureFix
     assert main(["lint", str(path), "--qsg", "sq-3"]) == 2
 
 
-def test_lint_fails_on_warnings_where_it_is_told_to(files: Path) -> None:
+def test_lint_with_fail_on_warning_fails(files: Path) -> None:
     path = files / "policy.txt"
     path.write_text(POLICY.replace("SIZE(512M)", "SIZE(600M)"), encoding="utf-8")
     assert main(["lint", str(path)]) == 0
     assert main(["lint", str(path), "--fail-on", "warning"]) == 1
 
 
-def test_the_merged_policy_is_on_stdout_and_the_rest_is_the_same_bytes(
+def test_merge_prints_the_policy_with_other_bytes_unchanged(
     files: Path, capfdbinary: pytest.CaptureFixture[bytes]
 ) -> None:
     foreign = "   /* GR\u00d6SSE: \u00fc */ \r\n".encode("latin-1")
@@ -77,7 +77,7 @@ def test_the_merged_policy_is_on_stdout_and_the_rest_is_the_same_bytes(
     assert b"MERGE_REMARK_STALE" in err
 
 
-def test_the_difference_and_json_of_a_merge(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_merge_prints_the_difference_or_json(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
     given = ["merge", str(files / "plan.yaml"), "--policy", str(files / "policy.txt")]
     assert main([*given, "--difference"]) == 0
     assert "-             SIZE(512M)\n" in capsys.readouterr().out
@@ -89,7 +89,7 @@ def test_the_difference_and_json_of_a_merge(files: Path, capsys: pytest.CaptureF
     }
 
 
-def test_a_merged_policy_with_an_error_is_given_with_exit_code_1(
+def test_merged_policy_with_an_error_is_printed_with_exit_code_1(
     files: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     path = files / "policy.txt"
@@ -105,7 +105,7 @@ def test_a_merged_policy_with_an_error_is_given_with_exit_code_1(
     assert "error: MINSIZE_ABOVE_INITSIZE" in again.err
 
 
-def test_the_commands_of_a_diff_stand_in_order(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_diff_prints_commands_in_order(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
     current = [str(files / f"{name}.txt") for name in ("displays", "definitions", "policy")]
     assert main(["diff", str(files / "plan.yaml"), "--current", *current]) == 0
     text = capsys.readouterr().out
@@ -128,7 +128,7 @@ def test_the_commands_of_a_diff_stand_in_order(files: Path, capsys: pytest.Captu
     )
 
 
-def test_a_plan_from_what_runs_is_a_plan(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_from_running_prints_a_valid_plan(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
     current = [str(files / f"{name}.txt") for name in ("displays", "definitions", "policy")]
     assert main(["from-running", *current, "--queue-managers", "5"]) == 0
     out, err = capsys.readouterr()
@@ -152,7 +152,7 @@ def test_a_plan_from_what_runs_is_a_plan(files: Path, capsys: pytest.CaptureFixt
         (["from-running", "displays.txt"], "No structure ends in CSQ_ADMIN"),
     ],
 )
-def test_what_cannot_be_read_is_a_sentence_and_exit_code_2(
+def test_unreadable_input_is_reported_with_exit_code_2(
     files: Path,
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
@@ -169,13 +169,13 @@ def test_what_cannot_be_read_is_a_sentence_and_exit_code_2(
     assert "Traceback" not in err
 
 
-def test_a_damaged_policy_is_told_with_its_line(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_damaged_policy_is_reported_with_its_line(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (files / "policy.txt").write_text(POLICY.replace("INITSIZE(131072)", "INITSIZE(131072"), encoding="utf-8")
     assert main(["merge", str(files / "plan.yaml"), "--policy", str(files / "policy.txt")]) == 2
     assert "Line 14: A parenthesis inside INITSIZE(...), in line 15" in capsys.readouterr().err
 
 
-def test_a_plan_with_errors_is_not_merged(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_plan_with_errors_is_not_merged(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
     document: Any = parse_text(example_text().encode())
     document["structures"][0].update(cflevel=2, recover=True)
     (files / "plan.yaml").write_text(json.dumps(document), encoding="utf-8")
@@ -189,7 +189,7 @@ def test_a_plan_with_errors_is_not_merged(files: Path, capsys: pytest.CaptureFix
     ("more", "duplex"),
     [([], "ENABLED"), (["--unstated", "policy"], "ENABLED"), (["--unstated", "plan"], "DISABLED")],
 )
-def test_merge_and_diff_keep_what_the_plan_does_not_state(
+def test_merge_and_diff_keep_unstated_keywords(
     files: Path, capsys: pytest.CaptureFixture[str], more: list[str], duplex: str
 ) -> None:
     """The example plan is silent on DUPLEX of CSQ_ADMIN."""
@@ -207,7 +207,7 @@ def test_merge_and_diff_keep_what_the_plan_does_not_state(
     assert {each["name"]: each["planned"]["duplex"] for each in diff["structures"]}["CSQ_ADMIN"] == duplex
 
 
-def test_a_merge_warns_of_a_structure_below_what_its_display_shows(
+def test_merge_warns_of_a_structure_smaller_than_its_current_use(
     files: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     shown = display("SQ03APPLICATION1", actual="1 G", size="1 G", initsize="512 M", in_use=(80, 20))

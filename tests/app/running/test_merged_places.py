@@ -85,7 +85,7 @@ KEPT = {
 
 
 @pytest.mark.parametrize(("kept", "code"), KEPT.values(), ids=KEPT)
-def test_what_the_policy_keeps_and_finds_no_place_refuses_merge_and_commands(kept: str, code: str) -> None:
+def test_kept_structure_without_a_place_refuses_merge_and_commands(kept: str, code: str) -> None:
     for kind, refused in refusal(policy(kept), made()).items():
         assert (refused.kind, refused.of) == (kind, "merged policy")
         assert [each.code for each in refused.findings if each.severity == "error"] == [code]
@@ -96,13 +96,13 @@ def test_what_the_policy_keeps_and_finds_no_place_refuses_merge_and_commands(kep
 
 
 @pytest.mark.parametrize("kept", [kept for kept, _ in KEPT.values()], ids=list(KEPT))
-def test_what_the_policy_keeps_and_fits_is_given(kept: str) -> None:
+def test_kept_structure_that_fits_is_merged(kept: str) -> None:
     result = made(free=(6, 6))
     assert "DUPLEX" not in policy(kept) or "DUPLEX(ENABLED)" in merge(policy(kept), result).policy
     assert compare(result, read_running([policy(kept)])).commands
 
 
-def test_the_site_in_duplex_of_the_policy_counts() -> None:
+def test_site_in_duplex_of_the_policy_is_used() -> None:
     """With SAMESITEONLY the second copy may go to no other site."""
     result = made(size="1G")
     sites = document(size="1G")
@@ -116,7 +116,7 @@ def test_the_site_in_duplex_of_the_policy_counts() -> None:
     assert merge(policy("DUPLEX(ENABLED) PREFLIST(CF01,CF02)"), apart).changes
 
 
-def test_a_display_without_policy_text_is_kept_and_placed() -> None:
+def test_structure_known_from_a_display_is_kept_and_placed() -> None:
     """D XCF,STR shows the keywords of the active policy."""
     shown = display(
         "QSG1ORDERS", actual="512 M", size="1 G", initsize="512 M", duplex="ENABLED", threshold=85
@@ -126,7 +126,7 @@ def test_a_display_without_policy_text_is_kept_and_placed() -> None:
     assert compare(made(free=(6, 6)), read_running([shown])).commands
 
 
-def test_a_finding_that_only_the_merged_policy_has_is_shown() -> None:
+def test_finding_of_only_the_merged_policy_is_shown() -> None:
     text = policy("PREFLIST(CF02)")
     result = made(size="1G")
     for found in (merge(text, result).findings, compare(result, read_running([text])).findings):
@@ -135,7 +135,7 @@ def test_a_finding_that_only_the_merged_policy_has_is_shown() -> None:
     assert "PREFLIST_SINGLE_CF" not in {each.code for each in result.findings}
 
 
-def test_only_duplex_and_preflist_make_a_kept_keyword_a_warning() -> None:
+def test_kept_keyword_is_a_warning_only_for_duplex_and_preflist() -> None:
     for kept, severity in (
         ("DUPLEX(ALLOWED) PREFLIST(CF01,CF02)", "warning"),
         ("PREFLIST(CF02,CF01)", "warning"),
@@ -147,7 +147,7 @@ def test_only_duplex_and_preflist_make_a_kept_keyword_a_warning() -> None:
         } == {severity}
 
 
-def test_a_policy_that_merge_gives_with_an_error_gives_no_commands() -> None:
+def test_merged_policy_with_an_error_gives_no_commands() -> None:
     text = policy("MINSIZE(256M) PREFLIST(CF01,CF02)")
     small, large = made(size="200M"), made(size="256M")
     (error,) = [each for each in merge(text, small).findings if each.severity == "error"]
@@ -158,13 +158,13 @@ def test_a_policy_that_merge_gives_with_an_error_gives_no_commands() -> None:
     assert compare(large, read_running([text])).commands
 
 
-def test_displays_behind_the_policy_in_one_text_do_not_hide_its_errors() -> None:
+def test_displays_after_the_policy_do_not_hide_its_errors() -> None:
     text = policy("MINSIZE(256M) PREFLIST(CF01,CF02)") + display("QSG1ORDERS", actual="512 M")
     with pytest.raises(OutputRefused, match="MINSIZE"):
         compare(made(size="200M"), read_running([text]))
 
 
-def test_commands_without_an_answer_exit_1_and_print_the_error_and_what_is_kept(
+def test_diff_without_an_answer_exits_1_with_the_error_and_kept_keywords(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     plan, current = tmp_path / "plan.json", tmp_path / "policy.txt"
@@ -181,7 +181,7 @@ def test_commands_without_an_answer_exit_1_and_print_the_error_and_what_is_kept(
     assert [each["code"] for each in found] == ["SECOND_COPY_NOT_PLACED", "UNSTATED_KEPT"]
 
 
-def test_stated_values_are_refused_by_the_plan_itself(
+def test_conflicting_stated_values_are_refused_by_the_plan(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     plan = tmp_path / "plan.json"

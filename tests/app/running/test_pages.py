@@ -43,20 +43,20 @@ def page(answer: Answer, status: int = 200) -> Element:
 
 
 @pytest.mark.parametrize("path", ["/lint", "/merge", "/running", "/plan-from-running"])
-def test_a_page_begins_empty_and_shows_the_example(app: FastAPI, path: str) -> None:
+def test_page_starts_empty_and_can_show_the_example(app: FastAPI, path: str) -> None:
     assert "DEFINE POLICY" not in html(app, path).text
     shown = html(app, f"{path}?example")
     assert "SQ03APPLICATION1" in shown.text
     assert "a fictitious site" in shown.text
 
 
-def test_the_contents_lead_to_each_page(app: FastAPI) -> None:
+def test_contents_link_to_each_page(app: FastAPI) -> None:
     text = html(app, "/what-runs").text
     for path in ("/lint", "/merge", "/running", "/plan-from-running", "/docs/how-to/what-runs-today"):
         assert f'href="{path}"' in text
 
 
-def test_a_lint_marks_the_lines(app: FastAPI) -> None:
+def test_lint_marks_lines_with_findings(app: FastAPI) -> None:
     answer = post(
         app, "/lint", {"text": POLICY.replace("SIZE(512M)", "SIZE(512X)"), "cfcc": "", "queue_managers": ""}
     )
@@ -65,19 +65,19 @@ def test_a_lint_marks_the_lines(app: FastAPI) -> None:
     assert '<tr id="L29" class="is-error">' in answer.text
 
 
-def test_a_file_comes_before_what_is_typed(app: FastAPI) -> None:
+def test_file_takes_precedence_over_typed_text(app: FastAPI) -> None:
     answer = post(app, "/lint", {"text": "STRUCTURE"}, {"file": POLICY.encode()})
     assert "31 lines: CFRM policy, 4 structures. No finding." in answer.text
 
 
-def test_a_wrong_number_is_told_beside_its_box(app: FastAPI) -> None:
+def test_invalid_number_is_reported_at_its_field(app: FastAPI) -> None:
     answer = post(app, "/lint", {"text": POLICY, "cfcc": "x"})
     assert page(answer, 422)
     assert "CFCC level: must be a whole number between 1 and 99." in answer.text
     assert 'aria-describedby="cfcc-error' in answer.text
 
 
-def test_a_merge_shows_changes_and_the_difference(app: FastAPI) -> None:
+def test_merge_shows_changes_and_the_difference(app: FastAPI) -> None:
     answer = post(app, "/merge", {"policy": POLICY, "plan": ".example", "document": ""})
     assert page(answer)
     assert "7 changes in 4 structures of policy PROD01" in answer.text
@@ -85,7 +85,7 @@ def test_a_merge_shows_changes_and_the_difference(app: FastAPI) -> None:
 
 
 @pytest.mark.parametrize("newline", ["\n", "\r\n"])
-def test_a_file_is_downloaded_with_every_other_byte_as_it_was(app: FastAPI, newline: str) -> None:
+def test_downloaded_merge_keeps_all_other_bytes(app: FastAPI, newline: str) -> None:
     head, tail = POLICY.replace("\n", newline).encode().split(b"   /* ---- MQ ---- */")
     odd = b"   /* \xfc\xff MQ */"
     answer = post(app, "/merge", {**EXAMPLE, "as": "file"}, {"policy_file": head + odd + tail})
@@ -99,7 +99,7 @@ def test_a_file_is_downloaded_with_every_other_byte_as_it_was(app: FastAPI, newl
 LATIN_1 = POLICY.replace("---- MQ ----", "---- f\u00fcr MQ ----").encode("latin-1")
 
 
-def test_bytes_that_are_no_utf_8_are_shown_and_never_sent_back_by_the_form(app: FastAPI) -> None:
+def test_bytes_that_are_not_utf_8_are_shown_but_not_resubmitted(app: FastAPI) -> None:
     assert POLICY.encode() != LATIN_1
     answer = post(app, "/merge", EXAMPLE, {"policy_file": LATIN_1})
     assert page(answer)
@@ -132,7 +132,7 @@ def test_bytes_that_are_no_utf_8_are_shown_and_never_sent_back_by_the_form(app: 
         ("/plan-from-running", "current", "current_files"),
     ],
 )
-def test_a_file_that_cannot_be_read_is_told_beside_the_form_which_keeps_what_was_typed(
+def test_unreadable_file_is_reported_and_typed_text_kept(
     app: FastAPI, path: str, box: str, field: str, data: bytes, says: str
 ) -> None:
     answer = post(app, path, {**EXAMPLE, box: "STRUCTURE NAME(TYPED1)"}, {field: data})
@@ -141,7 +141,7 @@ def test_a_file_that_cannot_be_read_is_told_beside_the_form_which_keeps_what_was
     assert "STRUCTURE NAME(TYPED1)" in answer.text
 
 
-def test_binary_is_told_to_be_nothing_that_can_be_checked(app: FastAPI) -> None:
+def test_binary_file_is_reported_as_uncheckable(app: FastAPI) -> None:
     data = b"\x89PNG\r\n\x1a\n" + bytes(range(256)) * 20
     assert "nothing that can be checked" in post(app, "/lint", {}, {"file": data}).text
     for path, field in (("/merge", "policy_file"), ("/running", "current_files")):
@@ -153,14 +153,14 @@ def test_binary_is_told_to_be_nothing_that_can_be_checked(app: FastAPI) -> None:
         )
 
 
-def test_a_page_shows_the_worst_findings_of_very_many(app: FastAPI) -> None:
+def test_page_limits_many_findings_to_the_worst(app: FastAPI) -> None:
     many = "STRUCTURE NAME(A) SIZE(1) PREFLIST(B)\n" * 700
     text = post(app, "/lint", {"text": many}).text
     assert "699 errors, 700 warnings. The 500 worst are shown; cfplan lint lists all 1399." in text
     assert text.count('<li class="finding">') == 500
 
 
-def test_a_byte_order_mark_hides_no_job(app: FastAPI) -> None:
+def test_byte_order_mark_does_not_hide_the_job(app: FastAPI) -> None:
     answer = post(
         app,
         "/merge",
@@ -171,26 +171,26 @@ def test_a_byte_order_mark_hides_no_job(app: FastAPI) -> None:
     assert answer.content.startswith(b"\xef\xbb\xbf//A JOB (1),'X'\n")
 
 
-def test_what_is_typed_comes_back_with_the_line_ends_of_its_file(app: FastAPI) -> None:
+def test_typed_text_keeps_the_line_ends_of_its_file(app: FastAPI) -> None:
     for newline, end in (("lf", b"\n"), ("crlf", b"\r\n")):
         answer = post(app, "/merge", {**EXAMPLE, "policy": POLICY, "newline": newline, "as": "file"})
         assert answer.content.endswith(b"PREFLIST(CF02,CF01)" + end + b"/*" + end)
 
 
-def test_a_damaged_policy_is_shown_with_its_lines(app: FastAPI) -> None:
+def test_damaged_policy_is_shown_with_its_lines(app: FastAPI) -> None:
     answer = post(app, "/merge", {**EXAMPLE, "policy": POLICY.replace("INITSIZE(131072)", "INITSIZE(131072")})
     assert page(answer, 422)
     assert "nothing is merged into it" in answer.text
     assert "<strong>Line 14</strong>" in answer.text
 
 
-def test_a_document_that_is_none_is_told_by_its_fields(app: FastAPI) -> None:
+def test_invalid_document_is_reported_by_field(app: FastAPI) -> None:
     answer = post(app, "/merge", {"policy": POLICY, "document": "qsg: TOOLONG"})
     assert page(answer, 422)
     assert "Plan document, YAML or JSON: /qsg:" in answer.text
 
 
-def test_a_comparison_has_commands_in_order(app: FastAPI) -> None:
+def test_comparison_has_commands_in_order(app: FastAPI) -> None:
     answer = post(app, "/running", {"current": running_example().current, "plan": ".example"})
     assert page(answer)
     places = [
@@ -203,7 +203,7 @@ def test_a_comparison_has_commands_in_order(app: FastAPI) -> None:
     assert "Pending until rebuild" in answer.text
 
 
-def test_a_comparison_shows_what_was_not_given_and_what_waits_to_be_drained(app: FastAPI) -> None:
+def test_comparison_shows_missing_inputs_and_structures_to_drain(app: FastAPI) -> None:
     shown = display("SQ03APPLICATION1", actual="4 G", size="4 G", in_use=(81, 81))
     answer = post(app, "/running", {**EXAMPLE, "current": shown})
     assert page(answer)
@@ -214,20 +214,20 @@ def test_a_comparison_shows_what_was_not_given_and_what_waits_to_be_drained(app:
     assert "START,REBUILD" not in answer.text
 
 
-def test_text_that_says_nothing_of_what_runs_is_told(app: FastAPI) -> None:
+def test_text_without_running_data_is_reported(app: FastAPI) -> None:
     answer = post(app, "/running", {**EXAMPLE, "current": "hello"})
     assert page(answer, 422)
     assert "What runs: holds nothing of what runs" in answer.text
 
 
-def test_a_plan_that_is_not_there_is_told(app: FastAPI) -> None:
+def test_missing_plan_is_reported(app: FastAPI) -> None:
     answer = post(app, "/running", {"current": POLICY, "plan": "NONE"})
     assert page(answer, 422)
     assert "There is no plan called NONE." in answer.text
 
 
 @pytest.mark.parametrize(("address", "box"), [("/running", "current"), ("/merge", "policy")])
-def test_each_error_of_a_plan_that_gives_no_policy_is_a_paragraph(
+def test_errors_of_a_plan_without_a_policy_are_separate_paragraphs(
     app: FastAPI, address: str, box: str
 ) -> None:
     queue = "queues: [{name: Q1, message_bytes: 1024, backlog: 5, persistent: true}]"
@@ -240,13 +240,13 @@ def test_each_error_of_a_plan_that_gives_no_policy_is_a_paragraph(
     assert [words.split()[0] for words in errors] == ["A", "B"]
 
 
-def test_a_made_plan_can_be_downloaded(app: FastAPI) -> None:
+def test_generated_plan_can_be_downloaded(app: FastAPI) -> None:
     answer = post(app, "/plan-from-running", {"current": running_example().current, "as": "file"})
     assert answer.headers["content-disposition"] == 'attachment; filename="SQ03.json"'
     assert answer.json()["qsg"] == "SQ03"
 
 
-def test_nothing_that_is_pasted_is_markup(app: FastAPI) -> None:
+def test_pasted_text_is_escaped(app: FastAPI) -> None:
     evil = "STRUCTURE NAME(<script>alert(1)</script>) SIZE(1) PREFLIST(A)\n"
     for path, box in (("/lint", "text"), ("/merge", "policy"), ("/running", "current")):
         assert "<script>alert" not in post(app, path, {**EXAMPLE, box: evil}).text
@@ -257,16 +257,14 @@ CHOICES = ("today&#39;s values", "the plan&#39;s defaults")
 
 
 @pytest.mark.parametrize("path", ["/merge", "/running"])
-def test_a_form_offers_what_holds_for_unstated_keywords_and_the_policy_comes_first(
-    app: FastAPI, path: str
-) -> None:
+def test_form_offers_sources_of_unstated_keywords_with_the_policy_first(app: FastAPI, path: str) -> None:
     text = html(app, path).text
     assert "Keywords not stated in the plan" in text
     assert f'<option value="policy" selected>{CHOICES[0]}</option>' in text
     assert f'<option value="plan">{CHOICES[1]}</option>' in text
 
 
-def test_a_page_keeps_what_the_plan_does_not_state_unless_asked_otherwise(app: FastAPI) -> None:
+def test_page_keeps_unstated_keywords_by_default(app: FastAPI) -> None:
     kept = post(app, "/merge", {**EXAMPLE, "policy": DUPLEXED})
     assert "SQ03CSQ_ADMIN keeps FULLTHRESHOLD(80), DUPLEX(ENABLED)" in kept.text
     assert "MERGE_BY_DEFAULT" not in kept.text
@@ -279,7 +277,7 @@ def test_a_page_keeps_what_the_plan_does_not_state_unless_asked_otherwise(app: F
     assert '<option value="plan" selected>' in ended.text
 
 
-def test_a_merge_compares_smaller_sizes_with_displays(app: FastAPI) -> None:
+def test_merge_compares_smaller_sizes_with_displays(app: FastAPI) -> None:
     shown = display("SQ03APPLICATION1", actual="1 G", size="1 G", initsize="512 M", in_use=(80, 20))
     answer = post(app, "/merge", {**EXAMPLE, "policy": POLICY, "current": shown})
     assert page(answer)
@@ -290,7 +288,7 @@ def test_a_merge_compares_smaller_sizes_with_displays(app: FastAPI) -> None:
     assert "Displays of the structures: holds nothing of what runs" in nothing.text
 
 
-def test_a_comparison_with_rebuilds_shows_the_test_of_reallocate_before_it(app: FastAPI) -> None:
+def test_comparison_with_rebuilds_lists_reallocate_test_before_reallocate(app: FastAPI) -> None:
     text = html(app, "/running?example").text
     test = text.index("<code>D XCF,REALLOCATE,TEST</code>, then <code>SETXCF START,REALLOCATE</code>")
     assert test < text.index("Commands as text")

@@ -31,20 +31,20 @@ def test_example_answers_match_their_description(app: FastAPI, name: str) -> Non
     validator(description, responses["200"]["content"]["application/json"]["schema"]).validate(answer.json())
 
 
-def test_a_lint_takes_the_name_of_the_group(app: FastAPI) -> None:
+def test_lint_uses_the_given_group_name(app: FastAPI) -> None:
     asked = {"text": "DEFINE CFSTRUCT(SQ03APP1) CFLEVEL(3)\n", "qsg": "SQ03"}
     found = post_json(app, "/api/v1/lint", asked).json()["findings"]
     assert [(each["code"], each["line"]) for each in found] == [("CFSTRUCT_HAS_GROUP_PREFIX", 1)]
 
 
-def test_a_lint_tells_lines(app: FastAPI) -> None:
+def test_lint_reports_lines(app: FastAPI) -> None:
     answer = post_json(app, "/api/v1/lint", {"text": POLICY.replace("SIZE(512M)", "SIZE(512X)")})
     assert [(each["code"], each["line"]) for each in answer.json()["findings"]] == [
         ("POLICY_VALUE_INVALID", 29)
     ]
 
 
-def test_a_merge_gives_back_every_other_line(app: FastAPI) -> None:
+def test_merge_returns_all_other_lines_unchanged(app: FastAPI) -> None:
     merged = post_json(app, "/api/v1/merge", {"plan": SQ03, "policy": POLICY}).json()
     before, after = POLICY.splitlines(), merged["policy"].splitlines()
     gone = [line for line in before if line not in after]
@@ -55,7 +55,7 @@ def test_a_merge_gives_back_every_other_line(app: FastAPI) -> None:
     assert ("SQ03APPLICATION1", "SIZE") in changed
 
 
-def test_a_diff_is_ordered_and_marked(app: FastAPI) -> None:
+def test_diff_orders_and_marks_commands(app: FastAPI) -> None:
     answer = post_json(app, "/api/v1/diff", {"plan": SQ03, "current": running_example().current}).json()
     assert [each["number"] for each in answer["commands"]] == list(range(1, len(answer["commands"]) + 1))
     assert {each["takes_effect"] for each in answer["commands"]} == {"at once", "pending until rebuild"}
@@ -65,7 +65,7 @@ def test_a_diff_is_ordered_and_marked(app: FastAPI) -> None:
     assert answer["text"].count("SETXCF START,REBUILD") == 3
 
 
-def test_a_plan_made_from_what_runs_changes_nothing(app: FastAPI) -> None:
+def test_plan_from_running_changes_nothing(app: FastAPI) -> None:
     text = running_example().current
     for was, now in (("24576", "49152"), ("16384", "32768"), ("30720", "98304"), ("20480", "65536")):
         text = text.replace(f"SIZE({was})", f"SIZE({now})")
@@ -80,7 +80,7 @@ def test_a_plan_made_from_what_runs_changes_nothing(app: FastAPI) -> None:
     assert merged["difference"] == ""
 
 
-def test_queues_come_along_with_a_size(app: FastAPI) -> None:
+def test_plan_from_running_includes_queues_if_a_size_is_given(app: FastAPI) -> None:
     text = running_example().current.replace("DEFPSIST(YES)", "DEFPSIST(YES) MAXDEPTH(5000)")
     made = post_json(app, "/api/v1/plan-from-running", {"current": text, "message_bytes": 2048}).json()
     queue = {"name": "PAYMENTS.IN", "message_bytes": 2048, "backlog": 5000, "persistent": True}
@@ -107,13 +107,13 @@ def test_queues_come_along_with_a_size(app: FastAPI) -> None:
         ("plan-from-running", {"current": POLICY, "qsg": "s q"}, "/qsg"),
     ],
 )
-def test_what_is_wrong_is_named_by_its_field(app: FastAPI, name: str, asked: Any, field: str) -> None:  # noqa: ANN401
+def test_invalid_request_is_refused_with_its_fields(app: FastAPI, name: str, asked: Any, field: str) -> None:  # noqa: ANN401
     answer = post_json(app, f"/api/v1/{name}", asked)
     assert answer.status == 422, answer.text
     assert field in [each["field"] for each in answer.json()["errors"]]
 
 
-def test_a_damaged_policy_is_refused_with_its_lines(app: FastAPI) -> None:
+def test_damaged_policy_is_refused_with_its_lines(app: FastAPI) -> None:
     answer = post_json(
         app, "/api/v1/merge", {"plan": SQ03, "policy": POLICY.replace("INITSIZE(131072)", "INITSIZE(131072")}
     )
@@ -122,11 +122,11 @@ def test_a_damaged_policy_is_refused_with_its_lines(app: FastAPI) -> None:
     assert [each["code"] for each in problem["findings"]] == ["POLICY_PARENTHESIS_MISSING"]
 
 
-def test_a_text_without_a_policy_is_refused(app: FastAPI) -> None:
+def test_text_without_a_policy_is_refused(app: FastAPI) -> None:
     assert_problem(post_json(app, "/api/v1/merge", {"plan": SQ03, "policy": "hello"}), "input-refused", 422)
 
 
-def test_several_groups_ask_which_one_is_meant(app: FastAPI) -> None:
+def test_several_groups_without_a_choice_are_refused(app: FastAPI) -> None:
     two = POLICY + POLICY.replace("SQ03", "SQ04").replace("PROD01", "PROD02")
     problem = assert_problem(
         post_json(app, "/api/v1/plan-from-running", {"current": two}), "input-refused", 422
@@ -139,7 +139,7 @@ def test_several_groups_ask_which_one_is_meant(app: FastAPI) -> None:
 TOO_LONG = display("SQ03APPLICATION01")
 
 
-def test_a_display_of_a_name_that_cannot_be_is_told_with_its_line(app: FastAPI) -> None:
+def test_display_of_an_invalid_name_is_reported_with_its_line(app: FastAPI) -> None:
     (found,) = post_json(app, "/api/v1/lint", {"text": TOO_LONG}).json()["findings"]
     assert (found["code"], found["line"]) == ("RUNNING_TEXT_UNREAD", 3)
     for name, asked in (("diff", {"plan": SQ03}), ("plan-from-running", {})):
@@ -149,7 +149,7 @@ def test_a_display_of_a_name_that_cannot_be_is_told_with_its_line(app: FastAPI) 
         assert "line 3: STRNAME: 'SQ03APPLICATION01' is not a structure name" in problem["detail"]
 
 
-def test_what_is_shown_of_such_a_name_is_not_taken_for_the_structure_before_it(app: FastAPI) -> None:
+def test_display_of_an_invalid_name_is_not_attributed_to_the_previous_structure(app: FastAPI) -> None:
     text = (
         display("SQ03APP1")
         + display("SQ03APPLICATION01", actual="400 M").partition("\n")[2].partition("\n")[2]
@@ -161,7 +161,7 @@ def test_what_is_shown_of_such_a_name_is_not_taken_for_the_structure_before_it(a
     assert (only.name, only.is_duplexed, only.size_bytes) == ("SQ03APP1", False, 256 * 1024**2)
 
 
-def test_several_policies_of_what_runs_are_told_with_the_line_of_the_second(app: FastAPI) -> None:
+def test_several_running_policies_are_reported_with_the_line_of_the_second(app: FastAPI) -> None:
     two = POLICY + POLICY.replace("PROD01", "PROD02")
     found = post_json(app, "/api/v1/diff", {"plan": SQ03, "current": two}).json()["findings"]
     told = [(each["code"], each["line"]) for each in found if each["code"] == "RUNNING_SEVERAL_POLICIES"]
@@ -171,7 +171,7 @@ def test_several_policies_of_what_runs_are_told_with_the_line_of_the_second(app:
     ]
 
 
-def test_the_unstated_option_keeps_what_the_policy_says(app: FastAPI) -> None:
+def test_unstated_option_keeps_keywords_of_the_policy(app: FastAPI) -> None:
     policy = POLICY.replace("SIZE(512M)", "SIZE(512M) FULLTHRESHOLD(70)")
     plans = evaluate(read_object(SQ03)).structures[1].placement.full_threshold
     assert plans != 70
@@ -185,7 +185,7 @@ def test_the_unstated_option_keeps_what_the_policy_says(app: FastAPI) -> None:
         assert app1["kept"] == (["FULLTHRESHOLD"] if threshold == 70 else [])
 
 
-def test_a_merge_takes_displays_and_warns_of_a_structure_that_shrinks(app: FastAPI) -> None:
+def test_merge_with_displays_warns_of_a_shrinking_structure(app: FastAPI) -> None:
     shown = display("SQ03APPLICATION1", actual="1 G", size="1 G", initsize="512 M", in_use=(80, 20))
     asked = {"plan": SQ03, "policy": POLICY, "current": shown}
     found = post_json(app, "/api/v1/merge", asked).json()["findings"]
@@ -194,6 +194,6 @@ def test_a_merge_takes_displays_and_warns_of_a_structure_that_shrinks(app: FastA
     assert "1G and 80 % of it in use" in told["message"]
 
 
-def test_the_merge_of_rest_is_that_of_the_core(app: FastAPI) -> None:
+def test_rest_merge_equals_that_of_the_core(app: FastAPI) -> None:
     merged = post_json(app, "/api/v1/merge", {"plan": SQ03, "policy": POLICY}).json()
     assert merged["policy"] == merge(POLICY, evaluate(read_object(SQ03))).policy

@@ -125,7 +125,7 @@ def test_report_names_the_state_of_the_scenario(app: FastAPI) -> None:
     assert re.search(r"state 2, first saved", page)
 
 
-def test_scenario_without_known_commands_is_not_compared_as_having_none() -> None:
+def test_scenario_with_unknown_commands_is_not_compared_as_having_none() -> None:
     huge = kept("huge", {"outage_factor": 1000, "rate_factor": 1000})
     assert huge.result["commands_refused"]
     rows = side_by_side([huge, kept("a", {"headroom_percent": 30})]).commands
@@ -135,7 +135,7 @@ def test_scenario_without_known_commands_is_not_compared_as_having_none() -> Non
     assert rows[0].values[2] > 0
 
 
-def test_white_space_and_messages_gone_have_notes_with_documents() -> None:
+def test_white_space_and_lost_messages_have_notes_with_documents() -> None:
     told: Any = report(kept("a", {"lost": "CF01"})).as_json()
     notes = {each["number"]: each for each in told["notes"]}
     for loss in (*told["losses"]["before"], *told["losses"]["after"]):
@@ -145,7 +145,7 @@ def test_white_space_and_messages_gone_have_notes_with_documents() -> None:
         assert notes[loss["note_messages_gone"]]["documents"]
 
 
-def test_the_report_as_text_has_a_source_for_every_figure_of_a_loss() -> None:
+def test_text_report_has_a_source_for_every_figure_of_a_loss() -> None:
     told: Any = report(kept("a", {"lost": "CF01"})).as_json()
     answer = {
         **told,

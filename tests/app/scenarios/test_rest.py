@@ -148,7 +148,7 @@ def test_refused_scenario_names_its_field_and_saves_nothing(
     assert get(app, AT).json()["scenarios"] == []
 
 
-def test_up_to_four_are_compared(app: FastAPI) -> None:
+def test_up_to_four_scenarios_are_compared(app: FastAPI) -> None:
     for at, name in enumerate("abcde"):
         put(app, {"changes": {"queue_managers": 6 + at}}, name=name)
     answer = get(app, f"{AT}/compare?of=b,a").json()
@@ -174,7 +174,7 @@ def test_report_has_changes_reason_and_the_address_of_its_page(app: FastAPI) -> 
     assert get(app, f"{AT}/more/report", if_none_match=answer.headers["etag"]).status == 304
 
 
-def test_a_note_is_kept_without_control_characters(app: FastAPI) -> None:
+def test_note_is_stored_without_control_characters(app: FastAPI) -> None:
     saved = put(app, {**MORE, "note": " one\r\ntwo\x00\x1b[31m \n"}).json()
     assert saved["note"] == "one\ntwo  [31m"
 

@@ -65,7 +65,7 @@ def test_figures_after_are_those_of_the_changed_plan(
     assert answer["after"]["totals"]["initsize_kib"] == sum(each for each, _ in sizes(expected))
 
 
-def test_target_replaces_the_headroom_and_both_are_listed() -> None:
+def test_target_utilization_replaces_headroom_and_both_are_listed() -> None:
     answer = worked({"target_usage_percent": 60}).as_json()
     assert [(each["what"], each["before"], each["after"]) for each in answer["what_changes"]] == [
         ("Usage at the backlog, at most", "80 %", "60 %"),
@@ -139,7 +139,7 @@ def test_report_without_coupling_facilities_says_that_there_are_no_losses() -> N
     assert any("no coupling facilities" in each for each in answer["assumptions"])
 
 
-def test_the_commands_lead_from_the_plan_to_the_scenario() -> None:
+def test_commands_lead_from_the_plan_to_the_scenario() -> None:
     part = {"name": "MYDATA", "offload_rules": [{"usage_over": 50, "size_over": "16K"}]}
     (command,) = worked({"structures": [part]}).as_json()["commands"]
     assert command["command"] == (
@@ -150,7 +150,7 @@ def test_the_commands_lead_from_the_plan_to_the_scenario() -> None:
     assert worked({"lost": "CF01"}).as_json()["commands"] == []
 
 
-def test_without_texts_there_are_no_commands_but_a_reason() -> None:
+def test_scenario_without_texts_has_a_reason_instead_of_commands() -> None:
     part = {"name": "APPLICATION1", "initsize": "100G", "size": "200G"}  # no coupling facility has so much
     answer = worked({"structures": [part]}).as_json()
     assert answer["commands"] == []
@@ -177,7 +177,7 @@ def test_findings_are_listed_as_new_or_resolved() -> None:
 # ---- what is refused and what is said ---------------------------------------------------------------------------
 
 
-def test_impossible_group_is_refused() -> None:
+def test_scenario_with_an_impossible_group_is_refused() -> None:
     with pytest.raises(PlanRefused, match="33 queue managers"):
         worked({"queue_managers": 33})
 
@@ -193,7 +193,7 @@ def test_plan_saved_with_other_figures_is_reported() -> None:
     assert "SCENARIO_PLAN_OF_ANOTHER_CORE" in {each.code for each in other.findings}
 
 
-def test_other_cfcc_level_drops_a_fitted_curve_and_says_so() -> None:
+def test_other_cfcc_level_drops_a_fitted_curve_with_a_finding() -> None:
     plan = {**copy.deepcopy(SQ03), "curve": {"fitted": 7}}
     curve = fitted_curve(version=7, fit=TWO_COSTS)
     there = worked({"queue_managers": 6}, plan, curve=curve)
@@ -282,7 +282,7 @@ def test_every_figure_of_a_report_has_a_note_and_every_note_its_documents() -> N
         assert note["documents"] or note["basis"] == "given" or "all structures" in note["figure"]
 
 
-def test_the_need_of_csq_admin_is_noted_with_the_chart_it_was_read_from() -> None:
+def test_need_of_csq_admin_has_a_note_with_its_chart() -> None:
     told: Any = report(kept("a", {"queue_managers": 6})).as_json()
     need = told["structures"][0]["figures"][0]
     note = told["notes"][need["note_after"] - 1]

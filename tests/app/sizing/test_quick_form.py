@@ -23,7 +23,7 @@ def refused(**fields: str) -> QuickForm:
     return form
 
 
-def test_an_empty_address_is_the_example() -> None:
+def test_address_without_parameters_shows_the_example() -> None:
     form, found = read_form({})
     assert form.is_example
     assert found is not None
@@ -34,7 +34,7 @@ def test_an_empty_address_is_the_example() -> None:
     assert not read_form({"messages": "200000"})[0].is_example
 
 
-def test_a_parameter_that_is_no_field_changes_nothing() -> None:
+def test_unknown_parameter_is_ignored() -> None:
     form, found = read_form({"utm_source": "a letter"})
     assert form.is_example
     assert found == document()
@@ -44,21 +44,21 @@ def test_a_parameter_that_is_no_field_changes_nothing() -> None:
     "typed",
     ["1234567", " 1234567 ", "1 234 567", "1,234,567", "1'234'567", "1_234_567", "1\u202f234\u202f567"],
 )
-def test_numbers_may_be_grouped(typed: str) -> None:
+def test_numbers_with_separators_are_read(typed: str) -> None:
     assert document(messages=typed).structures[0].queues[0].backlog == 1_234_567
 
 
 @pytest.mark.parametrize(
     "typed", ["1,23", "12.5", "1.234.567", "-5", "1e6", "0x10", "٣٠٠", "1 2345", "1,234 567", "k"]
 )
-def test_what_is_no_whole_number_is_told_beside_the_field_and_kept(typed: str) -> None:
+def test_invalid_whole_number_is_reported_at_its_field_and_kept(typed: str) -> None:
     form = refused(messages=typed)
     assert [field.name for field in form.wrong] == ["messages"]
     assert form["messages"].error == "Enter a whole number of at most 24 digits."
     assert form["messages"].value == typed
 
 
-def test_a_point_starts_the_decimals() -> None:
+def test_point_is_the_decimal_separator() -> None:
     assert document(headroom_percent="12.5").headroom_percent == pytest.approx(12.5)
     assert document(size_factor="1.25").size_factor == pytest.approx(1.25)
     assert refused(size_factor="1,25")["size_factor"].error.startswith("Enter a number")
@@ -67,12 +67,12 @@ def test_a_point_starts_the_decimals() -> None:
 @pytest.mark.parametrize(
     ("typed", "size_bytes"), [("1024", 1024), ("1K", 1024), ("63K", 64_512), ("1 024", 1024)]
 )
-def test_a_message_size_may_have_a_unit(typed: str, size_bytes: int) -> None:
+def test_message_size_with_a_unit_is_read(typed: str, size_bytes: int) -> None:
     assert document(message_bytes=typed).structures[0].queues[0].message_bytes == size_bytes
 
 
 @pytest.mark.parametrize("typed", ["1 potato", "K", "1K2", "-1K"])
-def test_a_message_size_that_cannot_be_read_says_what_could(typed: str) -> None:
+def test_unreadable_message_size_is_reported_with_valid_notations(typed: str) -> None:
     assert "1K or 63K" in refused(message_bytes=typed)["message_bytes"].error
 
 
@@ -80,24 +80,24 @@ def test_a_message_size_that_cannot_be_read_says_what_could(typed: str) -> None:
     ("rate", "minutes", "backlog"),
     [("600", "60", 36_000), ("0.5", "3", 2), ("1.25", "90", 113), ("0", "60", 0), (".5", "2", 1)],
 )
-def test_rate_and_outage_make_a_backlog_rounded_up(rate: str, minutes: str, backlog: int) -> None:
+def test_backlog_from_rate_and_outage_is_rounded_up(rate: str, minutes: str, backlog: int) -> None:
     found = document(backlog_by="rate", rate_per_minute=rate, outage_minutes=minutes)
     assert found.structures[0].queues[0].backlog == backlog
 
 
-def test_only_the_way_that_was_chosen_is_read() -> None:
+def test_only_fields_of_the_chosen_method_are_read() -> None:
     assert document(backlog_by="rate", messages="nonsense").structures[0].queues[0].backlog == 36_000
     assert (
         document(backlog_by="messages", rate_per_minute="nonsense").structures[0].queues[0].backlog == 200_000
     )
 
 
-def test_too_large_a_backlog_is_told_beside_the_rate_it_came_from() -> None:
+def test_too_large_backlog_is_reported_at_its_rate() -> None:
     form = refused(backlog_by="rate", rate_per_minute="9" * 20, outage_minutes="9" * 20)
     assert [field.name for field in form.wrong] == ["rate_per_minute"]
 
 
-def test_names_that_z_os_has_in_capitals_may_be_typed_small_and_queue_names_stay() -> None:
+def test_structure_names_become_upper_case_and_queue_names_keep_their_case() -> None:
     found = document(
         qsg="sq03",
         structure="appl1",
@@ -113,7 +113,7 @@ def test_names_that_z_os_has_in_capitals_may_be_typed_small_and_queue_names_stay
     assert found.structures[0].offload.dsgroup == "MQ.*.A1"
 
 
-def test_without_a_dsgroup_the_document_has_none() -> None:
+def test_document_without_a_dsgroup_has_no_such_key() -> None:
     assert document().structures[0].offload.dsgroup is None
     assert document(dsgroup="  ").structures[0].offload.dsgroup is None
 
@@ -143,7 +143,7 @@ def test_without_a_dsgroup_the_document_has_none() -> None:
         ("message_bytes", "999999999999"),
     ],
 )
-def test_what_the_core_refuses_is_told_beside_the_field_it_came_from(name: str, typed: str) -> None:
+def test_error_of_the_core_is_reported_at_its_field(name: str, typed: str) -> None:
     form = refused(**{name: typed})
     assert [field.name for field in form.wrong] == [name]
     assert form.errors == ()
@@ -154,7 +154,7 @@ def test_what_the_core_refuses_is_told_beside_the_field_it_came_from(name: str, 
 @pytest.mark.parametrize(
     "name", [name for name in DEFAULTS if name not in {"dsgroup", "coupling_facilities", "headroom_percent"}]
 )
-def test_an_empty_field_is_asked_for_or_has_its_default(name: str) -> None:
+def test_empty_field_is_required_or_has_a_default(name: str) -> None:
     by = {"backlog_by": "rate"} if name in {"rate_per_minute", "outage_minutes"} else {}
     form, found = read_form({name: "", **by})
     if name in {"backlog_by", "persistent", "csqsysappl"}:
@@ -164,23 +164,23 @@ def test_an_empty_field_is_asked_for_or_has_its_default(name: str) -> None:
         assert form[name].error in {"Enter a name.", "Enter a number."}
 
 
-def test_a_choice_that_is_none_is_the_first() -> None:
+def test_unknown_choice_is_the_first_one() -> None:
     form, found = read_form({"persistent": "perhaps", "backlog_by": "<b>"})
     assert found == document()
     assert form["persistent"].value == "yes"
 
 
-def test_several_errors_are_told_at_once_each_in_its_place() -> None:
+def test_several_errors_are_reported_together_at_their_fields() -> None:
     form = refused(messages="many", qsg="TOOLONG", size_factor="9", queue="")
     assert {field.name for field in form.wrong} == {"messages", "qsg", "size_factor", "queue"}
 
 
-def test_endless_text_is_cut() -> None:
+def test_very_long_text_is_truncated() -> None:
     form = refused(queue="Q" * 100_000)
     assert len(form["queue"].value) == LONGEST_KEPT
 
 
-def test_the_address_of_an_answer_asks_for_the_same_answer() -> None:
+def test_address_of_an_answer_returns_the_same_answer() -> None:
     typed = {"messages": "1 000", "queue": "A.B", "coupling_facilities": "CF01 CF02 CF03", "dsgroup": "A.*.B"}
     form, found = read_form(typed)
     again = {name: values[0] for name, values in parse_qs(form.query, keep_blank_values=True).items()}
@@ -188,7 +188,7 @@ def test_the_address_of_an_answer_asks_for_the_same_answer() -> None:
     assert read_form(again)[1] == found
 
 
-def test_the_folded_fields_are_open_once_one_is_used_or_wrong() -> None:
+def test_collapsed_fields_are_open_if_one_is_used_or_invalid() -> None:
     assert not read_form({})[0].is_unfolded
     assert not read_form({"messages": "5"})[0].is_unfolded
     for name in FEWER_SEEN:

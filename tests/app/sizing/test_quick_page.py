@@ -39,9 +39,7 @@ def document_of(app: FastAPI, fields: dict[str, str]) -> Any:  # noqa: ANN401 - 
 
 @EVERY_PLAN
 @pytest.mark.parametrize("kind", SHOWN_OUTPUTS)
-def test_a_text_on_the_page_and_its_download_are_what_rest_gives_for_the_same_document(
-    app: FastAPI, fields: dict[str, str], kind: str
-) -> None:
+def test_texts_and_downloads_equal_those_of_rest(app: FastAPI, fields: dict[str, str], kind: str) -> None:
     rest = post_json(app, f"/api/v1/{kind}", document_of(app, fields))
     shown = page(app, calculator(**fields))
     texts = shown.all("pre", id=f"text-{kind}")
@@ -59,7 +57,7 @@ def test_a_text_on_the_page_and_its_download_are_what_rest_gives_for_the_same_do
 
 
 @EVERY_PLAN
-def test_the_document_on_the_page_is_the_one_to_download(app: FastAPI, fields: dict[str, str]) -> None:
+def test_document_on_the_page_equals_its_download(app: FastAPI, fields: dict[str, str]) -> None:
     shown = page(app, calculator(**fields)).one("pre", id=f"text-{DOCUMENT_OUTPUT}")
     assert json.loads(shown.raw_text) == document_of(app, fields)
 
@@ -84,7 +82,7 @@ def written(value: Any, kind: str) -> str:  # noqa: ANN401 - any JSON value
 
 
 @EVERY_PLAN
-def test_every_figure_is_the_one_of_the_result(app: FastAPI, fields: dict[str, str]) -> None:
+def test_figures_equal_those_of_the_result(app: FastAPI, fields: dict[str, str]) -> None:
     result = post_json(app, "/api/v1/size", document_of(app, fields)).json()
     section = page(app, calculator(**fields)).one("section", aria_labelledby="h-figures")
     blocks = section.all(class_="figures")
@@ -104,9 +102,7 @@ def test_every_figure_is_the_one_of_the_result(app: FastAPI, fields: dict[str, s
 
 
 @EVERY_PLAN
-def test_the_findings_are_those_of_the_result_each_with_its_source(
-    app: FastAPI, fields: dict[str, str]
-) -> None:
+def test_findings_equal_those_of_the_result_with_sources(app: FastAPI, fields: dict[str, str]) -> None:
     result = post_json(app, "/api/v1/size", document_of(app, fields)).json()
     section = page(app, calculator(**fields)).one("section", aria_labelledby="h-findings")
     shown = section.all(class_="finding")
@@ -118,7 +114,7 @@ def test_the_findings_are_those_of_the_result_each_with_its_source(
         assert item.all("a")[0]["href"] == f"/docs/reference/findings#{finding['code'].lower()}"
 
 
-def test_every_number_of_the_answer_leads_to_its_explanation(app: FastAPI) -> None:
+def test_every_number_links_to_its_explanation(app: FastAPI) -> None:
     shown = page(app, "/")
     answer = shown.one(class_="answer")
     for number in answer.all("a", class_="num"):
@@ -131,12 +127,12 @@ def test_every_number_of_the_answer_leads_to_its_explanation(app: FastAPI) -> No
     assert [text for text in unexplained if re.search(r"\d", text)] == []
 
 
-def test_a_default_calculation_with_a_dsgroup_has_neither_error_nor_warning(app: FastAPI) -> None:
+def test_default_calculation_with_a_dsgroup_has_no_errors_or_warnings(app: FastAPI) -> None:
     severities = {item.text for item in page(app, calculator(dsgroup="MQ.SMDS.*.APP1")).all(class_="sev")}
     assert severities == {"Info"}
 
 
-def test_the_chart_is_drawn_by_the_service_and_is_a_table_too(app: FastAPI) -> None:
+def test_chart_is_svg_with_an_equivalent_table(app: FastAPI) -> None:
     shown = page(app, "/").one("figure", class_="chart")
     wide, narrow = shown.all("svg")
     for drawing in (wide, narrow):
@@ -150,7 +146,7 @@ def test_the_chart_is_drawn_by_the_service_and_is_a_table_too(app: FastAPI) -> N
 
 @pytest.mark.parametrize("fields", [{"messages": "0"}, {"messages": "1"}, {"messages": "99999999"},
                                     {"message_bytes": "0"}, {"message_bytes": "100M", "messages": "9"}])  # fmt: skip
-def test_the_chart_stays_inside_its_frame(app: FastAPI, fields: dict[str, str]) -> None:
+def test_chart_stays_inside_its_frame(app: FastAPI, fields: dict[str, str]) -> None:
     for drawing in page(app, calculator(**fields)).all("svg", role="img"):
         _, _, width, height = map(float, drawing["viewbox"].split())
         for element in drawing.walk():
@@ -165,7 +161,7 @@ def test_the_chart_stays_inside_its_frame(app: FastAPI, fields: dict[str, str]) 
             assert all(0 <= y <= height for y in ys), element
 
 
-def test_what_was_typed_is_still_in_its_box(app: FastAPI) -> None:
+def test_typed_values_stay_in_their_fields(app: FastAPI) -> None:
     typed = {
         "messages": "2OO",
         "queue": '"><b>&amp;',
@@ -180,7 +176,7 @@ def test_what_was_typed_is_still_in_its_box(app: FastAPI) -> None:
     assert chosen == ["no"]
 
 
-def test_an_error_stands_beside_its_field_is_read_out_with_it_and_listed_with_a_link(app: FastAPI) -> None:
+def test_error_is_shown_at_its_field_announced_and_linked_from_the_summary(app: FastAPI) -> None:
     shown = page(app, calculator(messages="2OO", size_factor="9"), status=422)
     for name in ("messages", "size_factor"):
         box = shown.one("input", name=name)
@@ -196,7 +192,7 @@ def test_an_error_stands_beside_its_field_is_read_out_with_it_and_listed_with_a_
     assert shown.all("pre") == []
 
 
-def test_a_plan_beyond_ibms_limits_is_refused_with_the_reason_and_its_source(app: FastAPI) -> None:
+def test_plan_beyond_ibm_limits_is_refused_with_reason_and_source(app: FastAPI) -> None:
     shown = page(app, calculator(queue_managers="33"), status=422)
     assert "32" in shown.one(id="queue_managers-error").text
     (finding,) = shown.all(class_="finding")
@@ -204,7 +200,7 @@ def test_a_plan_beyond_ibms_limits_is_refused_with_the_reason_and_its_source(app
     assert shown.all("pre") == []
 
 
-def test_the_page_asks_nothing_of_those_who_have_no_script(app: FastAPI) -> None:
+def test_page_works_without_scripts(app: FastAPI) -> None:
     shown = page(app, "/")
     form = shown.one("form")
     assert (form["action"], form["method"]) == ("/", "get")
@@ -217,9 +213,7 @@ def test_the_page_asks_nothing_of_those_who_have_no_script(app: FastAPI) -> None
 
 @pytest.mark.parametrize("kind", [*SHOWN_OUTPUTS, DOCUMENT_OUTPUT])
 @pytest.mark.parametrize("fields", [{"messages": "x"}, {"queue_managers": "33"}])
-def test_there_is_nothing_to_download_from_a_form_with_errors(
-    app: FastAPI, kind: str, fields: dict[str, str]
-) -> None:
+def test_form_with_errors_has_no_downloads(app: FastAPI, kind: str, fields: dict[str, str]) -> None:
     answer = html(app, f"/quick/{kind}{calculator(**fields)[1:]}")
     if kind == DOCUMENT_OUTPUT and "queue_managers" in fields:
         assert answer.status == 200  # the document is well-formed; what it asks for is not possible
@@ -230,5 +224,5 @@ def test_there_is_nothing_to_download_from_a_form_with_errors(
 
 
 @pytest.mark.parametrize("kind", ["job", "nothing", "..%2fpolicy", "policy%00"])
-def test_there_is_no_other_output(app: FastAPI, kind: str) -> None:
+def test_unknown_output_is_not_found(app: FastAPI, kind: str) -> None:
     assert html(app, f"/quick/{kind}").status == 404

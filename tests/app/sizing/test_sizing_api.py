@@ -29,7 +29,7 @@ def as_sent(value: object) -> Json:
 @pytest.mark.parametrize(
     ("query", "explain"), [("", False), ("?explain=false", False), ("?explain=true", True)]
 )
-def test_a_result_is_what_the_core_says(app: FastAPI, name: str, query: str, explain: bool) -> None:
+def test_result_is_that_of_the_core(app: FastAPI, name: str, query: str, explain: bool) -> None:
     document = examples()[name].document
     answer = post_json(app, f"/api/v1/size{query}", document)
     assert answer.status == 200, answer.text
@@ -38,7 +38,7 @@ def test_a_result_is_what_the_core_says(app: FastAPI, name: str, query: str, exp
     assert ("explanations" in answer.json()) is explain
 
 
-def test_findings_say_code_severity_message_and_source(app: FastAPI) -> None:
+def test_findings_have_code_severity_message_and_source(app: FastAPI) -> None:
     findings = post_json(app, "/api/v1/size", SMALLEST).json()["findings"]
     assert findings
     for finding in findings:
@@ -48,7 +48,7 @@ def test_findings_say_code_severity_message_and_source(app: FastAPI) -> None:
         assert finding["source"]
 
 
-def test_a_plan_with_errors_is_answered_and_its_texts_are_refused(app: FastAPI) -> None:
+def test_plan_with_errors_is_answered_but_its_texts_are_refused(app: FastAPI) -> None:
     document = copy.deepcopy(SQ03)
     document["structures"][0]["cflevel"] = 2  # the queue is persistent
     answer = post_json(app, "/api/v1/size", document)
@@ -58,7 +58,7 @@ def test_a_plan_with_errors_is_answered_and_its_texts_are_refused(app: FastAPI) 
 
 
 @pytest.mark.parametrize("kind", OUTPUT_KINDS)
-def test_a_text_is_what_the_core_writes_and_is_downloaded_under_a_name(app: FastAPI, kind: str) -> None:
+def test_text_is_that_of_the_core_and_has_a_file_name(app: FastAPI, kind: str) -> None:
     result = evaluate(read_object(COMPLETE))
     expected = render_output(kind, result)
     answer = post_json(app, f"/api/v1/{kind}", COMPLETE)
@@ -70,7 +70,7 @@ def test_a_text_is_what_the_core_writes_and_is_downloaded_under_a_name(app: Fast
 
 
 @pytest.mark.parametrize("kind", OUTPUT_KINDS)
-def test_a_text_comes_with_the_number_of_findings(app: FastAPI, kind: str) -> None:
+def test_text_has_a_header_with_the_number_of_findings(app: FastAPI, kind: str) -> None:
     answer = post_json(app, f"/api/v1/{kind}", COMPLETE)
     counts = Counter(finding.severity for finding in evaluate(read_object(COMPLETE)).findings)
     expected = f"error={counts['error']}, warning={counts['warning']}, info={counts['info']}"
@@ -78,7 +78,7 @@ def test_a_text_comes_with_the_number_of_findings(app: FastAPI, kind: str) -> No
 
 
 @pytest.mark.parametrize("kind", OUTPUT_KINDS)
-def test_the_same_document_gives_the_same_bytes(app: FastAPI, kind: str) -> None:
+def test_same_document_gives_the_same_bytes(app: FastAPI, kind: str) -> None:
     assert (
         post_json(app, f"/api/v1/{kind}", COMPLETE).content
         == post_json(app, f"/api/v1/{kind}", COMPLETE).content
@@ -86,7 +86,7 @@ def test_the_same_document_gives_the_same_bytes(app: FastAPI, kind: str) -> None
 
 
 @pytest.mark.parametrize("qsg", ["A$", "@#$1"])
-def test_names_with_national_characters_do_not_spoil_the_headers(app: FastAPI, qsg: str) -> None:
+def test_names_with_national_characters_give_valid_headers(app: FastAPI, qsg: str) -> None:
     answer = post_json(app, "/api/v1/policy", {**SQ03, "qsg": qsg})
     if answer.status == 200:
         assert re.fullmatch(r'attachment; filename="[A-Za-z0-9._-]+"', answer.headers["content-disposition"])
@@ -94,7 +94,7 @@ def test_names_with_national_characters_do_not_spoil_the_headers(app: FastAPI, q
         assert answer.status == 422
 
 
-def test_documents_of_any_size_are_computed_off_the_event_loop(
+def test_documents_of_any_size_are_computed_outside_the_event_loop(
     app: FastAPI, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     threads: list[int] = []
@@ -110,19 +110,19 @@ def test_documents_of_any_size_are_computed_off_the_event_loop(
     assert threading.get_ident() not in threads
 
 
-def test_a_plan_with_many_structures_is_answered(app: FastAPI) -> None:
+def test_plan_with_many_structures_is_answered(app: FastAPI) -> None:
     answer = post_json(app, "/api/v1/size", largest(structures=20, queues=3))
     assert answer.status == 200, answer.text
     assert answer.json()["totals"]["structures"] == 21
 
 
-def test_the_schema_of_the_document_is_given(app: FastAPI) -> None:
+def test_schema_of_the_document_is_returned(app: FastAPI) -> None:
     answer = get(app, "/api/v1/schema")
     assert answer.media_type == "application/schema+json"
     assert answer.json() == {**as_sent(json_schema()), "findings": []}
 
 
-def test_a_byte_order_mark_is_answered_with_a_sentence(app: FastAPI) -> None:
+def test_byte_order_mark_is_refused_with_a_message(app: FastAPI) -> None:
     body = b"\xef\xbb\xbf" + json.dumps(SQ03).encode()
     answer = call(app, "POST", "/api/v1/size", headers={"content-type": "application/json"}, chunks=[body])
     assert answer.status == 422

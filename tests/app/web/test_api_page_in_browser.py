@@ -12,7 +12,7 @@ pytestmark = pytest.mark.browser
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_a_plan_can_be_sized_on_the_api_page_and_no_other_site_is_asked(
+def test_api_page_sizes_a_plan_without_requests_to_other_sites(
     chromium: Path, address: tuple[str, int], scheme: str
 ) -> None:
     origin = f"http://{address[0]}:{address[1]}"

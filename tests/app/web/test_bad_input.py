@@ -147,12 +147,12 @@ def assert_names(app: FastAPI, document: object, pointer: str) -> None:
     assert all(error["message"] for error in problem["errors"])
 
 
-def test_the_document_that_is_spoilt_is_good_itself(app: FastAPI) -> None:
+def test_unchanged_document_is_valid(app: FastAPI) -> None:
     answer = post_json(app, "/api/v1/size", FULL)
     assert answer.status == 200, answer.text
 
 
-def test_every_field_of_the_document_is_in_it() -> None:
+def test_document_contains_every_field_of_the_schema() -> None:
     schema = PlanDocument.model_json_schema()
     named = {name for part in (schema, *schema["$defs"].values()) for name in part.get("properties", {})}
     present = {part for pointer in leaves(FULL) for part in pointer.split("/")} | set(FULL)
@@ -160,13 +160,13 @@ def test_every_field_of_the_document_is_in_it() -> None:
 
 
 @pytest.mark.parametrize("pointer", list(leaves(FULL)))
-def test_a_bad_value_is_answered_by_a_problem_that_names_its_field(app: FastAPI, pointer: str) -> None:
+def test_invalid_value_is_refused_with_its_field(app: FastAPI, pointer: str) -> None:
     for value in BAD_ANYWHERE.values():
         assert_names(app, changed(pointer, value), pointer)
 
 
 @pytest.mark.parametrize("pointer", [pointer for pointer in containers(FULL) if pointer])
-def test_what_is_no_object_is_named(app: FastAPI, pointer: str) -> None:
+def test_value_that_is_not_an_object_is_refused_with_its_field(app: FastAPI, pointer: str) -> None:
     for value in ("x", 1, [1], None, True):
         if pointer.endswith("/message_bytes") and value == 1:
             continue  # a number is the other way to say it
@@ -179,12 +179,12 @@ def test_what_is_no_object_is_named(app: FastAPI, pointer: str) -> None:
 
 
 @pytest.mark.parametrize("pointer", list(containers(FULL)))
-def test_an_unknown_key_is_named(app: FastAPI, pointer: str) -> None:
+def test_unknown_key_is_refused_with_its_name(app: FastAPI, pointer: str) -> None:
     assert_names(app, changed(f"{pointer}/surprise", 1), f"{pointer}/surprise")
 
 
 @pytest.mark.parametrize("value", [0, -1, "17", 1.5, None, 10**30, [17], {"x": 1}])
-def test_a_bad_fitted_curve_is_named(app: FastAPI, value: object) -> None:
+def test_invalid_fitted_curve_is_refused_with_its_field(app: FastAPI, value: object) -> None:
     assert_names(app, {**FULL, "curve": {"fitted": value}}, "/curve/fitted")
 
 
@@ -198,7 +198,7 @@ def test_a_bad_fitted_curve_is_named(app: FastAPI, value: object) -> None:
         "/coupling_facilities/1/name",
     ],
 )
-def test_a_missing_field_is_named(app: FastAPI, pointer: str) -> None:
+def test_missing_field_is_refused_with_its_name(app: FastAPI, pointer: str) -> None:
     document = changed(pointer, None)
     *path, last = pointer.split("/")[1:]
     here: Any = document
@@ -208,7 +208,7 @@ def test_a_missing_field_is_named(app: FastAPI, pointer: str) -> None:
     assert_names(app, document, pointer)
 
 
-def test_all_bad_fields_are_named_at_once(app: FastAPI) -> None:
+def test_all_invalid_fields_are_reported_together(app: FastAPI) -> None:
     document = copy.deepcopy(FULL)
     document["qsg"], document["cfcc_level"], document["structures"][1]["name"] = "1234567", "25", "1ABC"
     problem = assert_problem(post_json(app, "/api/v1/size", document), "document-invalid", 422)

@@ -19,13 +19,15 @@ def bounded(data_dir: Path, **settings: float) -> FastAPI:
     return create_app(Settings(data_dir=data_dir, **settings))  # type: ignore[arg-type]
 
 
-def test_a_body_of_exactly_the_limit_is_read(tmp_path: Path) -> None:
+def test_body_at_the_limit_is_read(tmp_path: Path) -> None:
     app = bounded(tmp_path, max_body_bytes=len(BODY))
     assert call(app, "POST", "/api/v1/size", headers=JSON, chunks=[BODY]).status == 200
 
 
 @pytest.mark.parametrize("piece_bytes", [1, 100, len(BODY)])
-def test_one_byte_over_the_limit_is_refused_however_it_arrives(tmp_path: Path, piece_bytes: int) -> None:
+def test_body_one_byte_over_the_limit_is_refused_with_or_without_a_length(
+    tmp_path: Path, piece_bytes: int
+) -> None:
     app = bounded(tmp_path, max_body_bytes=len(BODY) - 1)
     pieces = [BODY[at : at + piece_bytes] for at in range(0, len(BODY), piece_bytes)]
     answer = call(app, "POST", "/api/v1/size", headers=JSON, chunks=pieces)
@@ -33,7 +35,7 @@ def test_one_byte_over_the_limit_is_refused_however_it_arrives(tmp_path: Path, p
     assert answer.headers["connection"] == "close"
 
 
-def test_reading_stops_at_the_limit_and_not_at_the_end_of_the_body(tmp_path: Path) -> None:
+def test_reading_of_a_large_body_stops_at_the_limit(tmp_path: Path) -> None:
     app = bounded(tmp_path, max_body_bytes=1000)
     answer = call(app, "POST", "/api/v1/size", headers=JSON, chunks=[b" " * 100] * 1000)
     assert_problem(answer, "content-too-large", 413)
@@ -41,7 +43,7 @@ def test_reading_stops_at_the_limit_and_not_at_the_end_of_the_body(tmp_path: Pat
 
 
 @pytest.mark.parametrize("length", ["1001", "9" * 30])
-def test_a_body_announced_as_too_large_is_refused_unread(tmp_path: Path, length: str) -> None:
+def test_body_announced_as_too_large_is_refused_unread(tmp_path: Path, length: str) -> None:
     app = bounded(tmp_path, max_body_bytes=1000)
     answer = call(app, "POST", "/api/v1/size", headers={**JSON, "content-length": length}, chunks=[BODY])
     assert_problem(answer, "content-too-large", 413)
@@ -49,7 +51,7 @@ def test_a_body_announced_as_too_large_is_refused_unread(tmp_path: Path, length:
 
 
 @pytest.mark.parametrize("length", ["1", "0", "-1", "none"])
-def test_a_length_that_says_less_than_is_sent_is_not_believed(tmp_path: Path, length: str) -> None:
+def test_body_longer_than_its_announced_length_is_refused(tmp_path: Path, length: str) -> None:
     app = bounded(tmp_path, max_body_bytes=1000)
     answer = call(
         app, "POST", "/api/v1/size", headers={**JSON, "content-length": length}, chunks=[b" " * 600] * 2
@@ -57,7 +59,7 @@ def test_a_length_that_says_less_than_is_sent_is_not_believed(tmp_path: Path, le
     assert_problem(answer, "content-too-large", 413)
 
 
-def test_a_body_that_takes_too_long_is_refused(tmp_path: Path) -> None:
+def test_slow_body_is_refused(tmp_path: Path) -> None:
     app = bounded(tmp_path, body_timeout_s=0.2)
     pieces = [BODY[at : at + 1] for at in range(len(BODY))]
     answer = call(app, "POST", "/api/v1/size", headers=JSON, chunks=pieces, pause_s=0.05)
@@ -67,13 +69,13 @@ def test_a_body_that_takes_too_long_is_refused(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("indent", [None, 4])
-def test_the_largest_legal_plan_fits_with_every_field_and_indented(indent: int | None) -> None:
+def test_largest_legal_plan_indented_with_every_field_fits(indent: int | None) -> None:
     body = json.dumps(largest(), indent=indent).encode()
     assert len(body) <= Settings().max_body_bytes
     assert len(body) > 200 * 63 * 512  # it is the largest: no queue takes less than 200 bytes
 
 
-def test_a_large_plan_is_answered(app: FastAPI) -> None:
+def test_large_plan_is_answered(app: FastAPI) -> None:
     body = json.dumps(largest(structures=63, queues=8)).encode()
     answer = call(app, "POST", "/api/v1/size", headers=JSON, chunks=[body[:5000], body[5000:]])
     assert answer.status == 200, answer.text

@@ -20,12 +20,12 @@ PAGE = (Path(__file__).parents[3] / "docs" / "reference" / "problems.md").read_t
 BROWSER = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8"
 
 
-def test_every_problem_type_is_described_under_its_heading_with_its_status() -> None:
+def test_every_problem_type_is_documented_with_its_status() -> None:
     sections = dict(re.findall(r"^## ([a-z-]+)\n\nStatus (\d{3})\.", PAGE, re.MULTILINE))
     assert sections == {kind.slug: str(kind.status) for kind in PROBLEM_TYPES}
 
 
-def test_the_page_that_types_point_to_is_served(app: FastAPI) -> None:
+def test_page_that_problem_types_point_to_is_served(app: FastAPI) -> None:
     moved = get(app, "/docs/problems")
     assert moved.status == 308
     page = get(app, moved.headers["location"])
@@ -34,24 +34,24 @@ def test_the_page_that_types_point_to_is_served(app: FastAPI) -> None:
         assert f'id="{kind.slug}"' in page.text
 
 
-def test_every_error_of_the_core_has_a_status_below_500() -> None:
+def test_core_errors_have_a_status_below_500() -> None:
     for name, error in vars(errors).items():
         if isinstance(error, type) and issubclass(error, errors.PlannerError) and not name.startswith("_"):
             kinds = [PROBLEM_OF_CORE_ERROR[cls] for cls in error.__mro__ if cls in PROBLEM_OF_CORE_ERROR]
             assert kinds[0].status == 422
 
 
-def test_an_unknown_address_is_not_found(app: FastAPI) -> None:
+def test_unknown_address_is_not_found(app: FastAPI) -> None:
     problem = assert_problem(get(app, "/nowhere"), "not-found", 404)
     assert problem["detail"] == "Nothing is served at /nowhere."
 
 
-def test_a_long_address_is_not_repeated_in_full(app: FastAPI) -> None:
+def test_long_address_is_truncated_in_the_answer(app: FastAPI) -> None:
     problem = assert_problem(get(app, "/" + "x" * 5000), "not-found", 404)
     assert len(problem["detail"]) < 300
 
 
-def test_another_method_is_refused_with_those_allowed(app: FastAPI) -> None:
+def test_unsupported_method_is_refused_with_the_allowed_ones(app: FastAPI) -> None:
     answer = get(app, "/api/v1/size")
     assert_problem(answer, "method-not-allowed", 405)
     assert answer.headers["allow"] == "POST"
@@ -65,7 +65,7 @@ def test_another_method_is_refused_with_those_allowed(app: FastAPI) -> None:
         {"content-type": "application/json; charset=utf-16"}, {"content-type": "application/json", "content-encoding": "gzip"},
     ],
 )  # fmt: skip
-def test_a_body_that_is_not_plain_json_is_refused(app: FastAPI, headers: dict[str, str]) -> None:
+def test_body_that_is_not_plain_json_is_refused(app: FastAPI, headers: dict[str, str]) -> None:
     answer = call(app, "POST", "/api/v1/size", headers=headers, chunks=[b"{}"])
     problem = assert_problem(answer, "unsupported-media-type", 415)
     assert problem["detail"].endswith(".")
@@ -74,7 +74,7 @@ def test_a_body_that_is_not_plain_json_is_refused(app: FastAPI, headers: dict[st
 @pytest.mark.parametrize(
     "media_type", ["application/json", "APPLICATION/JSON", "application/json; charset=utf-8", 'application/json;charset="UTF-8"']
 )  # fmt: skip
-def test_json_is_taken_however_it_is_spelled(app: FastAPI, media_type: str) -> None:
+def test_json_content_type_is_accepted_in_any_spelling(app: FastAPI, media_type: str) -> None:
     assert (
         call(app, "POST", "/api/v1/size", headers={"content-type": media_type}, chunks=[b"{}"]).status == 422
     )
@@ -85,14 +85,14 @@ def test_json_is_taken_however_it_is_spelled(app: FastAPI, media_type: str) -> N
     [b"", b"{", b"[]", b"null", b"1", b'"x"', b"\xff\xfe", b"NaN", b"[" * 100_000, b'{"qsg":"A","qsg":"B"}', b"9" * 10_000],
     ids=lambda body: repr(body[:12]),
 )  # fmt: skip
-def test_what_is_no_plan_document_is_refused_with_a_sentence(app: FastAPI, body: bytes) -> None:
+def test_body_that_is_not_a_plan_document_is_refused_with_a_message(app: FastAPI, body: bytes) -> None:
     answer = call(app, "POST", "/api/v1/size", headers={"content-type": "application/json"}, chunks=[body])
     problem = assert_problem(answer, "document-invalid", 422)
     assert problem["errors"][0]["field"] == ""
     assert problem["errors"][0]["message"].endswith(".")
 
 
-def test_a_plan_that_cannot_exist_is_refused_with_the_limit(app: FastAPI) -> None:
+def test_impossible_plan_is_refused_with_the_limit(app: FastAPI) -> None:
     problem = assert_problem(
         post_json(app, "/api/v1/size", {**SMALLEST, "queue_managers": 33}), "plan-refused", 422
     )
@@ -100,25 +100,25 @@ def test_a_plan_that_cannot_exist_is_refused_with_the_limit(app: FastAPI) -> Non
     assert problem["errors"] == [{"field": "/queue_managers", "message": problem["findings"][0]["message"]}]
 
 
-def test_an_output_that_would_be_wrong_is_refused_with_what_is_missing(app: FastAPI) -> None:
+def test_output_of_an_incomplete_plan_is_refused_with_the_missing_values(app: FastAPI) -> None:
     problem = assert_problem(post_json(app, "/api/v1/job", SMALLEST), "output-refused", 422)
     assert "JOB_INCOMPLETE" in {finding["code"] for finding in problem["findings"]}
     assert problem["errors"]
 
 
-def test_a_bad_parameter_is_named(app: FastAPI) -> None:
+def test_invalid_parameter_is_refused_with_its_name(app: FastAPI) -> None:
     problem = assert_problem(post_json(app, "/api/v1/size?explain=perhaps", SMALLEST), "request-invalid", 422)
     assert [error["field"] for error in problem["errors"]] == ["explain"]
 
 
-def test_a_number_out_of_range_is_named() -> None:
+def test_number_out_of_range_is_refused_with_its_name() -> None:
     problem = problem_of(OutOfRange(field="cfcc_level", value=8, lowest=9)).as_json()
     assert problem["errors"] == [
         {"field": "cfcc_level", "message": "cfcc_level is 8, but must be at least 9."}
     ]
 
 
-def test_endless_lists_of_errors_are_cut_and_counted() -> None:
+def test_long_lists_of_errors_are_truncated_and_counted() -> None:
     many = tuple(FieldProblem(f"/structures/{number}", "is wrong") for number in range(MOST_ERRORS + 7))
     problem = problem_of(DocumentInvalid(many)).as_json()
     assert len(problem["errors"]) == MOST_ERRORS
@@ -143,7 +143,7 @@ def failing(tmp_path: Path) -> FastAPI:
     return app
 
 
-def test_a_failure_is_logged_under_the_reference_that_the_answer_gives(
+def test_unexpected_error_is_logged_under_the_reference_in_the_answer(
     failing: FastAPI, caplog: pytest.LogCaptureFixture
 ) -> None:
     with caplog.at_level(logging.ERROR, logger="cfplan"):
@@ -156,7 +156,7 @@ def test_a_failure_is_logged_under_the_reference_that_the_answer_gives(
     assert "secret" not in answer.text
 
 
-def test_a_failure_is_shown_to_people_as_a_page_with_the_reference(
+def test_unexpected_error_in_a_browser_is_a_page_with_the_reference(
     failing: FastAPI, caplog: pytest.LogCaptureFixture
 ) -> None:
     answer = get(failing, "/failure", accept=BROWSER)
@@ -167,9 +167,7 @@ def test_a_failure_is_shown_to_people_as_a_page_with_the_reference(
     assert "secret" not in answer.text
 
 
-def test_a_failing_error_page_still_gives_an_answer(
-    failing: FastAPI, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_failing_error_page_still_gives_an_answer(failing: FastAPI, monkeypatch: pytest.MonkeyPatch) -> None:
     def broken(*_: object, **__: object) -> None:
         message = "no template"
         raise ValueError(message)
@@ -181,7 +179,7 @@ def test_a_failing_error_page_still_gives_an_answer(
     assert "content-security-policy" in answer.headers
 
 
-def test_a_status_without_a_type_of_its_own_says_its_sentence(failing: FastAPI) -> None:
+def test_status_without_its_own_problem_type_has_a_message(failing: FastAPI) -> None:
     problem = get(failing, "/teapot").json()
     assert (problem["type"], problem["status"], problem["detail"]) == (
         "about:blank",
@@ -190,7 +188,7 @@ def test_a_status_without_a_type_of_its_own_says_its_sentence(failing: FastAPI) 
     )
 
 
-def test_browsers_get_pages_and_the_interface_never_does(app: FastAPI) -> None:
+def test_errors_are_pages_for_browsers_but_never_in_the_rest_interface(app: FastAPI) -> None:
     page = get(app, "/nowhere", accept=BROWSER)
     assert (page.status, page.media_type) == (404, "text/html")
     assert "/nowhere" in page.text
@@ -198,5 +196,5 @@ def test_browsers_get_pages_and_the_interface_never_does(app: FastAPI) -> None:
     assert_problem(get(app, "/api/v1/nowhere", accept=BROWSER), "not-found", 404)
 
 
-def test_what_an_address_says_is_escaped_on_the_error_page(app: FastAPI) -> None:
+def test_address_on_the_error_page_is_escaped(app: FastAPI) -> None:
     assert "<script>alert" not in get(app, "/<script>alert(1)</script>", accept=BROWSER).text

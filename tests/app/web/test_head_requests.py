@@ -9,7 +9,7 @@ from tests.app.web.support import assert_problem, call, get
 @pytest.mark.parametrize(
     "path", ["/healthz", "/", "/api/docs", "/api/v1/schema", "/static/api-docs.js", "/openapi.json"]
 )
-def test_head_gives_the_headers_of_get_and_no_body(app: FastAPI, path: str) -> None:
+def test_head_returns_the_headers_of_get_without_a_body(app: FastAPI, path: str) -> None:
     answer, full = call(app, "HEAD", path), get(app, path)
     assert answer.status == 200
     assert answer.content == b""

@@ -36,7 +36,7 @@ RESPONSES: dict[str, tuple[int, Callable[[FastAPI], Answer]]] = {
 
 
 @pytest.mark.parametrize("name", RESPONSES)
-def test_every_response_carries_each_security_header_once(app: FastAPI, name: str) -> None:
+def test_every_response_has_each_security_header_once(app: FastAPI, name: str) -> None:
     status, send = RESPONSES[name]
     answer = send(app)
     assert answer.status == status, answer.text[:500]
@@ -44,7 +44,7 @@ def test_every_response_carries_each_security_header_once(app: FastAPI, name: st
         assert [v for n, v in answer.header_list if n == header.decode()] == [value.decode()]
 
 
-def test_a_failure_carries_them_too(tmp_path: Path) -> None:
+def test_unexpected_error_has_the_security_headers(tmp_path: Path) -> None:
     app = create_app(Settings(data_dir=tmp_path))
 
     @app.get("/failure")
@@ -56,7 +56,7 @@ def test_a_failure_carries_them_too(tmp_path: Path) -> None:
     assert answer.headers["content-security-policy"] == CONTENT_SECURITY_POLICY
 
 
-def test_the_policy_permits_no_inline_script_no_other_site_and_no_frame() -> None:
+def test_policy_forbids_inline_scripts_other_sites_and_frames() -> None:
     directives = dict(directive.split(" ", 1) for directive in CONTENT_SECURITY_POLICY.split("; "))
     assert "unsafe" not in CONTENT_SECURITY_POLICY
     assert "http" not in CONTENT_SECURITY_POLICY
@@ -65,7 +65,7 @@ def test_the_policy_permits_no_inline_script_no_other_site_and_no_frame() -> Non
     assert directives["base-uri"] == directives["frame-ancestors"] == "'none'"
 
 
-def test_long_answers_are_compressed_for_those_who_can_read_them(app: FastAPI) -> None:
+def test_long_answers_are_compressed_for_clients_that_accept_gzip(app: FastAPI) -> None:
     plain = post_json(app, "/api/v1/size", SQ03)
     packed = post_json(app, "/api/v1/size", SQ03, accept_encoding="gzip")
     assert "content-encoding" not in plain.headers

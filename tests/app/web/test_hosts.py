@@ -14,7 +14,7 @@ from tests.app.web.support import assert_problem, call
     "host",
     ["localhost", "localhost:8000", "127.0.0.1", "127.0.0.1:1", "[::1]:8000", "LOCALHOST", "localhost."],
 )
-def test_the_names_of_this_machine_are_answered(app: FastAPI, host: str) -> None:
+def test_names_of_this_machine_are_answered(app: FastAPI, host: str) -> None:
     assert call(app, "GET", "/healthz", host=host).status == 200
 
 
@@ -25,15 +25,15 @@ def test_the_names_of_this_machine_are_answered(app: FastAPI, host: str) -> None
         "localhost:99999999", "localhost/..", "user@localhost", "::1", "lo\xe7alhost",
     ],
 )  # fmt: skip
-def test_any_other_name_is_refused(app: FastAPI, host: str) -> None:
+def test_other_host_names_are_refused(app: FastAPI, host: str) -> None:
     assert_problem(call(app, "GET", "/healthz", host=host), "misdirected-request", 421)
 
 
-def test_a_request_without_a_host_is_refused(app: FastAPI) -> None:
+def test_request_without_a_host_is_refused(app: FastAPI) -> None:
     assert_problem(call(app, "GET", "/healthz", host=None), "misdirected-request", 421)
 
 
-def test_a_request_with_two_hosts_is_refused(app: FastAPI) -> None:
+def test_request_with_two_hosts_is_refused(app: FastAPI) -> None:
     assert_problem(call(app, "GET", "/healthz", headers=[("host", "localhost")]), "misdirected-request", 421)
 
 
@@ -44,12 +44,12 @@ def test_a_request_with_two_hosts_is_refused(app: FastAPI) -> None:
         ("notinternal", 421), ("localhost", 421),
     ],
 )  # fmt: skip
-def test_the_settings_say_which_names_are_answered(tmp_path: Path, host: str, status: int) -> None:
+def test_host_names_in_the_settings_are_answered(tmp_path: Path, host: str, status: int) -> None:
     app = create_app(Settings(data_dir=tmp_path, allowed_hosts=("cfplan.example.com", ".internal")))
     assert call(app, "GET", "/healthz", host=host).status == status
 
 
-def test_a_star_answers_to_any_well_formed_name(tmp_path: Path) -> None:
+def test_star_allows_any_well_formed_host_name(tmp_path: Path) -> None:
     app = create_app(Settings(data_dir=tmp_path, allowed_hosts=("*",)))
     assert call(app, "GET", "/healthz", host="anything.example").status == 200
     assert call(app, "GET", "/healthz", host="any thing").status == 421

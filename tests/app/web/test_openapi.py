@@ -50,7 +50,7 @@ def validator(
     return jsonschema_rs.Draft202012Validator(whole)
 
 
-def test_every_address_of_the_interface_is_described(app: FastAPI, description: dict[str, Any]) -> None:
+def test_every_rest_route_is_described(app: FastAPI, description: dict[str, Any]) -> None:
     routes = {
         route.path for route in app.routes if isinstance(route, APIRoute) and route.path.startswith("/api/v1")
     }
@@ -58,13 +58,13 @@ def test_every_address_of_the_interface_is_described(app: FastAPI, description: 
     assert {f"/api/v1/{kind}" for kind in ("size", *OUTPUT_KINDS)} <= set(description["paths"])
 
 
-def test_no_page_is_described_as_part_of_the_interface(description: dict[str, Any]) -> None:
+def test_pages_are_not_described_as_rest_routes(description: dict[str, Any]) -> None:
     assert [
         path for path in description["paths"] if not path.startswith("/api/v1/") and path != "/healthz"
     ] == []
 
 
-def test_every_operation_says_what_it_does_and_what_it_answers(description: dict[str, Any]) -> None:
+def test_every_operation_has_a_description_and_answers(description: dict[str, Any]) -> None:
     tags = {tag["name"] for tag in description["tags"]}
     for path, method, operation in operations(description):
         assert operation["summary"], (path, method)
@@ -83,7 +83,7 @@ def test_every_operation_says_what_it_does_and_what_it_answers(description: dict
                 validator(description, schema).validate(response["content"][media_type]["example"])
 
 
-def test_whatever_takes_a_plan_document_has_examples(description: dict[str, Any]) -> None:
+def test_operations_that_accept_a_plan_have_examples(description: dict[str, Any]) -> None:
     plan, takers = {"$ref": "#/components/schemas/PlanDocument"}, set[str]()
     for path, _, operation in operations(description):
         content = operation.get("requestBody", {"content": {}})["content"]
@@ -98,7 +98,7 @@ def test_whatever_takes_a_plan_document_has_examples(description: dict[str, Any]
     assert takers >= {f"/api/v1/{kind}" for kind in ("size", *OUTPUT_KINDS)} | {"/api/v1/plans/{name}"}
 
 
-def test_every_reference_leads_somewhere(description: dict[str, Any]) -> None:
+def test_every_reference_resolves(description: dict[str, Any]) -> None:
     schemas = description["components"]["schemas"]
     references = {
         part["$ref"]
@@ -123,7 +123,7 @@ KEPT = tuple(
 """Answers with examples that show what was kept before."""
 
 
-def test_every_example_runs(own_app: FastAPI, description: dict[str, Any]) -> None:
+def test_every_example_request_is_accepted(own_app: FastAPI, description: dict[str, Any]) -> None:
     ran = 0
     for path, method, operation in operations(description):
         content = operation.get("requestBody", {"content": {}})["content"]
@@ -136,7 +136,7 @@ def test_every_example_runs(own_app: FastAPI, description: dict[str, Any]) -> No
     assert ran >= len(examples()) * (1 + len(OUTPUT_KINDS)) + 1
 
 
-def test_every_example_of_an_answer_is_the_answer(app: FastAPI, description: dict[str, Any]) -> None:
+def test_example_answers_equal_the_real_ones(app: FastAPI, description: dict[str, Any]) -> None:
     shown = 0
     for path, _, operation in operations(description):
         for media_type, content in operation["responses"].get("200", {"content": {}})["content"].items():
@@ -152,7 +152,7 @@ def test_every_example_of_an_answer_is_the_answer(app: FastAPI, description: dic
     assert shown >= 1 + len(OUTPUT_KINDS)
 
 
-def test_the_examples_of_kept_scenarios_are_the_answers_but_for_the_time(
+def test_example_answers_of_scenarios_equal_the_real_ones_except_times(
     own_app: FastAPI, description: dict[str, Any]
 ) -> None:
     operation = description["paths"]["/api/v1/plans/{name}/scenarios"]["post"]
@@ -179,7 +179,7 @@ def without_times(value: Any) -> Any:  # noqa: ANN401
     return value
 
 
-def test_the_examples_of_saved_plans_are_the_answers_but_for_the_time(
+def test_example_answers_of_saved_plans_equal_the_real_ones_except_times(
     own_app: FastAPI, description: dict[str, Any]
 ) -> None:
     answers = description["paths"]["/api/v1/plans/{name}"]["put"]["responses"]["201"]["content"]
@@ -193,7 +193,7 @@ def test_the_examples_of_saved_plans_are_the_answers_but_for_the_time(
         assert call(own_app, "DELETE", "/api/v1/plans/SQ03").status == 200
 
 
-def test_examples_satisfy_the_schema_of_the_document(description: dict[str, Any]) -> None:
+def test_examples_are_valid_by_the_schema_of_the_document(description: dict[str, Any]) -> None:
     check = validator(description, {"$ref": "#/components/schemas/PlanDocument"})
     for example in examples().values():
         check.validate(example.document)
@@ -201,14 +201,14 @@ def test_examples_satisfy_the_schema_of_the_document(description: dict[str, Any]
 
 @pytest.mark.parametrize("name", list(examples()))
 @pytest.mark.parametrize("query", ["", "?explain=true"])
-def test_results_have_exactly_the_members_that_are_described(
+def test_results_have_exactly_the_described_members(
     app: FastAPI, description: dict[str, Any], name: str, query: str
 ) -> None:
     result = post_json(app, f"/api/v1/size{query}", examples()[name].document).json()
     validator(description, {"$ref": "#/components/schemas/PlanAnswer"}).validate(result)
 
 
-def test_all_members_that_are_described_occur(app: FastAPI, description: dict[str, Any]) -> None:
+def test_every_described_member_occurs(app: FastAPI, description: dict[str, Any]) -> None:
     on_db2 = {**SQ03, "structures": [{**SQ03["structures"][0], "offload": {"to": "DB2"}}]}
     placed = {"duplex_site": "CROSSSITE", "enforce_order": True, "scm": {"max_size": "4G", "augmented": "1G"}}
     with_more = {**SQ03, "structures": [{**SQ03["structures"][0], **placed}]}
@@ -221,7 +221,7 @@ def test_all_members_that_are_described_occur(app: FastAPI, description: dict[st
 @pytest.mark.parametrize(
     ("path", "document"), [("/api/v1/size", {}), ("/api/v1/size", {**SQ03, "queue_managers": 33}), ("/api/v1/job", SMALLEST)]
 )  # fmt: skip
-def test_problems_have_exactly_the_members_that_are_described(
+def test_problems_have_exactly_the_described_members(
     app: FastAPI, description: dict[str, Any], path: str, document: object
 ) -> None:
     problem = post_json(app, path, document).json()
@@ -240,9 +240,7 @@ def address_of(path: str) -> str:
     return path + "".join(query for end, query in asked.items() if path.endswith(end))
 
 
-def test_the_answers_of_all_get_operations_are_as_described(
-    own_app: FastAPI, description: dict[str, Any]
-) -> None:
+def test_answers_of_get_operations_match_their_schemas(own_app: FastAPI, description: dict[str, Any]) -> None:
     changed = {**COMPLETE, "headroom_percent": 25}
     for name in ("SQ03", "GONE"):
         assert send_json(own_app, "PUT", f"/api/v1/plans/{name}", COMPLETE).status == 201
@@ -283,7 +281,9 @@ def test_the_answers_of_all_get_operations_are_as_described(
                 assert (again.status, again.content, again.headers["etag"]) == (304, b"", tag)
 
 
-def test_every_json_answer_of_the_interface_has_findings(app: FastAPI, description: dict[str, Any]) -> None:
+def test_every_json_answer_of_the_rest_interface_has_findings(
+    app: FastAPI, description: dict[str, Any]
+) -> None:
     for path, method, _ in operations(description):
         address = address_of(path)
         if address.endswith("/events"):  # a stream that lasts while the job does
@@ -302,7 +302,7 @@ def test_every_json_answer_of_the_interface_has_findings(app: FastAPI, descripti
                 assert isinstance(answer.json()["findings"], list), (path, answer.text)
 
 
-def test_header_patterns_hold(app: FastAPI, description: dict[str, Any]) -> None:
+def test_headers_match_their_patterns(app: FastAPI, description: dict[str, Any]) -> None:
     headers = description["paths"]["/api/v1/policy"]["post"]["responses"]["200"]["headers"]
     answer = post_json(app, "/api/v1/policy", SQ03)
     for name, header in headers.items():

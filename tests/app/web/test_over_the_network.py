@@ -34,7 +34,7 @@ def connection(address: tuple[str, int]) -> socket.socket:
     return socket.create_connection(address, timeout=20)
 
 
-def test_a_plan_sent_in_chunks_is_answered(connection: socket.socket) -> None:
+def test_plan_in_chunks_is_answered(connection: socket.socket) -> None:
     body = json.dumps(COMPLETE).encode()
     pieces = b"".join(f"{len(part):x}\r\n".encode() + part + b"\r\n" for part in (body[:100], body[100:]))
     with connection:
@@ -48,7 +48,7 @@ def test_a_plan_sent_in_chunks_is_answered(connection: socket.socket) -> None:
     assert b"STRUCTURE NAME(SQ03APPLICATION1)" in found
 
 
-def test_an_endless_body_in_chunks_is_refused_and_the_connection_closed(connection: socket.socket) -> None:
+def test_endless_chunked_body_is_refused_and_the_connection_closed(connection: socket.socket) -> None:
     sent_bytes = 0
     with connection:
         connection.sendall(
@@ -65,7 +65,7 @@ def test_an_endless_body_in_chunks_is_refused_and_the_connection_closed(connecti
     assert not found or found.startswith(b"HTTP/1.1 413 ")
 
 
-def test_a_body_announced_as_too_large_is_refused_before_it_is_sent(connection: socket.socket) -> None:
+def test_body_announced_as_too_large_is_refused_before_it_is_sent(connection: socket.socket) -> None:
     with connection:
         connection.sendall(
             head("POST", "/api/v1/size", "Content-Type: application/json", f"Content-Length: {10**12}", "Expect: 100-continue")
@@ -75,7 +75,9 @@ def test_a_body_announced_as_too_large_is_refused_before_it_is_sent(connection: 
     assert b"/docs/problems#content-too-large" in found
 
 
-def test_a_request_that_is_no_http_does_no_harm(address: tuple[str, int], connection: socket.socket) -> None:
+def test_service_survives_a_request_that_is_not_http(
+    address: tuple[str, int], connection: socket.socket
+) -> None:
     with connection:
         connection.sendall(b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03" * 10 + b"\r\n\r\n")
         assert not answers(connection).startswith(b"HTTP/1.1 5")

@@ -26,14 +26,14 @@ def address(query: str) -> Request:
         ("page=1000000", 1),
     ],
 )
-def test_page_of_an_address_unreadable_is_the_first(query: str, page: int) -> None:
+def test_unreadable_page_number_is_the_first_page(query: str, page: int) -> None:
     assert PageRequest.of_address(address(query)).page == page
 
 
-def test_offset_is_the_number_of_items_on_earlier_pages() -> None:
+def test_offset_counts_the_items_on_earlier_pages() -> None:
     assert [PageRequest(page, 20).offset for page in (1, 2, 3)] == [0, 20, 40]
 
 
 @pytest.mark.parametrize(("total", "pages"), [(0, 1), (1, 1), (20, 1), (21, 2), (41, 3)])
-def test_pages_of_a_total_are_at_least_one(total: int, pages: int) -> None:
+def test_empty_list_has_one_page(total: int, pages: int) -> None:
     assert ResultPage.of([], total, PageRequest(1, 20)).pages == pages

@@ -37,7 +37,7 @@ BODIES: dict[str, object] = {
 QUESTIONS = ("events/", "cluster/", "whatif/", "lint", "merge", "diff", "plan-from-running")
 
 
-def test_every_address_on_the_page_answers_in_the_order_of_the_page(own_app: FastAPI) -> None:
+def test_addresses_on_the_page_answer_in_its_order(own_app: FastAPI) -> None:
     assert ADDRESSES
     store(own_app, ten_days())
     store_night(own_app.state.database, curves=[fit_json()], forecasts=[forecast_json()], days=daily())
@@ -67,7 +67,7 @@ def body_for(app: FastAPI, address: str) -> object:
     return next(iter(asked["examples"].values()))["value"]
 
 
-def test_every_address_of_the_interface_is_on_the_page(app: FastAPI) -> None:
+def test_every_rest_route_is_on_the_page(app: FastAPI) -> None:
     described = get(app, "/openapi.json").json()["paths"]
     named = {(method.lower(), described_as(address, described)) for method, address in ADDRESSES}
     assert named == {(method, path) for path, item in described.items() for method in item}

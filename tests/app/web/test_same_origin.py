@@ -37,7 +37,7 @@ def headers_of(site: str | None, origin: str | None) -> dict[str, str]:
 
 
 @pytest.mark.parametrize(("site", "origin", "passes"), MATRIX)
-def test_a_post_passes_only_from_this_service_or_from_no_browser(
+def test_post_is_accepted_only_from_this_service_or_without_a_browser(
     app: FastAPI, site: str | None, origin: str | None, passes: bool
 ) -> None:
     answer = post_json(app, "/api/v1/size", SMALLEST, **headers_of(site, origin))
@@ -48,12 +48,12 @@ def test_a_post_passes_only_from_this_service_or_from_no_browser(
 
 
 @pytest.mark.parametrize(("site", "origin", "passes"), MATRIX)
-def test_reading_needs_no_origin(app: FastAPI, site: str | None, origin: str | None, passes: bool) -> None:
+def test_get_needs_no_origin(app: FastAPI, site: str | None, origin: str | None, passes: bool) -> None:
     assert get(app, "/healthz", **headers_of(site, origin)).status == 200
 
 
 @pytest.mark.parametrize("method", ["POST", "PUT", "PATCH", "DELETE", "QUERY", "TRACE"])
-def test_every_method_that_is_not_known_to_be_safe_is_checked(app: FastAPI, method: str) -> None:
+def test_methods_not_known_to_be_safe_are_checked(app: FastAPI, method: str) -> None:
     assert_problem(
         call(app, method, "/healthz", headers={"origin": "http://evil.example"}), "cross-origin", 403
     )
@@ -70,13 +70,11 @@ def test_every_method_that_is_not_known_to_be_safe_is_checked(app: FastAPI, meth
         ("http://LOCALHOST:8000", "localhost:8000", True),
     ],
 )
-def test_the_origin_is_compared_with_the_host_header_port_and_all(
-    app: FastAPI, origin: str, host: str, passes: bool
-) -> None:
+def test_origin_is_compared_with_host_and_port(app: FastAPI, origin: str, host: str, passes: bool) -> None:
     answer = call(app, "POST", "/nowhere", headers={"origin": origin}, host=host)
     assert (answer.status == 404) is passes
 
 
-def test_no_other_site_may_read_an_answer(app: FastAPI) -> None:
+def test_other_sites_cannot_read_answers(app: FastAPI) -> None:
     answer = get(app, "/healthz", origin="http://evil.example")
     assert not [name for name in answer.headers if name.startswith("access-control-")]

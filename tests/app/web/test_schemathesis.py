@@ -149,7 +149,7 @@ def described(tmp_path_factory: pytest.TempPathFactory) -> Iterator[schemathesis
         yield schemathesis.openapi.from_asgi("/openapi.json", app)
 
 
-def test_all_operations_are_tried(described: schemathesis.BaseSchema) -> None:
+def test_every_operation_is_tried(described: schemathesis.BaseSchema) -> None:
     found = {
         (operation.ok().method.upper(), operation.ok().path)  # type: ignore[union-attr]
         for operation in described.get_all_operations()
@@ -158,7 +158,7 @@ def test_all_operations_are_tried(described: schemathesis.BaseSchema) -> None:
 
 
 @pytest.mark.parametrize(("method", "path", "mode"), TRIED)
-def test_made_up_requests_get_answers_that_are_described(
+def test_generated_requests_get_described_answers(
     described: schemathesis.BaseSchema, method: str, path: str, mode: schemathesis.GenerationMode
 ) -> None:
     cases = CASES_EACH_OF_ONE_INPUT if (method, path) in ONE_INPUT else CASES_EACH
@@ -167,7 +167,7 @@ def test_made_up_requests_get_answers_that_are_described(
 
 @pytest.mark.soak
 @pytest.mark.parametrize(("method", "path", "mode"), TRIED)
-def test_ten_times_as_many_made_up_requests_get_answers_that_are_described(
+def test_ten_times_as_many_generated_requests_get_described_answers(
     described: schemathesis.BaseSchema, method: str, path: str, mode: schemathesis.GenerationMode
 ) -> None:
     try_cases(described, method, path, mode, cases=CASES_EACH_IN_SOAK)

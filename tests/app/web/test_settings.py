@@ -26,17 +26,17 @@ def test_every_setting_is_described_in_code_and_on_its_page(name: str) -> None:
     assert f"| `CFPLAN_{name.upper()}` | {cell} |" in PAGE
 
 
-def test_the_page_describes_no_setting_that_does_not_exist() -> None:
+def test_page_describes_only_existing_settings() -> None:
     described = re.findall(r"^\| `CFPLAN_([A-Z_]+)`", PAGE, re.MULTILINE)
     assert {name.lower() for name in described} == set(Settings.model_fields)
 
 
-def test_nobody_but_this_machine_is_served_by_default() -> None:
+def test_only_this_machine_is_served_by_default() -> None:
     assert Settings().host == "127.0.0.1"
     assert set(Settings().accepted_hosts) == set(LOOPBACK_NAMES)
 
 
-def test_settings_come_from_the_environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_settings_are_read_from_the_environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("CFPLAN_DATA_DIR", str(tmp_path))
     monkeypatch.setenv("CFPLAN_PORT", "9000")
     monkeypatch.setenv("CFPLAN_ALLOWED_HOSTS", " CFPLAN.example.com, .internal ,")
@@ -57,7 +57,7 @@ def test_settings_come_from_the_environment(monkeypatch: pytest.MonkeyPatch, tmp
         ("Planner.example.com", ("planner.example.com",)),
     ],
 )
-def test_an_address_listened_on_is_a_name_answered_to_unless_it_is_a_wildcard(
+def test_listening_address_is_an_allowed_host_unless_it_is_a_wildcard(
     host: str, more: tuple[str, ...]
 ) -> None:
     assert Settings(host=host, allowed_hosts=("localhost",)).accepted_hosts == ("localhost", *more)
@@ -73,7 +73,7 @@ def test_an_address_listened_on_is_a_name_answered_to_unless_it_is_a_wildcard(
         ("compress_over_bytes", "-1"),
     ],
 )
-def test_a_setting_out_of_range_stops_the_start(
+def test_setting_out_of_range_prevents_the_start(
     name: str, value: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv(f"CFPLAN_{name.upper()}", value)

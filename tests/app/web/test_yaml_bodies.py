@@ -24,7 +24,7 @@ def send(app: FastAPI, method: str, address: str, text: str | bytes, media_type:
 
 
 @pytest.mark.parametrize("media_type", [*YAML, "application/yaml; charset=utf-8", "Application/YAML"])
-def test_a_plan_in_yaml_is_sized_like_the_same_plan_in_json(app: FastAPI, media_type: str) -> None:
+def test_plan_in_yaml_is_sized_like_the_same_plan_in_json(app: FastAPI, media_type: str) -> None:
     answer = send(app, "POST", "/api/v1/size", example_text(), media_type)
     assert answer.status == 200, answer.text
     assert answer.json() == post_json(app, "/api/v1/size", SQ03).json()
@@ -42,7 +42,7 @@ def test_a_plan_in_yaml_is_sized_like_the_same_plan_in_json(app: FastAPI, media_
         "/api/v1/cluster/load",
     ],
 )
-def test_every_address_that_takes_a_plan_takes_it_in_yaml(app: FastAPI, address: str) -> None:
+def test_every_route_that_accepts_a_plan_accepts_yaml(app: FastAPI, address: str) -> None:
     in_json = post_json(app, address, SQ03)
     in_yaml = send(app, "POST", address, example_text())
     assert (in_yaml.status, in_yaml.text) == (in_json.status, in_json.text)
@@ -52,14 +52,14 @@ def test_every_address_that_takes_a_plan_takes_it_in_yaml(app: FastAPI, address:
 @pytest.mark.parametrize(
     ("address", "others"), [("merge", {"policy": POLICY}), ("diff", {"current": POLICY})]
 )
-def test_a_request_with_a_plan_in_it_may_be_yaml(app: FastAPI, address: str, others: dict[str, str]) -> None:
+def test_request_that_contains_a_plan_may_be_yaml(app: FastAPI, address: str, others: dict[str, str]) -> None:
     asked = {"plan": SQ03, **others}
     answer = send(app, "POST", f"/api/v1/{address}", yaml_text(asked))
     assert answer.status == 200, answer.text
     assert answer.json() == post_json(app, f"/api/v1/{address}", asked).json()
 
 
-def test_a_plan_in_yaml_is_stored_by_put(app: FastAPI) -> None:
+def test_plan_in_yaml_is_stored_by_put(app: FastAPI) -> None:
     stored = send(app, "PUT", "/api/v1/plans/SQ03", example_text())
     assert (stored.status, stored.json()["saved"]) == (201, "created")
     again = call(
@@ -84,18 +84,20 @@ def test_a_plan_in_yaml_is_stored_by_put(app: FastAPI) -> None:
         ("headroom_percent: .nan\nqsg: A\nqueue_managers: 1", "NaN"),
     ],
 )
-def test_yaml_that_cannot_be_read_is_a_problem_document(app: FastAPI, text: str | bytes, says: str) -> None:
+def test_unreadable_yaml_is_answered_by_a_problem_document(
+    app: FastAPI, text: str | bytes, says: str
+) -> None:
     problem = assert_problem(send(app, "POST", "/api/v1/size", text), "document-invalid", 422)
     assert says in str(problem["errors"])
 
 
-def test_yaml_bodies_beyond_the_bound_are_refused_before_they_are_read(app: FastAPI) -> None:
+def test_yaml_body_over_the_limit_is_refused_unread(app: FastAPI) -> None:
     text = "#" * (LARGEST_YAML_BYTES + 1)
     problem = assert_problem(send(app, "POST", "/api/v1/size", text), "content-too-large", 413)
     assert "application/json" in problem["detail"]
 
 
-def test_a_plan_with_thousands_of_queues_is_read_in_yaml(app: FastAPI) -> None:
+def test_yaml_plan_with_thousands_of_queues_is_read(app: FastAPI) -> None:
     structures = "".join(
         f"  - name: APPL{number}\n    preflist: [CF01]\n    queues:\n"
         + "".join(
@@ -121,7 +123,7 @@ def test_fields_and_suggestions_are_the_same_in_yaml(app: FastAPI) -> None:
     assert only["message"].endswith("did you mean 8G?")
 
 
-def test_the_description_offers_both_media_types(app: FastAPI) -> None:
+def test_openapi_offers_both_media_types(app: FastAPI) -> None:
     paths = get(app, "/openapi.json").json()["paths"]
     for address, method in (
         ("/api/v1/size", "post"),

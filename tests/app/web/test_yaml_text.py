@@ -30,18 +30,18 @@ VALUES = st.recursive(
 
 
 @given(st.dictionaries(KEYS, VALUES, max_size=4))
-def test_what_was_written_is_what_is_read(value: dict[str, Any]) -> None:
+def test_written_values_are_read_back_unchanged(value: dict[str, Any]) -> None:
     assert parse_yaml(yaml_text(value).encode()) == value
 
 
 @given(documents())
-def test_any_plan_comes_back_from_yaml(document: dict[str, Any]) -> None:
+def test_any_plan_is_read_back_from_yaml(document: dict[str, Any]) -> None:
     plan = read_object(document)
     text = yaml_text(plan.model_dump(mode="json", exclude_defaults=True))
     assert read_object(parse_yaml(text.encode())) == plan
 
 
-def test_a_queue_stands_on_a_line() -> None:
+def test_queue_is_written_on_one_line() -> None:
     text = yaml_text(read_object(COMPLETE).model_dump(mode="json", exclude_defaults=True))
     assert "      - {name: PAYMENTS.IN, message_bytes: " in text
     assert max(map(len, text.splitlines())) <= 120

@@ -221,7 +221,7 @@ def test_surge_is_smaller_if_consumers_get_returning_messages() -> None:
     assert queue["surge_messages"] == 150_000
 
 
-def test_surge_without_an_outage_is_not_known() -> None:
+def test_surge_without_an_outage_is_unknown() -> None:
     plan = varied(not_fixed_percent=0, queue={"backlog": 1000})
     (queue,) = during(load(plan), "queue_manager", "P1")["queues"]
     assert queue["waiting_messages"] is None
@@ -271,7 +271,7 @@ def test_sending_member_uses_its_own_instance_without_local() -> None:
     assert [problem.field for problem in caught.value.problems] == ["/clusters/0/instances/0/local"]
 
 
-def test_failed_channel_is_never_more_favoured_than_before() -> None:
+def test_failed_channel_is_never_more_favored_than_before() -> None:
     paused = [{**item, "channels": [{"status": "PAUSED"}]} for item in INSTANCES]
     found = in_flow(load(varied(instances=paused)), "channel", "TO.NEWYORK")
     assert found["chosen"] == ["NEWYORK", "P1", "P2", "P3"]

@@ -53,7 +53,7 @@ def test_example_is_filled_in_and_answered(app: FastAPI, example: ExampleFile, m
     assert page.text.count("<svg") >= 2
 
 
-def test_sent_text_is_decided_in_the_chosen_order_and_stays_in_the_box(app: FastAPI) -> None:
+def test_submitted_text_is_decided_in_the_chosen_order_and_stays_in_its_box(app: FastAPI) -> None:
     text = "queue: <Q>x\ninstances: [{queue_manager: A, clwlrank: 1, put: DISABLED}, {queue_manager: B}]"
     wrong = send(app, DECIDE, ("text", text, None), ("mode", "ibm", None))
     assert wrong.status == 422
@@ -77,7 +77,7 @@ def test_file_takes_precedence_over_the_box(app: FastAPI) -> None:
     assert "ONLY through TO.ONLY" in page.text
 
 
-def test_steps_chart_has_the_eliminations_in_words() -> None:
+def test_steps_chart_describes_the_eliminations_in_words() -> None:
     found = answer(
         read_object(
             {
@@ -141,7 +141,7 @@ def test_stored_plan_links_to_each_failure_of_its_clusters(app: FastAPI) -> None
     assert "{queue_manager: P1, shared: true, get_rate_per_s: 400}" in editor.text
 
 
-def test_bands_of_the_flow_chart_are_as_wide_as_their_rates() -> None:
+def test_flow_chart_bands_are_proportional_to_their_rates() -> None:
     flow = load_of(clustered()).flows[0]
     for failure in flow.failures:
         chart = flow_chart(flow, failure, nth=0)

@@ -116,7 +116,7 @@ def test_page_limits_groups_channels_and_bars() -> None:
     assert len(found.chart.bars) == MOST_BARS
 
 
-def test_bars_are_as_long_as_their_counts() -> None:
+def test_bar_lengths_are_proportional_to_counts() -> None:
     rows = [{"channel": "TO.A", "accounting_token": "00"}] * 3 + [
         {"channel": "TO.B", "accounting_token": "00"}
     ]

@@ -51,7 +51,7 @@ def test_value_is_listed_with_place_label_and_unit(
     assert [line.replace("\u202f", " ") for line in (*found.before, *found.after)] == [before, after]
 
 
-def test_a_new_structure_has_a_line_for_each_member_that_is_given() -> None:
+def test_new_structure_has_a_line_for_each_given_member() -> None:
     added = changes(structures__1=MYDATA)["Structure MYDATA", ""]
     assert added.before == ()
     assert [line.replace("\u202f", " ") for line in added.after] == [

@@ -48,7 +48,7 @@ def stored(document: PlanDocument, result: Any) -> StoredVersion:  # noqa: ANN40
     )
 
 
-def test_a_version_stored_without_advice_shows_none() -> None:
+def test_version_stored_without_advice_shows_none() -> None:
     structure = found()
     structure.pop("depth_events")
     assert depths_of(structure) is None
@@ -113,7 +113,7 @@ def test_maxdepth_above_the_structure_does_not_stretch_the_chart() -> None:
     assert 0 < low < high < narrow.extent < wide.extent
 
 
-def test_many_queues_are_partly_drawn_and_paged() -> None:
+def test_many_queues_are_paged_and_only_some_drawn() -> None:
     structure = found(structures__0__queues=[queue(f"Q{n:03}", backlog=1000 + n) for n in range(40)])
     depths = depths_of(structure, first=30, most=30)
     assert depths is not None
@@ -131,7 +131,7 @@ def test_durations_have_a_readable_unit(seconds: int, words: str) -> None:
     assert duration(seconds) == words
 
 
-def test_the_editor_keeps_everything_that_a_document_says_of_depth_events() -> None:
+def test_editor_keeps_every_depth_event_setting_of_a_document() -> None:
     given = queue(
         "A",
         maxdepth=2000,
@@ -159,7 +159,7 @@ def test_the_editor_keeps_everything_that_a_document_says_of_depth_events() -> N
     assert check(typed_of(one_for_all)).document == one_for_all
 
 
-def test_queues_as_text_are_merged_too() -> None:
+def test_queues_as_text_are_merged() -> None:
     many = [
         queue(
             f"Q{n}", maxdepth=100 + n, qdphiev="ENABLED", queue_manager_rates={"QM01": {"put_rate_per_s": n}}

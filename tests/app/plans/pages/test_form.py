@@ -173,7 +173,7 @@ def test_error_in_a_text_of_queues_names_its_line() -> None:
     assert checked.errors["/structures/0/queues"].startswith("Line 51:")
 
 
-def test_queues_change_from_rows_to_text_and_back_without_loss() -> None:
+def test_queues_survive_the_change_from_rows_to_text_and_back() -> None:
     typed = typed_of(everything())
     as_text = change(typed, "text:/structures/0").typed
     assert as_text["/structures/0/queues"].splitlines()[0].split("\t") == list(COLUMNS)
@@ -200,7 +200,7 @@ def test_unreadable_pasted_line_stays_in_the_box() -> None:
     assert any("Line 3" in note for note in taken.notes)
 
 
-def test_five_hundred_and_twelve_pasted_queues_become_a_text() -> None:
+def test_512_pasted_queues_are_shown_as_text() -> None:
     text = "name\tmessage_bytes\tbacklog\n" + "".join(f"APP.{n}\t1024\t{n}\n" for n in range(512))
     taken = take_pastes({**typed_of(queues(0)), "/structures/0/name": "APP", "/structures/0/paste": text})
     document = check(taken.typed).document
@@ -224,7 +224,7 @@ def test_displayed_queues_get_their_size_from_the_field_next_to_them() -> None:
 
 
 @given(st.integers(min_value=0, max_value=10**12))
-def test_a_whole_number_is_read_as_it_is_shown(number: int) -> None:
+def test_whole_number_is_read_as_it_is_shown(number: int) -> None:
     assert value_of("whole", text_of("whole", number)) == number
     assert value_of("whole", f"{number:,}") == number
 
@@ -246,7 +246,7 @@ def test_any_text_in_any_field_is_handled(text: str) -> None:
         ("/queue_managers", "0", "Must be 1 or more, or names."),
     ],
 )
-def test_errors_have_the_words_of_the_form(field: str, text: str, words: str) -> None:
+def test_errors_use_the_labels_of_the_form(field: str, text: str, words: str) -> None:
     said = check({**typed_of(example()), field: text}).errors[field]
     assert words in said
     assert not re.search(r"/structures/|object|list|Should|'SITE", said)
@@ -267,7 +267,7 @@ def test_untouched_structure_has_no_queue() -> None:
         ({"exclist": "APP2"}, True),
     ],
 )
-def test_folded_sizes_are_open_where_one_is_given(given: dict[str, str], is_unfolded: bool) -> None:
+def test_collapsed_sizes_are_open_if_one_is_given(given: dict[str, str], is_unfolded: bool) -> None:
     typed = {**typed_of(example()), **{f"/structures/0/{key}": value for key, value in given.items()}}
     assert show(typed, None).structures[0].sizes_unfolded is is_unfolded
 

@@ -60,7 +60,7 @@ def test_places_that_both_changed_to_different_values_are_marked() -> None:
 
 
 @given(Json, Json)
-def test_merge_takes_changes_of_one_side(base: object, changed: object) -> None:
+def test_merge_applies_changes_made_by_only_one_editor(base: object, changed: object) -> None:
     assert merged(base, changed, base) == changed
     assert merged(base, base, changed) == changed
     assert merged(base, changed, changed) == changed

@@ -33,7 +33,7 @@ def edit(browser: Browser, name: str = "SQ03") -> Seen:
     return browser.get(f"/plans/{name}/edit")
 
 
-def test_an_empty_installation_explains_itself_and_offers_example_and_calculator(browser: Browser) -> None:
+def test_empty_installation_offers_the_example_and_the_calculator(browser: Browser) -> None:
     page = browser.get("/plans")
     assert page.status == 200
     assert "A plan stores the sizing of one queue-sharing group" in page.words
@@ -50,7 +50,7 @@ def test_first_visit_shows_an_introduction_until_something_is_saved(browser: Bro
     assert browser.get("/").status == 200
 
 
-def test_the_calculator_answers_without_a_database(tmp_path: Path) -> None:
+def test_calculator_answers_without_a_database(tmp_path: Path) -> None:
     broken = tmp_path / "cfplan.db"
     broken.mkdir()
     page = Browser(create_app(Settings(data_dir=tmp_path))).get("/")
@@ -81,7 +81,7 @@ def test_long_plan_is_shortened_in_print_with_a_link_to_the_full_list(
         assert where in cut.links
 
 
-def test_the_example_saved_through_the_form_gives_the_policy_of_the_rest_interface(browser: Browser) -> None:
+def test_example_saved_in_the_form_has_the_policy_of_the_rest_interface(browser: Browser) -> None:
     page = browser.save_example()
     assert (page.status, page.path) == (200, "/plans/SQ03?saved=created")
     saved = browser.ask("GET", "/plans/SQ03/versions/1/files/policy").text
@@ -105,7 +105,7 @@ def test_the_example_saved_through_the_form_gives_the_policy_of_the_rest_interfa
         "/new-plan?from=copy&name=SQ03",
     ],
 )  # fmt: skip
-def test_every_page_has_one_heading_and_no_id_twice(browser: Browser, path: str) -> None:
+def test_pages_have_one_main_heading_and_unique_ids(browser: Browser, path: str) -> None:
     browser.save_example()
     page = browser.get(path)
     assert page.status == 200
@@ -225,7 +225,7 @@ def test_used_or_invalid_name_is_reported_next_to_its_field(browser: Browser) ->
         assert page.fields["/qsg"] == "SQ03"
 
 
-def test_deleting_can_be_undone(browser: Browser) -> None:
+def test_deleted_plan_can_be_restored(browser: Browser) -> None:
     browser.save_example()
     page = browser.post("/plans/SQ03/delete", {})
     assert "SQ03 was deleted" in page.words
@@ -364,7 +364,7 @@ def test_form_with_too_many_structures_is_refused_before_it_is_read(
     assert "The form has 1,001 structures, and at most 1,000 are read." in page.words
 
 
-def test_without_a_file_chosen_the_page_asks_for_one(browser: Browser) -> None:
+def test_import_without_a_file_asks_for_one(browser: Browser) -> None:
     for files in ([("files", ("", b""))], [("other", ("x.json", b"{}"))]):
         answer = browser.ask("POST", "/import-plans", files=files)
         assert answer.status_code == 422
@@ -414,7 +414,7 @@ def test_plans_are_exported_and_imported_as_files(browser: Browser) -> None:
     assert browser.get("/plans/D").status == 404
 
 
-def test_tables_are_given_as_csv_and_as_a_workbook(browser: Browser) -> None:
+def test_tables_are_downloaded_as_csv_and_as_a_workbook(browser: Browser) -> None:
     browser.save_example()
     at = "/plans/SQ03/versions/1/files"
     rows = list(csv.DictReader(io.StringIO(browser.ask("GET", f"{at}/structures.csv").text)))
@@ -446,7 +446,7 @@ def test_text_like_a_formula_stays_text_in_a_spreadsheet(browser: Browser) -> No
     assert [cell.data_type for cell in found] == ["s"]
 
 
-def test_the_answer_of_the_calculator_opens_in_the_editor(browser: Browser) -> None:
+def test_calculator_answer_opens_in_the_editor(browser: Browser) -> None:
     page = browser.get("/new-plan?from=calculator&messages=777&qsg=ABCD")
     assert page.fields["/qsg"] == "ABCD"
     assert page.fields["/structures/0/queues/0/backlog"] == "777"
@@ -461,7 +461,7 @@ def test_preview_lists_errors_by_field(browser: Browser) -> None:
     assert "The group takes" in page.words
 
 
-def test_entered_text_is_never_markup(browser: Browser) -> None:
+def test_entered_text_is_escaped(browser: Browser) -> None:
     evil = '"><script>alert(1)</script>'
     sent = {**browser.get("/new-plan?from=example").fields, "/qsg": evil, "comment": evil, "name": evil}
     for path in ("/new-plan", "/plan-preview"):
@@ -511,7 +511,7 @@ def test_sheet_counts_the_smallest_storage_where_plans_differ(browser: Browser) 
     assert "32768.0" in words.replace("\u202f", "").replace(" ", "")
 
 
-def test_structures_of_one_name_in_two_plans_are_reported(browser: Browser) -> None:
+def test_structure_names_used_in_two_plans_are_reported(browser: Browser) -> None:
     browser.save_example()
     browser.save_example("COPY")
     page = browser.get("/sheet?plan=SQ03&plan=COPY")
@@ -553,7 +553,7 @@ def test_plan_refused_by_the_core_is_not_saved(browser: Browser) -> None:
     assert browser.get("/plans/SQ03").status == 404
 
 
-def test_the_largest_plan_is_edited_without_a_field_for_each_of_its_queues(browser: Browser) -> None:
+def test_largest_plan_is_edited_without_a_field_for_each_queue(browser: Browser) -> None:
     document = largest(structures=63, queues=512)
     put = browser.ask(
         "PUT",
@@ -573,7 +573,7 @@ def test_the_largest_plan_is_edited_without_a_field_for_each_of_its_queues(brows
     assert "Group: CFCC level" in compared.words
 
 
-def test_the_page_of_a_structure_advises_on_the_depths_of_its_queues(browser: Browser) -> None:
+def test_structure_page_advises_on_queue_depths(browser: Browser) -> None:
     browser.save_example()
     stored = browser.ask("GET", "/api/v1/plans/SQ03", headers={"accept": "application/json"}).json()
     assert "queues" not in stored["result"]["structures"][2]["depth_events"]

@@ -122,7 +122,7 @@ def test_replacing_the_queues_of_a_structure_leaves_those_of_others() -> None:
     assert queues(check(taken.typed).document) == {"APPLICATION1": ["A"], "MYDATA": ["ORDERS.IN", "B"]}
 
 
-def test_the_queues_csv_of_a_plan_pasted_into_an_empty_one_gives_the_same_queues(browser: Browser) -> None:
+def test_queues_csv_of_a_plan_pasted_into_an_empty_one_gives_the_same_queues(browser: Browser) -> None:
     document = example()
     document["/structures/0/queues/0/selector_reads"] = "yes"
     document["/structures/0/queues/0/isolation"] = "-PCI"
@@ -155,7 +155,7 @@ def test_exported_plan_can_be_pasted_as_queues(browser: Browser, file: str) -> N
     }
 
 
-def test_the_example_file_is_understood_with_its_remarks() -> None:
+def test_example_file_is_read_with_its_remarks() -> None:
     taken = take_pastes(example(**{"/structures/0/paste": example_text()}))
     assert taken.typed["/structures/0/paste"] == ""
     assert queues(check(taken.typed).document)["MYDATA"] == ["ORDERS.IN"]
@@ -177,7 +177,7 @@ def test_the_example_file_is_understood_with_its_remarks() -> None:
     ],
 )
 @pytest.mark.parametrize("path", ["/plans/SQ03/edit", "/new-plan"])
-def test_unreadable_paste_stays_and_is_never_saved(browser: Browser, text: str, path: str) -> None:
+def test_unreadable_paste_stays_in_its_box_and_is_never_saved(browser: Browser, text: str, path: str) -> None:
     browser.save_example()
     page = browser.get(path if path != "/new-plan" else "/new-plan?from=copy&name=SQ03")
     sent = {**page.fields, "/structures/0/paste": text, "do": "save"}
@@ -216,7 +216,7 @@ def test_text_of_queues_with_an_unreadable_part_is_not_saved(browser: Browser, t
     assert versions(browser) == 1
 
 
-def test_sizes_with_units_are_read_in_every_place() -> None:
+def test_sizes_with_units_are_read_in_every_field() -> None:
     typed = example(**{"/structures/0/queues/0/message_bytes": "4K/12K/60K"})
     document = check(typed).document
     assert document is not None

@@ -26,7 +26,7 @@ CHART = Chart(
 )
 
 
-def test_lines_have_their_data_with_gaps() -> None:
+def test_lines_keep_their_data_and_gaps() -> None:
     first, second, full = figure([CHART])["data"]
     assert first["name"] == "in use"
     assert first["y"] == [10, None, 50]
@@ -36,7 +36,7 @@ def test_lines_have_their_data_with_gaps() -> None:
     assert full["y"] == [90 * 1.04]
 
 
-def test_charts_are_one_below_the_other_over_one_axis() -> None:
+def test_charts_are_stacked_over_a_shared_x_axis() -> None:
     found = figure([CHART, CHART])
     upper, lower = found["layout"]["yaxis"]["domain"], found["layout"]["yaxis2"]["domain"]
     assert 0 <= lower[0] < lower[1] < upper[0] < upper[1] <= 1
@@ -45,7 +45,7 @@ def test_charts_are_one_below_the_other_over_one_axis() -> None:
     assert found["layout"]["annotations"][0]["text"] == "List entries in use"
 
 
-def test_levels_are_lines_with_labels_apart_and_bands_are_filled() -> None:
+def test_levels_have_separate_labels_and_bands_are_filled() -> None:
     chart = Chart(
         id="ahead", title="Entries", description="", x_axis=Time(date(2026, 11, 16), date(2026, 11, 20)), y_axis=Linear.up_to(100),
         bands=(Band(((date(2026, 11, 16), 1, 2), (date(2026, 11, 17), 2, 4)), "fan", ("90 % below", "10 % below")),),
@@ -70,7 +70,7 @@ def test_logarithmic_axes_have_logarithmic_ranges() -> None:
     assert layout["yaxis"]["range"] == [0, 2]
 
 
-def test_the_figures_of_a_zoomed_chart_are_json() -> None:
+def test_figures_of_a_zoomed_chart_are_valid_json() -> None:
     whole, finer = json.loads(ZoomedChart((CHART,), finer=(CHART,)).figures)
     assert whole["layout"]["annotations"][0]["text"].endswith("zoom in for days")
     assert finer["layout"]["annotations"][0]["text"] == "List entries in use"

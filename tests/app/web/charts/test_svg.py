@@ -48,7 +48,7 @@ def shown(chart: Chart | BarChart) -> str:
     return template.render(of=chart)
 
 
-def test_a_chart_is_drawn_for_wide_and_for_narrow_pages() -> None:
+def test_chart_is_drawn_for_wide_and_narrow_pages() -> None:
     wide, narrow = drawings(EMPTY)
     assert (wide.kind, wide.width) == ("wide", EMPTY.width)
     assert (narrow.kind, narrow.width) == ("narrow", NARROW)
@@ -56,20 +56,20 @@ def test_a_chart_is_drawn_for_wide_and_for_narrow_pages() -> None:
     assert wide.id != narrow.id
 
 
-def test_an_empty_chart_has_its_grid_and_nothing_else() -> None:
+def test_empty_chart_has_only_a_grid() -> None:
     wide, _ = drawings(EMPTY)
     assert {shape.tag for shape in wide.shapes} == {"line", "text"}
     assert len(with_class(wide, "axis")) == 1
 
 
-def test_a_line_is_broken_at_gaps_and_a_point_alone_is_a_dot() -> None:
+def test_line_breaks_at_gaps_and_a_single_point_is_a_dot() -> None:
     points: tuple[Point, ...] = ((0, 1), (10, 2), (20, None), (30, 4), (40, None), (50, 5), (60, 6), (70, 7))
     wide, _ = drawings(replace(EMPTY, lines=(Line(points),)))
     assert [len(places(shape)) for shape in with_class(wide, "curve")] == [2, 3]
     assert len(with_class(wide, "point", "circle")) == 1
 
 
-def test_later_is_right_of_earlier_and_more_is_above_less() -> None:
+def test_later_points_are_further_right_and_larger_values_higher() -> None:
     wide, _ = drawings(replace(EMPTY, lines=(Line(((0, 0), (50, 100), (100, 50))),)))
     (first, second, third) = places(with_class(wide, "curve")[0])
     (axis,) = with_class(wide, "axis")
@@ -79,14 +79,14 @@ def test_later_is_right_of_earlier_and_more_is_above_less() -> None:
     assert third[1] == pytest.approx((first[1] + second[1]) / 2, abs=0.1)
 
 
-def test_a_stepped_line_holds_its_value_until_the_next() -> None:
+def test_stepped_line_keeps_its_value_until_the_next_point() -> None:
     wide, _ = drawings(replace(EMPTY, lines=(Line(((0, 100), (50, 50), (100, 50)), is_stepped=True),)))
     (x1, y1), (x2, y2), (x3, y3), (x4, y4) = places(with_class(wide, "curve")[0])
     assert x1 < x2 == x3 < x4
     assert y1 == y2 < y3 == y4
 
 
-def test_what_is_outside_of_the_axes_is_cut_off() -> None:
+def test_lines_outside_the_axes_are_clipped() -> None:
     wide, _ = drawings(replace(EMPTY, lines=(Line(((-50, -50), (150, 150))), Line(((0, 200), (100, 200))))))
     (line,) = with_class(wide, "curve")
     (axis,) = with_class(wide, "axis")
@@ -94,7 +94,7 @@ def test_what_is_outside_of_the_axes_is_cut_off() -> None:
     assert (x1, y1, x2) == (axis.attributes["x1"], axis.attributes["y1"], axis.attributes["x2"])
 
 
-def test_many_points_on_one_pixel_are_drawn_as_what_can_be_seen() -> None:
+def test_many_points_on_one_pixel_are_reduced_to_the_visible_ones() -> None:
     points = tuple((nth / 500, float(nth % 100)) for nth in range(50_000))
     wide, _ = drawings(replace(EMPTY, lines=(Line(points),)))
     (line,) = with_class(wide, "curve")
@@ -108,7 +108,7 @@ def test_many_points_on_one_pixel_are_drawn_as_what_can_be_seen() -> None:
     st.lists(st.floats(0, 100), max_size=3),
     st.floats(0, 100),
 )
-def test_labels_do_not_overlap_and_everything_is_inside(
+def test_labels_do_not_overlap_and_stay_inside_the_chart(
     points: list[tuple[float, float]], levels: list[float], at: float
 ) -> None:
     chart = replace(
@@ -128,7 +128,7 @@ def test_labels_do_not_overlap_and_everything_is_inside(
             )
 
 
-def test_close_levels_have_their_labels_apart_beside_the_plot() -> None:
+def test_labels_of_close_levels_are_separated_next_to_the_plot() -> None:
     levels = tuple(Level(100 - nth / 10, f"LEVEL {nth}") for nth in range(4))
     for drawing in drawings(replace(EMPTY, levels=levels, are_levels_beside=True)):
         found = [shape for shape in drawing.shapes if shape.text.startswith("LEVEL")]
@@ -137,7 +137,7 @@ def test_close_levels_have_their_labels_apart_beside_the_plot() -> None:
         assert all(box(shape)[2] <= drawing.width + 8 for shape in found)
 
 
-def test_an_optional_label_without_room_is_left_out() -> None:
+def test_optional_label_without_room_is_omitted() -> None:
     lines = tuple(
         Line(
             ((0, 50 + nth), (100, 50 + nth)),
@@ -153,7 +153,7 @@ def test_an_optional_label_without_room_is_left_out() -> None:
     assert not [pair for pair in combinations(labels, 2) if overlaps(*pair)]
 
 
-def test_labels_of_the_axes_do_not_overlap_at_any_width() -> None:
+def test_axis_labels_do_not_overlap_at_any_width() -> None:
     chart = replace(EMPTY, x_axis=Linear(0, 98_765_432), y_axis=Log(1, 1e9))
     for drawing in drawings(chart):
         ticks = [shape for shape in drawing.shapes if shape.attributes.get("text-anchor") == "middle"]
@@ -163,14 +163,14 @@ def test_labels_of_the_axes_do_not_overlap_at_any_width() -> None:
         assert len(ticks) >= 2
 
 
-def test_a_thick_part_of_a_level_is_drawn_on_it() -> None:
+def test_thick_part_of_a_level_is_drawn_over_it() -> None:
     wide, _ = drawings(replace(EMPTY, levels=(Level(50, "half", likely=(20, 60)),)))
     (level,), (likely,) = with_class(wide, "level"), with_class(wide, "likely")
     assert level.attributes["y1"] == likely.attributes["y1"]
     assert level.attributes["x1"] < likely.attributes["x1"] < likely.attributes["x2"] < level.attributes["x2"]  # type: ignore[operator]
 
 
-def test_marks_have_lines_signs_and_numbers_in_rows() -> None:
+def test_marks_have_lines_and_numbered_signs_in_rows() -> None:
     marks = tuple(
         Mark(50, str(nth), sign="bubble", sign_style="bubble", title=f"No. {nth}") for nth in range(3)
     )
@@ -184,7 +184,7 @@ def test_marks_have_lines_signs_and_numbers_in_rows() -> None:
     assert with_class(wide, "full-line") == []
 
 
-def test_lanes_are_below_the_plot_and_above_its_labels() -> None:
+def test_lanes_are_between_the_plot_and_its_labels() -> None:
     lanes = (Lane("QM1", (LaneSpot(50, "cross", "none"),)), Lane("QM2", ()))
     wide, _ = drawings(replace(EMPTY, lanes=lanes))
     (axis,) = with_class(wide, "axis")
@@ -193,7 +193,7 @@ def test_lanes_are_below_the_plot_and_above_its_labels() -> None:
     assert len(with_class(wide, "none", "path")) == 1
 
 
-def test_a_second_plot_has_the_same_x_axis() -> None:
+def test_second_plot_shares_the_x_axis() -> None:
     below = replace(
         EMPTY, y_axis=Linear.up_to(5), lines=(Line(((0, 1), (100, 5)), style="second"),), height=84
     )
@@ -203,7 +203,7 @@ def test_a_second_plot_has_the_same_x_axis() -> None:
     assert max(y for _, y in places(upper)) < min(y for _, y in places(lower))
 
 
-def test_everything_is_escaped() -> None:
+def test_texts_of_a_chart_are_escaped() -> None:
     text = '<b>&"x'
     chart = replace(
         EMPTY, title=text, description=text, lines=(Line(((0, 1), (1, 2)), label=text, style=text),),
@@ -214,7 +214,7 @@ def test_everything_is_escaped() -> None:
     assert html.count("&lt;b&gt;&amp;&#34;x") >= 8
 
 
-def test_bars_are_as_long_as_their_amounts_and_what_is_there_can_be_seen() -> None:
+def test_bar_lengths_are_proportional_and_small_amounts_visible() -> None:
     bars = (
         Bar("A", "10 of 40", (Part("held", 10, "held: 10"), Part("keep", 0)), 40),
         Bar("B", "not known", (Part("held", 0.001),)),
@@ -240,7 +240,7 @@ def test_bars_are_as_long_as_their_amounts_and_what_is_there_can_be_seen() -> No
         assert ("too much" in texts) == (drawing.kind == "narrow")
 
 
-def test_names_and_amounts_are_beside_bars_where_that_is_asked_for() -> None:
+def test_names_and_amounts_are_next_to_bars_if_requested() -> None:
     bars = (Bar("up to 512", "100", (Part("bar-of", 100),)), Bar("up to 1024", "300", (Part("bar-of", 300),)))
     for drawing in drawings(BarChart(id="b", title="B", description="", bars=bars, is_beside=True)):
         one, two = (float(shape.attributes["width"]) for shape in with_class(drawing, "bar-of"))
@@ -248,7 +248,7 @@ def test_names_and_amounts_are_beside_bars_where_that_is_asked_for() -> None:
         assert all(box(shape)[2] <= drawing.width for shape in drawing.shapes if shape.text in ("100", "300"))
 
 
-def test_no_bars_are_no_error() -> None:
+def test_chart_without_bars_is_drawn() -> None:
     assert all(
         drawing.shapes == () for drawing in drawings(BarChart(id="b", title="B", description="", bars=()))
     )

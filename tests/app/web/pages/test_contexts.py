@@ -190,20 +190,20 @@ def subclasses(of: type[Page]) -> Iterator[type[Page]]:
 
 
 @pytest.mark.parametrize("name", CONTEXTS)
-def test_a_template_uses_no_name_that_its_context_does_not_declare(name: str) -> None:
+def test_templates_use_only_names_that_their_context_declares(name: str) -> None:
     declared = {field.name for field in fields(CONTEXTS[name])}
     assert names_used(name) - PROVIDED - declared == set()
 
 
 @pytest.mark.parametrize("name", CONTEXTS)
-def test_a_context_declares_no_name_that_its_template_does_not_use(name: str) -> None:
+def test_contexts_declare_only_names_that_their_template_uses(name: str) -> None:
     declared = {field.name for field in fields(CONTEXTS[name])}
     frame = set[str]() if "_base.html" in parts(name) else {field.name for field in fields(Page)}
     assert declared - names_used(name) - frame == set()
 
 
 @pytest.mark.parametrize("context", CONTEXTS.values())
-def test_every_field_of_a_context_says_what_it_is(context: type[Page]) -> None:
+def test_every_field_of_a_context_is_described(context: type[Page]) -> None:
     for name, hint in get_type_hints(context, include_extras=True).items():
         words = getattr(hint, "__metadata__", ())
         assert words, name
@@ -211,7 +211,7 @@ def test_every_field_of_a_context_says_what_it_is(context: type[Page]) -> None:
         assert len(words[0]) > 10, name
 
 
-def test_every_page_template_has_a_context_and_every_context_a_template() -> None:
+def test_page_templates_and_contexts_correspond() -> None:
     whole = {
         path.relative_to(TEMPLATES_DIR).as_posix()
         for path in TEMPLATES_DIR.rglob("*.html")
@@ -222,12 +222,12 @@ def test_every_page_template_has_a_context_and_every_context_a_template() -> Non
     assert here == set(CONTEXTS.values())
 
 
-def test_every_partial_is_part_of_a_page() -> None:
+def test_every_partial_is_used_by_a_page() -> None:
     partials = {path.relative_to(TEMPLATES_DIR).as_posix() for path in TEMPLATES_DIR.rglob("_*.html")}
     assert partials == {part for name in CONTEXTS for part in parts(name) if Path(part).name.startswith("_")}
 
 
-def test_the_pages_are_rendered_from_these_pairs(app: FastAPI, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_pages_are_rendered_with_the_declared_pairs(app: FastAPI, monkeypatch: pytest.MonkeyPatch) -> None:
     seen: dict[str, type[Page]] = {}
 
     def watched(name: str, context: Page, *, root_path: str = "") -> str:
@@ -249,13 +249,13 @@ def test_the_pages_are_rendered_from_these_pairs(app: FastAPI, monkeypatch: pyte
     assert seen == {name: context for name, context in CONTEXTS.items() if name not in ANSWERS_TO_FORMS}
 
 
-def test_a_misspelt_name_is_an_error_and_not_an_empty_place() -> None:
+def test_misspelt_name_in_a_template_raises_an_error() -> None:
     with pytest.raises(UndefinedError, match="sumary"):
         environment().from_string("{{ sumary }}").render(summary="a summary")
     with pytest.raises(UndefinedError):
         render_text("sizing/calculator.html", Page(title="A page", section=""))
 
 
-def test_what_is_typed_is_escaped() -> None:
+def test_typed_text_is_escaped() -> None:
     shown = environment().from_string("{{ typed }}").render(typed="<script>alert(1)</script>\"'")
     assert shown == "&lt;script&gt;alert(1)&lt;/script&gt;&#34;&#39;"

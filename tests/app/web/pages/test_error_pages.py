@@ -15,7 +15,7 @@ from tests.app.web.pages.html import read
 from tests.app.web.support import call, get
 
 
-def test_a_page_that_is_not_there_says_so_and_leads_on(app: FastAPI) -> None:
+def test_missing_page_is_reported_with_links_to_others(app: FastAPI) -> None:
     shown = page(app, "/nothing/here", status=404)
     main = shown.one("main")
     assert main.one("h1").text == "There is nothing at this address"
@@ -26,31 +26,31 @@ def test_a_page_that_is_not_there_says_so_and_leads_on(app: FastAPI) -> None:
     assert page(app, about.split("#")[0]).one(id=about.split("#")[1])
 
 
-def test_what_was_asked_for_is_shown_and_not_obeyed(app: FastAPI) -> None:
+def test_markup_in_a_missing_address_is_escaped(app: FastAPI) -> None:
     answer = html(app, "/%3Cscript%3Ealert(1)%3C/script%3E")
     assert answer.status == 404
     assert "<script>alert" not in answer.text
     assert "&lt;script&gt;alert(1)" in answer.text
 
 
-def test_an_endless_address_is_cut_in_the_answer(app: FastAPI) -> None:
+def test_very_long_address_is_truncated_on_the_error_page(app: FastAPI) -> None:
     assert len(html(app, "/" + "a" * 5000).text) < 6000
 
 
-def test_a_method_that_a_page_does_not_take_is_refused_with_the_ones_it_takes(app: FastAPI) -> None:
+def test_unsupported_method_is_refused_with_the_allowed_ones(app: FastAPI) -> None:
     answer = call(app, "POST", "/reference", headers={"accept": "text/html"})
     assert answer.status == 405
     assert "GET" in answer.headers["allow"]
     assert read(answer.text).one("h1").text == "This address does not take this method"
 
 
-def test_programs_are_told_the_same_as_a_problem_document(app: FastAPI) -> None:
+def test_programs_get_the_same_error_as_a_problem_document(app: FastAPI) -> None:
     answer = get(app, "/nothing/here", accept="application/json")
     assert answer.media_type == "application/problem+json"
     assert answer.json()["status"] == 404
 
 
-def test_a_fault_of_the_service_shows_a_reference_and_nothing_of_its_inside(
+def test_internal_error_shows_a_reference_but_no_details(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     app = create_app(Settings(data_dir=tmp_path))
@@ -70,7 +70,7 @@ def test_a_fault_of_the_service_shows_a_reference_and_nothing_of_its_inside(
     assert "Traceback" not in answer.text
 
 
-def test_every_error_page_has_the_headers_of_every_other_page(app: FastAPI) -> None:
+def test_error_pages_have_the_security_headers(app: FastAPI) -> None:
     for address in ("/", "/nothing", "/docs/nothing", "/?messages=x"):
         policy = html(app, address).headers["content-security-policy"]
         assert "script-src 'self'" in policy

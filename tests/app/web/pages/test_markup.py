@@ -20,7 +20,7 @@ EVERY_PAGE = pytest.mark.parametrize(("address", "status"), PAGES.items(), ids=l
 
 
 @EVERY_PAGE
-def test_nothing_is_inline_that_the_policy_of_the_page_forbids(
+def test_pages_have_no_inline_content_that_their_policy_forbids(
     app: FastAPI, address: str, status: int
 ) -> None:
     found = page(app, address, status=status)
@@ -40,14 +40,14 @@ def test_nothing_is_inline_that_the_policy_of_the_page_forbids(
     sorted(TEMPLATES_DIR.rglob("*.html")),
     ids=lambda path: path.relative_to(TEMPLATES_DIR).as_posix(),
 )
-def test_no_template_switches_escaping_off_or_writes_style_or_script(template: Path) -> None:
+def test_templates_neither_disable_escaping_nor_contain_style_or_script(template: Path) -> None:
     text = template.read_text(encoding="utf-8")
     assert not re.search(r"\|\s*safe\b|autoescape|\bstyle=|<style|\son[a-z]+=", text)
     assert not re.search(r"<script(?![^>]*\bsrc=)", text)
 
 
 @EVERY_PAGE
-def test_only_this_service_is_asked_for_scripts_styles_and_pictures(
+def test_pages_load_scripts_styles_and_images_only_from_this_service(
     app: FastAPI, address: str, status: int
 ) -> None:
     found = page(app, address, status=status)
@@ -57,7 +57,7 @@ def test_only_this_service_is_asked_for_scripts_styles_and_pictures(
 
 
 @EVERY_PAGE
-def test_ids_are_unique_and_every_reference_to_one_is_met(app: FastAPI, address: str, status: int) -> None:
+def test_ids_are_unique_and_references_to_them_resolve(app: FastAPI, address: str, status: int) -> None:
     found = page(app, address, status=status)
     ids = Counter(element["id"] for element in found.walk() if "id" in element.attributes)
     assert [name for name, times in ids.items() if times > 1] == []
@@ -68,7 +68,7 @@ def test_ids_are_unique_and_every_reference_to_one_is_met(app: FastAPI, address:
 
 
 @EVERY_PAGE
-def test_every_box_has_a_label(app: FastAPI, address: str, status: int) -> None:
+def test_every_form_field_has_a_label(app: FastAPI, address: str, status: int) -> None:
     found = page(app, address, status=status)
     labels = {label["for"]: label.text for label in found.all("label")}
     for box in found.all("input"):
@@ -76,7 +76,7 @@ def test_every_box_has_a_label(app: FastAPI, address: str, status: int) -> None:
 
 
 @EVERY_PAGE
-def test_headings_start_with_one_and_skip_no_level(app: FastAPI, address: str, status: int) -> None:
+def test_headings_start_at_level_1_and_skip_none(app: FastAPI, address: str, status: int) -> None:
     main = page(app, address, status=status).one("main")
     levels = [int(element.tag[1]) for element in main.walk() if re.fullmatch(r"h[1-6]", element.tag)]
     assert levels[0] == 1
@@ -86,15 +86,13 @@ def test_headings_start_with_one_and_skip_no_level(app: FastAPI, address: str, s
 
 
 @EVERY_PAGE
-def test_every_heading_of_a_table_says_what_it_heads(app: FastAPI, address: str, status: int) -> None:
+def test_table_headings_have_a_scope(app: FastAPI, address: str, status: int) -> None:
     for head in page(app, address, status=status).all("th"):
         assert head["scope"] in {"col", "colgroup", "row", "rowgroup"}
 
 
 @EVERY_PAGE
-def test_what_scrolls_can_be_reached_from_the_keyboard_and_has_a_name(
-    app: FastAPI, address: str, status: int
-) -> None:
+def test_scrollable_regions_are_focusable_and_named(app: FastAPI, address: str, status: int) -> None:
     found = page(app, address, status=status)
     for region in found.all(role="region"):
         assert region["tabindex"] == "0"
@@ -109,7 +107,7 @@ def test_what_scrolls_can_be_reached_from_the_keyboard_and_has_a_name(
 
 
 @EVERY_PAGE
-def test_the_title_tells_the_page_from_others_and_the_navigation_where_it_is(
+def test_titles_are_distinct_and_navigation_marks_the_current_page(
     app: FastAPI, address: str, status: int
 ) -> None:
     found = page(app, address, status=status)
@@ -128,7 +126,7 @@ def test_the_title_tells_the_page_from_others_and_the_navigation_where_it_is(
 
 
 @EVERY_PAGE
-def test_every_link_inside_the_service_leads_somewhere(app: FastAPI, address: str, status: int) -> None:
+def test_internal_links_resolve(app: FastAPI, address: str, status: int) -> None:
     @cache
     def ids(target: str) -> set[str]:
         return {element["id"] for element in page(app, target).walk() if "id" in element.attributes}

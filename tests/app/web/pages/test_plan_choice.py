@@ -58,7 +58,7 @@ def chosen(element: Element) -> str:
 
 
 @pytest.mark.parametrize("address", QUESTIONS)
-def test_what_if_pages_answer_nothing_before_a_plan_is_chosen(app: FastAPI, address: str) -> None:
+def test_what_if_pages_without_a_chosen_plan_have_no_answer(app: FastAPI, address: str) -> None:
     page = main_of(app, address)
     assert chosen(page) == ""
     assert "Choose a plan" in words(page)
@@ -68,22 +68,20 @@ def test_what_if_pages_answer_nothing_before_a_plan_is_chosen(app: FastAPI, addr
 
 @pytest.mark.parametrize("address", QUESTIONS)
 @pytest.mark.parametrize(("name", "called"), [("BANK", "plan BANK"), (".example", "example plan")])
-def test_what_if_pages_answer_about_the_plan_that_is_chosen(
-    app: FastAPI, address: str, name: str, called: str
-) -> None:
+def test_what_if_pages_answer_for_the_chosen_plan(app: FastAPI, address: str, name: str, called: str) -> None:
     page = main_of(app, f"{address}?plan={name}")
     assert chosen(page) == name
     assert called in words(page)
 
 
 @pytest.mark.parametrize("address", QUESTIONS)
-def test_a_document_that_was_sent_selects_no_stored_plan(app: FastAPI, address: str) -> None:
+def test_submitted_document_selects_no_stored_plan(app: FastAPI, address: str) -> None:
     page = read(post(app, address, {"text": OTHER}).text).one("main")
     assert chosen(page) == ""
     assert "plan that you sent" in words(page).lower()
 
 
-def test_the_list_of_questions_starts_without_a_plan(app: FastAPI) -> None:
+def test_list_of_questions_starts_without_a_plan(app: FastAPI) -> None:
     page = main_of(app, "/whatif")
     assert chosen(page) == ""
     assert "Questions about the plan that you choose" in words(page)
@@ -92,13 +90,13 @@ def test_the_list_of_questions_starts_without_a_plan(app: FastAPI) -> None:
 
 
 @pytest.mark.parametrize("address", QUESTIONS)
-def test_an_empty_installation_shows_the_example_and_says_so(empty: FastAPI, address: str) -> None:
+def test_empty_installation_shows_the_labelled_example(empty: FastAPI, address: str) -> None:
     assert "example plan" in words(main_of(empty, address)).lower()
 
 
 @pytest.mark.parametrize("address", ANSWERED)
 @pytest.mark.parametrize("has_plans", [True, False])
-def test_no_policy_is_compared_with_the_example_without_a_choice(
+def test_policy_is_not_compared_with_the_example_unless_chosen(
     app: FastAPI, empty: FastAPI, address: str, has_plans: bool
 ) -> None:
     asked = app if has_plans else empty
@@ -120,7 +118,7 @@ def test_no_policy_is_compared_with_the_example_without_a_choice(
     ],
     ids=["stored", "example", "document"],
 )
-def test_the_answer_is_about_the_plan_that_the_form_shows(
+def test_answer_is_for_the_plan_shown_in_the_form(
     app: FastAPI, address: str, sent: dict[str, str], selected: str, called: str
 ) -> None:
     answer = post(app, address, {**SENT[address], **sent})
@@ -132,7 +130,7 @@ def test_the_answer_is_about_the_plan_that_the_form_shows(
 
 @pytest.mark.parametrize("address", ANSWERED)
 @pytest.mark.parametrize("name", ["BANK", ".example"])
-def test_a_stored_plan_and_a_document_together_are_refused(app: FastAPI, address: str, name: str) -> None:
+def test_stored_plan_together_with_a_document_is_refused(app: FastAPI, address: str, name: str) -> None:
     answer = post(app, address, {**SENT[address], "plan": name, "document": OTHER})
     assert answer.status == 422
     page = read(answer.text).one("main")

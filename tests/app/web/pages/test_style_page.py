@@ -53,12 +53,12 @@ def test_every_component_is_on_the_style_page() -> None:
     assert everything - shown() == set()
 
 
-def test_components_are_defined_in_partials_so_that_the_style_page_can_show_them() -> None:
+def test_components_are_defined_in_partials() -> None:
     whole = [name for name in TREES if not name.rpartition("/")[2].startswith("_")]
     assert [name for name in whole if macros(name)] == []
 
 
-def test_the_specimens_are_really_there(app: FastAPI) -> None:
+def test_specimens_appear_on_the_style_page(app: FastAPI) -> None:
     main = page(app, "/style").one("main")
     for words in (
         "A text that is not given",

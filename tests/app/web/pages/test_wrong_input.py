@@ -35,7 +35,7 @@ WIDELY = settings(
 
 @WIDELY
 @given(query=_queries, how=st.sampled_from(["messages", "rate"]))
-def test_the_calculator_answers_any_fields(app: FastAPI, query: dict[str, str], how: str) -> None:
+def test_calculator_answers_any_fields(app: FastAPI, query: dict[str, str], how: str) -> None:
     address = "/?" + urlencode({"backlog_by": how, **query}, errors="surrogatepass")
     answer = html(app, address)
     assert answer.status in {200, 422}, answer.text[:300]
@@ -53,9 +53,7 @@ def test_the_calculator_answers_any_fields(app: FastAPI, query: dict[str, str], 
 
 @WIDELY
 @given(query=_queries, kind=st.sampled_from([*SHOWN_OUTPUTS, DOCUMENT_OUTPUT]))
-def test_a_download_is_a_text_or_a_page_that_says_why_not(
-    app: FastAPI, query: dict[str, str], kind: str
-) -> None:
+def test_download_is_a_text_or_a_page_with_the_reason(app: FastAPI, query: dict[str, str], kind: str) -> None:
     answer = html(app, f"/quick/{kind}?" + urlencode(query, errors="surrogatepass"))
     assert answer.status in {200, 422}, answer.text[:300]
     assert answer.media_type == ("text/plain" if answer.status == 200 else "text/html")
@@ -63,13 +61,13 @@ def test_a_download_is_a_text_or_a_page_that_says_why_not(
 
 @WIDELY
 @given(raw=st.binary(max_size=80))
-def test_any_bytes_after_the_question_mark_are_answered(app: FastAPI, raw: bytes) -> None:
+def test_any_query_string_is_answered(app: FastAPI, raw: bytes) -> None:
     answer = html(app, "/?messages=" + quote(raw))
     assert answer.status in {200, 422}
 
 
 @WIDELY
 @given(raw=st.text(st.characters(min_codepoint=33, max_codepoint=126, exclude_characters="?#"), max_size=60))
-def test_any_other_address_is_a_page_or_not_found(app: FastAPI, raw: str) -> None:
+def test_any_address_is_a_page_or_not_found(app: FastAPI, raw: str) -> None:
     for folder in ("reference", "docs", "quick"):
         assert html(app, f"/{folder}/{raw}").status in {200, 307, 404, 405}

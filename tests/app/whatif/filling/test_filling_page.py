@@ -38,7 +38,7 @@ def opened(app: FastAPI, name: str, query: str = "") -> Answer:
 
 
 @pytest.mark.parametrize("name", PLANS)
-def test_it_opens_with_a_picture_of_the_planned_outage(app: FastAPI, name: str) -> None:
+def test_filling_page_opens_with_a_chart_of_the_planned_outage(app: FastAPI, name: str) -> None:
     answer = opened(app, name)
     assert answer.status == 200
     drawn = [each for each in read(answer.text).all("svg") if each.attributes.get("role") == "img"]
@@ -46,7 +46,7 @@ def test_it_opens_with_a_picture_of_the_planned_outage(app: FastAPI, name: str) 
     assert all(each.all("polyline") for each in drawn)
 
 
-def test_an_outage_without_length_says_that_there_is_nothing_to_draw(app: FastAPI) -> None:
+def test_outage_without_length_has_a_note_instead_of_a_chart(app: FastAPI) -> None:
     answer = opened(app, "ONE", "?outage_minutes=0")
     assert "No chart: the outage has no length." in answer.text
     assert not [each for each in read(answer.text).all("svg") if each.attributes.get("role") == "img"]
@@ -60,7 +60,7 @@ def test_an_outage_without_length_says_that_there_is_nothing_to_draw(app: FastAP
         ("MIXED", None),
     ],
 )
-def test_the_mix_is_offered_where_there_is_one_and_explained_where_there_is_none(
+def test_message_mix_is_offered_if_present_and_explained_if_missing(
     app: FastAPI, name: str, expected: str | None
 ) -> None:
     answer = opened(app, name)

@@ -52,7 +52,7 @@ def box(answer: Answer, name: str) -> Element:
     return read(answer.text).one("input", id=f"stored-{name}")
 
 
-def test_each_structure_has_the_figures_of_the_core(app: FastAPI) -> None:
+def test_recovery_page_has_the_figures_of_the_core(app: FastAPI) -> None:
     answer = page(app, "/whatif/recovery?plan=ready&log_read_mb_per_s=50")
     assert answer.status == 200
     found = recovery(read_object(PLAN)).structures[0]
@@ -66,13 +66,13 @@ def test_each_structure_has_the_figures_of_the_core(app: FastAPI) -> None:
     assert row(answer, "A structure must be back within")[:3] == ["60", "minutes", "assumed"]
 
 
-def test_a_structure_that_is_not_backed_up_says_why_and_has_no_time(app: FastAPI) -> None:
+def test_structure_without_a_backup_has_a_reason_and_no_time(app: FastAPI) -> None:
     assert row(page(app, "/whatif/recovery?plan=ready"), "SQ03NOBACK") == [
         "It is not backed up: it has RECOVER(NO)."
     ]
 
 
-def test_what_is_typed_wrongly_is_told_at_its_field(app: FastAPI) -> None:
+def test_invalid_input_is_reported_at_its_field(app: FastAPI) -> None:
     answer = page(app, "/whatif/recovery?plan=ready&interval_minutes=often&recovery_minutes=30")
     assert answer.status == 422
     wrong, right = box(answer, "interval_minutes"), box(answer, "recovery_minutes")
@@ -82,7 +82,7 @@ def test_what_is_typed_wrongly_is_told_at_its_field(app: FastAPI) -> None:
 
 
 @pytest.mark.parametrize("question", ["recovery", "smds"])
-def test_plans_are_stored_sent_or_unknown(app: FastAPI, question: str) -> None:
+def test_plan_may_be_stored_submitted_or_unknown(app: FastAPI, question: str) -> None:
     assert page(app, f"/whatif/{question}?plan=nobody").status == 404
     answer = sent(app, f"/whatif/{question}", text=json.dumps(PLAN))
     assert answer.status == 200
@@ -93,7 +93,7 @@ def test_plans_are_stored_sent_or_unknown(app: FastAPI, question: str) -> None:
     assert "the example plan" in words(page(app, f"/whatif/{question}?plan=.example"))
 
 
-def test_the_job_stands_there_for_each_queue_manager_and_as_files(app: FastAPI) -> None:
+def test_smds_job_is_shown_and_downloaded_for_each_queue_manager(app: FastAPI) -> None:
     answer = page(app, "/whatif/smds?plan=ready")
     job = smds_job(evaluate(read_object(PLAN)))
     texts = [each.text for each in read(answer.text).all("pre")]
@@ -108,12 +108,12 @@ def test_the_job_stands_there_for_each_queue_manager_and_as_files(app: FastAPI) 
     assert members[0].headers["content-disposition"] == 'attachment; filename="SQ03-QM01-smds.jcl"'
 
 
-def test_a_plan_that_is_sent_has_its_job_as_a_file(app: FastAPI) -> None:
+def test_smds_job_of_a_submitted_plan_can_be_downloaded(app: FastAPI) -> None:
     answer = sent(app, "/whatif/smds", **{"text": json.dumps(PLAN), "as": "QM02"})
     assert answer.text == smds_job(evaluate(read_object(PLAN))).of("QM02")
 
 
-def test_space_for_a_full_structure_is_chosen_on_the_page_and_kept_in_its_files(app: FastAPI) -> None:
+def test_space_for_a_full_structure_is_chosen_and_kept_in_downloads(app: FastAPI) -> None:
     result = evaluate(read_object(PLAN))
     answer = page(app, "/whatif/smds?plan=ready&for=size")
     chosen = {
@@ -128,14 +128,14 @@ def test_space_for_a_full_structure_is_chosen_on_the_page_and_kept_in_its_files(
     assert page(app, "/whatif/smds?plan=ready&for=nothing").status == 200
 
 
-def test_a_plan_with_errors_has_no_job_and_shows_its_errors(app: FastAPI) -> None:
+def test_plan_with_errors_shows_them_instead_of_a_job(app: FastAPI) -> None:
     answer = sent(app, "/whatif/smds", text=json.dumps({**PLAN, "system": {"initsize": "1M"}}))
     assert "No job: the plan has errors. Correct them first." in words(answer)
     assert "SYSTEM_STRUCTURE_BELOW_MINIMUM" in words(answer)
     assert "The job" not in [each.text for each in read(answer.text).all("h2")]
 
 
-def test_names_that_the_plan_does_not_tell_are_asked_for_at_their_field_and_taken(app: FastAPI) -> None:
+def test_names_missing_from_the_plan_can_be_entered_on_the_page(app: FastAPI) -> None:
     answer = page(app, "/whatif/smds?plan=nameless")
     assert answer.status == 200
     assert "No job yet. The plan gives the number of queue managers, 2, but not their names" in words(answer)
@@ -152,13 +152,13 @@ def test_names_that_the_plan_does_not_tell_are_asked_for_at_their_field_and_take
     )
 
 
-def test_no_names_are_asked_for_where_nothing_is_offloaded_to_data_sets(app: FastAPI) -> None:
+def test_names_are_not_requested_without_offload_to_smds(app: FastAPI) -> None:
     answer = sent(app, "/whatif/smds", text=json.dumps({"qsg": "SQ03", "queue_managers": 2}))
     assert "No structure of the plan offloads to SMDS" in words(answer)
     assert "No job yet" not in words(answer)
 
 
-def test_what_was_typed_wrong_is_told_at_the_top_with_a_link_to_its_box(app: FastAPI) -> None:
+def test_error_summary_links_to_the_fields_with_errors(app: FastAPI) -> None:
     answer = page(app, "/whatif/recovery?plan=ready&recovery_minutes=soon")
     told = read(answer.text).one("div", role="alert")
     assert told.one("a")["href"] == "#stored-recovery_minutes"
@@ -169,13 +169,13 @@ def test_what_was_typed_wrong_is_told_at_the_top_with_a_link_to_its_box(app: Fas
     ("names", "said"),
     [("QM08 QM08", "occurs twice"), ("LONGNAME", "1 to 4"), (" ".join(f"Q{n:03}" for n in range(33)), "32")],
 )
-def test_names_that_cannot_be_are_refused_at_their_field(app: FastAPI, names: str, said: str) -> None:
+def test_invalid_names_are_reported_at_their_field(app: FastAPI, names: str, said: str) -> None:
     answer = page(app, f"/whatif/smds?plan=nameless&queue_managers={quote(names)}")
     assert answer.status == 422
     assert said in read(answer.text).one("p", id="stored-queue_managers-error").text
 
 
-def test_a_dsgroup_of_two_structures_is_told_at_its_field_and_mended_there(app: FastAPI) -> None:
+def test_dsgroup_used_by_two_structures_is_reported_and_corrected_at_its_field(app: FastAPI) -> None:
     answer = page(app, "/whatif/smds?plan=double")
     assert (
         read(answer.text).one("p", id="stored-dsgroup-NOBACK-error").text
@@ -197,7 +197,7 @@ def test_a_dsgroup_of_two_structures_is_told_at_its_field_and_mended_there(app: 
         ("plan=ready&structure=OTHER", "/plans/ready/versions/1/structures/FAST/"),
     ],
 )
-def test_a_question_about_a_structure_is_found_by_its_name(
+def test_structure_question_is_found_by_the_name_of_the_structure(
     app: FastAPI, question: str, query: str, leads_to: str
 ) -> None:
     answer = page(app, f"/whatif/{question}?{query}")
@@ -205,19 +205,19 @@ def test_a_question_about_a_structure_is_found_by_its_name(
 
 
 @pytest.mark.parametrize("query", ["", "plan=nobody"])
-def test_a_question_about_a_structure_without_a_plan_leads_to_the_questions(app: FastAPI, query: str) -> None:
+def test_structure_question_without_a_plan_redirects_to_the_list(app: FastAPI, query: str) -> None:
     answer = page(app, f"/whatif/filling?{query}")
     assert answer.headers["location"] == f"/whatif?{query or 'plan='}"
 
 
-def test_a_structure_without_queues_says_what_is_missing(app: FastAPI) -> None:
+def test_structure_without_queues_reports_the_missing_input(app: FastAPI) -> None:
     plan = {"qsg": "SQ03", "queue_managers": 3, "structures": [{"name": "BARE"}]}
     assert send_json(app, "PUT", "/api/v1/plans/bare", plan).status == 201
     answer = page(app, "/plans/bare/versions/1/structures/BARE/filling")
     assert "Nothing arrives on SQ03BARE: the plan gives it no queue." in words(answer)
 
 
-def test_the_hub_and_the_pages_of_a_plan_lead_to_both(app: FastAPI) -> None:
+def test_list_of_questions_and_plan_pages_link_to_both_questions(app: FastAPI) -> None:
     hub = page(app, "/whatif?plan=ready").text
     assert 'href="/whatif/recovery?plan=ready"' in hub
     assert 'href="/whatif/smds?plan=ready"' in hub

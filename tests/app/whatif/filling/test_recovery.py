@@ -34,20 +34,20 @@ def codes(answer: Recovery) -> set[str]:
 @pytest.mark.parametrize(
     ("recovery_s", "log_mb_per_hour", "hours"), [(3600, 800, "12.15"), (1800, 1500, "3.24")]
 )
-def test_ibms_two_examples_of_the_interval(recovery_s: int, log_mb_per_hour: int, hours: str) -> None:
+def test_interval_equals_both_ibm_examples(recovery_s: int, log_mb_per_hour: int, hours: str) -> None:
     found = longest_interval_hours(
         recovery_s=recovery_s, log_read_mb_per_s=READ, log_mb_per_hour=log_mb_per_hour
     )
     assert found == Fraction(hours)
 
 
-def test_ibms_example_of_the_log_about_800_mb_an_hour() -> None:
+def test_log_of_the_ibm_example_is_about_800_mb_per_hour() -> None:
     found = log_bytes_per_hour(messages_per_s=Fraction(100), message_bytes=Fraction(1024))
     assert found == Fraction(23, 10) * 1024 * 100 * 3600
     assert 800 < found / MIB < 810
 
 
-def test_ibms_example_as_a_plan() -> None:
+def test_recovery_of_the_ibm_example_as_a_plan() -> None:
     """100 messages of 1 KB a second; nothing in the structure, so that only the log is read."""
     document = structure([queue(message_bytes=1024, put_rate_per_s=100, persistent=True)])
     (found,) = recovery(document, RecoveryQuestion(fill_percent=Decimal(0))).structures
@@ -57,7 +57,7 @@ def test_ibms_example_as_a_plan() -> None:
     assert 12.0 < found.documented_interval_hours < 12.15  # with 808.6 MB instead of "approximately 800"
 
 
-def test_a_backup_has_the_persistent_messages_and_their_overhead() -> None:
+def test_backup_contains_persistent_messages_and_their_overhead() -> None:
     queues = [
         queue("P", message_bytes=2048, backlog=1_000_000, persistent=True),
         queue("N", message_bytes=2048, backlog=5_000_000),
@@ -75,7 +75,7 @@ def test_a_backup_has_the_persistent_messages_and_their_overhead() -> None:
     assert half.backup_bytes == 500_000 * 2048
 
 
-def test_the_interval_leaves_time_for_the_backup_itself() -> None:
+def test_interval_allows_time_for_the_backup_itself() -> None:
     document = structure([queue(message_bytes=1024, put_rate_per_s=100, persistent=True)])
     asked = RecoveryQuestion(recovery_minutes=Decimal(10), interval_minutes=Decimal(60))
     (found,) = recovery(document, asked).structures
@@ -90,7 +90,7 @@ def test_the_interval_leaves_time_for_the_backup_itself() -> None:
     assert not recovery(document, later).structures[0].meets
 
 
-def test_a_structure_that_takes_too_long_is_told_with_what_to_do() -> None:
+def test_too_slow_recovery_is_reported_with_advice() -> None:
     document = structure([queue(message_bytes=1024, put_rate_per_s=1000, persistent=True)])
     soon = recovery(document, RecoveryQuestion(recovery_minutes=Decimal(60), interval_minutes=Decimal(180)))
     finding = next(each for each in soon.findings if each.code == "RECOVERY_TOO_SLOW")
@@ -111,7 +111,9 @@ def test_a_structure_that_takes_too_long_is_told_with_what_to_do() -> None:
         ),
     ],
 )
-def test_what_is_not_backed_up_meets_no_recovery_time_and_says_why(keys: dict[str, object], why: str) -> None:
+def test_structure_without_a_backup_misses_the_recovery_time_with_a_reason(
+    keys: dict[str, object], why: str
+) -> None:
     asked = RecoveryQuestion(explain=True)
     answer = recovery(structure([queue(backlog=10, persistent=True)], **keys), asked)
     (found,) = answer.structures
@@ -124,7 +126,7 @@ def test_what_is_not_backed_up_meets_no_recovery_time_and_says_why(keys: dict[st
     assert answer.totals.recovery_s == answer.system.recovery_s
 
 
-def test_a_structure_that_is_backed_up_says_nothing_against_it() -> None:
+def test_structure_with_a_backup_has_no_reason_against_it() -> None:
     (found,) = recovery(structure([queue(put_rate_per_s=1, outage_minutes=10, persistent=True)])).structures
     assert (found.as_json()["not_backed_up"], found.as_json()["meets"]) == (None, True)
 
@@ -142,7 +144,7 @@ ASKED = (
 
 
 @pytest.mark.parametrize("asked", ASKED)
-def test_every_figure_is_worked_out_again_from_its_explanation(asked: RecoveryQuestion) -> None:
+def test_recovery_figures_can_be_recalculated_from_their_explanations(asked: RecoveryQuestion) -> None:
     queues = [
         queue("P", message_bytes=1500, put_rate_per_s=90, outage_minutes=45, persistent=True),
         queue("B", message_bytes={"mean": 700, "p95": 2000, "max": 9000}, backlog=1_234, persistent=True),
@@ -162,7 +164,7 @@ def test_every_figure_is_worked_out_again_from_its_explanation(asked: RecoveryQu
     assert len(found.explanations) == 6
 
 
-def test_what_is_not_given_is_named_with_what_it_rests_on() -> None:
+def test_assumed_inputs_are_listed_with_their_basis() -> None:
     assumed, given_ = (
         recovery(structure([queue(backlog=10, persistent=True)]), asked).inputs for asked in ASKED
     )
@@ -178,7 +180,7 @@ def test_what_is_not_given_is_named_with_what_it_rests_on() -> None:
 
 
 @given(st.integers(1, 10**6), st.integers(1, 10**4), st.integers(0, 60_000))
-def test_more_of_anything_never_recovers_faster(minutes: int, rate: int, size: int) -> None:
+def test_larger_inputs_never_shorten_recovery(minutes: int, rate: int, size: int) -> None:
     def seconds(minutes: int, rate: int, size: int) -> Fraction:
         document = structure([queue(message_bytes=size, put_rate_per_s=rate, persistent=True)])
         (found,) = recovery(document, RecoveryQuestion(interval_minutes=Decimal(minutes))).structures
@@ -191,7 +193,7 @@ def test_more_of_anything_never_recovers_faster(minutes: int, rate: int, size: i
     )
 
 
-def test_a_queue_with_a_stated_backlog_logs_at_its_measured_rates() -> None:
+def test_queue_with_a_backlog_logs_at_its_measured_rates() -> None:
     """A backlog excludes put_rate_per_s in a document, so that these are its only rates."""
     measured = {"QM01": {"put_rate_per_s": 60, "get_rate_per_s": 1}, "QM02": {"put_rate_per_s": 40}}
     queues = [queue(message_bytes=1024, backlog=1000, persistent=True, queue_manager_rates=measured)]
@@ -204,7 +206,7 @@ def test_a_queue_with_a_stated_backlog_logs_at_its_measured_rates() -> None:
     assert "With a stated backlog, give rates as queue_manager_rates." in said
 
 
-def test_whether_a_structure_meets_its_time_is_not_known_while_a_queue_has_no_rate() -> None:
+def test_recovery_time_is_unknown_if_a_queue_has_no_rate() -> None:
     document = structure([queue("A", message_bytes=1024, backlog=1000, persistent=True)])
     (found,) = recovery(document).structures
     assert (found.meets, found.unrated_queues) == (None, 1)
@@ -214,7 +216,7 @@ def test_whether_a_structure_meets_its_time_is_not_known_while_a_queue_has_no_ra
     assert "RECOVERY_TOO_SLOW" not in codes(recovery(document))
 
 
-def test_csqsysappl_is_backed_up_as_a_recoverable_structure_whose_definition_is_assumed() -> None:
+def test_csqsysappl_is_assumed_to_be_recoverable_and_backed_up() -> None:
     """1000 messages of IBM's Table 3 for group units of recovery, two for each shared channel, all persistent."""
     document = structure([queue(message_bytes=1024, backlog=10)])
     found = recovery(document)
@@ -235,7 +237,7 @@ def test_csqsysappl_is_backed_up_as_a_recoverable_structure_whose_definition_is_
     assert recovery(without).system is None
 
 
-def test_the_advised_interval_is_an_hour_at_most_and_the_computed_one_is_beside_it() -> None:
+def test_advised_interval_is_at_most_an_hour_next_to_the_computed_one() -> None:
     slow = structure([queue(message_bytes=1024, put_rate_per_s=1, persistent=True)], queue_managers=1)
     for asked in (None, RecoveryQuestion(interval_minutes=Decimal(600))):
         (found,) = recovery(slow, asked).structures

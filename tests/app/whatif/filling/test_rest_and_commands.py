@@ -47,7 +47,7 @@ def run(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, 
     return code, said.out, said.err
 
 
-def test_both_ways_give_the_cores_answer_about_an_outage(
+def test_rest_and_command_give_the_core_answer_about_an_outage(
     app: FastAPI, plan_file: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     expected = fill_up(PLAN, "APP1").as_json()
@@ -60,7 +60,7 @@ def test_both_ways_give_the_cores_answer_about_an_outage(
 @pytest.mark.parametrize(
     ("query", "options", "load"), [("", [], "backlog"), ("?for=size", ["--for", "size"], "size")]
 )
-def test_both_ways_make_the_job_of_the_data_sets_for_backlog_or_size(
+def test_rest_and_command_write_the_smds_job_for_backlog_or_size(
     app: FastAPI,
     tmp_path: Path,
     capsys: pytest.CaptureFixture[str],
@@ -80,7 +80,7 @@ def test_both_ways_make_the_job_of_the_data_sets_for_backlog_or_size(
     assert (code, out) == (0, expected.text)
 
 
-def test_another_load_of_the_data_sets_is_refused(
+def test_unknown_smds_space_option_is_refused(
     app: FastAPI, plan_file: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert post_json(app, "/api/v1/whatif/smds-job?for=half", DOCUMENT).status == 422
@@ -89,7 +89,7 @@ def test_another_load_of_the_data_sets_is_refused(
     assert parameters(SmdsJobQuestion)["for"].choices == LOADS
 
 
-def test_every_choice_reaches_the_core(
+def test_every_parameter_reaches_the_core(
     app: FastAPI, plan_file: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     asked = Outage(
@@ -116,7 +116,7 @@ def test_every_choice_reaches_the_core(
     assert json.loads(out) == expected
 
 
-def test_both_ways_give_the_cores_advice(
+def test_rest_and_command_give_the_core_advice_on_thresholds(
     app: FastAPI, plan_file: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     asked = ThresholdQuestion(
@@ -139,7 +139,7 @@ def test_both_ways_give_the_cores_advice(
     assert set(json.loads(out)) >= {"rules", "capacity", "findings"}
 
 
-def test_for_people_the_answers_are_lines(plan_file: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_commands_without_json_print_lines(plan_file: str, capsys: pytest.CaptureFixture[str]) -> None:
     code, out, _ = run(capsys, "filling", plan_file, "--structure=APP1")
     assert code == 0
     assert "S is at MAXDEPTH(100000): puts to it fail with reason 2053" in out
@@ -151,7 +151,7 @@ def test_for_people_the_answers_are_lines(plan_file: str, capsys: pytest.Capture
     assert "IBM's defaults" in out
 
 
-def test_a_plan_may_come_from_standard_input(
+def test_plan_is_read_from_standard_input(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(json.dumps(DOCUMENT).encode())))
@@ -159,7 +159,9 @@ def test_a_plan_may_come_from_standard_input(
     assert (code, json.loads(out)["structure"]) == (0, "APP1")
 
 
-def test_warnings_fail_a_command_that_is_told_so(plan_file: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_warnings_fail_a_command_with_fail_on_warning(
+    plan_file: str, capsys: pytest.CaptureFixture[str]
+) -> None:
     assert run(capsys, "filling", plan_file, "--structure=APP1", "--fail-on=warning")[0] == 1
 
 
@@ -188,7 +190,9 @@ def test_warnings_fail_a_command_that_is_told_so(plan_file: str, capsys: pytest.
         ("structure=APP1&outage_minute=5", "outage_minute", "did you mean outage_minutes?"),
     ],
 )
-def test_what_is_asked_wrongly_is_named(app: FastAPI, query: str, field: str, message: str) -> None:
+def test_invalid_parameter_is_refused_with_its_name(
+    app: FastAPI, query: str, field: str, message: str
+) -> None:
     found = assert_problem(post_json(app, f"/api/v1/whatif/filling?{query}", DOCUMENT), "input-refused", 422)
     assert [error["field"] for error in found["errors"]] == [field]
     assert message in found["errors"][0]["message"]
@@ -205,7 +209,7 @@ def test_what_is_asked_wrongly_is_named(app: FastAPI, query: str, field: str, me
         ("--costly-up-to=5000", "0K to 63K"),
     ],
 )
-def test_an_option_that_cannot_be_read_is_said_in_a_sentence(
+def test_unreadable_option_is_reported_in_a_sentence(
     plan_file: str, option: str, message: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     code, out, err = run(capsys, "thresholds", plan_file, "--structure=APP1", option)
@@ -214,7 +218,7 @@ def test_an_option_that_cannot_be_read_is_said_in_a_sentence(
     assert option.split("=")[0].lstrip("-").replace("-", "_") in err
 
 
-def test_the_structure_may_be_left_out_where_there_is_only_one(
+def test_structure_is_optional_if_the_plan_has_only_one(
     app: FastAPI, plan_file: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     named = post_json(app, "/api/v1/whatif/filling?structure=APP1", DOCUMENT)
@@ -225,7 +229,7 @@ def test_the_structure_may_be_left_out_where_there_is_only_one(
     assert found["errors"] == [{"field": "structure", "message": "is required: the plan has APP1, APP2"}]
 
 
-def test_a_plan_that_cannot_exist_is_answered_with_its_findings(
+def test_impossible_plan_is_refused_with_its_findings(
     app: FastAPI, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     document: dict[str, Any] = {**DOCUMENT, "queue_managers": 33}
@@ -241,7 +245,7 @@ def test_a_plan_that_cannot_exist_is_answered_with_its_findings(
     assert "33" in err
 
 
-def test_a_structure_that_fills_during_the_outage_is_said_to_be_full(
+def test_structure_that_fills_during_the_outage_is_reported_full(
     plan_file: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     _, out, _ = run(
@@ -251,7 +255,7 @@ def test_a_structure_that_fills_during_the_outage_is_said_to_be_full(
     assert "would be full" not in out
 
 
-def test_the_longest_interval_is_that_of_the_json_answer_and_none_where_no_interval_is_short_enough(
+def test_printed_interval_equals_the_json_one_or_is_absent_if_none_suffices(
     plan_file: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     persistent = copy.deepcopy(DOCUMENT)

@@ -31,7 +31,7 @@ def run(capsys: pytest.CaptureFixture[str], *arguments: object) -> tuple[int, st
     return code, printed.out, printed.err
 
 
-def test_the_json_is_the_core_s_answer(capsys: pytest.CaptureFixture[str], plan_file: Path) -> None:
+def test_json_of_the_command_is_the_core_answer(capsys: pytest.CaptureFixture[str], plan_file: Path) -> None:
     code, out, _ = run(capsys, "cf-loss", plan_file, "--json")
     assert (code, json.loads(out)) == (0, losses_of([("SQ03", evaluate(read_object(TIGHT)))]).as_json())
     code, out, _ = run(capsys, "upgrade", plan_file, "--json", "--queue-managers", 2, "--years", 0)
@@ -39,7 +39,7 @@ def test_the_json_is_the_core_s_answer(capsys: pytest.CaptureFixture[str], plan_
     assert (code, json.loads(out)) == (0, expected)
 
 
-def test_the_table_says_what_moves_and_what_finds_no_place(
+def test_table_lists_moved_and_unplaced_structures(
     capsys: pytest.CaptureFixture[str], plan_file: Path
 ) -> None:
     code, out, _ = run(capsys, "cf-loss", plan_file)
@@ -52,17 +52,17 @@ def test_the_table_says_what_moves_and_what_finds_no_place(
     assert any(line.startswith("warning: LOSS_STRUCTURE_NOT_PLACED: Without CF01, SQ03A") for line in lines)
 
 
-def test_a_warning_fails_when_asked_to(capsys: pytest.CaptureFixture[str], plan_file: Path) -> None:
+def test_warning_fails_with_fail_on_warning(capsys: pytest.CaptureFixture[str], plan_file: Path) -> None:
     assert run(capsys, "cf-loss", plan_file, "--fail-on", "warning")[0] == 1
 
 
-def test_what_finds_no_place_at_all_is_an_error(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+def test_structure_without_any_place_is_an_error(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     path = tmp_path / "plan.json"
     path.write_text(json.dumps(document([cf("CF01", "4G")], [structure("A", "4G")])), encoding="utf-8")
     assert run(capsys, "cf-loss", path)[0] == 1
 
 
-def test_other_plans_are_counted_as_well(
+def test_other_plans_are_included(
     capsys: pytest.CaptureFixture[str], plan_file: Path, tmp_path: Path
 ) -> None:
     other = tmp_path / "other.json"
@@ -75,7 +75,7 @@ def test_other_plans_are_counted_as_well(
     assert "is in the plans SQ03 and plan" in err
 
 
-def test_the_fragment_of_a_step_can_be_had_alone(capsys: pytest.CaptureFixture[str], plan_file: Path) -> None:
+def test_fragment_of_one_step_is_printed_alone(capsys: pytest.CaptureFixture[str], plan_file: Path) -> None:
     code, out, _ = run(capsys, "upgrade", plan_file, "--fragment", "queue-managers-1")
     assert code == 0
     assert out == upgrades(read_object(TIGHT)).steps[0].fragment
@@ -84,7 +84,7 @@ def test_the_fragment_of_a_step_can_be_had_alone(capsys: pytest.CaptureFixture[s
     assert "ask for one of queue-managers-1, growth-1, growth-2, growth-3, together." in err
 
 
-def test_the_table_of_an_upgrade_has_before_after_and_difference(
+def test_upgrade_table_has_before_after_and_difference(
     capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
     path = tmp_path / "plan.json"
@@ -114,7 +114,7 @@ def test_the_table_of_an_upgrade_has_before_after_and_difference(
         ["nothing", "PLAN"],
     ],
 )
-def test_bad_usage_is_a_sentence(
+def test_bad_usage_is_reported_in_a_sentence(
     capsys: pytest.CaptureFixture[str], plan_file: Path, arguments: list[Any]
 ) -> None:
     code, out, err = run(capsys, *[plan_file if each == "PLAN" else each for each in arguments])
@@ -124,7 +124,7 @@ def test_bad_usage_is_a_sentence(
 
 
 @pytest.mark.parametrize("question", ["cf-loss", "upgrade"])
-def test_a_plan_that_cannot_exist_fails_with_its_findings(
+def test_impossible_plan_fails_with_its_findings(
     capsys: pytest.CaptureFixture[str], tmp_path: Path, question: str
 ) -> None:
     path = tmp_path / "plan.json"
@@ -135,7 +135,7 @@ def test_a_plan_that_cannot_exist_fails_with_its_findings(
     assert err.startswith("No such plan can exist.")
 
 
-def test_what_is_taken_to_fit_is_said_beside_the_table(
+def test_structures_assumed_to_fit_are_noted_with_the_table(
     capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
     path = tmp_path / "plan.json"

@@ -41,7 +41,7 @@ def because(found: LossAnswer, name: str) -> list[tuple[str, ...]]:
         ("TOLERATE", "TOLERATE", 4, True),
     ],
 )
-def test_cfconlos_of_the_structure_decides_or_of_the_queue_managers_where_it_is_asqmgr(
+def test_cfconlos_asqmgr_of_a_structure_defers_to_the_queue_managers(
     of_queue_managers: str | None, of_structure: str, level: int, *, ends: bool
 ) -> None:
     one = structure("A", preflist=IN_CF02, cfconlos=of_structure, cflevel=level)
@@ -60,12 +60,12 @@ def test_cfconlos_of_the_queue_managers_decides_for_csq_admin(
     assert because(found, "CF02") == []
 
 
-def test_a_structure_with_a_second_copy_ends_nobody() -> None:
+def test_loss_of_a_duplexed_structure_ends_no_queue_manager() -> None:
     one = structure("A", preflist=IN_CF02, duplex="ENABLED", cfconlos="TERMINATE")
     assert because(answer([one], cfconlos="TOLERATE"), "CF02") == []
 
 
-def test_an_ending_says_which_queue_managers_of_which_group_and_whether_it_is_assumed() -> None:
+def test_ending_queue_managers_are_listed_by_group_and_marked_if_assumed() -> None:
     found = answer([], queue_managers=["QM01", "QM02"])
     ending = {
         "plan": "SQ03",
@@ -87,7 +87,7 @@ def codes(found: LossAnswer) -> list[str]:
     return [each.code for each in found.findings if "CFCONLOS" in each.code or "ENDS" in each.code]
 
 
-def test_a_stated_terminate_is_a_warning_and_a_silent_plan_a_note() -> None:
+def test_explicit_terminate_is_a_warning_and_an_assumed_one_a_note() -> None:
     assert codes(answer([])) == ["QMGR_CFCONLOS_NOT_STATED"]
     assert codes(answer([], cfconlos="TOLERATE")) == []
     assert codes(answer([], cfconlos="TERMINATE")) == ["LOSS_ENDS_QUEUE_MANAGERS"]
@@ -105,7 +105,7 @@ def test_a_stated_terminate_is_a_warning_and_a_silent_plan_a_note() -> None:
         ({"recover": False}, False, "all its messages are lost"),
     ],
 )
-def test_recauto_recover_and_cflevel_5_bring_a_structure_back_without_an_operator(
+def test_recauto_with_recover_and_cflevel_5_recovers_without_an_operator(
     given: Json, words: str, *, by_itself: bool
 ) -> None:
     queues = [{"name": "Q1", "message_bytes": 1024, "backlog": 1000, "persistent": False}]
@@ -115,7 +115,9 @@ def test_recauto_recover_and_cflevel_5_bring_a_structure_back_without_an_operato
     assert words in lost.words
 
 
-def test_the_table_of_the_command_line_lists_both(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+def test_command_table_lists_ending_queue_managers_and_recovery(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
     plan = tmp_path / "plan.yaml"
     plan.write_text(yaml_text(document(TWO, [structure("A")], cfconlos="TERMINATE")), encoding="utf-8")
     main(["whatif", "cf-loss", str(plan)])
@@ -127,7 +129,7 @@ def test_the_table_of_the_command_line_lists_both(capsys: pytest.CaptureFixture[
 @pytest.mark.parametrize(
     ("of_queue_managers", "ends"), [(None, True), ("TERMINATE", True), ("TOLERATE", False)]
 )
-def test_csqsysappl_is_assumed_to_follow_the_queue_managers_and_to_be_recoverable(
+def test_csqsysappl_is_assumed_to_be_asqmgr_and_recoverable(
     of_queue_managers: str | None, *, ends: bool
 ) -> None:
     more = {"cfconlos": of_queue_managers} if of_queue_managers else {}

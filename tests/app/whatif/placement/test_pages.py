@@ -39,7 +39,7 @@ def _plans(app: FastAPI) -> None:
     assert send_json(app, "PUT", "/api/v1/plans/other", {**TIGHT, "qsg": "QSG2"}).status == 201
 
 
-def test_what_moves_says_how_much_storage_class_memory_it_finds(app: FastAPI) -> None:
+def test_moved_structures_show_available_storage_class_memory(app: FastAPI) -> None:
     scm = {"max_size": "8G", "augmented": "1G"}
     plan = document(
         [cf("CF01", scm="16G"), cf("CF02", scm="2G"), cf("CF03")], [structure("A", "4G", scm=scm)]
@@ -51,7 +51,7 @@ def test_what_moves_says_how_much_storage_class_memory_it_finds(app: FastAPI) ->
     assert "Storage-class memory" not in words(sent(app, "/whatif/cf-loss", text=json.dumps(plain)))
 
 
-def test_a_stored_plan_is_asked_by_its_name(app: FastAPI) -> None:
+def test_stored_plan_is_selected_by_name(app: FastAPI) -> None:
     answer = page(app, "/whatif/cf-loss?plan=tight")
     assert answer.status == 200
     said = words(answer)
@@ -65,12 +65,12 @@ def test_a_stored_plan_is_asked_by_its_name(app: FastAPI) -> None:
     assert "7168.0 MiB must be free elsewhere, but 4096.0 MiB of it cannot be placed." in said  # fmt: skip
 
 
-def test_the_example_is_answered_where_it_is_chosen_and_called_so(app: FastAPI) -> None:
+def test_chosen_example_is_answered_and_labelled(app: FastAPI) -> None:
     assert "the structures of the example plan" in words(page(app, "/whatif/cf-loss?plan=.example"))
     assert "The example plan before and after" in words(page(app, "/whatif/upgrade?plan=.example"))
 
 
-def test_a_plan_that_is_sent_is_answered_and_stays_in_the_box(app: FastAPI) -> None:
+def test_submitted_plan_is_answered_and_stays_in_its_box(app: FastAPI) -> None:
     answer = sent(app, "/whatif/cf-loss", text=json.dumps(TIGHT), at="size")
     assert answer.status == 200
     assert "the structures of the plan that you sent" in words(answer)
@@ -78,14 +78,14 @@ def test_a_plan_that_is_sent_is_answered_and_stays_in_the_box(app: FastAPI) -> N
     assert json.dumps(TIGHT)[:40].replace('"', "&#34;") in answer.text
 
 
-def test_other_plans_of_the_sysplex_are_counted_when_they_are_ticked(app: FastAPI) -> None:
+def test_ticked_plans_of_the_sysplex_are_included(app: FastAPI) -> None:
     said = words(page(app, "/whatif/cf-loss?plan=tight&with=other&with=nobody"))
     assert "Counted together: SQ03, other." in said
     assert "QSG2A" in said
 
 
 @pytest.mark.parametrize("question", ["cf-loss", "upgrade"])
-def test_what_cannot_be_read_is_told_with_its_field(app: FastAPI, question: str) -> None:
+def test_unreadable_plan_is_reported_at_its_field(app: FastAPI, question: str) -> None:
     answer = sent(app, f"/whatif/{question}", text='{"qsg": "SQ03", "queue_managers": "many"}')
     assert answer.status == 422
     assert "/queue_managers" in words(answer)
@@ -95,13 +95,13 @@ def test_what_cannot_be_read_is_told_with_its_field(app: FastAPI, question: str)
     assert page(app, f"/whatif/{question}?plan=nobody").status == 404
 
 
-def test_plans_that_cannot_be_of_one_sysplex_are_refused_with_a_sentence(app: FastAPI) -> None:
+def test_plans_that_cannot_share_a_sysplex_are_refused_with_a_message(app: FastAPI) -> None:
     answer = sent(app, "/whatif/cf-loss", **{"text": json.dumps(TIGHT), "with": "tight"})
     assert answer.status == 422
     assert "SQ03CSQ_ADMIN is in the plans SQ03 and tight" in words(answer)
 
 
-def test_upgrades_take_what_the_form_says(app: FastAPI) -> None:
+def test_upgrade_page_uses_the_values_of_the_form(app: FastAPI) -> None:
     said = words(page(app, "/whatif/upgrade?plan=tight&cfcc=&queue_managers=2&growth=50&years=3"))
     assert "2 more queue managers" in said
     assert "50 % a year for 3 years" in said
@@ -119,19 +119,19 @@ def test_upgrades_take_what_the_form_says(app: FastAPI) -> None:
         ("cfcc=14", "must be between 26 and 99"),
     ],
 )
-def test_a_wrong_box_is_told_and_nothing_is_computed(app: FastAPI, query: str, message: str) -> None:
+def test_invalid_field_is_reported_without_a_calculation(app: FastAPI, query: str, message: str) -> None:
     answer = page(app, f"/whatif/upgrade?plan=.example&{query}")
     assert answer.status == 422
     assert message in words(answer)
     assert "Step by step" not in words(answer)
 
 
-def test_nothing_to_change_is_said(app: FastAPI) -> None:
+def test_upgrade_without_changes_asks_for_one(app: FastAPI) -> None:
     said = words(page(app, "/whatif/upgrade?plan=.example&queue_managers=0&years="))
     assert "Choose at least one change" in said
 
 
-def test_the_list_of_questions_leads_to_the_structures_of_a_stored_plan(app: FastAPI) -> None:
+def test_list_of_questions_links_to_structures_of_a_stored_plan(app: FastAPI) -> None:
     text = page(app, "/whatif?plan=tight").text
     for ending in ("filling", "thresholds"):
         assert f'href="/plans/tight/versions/1/structures/A/{ending}"' in text
@@ -140,7 +140,7 @@ def test_the_list_of_questions_leads_to_the_structures_of_a_stored_plan(app: Fas
     assert page(app, "/whatif?plan=nobody").status == 404
 
 
-def test_bars_are_as_long_as_the_storage_that_they_show() -> None:
+def test_bar_lengths_are_proportional_to_storage() -> None:
     facilities = [cf("CF01", "40G", occupied="8G"), cf("CF02", "20G"), cf("CF03", "2G")]
     found = losses_of([("SQ03", result(facilities, [structure("A", "9G", preflist=["CF01", "CF02"])]))])
     one, two, three = chart_of(found.white_space).bars
@@ -154,7 +154,7 @@ def test_bars_are_as_long_as_the_storage_that_they_show() -> None:
     assert max(bar.extent for bar in (one, two, three)) == one.whole
 
 
-def test_a_bar_shows_where_white_space_is_missing() -> None:
+def test_bar_shows_missing_white_space() -> None:
     found = losses_of([("SQ03", result([cf("CF01"), cf("CF02", "3G")], [structure("A", "4G")]))])
     _, two = chart_of(found.white_space).bars
     assert two.warning == "too little free"

@@ -18,7 +18,7 @@ LOSS, UPGRADE = "/api/v1/whatif/cf-loss", "/api/v1/whatif/upgrade"
 TIGHT = document([cf("CF01"), cf("CF02", "3G")], [structure("A", "4G")])
 
 
-def test_the_answer_is_the_core_s(app: FastAPI) -> None:
+def test_rest_answer_is_the_core_answer(app: FastAPI) -> None:
     answer = post_json(app, LOSS, SQ03)
     assert answer.status == 200, answer.text
     assert answer.json() == losses_of([("SQ03", evaluate(read_object(SQ03)))]).as_json()
@@ -27,7 +27,7 @@ def test_the_answer_is_the_core_s(app: FastAPI) -> None:
 
 
 @pytest.mark.parametrize("plan", [SQ03, TIGHT, document([], [])], ids=["example", "tight", "without CFs"])
-def test_answers_have_exactly_the_members_that_are_described(app: FastAPI, plan: dict[str, Any]) -> None:
+def test_answers_have_exactly_the_described_members(app: FastAPI, plan: dict[str, Any]) -> None:
     schemas = app.openapi()["components"]["schemas"]
     for address, shape in ((LOSS, "LossAnswer"), (UPGRADE, "UpgradeAnswer")):
         found = post_json(app, address, plan).json()
@@ -35,7 +35,7 @@ def test_answers_have_exactly_the_members_that_are_described(app: FastAPI, plan:
         assert set(found) == set(described["properties"]) == set(described["required"])
 
 
-def test_storage_is_counted_with_size_when_asked_for(app: FastAPI) -> None:
+def test_at_size_counts_structures_with_size(app: FastAPI) -> None:
     by_size = post_json(app, f"{LOSS}?at=size", SQ03).json()
     assert by_size["counted_at"] == "size"
     assert (
@@ -44,7 +44,7 @@ def test_storage_is_counted_with_size_when_asked_for(app: FastAPI) -> None:
     )
 
 
-def test_stored_plans_of_the_sysplex_are_counted_as_well(app: FastAPI) -> None:
+def test_stored_plans_of_the_sysplex_are_included(app: FastAPI) -> None:
     other = document([cf("CF01"), cf("CF02", "3G")], [structure("B", "2G")], qsg="QSG2")
     assert send_json(app, "PUT", "/api/v1/plans/other", other).status in {200, 201}
     found = post_json(app, f"{LOSS}?with=other", TIGHT).json()
@@ -75,24 +75,24 @@ def test_stored_plans_of_the_sysplex_are_counted_as_well(app: FastAPI) -> None:
         (f"{UPGRADE}?years=51", "years"),
     ],
 )
-def test_a_bad_parameter_is_named(app: FastAPI, address: str, field: str) -> None:
+def test_invalid_parameter_is_refused_with_its_name(app: FastAPI, address: str, field: str) -> None:
     problem = assert_problem(post_json(app, address, SQ03), "request-invalid", 422)
     assert [error["field"] for error in problem["errors"]] == [field]
 
 
-def test_a_level_that_is_no_step_up_is_refused(app: FastAPI) -> None:
+def test_level_that_is_not_an_upgrade_is_refused(app: FastAPI) -> None:
     problem = assert_problem(post_json(app, f"{UPGRADE}?cfcc=25", SQ03), "out-of-range", 422)
     assert "must be between 26 and 99. The plan is at level 25." in problem["detail"]
 
 
-def test_a_plan_that_cannot_be_read_is_a_problem_with_its_fields(app: FastAPI) -> None:
+def test_unreadable_plan_is_refused_with_its_fields(app: FastAPI) -> None:
     for address in (LOSS, UPGRADE):
         problem = assert_problem(post_json(app, address, {"qsg": "SQ03"}), "document-invalid", 422)
         assert [error["field"] for error in problem["errors"]] == ["/queue_managers"]
         assert_problem(post_json(app, address, {**SQ03, "queue_managers": 33}), "plan-refused", 422)
 
 
-def test_both_are_described_with_examples_that_are_answers(app: FastAPI) -> None:
+def test_examples_in_openapi_equal_the_answers(app: FastAPI) -> None:
     described = get(app, "/openapi.json").json()["paths"]
     for address in (LOSS, UPGRADE):
         operation = described[address]["post"]
