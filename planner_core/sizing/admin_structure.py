@@ -1,8 +1,8 @@
 """The administrative structure, CSQ_ADMIN.
 
-It must hold 1000 list entries for each queue manager DEFINED to the group, and CFSizer sizes it with
-two elements for each entry. It can run out of either (APAR PH39578: elements 99 % in use, entries
-12 %). IBM publishes sizes: Table 1 for CFCC 14, charts for CFCC 21 to 24 and for CFCC 25.
+It must hold 1000 list entries for each queue manager that is defined to the group, and CFSizer sizes
+it with two elements for each entry. It can run out of either (APAR PH39578: elements 99 % in use,
+entries 12 %). IBM publishes sizes: Table 1 for CFCC 14, charts for CFCC 21 to 24 and for CFCC 25.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ def check_queue_managers(queue_managers: int) -> None:
 def admin_need(
     *, queue_managers: int, cfcc_level: int, entsmax: int | None = None, elements_total: int | None = None
 ) -> AdminNeed:
-    """Return the published minimum of CSQ_ADMIN, and check the entries and elements that it has today, where given.
+    """Return the published minimum of CSQ_ADMIN, and check its current entries and elements if they are given.
 
     Args:
         queue_managers: Queue managers defined to the group, 1 to 32.
@@ -86,9 +86,11 @@ def admin_need(
     """
     check_queue_managers(queue_managers)
     findings: list[Finding] = []
+    # Structures grew with the levels that have figures, so the next higher level errs on the large side.
     candidates = [level for level in _LEVELS if cfcc_level <= level[0]] or [_LEVELS[-1]]
     size_bytes, table_id = _first_figure(queue_managers, candidates)
     first_id = candidates[0][1]
+    # Table 1 ends at 31 queue managers, the charts at 32.
     if table_id != first_id:
         findings.append(
             finding(
@@ -121,6 +123,7 @@ def admin_need(
             )
         )
     table = tables.table(table_id)
+    # A cell of Table 1 is almost certainly a misprint; it is used as printed, and the finding states it.
     note = table.note(queue_managers)
     if note is not None:
         findings.append(
@@ -191,8 +194,10 @@ def they_need(queue_managers: int) -> str:
 
 
 def _too_few(pool: _Pool, queue_managers: int, cfcc_level: int, has: int, size_bytes: int) -> Finding:
-    """Make the finding on a pool that is too small, with the size to allocate and the growth from the current one."""
+    """Return the finding on a pool that is too small, with the size to allocate and the growth from the current one."""
     required = queue_managers * pool.per_queue_manager
+    # A structure with the published size can still have too few, for example after its ratio was altered. The growth
+    # between two published figures then says how much larger to make it.
     covered = has // pool.per_queue_manager
     more = size_bytes
     if covered:

@@ -45,8 +45,8 @@ class QueueDemand:
 class Band(NamedTuple):
     """The messages of a structure whose size lies above `over_bytes` and not above the next band's.
 
-    `elements` are those taken while the data is in the CF; `pages` those of 4 KB in SMDS.
-    The three counts are in units of one part in `scale` of the demand.
+    `elements` counts list elements while the data is in the CF; `pages` counts 4 KB pages in SMDS.
+    The three counts are multiplied by the `scale` of the demand.
     """
 
     over_bytes: int
@@ -59,14 +59,14 @@ class Band(NamedTuple):
 class Demand:
     """The backlog of one structure, in bands of message sizes.
 
-    `elements` counts messages too large for the CF as offloaded and no other. `scale` is 1
-    unless a queue gives a distribution of sizes, whose shares are no whole messages; `taken`
-    are the elements of each queue, times it. `mean_elements` are those that a message of each
-    queue with such a distribution pays on average, in parts of 2**32, by the queue's place.
+    `elements` counts only messages too large for the CF as offloaded. `scale` is 1 unless a queue
+    gives a distribution of sizes, whose shares are not whole messages; `taken` has the elements of
+    each queue, times `scale`. `mean_elements` has the average elements of a message for each queue
+    with such a distribution, in parts of 2**32, by the queue's place.
 
-    `elements`, `taken` and `mean_elements` suffice for any shape of a distribution. The bands
-    have the assumed shape: `beyond` are the elements, times `scale`, that they lack. They count
-    wherever no rule offloads anything.
+    `elements`, `taken` and `mean_elements` are enough for any shape of a distribution. The bands
+    have the assumed shape; `beyond` is the number of elements, times `scale`, that they lack.
+    These count wherever no rule offloads anything.
     """
 
     messages: int
@@ -84,7 +84,8 @@ class Demand:
 
     @property
     def entries(self) -> int:
-        """List entries: one a message."""
+        """List entries: one for each message."""
+        # An offloaded message keeps its entry, so entries depend on neither rules nor message sizes.
         return self.messages
 
 
@@ -92,13 +93,14 @@ def backlog_messages(*, put_rate_per_s: Decimal, outage_minutes: Decimal) -> Fra
     """Return the messages that arrive while none are read [messages, not rounded]."""
     rate, per = put_rate_per_s.as_integer_ratio()
     minutes, of = outage_minutes.as_integer_ratio()
-    # One fraction instead of three: this is asked for each queue of the largest plans.
+    # One fraction instead of three: the largest plans have 31,744 queues.
     return Fraction(rate * minutes * SECONDS_PER_MINUTE, per * of)
 
 
 @lru_cache(maxsize=256)
 def growth_factor(*, percent_per_year: Decimal, years: Decimal) -> Fraction:
     """Return the factor of compound growth; years need not be whole."""
+    # At -100 % nothing is left, and below it a power with a fractional exponent has no real value.
     if percent_per_year <= -_PERCENT:
         raise OutOfRange(field="percent_per_year", value=percent_per_year, lowest="more than -100")
     if not percent_per_year or not years:
@@ -114,6 +116,7 @@ def growth_factor(*, percent_per_year: Decimal, years: Decimal) -> Fraction:
 
 def grown(messages: Fraction | int, *, factor: Fraction) -> int:
     """Return a backlog at the horizon, rounded up to whole messages."""
+    # Rate x outage is not rounded before it grows, because a backlog is rounded up only once.
     if isinstance(messages, int):
         return messages if factor == 1 else ceil_fraction(messages * factor)
     return ceil_div(messages.numerator * factor.numerator, messages.denominator * factor.denominator)
@@ -121,6 +124,7 @@ def grown(messages: Fraction | int, *, factor: Fraction) -> int:
 
 def band_edges(rule_sizes: Sequence[int]) -> tuple[int, ...]:
     """Return the sizes that separate the bands: those of the rules, and the largest message that fits in the CF."""
+    # A rule for that size or more, such as OFFLDnSZ(64K), never finds a message whose data is still in the CF.
     largest = model_constant("largest_message_in_cf_bytes")
     return (*sorted({size for size in rule_sizes if size < largest}), largest)
 
@@ -133,7 +137,7 @@ def demand_of(
     page_bytes: int,
     page_header_bytes: int,
 ) -> Demand:
-    """Add up queues: one entry a message, whole elements by size, in bands between `edges`.
+    """Add up queues: one entry for each message, whole elements by size, in bands between `edges`.
 
     Args:
         queues: The queues of one structure.
@@ -155,6 +159,7 @@ def demand_of(
         count = queue.messages
         total += count
         if isinstance(queue.message_bytes, int):
+            # The size of a rule must be exceeded, so a message of exactly that size is in the band below.
             band = bisect_left(edges, queue.message_bytes)
             count *= scale
             each = elements_for(queue.message_bytes, header_bytes=header_bytes)
@@ -189,10 +194,10 @@ def demand_of(
 
 @dataclass(frozen=True, slots=True)
 class Units:
-    """The entries and elements of one message of each queue, by band, for quick sums over several backlogs of the queues.
+    """The entries and elements of one message of each queue, by band, to add up many backlogs of the same queues quickly.
 
-    `bands` has of each queue messages, elements and pages, in parts of `scale`; `beyond` are the elements that the bands
-    lack of those that suffice for any shape, and `elements` all of them. `spread` are the places of the queues with a
+    `bands` has messages, elements and pages for each queue, times `scale`. `elements` is enough for any shape of a
+    distribution, and `beyond` is the part of it that the bands lack. `spread` has the places of the queues with a
     distribution of sizes.
     """
 
@@ -318,11 +323,11 @@ def most_elements(sizes: SizeDistribution, *, header_bytes: int) -> int:
     """Return the most elements that a message uses on average, for any shape of the distribution, in parts of 2**32.
 
     19 of 20 messages are at most p95 long, the twentieth from there to the maximum. What a
-    message of L bytes takes is below a curve that bends one way only: rising by a byte in 256
+    message of L bytes takes is below a concave curve: rising by a byte in 256
     up to the largest message that stays in the CF, and falling from there in a straight line
-    to the two elements of an offloaded one of the longest. So the mean of a part is at most
-    the curve at the part's mean. How the mean is shared out between the two parts is unknown:
-    while both rise it makes no difference, and where one falls, the less lies there the worse.
+    to the two elements of an offloaded message of the maximum size. So the mean of a part is at most
+    the curve at the part's mean. How the bytes are divided between the two parts is unknown:
+    while both rise it makes no difference; where one falls, the bound is highest with the fewest bytes there.
     """
     step, largest = model_constant("element_bytes"), model_constant("largest_message_in_cf_bytes")
     unit, p95, longest = sizes.mean_of, sizes.p95, sizes.maximum
@@ -333,6 +338,7 @@ def most_elements(sizes: SizeDistribution, *, header_bytes: int) -> int:
     if longest <= largest or (p95 <= largest and least <= largest * unit):
         rising = -(-SCALE * (sizes.mean + added * unit) // (step * unit))
         return rising if rising < cap else cap
+    # From here on, messages of the twentieth may be over 63 KB: the falling part of the curve matters.
     two = SCALE * model_constant("offloaded_message_elements")
     peak = SCALE * (largest + added) - two * step
     if p95 <= largest:
@@ -340,7 +346,7 @@ def most_elements(sizes: SizeDistribution, *, header_bytes: int) -> int:
         twentieth = two + -(-peak * (longest * unit - least) // (step * (longest - largest) * unit))
     else:
         twentieth, of = two, BODY * unit
-        # 19 times the others' mean, in the same parts: as near to the top of the curve as it can be.
+        # 19 times the mean of the others, in the same parts: as near to the top of the curve as p95 and maximum allow.
         mean = max(TWENTY * sizes.mean - longest * unit, min(largest * of, TWENTY * sizes.mean - p95 * unit))
         if mean <= largest * of:
             others = -(-SCALE * (mean + added * of) // (step * of))

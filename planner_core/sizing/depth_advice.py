@@ -47,7 +47,7 @@ def _hundredths(part: Fraction) -> float:
 
 
 Hundredths = Annotated[Fraction, Unchecked(), PlainSerializer(_hundredths, return_type=float)]
-"""A part that is written as a percentage, rounded up to a hundredth."""
+"""A part of a whole, written as a percentage and rounded up to a hundredth."""
 SilentPart = Annotated[
     Hundredths | None, Field(description="Percent; null if PERFMEV or the rates are not known.")
 ]
@@ -99,7 +99,7 @@ class Alone:
     """The capacity of the structure for one queue while the others are empty [messages], with offload rules.
 
     `at_action` is the number of messages at the action level. `without_rules` is the capacity of SIZE with all data in
-    the CF: never more than with data offloaded. `when_full` calculates the capacities of INITSIZE and of SIZE.
+    the CF, which is never more than with offloaded data. `when_full` calculates the capacities of INITSIZE and of SIZE.
     """
 
     at_action: int
@@ -209,7 +209,8 @@ class QueueThresholds(Thresholds):
         return self.lead(self.put_rate_per_s)
 
     def lead(self, rate: Fraction | None) -> DepthLead | None:
-        """Return the times from the event on at that rate; None if the depth does not grow or never gets so high."""
+        """Return the lead times at a rate; None if the depth does not grow or never reaches QDEPTHHI."""
+        # A High depth above the capacity is never reached: the structure is full before the event.
         high, maxdepth = self.high_at, self.maxdepth
         if rate is None or rate <= 0 or high is None or maxdepth is None or high > self.alone.in_initsize:
             return None
@@ -228,10 +229,11 @@ class QueueThresholds(Thresholds):
     @computed_field
     @property
     def most_event_messages_per_day(self) -> int | None:
-        """Event messages if the depth goes up and down all day, as fast as the rates allow; rounded up."""
+        """Event messages in a day in which the depth moves between the thresholds as fast as the rates allow; rounded up."""
         put, get, high, low = self.put_rate_per_s, self.get_rate_per_s, self.high_at, self.low_at
         if not put or not get or high is None or low is None or high <= low or self.event_messages is None:
             return None
+        # The fastest cycle fills without gets and drains without puts, so real queues cause fewer messages.
         cycle = (high - low) / put + (high - low) / get
         return ceil_fraction(SETS_PER_CYCLE * self.event_messages * SECONDS_PER_DAY / cycle)
 
@@ -243,7 +245,7 @@ class QueueAdvice(Thresholds):
     name: str
     planned: Annotated[
         Omittable[QueueThresholds],
-        Field(description="Present if the document has something about the depth events of the queue."),
+        Field(description="Present if the document states something about the depth events of the queue."),
     ] = None
 
     @property
@@ -307,8 +309,8 @@ class JointLead(Answer):
 class DepthAdvice(Answer):
     """Advice on the depths of the queues of a structure.
 
-    `planned`: the queues with depth events in the document, by their places; only with these are `together` and `lead`
-    known. `action_part`, `threshold_part` and `full_part` are how often the planned backlog fits in INITSIZE at the
+    `planned` has the queues with depth events in the document, by their places; without any, `together` and `lead` are
+    None. `action_part`, `threshold_part` and `full_part` are how often the planned backlog fits in INITSIZE at the
     action level, at FULLTHRESHOLD and when it is full; None without a backlog.
     """
 
@@ -340,7 +342,7 @@ class DepthAdvice(Answer):
         Field(alias="queues", description="In a result with depths=true only."),
     ] = None
 
-    # A large plan has thousands of queues, and most results are asked for without advice for each of them.
+    # Advice for every queue was most of a large result and its computing time (docs/decisions/0019).
     @cached_property
     def queues(self) -> tuple[QueueAdvice, ...]:
         """Every queue, in the order of the document."""
@@ -352,7 +354,7 @@ class DepthAdvice(Answer):
 
     @property
     def is_planned(self) -> bool:
-        """Whether the document has anything about depth events here."""
+        """Whether the document states PERFMEV, or depth events for one of these queues."""
         return self.event_messages is not None or bool(self.planned)
 
     @computed_field
@@ -364,7 +366,7 @@ class DepthAdvice(Answer):
     @computed_field(exclude_if=lambda found: found is None)
     @property
     def assumptions(self) -> tuple[DepthAssumption, ...] | SkipJsonSchema[None]:
-        """With queues, and if the document has anything about depth events."""
+        """Present with `queues`, and if the document states anything about depth events."""
         if self.written_queues is None and not self.is_planned:
             return None
         return tuple(_assumptions(self))

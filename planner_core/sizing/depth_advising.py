@@ -1,4 +1,4 @@
-"""The calculation of advice on queue depths: levels of the filling, parts of the backlog, queues alone and together."""
+"""The calculation of advice on queue depths: usage levels, shares of the backlog, single queues and all queues together."""
 
 from __future__ import annotations
 
@@ -31,24 +31,25 @@ from planner_core.sizing.structure_result import Load
 from planner_core.sizing.structure_size import Curve, model_constant
 
 PARTS = 10**9
-"""Parts of the backlog are rounded down to so many of a whole, so that their explanations can be read."""
+"""Shares of the backlog are rounded down to one in so many, so that their explanations are readable."""
 EVENT_KEYS = ("maxdepth", "qdepthhi", "qdepthlo", "qdphiev", "qdploev", "qdpmaxev", "qsvciev", "curdepth")
 _THRESHOLDS: tuple[Literal["maxdepth", "qdepthhi", "qdepthlo"], ...] = ("maxdepth", "qdepthhi", "qdepthlo")
 _RATE_KEYS = ("get_rate_per_s", "queue_manager_rates")
 _own = attrgetter(*EVENT_KEYS, *_RATE_KEYS)
-"""What a document says of one queue's depth events."""
+"""Reads everything that a document can state about the depth events of one queue."""
 _SILENT = (None,) * len(EVENT_KEYS + _RATE_KEYS)
 Parts = tuple[Fraction | None, Fraction | None, Fraction | None]
 """How often the planned backlog fits in INITSIZE at the action level, at FULLTHRESHOLD, and when it is full."""
 
 
 def level_rule(percent: int) -> Rule:
-    """Return a rule that offloads nothing, which marks the moment when a structure has a usage."""
+    """Return a rule that offloads nothing and marks the moment at which a structure reaches a usage."""
     return Rule(percent, model_constant("largest_message_in_cf_bytes"))
 
 
 def action_level(structure: Structure, *, rules: Sequence[Rule], demand: Demand) -> tuple[str, int]:
-    """The first usage at which something begins to happen [percent], and what that is called."""
+    """Return the limit that a structure meets first as it fills: its name, and its usage [percent]."""
+    # Nothing begins at 0: FULLTHRESHOLD(0) turns monitoring off, and a rule with that threshold is always active.
     found = [
         (rule.threshold, f"OFFLD{number}TH")
         for number, rule in enumerate(rules, start=1)
@@ -62,8 +63,8 @@ def action_level(structure: Structure, *, rules: Sequence[Rule], demand: Demand)
     return name, percent
 
 
-def places_said(queues: Sequence[Queue]) -> list[int]:
-    """Return the places of the queues with depth events in the document."""
+def places_with_events(queues: Sequence[Queue]) -> list[int]:
+    """Return the places of the queues for which the document states something about depth events."""
     return [place for place, queue in enumerate(queues) if _own(queue) != _SILENT]
 
 
@@ -73,7 +74,7 @@ def advise(
     load: Load,
     queues: Sequence[QueueDemand],
     *,
-    said: Sequence[int],
+    stated: Sequence[int],
     curve: Curve,
 ) -> DepthAdvice:
     """Return advice for the queues of a structure of INITSIZE.
@@ -83,7 +84,7 @@ def advise(
         structure: The structure's entry in it.
         load: The load of the structure.
         queues: The backlogs of its queues at the horizon, in the order of the document.
-        said: The places of the queues of which the document itself says something.
+        stated: The places of the queues with depth events in the document.
         curve: The curve in use.
     """
     action, action_percent = action_level(structure, rules=load.rules, demand=load.demand)
@@ -98,7 +99,8 @@ def advise(
         )
         parts = (at_action, at_threshold, when_full)
     maker = Maker.of(document, structure, load, queues, curve)
-    advice = maker.advice(parts, range(len(queues))) if said else ()
+    # All of the queues, because those without depth events fill the structure together with the others.
+    advice = maker.advice(parts, range(len(queues))) if stated else ()
     return DepthAdvice(
         action=action,
         action_percent=action_percent,
@@ -108,15 +110,15 @@ def advise(
         full_part=parts[2],
         messages=load.demand.messages,
         event_messages=maker.members.enabled_count,
-        planned={place: advice[place] for place in said},
-        together=maker.together(advice) if said else None,
-        lead=maker.joint_lead(advice) if said else None,
+        planned={place: advice[place] for place in stated},
+        together=maker.together(advice) if stated else None,
+        lead=maker.joint_lead(advice) if stated else None,
         of_queues=maker.of_queues,
     )
 
 
 def _filled(demand: Demand, rules: Sequence[Rule], pools: tuple[Pool, ...], percents: Sequence[int]) -> Fill:
-    """Fill one bundle, with a moment for each usage in question."""
+    """Fill one bundle, and mark the moments at which it reaches these usages."""
     met = [rule for rule in rules if rule.is_on and can_fire(rule, demand)]
     marks = [level_rule(percent) for percent in sorted(set(percents)) if percent < PERCENT]
     return fill(demand, rules=[*met, *marks], pools=pools)
@@ -133,6 +135,7 @@ def _advised(messages: int, parts: Parts) -> Thresholds:
     at_action, at_threshold, when_full = parts
     if not messages or at_action is None or at_threshold is None or when_full is None:
         return Thresholds()
+    # MAXDEPTH covers the planned backlog even above FULLTHRESHOLD: a lower one would refuse planned messages (2053).
     most = messages * when_full.numerator // when_full.denominator
     wanted = max(messages, messages * at_threshold.numerator // at_threshold.denominator)
     maxdepth = min(most, wanted, limit("largest_maxdepth"))
@@ -150,8 +153,10 @@ def _completed(
     """Return the thresholds for a MAXDEPTH: those given, and the highest useful values for the others."""
     if qdepthhi is None and maxdepth and at_action is not None:
         high = messages * at_action.numerator // at_action.denominator
+        # Rounded down, so that the event never comes after the action level; a High at or below the Low is no advice.
         advised = min(limit("default_qdepthhi_percent"), PERCENT * high // maxdepth)
         qdepthhi = advised if advised > (qdepthlo or 0) else None
+    # IBM publishes no rule for QDEPTHLO, so it keeps the ratio of IBM's defaults.
     if qdepthlo is None and qdepthhi is not None:
         qdepthlo = qdepthhi * limit("default_qdepthlo_percent") // limit("default_qdepthhi_percent")
     return Thresholds(maxdepth, qdepthhi, qdepthlo)
@@ -180,20 +185,22 @@ class Members:
 
     @property
     def enabled_count(self) -> int | None:
-        """Event messages of one event while all are active; None where the plan does not state PERFMEV."""
+        """Event messages of one event while all are active; None if the plan does not state PERFMEV."""
+        # Every active queue manager with PERFMEV(ENABLED) writes its own message for an event of a shared queue.
         if not self.is_stated:
             return None
         return self.count if self.all_enabled else len(self.enabled)
 
     def heard(self, by_name: Mapping[str, Fraction] | None) -> tuple[Fraction, Fraction, str]:
         """Return the activity of queue managers with PERFMEV(ENABLED), that of all, and its unit."""
+        # Without rates for each, all queue managers are assumed to be equally active.
         if by_name is None:
             return Fraction(self.enabled_count or 0), Fraction(self.count), "queue managers"
         heard = (rate for name, rate in by_name.items() if self.all_enabled or name in self.enabled)
         return sum(heard, Fraction(0)), sum(by_name.values(), Fraction(0)), "messages/s"
 
     def silent(self, by_name: Mapping[str, Fraction] | None) -> Fraction | None:
-        """Return the part of the activity that is on other queue managers than those with PERFMEV(ENABLED)."""
+        """Return the share of the activity on queue managers without PERFMEV(ENABLED)."""
         if not self.is_stated or by_name is None:
             return self.silent_members
         heard, total, _ = self.heard(by_name)
@@ -201,7 +208,7 @@ class Members:
 
     @cached_property
     def silent_members(self) -> Fraction | None:
-        """Return the part of the queue managers without PERFMEV(ENABLED); None where the plan does not state PERFMEV."""
+        """The share of queue managers without PERFMEV(ENABLED); None if the plan does not state PERFMEV."""
         return 1 - Fraction(self.enabled_count or 0, self.count) if self.is_stated and self.count else None
 
 
@@ -218,6 +225,17 @@ def rates_of(queue: Queue) -> tuple[Fraction | None, Fraction | None]:
     return (None if queue.put_rate_per_s is None else Fraction(queue.put_rate_per_s)), None
 
 
+def units_of(queues: Sequence[QueueDemand], rules: Sequence[Rule], curve: Curve) -> Units:
+    """Return what one message of each queue uses, in bands that these rules need."""
+    return Units.of(
+        [queue.message_bytes for queue in queues],
+        edges=band_edges([rule.size_bytes for rule in rules]),
+        header_bytes=curve.header_bytes,
+        page_bytes=page_bytes(),
+        page_header_bytes=message_header_bytes(),
+    )
+
+
 def members_rates(
     queue: Queue, key: Literal["put_rate_per_s", "get_rate_per_s"]
 ) -> dict[str, Fraction] | None:
@@ -229,7 +247,7 @@ def members_rates(
 
 @dataclass(frozen=True)
 class Maker:
-    """The data behind the figures of one structure's queues."""
+    """Calculates the figures of one structure's queues from its load."""
 
     structure: Structure
     load: Load
@@ -250,7 +268,7 @@ class Maker:
         queues: Sequence[QueueDemand],
         curve: Curve,
     ) -> Maker:
-        """Return the data of one structure of a plan."""
+        """Return the calculator for one structure of a plan."""
         growth = document.growth
         return cls(
             structure,
@@ -266,13 +284,7 @@ class Maker:
     @cached_property
     def units(self) -> Units:
         """The entries and elements of one message of each queue."""
-        return self.load.units or Units.of(
-            [queue.message_bytes for queue in self.queues],
-            edges=band_edges([rule.size_bytes for rule in self.load.rules]),
-            header_bytes=self.curve.header_bytes,
-            page_bytes=page_bytes(),
-            page_header_bytes=message_header_bytes(),
-        )
+        return self.load.units or units_of(self.queues, self.load.rules, self.curve)
 
     @cached_property
     def pools(self) -> tuple[Pool, ...]:
@@ -280,7 +292,7 @@ class Maker:
         return two_pools(self.curve.bundle_at(self.load.ratio)[1])
 
     def of_queues(self, advice: DepthAdvice) -> tuple[QueueAdvice, ...]:
-        """Every queue; those of which the document says something as they were worked out for that."""
+        """Return advice for every queue; the one for queues with depth events in the document exists already."""
         parts = (advice.action_part, advice.threshold_part, advice.full_part)
         others = [place for place in range(len(self.queues)) if place not in advice.planned]
         found = {**advice.planned, **dict(zip(others, self.advice(parts, others), strict=True))}
@@ -300,7 +312,7 @@ class Maker:
     def planned(
         self, place: int, queue: Queue, advised: Thresholds, at_action: Fraction | None
     ) -> QueueThresholds:
-        """Return the thresholds of a queue as the document states them."""
+        """Return the thresholds that the document states for a queue, completed by advice."""
         messages = self.queues[place].messages
         maxdepth = queue.maxdepth if queue.maxdepth is not None else advised.maxdepth
         given = tuple(key for key in _THRESHOLDS if getattr(queue, key) is not None)
@@ -323,11 +335,13 @@ class Maker:
         )
 
     def alone(self, place: int) -> Alone:
-        """What fits of one queue alone; worked out once for each message size."""
+        """Return the capacity for one queue alone, calculated once for each message size."""
+        # Queues with equal message sizes have equal capacities, and a filling is slow.
         sizes = self.queues[place].message_bytes
         found = self.known.get(sizes)
         if found is None:
             at_action, without_rules = self._in_the_cf(place)
+            # Plain arithmetic is right up to the first rule that this queue meets; from there on it must be filled.
             if self._has_messages_over(self.early, place):
                 at_action = self._filled_alone(place, self.action_percent)[0]
             found = self.known[sizes] = Alone(
@@ -353,19 +367,17 @@ class Maker:
         return min(found, default=None)
 
     def _has_messages_over(self, size_bytes: int | None, place: int) -> bool:
-        """Whether a rule of that size offloads messages of this queue; False if there is no rule."""
+        """Return whether a rule of that size offloads messages of this queue; False if there is no rule."""
         if size_bytes is None:
             return False
         overs, bands = (-1, *self.units.edges[:-1]), self.units.bands[place]
         return any(share and over >= size_bytes for over, (share, _, _) in zip(overs, bands, strict=False))
 
     def _in_the_cf(self, place: int) -> tuple[int, int]:
-        """Messages of a queue alone, all data in the CF that may be: in INITSIZE at the action level, and in SIZE.
-
-        Where a rule offloads messages of the queue, even above the action level, `fill` counts elements for the assumed
-        shape of the message sizes from the beginning. So does the first of the two.
-        """
+        """Return the messages of a queue alone without offload rules: in INITSIZE at the action level, and in SIZE."""
         most = at_action = self.units.elements[place]
+        # Where a rule offloads messages of the queue, even above the action level, `fill` counts elements for the assumed
+        # shape of message sizes from the beginning. The first figure must agree with it.
         if self.units.beyond[place] and self._has_messages_over(self.smallest, place):
             at_action -= self.units.beyond[place]
         initsize, size = self.load.bundles_in_initsize, self.load.bundles_in_size
@@ -378,7 +390,7 @@ class Maker:
         return in_initsize, room * size.numerator // (rate * size.denominator)
 
     def _room(self, elements: int) -> tuple[int, int]:
-        """The room in the pool of a bundle that is full first, and what a message with these elements takes of it."""
+        """Return the room in the pool of a bundle that is full first, and how much of it a message with these elements uses."""
         scale, room, rate = self.units.scale, 0, 0
         for entry_cost, element_cost, total in (pool.whole for pool in self.pools):
             its_rate = entry_cost * scale + element_cost * elements
@@ -428,16 +440,18 @@ class Maker:
         return bundles_for(fill(demand, rules=met, pools=self.pools))
 
     def fewest(self, advice: Sequence[QueueAdvice], full: Demand) -> tuple[tuple[str, ...], tuple[str, ...]]:
-        """The fewest queues at MAXDEPTH that take INITSIZE to FULLTHRESHOLD, and all of it, all data in the CF.
+        """Return the fewest queues that at MAXDEPTH fill INITSIZE to FULLTHRESHOLD, and completely, with all data in the CF.
 
-        Each empty when all of them do not.
+        Either is empty if all queues together do not.
         """
+        # Advised values of MAXDEPTH fit in INITSIZE together, so only given ones can be too large.
         if not any(each.planned and "maxdepth" in each.planned.given for each in advice):
             return (), ()
         bundles, scale = self.load.bundles_in_initsize, self.units.scale
         best: list[tuple[str, ...]] = [(), ()]
         for entry_cost, element_cost, total in (pool.whole for pool in self.pools):
-            # In parts of so many that everything is whole: of the pool, of the demand's scale, of INITSIZE.
+            # Multiplied by the scales of pool and demand, so that everything is an integer. Negative, because the largest
+            # queues come first and equal ones follow in the order of their names.
             costs = sorted(
                 (-(entry_cost * scale * (each.force.maxdepth or 0) + element_cost * taken), each.name)
                 for each, taken in zip(advice, full.taken, strict=True)
@@ -451,6 +465,7 @@ class Maker:
 
     def joint_lead(self, advice: Sequence[QueueAdvice]) -> JointLead | None:
         """Return the times when all growing queues grow at once; None when none is known to grow."""
+        # A queue without rates counts as one that does not grow, which the answer lists among its assumptions.
         growing = {}
         for place, each in enumerate(advice):
             planned = each.planned
@@ -496,7 +511,7 @@ class Maker:
 
 
 def _until(costs: Sequence[tuple[int, str]], room: int) -> tuple[str, ...]:
-    """Return the names of the first costs, which are negative, that together reach the room; empty if all do not."""
+    """Return the names of the first costs (negative numbers) that together reach the room; empty if all of them do not."""
     used, names = 0, []
     for cost, name in costs:
         if used >= room:

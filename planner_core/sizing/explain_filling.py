@@ -1,4 +1,4 @@
-"""The arithmetic of a structure filling, as formulas for explanations.
+"""The arithmetic of filling a structure, as formulas for explanations.
 
 A structure of `bundles` bundles is filled as one bundle: `share_n` is the part of the
 planned backlog that one bundle holds when phase n ends, which is when the next rule starts
@@ -14,9 +14,9 @@ from fractions import Fraction
 from planner_core import tables
 from planner_core.provenance import Basis, Input, Source, Step
 from planner_core.sizing.demand import Band, Demand
-from planner_core.sizing.filling import Pool
+from planner_core.sizing.filling import Pool, order, rates_over
 from planner_core.sizing.offload import Rule, can_fire, offloads
-from planner_core.sizing.structure_size import Curve, bundles_in, curve_inputs, model_constant
+from planner_core.sizing.structure_size import Curve, bundles_in, curve_inputs
 
 _FULL = 100
 
@@ -35,7 +35,7 @@ def split_source(curve: Curve) -> Source:
 
 @dataclass(frozen=True, slots=True)
 class Phases:
-    """The steps of one bundle filling, the inputs they use, and the names of the shares phase by phase."""
+    """The steps of filling one bundle, their inputs, and the name of the share at the end of each phase."""
 
     inputs: tuple[Input, ...] = ()
     steps: tuple[Step, ...] = ()
@@ -97,7 +97,7 @@ def phases_of(
     assumed: bool = False,
     marks: Sequence[Rule] = (),
 ) -> Phases:
-    """Explain how one bundle fills, phase by phase; `marks` are rules that offload nothing but still separate phases."""
+    """Explain the filling of one bundle, phase by phase; `marks` are rules that offload nothing and only end phases."""
     basis = Basis.ASSUMED if assumed else Basis.DERIVED
     inputs = [Input("messages", demand.messages, "messages", Basis.DERIVED)]
     for number, pool in enumerate(pools, start=1):
@@ -107,12 +107,10 @@ def phases_of(
             ("pool", pool.total),
         ):
             inputs.append(Input(f"{name}_{number}", value, "", basis, model_source()))
-    met = sorted(
-        (*(r for r in rules if r.is_on and can_fire(r, demand)), *marks),
-        key=lambda r: (r.threshold, -r.size_bytes),
-    )
+    met = sorted((*(rule for rule in rules if rule.is_on and can_fire(rule, demand)), *marks), key=order)
     limit = demand.bands[-1].over_bytes
     beyond = 0 if offloads(met, demand) else demand.beyond
+    # The phases are calculated again, in fractions: `fill` keeps no values between its moments, and a test compares both.
     used, share = [Fraction(0)] * len(pools), Fraction(0)
     steps: list[Step] = []
     if demand.scale != 1:
@@ -120,8 +118,10 @@ def phases_of(
     names: list[str] = []
     for phase, rule in enumerate((*met, None), start=1):
         goal = rule.threshold if rule else _FULL
-        rates = _rates(demand, limit, beyond=beyond)
+        elements, offloaded, pages = rates_over(demand.bands, limit)
+        rates = [Fraction(rate, demand.scale) for rate in (elements + beyond, offloaded, pages)]
         for name, rate in zip(("elements", "offloaded", "pages"), rates, strict=True):
+            # Without distributions a rate is a plain count of the backlog; with them it is a sum over bands to be shown.
             if demand.scale == 1:
                 inputs.append(Input(f"{name}_in_phase_{phase}", rate, name, Basis.DERIVED, model_source()))
             else:
@@ -178,7 +178,7 @@ def _add_phase(
 
 
 def _bands(demand: Demand, *, beyond: int) -> Iterator[Input]:
-    """Return the messages, elements in the CF and pages of a distribution in each band of sizes."""
+    """Yield the messages, elements in the CF and pages of a distribution in each band of sizes."""
     source, scale = tables.source("project", "Message size distributions"), demand.scale
     yield tables.constants("element_model")["offloaded_message_elements"].as_input()
     for band in demand.bands:
@@ -193,7 +193,7 @@ def _in_band(name: str, band: Band) -> str:
 
 
 def _of_bands(name: str, demand: Demand, limit: int, *, beyond: int) -> str:
-    """Add up a quantity of a phase over the bands, with data over `limit` offloaded."""
+    """Return the formula that adds up a quantity of a phase over the bands, with data over `limit` offloaded."""
     gone = [band for band in demand.bands if band.over_bytes >= limit]
     if name != "elements":
         return " + ".join(_in_band("pages" if name == "pages" else "messages", band) for band in gone)
@@ -201,20 +201,3 @@ def _of_bands(name: str, demand: Demand, limit: int, *, beyond: int) -> str:
     parts += ["elements_for_any_shape"] if beyond else []
     messages = " + ".join(_in_band("messages", band) for band in gone)
     return " + ".join([*parts, f"offloaded_message_elements * ({messages})"])
-
-
-def _rates(demand: Demand, limit: int, *, beyond: int) -> tuple[Fraction, Fraction, Fraction]:
-    """Return elements, offloaded messages and pages of the whole backlog, with data over `limit` offloaded."""
-    two = model_constant("offloaded_message_elements")
-    elements, offloaded, pages = beyond, 0, 0
-    for band in demand.bands:
-        if band.over_bytes >= limit:
-            elements, offloaded, pages = (
-                elements + two * band.messages,
-                offloaded + band.messages,
-                pages + band.pages,
-            )
-        else:
-            elements += band.elements
-    scale = demand.scale
-    return Fraction(elements, scale), Fraction(offloaded, scale), Fraction(pages, scale)

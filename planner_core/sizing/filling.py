@@ -1,11 +1,11 @@
-"""How a structure fills when offload rules are at work.
+"""The filling of a structure with active offload rules.
 
 An offloaded message keeps one entry and two elements. The model is fluid: messages of all
 queues arrive in the proportions of the planned backlog, each pool fills in straight lines
 between the thresholds, and the usage of the structure is that of the fuller pool (an
-assumption, reported as USAGE_MEASURE_ASSUMED). The arithmetic of that model is exact; whole
-messages are taken once, at the end, rounded down. Against a count message by message each
-rule can begin one message early.
+assumption, reported as USAGE_MEASURE_ASSUMED). The arithmetic of that model is exact; the number
+of messages is rounded down once, at the end. Compared with a count message by message, each
+rule can start one message early.
 
 Thresholds are percentages, so what fits is proportional to the pools: one bundle (an entry
 with its elements) is filled, and a structure of so many bundles holds so many times as much.
@@ -33,7 +33,7 @@ _FULL = 100
 class Pool:
     """A resource that can run out: the amount that an entry and an element use of it, and the amount in a bundle.
 
-    `whole` holds the three once more as whole numbers in one scale, for the inner loop.
+    `whole` has the same three amounts as integers over a common denominator, for the inner loop.
     """
 
     entry_cost: Fraction
@@ -57,6 +57,7 @@ def two_pools(elements_per_entry: Fraction) -> tuple[Pool, ...]:
 @lru_cache(maxsize=64)
 def altered_pool(curve: Curve) -> tuple[Pool, ...]:
     """Return one pool for both, as if the ratio always followed the demand; it uses the curve's assumed split."""
+    # With automatic alter, freed elements become entries, so only the storage of a bundle can run out.
     return (Pool(curve.entry_bytes, curve.element_bytes, curve.bundle),)
 
 
@@ -87,7 +88,7 @@ class Snapshot:
 
 @dataclass(frozen=True, slots=True)
 class Fill:
-    """One bundle filling: the moments its rules start, and the moment it is full."""
+    """The filling of one bundle: the moments when its rules start, and the moment when it is full."""
 
     starts: tuple[FillPoint, ...]
     full: FillPoint
@@ -104,6 +105,7 @@ class Fill:
 
     def messages_at(self, point: FillPoint, bundles: Fraction) -> int:
         """Return the messages at a moment, rounded down."""
+        # One division of integers rounds exactly once; a float would lose digits from 2**53 on.
         return point.share * self.messages * bundles.numerator // (point.q * bundles.denominator)
 
     def at_backlog(self, bundles: Fraction, *, messages: int | None = None) -> Snapshot:
@@ -145,6 +147,7 @@ class Fill:
 
         entries = value(before.share, after.share) * self.messages
         elements = value(before.elements, after.elements)
+        # Usage is that of the fuller pool: the first to run out fills the structure (reason code 2192).
         most, of = 0, 1
         for entry_cost, element_cost, total in (pool.whole for pool in self.pools):
             used = entry_cost * entries + element_cost * elements
@@ -170,7 +173,7 @@ def fill(demand: Demand, *, rules: Sequence[Rule], pools: tuple[Pool, ...]) -> F
     """
     if demand.messages <= 0:
         raise OutOfRange(field="messages", value=demand.messages, lowest=1)
-    active = sorted((rule for rule in rules if rule.is_on), key=_order) if rules else ()
+    active = sorted((rule for rule in rules if rule.is_on), key=order)
     limit, scale = demand.bands[-1].over_bytes, demand.scale
     entry_rate = demand.messages * scale
     totals = [pool.whole[2] * scale for pool in pools]
@@ -182,7 +185,7 @@ def fill(demand: Demand, *, rules: Sequence[Rule], pools: tuple[Pool, ...]) -> F
     beyond = 0 if offloads(active, demand) else demand.beyond
     for rule in (*active, None):
         goal = rule.threshold if rule else _FULL
-        element_rate, offload_rate, page_rate = _rates(demand.bands, limit)
+        element_rate, offload_rate, page_rate = rates_over(demand.bands, limit)
         element_rate += beyond
         # The pool that is first to reach the goal, and what is left in it, in parts of 100 q.
         room, rate, rates = 0, 0, []
@@ -192,6 +195,7 @@ def fill(demand: Demand, *, rules: Sequence[Rule], pools: tuple[Pool, ...]) -> F
             rates.append(pool_rate)
             if not rate or left * rate < room * pool_rate:
                 room, rate = left, pool_rate
+        # No room is left where two rules have the same threshold, or where their thresholds are 0.
         if room > 0:
             # The run is room / (100 q rate): bring everything to that denominator.
             factor = _FULL * rate
@@ -209,12 +213,12 @@ def fill(demand: Demand, *, rules: Sequence[Rule], pools: tuple[Pool, ...]) -> F
     return Fill(starts=tuple(points[:-1]), full=points[-1], messages=demand.messages, pools=pools)
 
 
-def _order(rule: Rule) -> tuple[int, int]:
-    """Sort rules by threshold, and rules with the same threshold by size, the largest first."""
+def order(rule: Rule) -> tuple[int, int]:
+    """Return the key that sorts rules by threshold, and rules with the same threshold by size, the largest first."""
     return rule.threshold, -rule.size_bytes
 
 
-def _rates(bands: Sequence[Band], limit: int) -> tuple[int, int, int]:
+def rates_over(bands: Sequence[Band], limit: int) -> tuple[int, int, int]:
     """Return elements, offloaded messages and SMDS pages of the whole backlog, with data over `limit` offloaded."""
     elements = offloaded = pages = 0
     for band in bands:

@@ -19,7 +19,7 @@ from planner_core.sizing.structure_size import (
 
 _FITTED = "fitted"
 _STATES = (_FITTED, "accepted")
-"""The word of the nightly run, and that of the application for the same."""
+"""The state of a usable fit: as the nightly run writes it, and as the application does."""
 
 
 def fitted_curve(
@@ -44,14 +44,13 @@ def fitted_curve(
     known = level if level is not None else published.cfcc_to
     ratio_entries, ratio_elements = fit.ratio
     entry, element = _value(fit.entry_bytes), _value(fit.element_bytes)
-    if (
-        element is not None
-    ):  # with both costs known, any ratio can be priced: the one at which structures are allocated
+    # With both costs known, the bundle can be calculated at any ratio: at the one at which structures are allocated.
+    if element is not None:
         ratio_entries, ratio_elements = published.ratio_entries, published.ratio_elements
     per_entry = Fraction(ratio_elements, ratio_entries)
     if element is None and per_entry != published.elements_per_entry:
-        # Taken as it is, every structure would be sized at that ratio; taken apart by the assumed
-        # cost of an element, which is the least that it can be, every structure too small.
+        # Used as it is, the bundle would size every structure at that ratio. Split by the assumed cost of an element, the
+        # least possible one, it would make every structure too small.
         initial = f"{published.ratio_entries}:{published.ratio_elements}"
         reason = (
             f"It knows what an entry costs with its elements at {ratio_entries}:{ratio_elements}, and structures are allocated at "
@@ -99,7 +98,7 @@ def fitted_curve(
 
 
 def not_accepted(*, version: int, reason: str) -> Finding:
-    """Make the finding on a plan that names a fit without a curve, or one that was rejected."""
+    """Return the finding on a plan that names a rejected fit, or one without a curve."""
     why = f": {reason[0].lower()}{reason[1:].rstrip('.')}" if reason else ""
     return finding(
         "CURVE_NOT_ACCEPTED",
@@ -109,7 +108,7 @@ def not_accepted(*, version: int, reason: str) -> Finding:
 
 
 def fit_source(figures: FittedFigures) -> Source:
-    """Return the source of a fit's figures, as every explanation states it."""
+    """Return the source of a fit's figures for explanations."""
     to = "simulated data" if figures.is_simulated else "this site"
     level = f"CFCC level {figures.cfcc_level}" if figures.cfcc_level is not None else "CFCC level not known"
     where = f"{figures.coupling_facility}, {level}, from {figures.first_day} to {figures.last_day}"
@@ -117,6 +116,7 @@ def fit_source(figures: FittedFigures) -> Source:
 
 
 def _value(estimate: Estimate | None) -> Fraction | None:
+    # Through its text: the binary fraction of a float would put fifty digits into explanations.
     return None if estimate is None else Fraction(str(estimate.value))
 
 

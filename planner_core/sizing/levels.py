@@ -26,7 +26,8 @@ class SizingLevel:
 
 
 def preflist_of(document: PlanDocument, definition: Structure | Admin | System) -> tuple[str, ...]:
-    """Return the coupling facilities of a structure: its PREFLIST, or the first of the plan's."""
+    """Return the coupling facilities of a structure: its PREFLIST, or the first ones of the plan."""
+    # The CFRM policy that is written must have a PREFLIST, which names 8 coupling facilities at most.
     names = definition.preflist or [
         each.name for each in document.coupling_facilities[: limit("preflist_names")]
     ]
@@ -48,6 +49,7 @@ def sizing_level(document: PlanDocument, definition: Structure | Admin | System)
             stated.setdefault(name, known)
     if not stated:
         stated[None] = document.cfcc_level
+    # XCF may allocate or rebuild it in any of them, and the same size holds less at a higher level.
     highest = max(stated.values())
     plans = highest == document.cfcc_level
     source = None if plans else next(name for name, level in stated.items() if level == highest)
@@ -56,7 +58,7 @@ def sizing_level(document: PlanDocument, definition: Structure | Admin | System)
 
 
 def definitions_of(document: PlanDocument) -> Iterator[Structure | Admin | System]:
-    """Return the definitions of all structures of a plan."""
+    """Yield the definitions of all structures of a plan."""
     yield document.admin
     yield from document.structures
     if document.system.include:
@@ -64,7 +66,7 @@ def definitions_of(document: PlanDocument) -> Iterator[Structure | Admin | Syste
 
 
 def lowest_level(document: PlanDocument) -> int:
-    """Return the lowest level that a structure of the plan is sized for, or the plan's own where that is lower."""
+    """Return the lowest level that a structure of the plan is sized for, or the plan's own level if that is lower."""
     return min(
         document.cfcc_level, *(sizing_level(document, each).level for each in definitions_of(document))
     )

@@ -55,11 +55,12 @@ def default_rules(to: str = "SMDS") -> tuple[Rule, ...]:
 
 def can_fire(rule: Rule, demand: Demand) -> bool:
     """Return whether the backlog has messages that this rule offloads and that are not always offloaded."""
+    # The last band has the messages over 63 KB, which are offloaded without any rule.
     return any(band.messages and band.over_bytes >= rule.size_bytes for band in demand.bands[:-1])
 
 
 def offloads(rules: Sequence[Rule], demand: Demand) -> bool:
-    """Return whether any rule affects this backlog; without one, its elements suffice for any shape of message sizes."""
+    """Return whether any rule affects this backlog; if none does, its elements are enough for any shape of message sizes."""
     return any(rule.is_on and can_fire(rule, demand) for rule in rules)
 
 
@@ -87,6 +88,7 @@ def rule_that_offloads(
 def one_message(message_bytes: int, *, rules: Sequence[Rule], curve: Curve) -> Demand:
     """Return the demand of one message of that size, to calculate how many such messages fit."""
     largest = model_constant("largest_message_in_cf_bytes")
+    # -1, so that a message of 0 bytes is over the lower edge of its band.
     edges = (-1, *sorted({rule.size_bytes for rule in rules if rule.size_bytes < largest}), largest)
     over = max(edge for edge in edges if edge < message_bytes)
     is_large = over == largest
@@ -101,7 +103,7 @@ def one_message(message_bytes: int, *, rules: Sequence[Rule], curve: Curve) -> D
 
 @dataclass(frozen=True, slots=True)
 class Reserve:
-    """IBM's way to choose the threshold from which everything is offloaded."""
+    """IBM's arithmetic for the threshold from which everything is offloaded."""
 
     reserved_bytes: int
     reserved_percent: Fraction
@@ -113,7 +115,7 @@ def reserve_for(*, size_bytes: int, messages: int) -> Reserve:
     """Return the threshold of the last rule that leaves room for a number of offloaded messages.
 
     IBM's arithmetic: each takes 0.75 KB, so the threshold is at most 100 % less their share
-    of the structure, and better 90 % less it, because one pool may run out first.
+    of the structure, and preferably 90 % less that share, because one pool may run out first.
 
     References:
         IBM MQ, Specifying offload options for shared messages: 10 GB and 1 M messages give
@@ -138,7 +140,7 @@ def parse_rule(text: str) -> Rule:
     """Read `TH:SZ`, such as `70:32K`.
 
     Raises:
-        OutOfRange: No threshold from 0 to 100, or no size from 0K to 64K.
+        OutOfRange: The threshold is not from 0 to 100, or the size not from 0K to 64K.
         SizeSyntax: The size cannot be read.
     """
     threshold, colon, size = text.partition(":")
@@ -146,6 +148,7 @@ def parse_rule(text: str) -> Rule:
         raise OutOfRange(
             field="rule", value=repr(text), lowest="0:0K", highest="100:64K", advice="Write a rule as 70:32K."
         )
+    # DEFINE CFSTRUCT writes OFFLDnSZ with its unit, so a number without one is refused instead of assumed to be K.
     size_bytes = parse_size(size, default_unit=None)
     if size_bytes > RULE_OFF_BYTES or size_bytes % KIB:
         raise OutOfRange(

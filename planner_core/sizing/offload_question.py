@@ -146,8 +146,9 @@ def _reserve(
     """Return the threshold that keeps room for a number of offloaded messages: by IBM's arithmetic, and by the pools.
 
     By the pools: when usage passes a threshold, the structure holds that share of the messages
-    that fit without rules, and the rest of each pool must suffice for the messages to come.
+    that fit without rules, and the rest of each pool must hold the messages that follow.
     """
+    # IBM's arithmetic needs a size above 0, and the size may be a fraction of a byte.
     reserve = reserve_for(size_bytes=max(1, floor_fraction(size_bytes)), messages=messages)
     fits = reserve.reserved_percent <= _PERCENT
     by_pools = _threshold_by_pools(size_bytes, messages, demand, pools, curve)
@@ -209,7 +210,7 @@ def _reserve(
 def _threshold_by_pools(
     size_bytes: Fraction, messages: int, demand: Demand, pools: tuple[Pool, ...], curve: Curve
 ) -> Explanation | None:
-    """Explain the highest threshold; None when no threshold holds the messages."""
+    """Explain the highest threshold; None if no threshold leaves room for the messages."""
     bundles = bundles_in(size_bytes, curve=curve)
     two = tables.constants("element_model")["offloaded_message_elements"].as_input()
     bundle_inputs, steps = bundle_steps(curve, size_bytes=size_bytes, ratio=None, given=True)
@@ -279,7 +280,7 @@ def _assumptions(
 
 
 def _offloaded_cost(curve: Curve, demand: Demand, filled: Fill, *, auto_alter: bool) -> Explanation:
-    """Return the storage that one more offloaded message uses of the pool that runs out [bytes of the structure]."""
+    """Explain the storage that one more offloaded message uses of the pool that runs out [bytes of the structure]."""
     two = tables.constants("element_model")["offloaded_message_elements"].as_input()
     each = model_constant(two.name)
     inputs = [*curve_inputs(curve), two]
@@ -290,6 +291,7 @@ def _offloaded_cost(curve: Curve, demand: Demand, filled: Fill, *, auto_alter: b
         )
         formula = f"{bundle} - ratio_elements * element_cost_bytes + {two.name} * element_cost_bytes"
         value = curve.entry_bytes + each * curve.element_bytes
+    # A full bundle with a message or more has no free entry: one more message needs a whole bundle.
     elif Fraction(filled.full.share * demand.messages, filled.full.q) >= 1:
         formula, value = bundle, curve.bundle
     else:

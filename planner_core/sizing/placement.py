@@ -71,7 +71,7 @@ ASSUMPTIONS: tuple[str, ...] = (
     "the other; a second copy right after the first.",
     "A coupling facility without room for all of a structure is passed over, also with ENFORCEORDER(YES). XCF may instead "
     "allocate the structure smaller, down to MINSIZE, where most room is.",
-    "DUMPSPACE and what others occupy are not to be had. Augmented space of storage-class memory counts in full "
+    "DUMPSPACE and storage that others occupy are not available. Augmented space of storage-class memory counts in full "
     "from the start, where the plan states it.",
     "CROSSSITE and SAMESITE are preferences for the site of the second copy, SAMESITEONLY is a condition.",
     "Coupling facilities with the same TYPE, MFG, PLANT and SEQUENCE are in one machine and fail together; others do not.",
@@ -80,9 +80,9 @@ ASSUMPTIONS: tuple[str, ...] = (
 
 @dataclass(frozen=True, slots=True)
 class Facility:
-    """A coupling facility. Storage is None where it is not stated.
+    """A coupling facility; its storage is None if no plan states it.
 
-    `occupied_bytes` is what structures outside of the plans take.
+    `occupied_bytes` is the storage of structures outside of the plans.
     """
 
     name: str
@@ -99,7 +99,7 @@ class Facility:
 
     @property
     def taken_bytes(self) -> int:
-        """Storage that the plans' structures cannot have."""
+        """Storage that is not available to the plans' structures."""
         return self.occupied_bytes + self.dumpspace_bytes
 
 
@@ -126,12 +126,12 @@ class AllocationRequest:
 
     @property
     def is_duplexed(self) -> bool:
-        """The system keeps a second copy by itself."""
+        """Whether the system keeps a second copy without operator action."""
         return self.result.placement.duplex == "ENABLED"
 
     @property
     def may_be_duplexed(self) -> bool:
-        """The system prefers a place from which it can be duplexed."""
+        """Whether XCF prefers a place from which it can be duplexed."""
         return self.result.placement.duplex != "DISABLED"
 
 
@@ -154,6 +154,7 @@ class FacilityCandidate(Answer):
     @property
     def fails(self) -> tuple[str, ...]:
         """Criteria that it does not meet."""
+        # A place in PREFLIST is a rank, not a criterion that a coupling facility can fail.
         return tuple(
             key for key, rank in self.ranks if rank and key not in {"preflist_order", "enforceorder"}
         )
@@ -161,7 +162,7 @@ class FacilityCandidate(Answer):
 
 @dataclass(frozen=True, slots=True)
 class PlacementChoice:
-    """The place of one instance of a structure, and the rule that decides; `facility` is None where none has room."""
+    """The place of one instance of a structure, and the rule that decides; `facility` is None if none has room."""
 
     facility: str | None
     rule: str
@@ -170,7 +171,7 @@ class PlacementChoice:
 
     @property
     def most_room(self) -> FacilityCandidate | None:
-        """The candidate with most room that is known, of those that are not ruled out."""
+        """The candidate with the most known free storage among those that are not ruled out."""
         known = [each for each in self.candidates if not each.ruled_out and each.free_bytes is not None]
         return max(known, key=lambda each: (each.free_bytes or 0, -each.position)) if known else None
 
@@ -187,14 +188,14 @@ class Board:
     _inside: dict[str, set[str]] = field(default_factory=dict)
 
     def free_bytes(self, facility: str) -> int | None:
-        """Storage that is left; None where the storage is not stated."""
+        """Return the storage that is left; None if its storage is not stated."""
         known = self.facilities[facility]
         if known.storage_bytes is None:
             return None
         return known.storage_bytes - known.taken_bytes - self._used.get(facility, 0)
 
     def used_bytes(self, facility: str) -> int:
-        """What the plans' structures take there."""
+        """Return the storage of the plans' structures there."""
         return self._used.get(facility, 0)
 
     def put(self, wanted: AllocationRequest, facility: str) -> None:
@@ -250,7 +251,9 @@ def _decide(
 
 
 def _decisive(best: FacilityCandidate, others: Sequence[FacilityCandidate]) -> str:
-    """Return the criterion that decides against the first candidate that is better in a lower one; else the order."""
+    """Return the criterion by which the strongest rival loses, or the order if there is no rival."""
+    # A rival is better by some lesser criterion, the place in PREFLIST included. A candidate that is better in nothing
+    # does not show which rule decided (docs/decisions/0016).
     for other in others:
         pairs = list(zip(best.ranks, other.ranks, strict=True))
         if any(its < mine for (_, mine), (_, its) in pairs):
@@ -262,6 +265,7 @@ def _judge(wanted: AllocationRequest, board: Board, at: int) -> FacilityCandidat
     facility = board.facilities[wanted.preflist[at]]
     ruled_out = _ruled_out(facility, board)
     free = None if ruled_out else board.free_bytes(facility.name)
+    # Storage that is not stated is assumed to be enough; a finding reports it.
     has_room = free is None or free >= wanted.bytes_wanted
     ranks: list[tuple[str, int]]
     if wanted.result.placement.enforce_order:
@@ -278,6 +282,7 @@ def _judge(wanted: AllocationRequest, board: Board, at: int) -> FacilityCandidat
 
 def _preferences(wanted: AllocationRequest, board: Board, facility: Facility) -> Iterator[tuple[str, int]]:
     excluded = board.inside(facility.name) & set(wanted.result.placement.exclist)
+    # The order of these is that of the help of the CFRM policy: the page of z/OS 3.1 was read up to space only.
     yield "volatility", int(facility.is_volatile)
     yield "failure_independence", int(not facility.is_failure_isolated)
     yield "exclusion_list", int(bool(excluded - {wanted.structure}))
@@ -294,7 +299,7 @@ def _ruled_out(facility: Facility, board: Board) -> str | None:
 
 
 def _candidacy(wanted: AllocationRequest, board: Board, facility: Facility) -> int:
-    """Rate how well a first copy there can be duplexed: 0 with room for the second elsewhere, 3 for not at all."""
+    """Return how badly a first copy there can be duplexed: 0 with room for the second elsewhere, 3 for not at all."""
     lowest = limit("lowest_cfcc_level_duplex")
     if facility.cfcc_level < lowest:
         return 3
@@ -312,6 +317,7 @@ def _candidacy(wanted: AllocationRequest, board: Board, facility: Facility) -> i
 def _judge_second(wanted: AllocationRequest, board: Board, at: int, first: str) -> FacilityCandidate:
     facility, primary = board.facilities[wanted.preflist[at]], board.facilities[first]
     lowest, site = limit("lowest_cfcc_level_duplex"), wanted.result.placement.duplex_site
+    # A site that is not stated does not count as another site; a finding reports it where DUPLEX needs one.
     differs = None not in (facility.site, primary.site) and facility.site != primary.site
     ruled_out = _ruled_out(facility, board)
     if not ruled_out and facility.name == first:
@@ -323,6 +329,7 @@ def _judge_second(wanted: AllocationRequest, board: Board, at: int, first: str) 
     free = None if ruled_out else board.free_bytes(facility.name)
     has_room = free is None or free >= wanted.bytes_wanted
     wrong_site = (site == "CROSSSITE" and not differs) or (site == "SAMESITE" and differs)
+    # Isolation before space, as IBM's help has it; a coupling facility without room is still never chosen.
     ranks = [
         ("duplex_site", int(wrong_site)),
         ("duplex_isolation", int(bool(facility.machine) and facility.machine == primary.machine)),
@@ -360,7 +367,7 @@ def _why(
     candidates: Sequence[FacilityCandidate],
     rule: str,
 ) -> str:
-    """Write a sentence for a planner: the reason, and why earlier ones in PREFLIST were not chosen."""
+    """Return the reason for the planner, and why earlier coupling facilities in PREFLIST were not chosen."""
     passed = sorted((each for each in candidates if each.position < best.position), key=lambda c: c.position)
     words = [
         f"{each.facility} is not chosen: {_faults(each, wanted)}" for each in passed if _faults(each, wanted)
@@ -393,13 +400,13 @@ class PlacedStructure:
     before: tuple[str, ...]
     now: tuple[str, ...]
     first: PlacementChoice | None
-    """None where it stays, or the other copy takes over."""
+    """None if it stays, or the other copy takes over."""
     second: PlacementChoice | None
-    """None where no second copy is asked for, or it stays."""
+    """None if no second copy is required, or it stays."""
 
     @property
     def action(self) -> Action:
-        """Return the effect of an allocation or a loss on it."""
+        """The effect of an allocation or a loss on it."""
         if not self.now:
             return "unplaced"
         if not self.before:
@@ -414,7 +421,8 @@ class PlacedStructure:
 
     @property
     def bytes_anew(self) -> int:
-        """Storage that is allocated for it now, or would be: it is wanted whether or not there is room."""
+        """Storage that is newly allocated for its first copy, or would be if there were room."""
+        # White space counts it even without room: otherwise the fullest coupling facility would seem to need the least.
         return self.wanted.bytes_wanted if self.first is not None else 0
 
     @property
@@ -448,11 +456,11 @@ class PlansDoNotFit(PlannerError):
 
 
 def question(groups: Sequence[AllocationGroup], *, at: At = "initsize") -> AllocationQuestion:
-    """Put plans of one sysplex together.
+    """Combine plans of one sysplex into one allocation question.
 
     Args:
-        groups: The structures of each plan; the first is the plan that is asked about.
-        at: Whether structures are counted with INITSIZE or with SIZE.
+        groups: The structures of each plan; the first is the plan in question.
+        at: The size that counts for every structure.
 
     Raises:
         PlansDoNotFit: A structure is in two plans.
@@ -472,6 +480,7 @@ def question(groups: Sequence[AllocationGroup], *, at: At = "initsize") -> Alloc
         for facility in _facilities(group):
             known.setdefault(facility.name, []).append(facility)
     facilities = {name: _one(given) for name, given in known.items()}
+    # A coupling facility that only a PREFLIST names still is a candidate, with the level of the plan in question.
     level = groups[0].cfcc_level if groups else 0
     for each in wanted:
         for name in each.preflist:
@@ -508,6 +517,7 @@ def _facilities(group: AllocationGroup) -> Iterator[Facility]:
             site=cf.site,
             is_volatile=cf.volatile,
             is_failure_isolated=cf.failure_isolated,
+            # Without a serial number, two coupling facilities of one type would look like one machine.
             machine=tuple(part or "" for part in machine) if cf.sequence else (),
             scm_bytes=cf.scm,
         )
@@ -539,10 +549,8 @@ def _one(given: Sequence[Facility]) -> Facility:
 
 
 def is_roomy(asked: AllocationQuestion) -> bool:
-    """Return whether all structures fit in any order: each coupling facility has room for all that name it, and none is excluded.
-
-    Then other orders of allocation give the same answer.
-    """
+    """Return whether all structures fit in any order: each coupling facility has room for all that name it, without EXCLLIST."""
+    # Other orders of allocation then give the same answer, so they need no calculation.
     most: dict[str, int] = {}
     for each in asked.wanted:
         if each.result.placement.exclist:
@@ -632,7 +640,7 @@ class FacilityUse:
 
     @property
     def room_bytes(self) -> int | None:
-        """Storage for structures of the plans; negative where others take more than there is."""
+        """Storage for structures of the plans; negative if others use more than there is."""
         storage = self.facility.storage_bytes
         return None if storage is None else storage - self.facility.taken_bytes
 
@@ -644,12 +652,12 @@ class FacilityUse:
 
     @property
     def free_at_size_bytes(self) -> int | None:
-        """Storage left with every structure at SIZE; negative where not all of them can grow that far."""
+        """Storage left with every structure at SIZE; negative if not all of them can grow that far."""
         room = self.room_bytes
         return None if room is None else room - self.size_bytes - self.second_copies_size_bytes
 
     def storage(self) -> FacilityStorage:
-        """Return the same in the unit of a CFRM policy."""
+        """Return these figures in K, the unit of a CFRM policy."""
         facility = self.facility
         return FacilityStorage(
             name=facility.name,
@@ -667,7 +675,7 @@ class FacilityUse:
 
 @dataclass(frozen=True)
 class Allocation:
-    """Every structure of the plans where XCF allocates it, with every coupling facility there."""
+    """The places where XCF allocates all structures of the plans while every coupling facility is available."""
 
     asked: AllocationQuestion
     board: Board
@@ -697,7 +705,7 @@ class Allocation:
 
 
 def allocate(asked: AllocationQuestion, order: Sequence[AllocationRequest] | None = None) -> Allocation:
-    """Allocate all structures, each with its second copy, with every coupling facility there.
+    """Allocate all structures, each with its second copy, while every coupling facility is available.
 
     Args:
         asked: Coupling facilities and structures.

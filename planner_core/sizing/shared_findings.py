@@ -12,7 +12,7 @@ from planner_core.units import MIB, format_mib
 
 
 def cfcc_level_too_low(cfcc_level: int, *, who: str = "", field: str = "/cfcc_level") -> Iterator[Finding]:
-    """Make the finding on a CFCC level below 9, which IBM MQ requires."""
+    """Yield the finding on a CFCC level below 9, the lowest that IBM MQ supports."""
     lowest = limit("lowest_cfcc_level")
     if cfcc_level < lowest:
         has = f"{who} has CFCC level {cfcc_level}" if who else f"CFCC level {cfcc_level}"
@@ -20,7 +20,7 @@ def cfcc_level_too_low(cfcc_level: int, *, who: str = "", field: str = "/cfcc_le
 
 
 def size_below_base(size_bytes: Fraction, *, curve: Curve) -> Iterator[Finding]:
-    """Make the finding on a structure that is smaller than an empty one, so that it holds nothing."""
+    """Yield the finding on a structure that is smaller than an empty one, so that it holds nothing."""
     if size_bytes < curve.base:
         yield finding(
             "SIZE_BELOW_BASE",
@@ -33,7 +33,7 @@ def size_below_base(size_bytes: Fraction, *, curve: Curve) -> Iterator[Finding]:
 def always_offloaded(
     largest_bytes: int, *, who: str = "There are", field: str | None = None, structure: str | None = None
 ) -> Iterator[Finding]:
-    """Make the finding on messages over 63 KB, which never stay in the CF."""
+    """Yield the finding on messages over 63 KB, which never stay in the CF."""
     if largest_bytes > model_constant("largest_message_in_cf_bytes"):
         yield finding(
             "MESSAGES_ALWAYS_OFFLOADED",
@@ -45,7 +45,7 @@ def always_offloaded(
 
 
 def above_maximum(size_bytes: int) -> Iterator[Finding]:
-    """Make the finding on a structure that is larger than a policy can state."""
+    """Yield the finding on a structure that is larger than a policy allows."""
     maximum = limit("largest_policy_size_mib") * MIB
     if size_bytes > maximum:
         yield finding(
@@ -58,13 +58,13 @@ def above_maximum(size_bytes: int) -> Iterator[Finding]:
 def admin_duplexed(
     cfrm_name: str, *, structure: str | None = None, field: str | None = None, duplex: str = ""
 ) -> Finding:
-    """Make the finding on a CSQ_ADMIN that is duplexed, or that DUPLEX of a plan lets be duplexed.
+    """Return the finding on a CSQ_ADMIN that is duplexed, or may be according to the plan.
 
     Args:
         cfrm_name: Name of the structure in CFRM.
         structure: Its name in the finding; None for the CFRM name.
         field: The key of the plan that sets it.
-        duplex: DUPLEX of the plan; empty where a policy or a display shows it duplexed.
+        duplex: DUPLEX of the plan; empty where a policy or a display shows that it is duplexed.
     """
     how = f"is planned with DUPLEX({duplex})" if duplex else "is duplexed"
     return finding(
@@ -77,7 +77,7 @@ def admin_duplexed(
 
 
 def usage_measure_assumed(*, structure: str | None = None) -> Finding:
-    """Make the finding that offload rules compare a usage that IBM does not define."""
+    """Return the finding that IBM does not define the usage that offload rules compare."""
     return finding(
         "USAGE_MEASURE_ASSUMED",
         "IBM does not publish how structure usage is measured; cfplan uses the fuller of entries and elements.",

@@ -2,8 +2,8 @@
 
 IBM publishes neither the header of a message in SMDS nor the share of the space map; both
 are assumed (tables/smds.toml) and reported. The queue manager that puts a message owns its
-space, so each data set is sized for the whole load: puts may all come to one member. Space is
-given to queues in whole blocks of DSBLOCK, so each queue can leave a block partly empty.
+space, so each data set is sized for the whole load: all puts may go to one member. Queues get
+space in whole blocks of DSBLOCK, so each queue can leave a block partly empty.
 """
 
 from __future__ import annotations
@@ -32,8 +32,9 @@ def data_set_bytes(pages: int, *, dsblock_bytes: int, queues: int) -> int:
     Args:
         pages: Pages of message data in it.
         dsblock_bytes: DSBLOCK [bytes].
-        queues: Queues of the structure; no more of them than pages can have data in it.
+        queues: Queues of the structure.
     """
+    # A queue has data in the data set only if it has a page there, so few pages bound the blocks that are partly empty.
     percent = _PERCENT + tables.constants("smds")["space_map_percent"].value
     space = ceil_div(pages * page_bytes() * percent, _PERCENT)
     return round_up(space, multiple=dsblock_bytes) + min(queues, pages) * dsblock_bytes
@@ -41,6 +42,8 @@ def data_set_bytes(pages: int, *, dsblock_bytes: int, queues: int) -> int:
 
 def pages_in_data_set(size_bytes: int, *, dsblock_bytes: int, queues: int) -> int:
     """Return the pages of message data that a data set holds: the inverse of `data_set_bytes`."""
+    # Blocks, space map and the blocks of queues are rounded up one after the other, which no formula inverts; but more
+    # pages never take less space, so a search by halves finds the largest number that fits.
     candidates = range(size_bytes // page_bytes() + 1)
     return (
         bisect_right(

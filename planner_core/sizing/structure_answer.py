@@ -31,15 +31,15 @@ from planner_core.units import bytes_to_kib_ceil
 from planner_core.wire import Answer, Omittable, Unchecked
 
 PlainPercent = Annotated[float, Unchecked(), WithJsonSchema({"type": "number"})]
-"""A percentage that is written without a decimal point where it is whole."""
+"""A percentage, written without a decimal point if it is a whole number."""
 
 
 def _as_it_is(value: Any, _: ValidatorFunctionWrapHandler) -> Any:  # noqa: ANN401 - advice or its JSON
     return value
 
 
-# Advice is not complete in its JSON, so that a stored result keeps the JSON; the page of a structure calculates the
-# advice again.
+# The JSON of advice is not complete, so a stored result keeps it as it is; the page of a structure calculates the advice
+# again.
 # The serializer is a lambda because pydantic describes a declared return type instead of DepthAdvice.
 StoredAdvice = Annotated[
     DepthAdvice,

@@ -32,9 +32,9 @@ _PERCENT = 100
 class Sizes:
     """Need, INITSIZE, SIZE and MINSIZE of a structure [bytes], and the figures behind INITSIZE.
 
-    `wanted_bytes` holds the backlog at the target, or is the need with the headroom; a computed
-    INITSIZE depends on it and on `minimum_bytes`. One of `target` and `headroom_percent`
-    is None.
+    `wanted_bytes` is the size that holds the backlog at the target, or the need with the headroom;
+    a computed INITSIZE depends on it and on `minimum_bytes`. One of `target` and
+    `headroom_percent` is None.
     """
 
     need_bytes: int
@@ -52,7 +52,7 @@ class Sizes:
 
     @property
     def target_in_use(self) -> Target | None:
-        """The target that INITSIZE was computed with; None where INITSIZE or a headroom is given."""
+        """The target that INITSIZE was computed with; None if INITSIZE or a headroom is given."""
         return None if self.initsize_is_given else self.target
 
 
@@ -75,11 +75,11 @@ class Placement:
 
 @dataclass(frozen=True, slots=True)
 class Load:
-    """The load of an application structure, and how INITSIZE and SIZE fill.
+    """The load of a structure with queues, and the filling of INITSIZE and SIZE.
 
-    `units` are kept only for callers that calculate further with them.
-    `bundles_in_*` are entries with their elements; the fills are for one bundle and None
-    where there is no backlog. `with_offload` is `plain` where no rule can fire.
+    `bundles_in_*` count entries with their elements. `plain` and `with_offload` are fillings of
+    one bundle, None without a backlog, and the same object if no rule can start. `units` is
+    kept only for callers that calculate further with it.
     """
 
     demand: Demand
@@ -94,7 +94,7 @@ class Load:
 
     @property
     def at_backlog(self) -> Snapshot | None:
-        """INITSIZE with the planned backlog in it and active rules; None when it holds nothing."""
+        """INITSIZE with the planned backlog in it and active rules; None if it holds nothing."""
         if self.with_offload is None or not self.bundles_in_initsize:
             return None
         return self.with_offload.at_backlog(self.bundles_in_initsize)
@@ -178,7 +178,7 @@ class StructureResult:
 
     @property
     def queue_weights(self) -> Sequence[int]:
-        """The use of each queue of the pool that sets the size, in one unit; empty without a backlog."""
+        """The use that each queue makes of the pool that sets the size, in a common unit; empty without a backlog."""
         if self.load is None or not self.load.demand.messages:
             return ()
         if self.load.binding == ENTRIES:
@@ -187,14 +187,14 @@ class StructureResult:
 
     @property
     def peak_usage_percent(self) -> Fraction:
-        """Usage of INITSIZE at the planned backlog; 100 when it does not hold it [percent]."""
+        """Usage of INITSIZE at the planned backlog; 100 if it does not hold the backlog [percent]."""
         if self.at_backlog is not None:
             return self.at_backlog.usage_percent
         return Fraction(_PERCENT if self.load and self.load.demand.messages else 0)
 
     @property
     def offloaded_at_backlog(self) -> int:
-        """Messages whose data is offloaded at the planned backlog, or when INITSIZE is full before it."""
+        """Messages whose data is offloaded at the planned backlog, or when INITSIZE is full before that."""
         return self.at_backlog.offloaded if self.at_backlog is not None else 0
 
 

@@ -11,7 +11,7 @@ level; `tables/element_profiles.toml` has them with their sources. The model giv
 cells of IBM's Table 2 and all rows of the 4 GB table in the z16 report.
 
 A curve fitted to a site's own allocations (`fitted.py`) replaces the published one
-everywhere: formulas differ in the names of their inputs only.
+everywhere: formulas differ only in the names of their inputs.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ def _floats(interval: tuple[Fraction, Fraction]) -> list[float]:
 
 
 Interval = tuple[Fraction, Fraction]
-# Stored results are read again as well: an exact number is made of the float that was written.
+# Stored results are read again: the validator turns the float that was written into an exact number.
 ExactBytes = Annotated[Fraction, PlainValidator(_exact), PlainSerializer(float, return_type=float)]
 IntervalBytes = Annotated[
     Interval,
@@ -64,7 +64,7 @@ IntervalBytes = Annotated[
 class FittedFigures(Answer):
     """The allocations that a fitted curve was fitted to, and how certain its figures are.
 
-    `element` is None where the data held one ratio of entries to elements: then only the bundle is known.
+    `element` is None where the data has one ratio of entries to elements only: then only the bundle is known.
     """
 
     version: int
@@ -75,7 +75,7 @@ class FittedFigures(Answer):
     is_simulated: bool
     confidence_percent: ExactBytes
     bundle: Hidden[Fraction] = Fraction(0)
-    """Bytes of an entry with its elements. Stored results have it with the curve only."""
+    """Bytes of an entry with its elements. Stored results have it only as part of the curve."""
     entry: Annotated[ExactBytes | None, Field(alias="entry_bytes")]
     element: Annotated[ExactBytes | None, Field(alias="element_bytes")]
     base_interval: Annotated[IntervalBytes, Field(alias="base_interval_bytes")]
@@ -117,8 +117,8 @@ class CurveSummary(Answer):
 class Curve:
     """The storage that structures use on one kind of coupling facility.
 
-    Published curves, and those fitted to one ratio, know the bundle only (one entry with its elements);
-    `entry_bytes` and `element_bytes` are then a split that is assumed, and used only where the ratio differs.
+    Published curves, and those fitted to one ratio, have only the cost of a bundle (one entry with its elements);
+    `entry_bytes` and `element_bytes` are then an assumed split, used only where the ratio differs.
     """
 
     id: str
@@ -147,6 +147,8 @@ class Curve:
         model = tables.constants("element_model")
         per_entry = Fraction(self.ratio_elements, self.ratio_entries)
         bundle = self.factor * self.ratio_elements * model["element_bytes"].value
+        # An element cannot cost less than the 256 bytes that it holds; nothing else is published (assumptions.md, "Entry
+        # and element cost apart").
         element = Fraction(model["assumed_element_cost_bytes"].value)
         if self.fit is not None:
             bundle, element = self.fit.bundle, self.fit.element or element
@@ -157,12 +159,12 @@ class Curve:
 
     @property
     def base_formula(self) -> str:
-        """The base over names of `curve_inputs`."""
+        """The formula of the base, with the names of `curve_inputs`."""
         return "base_mib * bytes_per_mib" if self.fit is None else "fitted_base_bytes"
 
     @property
     def bundle_formula(self) -> str:
-        """The bundle over names of `curve_inputs`."""
+        """The formula of the bundle, with the names of `curve_inputs`."""
         if self.fit is None:
             return "factor * ratio_elements * element_bytes"
         if self.fit.element is None:
@@ -171,7 +173,7 @@ class Curve:
 
     @property
     def entry_formula(self) -> str:
-        """Storage of an entry without its elements, over names of `curve_inputs` and element_cost_bytes."""
+        """The formula of an entry without its elements, with the names of `curve_inputs` and element_cost_bytes."""
         if self.fit is not None and self.fit.element is not None:
             return "fitted_entry_bytes"
         return f"{self.bundle_formula} - ratio_elements * element_cost_bytes"
@@ -183,9 +185,10 @@ class Curve:
             ratio: (entries, elements); None for the ratio of the curve.
 
         Returns:
-            Bytes per entry with its elements [bytes], elements per entry. Away from the
-            curve's own ratio the bytes rest on the assumed split.
+            Bytes per entry with its elements [bytes], elements per entry. At a ratio other
+            than the curve's own, the bytes depend on the assumed split.
         """
+        # Ratios are compared crosswise, so that 2:12 equals 1:6 and needs no split.
         if ratio is None or ratio[0] * self.ratio_elements == ratio[1] * self.ratio_entries:
             return self.bundle, self.elements_per_entry
         per_entry = Fraction(ratio[1], ratio[0])
@@ -194,6 +197,7 @@ class Curve:
     @property
     def summary(self) -> CurveSummary:
         """The curve as results state it."""
+        # A fit without a known level is sized with that of the published figures, but results must not claim it.
         return CurveSummary(
             id=self.id,
             origin=self.origin,
@@ -360,7 +364,7 @@ def exact_size_for(
 def _size_parts(
     entries: int, elements: int, curve: Curve, ratio: tuple[int, int] | None, percent: Fraction = _FULL
 ) -> tuple[int, int]:
-    """Base + bundle x max(entries, elements / elements per entry) x 100 / percent, as numerator and denominator."""
+    """Return base + bundle x max(entries, elements / elements per entry) x 100 / percent, as numerator and denominator."""
     bundle, per_entry = curve.bundle_at(ratio)
     bundles = max(entries * per_entry.numerator, elements * per_entry.denominator)
     of = bundle.denominator * per_entry.numerator
@@ -389,6 +393,7 @@ def messages_that_fit(
 ) -> int:
     """Return the messages of one size that a structure holds before a pool runs out; 0 if it is below the base."""
     elements = elements_held(message_bytes, header_bytes=curve.header_bytes)
+    # A message takes one entry, so a bundle never holds more than one, however few elements it uses.
     per_entry = curve.bundle_at(ratio)[1]
     return floor_fraction(
         bundles_in(size_bytes, curve=curve, ratio=ratio) * min(Fraction(1), per_entry / elements)

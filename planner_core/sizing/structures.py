@@ -29,7 +29,7 @@ from planner_core.sizing.demand import (
     grown,
     growth_factor,
 )
-from planner_core.sizing.depth_advising import advise, places_said
+from planner_core.sizing.depth_advising import advise, places_with_events, units_of
 from planner_core.sizing.filling import Fill, Snapshot, bundles_for, fill, smallest_bytes, two_pools
 from planner_core.sizing.levels import SizingLevel, preflist_of, sizing_level
 from planner_core.sizing.offload import Rule, can_fire
@@ -54,7 +54,7 @@ _PERCENT = 100
 
 @dataclass(frozen=True, slots=True)
 class _InitsizeTarget:
-    """The least size of a computed INITSIZE [bytes], and the headroom or the target it comes from."""
+    """The smallest possible computed INITSIZE [bytes], and the headroom or the target it comes from."""
 
     size_bytes: int
     headroom_percent: Decimal | None
@@ -76,15 +76,14 @@ def _wanted(
     curve: Curve,
     ratio: tuple[int, int] | None,
 ) -> _InitsizeTarget:
-    """Return the need with the headroom where the document gives one, else the size that holds the backlog at the target.
-
-    With `filled` the rules are active: the structure holds 100 / target times the backlog.
-    """
+    """Return the need with the headroom if the document gives one, else the size that holds the backlog at the target."""
     if document.headroom_percent is not None:
         return _with_headroom(need_bytes, document.headroom_percent)
     percent = target.percent
-    if not demand.messages:  # the base alone would hold no message at all
+    # The base alone would not hold a single message.
+    if not demand.messages:
         return _InitsizeTarget(size_for(entries=1, elements=0, curve=curve, ratio=ratio), None, target)
+    # With active rules the share is one of messages, not of a pool: the last messages are offloaded and use less of it.
     if filled is not None:
         bundles = bundles_for(filled) * _PERCENT / percent
         return _InitsizeTarget(smallest_bytes(bundles, curve=curve, ratio=ratio), None, target)
@@ -136,6 +135,7 @@ def _sizes(
 
 
 def _placement(document: PlanDocument, definition: Structure | Admin | System) -> Placement:
+    # Without SCMMAXSIZE a structure requests no storage-class memory, so its other keys have no effect.
     scm = (
         definition.scm if isinstance(definition, Structure) and definition.scm.max_size is not None else None
     )
@@ -162,7 +162,7 @@ def size_admin(document: PlanDocument, fitted: Curve | None) -> StructureResult:
     """Size CSQ_ADMIN; a fitted curve leaves it as published."""
     definition = document.admin
     level = sizing_level(document, definition)
-    # CSQ_ADMIN holds no messages, so that no demand can be counted: IBM publishes its size by queue managers.
+    # CSQ_ADMIN holds no application messages to count: IBM publishes its size by the number of queue managers.
     need = admin_need(
         queue_managers=document.queue_manager_count,
         cfcc_level=level.level,
@@ -177,6 +177,7 @@ def size_admin(document: PlanDocument, fitted: Curve | None) -> StructureResult:
         increment_bytes=storage_increment_bytes(cfcc_level=level.level),
         size_factor=document.size_factor,
     )
+    # The level may come from a coupling facility of the PREFLIST; the finding must point to the field to change.
     found = tuple(
         replace(each, field=level.field) if each.field == "/cfcc_level" else each for each in need.findings
     )
@@ -211,7 +212,7 @@ def size_application(
         index: The place of the structure in the document.
         structure: The structure.
         advises: Add advice on the depths of its queues.
-        keeps_units: Keep what one message of each queue takes, for callers that calculate further with it.
+        keeps_units: Keep the entries and elements of one message of each queue, for callers that calculate further.
     """
     level = sizing_level(document, structure)
     curve = _curve_at(level, fitted)
@@ -226,8 +227,9 @@ def size_application(
         if structure.entry_to_element_ratio
         else None
     )
-    said = places_said(structure.queues) if advises else []
-    units = _units(queues, rules, curve) if said or keeps_units else None
+    stated = places_with_events(structure.queues) if advises else []
+    # Units cost more than one demand, and pay off only for callers that add up several backlogs of the same queues.
+    units = units_of(queues, rules, curve) if stated or keeps_units else None
     demand = units.demand([queue.messages for queue in queues]) if units else _demand(queues, rules, curve)
     plain, with_offload = _fills(demand, rules, curve, ratio)
     at_work = with_offload if structure.size_with_offload and with_offload is not plain else None
@@ -264,14 +266,14 @@ def size_application(
         db2=_db2(load, at_backlog) if uses_db2 else None,
         at_backlog=at_backlog,
         queues=queues,
-        depth_events=advise(document, structure, load, queues, said=said, curve=curve)
+        depth_events=advise(document, structure, load, queues, stated=stated, curve=curve)
         if queues and advises
         else None,
     )
 
 
 def size_system(document: PlanDocument, fitted: Curve | None) -> StructureResult:
-    """Size CSQSYSAPPL, even if the plan does not include it."""
+    """Size CSQSYSAPPL, also if the plan does not include it."""
     definition = document.system
     level = sizing_level(document, definition)
     curve = _curve_at(level, fitted)
@@ -324,16 +326,6 @@ def _queue_demand(queue: Queue, factor: Fraction) -> QueueDemand:
 def _demand(queues: Sequence[QueueDemand], rules: Sequence[Rule], curve: Curve) -> Demand:
     return demand_of(
         queues,
-        edges=band_edges([rule.size_bytes for rule in rules]),
-        header_bytes=curve.header_bytes,
-        page_bytes=page_bytes(),
-        page_header_bytes=message_header_bytes(),
-    )
-
-
-def _units(queues: Sequence[QueueDemand], rules: Sequence[Rule], curve: Curve) -> Units:
-    return Units.of(
-        [queue.message_bytes for queue in queues],
         edges=band_edges([rule.size_bytes for rule in rules]),
         header_bytes=curve.header_bytes,
         page_bytes=page_bytes(),
@@ -401,15 +393,14 @@ def _db2(load: Load, at_backlog: Snapshot | None) -> Db2Need:
 
 
 def _overload_pages(load: Load) -> int:
-    """Return the pages of messages that are always offloaded, and of those that rules offload in a larger backlog than planned.
-
-    Rules start where the planned backlog ends, so their data sets would otherwise have no space when they are
-    needed. The larger of INITSIZE and SIZE counts.
-    """
+    """Return the pages of messages over 63 KB in the planned backlog, and of those that rules offload in a larger one."""
     if load.with_offload is None:
         return 0
+    # Rules start where the planned backlog ends, so data sets for that backlog alone would expand in the first minutes of
+    # an overload, and puts fail with reason 2192 until they have (assumptions.md, "The SMDS job").
     percent = tables.constants("smds")["overload_percent"].value
     messages = ceil_div(load.demand.messages * percent, _PERCENT)
+    # Messages over 63 KB are always offloaded, so the plan states their number; only what rules add is for the overload.
     always = load.demand.bands[-1].pages
     always_planned = ceil_div(always, load.demand.scale)
     always_in_overload = always * percent // (load.demand.scale * _PERCENT)

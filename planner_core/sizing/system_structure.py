@@ -13,7 +13,7 @@ from planner_core.units import kib_to_bytes
 
 @dataclass(frozen=True, slots=True)
 class SystemSizes:
-    """IBM's sizes for CSQSYSAPPL [bytes]: the recommended start, and the minimum that XCF was seen to require (0: none known)."""
+    """IBM's sizes for CSQSYSAPPL [bytes]: the recommended start, and the minimum that XCF required (0 if none is known)."""
 
     start_bytes: int
     start_source: Source

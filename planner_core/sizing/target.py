@@ -1,8 +1,8 @@
 """The share of a structure that its planned backlog may use, where the plan gives no headroom.
 
-The plan states a share, 80 percent by default. Without `size_with_offload` all of the backlog is meant to stay in the
-coupling facility, so that an offload rule that these messages can meet lowers the share to its threshold: a rule fires
-only when usage is more than that. A rule that starts below 50 percent is meant to act in normal running and lowers nothing.
+The plan states a share, 80 percent by default. Without `size_with_offload` all of the backlog should stay in the
+coupling facility, so an offload rule that these messages can meet lowers the share to its threshold: a rule starts
+only when usage exceeds it. A rule that starts below 50 percent is intended for normal running and lowers nothing.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ from planner_core.units import KIB
 class Target:
     """The share of the fuller pool that the planned backlog may use [percent].
 
-    `asked` is the share in the plan; `rule` is the offload rule that lowers it, and `number` is its number.
+    `asked` is the share that the plan states, and `rule` with its `number` the offload rule that lowers it.
     """
 
     asked: Decimal
     rule: Rule | None = None
     number: int = 0
     with_offload: bool = False
-    """Whether it is a share of the messages that INITSIZE holds with the rules at work, which is not how full it is."""
+    """Whether it is a share of the messages that INITSIZE holds with active rules, instead of a share of a pool."""
 
     @property
     def percent(self) -> Fraction:
@@ -55,6 +55,7 @@ def target_for(asked: Decimal, *, rules: Sequence[Rule], demand: Demand, with_of
         demand: The planned backlog.
         with_offload: The need counts on the rules, so that they lower nothing.
     """
+    # With size_with_offload the rules are intended to act, so none of them has to be avoided.
     if with_offload:
         return Target(asked, with_offload=True)
     # A rule with a low threshold is meant for normal running. A structure sized to stay below it would never use it.
