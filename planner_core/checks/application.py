@@ -14,7 +14,7 @@ from planner_core.document.model import (
 from planner_core.findings import Finding, finding
 from planner_core.limits import limit
 from planner_core.provenance import Basis
-from planner_core.sizing.shared_findings import always_offloaded
+from planner_core.sizing.shared_findings import always_offloaded, offload_db2
 from planner_core.sizing.structure_result import Load, StructureResult
 from planner_core.sizing.structure_size import Curve, model_constant, size_for
 from planner_core.units import ceil_div, format_mib
@@ -154,12 +154,7 @@ def _check_offload(structure: StructureResult, definition: Structure, load: Load
             )
         return
     if offload.to == "DB2":
-        yield finding(
-            "OFFLOAD_DB2",
-            f"{name} offloads to Db2. IBM supports OFFLOAD(DB2) primarily for migration; SMDS performs better.",
-            field=f"{at}/to",
-            structure=name,
-        )
+        yield offload_db2(name, structure=name, field=f"{at}/to")
     elif offload.dsgroup is None:
         yield finding(
             "DSGROUP_MISSING",

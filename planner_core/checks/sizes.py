@@ -10,6 +10,11 @@ from planner_core.document.model import (
 )
 from planner_core.findings import Finding, finding
 from planner_core.limits import limit
+from planner_core.sizing.shared_findings import (
+    auto_alter_may_shrink,
+    full_threshold_zero,
+    size_over_twice_initsize,
+)
 from planner_core.sizing.structure_result import Load, StructureResult
 from planner_core.sizing.system_structure import system_sizes
 from planner_core.units import MIB, bytes_to_kib_ceil, format_mib, format_size
@@ -48,16 +53,8 @@ def check_sizes(structure: StructureResult) -> Iterator[Finding]:
                 field=f"{at}/{key}",
                 structure=name,
             )
-    if (sizes.initsize_is_given or sizes.size_is_given) and sizes.size_bytes > limit(
-        "initsize_to_size_factor"
-    ) * sizes.initsize_bytes:
-        yield finding(
-            "SIZE_OVER_TWICE_INITSIZE",
-            f"SIZE {format_size(sizes.size_bytes)} of {name} is more than twice INITSIZE {format_size(sizes.initsize_bytes)}: the health "
-            "check XCF_CF_STR_POLICYSIZE raises IXCH0255E, because the controls for SIZE are taken from INITSIZE.",
-            field=f"{at}/size",
-            structure=name,
-        )
+    if sizes.initsize_is_given or sizes.size_is_given:
+        yield from size_over_twice_initsize(name, sizes.size_bytes, sizes.initsize_bytes, field=f"{at}/size")
     if structure.admin is not None:
         yield from _check_admin_size(structure)
     elif structure.system is not None:
@@ -190,12 +187,7 @@ def check_thresholds(structure: StructureResult) -> Iterator[Finding]:
     """Yield the findings on FULLTHRESHOLD and automatic alter."""
     placement, at, name = structure.placement, structure.pointer, structure.name
     if placement.full_threshold == 0:
-        yield finding(
-            "FULLTHRESHOLD_ZERO",
-            f"FULLTHRESHOLD(0) turns structure full monitoring off for {name}: no IXC585E, and no automatic alter.",
-            field=f"{at}/full_threshold",
-            structure=name,
-        )
+        yield full_threshold_zero(name, field=f"{at}/full_threshold")
     elif structure.load is not None and structure.load.demand.messages:
         peak = structure.peak_usage_percent
         fits = structure.load.messages_in_initsize(offload=True) >= structure.load.demand.messages
@@ -208,10 +200,4 @@ def check_thresholds(structure: StructureResult) -> Iterator[Finding]:
                 structure=name,
             )
     if placement.allow_auto_alter and not structure.sizes.minsize_bytes:
-        yield finding(
-            "AUTO_ALTER_MAY_SHRINK",
-            f"ALLOWAUTOALT(YES) lets the system shrink {name} when the coupling facility is short of storage: set MINSIZE "
-            "to the least size it needs.",
-            field=f"{at}/allow_auto_alter",
-            structure=name,
-        )
+        yield auto_alter_may_shrink(name, field=f"{at}/allow_auto_alter")

@@ -10,11 +10,16 @@ from planner_core.limits import limit
 from planner_core.running.admin_pools import AdminPools, nearly_full, too_few_elements
 from planner_core.running.line_findings import LineFinding, at_line, finding_at
 from planner_core.sizing.admin_structure import they_need
-from planner_core.sizing.shared_findings import admin_duplexed
+from planner_core.sizing.shared_findings import (
+    admin_duplexed,
+    auto_alter_may_shrink,
+    full_threshold_zero,
+    offload_db2,
+    size_over_twice_initsize,
+)
 from planner_core.texts.mqsc.commands import without_commands
 from planner_core.texts.mqsc.displays import CfStatus, CfStruct, read_mq
 from planner_core.texts.xcf.displays import StructureDisplay, XcfText, read_xcf
-from planner_core.units import format_size
 
 
 def lint_displays(
@@ -47,21 +52,13 @@ def _structure(shown: StructureDisplay, cfcc_level: int | None) -> Iterator[Line
     if names.is_admin_structure(shown.name) and duplexes:
         yield at_line(admin_duplexed(shown.name), shown.line)
     size, initsize, name = shown.policy_size_bytes, shown.policy_initsize_bytes, shown.name
-    if size is not None and initsize is not None and size > limit("initsize_to_size_factor") * initsize:
-        message = (
-            f"SIZE {format_size(size)} of {name} is more than twice INITSIZE {format_size(initsize)}: the health check "
-            "XCF_CF_STR_POLICYSIZE raises IXCH0255E, because the controls for SIZE are taken from INITSIZE."
-        )
-        yield finding_at("SIZE_OVER_TWICE_INITSIZE", message, shown.line, name)
+    if size is not None and initsize is not None:
+        for each in size_over_twice_initsize(name, size, initsize):
+            yield at_line(each, shown.line)
     if shown.full_threshold_percent == 0:
-        message = f"FULLTHRESHOLD(0) turns structure full monitoring off for {name}: no IXC585E, and no automatic alter."
-        yield finding_at("FULLTHRESHOLD_ZERO", message, shown.line, name)
+        yield at_line(full_threshold_zero(name), shown.line)
     if shown.allow_auto_alter and not shown.policy_minsize_bytes:
-        message = (
-            f"ALLOWAUTOALT(YES) lets the system shrink {name} when the coupling facility is short of storage: set MINSIZE "
-            "to the least size it needs."
-        )
-        yield finding_at("AUTO_ALTER_MAY_SHRINK", message, shown.line, name)
+        yield at_line(auto_alter_may_shrink(name), shown.line)
     if len(shown.preflist) == 1:
         message = f"PREFLIST of {name} names only {shown.preflist[0]}: if {shown.preflist[0]} is lost, the structure has nowhere to go."
         yield finding_at("PREFLIST_SINGLE_CF", message, shown.line, name)
@@ -103,5 +100,4 @@ def _cfstruct(shown: CfStruct) -> Iterator[LineFinding]:
         message = f"{shown.name} has CFLEVEL({shown.cflevel}): RECOVER(YES) needs CFLEVEL(3) or higher."
         yield finding_at("RECOVER_NEEDS_CFLEVEL_3", message, shown.line, shown.name)
     if shown.offload == "DB2":
-        message = f"{shown.name} offloads to Db2. IBM supports OFFLOAD(DB2) primarily for migration; SMDS performs better."
-        yield finding_at("OFFLOAD_DB2", message, shown.line, shown.name)
+        yield at_line(offload_db2(shown.name, structure=shown.name), shown.line)

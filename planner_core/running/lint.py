@@ -15,9 +15,10 @@ from planner_core.checks.name_prefixes import NamesInText
 from planner_core.findings import SEVERITIES
 from planner_core.running.displays import lint_displays
 from planner_core.running.line_findings import LineFinding, finding_at
-from planner_core.running.lint_mqsc import has_mqsc, lint_mqsc
+from planner_core.running.lint_mqsc import lint_mqsc
 from planner_core.running.lint_policy import has_policy, lint_policy
-from planner_core.texts.mqsc.commands import without_commands
+from planner_core.texts.cfrm.text import read_policy_text
+from planner_core.texts.mqsc.commands import has_commands, without_commands
 from planner_core.wire import Answer
 
 TextKind = Literal["policy", "mqsc", "display"]
@@ -54,19 +55,18 @@ def lint(
     kinds: list[TextKind] = []
     found: list[LineFinding] = []
     structures = 0
-    commands = has_mqsc(text)
     shown, displayed = lint_displays(text, queue_managers=queue_managers, cfcc_level=cfcc_level)
     if has_policy(text):
         kinds.append("policy")
         lines, count = lint_policy(
-            without_commands(text),
+            read_policy_text(without_commands(text)),
             cfcc_level=cfcc_level,
             queue_managers=queue_managers,
             is_mixed=bool(displayed),
         )
         found += lines
         structures += count
-    if commands:
+    if has_commands(text):
         kinds.append("mqsc")
         lines, count = lint_mqsc(text, known=known)
         found += lines

@@ -14,8 +14,9 @@ from planner_core.errors import NameSyntax, SizeSyntax
 from planner_core.limits import limit
 from planner_core.running.line_findings import LineFinding, at_line, finding_at
 from planner_core.running.state import NEEDS_LEVEL_5
+from planner_core.sizing.shared_findings import offload_db2
 from planner_core.texts.cfrm.text import shown
-from planner_core.texts.mqsc.commands import Command, has_commands, read_commands
+from planner_core.texts.mqsc.commands import Command, read_commands
 from planner_core.units import KIB, MIB, kib_to_bytes, parse_size
 
 _CFSTRUCT: Final = (
@@ -40,7 +41,6 @@ _ALL_PERCENT: Final = 100
 _LARGEST_CFLEVEL: Final = 5
 _DEFAULT_CFLEVEL: Final = 3
 """IBM MQ, DEFINE CFSTRUCT: CFLEVEL(3) is the default, up to release 9.2 at least."""
-has_mqsc = has_commands
 
 
 def lint_mqsc(text: str, *, known: NamesInText | None = None) -> tuple[list[LineFinding], int]:
@@ -181,8 +181,7 @@ def _levels(command: Command) -> Iterator[LineFinding]:
 def _offload(command: Command) -> Iterator[LineFinding]:
     name, structure = shown(command.name), _named(command.name)
     if command.value("OFFLOAD") == "DB2":
-        message = f"{name} offloads to Db2. IBM supports OFFLOAD(DB2) primarily for migration; SMDS performs better."
-        yield finding_at("OFFLOAD_DB2", message, command.line_of("OFFLOAD"), structure)
+        yield at_line(offload_db2(name, structure=structure), command.line_of("OFFLOAD"))
     group = command.value("DSGROUP")
     if group is not None and group.strip():
         try:
@@ -256,7 +255,6 @@ def _queue(command: Command) -> Iterator[LineFinding]:
     ):
         message = f"{shown(command.name)} is shared but has no CFSTRUCT: a shared queue needs a structure."
         yield finding_at("SHARED_QUEUE_WITHOUT_CFSTRUCT", message, command.line_of("QSGDISP"))
-
     yield from _shared(command)
 
 

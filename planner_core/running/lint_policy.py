@@ -15,7 +15,12 @@ from planner_core.limits import limit
 from planner_core.running.line_findings import LineFinding, at_line, finding_at
 from planner_core.running.policy import PolicyDefinition, policies, size_of, stated
 from planner_core.sizing.admin_structure import admin_need
-from planner_core.sizing.shared_findings import admin_duplexed
+from planner_core.sizing.shared_findings import (
+    admin_duplexed,
+    auto_alter_may_shrink,
+    full_threshold_zero,
+    size_over_twice_initsize,
+)
 from planner_core.sizing.system_structure import system_sizes
 from planner_core.texts.cfrm.render import LAST_COLUMN
 from planner_core.texts.cfrm.text import (
@@ -26,7 +31,6 @@ from planner_core.texts.cfrm.text import (
     PolicyText,
     TextStatement,
     is_quoted,
-    read_policy_text,
     shown,
     unquoted,
 )
@@ -106,21 +110,12 @@ def has_policy(text: str) -> bool:
 
 
 def lint_policy(
-    text: str, *, cfcc_level: int | None, queue_managers: int | None, is_mixed: bool = False
+    read: PolicyText, *, cfcc_level: int | None, queue_managers: int | None, is_mixed: bool = False
 ) -> tuple[list[LineFinding], int]:
     """Return the findings on the policies of a text, and the number of STRUCTURE statements.
 
     With `is_mixed`, the text has other contents, so text that is no statement is not damage.
     """
-    return lint_read(
-        read_policy_text(text), cfcc_level=cfcc_level, queue_managers=queue_managers, is_mixed=is_mixed
-    )
-
-
-def lint_read(
-    read: PolicyText, *, cfcc_level: int | None, queue_managers: int | None, is_mixed: bool = False
-) -> tuple[list[LineFinding], int]:
-    """Check policy text that has been read, as `lint_policy` does."""
     hints = _Hints()
     found = [
         finding_at(DAMAGE[each.kind], _sentence(each.message, each.word, hints), line=each.line)
@@ -128,14 +123,12 @@ def lint_read(
         if not (is_mixed and each.kind in {"unexpected", "character"})
     ]
     found += _records(read)
-    if any(each.verb == "DEFINE POLICY" for each in read.statements) and not any(
-        each.verb == "DATA" for each in read.statements
-    ):
-        line = next(each.line for each in read.statements if each.verb == "DEFINE POLICY")
+    definition = next((each for each in read.statements if each.verb == "DEFINE POLICY"), None)
+    if definition and not any(each.verb == "DATA" for each in read.statements):
         message = (
             "DEFINE POLICY is not preceded by DATA TYPE(CFRM), which IXCMIAPU needs to know what to update."
         )
-        found.append(finding_at("POLICY_DATA_MISSING", message, line=line))
+        found.append(finding_at("POLICY_DATA_MISSING", message, line=definition.line))
     for statement in read.statements:
         found += _keywords(statement, hints)
         found += _values(statement)
@@ -427,25 +420,16 @@ def _structure(statement: TextStatement) -> Iterator[LineFinding]:
         if initsize > size:
             message = f"INITSIZE {format_size(initsize)} of {name} is above SIZE {format_size(size)}."
             yield finding_at("INITSIZE_ABOVE_SIZE", message, at("INITSIZE"), name)
-        elif size > limit("initsize_to_size_factor") * initsize:
-            message = (
-                f"SIZE {format_size(size)} of {name} is more than twice INITSIZE {format_size(initsize)}: the health check "
-                "XCF_CF_STR_POLICYSIZE raises IXCH0255E, because the controls for SIZE are taken from INITSIZE."
-            )
-            yield finding_at("SIZE_OVER_TWICE_INITSIZE", message, at("SIZE"), name)
+        for each in size_over_twice_initsize(name, size, initsize):
+            yield at_line(each, at("SIZE"))
     first = initsize if initsize is not None else size
     if minsize is not None and first is not None and minsize > first:
         message = f"MINSIZE {format_size(minsize)} of {name} is above the initial size {format_size(first)}."
         yield finding_at("MINSIZE_ABOVE_INITSIZE", message, at("MINSIZE"), name)
     if stated(statement, "FULLTHRESHOLD") == 0:
-        message = f"FULLTHRESHOLD(0) turns structure full monitoring off for {name}: no IXC585E, and no automatic alter."
-        yield finding_at("FULLTHRESHOLD_ZERO", message, at("FULLTHRESHOLD"), name)
+        yield at_line(full_threshold_zero(name), at("FULLTHRESHOLD"))
     if stated(statement, "ALLOWAUTOALT") is True and not minsize:
-        message = (
-            f"ALLOWAUTOALT(YES) lets the system shrink {name} when the coupling facility is short of storage: set MINSIZE "
-            "to the least size it needs."
-        )
-        yield finding_at("AUTO_ALTER_MAY_SHRINK", message, at("ALLOWAUTOALT"), name)
+        yield at_line(auto_alter_may_shrink(name), at("ALLOWAUTOALT"))
     alone = {"SCMALGORITHM", "SCMMAXSIZE"} - {parameter.keyword for parameter in statement.parameters}
     if len(alone) == 1:
         has = "SCMMAXSIZE" if "SCMALGORITHM" in alone else "SCMALGORITHM"

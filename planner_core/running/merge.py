@@ -12,17 +12,16 @@ import difflib
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice
-from typing import Annotated, Final, get_args
+from typing import Annotated, Final
 
 from pydantic import Field
 
 from planner_core.bounds import check_lines, check_structures
-from planner_core.document.types import DuplexSite
 from planner_core.errors import SHOWN_PROBLEMS, OutputRefused, PlannerError, TextTooLong
 from planner_core.findings import Finding, finding
 from planner_core.plan.result import PlanResult
 from planner_core.running.line_findings import LineFinding, at_line, finding_at
-from planner_core.running.lint_policy import DAMAGE, lint_read, sentence
+from planner_core.running.lint_policy import DAMAGE, lint_policy, sentence
 from planner_core.running.placing import as_merged, check_merged_places, errors_with_kept
 from planner_core.running.policy import (
     PolicyDefinition,
@@ -37,7 +36,7 @@ from planner_core.running.policy import (
     written,
 )
 from planner_core.running.shrinking import kept_settings, shrinks
-from planner_core.running.state import Running
+from planner_core.running.state import DUPLEX_SITES, Running
 from planner_core.running.unstated import DEFAULT_UNSTATED, Unstated
 from planner_core.sizing.structure_result import StructureResult
 from planner_core.texts.cfrm.render import LAST_COLUMN, structure_lines
@@ -58,7 +57,6 @@ from planner_core.texts.mqsc.commands import without_commands
 from planner_core.texts.outputs import render_output
 from planner_core.wire import Answer, Hidden
 
-DUPLEX_SITES: Final[tuple[str, ...]] = get_args(DuplexSite)
 LARGEST_POLICY_CHARACTERS: Final = 4_000_000
 """About 50 000 records; a policy of 2 048 structures with ten lines each has 20 000."""
 
@@ -120,7 +118,7 @@ def merge(
         OutputRefused: The plan has errors, or a structure finds no place with what the policy keeps.
         MergeRefused: The text is no policy, or so damaged that a change might go wrong.
     """
-    render_output("policy", result)  # refuses a plan with errors, as the fragment does
+    render_output("policy", result)
     check_length(text)
     read = read_policy_text(text)
     policy = _chosen(read, result, policy_name)
@@ -371,8 +369,8 @@ def _findings(
                 f"{shown(' '.join(change.remark.split()))!r}."
             )
             yield finding_at("MERGE_REMARK_STALE", message, structure=change.structure, line=change.line)
-    was = {(each.code, each.message) for each in lint_read(read, cfcc_level=None, queue_managers=None)[0]}
-    for each in lint_read(again, cfcc_level=None, queue_managers=None)[0]:
+    was = {(each.code, each.message) for each in lint_policy(read, cfcc_level=None, queue_managers=None)[0]}
+    for each in lint_policy(again, cfcc_level=None, queue_managers=None)[0]:
         is_new = (each.code, each.message) not in was
         is_ours = each.severity == "error" and each.structure in fields
         if is_ours or (is_new and each.severity != "info") or each.code == "POLICY_REMARK_SWALLOWS":
@@ -481,7 +479,7 @@ class _Editing:
 
     def _line_below(self, place: int) -> _Line | None:
         """Return the line below which text after this piece can be added; None if more text follows on the line."""
-        line = self._end_line(place)
+        line = self.pieces[place].line
         for piece in self.pieces[place + 1 :]:
             if piece.line > line:
                 break
@@ -492,9 +490,6 @@ class _Editing:
             elif _has_line_end(piece.text):
                 break
         return self.lines[line - 1]
-
-    def _end_line(self, place: int) -> int:
-        return self.pieces[place].line
 
     def _indent(self, statement: TextStatement) -> int:
         """Return the indentation of a statement's keywords."""

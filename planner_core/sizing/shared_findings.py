@@ -8,7 +8,7 @@ from fractions import Fraction
 from planner_core.findings import Finding, finding
 from planner_core.limits import limit
 from planner_core.sizing.structure_size import Curve, model_constant
-from planner_core.units import MIB, format_mib
+from planner_core.units import MIB, format_mib, format_size
 
 
 def cfcc_level_too_low(cfcc_level: int, *, who: str = "", field: str = "/cfcc_level") -> Iterator[Finding]:
@@ -83,3 +83,42 @@ def usage_measure_assumed(*, structure: str | None = None) -> Finding:
         "IBM does not publish how structure usage is measured; cfplan uses the fuller of entries and elements.",
         structure=structure,
     )
+
+
+def size_over_twice_initsize(
+    name: str, size_bytes: int, initsize_bytes: int, *, field: str | None = None
+) -> Iterator[Finding]:
+    """Yield the finding on a SIZE that the health check of z/OS reports."""
+    if size_bytes > limit("initsize_to_size_factor") * initsize_bytes:
+        yield finding(
+            "SIZE_OVER_TWICE_INITSIZE",
+            f"SIZE {format_size(size_bytes)} of {name} is more than twice INITSIZE {format_size(initsize_bytes)}: the health check "
+            "XCF_CF_STR_POLICYSIZE raises IXCH0255E, because the controls for SIZE are taken from INITSIZE.",
+            field=field,
+            structure=name,
+        )
+
+
+def full_threshold_zero(name: str, *, field: str | None = None) -> Finding:
+    """Make the finding on FULLTHRESHOLD(0)."""
+    message = f"FULLTHRESHOLD(0) turns structure full monitoring off for {name}: no IXC585E, and no automatic alter."
+    return finding("FULLTHRESHOLD_ZERO", message, field=field, structure=name)
+
+
+def auto_alter_may_shrink(name: str, *, field: str | None = None) -> Finding:
+    """Make the finding on ALLOWAUTOALT(YES) without MINSIZE."""
+    return finding(
+        "AUTO_ALTER_MAY_SHRINK",
+        f"ALLOWAUTOALT(YES) lets the system shrink {name} when the coupling facility is short of storage: set MINSIZE "
+        "to the least size it needs.",
+        field=field,
+        structure=name,
+    )
+
+
+def offload_db2(name: str, *, structure: str | None, field: str | None = None) -> Finding:
+    """Make the finding on a structure that offloads to Db2."""
+    message = (
+        f"{name} offloads to Db2. IBM supports OFFLOAD(DB2) primarily for migration; SMDS performs better."
+    )
+    return finding("OFFLOAD_DB2", message, field=field, structure=structure)
