@@ -30,6 +30,7 @@ def lint_displays(
     xcf, mq = read_xcf(text), read_mq(text)
     found: list[LineFinding] = []
     displayed = {each.name for each in xcf.structures}
+    # A structure may be in D XCF,STR and in IXC585E of the same log; it counts once.
     only_full = {each.name for each in xcf.full_events} - displayed
     count = len(xcf.structures) + len(only_full) + len(mq.structures) + len(mq.statuses)
     found += [
@@ -69,6 +70,7 @@ def _admin_pools(xcf: XcfText, queue_managers: int | None) -> Iterator[LineFindi
     shown = [
         (each.line, each.name, AdminPools.of(instance), each.full_threshold_percent)
         for each in xcf.structures
+        # The second instance of a duplexed structure is a copy of the first.
         for instance in each.instances[:1]
     ]
     shown += [(each.line, each.name, AdminPools.of(each), each.threshold_percent) for each in xcf.full_events]

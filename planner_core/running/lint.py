@@ -49,6 +49,7 @@ def lint(
     Raises:
         TextTooLong: It has more lines, words or structures than any legal text.
     """
+    # Before anything reads the text, because reading more lines or structures than any legal text has takes too long.
     check_lines(text)
     check_structures(text)
     known = NamesInText.of(text.upper(), qsg=qsg)
@@ -71,6 +72,7 @@ def lint(
         lines, count = lint_mqsc(text, known=known)
         found += lines
         structures += count
+    # Words of a policy or of MQSC can look like damaged displays; they count only if the text is nothing else.
     if displayed or (shown and not kinds):
         kinds.append("display")
         found += shown

@@ -209,16 +209,20 @@ def _covered(command: Command) -> Iterator[LineFinding]:
     for rule, default in zip(_RULES, defaults, strict=True):
         over = _number(command, f"OFFLD{rule}TH")
         text = command.value(f"OFFLD{rule}SZ")
+        # With OFFLOAD(DB2), IBM's syntax gives all three rules the default 64K, which is off.
         default_kb = 64 if command.value("OFFLOAD") == "DB2" else int(default["size_over_kb"])
         size = kib_to_bytes(default_kb) if text is None else _rule_size(text)
         if command.value(f"OFFLD{rule}TH") is None:
             over = int(default["usage_over_percent"])
         if over is None or size is None:
             return
+        # OFFLDnSZ(64K) turns a rule off, so it covers no other rule.
         if size < 64 * KIB:
             rules.append((rule, over, size))
     for rule, over, size in rules:
         for other, its_over, its_size in rules:
+            # A rule whose threshold and size are both no higher offloads every message that this one does, and no
+            # later.
             covers = its_over <= over and its_size <= size and (its_over, its_size) != (over, size)
             same_and_first = (its_over, its_size) == (over, size) and other < rule
             if covers or same_and_first:
@@ -277,6 +281,8 @@ def _shared(command: Command) -> Iterator[LineFinding]:
     # DEFINE fills in what it does not state; ALTER and LIKE keep what was there.
     has_defaults = command.verb == "DEFINE" and not is_like
     advice = "State SHARE DEFSOPT(SHARED), unless one application must read it alone."
+    # NOSHARE as the default is from memory; DEFSOPT(EXCL) is published (docs/explanation/assumptions.md, Texts that
+    # are checked).
     if "NOSHARE" in command.attributes or (has_defaults and "SHARE" not in command.attributes):
         stated = (
             "has NOSHARE"

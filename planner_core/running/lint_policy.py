@@ -76,6 +76,8 @@ _DUPLEX_REMEMBERED: Final = frozenset(
     {"ANYSITE", "CROSSSITE", "SAMESITE", "SAMESITEONLY", "SYNCONLY", "ASYNC", "ASYNCONLY"}
 )
 """Options of DUPLEX, from memory of the manual."""
+# A value outside of a remembered range is a warning, not an error: the text below the syntax, which has the ranges,
+# was not available (docs/explanation/assumptions.md, Ranges of CFRM keywords).
 _REMEMBERED: Final[Mapping[str, tuple[int, int]]] = {
     "REBUILDPERCENT": (1, 100),
     "RECPRTY": (1, 4),
@@ -192,6 +194,7 @@ def _records(read: PolicyText) -> Iterator[LineFinding]:
     """Check columns, remarks and lower-case letters."""
     lower: int | None = None
     beyond: dict[int, str] = {}
+    # A console prefix shifts the columns of its line, so they are not those of the input.
     shifted = {piece.line for piece in read.pieces if piece.kind == "console"}
     for piece in read.pieces:
         if piece.kind == "remark":
@@ -208,6 +211,7 @@ def _records(read: PolicyText) -> Iterator[LineFinding]:
                 yield finding_at("POLICY_REMARK_SWALLOWS", message, piece.line)
         is_said = piece.kind in _SAID
         ends = piece.column + len(piece.text) - 1
+        # A remark of several lines ends in another line, so its length says nothing about its columns.
         if (is_said or (piece.kind == "remark" and "\n" not in piece.text)) and ends > LAST_COLUMN:
             beyond.setdefault(piece.line, piece.text)
         if is_said and lower is None and _LETTERS.search(piece.text):
@@ -264,6 +268,7 @@ def _between(read: PolicyText, statement: TextStatement) -> Iterator[LineFinding
     """Check superfluous commas and quotes between parentheses."""
     name = _structure_name(statement)
     for parameter in statement.parameters:
+        # Values are read without their commas, so only the pieces show one that is superfluous.
         before: Piece | None = None
         said = [each for each in read.pieces[parameter.opening : parameter.closing + 1] if each.kind in _SAID]
         for piece in said:
@@ -299,6 +304,7 @@ def _value(statement: TextStatement, parameter: Parameter) -> Iterator[tuple[str
         except SizeSyntax:
             yield invalid, "is not a size: write a number and a unit K, M, G or T, such as 512M."
             return
+        # parse_size accepts more than a policy does: decimals, and B as a unit.
         if not _WHOLE_SIZE.fullmatch("".join(values)):
             yield (
                 invalid,
@@ -450,6 +456,7 @@ def _asynchronous(statement: TextStatement, groups: Sequence[str]) -> Iterator[L
     if parameter is None or mode is None:
         return
     is_ours = any(name.startswith(group) and _OF_GROUP.fullmatch(name[len(group) :]) for group in groups)
+    # Only the name shows the type: lock structures such as DSNDB0P_LOCK1 have LOCK in theirs.
     if not is_ours and "LOCK" in name:
         return
     what = "It is an MQ list structure" if is_ours else "Unless it is one"
@@ -506,6 +513,7 @@ def _together(policy: PolicyDefinition) -> Iterator[LineFinding]:
         key = tuple(
             statement.one(keyword) or "" for keyword in ("TYPE", "MFG", "PLANT", "SEQUENCE", "PARTITION")
         )
+        # PARTITION has one or two hexadecimal digits: F and 0F are the same partition.
         key = (*key[:-1], key[-1].lstrip("0"))
         name = statement.one("NAME") or ""
         if all(key[:-1]) and key in hardware and hardware[key] != name:
@@ -551,6 +559,7 @@ def _groups(
     admins = {match["qsg"]: by_name[name] for name in by_name if (match := _ADMIN.fullmatch(name))}
     systems = {match["qsg"]: by_name[name] for name in by_name if (match := _SYSTEM.fullmatch(name))}
     for group, statement in systems.items():
+        # A fragment may leave out any structure; only a complete policy shows that one is missing.
         if group not in admins and policy.definition:
             message = f"The policy has {group}{names.SYSTEM_STRUCTURE} but no {group}{names.ADMIN_STRUCTURE}: no queue manager of the group would start."
             yield finding_at("ADMIN_STRUCTURE_MISSING", message, statement.line, statement.one("NAME"))
@@ -588,6 +597,7 @@ def _admin_size(
 ) -> Iterator[LineFinding]:
     """Check CSQ_ADMIN against the published minimum; without a level or number of queue managers, the smallest one."""
     given, line = _given(statement)
+    # With ALLOWAUTOALT(YES), MQ compares the entries that CSQ_ADMIN can grow to (IBM on CSQE022E).
     if stated(statement, "ALLOWAUTOALT") is True:
         given = size_of(statement.get("SIZE"))
     managers, level = queue_managers or 1, cfcc_level or _OLDEST_LEVEL

@@ -118,6 +118,7 @@ def merge(
         OutputRefused: The plan has errors, or a structure finds no place with what the policy keeps.
         MergeRefused: The text is no policy, or so damaged that a change might go wrong.
     """
+    # Only to refuse a plan with errors: cfplan writes no text that z/OS is known to reject (docs/decisions/0005).
     render_output("policy", result)
     check_length(text)
     read = read_policy_text(text)
@@ -140,6 +141,8 @@ def merge(
         about_sizes += shrinks(structure, says, had, today)
         about_sizes += kept_settings(structure, says)
     merged = editing.text()
+    # Lines of the changes are those of the merged text, and only reading it again shows errors that the merge brought
+    # about.
     again = read_policy_text(merged)
     there = next((each for each in policies(again) if each.name == policy.name), None)
     by_name = {each.one("NAME"): each for each in there.structures} if there else {}
@@ -368,10 +371,12 @@ def _findings(
                 f"{change.keyword} of {change.structure} is {change.after} now, but the remark next to it still says "
                 f"{shown(' '.join(change.remark.split()))!r}."
             )
+            # Remarks are never changed: a wrong guess at their meaning is worse than a warning (docs/decisions/0015).
             yield finding_at("MERGE_REMARK_STALE", message, structure=change.structure, line=change.line)
     was = {(each.code, each.message) for each in lint_policy(read, cfcc_level=None, queue_managers=None)[0]}
     for each in lint_policy(again, cfcc_level=None, queue_managers=None)[0]:
         is_new = (each.code, each.message) not in was
+        # Errors that the statements of other products had before are for their owners to correct.
         is_ours = each.severity == "error" and each.structure in fields
         if is_ours or (is_new and each.severity != "info") or each.code == "POLICY_REMARK_SWALLOWS":
             yield each
@@ -409,6 +414,7 @@ class _Editing:
         self.pieces = read.pieces
         self.lines = [_Line(*_end_apart(line)) for line in _physical_lines(text)]
         ends = [line.end for line in self.lines if line.end]
+        # New lines end as most lines of the text do, so that the merged file has one kind of line end.
         self.newline = max(dict.fromkeys(ends), key=ends.count) if ends else "\n"
 
     def values(self, parameter: Parameter) -> str:
@@ -439,6 +445,7 @@ class _Editing:
         """Replace the names of a list; the text between them stays."""
         words = parameter.words
         for place, name in zip(words, names, strict=False):
+            # A name in quotes or lower case is the same name; the merge keeps its spelling.
             if unquoted(self.pieces[place].text).upper() != name:
                 self._replace(place, name)
         if len(names) > len(words):
@@ -587,6 +594,7 @@ def _edited(line: _Line) -> list[str]:
     text = line.text[:SEQUENCE_AT] if is_numbered else line.text
     had = len(text.rstrip())
     in_order = sorted(line.edits, key=lambda edit: (edit.start, edit.end, edit.is_statement))
+    # From the right, because an edit moves everything to the right of it.
     for edit in reversed(in_order):
         text = text[: edit.start] + edit.text + text[edit.end :]
     made: list[str] = []
