@@ -1,4 +1,4 @@
-"""Compare what runs today with the need and the plan, and list the commands that lead to the plan."""
+"""Compare the running system with the plan, and list the commands that lead to the plan."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from typing import Annotated, Any, Final, Literal
 
 from pydantic import Field, computed_field
 
-from planner_core import names, tables
+from planner_core import names
 from planner_core.errors import OutputRefused
 from planner_core.findings import Finding, finding, in_order
 from planner_core.plan.result import PlanResult
-from planner_core.provenance import Basis, Source
+from planner_core.provenance import Basis
 from planner_core.running.effect import HELD, State, StructureState, after_all, can_be_duplexed
 from planner_core.running.line_findings import LineFinding, at_line
 from planner_core.running.merge import merge_errors
@@ -47,13 +47,20 @@ from planner_core.running.shrinking import (
     usage_percent,
 )
 from planner_core.running.state import Running, RunningStructure, admin_nearly_full
-from planner_core.running.steps import NOW as _NOW
-from planner_core.running.steps import OUTAGE as _OUTAGE
-from planner_core.running.steps import CommandStep, QueueDifference, RunningDifference, StepKind, TakesEffect
+from planner_core.running.steps import (
+    NOW,
+    OUTAGE,
+    CommandStep,
+    QueueDifference,
+    RunningDifference,
+    StepKind,
+    TakesEffect,
+)
 from planner_core.running.unstated import DEFAULT_UNSTATED, Unstated
 from planner_core.sizing.admin_structure import admin_need
 from planner_core.sizing.levels import sizing_level
 from planner_core.sizing.structure_result import Role, StructureResult
+from planner_core.tables import source as _source
 from planner_core.texts.outputs import render_output
 from planner_core.texts.xcf.setxcf import REALLOCATE, REALLOCATE_TEST
 from planner_core.units import bytes_to_kib_ceil, format_size, round_up
@@ -184,7 +191,7 @@ class ComparedStructure(Answer):
 
 @dataclass(frozen=True, slots=True)
 class Comparison(Answer):
-    """The system that runs, compared with a plan, and the commands that lead from one to the other."""
+    """The running system compared with a plan, and the commands that lead from one to the other."""
 
     qsg: str
     structures: tuple[ComparedStructure, ...]
@@ -221,7 +228,7 @@ class Comparison(Answer):
     @computed_field(description="The commands as text, each below a remark.")
     @property
     def text(self) -> str:
-        """The commands in their order, each below a remark: where to issue it, when it takes effect and why.
+        """The commands in order, each below a remark that states where to issue it, when it takes effect and why.
 
         Pasted whole, the text changes nothing: each command that changes something is in a remark, as jobs and other work
         outside of a command line are. Only DISPLAY commands are outside of remarks.
@@ -255,15 +262,15 @@ _ASSUMPTIONS: Final = (
 
 
 def compare(result: PlanResult, running: Running, *, unstated: Unstated = DEFAULT_UNSTATED) -> Comparison:
-    """Compare a plan with what runs.
+    """Compare a plan with the running system.
 
     Args:
         result: The plan.
-        running: What runs.
+        running: The running system.
         unstated: Whether the plan or the policy decides keywords that the document does not state.
 
     Raises:
-        OutputRefused: The plan has errors, or the policy that it is merged into has.
+        OutputRefused: The plan or the merged policy has errors.
     """
     render_output("policy", result)
     wanted = {
@@ -297,7 +304,7 @@ def _check_merged(
     """Check the merged policy as a merge does, before any command leads to it.
 
     Raises:
-        OutputRefused: It has errors, or a structure finds no place with what it keeps.
+        OutputRefused: It has errors, or the settings that it keeps leave a structure without a place.
     """
     says = {each.result.cfrm_name: each.wanted for each in compared if each.running is not None}
     structures = [
@@ -344,14 +351,10 @@ def _settings(settings: Mapping[str, Setting]) -> dict[str, Any]:
 # ---- differences -------------------------------------------------------------------------------------------
 
 
-def _source(key: str, section: str = "") -> Source:
-    return tables.source(key, section)
-
-
 _WHEN: Final[Mapping[str, tuple[TakesEffect, Basis, str, str]]] = {
-    "ALLOWAUTOALT": (_NOW, Basis.PUBLISHED, "zos_cfrm_update", "ALLOWAUTOALT"),
-    "FULLTHRESHOLD": (_NOW, Basis.PUBLISHED, "zos_cfrm_update", "FULLTHRESHOLD"),
-    "DUPLEX": (_NOW, Basis.PUBLISHED, "zos_duplex_option", ""),
+    "ALLOWAUTOALT": (NOW, Basis.PUBLISHED, "zos_cfrm_update", "ALLOWAUTOALT"),
+    "FULLTHRESHOLD": (NOW, Basis.PUBLISHED, "zos_cfrm_update", "FULLTHRESHOLD"),
+    "DUPLEX": (NOW, Basis.PUBLISHED, "zos_duplex_option", ""),
     "SIZE": (_PENDING, Basis.PUBLISHED, "zos_rebuild_policy", ""),
     "INITSIZE": (_PENDING, Basis.PUBLISHED, "zos_rebuild_policy", ""),
     "MINSIZE": (_PENDING, Basis.ASSUMED, "project", "When a change takes effect"),
@@ -419,7 +422,7 @@ def _cfrm_differences(
         shown = None if has is None else ",".join(filter(None, (written(keyword, has), has_site)))
         wanted = ",".join(filter(None, (written(keyword, value), site)))
         if not waits:
-            when, basis, key, section = _NOW, Basis.PUBLISHED, "zos_cfrm", ""
+            when, basis, key, section = NOW, Basis.PUBLISHED, "zos_cfrm", ""
         yield RunningDifference("cfrm", keyword, shown, wanted, when, basis, _source(key, section))
 
 
@@ -481,7 +484,7 @@ def _steps(
 
 
 def _in_place(result: PlanResult, each: ComparedStructure) -> Iterator[CommandStep]:
-    """Enlarge an allocated structure below the SIZE that it has: at once, before anything is rebuilt."""
+    """Yield the command that enlarges an allocated structure up to the SIZE that it has."""
     today, name = each.running, each.result.cfrm_name
     if today is None or today.size_bytes is None or today.is_allocated is False or today.is_pending:
         return
@@ -499,7 +502,13 @@ def _in_place(result: PlanResult, each: ComparedStructure) -> Iterator[CommandSt
     )
     command = f"SETXCF START,ALTER,STRNAME={name},SIZE={bytes_to_kib_ceil(target)}"
     yield CommandStep(
-        "setxcf", command, name, _NOW, why, Basis.PUBLISHED, _source("mq_planning", "Application structures")
+        "setxcf",
+        command,
+        name,
+        NOW,
+        why,
+        Basis.PUBLISHED,
+        _source("mq_planning", "Application structures"),
     )
 
 
@@ -544,7 +553,7 @@ def _policy(
             "duplexed structure cannot be rebuilt: ALLOWED prevents that, and the last policy sets ENABLED."
         )
     yield CommandStep(
-        "policy", f"IXCMIAPU: DEFINE POLICY NAME({name}) REPLACE(YES) {_with_which(running, left)}{but}", None, _NOW, why, Basis.PUBLISHED,
+        "policy", f"IXCMIAPU: DEFINE POLICY NAME({name}) REPLACE(YES) {_with_which(running, left)}{but}", None, NOW, why, Basis.PUBLISHED,
         _source("db2_stop_duplex" if held else "zos_update_cds"),
     )  # fmt: skip
 
@@ -559,12 +568,12 @@ def _policy(
         return f"{each.result.cfrm_name} ({', '.join(keywords)})" if keywords else ""
 
     waiting = [text for each in changed if (text := listed(each, _PENDING))]
-    at_once = [text for each in changed if (text := listed(each, _NOW))]
+    at_once = [text for each in changed if (text := listed(each, NOW))]
     parts = [f"At once: {'; '.join(at_once)}."] if at_once else []
     parts += [f"Pending until rebuild: {'; '.join(waiting)}."] if waiting else []
     parts += _of_duplexing([each for each in changed if each not in held])
     yield CommandStep(
-        "setxcf", f"SETXCF START,POLICY,TYPE=CFRM,POLNAME={name}", None, _PENDING if waiting else _NOW, " ".join(parts),
+        "setxcf", f"SETXCF START,POLICY,TYPE=CFRM,POLNAME={name}", None, _PENDING if waiting else NOW, " ".join(parts),
         Basis.PUBLISHED, _source("zos_update_cds"),
     )  # fmt: skip
 
@@ -606,7 +615,7 @@ def _policy_at_last(
     name = _policy_name(result, running)
     why = f"Nothing of it is pending any more: with DUPLEX(ENABLED) for {_named(held)}, as planned."
     yield CommandStep(
-        "policy", f"IXCMIAPU: DEFINE POLICY NAME({name}) REPLACE(YES) {_with_which(running, left)}", None, _NOW, why, Basis.PUBLISHED,
+        "policy", f"IXCMIAPU: DEFINE POLICY NAME({name}) REPLACE(YES) {_with_which(running, left)}", None, NOW, why, Basis.PUBLISHED,
         _source("zos_update_cds"),
     )  # fmt: skip
     why = (
@@ -615,7 +624,7 @@ def _policy_at_last(
         "duplexing does not start."
     )
     yield CommandStep(
-        "setxcf", f"SETXCF START,POLICY,TYPE=CFRM,POLNAME={name}", None, _NOW, why, Basis.PUBLISHED, _source("zos_duplex_automatic"),
+        "setxcf", f"SETXCF START,POLICY,TYPE=CFRM,POLNAME={name}", None, NOW, why, Basis.PUBLISHED, _source("zos_duplex_automatic"),
     )  # fmt: skip
 
 
@@ -636,7 +645,7 @@ def _ends_duplexing(each: ComparedStructure) -> bool:
 
 
 def _shrinking(each: ComparedStructure) -> str:
-    """Describe a rebuild that allocates less than today; empty if it does not."""
+    """Describe a rebuild that allocates less than today; empty for other rebuilds."""
     today, initsize = each.running, each.wanted["INITSIZE"]
     if today is None or today.size_bytes is None or not isinstance(initsize, int):
         return ""
@@ -657,7 +666,7 @@ def _shrinking(each: ComparedStructure) -> str:
 
 
 def _about(each: ComparedStructure) -> str:
-    """Return the storage in use today, in storage increments of the coupling facility."""
+    """Return the storage in use today, rounded up to a storage increment of the coupling facility."""
     return format_size(round_up(each.in_use_bytes or 0, multiple=each.result.curve.increment_bytes))
 
 
@@ -693,7 +702,7 @@ def _above_initsize(each: ComparedStructure) -> Finding | None:
 
 
 def _rebuild(each: ComparedStructure, running: Running) -> Iterator[CommandStep]:
-    """Bring pending changes into effect; a duplexed structure is rebuilt between the end and the beginning of duplexing."""
+    """Yield the commands that bring pending changes into effect; duplexing stops before a rebuild and starts after it."""
     if not _waits(each):
         return
     name, today = each.result.cfrm_name, each.running
@@ -708,7 +717,7 @@ def _rebuild(each: ComparedStructure, running: Running) -> Iterator[CommandStep]
         if duplexed == "unknown":
             why += " If it is not duplexed, the command is rejected (IXC367I): continue."
         command = f"SETXCF STOP,REBUILD,DUPLEX,STRNAME={name},KEEP=OLD"
-        yield CommandStep("setxcf", command, name, _NOW, why, Basis.PUBLISHED, _source("zos_duplex_rebuild"))
+        yield CommandStep("setxcf", command, name, NOW, why, Basis.PUBLISHED, _source("zos_duplex_rebuild"))
     first = "Wait until D XCF,STR shows one instance. " if duplexed != "no" and will == "DISABLED" else ""
     why = (
         f"{first}The pending changes of {name} take effect. Puts and gets wait while it is copied; a coupling facility in "
@@ -716,14 +725,14 @@ def _rebuild(each: ComparedStructure, running: Running) -> Iterator[CommandStep]
     )
     source = _source("zos_rebuild_policy")
     yield CommandStep(
-        "setxcf", f"SETXCF START,REBUILD,STRNAME={name}", name, _NOW, why, Basis.PUBLISHED, source
+        "setxcf", f"SETXCF START,REBUILD,STRNAME={name}", name, NOW, why, Basis.PUBLISHED, source
     )
     if duplexed != "no" and will == "ALLOWED" and can_be_duplexed(_merged(each)["PREFLIST"]):
         why = f"{name} is duplexed again: with DUPLEX(ALLOWED), the system does not start duplexing automatically."
         if duplexed == "unknown":
             why = f"Only if {name} was duplexed before: if the stop was rejected, skip this command."
         command = f"SETXCF START,REBUILD,DUPLEX,STRNAME={name}"
-        yield CommandStep("setxcf", command, name, _NOW, why, Basis.PUBLISHED, _source("zos_duplex_pending"))
+        yield CommandStep("setxcf", command, name, NOW, why, Basis.PUBLISHED, _source("zos_duplex_pending"))
 
 
 # ---- findings ------------------------------------------------------------------------------------------------
@@ -789,7 +798,7 @@ def _findings(
         )
         yield finding("REBUILD_NEEDS_ALTER", message)
     for step in steps:
-        if step.takes_effect == _OUTAGE:
+        if step.takes_effect == OUTAGE:
             yield finding("CHANGE_NEEDS_OUTAGE", f"{step.command}: {step.why}", structure=step.structure)
     yield from _not_in_plan(result, running)
 
@@ -821,7 +830,7 @@ def _not_given(
     defined = [
         step.command.split(" ")[1]
         for step in steps
-        if step.command.startswith("DEFINE ") and step.takes_effect == _NOW
+        if step.command.startswith("DEFINE ") and step.takes_effect == NOW
     ]
     if defined:
         more = f" and {len(defined) - 1} more" if len(defined) > 1 else ""

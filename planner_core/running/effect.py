@@ -5,15 +5,15 @@ allocated with, and MQ's objects. The rules, each with its source:
 
 - IXCMIAPU changes the administrative policy and not the active one (z/OS, Updating an existing CFRM couple data set).
 - SETXCF START,POLICY makes it active. ALLOWAUTOALT and FULLTHRESHOLD take effect at once (Updating the CFRM policy), as
-  DUPLEX does (Options for Initiating Duplexing Rebuild); what else changes for an allocated structure stays pending.
-- SETXCF START,REBUILD allocates the structure anew by the pending sizes, if all connectors allow alter (Use of the CFRM
-  policy in system-managed rebuild); MQ's do, since IBM documents SETXCF START,ALTER for its structures. It takes INITSIZE,
-  or what its data need where that is more, and nothing changes where they need more than SIZE (assumed).
+  DUPLEX does (Options for Initiating Duplexing Rebuild); other changes of an allocated structure stay pending.
+- SETXCF START,REBUILD allocates the structure again with the pending sizes, if all connectors allow alter (Use of the
+  CFRM policy in system-managed rebuild); MQ's do, since IBM documents SETXCF START,ALTER for its structures. The new size
+  is INITSIZE, or more if the data need more; if they need more than SIZE, the rebuild fails (assumed).
 - With DUPLEX(ENABLED) the system begins to duplex an allocated structure when the policy is active (Automatic Duplexing);
   with DISABLED it stops.
 - A duplexed structure is not rebuilt while it is duplexed (Rebuilding the Structure to Increase the Storage Capacity), and
   both instances must be allocated under the new policy: duplexing is stopped first, with DUPLEX(ALLOWED) in the policy
-  meanwhile, for with ENABLED the system may begin again at once.
+  meanwhile, because with ENABLED the system may begin again at once.
 - SETXCF START,ALTER changes the size of the instances, up to the SIZE that they were allocated with (Altering a Duplexed
   Structure: one after the other).
 """

@@ -1,4 +1,4 @@
-"""Make a plan document from what runs: the values that displays and definitions show, and no others.
+"""Make a plan document from the running system, with only the values that displays and definitions show.
 
 No display shows message sizes or backlogs. Queues are included only if a message size is given for all of them, with
 MAXDEPTH as their backlog if it limits them; the others are reported.
@@ -42,7 +42,7 @@ class NoGroup(PlannerError):
 
 @dataclass(frozen=True, slots=True)
 class PlanFromRunning(Answer):
-    """A plan document made from what runs."""
+    """A plan document made from the running system."""
 
     document: Annotated[dict[str, Any], Field(description="A plan document.")]
     plan: Hidden[PlanDocument]
@@ -56,17 +56,17 @@ def plan_from(
     queue_managers: int | None = None,
     message_bytes: int | None = None,
 ) -> PlanFromRunning:
-    """Make a plan document from what runs.
+    """Make a plan document from the running system.
 
     Args:
         running: The texts as read.
         qsg: The group; None: that of the only CSQ_ADMIN structure.
-        queue_managers: How many are defined to the group; None: those that DISPLAY GROUP lists.
+        queue_managers: Number of queue managers defined to the group; None: those that DISPLAY GROUP lists.
         message_bytes: Message size for all queues [bytes]; None: queues are left out.
 
     Raises:
-        NoGroup: The group cannot be told.
-        DocumentInvalid: What runs cannot be written as a plan document.
+        NoGroup: The texts do not show the group.
+        DocumentInvalid: The running system cannot be described by a plan document.
     """
     group = qsg or _group(running)
     prefix = names.cfrm_structure_name(qsg_name=group, cfstruct_name="")

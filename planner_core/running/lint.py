@@ -1,8 +1,8 @@
 """Check a text without a plan: a CFRM policy, MQSC definitions, displays; every finding with its line.
 
-The rules are the plan's own checks that need no plan, and the syntax that IBM publishes. Findings say which ranges are
-from memory. Rules that need a figure of a plan, such as a backlog, are left out; a CFCC level and a number of queue
-managers may be given.
+It applies the checks of a plan that need no plan, and the syntax that IBM publishes. Findings say which ranges are
+from memory. Rules that need a figure of a plan, such as a backlog, are left out; the caller may give a CFCC level and a
+number of queue managers.
 """
 
 from __future__ import annotations
@@ -42,8 +42,8 @@ def lint(
 
     Args:
         text: A policy, MQSC, displays, or several of them in one text.
-        cfcc_level: CFCC level of the coupling facilities; None where it is not known.
-        queue_managers: Queue managers defined to the group; None where it is not known.
+        cfcc_level: CFCC level of the coupling facilities; None if unknown.
+        queue_managers: Number of queue managers defined to the group; None if unknown.
         qsg: Name of the group; None: the groups whose CSQ_ADMIN or CSQSYSAPPL the text names.
 
     Raises:

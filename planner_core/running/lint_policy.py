@@ -60,7 +60,7 @@ _KNOWN: Final[Mapping[str, Sequence[str]]] = {
     "DEFINE POLICY": ("NAME", "REPLACE"),
     "DELETE POLICY": ("NAME",),
 }
-"""DATA is left out: it has more keywords than those for CFRM policies."""
+"""DATA is left out: it also has keywords for other policies than CFRM."""
 _SIZES: Final = ("SIZE", "INITSIZE", "MINSIZE", "SCMMAXSIZE", "DUMPSPACE")
 _LISTS: Final = ("PREFLIST", "EXCLLIST")
 _WORDS: Final[Mapping[str, Sequence[str]]] = {
@@ -168,7 +168,7 @@ class _Hints:
 
 _MOST_HINTS: Final = 200
 _LONGEST_HINTED: Final = 40
-"""A longer word is no misspelling of any keyword."""
+"""Longer words are not misspelled keywords."""
 
 
 def _sentence(message: str, word: str, hints: _Hints) -> str:
@@ -450,7 +450,7 @@ _NOT_IF_ASYNC: Final[Mapping[str, str]] = {
 
 
 def _asynchronous(statement: TextStatement, groups: Sequence[str]) -> Iterator[LineFinding]:
-    """Report asynchronous duplexing of list structures: it is for lock structures, and only the name shows which it is."""
+    """Report asynchronous duplexing of list structures: it is only for lock structures, which only their names show."""
     parameter, name = statement.get("DUPLEX"), statement.one("NAME") or ""
     mode = next((value for value in parameter.values if value in _NOT_IF_ASYNC), None) if parameter else None
     if parameter is None or mode is None:

@@ -1,4 +1,4 @@
-"""Merge a plan into a complete policy: its values change, everything else stays, to the byte.
+"""Merge a plan into a complete policy: only the planned values change; all other bytes stay.
 
 An equal value in another notation (`512M` for `524288`, or an absent keyword with the same default) stays as it is.
 Values change between their parentheses. A missing keyword is added on its own line below the last keyword of its
@@ -112,11 +112,11 @@ def merge(
         result: The plan.
         unstated: Whether the plan or the policy decides keywords that the document does not state.
         policy_name: The policy to use if the text has several; None: the one that the plan names.
-        running: Displays, if any: sizes and use that a smaller structure is compared with.
+        running: The displays, if any, with the sizes and usage that smaller structures are compared with.
 
     Raises:
-        OutputRefused: The plan has errors, or a structure finds no place with what the policy keeps.
-        MergeRefused: The text is no policy, or so damaged that a change might go wrong.
+        OutputRefused: The plan has errors, or the settings that the policy keeps leave a structure without a place.
+        MergeRefused: The text is no policy, or is damaged.
     """
     # Only to refuse a plan with errors: cfplan writes no text that z/OS is known to reject (docs/decisions/0005).
     render_output("policy", result)
@@ -196,7 +196,7 @@ def merge_errors(
         policy_name: The policy to use if the text has several.
 
     Raises:
-        OutputRefused: The plan has errors, or a structure finds no place with what the policy keeps.
+        OutputRefused: The plan has errors, or the settings that the policy keeps leave a structure without a place.
     """
     rest = without_commands(text)
     read = read_policy_text(rest)
@@ -214,7 +214,7 @@ def check_length(text: str) -> None:
     """Refuse a text that is longer than any policy, or has more lines.
 
     Raises:
-        MergeRefused: It is.
+        MergeRefused: The text is too long.
     """
     if len(text) > LARGEST_POLICY_CHARACTERS:
         msg = f"The text is longer than {LARGEST_POLICY_CHARACTERS} characters: give only the policy."

@@ -14,7 +14,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from typing import Final
 
-from planner_core import tables
 from planner_core.findings import Finding, finding
 from planner_core.names import mqsc_value
 from planner_core.plan.result import PlanResult
@@ -45,6 +44,7 @@ from planner_core.running.unstated import (
     unstated_of_queue,
     unstated_of_structure,
 )
+from planner_core.tables import source as _source
 from planner_core.texts.mqsc.commands import read_commands
 from planner_core.texts.mqsc.render import mqsc
 
@@ -57,7 +57,7 @@ _OF_LOSS: Final = frozenset({"CFCONLOS", "RECAUTO"})
 _IN_USE: Final = frozenset({"SMDS", "BOTH"})
 """OFFLDUSE if messages are in shared message data sets."""
 _MAY_NEED_QUOTES: Final = frozenset({"DSGROUP", "BOQNAME"})
-_ASSUMED: Final = tables.source("project", "When a change takes effect")
+_ASSUMED: Final = _source("project", "When a change takes effect")
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,11 +114,10 @@ def over_today(wanted: WantedObject, running: Running) -> WantedObject:
 
     An attribute that no text shows is omitted, so no command changes it.
     """
-    objects = running.cfstructs if wanted.kind == "CFSTRUCT" else running.queues
-    today = objects.get(wanted.name)
+    today = _today(wanted, running)
     if today is None:
         return wanted
-    has, settings, unstated = running_attributes(today), dict(wanted.settings), set(wanted.unstated)
+    has, settings, unstated = _running_attributes(today), dict(wanted.settings), set(wanted.unstated)
     out_of_place: tuple[str, ...] = ()
     if wanted.layer == "cfstruct":
         if "CFLEVEL" in unstated and has_level_5(settings) and not has_level_5(has):
@@ -146,8 +145,13 @@ def over_today(wanted: WantedObject, running: Running) -> WantedObject:
     return replace(wanted, settings=settings, kept=kept, out_of_place=out_of_place)
 
 
-def running_attributes(today: MqObject) -> Attributes:
-    """Return the attributes of an object today; below CFLEVEL(5) a CFSTRUCT has no offload, whatever a display shows."""
+def _today(wanted: WantedObject, running: Running) -> MqObject | None:
+    objects = running.cfstructs if wanted.kind == "CFSTRUCT" else running.queues
+    return objects.get(wanted.name)
+
+
+def _running_attributes(today: MqObject) -> Attributes:
+    """Return the attributes of an object today; a CFSTRUCT below CFLEVEL(5) has no offload, even if a display shows some."""
     if has_level_5(today.attributes) is False:
         return {
             key: value
@@ -164,7 +168,7 @@ def object_differences(
     wanted: WantedObject, today: MqObject | None, running: Running
 ) -> Iterator[RunningDifference]:
     """Yield the attributes that differ from the plan; all of them if the object does not exist."""
-    has = running_attributes(today) if today else {}
+    has = _running_attributes(today) if today else {}
     reference = "mq_cfstruct" if wanted.layer == "cfstruct" else "mq_qlocal"
     for key, value in wanted.settings.items():
         known = has.get(key)
@@ -187,18 +191,12 @@ def queue_differences(
         yield QueueDifference(**members, queue=wanted.name)
 
 
-def _source(key: str, section: str = "") -> Source:
-    return tables.source(key, section)
-
-
 def _effect(
     wanted: WantedObject, key: str, today: MqObject, running: Running
 ) -> tuple[TakesEffect, Basis, Source]:
-    has, value = running_attributes(today).get(key), wanted.settings[key]
+    has, value = _running_attributes(today).get(key), wanted.settings[key]
     if wanted.layer == "queue":
-        if key == "CFSTRUCT":
-            return OUTAGE, Basis.PUBLISHED, _source("mq_alter_queues", key)
-        if key == "INDXTYPE":
+        if key in {"CFSTRUCT", "INDXTYPE"}:
             return OUTAGE, Basis.PUBLISHED, _source("mq_alter_queues", key)
         return NOW, Basis.PUBLISHED, _source("mq_qlocal", key)
     published = _source("mq_alter_cfstruct", key)
@@ -233,8 +231,7 @@ def object_steps(wanted: Sequence[WantedObject], running: Running) -> Iterator[C
     """Yield the commands for all objects of one kind, in order."""
     is_formatted = False
     for each in wanted:
-        objects = running.cfstructs if each.kind == "CFSTRUCT" else running.queues
-        today = objects.get(each.name)
+        today = _today(each, running)
         steps = [] if lacks_data_sets(each, today, running) else list(_steps(each, today, running))
         is_formatted |= any(step.kind == "job" for step in steps)
         yield from steps
@@ -251,7 +248,7 @@ def object_steps(wanted: Sequence[WantedObject], running: Running) -> Iterator[C
 
 
 def _steps(wanted: WantedObject, today: MqObject | None, running: Running) -> Iterator[CommandStep]:
-    """DEFINE missing objects, ALTER others; changes that need an outage are separate commands."""
+    """Yield DEFINE for a missing object, else ALTER; changes that need an outage are separate commands."""
     head = f"{wanted.kind}({mqsc_value(wanted.name)})"
     if today is None:
         yield from _data_sets(wanted)
@@ -278,7 +275,7 @@ def _steps(wanted: WantedObject, today: MqObject | None, running: Running) -> It
 
 
 def _moved(wanted: WantedObject, today: MqObject) -> Iterator[CommandStep]:
-    """Move a queue to another structure: ALTER cannot change CFSTRUCT of a shared queue."""
+    """Yield the commands that move a queue to another structure: ALTER cannot change CFSTRUCT of a shared queue."""
     source = _source("mq_alter_queues", "CFSTRUCT")
     why = (
         f"CFSTRUCT {today.attributes.get('CFSTRUCT')} becomes {wanted.structure}, which ALTER cannot change for a shared queue. Close the queue, "
@@ -292,7 +289,7 @@ def _moved(wanted: WantedObject, today: MqObject) -> Iterator[CommandStep]:
         f"{wanted.name} on {wanted.structure}, with the attributes in the plan: add the others from DISPLAY {head} ALL. "
         "Then move its messages back."
     )
-    has = running_attributes(today)
+    has = _running_attributes(today)
     others = {
         key: has[key]
         for key in _CARRIED_OVER
@@ -409,12 +406,11 @@ def object_findings(structure: str, wanted: Sequence[WantedObject], running: Run
     Args:
         structure: Its CFSTRUCT name.
         wanted: Its objects, from `over_today`.
-        running: What runs.
+        running: The running system.
     """
     kept_queues: list[WantedObject] = []
     for each in wanted:
-        objects = running.cfstructs if each.kind == "CFSTRUCT" else running.queues
-        today = objects.get(each.name)
+        today = _today(each, running)
         if today is None:
             continue
         yield from _serious_changes(structure, each, today)
@@ -438,7 +434,7 @@ _SERIOUS: Final = {
 
 
 def _serious_changes(structure: str, wanted: WantedObject, today: MqObject) -> Iterator[Finding]:
-    has = running_attributes(today)
+    has = _running_attributes(today)
     for (kind, key), (document_key, why) in _SERIOUS.items():
         known, value = has.get(key), wanted.settings.get(key)
         if kind != wanted.kind or known is None or value is None or same(key, known, value):

@@ -51,7 +51,7 @@ def shrinks(
     policy: Mapping[str, Setting],
     today: RunningStructure | None,
 ) -> Iterator[Finding]:
-    """Yield a warning if a structure gets less than it has, or less than is in use.
+    """Yield a warning if a structure gets less storage than it has, or than its data need.
 
     Args:
         structure: The planned structure.

@@ -1,4 +1,4 @@
-"""Differences between what runs and what is planned, and the commands that remove them."""
+"""Differences between the running system and the plan, and the commands that remove them."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class CommandStep(Answer):
     """A command, when it takes effect, and the reason for it."""
 
     number: int = field(default=0, kw_only=True)
-    """Its place among all commands, from 1; they are numbered last."""
+    """Its place among all commands, from 1; assigned after all commands are known."""
     kind: StepKind
     command: str
     structure: str | None

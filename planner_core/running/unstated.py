@@ -17,7 +17,7 @@ UNSTATED: Final[Mapping[Unstated, str]] = {
     "policy": "today's values",
     "plan": "the plan's defaults",
 }
-"""The choices in words, the default first."""
+"""The choices in words; the first is the default."""
 DEFAULT_UNSTATED: Final[Unstated] = "policy"
 ABOUT_UNSTATED: Final = (
     "For keywords that the plan document does not state: keep what the policy, the CFSTRUCT or the queue has (policy), or use the plan's "
@@ -45,15 +45,15 @@ def has_every_key(model: Structure | Admin | System | Queue) -> bool:
 def states(model: BaseModel, *keys: str, every_key: bool) -> bool:
     """Return whether the planner set one of the keys.
 
-    A document as the planner wrote it states the keys that it has. One that cfplan stored or answered has every key, the
-    empty ones too; there, a key counts as stated where its value is not the default.
+    A document that a planner wrote states the keys that it has. A document that cfplan stored or returned has every key,
+    so there a key counts as stated only if its value is not the default.
     """
     said = [key for key in model.model_fields_set.intersection(keys) if getattr(model, key) is not None]
     return any(not every_key or getattr(model, key) != _default(model, key) for key in said)
 
 
 def _default(model: BaseModel, key: str) -> object:
-    """The default of a key; that of offload rules depends on the method."""
+    """Return the default of a key; that of offload rules depends on the method."""
     field = type(model).model_fields[key]
     return field.get_default(call_default_factory=True, validated_data=model.__dict__)
 
@@ -86,7 +86,7 @@ _OF_QUEUE: Final = {
 
 
 def unstated_of_structure(structure: Structure) -> frozenset[str]:
-    """Attributes of a CFSTRUCT that the plan does not state."""
+    """Return the attributes of a CFSTRUCT that the plan does not state."""
     every_key, offload = has_every_key(structure), structure.offload
     return frozenset(
         (
@@ -97,6 +97,6 @@ def unstated_of_structure(structure: Structure) -> frozenset[str]:
 
 
 def unstated_of_queue(queue: Queue) -> frozenset[str]:
-    """Attributes of a shared queue that the plan does not state."""
+    """Return the attributes of a shared queue that the plan does not state."""
     every_key = has_every_key(queue)
     return frozenset(key for key, of in _OF_QUEUE.items() if not states(queue, *of, every_key=every_key))
