@@ -35,6 +35,7 @@ class AdminPools:
 
     def completed(self, other: AdminPools) -> AdminPools:
         """Return these counts, with unknown pools filled in from the other display."""
+        # In use and total come from one display: two displays are of different times.
         entries = self if self.entries_total is not None else other
         elements = self if self.elements_total is not None else other
         return AdminPools(
@@ -50,6 +51,7 @@ def nearly_full(cfrm_name: str, pools: AdminPools, *, threshold: int | None) -> 
         pools: Its entries and elements.
         threshold: FULLTHRESHOLD [percent]; None or 0, which switches monitoring off: that of IBM's examples.
     """
+    # FULLTHRESHOLD(0) switches monitoring off, but the queue managers still end when a pool is full.
     level = threshold or limit("fullthreshold_in_examples")
     counted = (
         ("entries", pools.entries_in_use, pools.entries_total),

@@ -217,6 +217,7 @@ class Comparison(Answer):
     @property
     def instead_of_rebuilds(self) -> tuple[str, ...]:
         """Commands that apply the pending changes of every structure of the sysplex: a test, then the change."""
+        # IBM's playbook for changes of a CFRM policy has the test before the command.
         return (REALLOCATE_TEST, REALLOCATE) if any(_is_rebuild(step) for step in self.commands) else ()
 
     @computed_field
@@ -272,6 +273,7 @@ def compare(result: PlanResult, running: Running, *, unstated: Unstated = DEFAUL
     Raises:
         OutputRefused: The plan or the merged policy has errors.
     """
+    # Only to refuse a plan with errors: cfplan writes no text that z/OS is known to reject (docs/decisions/0005).
     render_output("policy", result)
     wanted = {
         kind: [over_today(each, running) for each in objects]
@@ -315,6 +317,7 @@ def _check_merged(
     ]
     about = check_merged_places(result, structures)
     errors = errors_with_kept(about, result, says)
+    # The first command submits the merged policy, so a text that cannot be merged leads to no command.
     if not errors and running.policy_text is not None:
         errors = merge_errors(running.policy_text, result, unstated=unstated, policy_name=running.policy_name)
     if errors:
@@ -351,6 +354,8 @@ def _settings(settings: Mapping[str, Setting]) -> dict[str, Any]:
 # ---- differences -------------------------------------------------------------------------------------------
 
 
+# IBM states when a change takes effect for the published ones only: docs/explanation/assumptions.md, When a change
+# takes effect.
 _WHEN: Final[Mapping[str, tuple[TakesEffect, Basis, str, str]]] = {
     "ALLOWAUTOALT": (NOW, Basis.PUBLISHED, "zos_cfrm_update", "ALLOWAUTOALT"),
     "FULLTHRESHOLD": (NOW, Basis.PUBLISHED, "zos_cfrm_update", "FULLTHRESHOLD"),
@@ -373,6 +378,7 @@ def _compared(
     unstated: Unstated,
 ) -> ComparedStructure:
     today = running.structures.get(structure.cfrm_name)
+    # Displays may be of some structures only. Only a complete policy shows that a structure does not exist.
     is_new = False if today is not None else True if running.has_whole_policy else None
     says = wanted_of(structure, _base(today), unstated)
     differences = (
@@ -411,6 +417,8 @@ def _cfrm_differences(
     is_new: bool | None,
 ) -> Iterator[RunningDifference]:
     settings = today.settings if today else None
+    # If the allocation is unknown, at worst one rebuild too many is proposed; assuming that it is not allocated could
+    # leave a change pending without notice.
     waits = is_new is None or (today is not None and today.is_allocated is not False)
     for keyword, value in says.items():
         has = settings.get(keyword) if settings else None
@@ -446,6 +454,7 @@ def _state(running: Running, in_use: Mapping[str, int | None]) -> State:
             active=settings,
             allocated_with=settings if is_allocated else None,
             size_bytes=size if is_allocated else None,
+            # A structure that may be duplexed counts as duplexed: XCF would not rebuild it.
             is_duplexed=_duplexed(each) != "no",
             in_use_bytes=in_use.get(name) or 0,
         )
@@ -470,6 +479,7 @@ def _steps(
     left = [each for each in differing if each.is_too_small]
     held = [each for each in changed if _waits(each) and each.wanted["DUPLEX"] == "ENABLED"]
     for each in compared:
+        # Altering takes effect at once and needs no second copy, so it comes before policy and rebuilds.
         yield from _in_place(result, each)
     if changed:
         yield from _policy(result, running, changed, held, left)
@@ -500,6 +510,7 @@ def _in_place(result: PlanResult, each: ComparedStructure) -> Iterator[CommandSt
         f"{name} has {format_size(today.size_bytes)} and may grow to {format_size(most)}: this command changes it to "
         f"{format_size(target)} in place. SIZE= is in K; IXC533I shows the size that was reached."
     )
+    # SIZE= is in K: from memory of z/OS MVS System Commands.
     command = f"SETXCF START,ALTER,STRNAME={name},SIZE={bytes_to_kib_ceil(target)}"
     yield CommandStep(
         "setxcf",
@@ -876,6 +887,7 @@ def _not_in_plan(result: PlanResult, running: Running) -> Iterator[Finding]:
     ours = {structure.cfrm_name for structure in result.structures}
     for name in running.structures:
         rest = name.removeprefix(qsg)
+        # A CFSTRUCT name begins with a letter: with another fifth character, the structure is not of this group.
         if name.startswith(qsg) and name not in ours and rest[:1].isalpha():
             yield finding("RUNNING_NOT_IN_PLAN", f"{name} is running but not in the plan: it stays as it is.")
     applications = {structure.name for structure in result.structures}
@@ -961,6 +973,7 @@ def _lines_of(step: CommandStep) -> Iterator[str]:
         yield f"D XCF,STR,STRNAME={step.structure}" if step.structure else "D XCF,POLICY,TYPE=CFRM"
         yield _held(step.command)
     else:
+        # A display changes nothing, so it may be issued when the whole text is pasted.
         hold = str if step.command.startswith("DISPLAY ") else _held
         yield from (hold(line) for line in _continued(step.command))
 

@@ -90,6 +90,7 @@ def plan_from(
                 "No text shows how many queue managers the group has: 1 is used. Add DISPLAY GROUP, or correct it."
             )
     levels = [each.cfcc_level for each in running.facilities.values() if each.cfcc_level]
+    # Structures may be in any coupling facility, and at a higher level the same messages need more storage.
     document["cfcc_level"] = max(levels, default=_DEFAULT_LEVEL)
     if not levels:
         tell(f"No text shows the CFCC level: {_DEFAULT_LEVEL} is used. Add D CF, or correct it.")
@@ -112,6 +113,7 @@ def plan_from(
         document.setdefault("admin", {})["elements_total"] = pools.elements_total
     told += [at_line(each) for each in admin_nearly_full(running, admin)]
     if names.SYSTEM_STRUCTURE not in ours and running.knows_structures:
+        # Otherwise the plan would define a CSQSYSAPPL that the group does not have.
         document["system"] = {"include": False, "shared_channels": 0, "group_ur_messages": 0}
     applications = dict.fromkeys([*(name for name in ours if _is(names.cfstruct, name)), *running.cfstructs])
     for name, queues in _homeless(running, applications).items():
@@ -226,6 +228,7 @@ def _object(known: MqObject | None) -> dict[str, Any]:
     if given.get("OFFLOAD") in {"SMDS", "DB2"}:
         offload["to"] = given["OFFLOAD"]
     rules = list(_rules(given))
+    # A plan states all rules or none: with some of them unknown, the others would get a wrong number.
     if len(rules) == len(_RULES):
         while rules and rules[-1]["size_over"] == _OFF:  # one that is off before others keeps their numbers
             rules.pop()

@@ -206,6 +206,7 @@ def _effect(
         return OUTAGE if is_lower else NOW, Basis.PUBLISHED, published
     if key == "OFFLOAD":
         return NOW, Basis.DERIVED, _source("mq_cfstatus", "OFFLDUSE")
+    # DSGROUP and DSBLOCK are assumed to change only while the data sets are not in use.
     if key in _OF_DATA_SETS and has and _data_sets_in_use(today, running):
         return OUTAGE, Basis.ASSUMED, _ASSUMED
     return NOW, Basis.PUBLISHED, published
@@ -439,6 +440,7 @@ def _serious_changes(structure: str, wanted: WantedObject, today: MqObject) -> I
         known, value = has.get(key), wanted.settings.get(key)
         if kind != wanted.kind or known is None or value is None or same(key, known, value):
             continue
+        # More protection loses no message; only less of it needs a warning.
         if key != "CFLEVEL" and (known, value) != ("YES", "NO"):
             continue
         message = f"{wanted.kind}({wanted.name}): {key}({known}) becomes {key}({value}): {why}."

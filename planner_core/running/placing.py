@@ -37,6 +37,7 @@ def as_merged(structure: StructureResult, merged: Mapping[str, Setting], site: s
         placement=replace(
             placement,
             duplex=cast(Duplex, duplex) if is_duplexed else "DISABLED",
+            # A plan that states no site leaves that of the policy, as a merge does.
             duplex_site=cast(DuplexSite | None, planned_site(structure) or site) if is_duplexed else None,
             preflist=preflist if isinstance(preflist, tuple) else placement.preflist,
             exclist=exclist if isinstance(exclist, tuple) else placement.exclist,
@@ -52,6 +53,7 @@ def check_merged_places(result: PlanResult, structures: Sequence[StructureResult
         result: The plan.
         structures: All of its structures, from `as_merged`.
     """
+    # Nothing is kept that the plan does not have, so its own findings on places hold.
     if tuple(structures) == result.structures:
         return ()
     found = list(_found(result.document, structures))

@@ -70,6 +70,7 @@ def policies(read: PolicyText) -> tuple[PolicyDefinition, ...]:
         if statement.verb == "DEFINE POLICY":
             groups.append((statement, []))
         elif statement.verb in {"CF", "STRUCTURE"}:
+            # Statements before any DEFINE POLICY are a fragment: users paste only the structures that they ask about.
             if not groups:
                 groups.append((None, []))
             groups[-1][1].append(statement)
@@ -186,6 +187,7 @@ def is_unstated(structure: StructureResult, keyword: str) -> bool:
     if keyword in {"SIZE", "INITSIZE"}:
         return False
     definition = structure.definition
+    # A stored plan has every key, so there a key with its default value counts as not stated (docs/decisions/0015).
     return not states(definition, *_KEYS[keyword], every_key=has_every_key(definition))
 
 
@@ -217,6 +219,7 @@ def field_of(structure: StructureResult, keyword: str) -> str:
 
 def _in_policy(size_bytes: int) -> int:
     """Return a size as it is read back from a policy [bytes]."""
+    # A policy states whole K: compared in bytes, the same size would differ after each merge.
     return parse_size(policy_size(size_bytes))
 
 
@@ -231,6 +234,7 @@ def written(keyword: str, value: Setting, *, like: str = "") -> str:
         return ",".join(value)
     if keyword in SIZES and isinstance(value, int):
         had = _UNIT.fullmatch(like)
+        # The unit that the policy uses stays if it is exact: owners of the policy recognize their statements by it.
         unit = (had["unit"] or "").upper() if had else ""
         one = parse_size(f"1{unit}") if unit else 0
         return f"{value // one}{unit}" if one and value % one == 0 else policy_size(value)

@@ -41,6 +41,7 @@ def in_use_bytes(structure: StructureResult, today: RunningStructure | None) -> 
     shares = _shares(today)
     if not any(shares):
         return None
+    # The allocation may be smaller than an empty structure of the plan's CFCC level.
     base = min(Fraction(today.size_bytes), structure.curve.base)
     return ceil(base + (today.size_bytes - base) * max(shares))
 
@@ -62,6 +63,7 @@ def shrinks(
     initsize, size = says["INITSIZE"], says["SIZE"]
     if not isinstance(initsize, int) or not isinstance(size, int):
         return
+    # A structure that is not allocated gets its INITSIZE whenever it is allocated, so nothing shrinks.
     if today is not None and today.is_allocated is False:
         return
     name = structure.cfrm_name

@@ -221,6 +221,7 @@ def read_running(texts: Sequence[str]) -> Running:
         TextTooLong: A text has more lines or words than any legal one.
     """
     for text in texts:
+        # All texts are checked before the first is read: none is read in vain if a later one is refused.
         check_lines(text)
     reading = _Reading()
     for text in texts:
@@ -314,6 +315,7 @@ class _Reading:
         found = list(_STRNAME.finditer(text))
         starts = [match.start() for match in found]
         for match in _PENDING.finditer(text):
+            # IXC360I shows pending changes below the STRNAME of their structure.
             before = bisect_left(starts, match.start())
             if before:
                 self.pending.add(found[before - 1]["name"])
@@ -355,9 +357,12 @@ class _Reading:
         for command in read.commands:
             values = command.settings()
             objects = self.cfstructs if command.kind == "CFSTRUCT" else self.queues
+            # Queues without CFSTRUCT are private and use no storage of a structure.
             if command.kind == "QLOCAL" and not (values.get("CFSTRUCT") or command.name in objects):
                 continue
             known = objects.get(command.name)
+            # A display may precede a DEFINE of the same object: what the display shows stays, and no default replaces
+            # it.
             if command.verb == "ALTER" or (known and not known.is_complete):
                 had = known.attributes if known else {}
                 objects[command.name] = MqObject(
@@ -408,6 +413,7 @@ class _Reading:
         status = (display.status or "").upper()
         allocated: bool | None = bool(display.instances) or None
         if allocated is None and status:
+            # A display that was cut off may have STATUS and no instances.
             allocated = "NOT ALLOCATED" not in status
         instance = _allocated(display)
         return RunningStructure(
@@ -500,5 +506,6 @@ def queue_managers_in(text: str) -> Iterator[str]:
     for line in text.splitlines():
         if member := _MEMBER.fullmatch(line.rstrip()):
             yield member["name"]
+        # DISPLAY CFSTATUS TYPE(CONNECT) has QMNAME, too, of queue managers that are connected to one structure.
         elif (named := _QMNAME.search(line)) and "CFSTATUS" not in text:
             yield named["name"]

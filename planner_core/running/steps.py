@@ -11,6 +11,7 @@ from planner_core.wire import Answer
 TakesEffect = Literal["at once", "pending until rebuild", "needs an outage"]
 Layer = Literal["cfrm", "cfstruct", "queue"]
 StepKind = Literal["policy", "setxcf", "job", "mqsc"]
+# The answer of `/api/v1/diff` contains these words.
 NOW: Final[TakesEffect] = "at once"
 OUTAGE: Final[TakesEffect] = "needs an outage"
 

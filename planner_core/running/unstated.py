@@ -24,6 +24,8 @@ ABOUT_UNSTATED: Final = (
     "defaults (plan)."
 )
 
+# Every document that cfplan stores or answers has these keys; one that a person wrote hardly has all of them, and a
+# null.
 _WRITTEN_OUT: Final = frozenset(
     {"size", "initsize", "minsize", "allow_auto_alter", "full_threshold", "preflist", "exclist", "duplex"}
 )
