@@ -100,6 +100,10 @@ class Database:
     def _prepare(self) -> None:
         if self._is_ready:  # by another thread, meanwhile
             return
+        # A command imports only its own feature: without the tables of the others, SQLAlchemy fails at the first write
+        # to a table that refers to one of them. Imported here because the modules of tables import this package.
+        import app.tables  # noqa: F401
+
         if self.migrates:
             self.upgrade()
         else:

@@ -280,7 +280,7 @@ def leave_the_paper(page: Page) -> None:
 def take_the_advice(page: Page) -> None:
     press(page, "button", "Open the proposal in the editor")
     heading(page, "Edit KEYS")
-    expect(page.get_by_text("The proposal, on top of the saved plan.")).to_be_visible()
+    expect(page.get_by_text("The proposal, as a change of the saved plan.")).to_be_visible()
 
 
 def restore(page: Page) -> None:
@@ -340,7 +340,7 @@ def read_events(page: Page) -> None:
     tab_to(page, page.get_by_label("Or their text"))
     page.keyboard.type("hello")
     press(page, "button", "Read")
-    expect(page.get_by_role("alert")).to_contain_text("This is none of the formats")
+    expect(page.get_by_role("alert")).to_contain_text("The format is not supported.")
 
 
 def lose_with_another_group(page: Page) -> None:
@@ -471,7 +471,7 @@ def send_nothing(page: Page) -> None:
 def keep_nothing(page: Page) -> None:
     press(page, "button", "Keep")
     heading(page, "Queue managers and their groups")
-    expect(page.get_by_text("Name the group, or say that the queue manager is in none.")).to_be_visible()
+    expect(page.get_by_text("Name the group, or select that the queue manager is in none.")).to_be_visible()
 
 
 def go_to_the_uploads(page: Page) -> None:
@@ -485,7 +485,7 @@ def say_a_level(page: Page) -> None:
     tab_to(page, page.get_by_label("CFCC level", exact=True))
     page.keyboard.type("25")
     page.keyboard.press("Enter")
-    expect(page.get_by_role("status")).to_contain_text("Kept.")
+    expect(page.get_by_role("status")).to_contain_text("Saved.")
     press(page, "button", "Remove CF77")
     expect(page.get_by_role("status")).to_contain_text("Removed.")
 

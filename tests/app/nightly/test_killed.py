@@ -247,7 +247,7 @@ def test_a_command_takes_up_the_run_that_a_service_left_at_once(
     order(patient)
     done = command(patient, "nightly")
     assert done.returncode == 0, done.stderr
-    assert f"Nightly run {run.id}, which was begun before" in done.stderr
+    assert f"Continuing nightly run {run.id}, which was interrupted." in done.stderr
     assert read(database, run.id).job.attempts == 2
 
 

@@ -1,0 +1,36 @@
+"""All tables of the database.
+
+A foreign key names its table by a string, which SQLAlchemy resolves only if the module of that table was imported.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from app.database.types import Base
+from app.jobs.models import JobRun
+from app.nightly.models import (
+    CfLevel,
+    DailyStructureUsage,
+    FitVersion,
+    ForecastScore,
+    NightlyRun,
+    StoredFinding,
+    StoredForecast,
+)
+from app.plans.models import Plan, PlanOutput, PlanVersion
+from app.scenarios.models import Scenario
+from app.uploads.models import QsgMapping, Upload
+from app.usage.models import (
+    HourlyQueueUsage,
+    HourlySmdsUsage,
+    HourlyStructureUsage,
+    MeasuredQueue,
+    MeasuredStructure,
+)
+
+TABLES: Final[tuple[type[Base], ...]] = (
+    Plan, PlanVersion, PlanOutput, Upload, QsgMapping, JobRun,
+    MeasuredStructure, MeasuredQueue, HourlyStructureUsage, HourlySmdsUsage, HourlyQueueUsage,
+    NightlyRun, FitVersion, StoredForecast, ForecastScore, StoredFinding, DailyStructureUsage, CfLevel, Scenario,
+)  # fmt: skip
