@@ -1,4 +1,4 @@
-"""The shapes of the JSON answers, for their description in OpenAPI; the tests hold real answers against them."""
+"""Models of JSON answers for OpenAPI; tests compare real answers with them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The axes of charts: what a value's share of the axis is, and which round values are labelled."""
+"""The axes of charts: positions of values, and the round values that are labelled."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ _TIME_STEPS_S = (
     *(step * _SECOND for step in (1, 2, 5, 10, 15, 30)),
     *(step * _MINUTE for step in (1, 2, 5, 10, 15, 30)),
     *(step * _HOUR for step in (1, 3, 6, 12)),
+    # Whole weeks above two days, so that all labels name the same weekday: usage has a weekly rhythm.
     *(step * _DAY for step in (1, 2, 7, 14, 28, 56, 91, 182, 364)),
 )
 _MONDAY = datetime(2024, 1, 1, tzinfo=UTC)
@@ -28,21 +29,21 @@ _DURATIONS: tuple[tuple[int, str, Sequence[Fraction]], ...] = (
 )
 _LONGEST_IN_UNIT = 300
 _HALF = 0.5 + 1e-9
-"""From the middle of an axis to its end, with what is lost by rounding."""
+"""Distance from the middle of an axis to its end, with a tolerance for rounding."""
 
 
 def grouped(value: int) -> str:
-    """A whole number in a sentence or a chart, where no markup can set the groups apart."""
+    """Return a whole number in groups of three, for sentences and charts, where markup cannot separate the groups."""
     return f"{value:,}".replace(",", "\N{NARROW NO-BREAK SPACE}")
 
 
 def short(value: float) -> str:
-    """A value on an axis."""
+    """Return the label of a value on an axis."""
     return grouped(int(value)) if float(value).is_integer() else f"{value:g}"
 
 
 def round_values(highest: float, *, is_whole: bool) -> tuple[float, ...]:
-    """Zero and three to six round values above it; the last is not below the highest."""
+    """Return zero and three to six round values above it; the last is not below the highest."""
     if highest <= 0:
         return (0.0, 1.0)
     size = 10.0 ** math.floor(math.log10(highest))
@@ -50,12 +51,14 @@ def round_values(highest: float, *, is_whole: bool) -> tuple[float, ...]:
     if is_whole:
         step = max(step, 1.0)
     return tuple(
-        float(f"{nth * step:.12g}") for nth in range(max(math.ceil(round(highest / step, 9)), 1) + 1)
+        # 1.1 / 0.1 is 11.000000000000002, whose ceiling would add a step; 3 * 0.1 would be labelled 0.30000000000000004.
+        float(f"{nth * step:.12g}")
+        for nth in range(max(math.ceil(round(highest / step, 9)), 1) + 1)
     )
 
 
 def position(value: Value) -> float:
-    """A value as a number; a moment in seconds."""
+    """Return a value as a number; moments in seconds."""
     if isinstance(value, datetime):
         return (value if value.tzinfo else value.replace(tzinfo=UTC)).timestamp()
     if isinstance(value, date):
@@ -81,20 +84,20 @@ class Axis:
     """The unit, next to the axis; empty where the heading of the chart names it."""
 
     def share(self, value: Value) -> float:
-        """How far along the axis a value is: 0 at the first, 1 at the last."""
+        """Return the position of a value along the axis: 0 at the first, 1 at the last."""
         return self.shares()(value)
 
     def shares(self) -> Callable[[Value], float]:
-        """The same as a function, for many values."""
+        """Return a function for the positions of many values."""
         first, last, scaled = self.scaled(self.first), self.scaled(self.last), self.scaled
         return lambda value: (scaled(value) - first) / (last - first) if last != first else 0.0
 
     def scaled(self, value: Value) -> float:
-        """The value on the scale of the axis."""
+        """Return the value on the scale of the axis."""
         return position(value)
 
     def ticks(self, most: int) -> tuple[Tick, ...]:
-        """At most so many round values."""
+        """Return at most this number of round values."""
         raise NotImplementedError
 
 
@@ -110,12 +113,12 @@ class Linear(Axis):
 
     @classmethod
     def up_to(cls, highest: float, *, is_whole: bool = True, title: str = "", suffix: str = "") -> Linear:
-        """From zero to the next round value."""
+        """Return an axis from zero to the next round value."""
         values = round_values(highest, is_whole=is_whole)
         return cls(0.0, values[-1], title, steps=(values[1],), suffix=suffix)
 
     def ticks(self, most: int) -> tuple[Tick, ...]:
-        """Multiples of the smallest step that is large enough."""
+        """Return multiples of the smallest step that is large enough."""
         first, last = position(self.first), position(self.last)
         steps = self.steps or (round_values(last - first, is_whole=self.is_whole)[1],)
         step = next((step for step in steps if (last - first) / step < most + 1e-9), steps[-1])
@@ -128,7 +131,7 @@ class Linear(Axis):
         )
 
     def label(self, value: float) -> str:
-        """A value with its sign and unit."""
+        """Return a value with its sign and unit."""
         text = short(abs(value)) if self.is_signed else short(value)
         sign = "" if not self.is_signed or not value else "+" if value > 0 else "\N{MINUS SIGN}"
         return f"{sign}{text}{self.suffix}"
@@ -143,22 +146,22 @@ class Log(Axis):
 
     @classmethod
     def around(cls, values: Sequence[float], *, title: str = "") -> Log:
-        """An axis with some room around the values."""
+        """Return an axis with a margin around the values."""
         low, high = math.log10(min(values)), math.log10(max(values))
         room = max((high - low) * 0.06, 0.1)
         return cls(10 ** (low - room), 10 ** (high + room), title)
 
     def scaled(self, value: Value) -> float:
-        """The logarithm."""
+        """Return the logarithm of the value."""
         return math.log10(position(value))
 
     def value(self, share: float) -> float:
-        """The value at a share of the axis."""
+        """Return the value at a position of the axis."""
         first, last = self.scaled(self.first), self.scaled(self.last)
         return float(10 ** (first + share * (last - first)))
 
     def ticks(self, most: int) -> tuple[Tick, ...]:
-        """1, 2 and 5 of every power of ten, or some of them."""
+        """Return 1, 2 and 5 times each power of ten, or some of these values."""
         first, last = self.scaled(self.first), self.scaled(self.last)
         found = [
             Tick(value, grouped(round(value)) if value >= 1 else f"{value:g}")
@@ -166,6 +169,7 @@ class Log(Axis):
             for part in ((1,) if self.is_decades else (1, 2, 5))
             if abs(self.share(value := part * 10.0**power) - 0.5) <= _HALF
         ]
+        # An axis from 1.2 to 1.8 contains none of the round values.
         if not found:
             middle = self.value(0.5)
             return (Tick(middle, f"{middle:.3g}"),)
@@ -177,7 +181,7 @@ class Time(Axis):
     """Days or moments, in UTC."""
 
     def ticks(self, most: int) -> tuple[Tick, ...]:
-        """Round moments, counted from a Monday."""
+        """Return round moments, counted from a Monday."""
         first, last = position(self.first), position(self.last)
         step = next((step for step in _TIME_STEPS_S if (last - first) / step <= most), _TIME_STEPS_S[-1])
         while (last - first) / step > most:
@@ -193,10 +197,10 @@ class Time(Axis):
 
 @dataclass(frozen=True, slots=True)
 class Duration(Axis):
-    """Seconds since a start, in the unit that suits their number."""
+    """Seconds since a start, in a readable unit."""
 
     def ticks(self, most: int) -> tuple[Tick, ...]:
-        """Round times with their unit."""
+        """Return round times with their unit."""
         last = position(self.last)
         size, unit, steps = next(
             (each for each in _DURATIONS if last / each[0] <= _LONGEST_IN_UNIT), _DURATIONS[-1]
@@ -211,16 +215,16 @@ class Duration(Axis):
 
 @dataclass(frozen=True, slots=True)
 class Listed(Axis):
-    """Things in their order, with the same distance between them."""
+    """Names in their order, at equal distances."""
 
     names: tuple[str, ...] = ()
 
     @classmethod
     def of(cls, names: Sequence[str]) -> Listed:
-        """An axis of these names; values are their numbers from 0."""
+        """Return an axis of these names; values are their numbers from 0."""
         return cls(0, max(len(names) - 1, 1), names=tuple(names))
 
     def ticks(self, most: int) -> tuple[Tick, ...]:
-        """Every name, or every second, third and so on."""
+        """Return every name, or every second, third and so on."""
         every = math.ceil(len(self.names) / max(most, 1))
         return tuple(Tick(nth, name) for nth, name in enumerate(self.names) if nth % every == 0)

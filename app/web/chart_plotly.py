@@ -1,7 +1,7 @@
-"""Charts as a Plotly figure, which readers zoom and save: the same specification as the SVG, one plot below the other.
+"""Charts as a Plotly figure that readers can zoom and save, from the same specification as the SVG.
 
-Colors are names of the style sheet's variables; `static/js/charts.js` puts in their values, so that the figure follows
-the theme.
+Colors are names of the style sheet's variables; `static/js/charts.js` replaces them with their values, so that the figure
+follows the theme.
 """
 
 from __future__ import annotations
@@ -36,19 +36,19 @@ _GRID = {"gridcolor": "--line", "zeroline": False, "linecolor": "--line-strong"}
 
 @dataclass(frozen=True, slots=True)
 class ZoomedChart:
-    """Charts that a script draws again, to be zoomed and saved."""
+    """Charts that a script draws again, so that readers can zoom and save them."""
 
     charts: tuple[Chart, ...]
-    """What is drawn where no script runs."""
+    """The charts that are drawn without a script."""
     finer: tuple[Chart, ...] = ()
-    """The same with more points, for a part of the x axis."""
+    """The same charts with more points, for a part of the x axis."""
     earlier: str = "Earlier"
     later: str = "Later"
     whole: str = "Everything"
 
     @property
     def figures(self) -> str:
-        """The figures as JSON: the whole one and, where there is one, the finer."""
+        """The figures as JSON: the whole one and the finer one, if any."""
         found = [figure(self.charts, "; zoom in for days" if self.finer else "")]
         if self.finer:
             found.append(figure(self.finer))
@@ -56,7 +56,7 @@ class ZoomedChart:
 
 
 def figure(charts: Sequence[Chart], hint: str = "") -> dict[str, Any]:
-    """Data and layout; charts share their x axis. The hint follows the heading of the first."""
+    """Return data and layout of charts with a common x axis; the hint follows the heading of the first."""
     height = _ALONE_PX if len(charts) == 1 else _PANEL_PX * len(charts) + 40
     axis = charts[0].x_axis
     layout: dict[str, Any] = {
@@ -76,6 +76,7 @@ def figure(charts: Sequence[Chart], hint: str = "") -> dict[str, Any]:
         "shapes": [],
     }
     if any(chart.are_levels_beside for chart in charts):
+        # `narrow` here and in annotations is no member of Plotly: charts.js replaces the other value by it on narrow pages.
         layout["margin"] |= {"r": 150, "narrow": 60}
     traces: list[dict[str, Any]] = []
     for nth, chart in enumerate(charts):
@@ -106,7 +107,7 @@ def _x_axis(axis: Axis) -> dict[str, Any]:
 
 
 def _x(value: Value) -> float:
-    """A place of the x axis: moments in milliseconds, as scripts count them."""
+    """Return a position on the x axis: moments in milliseconds, as JavaScript counts them."""
     return position(value) * 1000 if hasattr(value, "year") else position(value)
 
 
@@ -147,7 +148,7 @@ def _heading(chart: Chart) -> str:
 
 
 def _levels(chart: Chart, axis: str, height_px: float, layout: dict[str, Any]) -> None:
-    """Lines across, and their labels to the right, each a little lower than the one above."""
+    """Draw horizontal lines, with labels to the right, each a little lower than the one above."""
     above = math.inf
     for level in sorted((each for each in chart.levels if each.label), key=lambda each: -each.value):
         y = level.value
@@ -209,6 +210,7 @@ def _line(line: Line) -> dict[str, Any]:
         "type": "scatter", "mode": "lines+markers" if has_dots else "lines", "name": line.name, "connectgaps": False,
         "x": [_x(at) for at, _ in line.points], "y": [y for _, y in line.points],
         "line": {**style, **({"shape": "hv"} if line.is_stepped else {})},
+        # Full-size dots of long lines would merge and hide the line.
         **({"marker": {"size": 1 if len(line.points) > _MOST_DOTTED else 4, "color": style["color"]}} if has_dots else {}),
     }  # fmt: skip
 

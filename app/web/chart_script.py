@@ -1,6 +1,6 @@
-"""Plotly's script for the pages with charts, out of the installed package: no other site is asked for it.
+"""Plotly's script for pages with charts, from the installed package and not from another site.
 
-It has 4.8 MB. It is compressed once, when first asked for, and kept; browsers keep it for as long as the version stays.
+It has 4.8 MB. It is compressed once, at the first request; browsers cache it until the version changes.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from starlette.responses import Response
 from app.web.static_files import ASK_AGAIN, KEEP
 
 PACKAGE = "plotly"
-"""The package is used for the file it carries; its code is not."""
+"""The package that contains the script; its Python code is not used."""
 PATH = "/assets/plotly/plotly.min.js"
 LEVEL = 6
 
@@ -29,24 +29,24 @@ router = APIRouter(include_in_schema=False)
 
 @dataclass(frozen=True, slots=True)
 class ChartScript:
-    """The script for a page: its address, and identifiers of styles that it must not write into the page."""
+    """The script for a page: its address, and identifiers of styles that it must not add to the page."""
 
     address: str
     guards: tuple[str, ...]
 
 
 def of_page() -> ChartScript:
-    """The script, for a page's context."""
+    """Return the script for the context of a page."""
     return ChartScript(address(), guards())
 
 
 def address() -> str:
-    """Where the script is served, with its version."""
+    """Return the address of the script, with its version."""
     return f"{PATH}?v={version(PACKAGE)}"
 
 
 def script_path() -> Path:
-    """Where the installed package keeps the script."""
+    """Return the path of the script in the installed package."""
     spec = find_spec(PACKAGE)
     if spec is None or spec.origin is None:
         message = f"the package {PACKAGE} is not installed: run make setup"
@@ -56,10 +56,10 @@ def script_path() -> Path:
 
 @cache
 def guards() -> tuple[str, ...]:
-    """Identifiers under which the script looks for styles that it would else write into the page.
+    """Return identifiers under which the script looks for its styles before it adds them to the page.
 
-    The pages' policy refuses styles in a page, and none of these is needed: they belong to maps. Where an element with
-    the identifier is there already, the script writes nothing.
+    The policy of the pages forbids inline styles, and none of these is needed: they belong to maps. If an element with
+    the identifier exists, the script adds nothing.
     """
     found = re.findall(
         rb'if\(!document\.getElementById\("([0-9a-f]{64})"\)\)\{[^}]{0,40}createElement\("style"\)',
@@ -70,12 +70,13 @@ def guards() -> tuple[str, ...]:
 
 @cache
 def _compressed() -> bytes:
+    # Without a time stamp, so that the bytes depend only on the version in the address.
     return gzip.compress(script_path().read_bytes(), LEVEL, mtime=0)
 
 
 @router.get(PATH)
 def plotly(request: Request) -> Response:
-    """The script, compressed for clients that take it so."""
+    """Return the script, compressed for clients that accept gzip."""
     headers = {"cache-control": KEEP if request.query_params.get("v") else ASK_AGAIN}
     if "gzip" in request.headers.get("accept-encoding", ""):
         headers |= {"content-encoding": "gzip", "vary": "Accept-Encoding"}

@@ -1,7 +1,7 @@
-"""Charts as SVG, for wide and for narrow pages, without a script and on paper.
+"""Charts as SVG, for wide and narrow pages, without a script and on paper.
 
-Letters of 11 pixels would be 5 on a telephone if one drawing were scaled to it; so the same chart is drawn twice. Every
-label is put where it covers no other label, no line and no sign, as far as there is such a place.
+A chart is drawn twice, because letters of 11 pixels would shrink to 5 if one drawing were scaled down to a telephone. Each
+label is placed where it covers no other label, line or sign, if such a place exists.
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ _LABEL_STEP, _COLUMN = 12, 24
 _BESIDE = 2
 """Places of a label next to the end of a line."""
 _ON_A_LEVEL, _ON_A_LABEL, _OUTSIDE = 10**3, 10**6, 10**8
-"""What counts against a place of a label; a line that it covers counts 1."""
+"""Costs of a label's place; a covered line costs 1."""
 _LANE, _LANE_SPACE = 16, 8
 _PANEL_SPACE = 46
 _TOP, _TICKS, _TITLE = 18, 24, 15
 _MOST_X_TICKS, _PX_PER_TICK, _PX_PER_Y_TICK = 10, 70, 20
 _MOST_PER_COLUMN = 4
 _MOST_MARK_LINES = 40
-"""More marks with signs than this are drawn without their lines."""
+"""Beyond this number, marks with signs are drawn without lines."""
 _PIECE = 6.0
 _ROW, _BAR, _BAR_NAME = 46, 18, 16
 _ROW_BESIDE, _BAR_BESIDE = 22, 16
@@ -78,7 +78,7 @@ class Drawing:
 
 
 def drawings(chart: Chart | BarChart) -> tuple[Drawing, Drawing]:
-    """The chart for wide and for narrow pages."""
+    """Return the chart for wide and for narrow pages."""
     if isinstance(chart, BarChart):
         return _draw_bars(chart, "wide", chart.width), _draw_bars(chart, "narrow", NARROW)
     return _draw(chart, "wide", chart.width), _draw(chart, "narrow", NARROW)
@@ -102,11 +102,13 @@ def _draw(chart: Chart, kind: str, width: int) -> Drawing:
     foot = plots[-1].lanes_bottom
     ticks = plots[0].x_ticks()
     for plot in plots:
+        # SVG paints in the order of its elements: areas and grids of all plots come before lines.
         plot.areas()
         plot.grid(ticks)
     for plot in plots:
         plot.lines_and_signs(rows if plot is plots[0] else [])
     for plot in plots:
+        # Labels come last, when all lines and signs that they must not cover are known.
         plot.labels()
     _x_labels(sheet, ticks, plots[0], foot, chart.x_axis)
     height = foot + _TICKS + (_TITLE if chart.x_axis.title else 0)
@@ -114,7 +116,7 @@ def _draw(chart: Chart, kind: str, width: int) -> Drawing:
 
 
 def _sides(panels: Sequence[Chart], width: int, *, is_narrow: bool) -> tuple[float, float]:
-    """Where the plots begin and end, with room for the labels outside of them."""
+    """Return the left and right edge of the plots, with room for the labels outside of them."""
     names = [tick.label for panel in panels for tick in panel.y_axis.ticks(_y_ticks(panel))]
     names += [lane.name for panel in panels for lane in panel.lanes] + [
         panel.y_axis.title for panel in panels[:1]
@@ -132,7 +134,7 @@ def _sides(panels: Sequence[Chart], width: int, *, is_narrow: bool) -> tuple[flo
 
 
 def _label(item: Spot | Level, *, is_narrow: bool) -> str:
-    """The label for the width."""
+    """Return the label for this width of the page."""
     return item.short if is_narrow and item.short else item.label
 
 
@@ -145,7 +147,7 @@ def _y_ticks(panel: Chart) -> int:
 
 
 def _bubble_rows(chart: Chart, left: float, right: float) -> list[int]:
-    """The row above the plot of each numbered mark, so that none covers another."""
+    """Return the row of each numbered mark above the plot, so that none covers another."""
     ends, found = [-math.inf] * 4, []
     for mark in chart.marks:
         if mark.sign != "bubble":
@@ -160,6 +162,7 @@ def _bubble_rows(chart: Chart, left: float, right: float) -> list[int]:
 def _x_labels(sheet: _Sheet, ticks: Sequence[Tick], plot: _Plot, foot: float, axis: Axis) -> None:
     for tick in ticks:
         half = len(tick.label) * _TICK_CHARACTER / 2
+        # The first and the last label would otherwise be cut off at the edge of the drawing.
         x = min(max(plot.x(tick.value), half), sheet.width - half)
         sheet.text(x, foot + 16, tick.label, anchor="middle")
     if axis.title:
@@ -167,7 +170,7 @@ def _x_labels(sheet: _Sheet, ticks: Sequence[Tick], plot: _Plot, foot: float, ax
 
 
 class _Sheet:
-    """The shapes of a drawing, and the places that are taken."""
+    """The shapes of a drawing, and the places they occupy."""
 
     def __init__(self, width: int, *, is_narrow: bool) -> None:
         self.width, self.is_narrow = width, is_narrow
@@ -201,8 +204,9 @@ class _Sheet:
             self.add("path", style, title=title, d=_SIGNS[sign].format(x=round(x, 1), y=round(y, 1)))
 
     def take_line(self, points: Sequence[Place]) -> None:
-        """Keep labels off a line: a box for each piece of it."""
+        """Keep labels off a line."""
         for (x1, y1), (x2, y2) in pairwise(points):
+            # One box around a slanted line would keep labels out of its whole rectangle.
             pieces = max(int(min(abs(x2 - x1), abs(y2 - y1)) / _PIECE), 1)
             for piece in range(pieces):
                 a, b = piece / pieces, (piece + 1) / pieces
@@ -219,7 +223,7 @@ class _Sheet:
         style: str = "halo",
         is_optional: bool = False,
     ) -> None:
-        """A label at the first free one of places, given as left end and base line; else where it touches least."""
+        """Add a label at the first free place, given as left end and base line, or where it covers least."""
         if not text:
             return
         width = _width(text) * (_STRONG if "strong" in style else 1)
@@ -227,14 +231,14 @@ class _Sheet:
         cost, _, best = min(tried)
         if cost >= _ON_A_LABEL and is_optional:
             return
-        if cost >= _ON_A_LABEL:  # no place was foreseen: the nearest free one in the plot
+        if cost >= _ON_A_LABEL:  # none of the preferred places is free: use the nearest free one in the plot
             cost, _, best = min([(cost, 0.0, best), *self.anywhere(best, width, frame)])
         x = min(max(best[0], 0.0), max(self.width - width, 0.0))
         self.labelled.append((x, best[1] - _ABOVE, x + width, best[1] + _BELOW))
         self.text(x, best[1], text, style)
 
     def cost(self, x: float, y: float, width: float, frame: Box) -> int:
-        """What a label there would cover."""
+        """Return the cost of what a label there would cover."""
         box = (x, y - _ABOVE, x + width, y + _BELOW)
         is_outside = box[0] < frame[0] - 1 or box[1] < frame[1] or box[2] > frame[2] + 1 or box[3] > frame[3]
         on_labels = sum(_touch(box, other) for other in self.labelled)
@@ -243,11 +247,11 @@ class _Sheet:
         return on_lines + _ON_A_LEVEL * on_levels + _ON_A_LABEL * on_labels + _OUTSIDE * is_outside
 
     def on_labels(self, place: Place, text: str, frame: Box) -> bool:
-        """Whether a label there would cover another, or reach out of the frame."""
+        """Return whether a label there would cover another or leave the frame."""
         return self.cost(*place, _width(text) * _STRONG, frame) >= _ON_A_LABEL
 
     def anywhere(self, wanted: Place, width: float, frame: Box) -> Iterator[tuple[int, float, Place]]:
-        """Places all over a frame, by what a label there would cover and how far they are from the one wanted."""
+        """Yield places all over a frame, with their cost and their distance from the preferred place."""
         for row in range(int((frame[3] - frame[1]) // _LABEL_STEP)):
             y = frame[1] + _ABOVE + 1 + row * _LABEL_STEP
             for column in range(int((frame[2] - frame[0] - width) // _COLUMN) + 1):
@@ -260,7 +264,7 @@ def _number(value: str | float) -> str | float:
 
 
 def _width(text: str) -> float:
-    """How wide a label is, generously: labels are set apart by it."""
+    """Return an upper estimate of the width of a label, to keep labels apart."""
     return sum(_CAPITAL if character.isupper() else _CHARACTER for character in text)
 
 
@@ -269,7 +273,7 @@ def _touch(box: Box, other: Box) -> int:
 
 
 class _Plot:
-    """One plot of a drawing: places values, draws what there is, and then the labels."""
+    """One plot of a drawing: positions values, draws lines and signs, then labels."""
 
     def __init__(
         self, chart: Chart, sheet: _Sheet, left: float, right: float, top: float, bottom: float
@@ -290,11 +294,11 @@ class _Plot:
         return self.bottom - self._share_y(value) * (self.bottom - self.top)
 
     def within(self, x: float, y: float) -> Place:
-        """The nearest place in the plot."""
+        """Return the nearest place in the plot."""
         return min(max(x, self.left), self.right), min(max(y, self.top), self.bottom)
 
     def x_ticks(self) -> Sequence[Tick]:
-        """As many as have room for their labels."""
+        """Return as many ticks as have room for their labels."""
         most = max(min(_MOST_X_TICKS, int((self.right - self.left) // _PX_PER_TICK)), 2)
         for number in range(most, 2, -1):
             ticks = self.chart.x_axis.ticks(number)
@@ -447,7 +451,7 @@ class _Plot:
                 self.sheet.label(line.label, places, box, style=style, is_optional=line.is_label_optional)
 
     def spot_places(self, spot: Spot) -> Iterator[Place]:
-        """Next to the spot, on the side where there is more room, or centered above or below a sign."""
+        """Yield places next to the spot, first on the side with more room, or centered above or below a sign."""
         x, y = self.within(self.x(spot.x), self.y(spot.y))
         width = _width(_label(spot, is_narrow=self.sheet.is_narrow)) * _STRONG
         if spot.sign in ("up", "square"):
@@ -466,7 +470,7 @@ class _Plot:
                 yield side, y + dy
 
     def level_labels(self, levels: Sequence[Level], frame: Box) -> None:
-        """Inside the plot at the line, or outside to the right, each a little lower than the one above."""
+        """Label levels inside the plot at the line, or outside to the right, each a little lower than the one above."""
         taken = -math.inf
         for level in sorted(levels, key=lambda each: -each.value):
             text, y = _label(level, is_narrow=self.sheet.is_narrow), self.y(level.value)
@@ -497,7 +501,7 @@ class _Plot:
                 yield side, self.top + dy
 
     def line_places(self, line: Line) -> Iterator[Place]:
-        """Outside at the line's end, or along the line from its end to its beginning, above and below it."""
+        """Yield places outside at the line's end, or along the line from its end to its beginning, above and below it."""
         points = max((points for each, points in self.drawn if each is line), key=lambda run: run[-1][0])
         width = _width(line.label) * _STRONG
         end_x, end_y = points[-1]
@@ -529,7 +533,7 @@ def _stepped(points: Sequence[Place]) -> list[Place]:
 
 
 def _thinned(points: Sequence[Place]) -> list[Place]:
-    """Of many points on one pixel's width, only what can be seen: the first, the lowest, the highest and the last."""
+    """Return only visible points: of many on one pixel's width the first, the lowest, the highest and the last."""
     columns: dict[int, list[Place]] = {}
     for point in points:
         columns.setdefault(int(point[0]), []).append(point)
@@ -544,8 +548,9 @@ def _thinned(points: Sequence[Place]) -> list[Place]:
 
 
 def _clipped(points: Sequence[Place], frame: Box) -> Iterator[list[Place]]:
-    """The parts of a line inside a frame."""
+    """Yield the parts of a line inside a frame."""
     left, top, right, bottom = frame
+    # The tolerance keeps lines along the frame whole: their coordinates have rounding errors.
     if all(left - 0.05 <= x <= right + 0.05 and top - 0.05 <= y <= bottom + 0.05 for x, y in points):
         yield list(points)
         return
@@ -569,7 +574,7 @@ def _clipped(points: Sequence[Place], frame: Box) -> Iterator[list[Place]]:
 
 
 def _segment(start: Place, end: Place, frame: Box) -> tuple[Place, Place] | None:
-    """The part of a straight line inside a frame; None where there is none."""
+    """Return the part of a straight line inside a frame, or None."""
     (x1, y1), (x2, y2) = start, end
     first, last = 0.0, 1.0
     for delta, room in (
@@ -650,7 +655,7 @@ def _parts(sheet: _Sheet, bar: Bar, left: float, y: float, height: float, scale:
     x = left
     for part in bar.parts:
         if part.amount:
-            width = max(part.amount * scale, 1.0)  # what is there at all can be seen
+            width = max(part.amount * scale, 1.0)  # even the smallest amount must be visible
             sheet.add("rect", part.style, title=part.title, x=x, y=y, width=width, height=height)
             x += width
     return x

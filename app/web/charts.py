@@ -1,7 +1,7 @@
-"""What a chart shows, in the data's own units: numbers, days and moments, never coordinates.
+"""Charts in the units of their data: numbers, days and moments, never coordinates.
 
 A feature builds a `Chart` or a `BarChart`. `app/web/chart_svg.py` draws it for wide and for narrow pages, and
-`app/web/chart_plotly.py` makes of it the figure that readers zoom. `style` is always a CSS class.
+`app/web/chart_plotly.py` turns it into the figure that readers zoom. `style` is always a CSS class.
 """
 
 from __future__ import annotations
@@ -21,15 +21,15 @@ class Line:
 
     points: tuple[Point, ...]
     name: str = ""
-    """What is measured, for the figure that is zoomed."""
+    """The measured quantity, for the zoomed figure."""
     style: str = "curve"
     label: str = ""
     is_stepped: bool = False
     """Whether a value holds until the next one."""
     is_label_beside: bool = False
-    """Whether the label is next to the line's end, outside of the plot, where the line ends at its edge."""
+    """Whether the label of a line that ends at the edge of the plot is outside, next to its end."""
     is_label_optional: bool = False
-    """Whether the label is left out where there is no room for it."""
+    """Whether the label is omitted if there is no room for it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,17 +39,17 @@ class Band:
     points: tuple[tuple[Value, float, float], ...]
     style: str
     names: tuple[str, str] = ("", "")
-    """The upper and the lower line, for the figure that is zoomed."""
+    """The upper and the lower line, for the zoomed figure."""
 
 
 @dataclass(frozen=True, slots=True)
 class Level:
-    """A value as a line across."""
+    """A value as a horizontal line."""
 
     value: float
     label: str
     short: str = ""
-    """The label on narrow pages, where it differs."""
+    """The label on narrow pages, if it differs."""
     style: str = "level"
     end: Value | None = None
     """Where on the x axis the line ends; None: at the edge."""
@@ -59,7 +59,7 @@ class Level:
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """A place of the x axis: a line down, with a sign or a label at its top."""
+    """A vertical line at a place of the x axis, with a sign or a label at its top."""
 
     at: Value
     label: str = ""
@@ -76,7 +76,7 @@ class Mark:
 
 @dataclass(frozen=True, slots=True)
 class Spot:
-    """A single value with a sign of its own."""
+    """A single value with its own sign."""
 
     x: Value
     y: float
@@ -121,7 +121,7 @@ class Chart:
     y_axis: Axis
     unit: str = ""
     heading: str = ""
-    """What is written above the chart, where that is not its title."""
+    """The heading above the chart, if it is not its title."""
     lines: tuple[Line, ...] = ()
     bands: tuple[Band, ...] = ()
     levels: tuple[Level, ...] = ()
@@ -133,10 +133,10 @@ class Chart:
     are_levels_beside: bool = False
     """Whether labels of levels are to the right of the plot."""
     note: str = ""
-    """What is too far away to be drawn, in words."""
+    """Values that are too far away to be drawn, in words."""
     width: int = 860
     height: int = 200
-    """Of the plot, without what is around it."""
+    """Height of the plot alone, without labels."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,7 +150,7 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class BarMark:
-    """A stroke across a bar; a long one reaches further above and below it."""
+    """A stroke across a bar; a long one extends further above and below it."""
 
     at: float
     style: str = "mark"
@@ -165,34 +165,34 @@ class Bar:
     text: str
     parts: tuple[Part, ...]
     whole: float | None = None
-    """What there is of it, drawn behind the parts; None where that is not known."""
+    """The available amount, drawn behind the parts; None if unknown."""
     warning: str = ""
-    """What is wrong, for narrow pages, which have no room for the text."""
+    """A warning for narrow pages, which have no room for the text."""
     marks: tuple[BarMark, ...] = ()
 
     @property
     def extent(self) -> float:
-        """How far the bar goes: what there is, or what its parts come to."""
+        """The length of the bar: the available amount or the sum of its parts, whichever is larger."""
         return max(self.whole or 0.0, sum(part.amount for part in self.parts))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BarChart:
-    """Amounts as bars, all to one scale."""
+    """Amounts as bars on one scale."""
 
     id: str
     title: str
     description: str
     bars: tuple[Bar, ...]
     is_beside: bool = False
-    """Whether names and texts are next to the bars and not above them."""
+    """Whether names and texts are next to the bars instead of above them."""
     x_axis: Axis | None = None
-    """The axis below the bars; None where each bar names its amount. Without one, bars reach across the page."""
+    """The axis below the bars; None if each bar states its amount. Without one, bars use the full width."""
     width: int = 760
 
 
 def runs(points: Sequence[Point]) -> list[list[tuple[Value, float]]]:
-    """The parts of a line between its gaps."""
+    """Return the parts of a line between its gaps."""
     found: list[list[tuple[Value, float]]] = [[]]
     for x, y in points:
         if y is not None:
@@ -203,7 +203,7 @@ def runs(points: Sequence[Point]) -> list[list[tuple[Value, float]]]:
 
 
 def with_gaps(points: Sequence[tuple[Value, float]], numbers: Sequence[float]) -> tuple[Point, ...]:
-    """The points with a gap wherever their numbers do not follow each other by one."""
+    """Return points with a gap between those whose numbers are not consecutive."""
     found: list[Point] = []
     for nth, point in enumerate(points):
         if nth and numbers[nth] - numbers[nth - 1] > 1:

@@ -1,7 +1,7 @@
-"""Responses are compressed for clients that accept gzip; others do not pay for it.
+"""Compress responses for clients that accept gzip.
 
-A strong ETag belongs to bytes, and the compressed ones are others: theirs ends in `-gzip`. What a client sends back
-in If-Match or If-None-Match is told to the application without that ending, which names the same version.
+A strong ETag identifies bytes, so the compressed form has another one, which ends in `-gzip`. When a client sends it back
+in If-Match or If-None-Match, the application gets it without that ending, because it names the same version.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ _NOT_MODIFIED = 304
 
 
 class Compression(GZipMiddleware):
-    """Starlette's compression, passed by when the client does not ask for it."""
+    """Starlette's compression, skipped for clients that do not accept it."""
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Compress the response, or only say that there is a compressed one."""
+        """Compress the response if the client accepts gzip; send `Vary` in any case."""
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
@@ -49,13 +49,16 @@ def _without_ending(headers: Iterable[tuple[bytes, bytes]]) -> Iterable[tuple[by
 
 
 def _mark(headers: MutableHeaders, status: int, known: str | None) -> None:
-    """`known` are the ETags that a reader has already; None when nothing is read."""
+    """Set Vary and the ETag of a response; `known` are the ETags of If-None-Match, None if the method does not read."""
+    # Also without compression: a shared cache must not give the compressed form to clients that cannot read it.
     if "accept-encoding" not in headers.get("vary", "").lower():
         headers.add_vary_header("Accept-Encoding")
     tag = headers.get("etag", "")
+    # The ETag in an answer to PUT is that of the stored version, not of the bytes of this answer.
     if known is None or not tag.startswith('"'):
         return
     compressed = f"{tag[:-1]}{_COMPRESSED}"
     is_compressed = headers.get("content-encoding") == "gzip"
+    # A 304 has no body, but must have the ETag of the form that the client stored (RFC 9110, section 15.4.5).
     if is_compressed or (status == _NOT_MODIFIED and compressed in known):
         headers["etag"] = compressed

@@ -1,4 +1,4 @@
-"""Texts of form fields ↔ values of the plan document and of questions, one reader for each kind of field.
+"""Convert texts of form fields to values of plan documents and questions and back, with one reader for each kind of field.
 
 A text that cannot be read stays as it is: the core reports the error, and the form shows the text again.
 """
@@ -37,7 +37,9 @@ Kind = Literal[
 ]
 LONGEST_NUMBER = 24
 CLUSTERS = "clusters"
+# The same separator throughout: `1 234,567` may have decimals.
 _GROUPED = re.compile(r"\d{1,3}(?:([ ,_\u00a0\u2009\u202f'])\d{3})(?:\1\d{3})*")
+# ASCII, because \d also matches the digits of other scripts.
 _WHOLE = re.compile(r"-?\d+", re.ASCII)
 _DECIMAL = re.compile(r"-?(?:\d+(?:\.\d+)?|\.\d+)", re.ASCII)
 _SIZES = re.compile(r"(.+)/(.+)/(.+)", re.DOTALL)
@@ -47,13 +49,13 @@ _BLANKS = re.compile(r"[\s,;]+")
 
 
 def digits_in(text: str, *, most: int = 9) -> int | None:
-    """Return the number that a text of up to so many digits writes, or None. For numbers in addresses."""
+    """Return the number in a text from an address, or None if it is not one of at most this many digits."""
     # `isdigit` alone accepts superscripts, which `int` refuses.
     return int(text) if text.isascii() and text.isdigit() and len(text) <= most else None
 
 
 def value_of(kind: Kind, text: str) -> object:
-    """Return the value of a text, or the text itself when it cannot be read. Not for empty texts."""
+    """Return the value of a text that is not empty, or the text itself if it cannot be read."""
     return _READERS[kind](text.strip())
 
 
@@ -83,11 +85,12 @@ def text_of(kind: Kind, value: object) -> str:
 
 
 def _both(rates: Mapping[str, object]) -> str:
-    """Puts and gets of one queue manager: `30/12`."""
+    """Return puts and gets of one queue manager, as in `30/12`."""
     return "/".join(_plain(rates.get(key, 0)) for key in ("put_rate_per_s", "get_rate_per_s"))
 
 
 def _plain(value: object) -> str:
+    # str(0.00001) is 1e-05, which the readers of this module refuse.
     return format(Decimal(str(value)), "f")
 
 
@@ -111,6 +114,7 @@ def _decimal(text: str) -> object:
 
 
 def _size(text: str) -> object:
+    # The core reads units and reports errors; only separators are a matter of the form.
     return _ungrouped(text)
 
 
@@ -131,7 +135,7 @@ def _bytes(text: str) -> object:
 
 
 def mean_of(text: str) -> object:
-    """A mean may have decimals, or be written as a size."""
+    """Return a mean, which may have decimals or be written as a size."""
     number = _decimal(text)
     return number if isinstance(number, Decimal) else _one_size(text)
 
@@ -180,7 +184,7 @@ def _perfmev(text: str) -> object:
 
 
 def rates_of(text: str) -> object:
-    """Puts and gets by queue manager, `QM01:30/12 QM02:10/0`; the text itself when it cannot be read."""
+    """Return puts and gets by queue manager from `QM01:30/12 QM02:10/0`, or the text itself if it cannot be read."""
     found: dict[str, dict[str, object]] = {}
     for part in filter(None, _BLANKS.split(text.upper())):
         name, colon, both = part.partition(":")

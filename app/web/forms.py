@@ -1,6 +1,6 @@
-"""Forms: fields as declared and as filled in, the values of their texts, and the errors of each.
+"""Forms: declared fields with their texts, values and errors.
 
-Every form of the application is made of these parts. Where a form fills in a document, the name of a field is the JSON
+Every form of the application consists of these parts. In a form that fills in a document, the name of a field is the JSON
 pointer of its place in the document; `field_values` reads the texts.
 """
 
@@ -39,7 +39,7 @@ class FormField:
     options: Options = ()
     required: bool = False
     place: str = ""
-    """The path in the document that the field fills in, where it is not the name."""
+    """The path in the document that the field fills in, if it differs from the name."""
     current: str = ""
     """The value that applies while the field is empty."""
     slider: tuple[str, str, str, str] | None = None
@@ -48,7 +48,7 @@ class FormField:
 
 @dataclass(frozen=True, slots=True)
 class Form:
-    """The fields of a form by name, and the errors that belong to none of them."""
+    """The fields of a form by name, and errors that belong to no field."""
 
     fields: Mapping[str, FormField]
     errors: tuple[str, ...] = ()
@@ -63,12 +63,12 @@ class Form:
 
     @property
     def has_errors(self) -> bool:
-        """Whether the form cannot be used as it is."""
+        """Whether the form or one of its fields has an error."""
         return bool(self.errors or self.wrong)
 
     @property
     def query(self) -> str:
-        """The fields as the query of an address that fills in the form again."""
+        """The query of an address that fills in the form again."""
         return urlencode({name: field.value for name, field in self.fields.items()})
 
 
@@ -109,7 +109,7 @@ class PostedFile:
 
 @dataclass(frozen=True, slots=True)
 class PostedForm:
-    """The texts and files of a form that was sent."""
+    """The texts and files of a posted form."""
 
     texts: tuple[tuple[str, str], ...] = ()
     files: tuple[PostedFile, ...] = ()
@@ -129,9 +129,10 @@ class PostedForm:
 
     @property
     def text(self) -> str:
-        """The text of the chosen file, or else of the box called text, with plain line ends."""
+        """The text of the chosen file, or else of the field `text`, with LF line ends."""
         chosen = next((each for each in self.files if each.field == "file"), None)
         text = chosen.data.decode("utf-8", errors="replace") if chosen else self.value("text")
+        # Browsers send the line ends of text areas as CR LF.
         return text.replace("\r\n", "\n")
 
 
@@ -143,7 +144,7 @@ async def read_posted(
     most_fields: int = MOST_FIELDS,
     largest_file_bytes: int | None = None,
 ) -> PostedForm:
-    """Read a form that was sent with its files.
+    """Read a posted form with its files.
 
     Args:
         request: The request.
@@ -160,6 +161,7 @@ async def read_posted(
         for name, value in form.multi_items():
             if isinstance(value, str):
                 texts.append((name, value))
+            # Browsers send an empty part without a name for a file field in which no file was chosen.
             elif value.filename:
                 data = await value.read(-1 if largest_file_bytes is None else largest_file_bytes + 1)
                 files.append(PostedFile(name, value.filename, data))
@@ -184,7 +186,7 @@ def read_pairs(body: bytes) -> list[tuple[str, str]]:
 
 
 def texts_of(declared: Iterable[FormField], values: Mapping[str, Any], *, at: str = "") -> dict[str, str]:
-    """Return the texts of an object's values, by name of the field."""
+    """Return the texts of an object's values by field name."""
     texts = {}
     for field in declared:
         value: Any = values
@@ -195,7 +197,7 @@ def texts_of(declared: Iterable[FormField], values: Mapping[str, Any], *, at: st
 
 
 def values_of(declared: Iterable[FormField], texts: Mapping[str, str], *, at: str = "") -> dict[str, Any]:
-    """Return the object that texts describe. Empty fields are left out, except boxes to tick."""
+    """Return the object that texts describe, without empty fields other than checkboxes."""
     found: dict[str, Any] = {}
     for field in declared:
         text = texts.get(at + field.name, "").strip()
@@ -226,7 +228,7 @@ _EMPTY: Mapping[Kind, str] = {
 def read_fields(fields: Iterable[FormField]) -> tuple[dict[str, Any], dict[str, str]]:
     """Return the values of fields, None for empty ones, and the errors by name.
 
-    Other than in a document, which the core checks, an unreadable text and a negative number are errors here.
+    Unreadable texts and negative numbers are errors here, unlike in documents, which the core checks.
     """
     values: dict[str, Any] = {}
     errors = {}
@@ -288,7 +290,7 @@ def field_at(pointer: str | None, places: Mapping[str, str]) -> str:
 def sort_errors(
     problems: Iterable[FieldProblem], field_of: Callable[[str], str]
 ) -> tuple[dict[str, list[FieldProblem]], list[FieldProblem]]:
-    """Return problems by the name of the field they belong to, and those that belong to none."""
+    """Return problems by field name, and those that belong to no field."""
     found: dict[str, list[FieldProblem]] = {}
     general = []
     for problem in problems:

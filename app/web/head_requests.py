@@ -1,4 +1,4 @@
-"""HEAD is answered wherever GET is, with the same headers and no body (RFC 9110, section 9.3.2)."""
+"""Answer HEAD like GET, with the same headers and no body (RFC 9110, section 9.3.2)."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 
 class HeadAsGet:
-    """Turns HEAD into GET for the routes, and keeps the body back."""
+    """Turns HEAD into GET for the routes and removes the body of the response."""
 
     def __init__(self, app: ASGIApp) -> None:
         self.app = app

@@ -205,7 +205,7 @@ def schema_response() -> dict[str, Any]:
 
 
 def text_response(kind: str) -> dict[str, Any]:
-    """Return the answer of the routes that give a text."""
+    """Return the answer of the routes that return a text."""
     return {
         "description": OUTPUT_WORDS[kind].description,
         "headers": {

@@ -24,6 +24,7 @@ from typing import Annotated, Generic, NamedTuple, Self, TypeVar
 from fastapi import Depends, Query, Request
 from pydantic import Field
 
+from app.web.field_values import digits_in
 from planner_core.findings import Finding
 from planner_core.units import ceil_div
 from planner_core.wire import Answer
@@ -36,7 +37,7 @@ Item = TypeVar("Item")
 
 
 class PageRequest(NamedTuple):
-    """Which page of a list to show. Pages count from 1."""
+    """The page of a list to show, counted from 1."""
 
     page: int = 1
     per_page: int = USUAL_PER_PAGE
@@ -51,9 +52,8 @@ class PageRequest(NamedTuple):
         """Read the page number of a web page's address."""
         text = request.query_params.get("page", "")
         # Someone who edits an address should see the list, not an error: anything unreadable means the first page.
-        # `isdigit` alone accepts superscripts, which `int` refuses.
-        is_number = text.isascii() and text.isdigit() and len(text) < len(str(MOST_PAGES))
-        return cls(max(int(text), 1) if is_number else 1, per_page)
+        number = digits_in(text, most=len(str(MOST_PAGES)) - 1)
+        return cls(number or 1, per_page)
 
 
 def _parameters(
@@ -79,7 +79,7 @@ class ResultPage(Answer, Generic[Item]):
 
     @classmethod
     def of(cls, items: Sequence[Item], total: int, asked: PageRequest) -> Self:
-        """Return the page that was asked for; a page after the last one is empty."""
+        """Return the requested page; a page after the last one is empty."""
         return cls(
             items=tuple(items),
             total=total,

@@ -1,4 +1,4 @@
-"""Answers to errors: RFC 9457 problem documents, and pages for browsers.
+"""Answers to errors: RFC 9457 problem documents, or pages for browsers.
 
 The core knows no HTTP; only this module assigns a status to each of its errors. docs/reference/problems.md describes
 every problem type under the heading that its `type` points to.
@@ -130,7 +130,7 @@ class Problem(Answer):
     headers: Hidden[dict[str, str]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        """Copy the members of the kind, which come first in the document."""
+        """Copy type, title and status from the kind of problem."""
         for name, value in (
             ("type", self.kind.uri),
             ("title", self.kind.title),
@@ -141,7 +141,7 @@ class Problem(Answer):
     @computed_field(exclude_if=lambda omitted: omitted is None)
     @property
     def errors_omitted(self) -> int | SkipJsonSchema[None]:
-        """How many more fields have errors."""
+        """Number of further fields with errors."""
         return len(self.errors) - MOST_ERRORS if len(self.errors) > MOST_ERRORS else None
 
 
@@ -163,6 +163,7 @@ def problem_of(error: PlannerError) -> Problem:
     kind: ProblemType | None = getattr(error, "problem", None)
     if kind is None:
         mro = type(error).__mro__
+        # The nearest class wins; PlannerError, the last of them, catches the errors without a kind of their own.
         kind = next(PROBLEM_OF_CORE_ERROR[cls] for cls in mro if cls in PROBLEM_OF_CORE_ERROR)
     findings: tuple[Finding, ...] = getattr(error, "findings", ())
     errors: tuple[FieldProblem, ...] = getattr(error, "problems", ())
@@ -179,7 +180,8 @@ def problem_of(error: PlannerError) -> Problem:
 
 
 def is_wanted_as_page(request: Request) -> bool:
-    """Return whether a browser asks for a page: then an error is shown as one."""
+    """Return whether the client is a browser that requests a page, and should get errors as a page."""
+    # /api/docs, the description of the interface, is a page.
     return not request.url.path.startswith("/api/v") and "text/html" in request.headers.get("accept", "")
 
 
@@ -263,6 +265,7 @@ class UnexpectedErrors:
             await self.app(scope, receive, watched_send)
         except Exception as error:  # no other handler answers for it
             response = unexpected(Request(scope), error)
+            # A second status cannot be sent: the server closes the connection, and the client sees an incomplete answer.
             if has_started:
                 raise
             await response(scope, receive, send)
@@ -296,7 +299,8 @@ async def _on_http_exception(request: Request, error: HTTPException) -> Response
 
 async def _on_request_invalid(request: Request, error: RequestValidationError) -> Response:
     errors = tuple(
-        FieldProblem(field=".".join(map(str, e["loc"][1:])), message=e["msg"]) for e in error.errors()
+        FieldProblem(field=".".join(map(str, e["loc"][1:])), message=e["msg"])
+        for e in error.errors()  # loc begins with query, path or body
     )
     detail = "; ".join(str(problem) for problem in errors[:3])
     return problem_response(request, Problem(REQUEST_INVALID, detail, errors=errors))

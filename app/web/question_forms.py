@@ -1,4 +1,4 @@
-"""Forms of questions: the fields are those that the question declares with a label."""
+"""Forms of questions, with a field for each parameter that has a label."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ MOST_KEPT = 100
 
 @dataclass(frozen=True, slots=True)
 class QuestionForm(Form, Generic[AnyQuestion]):
-    """The form of a question, and the question, None while a field has an error."""
+    """The form of a question, and the question, or None while a field has an error."""
 
     question: AnyQuestion | None = None
 

@@ -1,4 +1,4 @@
-"""Questions of the core as parameters of an address: FastAPI describes and reads them, refusals name each parameter."""
+"""Questions of the core as query parameters: FastAPI describes and reads them, and errors name each parameter."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from planner_core.questions import Question
 def check_question(request: Request) -> None:
     """Refuse parameters that the question of this route does not have or cannot read.
 
-    A dependency of routers. FastAPI reads the question itself, but takes the last of several values, and words
-    refusals as pydantic does.
+    A dependency of routers. FastAPI also reads the question, but uses the last of several values, and its messages are
+    those of pydantic.
 
     Raises:
         InputInvalid: With every parameter at fault.
@@ -47,6 +47,7 @@ def check_parameters(request: Request) -> None:
 
 @cache
 def _question_of(endpoint: Callable[..., Any]) -> type[Question]:
-    """The question that an endpoint declares."""
+    """Return the question that an endpoint declares."""
+    # Cached above: the annotations are strings, and evaluating them for each request would be slow.
     kinds = (get_type_hints(endpoint)[name] for name in inspect.signature(endpoint).parameters)
     return next(kind for kind in kinds if isinstance(kind, type) and issubclass(kind, Question))

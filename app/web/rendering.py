@@ -44,7 +44,7 @@ class NavItem(NamedTuple):
 
 
 class Site(NamedTuple):
-    """What every page knows about the whole."""
+    """The name, version and navigation of the site, for every page."""
 
     name: str
     version: str
@@ -72,14 +72,14 @@ SITE = Site(
 
 @dataclass(frozen=True, kw_only=True)
 class Page:
-    """What the frame of every page needs; page contexts add their own fields."""
+    """The context of the layout of every page; page contexts add their own fields."""
 
     title: Annotated[str, "What stands in the browser's title and history"]
     section: Annotated[str, "Which entry of the main navigation the page belongs to; empty for none"]
 
 
 PROVIDED = frozenset({"site", "url", "static"})
-"""Names that every template may use beside the fields of its context."""
+"""Names that every template may use in addition to the fields of its context."""
 
 
 def render(
@@ -97,7 +97,7 @@ def render(
 
 
 def render_text(name: str, context: Page, *, root_path: str = "") -> str:
-    """The page as text; `root_path` is put before every address of the application itself."""
+    """Return the page as text; `root_path` precedes every address of the application."""
     values: dict[str, Any] = {item.name: getattr(context, item.name) for item in fields(context)}
 
     def url(path: str) -> str:
@@ -110,20 +110,20 @@ def render_text(name: str, context: Page, *, root_path: str = "") -> str:
 
 
 def root_path(request: Request) -> str:
-    """Where the application is mounted behind a proxy; empty when it is at the top."""
+    """Return the path under which a proxy serves the application; empty for the root."""
     return str(request.scope.get("root_path", "")).rstrip("/")
 
 
 @cache
 def environment() -> Environment:
-    """The one environment: everything escaped, an unknown name an error."""
+    """Return the template environment, which escapes all values and refuses unknown names."""
     env = Environment(
         loader=FileSystemLoader(TEMPLATES_DIR),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
-        auto_reload=False,
+        auto_reload=False,  # else the time of the file would be looked up for each page
     )
     env.filters.update(
         count=count,
@@ -151,14 +151,14 @@ def environment() -> Environment:
 
 @cache
 def static_version(path: str) -> str:
-    """A few characters that change with the file, so that browsers may keep it for as long as they like."""
+    """Return characters that change with the content of the file, so that browsers can cache it indefinitely."""
     return hashlib.sha256((STATIC_DIR / path).read_bytes()).hexdigest()[:10]
 
 
 def group_digits(digits: str) -> Markup:
-    """A decimal number with its whole part in groups of three.
+    """Return a decimal number with its whole part in groups of three.
 
-    The groups are set apart by the style sheet, not by a character: what is copied is the bare number.
+    The style sheet separates the groups, not a character, so that readers copy the bare number.
 
     >>> group_digits("1234567.5")
     Markup('<span class="n">1<span class="g">234</span><span class="g">567.5</span></span>')
@@ -175,34 +175,34 @@ def group_digits(digits: str) -> Markup:
 
 
 def count(value: int) -> Markup:
-    """A whole number: `200 000`."""
+    """Return a whole number: `200 000`."""
     return group_digits(str(int(value)))
 
 
 def mib(value_bytes: int | Fraction, digits: int = 1) -> Markup:
-    """Bytes as MiB with a fixed number of digits, rounded to nearest: `440.9 MiB`."""
+    """Return bytes as MiB with a fixed number of digits, rounded to nearest: `440.9 MiB`."""
     return Markup('{} <span class="u">MiB</span>').format(
         group_digits(f"{float(Fraction(value_bytes) / MIB):.{digits}f}")
     )
 
 
 def kib(value_kib: int) -> Markup:
-    """Whole KiB, as the policy writes them: `451584K`."""
+    """Return whole KiB, as the policy writes them: `451584K`."""
     return Markup('<span class="n">{}K</span>').format(value_kib)
 
 
 def kib_as_mib(value_kib: int, digits: int = 1) -> Markup:
-    """KiB as MiB: `441.0 MiB`."""
+    """Return KiB as MiB: `441.0 MiB`."""
     return mib(kib_to_bytes(value_kib), digits)
 
 
 def mib_bare(value_bytes: int | Fraction, digits: int = 1) -> Markup:
-    """Bytes as MiB without the unit, for columns that name it: `440.9`."""
+    """Return bytes as MiB without the unit, for columns that name it: `440.9`."""
     return group_digits(f"{float(Fraction(value_bytes) / MIB):.{digits}f}")
 
 
 def mib_signed(value_bytes: float | Fraction, digits: int = 1) -> Markup:
-    """A difference of bytes as MiB with its sign, without the unit: `+12.3`; nothing that rounds to nought has a sign.
+    """Return a difference of bytes as MiB with its sign, without the unit: `+12.3`. A value that rounds to zero has no sign.
 
     >>> mib_signed(1048576)
     Markup('+<span class="n">1.0</span>')
@@ -214,17 +214,17 @@ def mib_signed(value_bytes: float | Fraction, digits: int = 1) -> Markup:
 
 
 def kib_bare(value_kib: int, digits: int = 1) -> Markup:
-    """KiB as MiB without the unit."""
+    """Return KiB as MiB without the unit."""
     return mib_bare(kib_to_bytes(value_kib), digits)
 
 
 def kib_signed(value_kib: int, digits: int = 1) -> Markup:
-    """A difference of KiB as MiB with its sign, without the unit."""
+    """Return a difference of KiB as MiB with its sign, without the unit."""
     return mib_signed(kib_to_bytes(value_kib), digits)
 
 
 def when(value: datetime) -> Markup:
-    """A time in UTC, to the minute."""
+    """Return a time in UTC, to the minute."""
     known = value.astimezone(UTC)
     return Markup('<time datetime="{}">{}</time>').format(
         known.isoformat(timespec="seconds"), known.strftime("%Y-%m-%d %H:%M") + " UTC"
@@ -232,7 +232,7 @@ def when(value: datetime) -> Markup:
 
 
 def compact(value: object, most: int = 400) -> Markup | str:
-    """Any JSON value in one line: text as it is, numbers grouped, a dash where there is none.
+    """Return a JSON value in one line: texts unchanged, numbers grouped, a dash for an empty value.
 
     >>> compact({"name": "Q", "message_bytes": {"mean": 300, "p95": 900}, "backlog": None, "persistent": True})
     'name Q, message_bytes (mean 300, p95 900), persistent yes'
@@ -262,18 +262,18 @@ def _within(value: object) -> str:
 
 
 def percent(value: float | Fraction) -> Markup:
-    """A share in percent with one digit, rounded up: what is full is never shown as less."""
+    """Return a share in percent with one digit, rounded up, so that a full structure is never shown as less."""
     tenths = ceil_fraction(Fraction(value) * 10)
     return Markup('{} <span class="u">%</span>').format(group_digits(f"{tenths / 10:.1f}"))
 
 
 def percent_bare(value: float | Fraction) -> Markup:
-    """A share in percent without the sign, rounded up."""
+    """Return a share in percent without the percent sign, rounded up."""
     return group_digits(f"{ceil_fraction(Fraction(value) * 10) / 10:.1f}")
 
 
 def number(value: int | float | Decimal | Fraction | str) -> Markup | str:
-    """Any number as it is, whole parts grouped; text stays text."""
+    """Return a number unrounded with its whole part grouped; other texts stay unchanged."""
     if isinstance(value, str):
         return group_digits(value) if _is_decimal(value) else value
     if isinstance(value, Fraction):
@@ -284,7 +284,7 @@ def number(value: int | float | Decimal | Fraction | str) -> Markup | str:
 
 
 def short(value: float, digits: int = 2) -> Markup:
-    """A number with few digits after the point, and none that are nought.
+    """Return a number with few digits after the point, without trailing zeros.
 
     >>> short(714.5), short(12.0)
     (Markup('<span class="n">714.5</span>'), Markup('<span class="n">12</span>'))
@@ -295,7 +295,7 @@ def short(value: float, digits: int = 2) -> Markup:
 
 
 def signed(value: float, digits: int = 2) -> Markup:
-    """The same with its sign; nothing that rounds to nought has one.
+    """Return a number with its sign; a value that rounds to zero has none.
 
     >>> signed(0.4)
     Markup('+<span class="n">0.4</span>')
@@ -305,7 +305,7 @@ def signed(value: float, digits: int = 2) -> Markup:
 
 
 def plain(value_bytes: int) -> str:
-    """Bytes in words without markup, for titles and labels: `440.9 MiB`."""
+    """Return bytes without markup, for titles and labels: `440.9 MiB`."""
     if value_bytes < KIB:
         return f"{value_bytes} bytes"
     number = str(value_bytes // MIB) if value_bytes % MIB == 0 else f"{value_bytes / MIB:.1f}"
@@ -316,13 +316,13 @@ def plain(value_bytes: int) -> str:
 
 
 def slug(text: str) -> str:
-    """The anchor of a heading, as code hosts make it: lower case, hyphens for blanks, no punctuation."""
+    """Return the anchor of a heading as code hosts form it: lower case, hyphens for blanks, no punctuation."""
     kept = re.sub(r"[^\w\- ]", "", text.strip().lower())
     return kept.replace(" ", "-") or "section"
 
 
 def own_page(source: Source) -> str:
-    """Where a source that is a page of this project is served; empty for the documents of others.
+    """Return the address of a source that is a page of this project; empty for other documents.
 
     >>> own_page(Source("cfplan, docs/explanation/assumptions.md", "The element model", ""))
     '/docs/explanation/assumptions#the-element-model'

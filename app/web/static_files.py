@@ -11,10 +11,10 @@ ASK_AGAIN = "no-cache"
 
 
 class Files(StaticFiles):
-    """Files that browsers keep for good when their address carries a version, and ask about otherwise."""
+    """Files that browsers cache for good if their address has a version, and revalidate otherwise."""
 
     async def get_response(self, path: str, scope: Scope) -> Response:
-        """Answer with the file, and say how long it may be kept."""
+        """Return the file with its caching rule."""
         response = await super().get_response(path, scope)
         response.headers["cache-control"] = KEEP if b"v=" in scope["query_string"] else ASK_AGAIN
         return response

@@ -1,4 +1,4 @@
-"""Request bodies are bounded in size and in time while they stream in, whatever their Content-Length says."""
+"""Limit the size and duration of request bodies while they arrive, regardless of their Content-Length."""
 
 from __future__ import annotations
 
@@ -9,22 +9,22 @@ from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 CLOSE = {"connection": "close"}
-"""What is left of a refused body is not read: the connection ends with the answer."""
+"""The rest of a refused body is not read: the connection ends with the answer."""
 MOST_DIGITS = 18
-"""Of a Content-Length that are looked at: more of them is too large in any case."""
+"""Digits of a Content-Length that are read; a longer number is too large in any case."""
 
 
 class Streams(NamedTuple):
-    """The addresses that take files of any length, which go to disk piece by piece, and the bounds of those."""
+    """The addresses that accept large files, which are written to disk in pieces, and their limits."""
 
     paths: frozenset[str]
     max_bytes: int
     stall_s: float
-    """Seconds without a byte. How long a whole file takes depends on its length and the line."""
+    """Most seconds without a byte. The time for a whole file depends on its length and the network."""
 
 
 class BoundedBody:
-    """Ends the reading of a body that is too large (413) or too slow (408)."""
+    """Stops reading a body that is too large (413) or too slow (408)."""
 
     def __init__(
         self, app: ASGIApp, max_bytes: int, timeout_s: float, streams: Streams | None = None
@@ -54,10 +54,12 @@ class BoundedBody:
 
         async def bounded_receive() -> Message:
             nonlocal received_bytes, deadline, is_complete
-            if is_complete:  # only the end of the connection is still to be heard of
+            if is_complete:  # the only message left is the end of the connection
                 return await receive()
             if is_announced_too_large:  # nothing of it is read
                 raise self._too_large(max_bytes)
+            # An upload may take hours if its pieces arrive in time. Other bodies have one deadline, because a client that
+            # sends a byte now and then could hold its connection forever.
             if deadline is None or is_stream:
                 deadline = asyncio.get_running_loop().time() + timeout_s
             try:

@@ -1,4 +1,4 @@
-"""Headers on every response that tell browsers what this service never does."""
+"""Security headers on every response, which let browsers block what this service never does."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ SECURITY_HEADERS: tuple[tuple[bytes, bytes], ...] = (
 
 
 class SecurityHeaders:
-    """Adds the headers to whatever is sent, errors and files included."""
+    """Adds the headers to every response, including errors and files."""
 
     def __init__(self, app: ASGIApp) -> None:
         self.app = app

@@ -1,7 +1,7 @@
-"""Only requests addressed to this service by its name are answered.
+"""Answer only requests that address this service by one of its names.
 
-A page of another site can let its own name resolve to 127.0.0.1 (DNS rebinding) and would then be of the same origin
-as this service, as far as the browser can tell. The Host header still carries the foreign name.
+Another site can let its name resolve to 127.0.0.1 (DNS rebinding), so that browsers treat its pages and this service as
+one origin. The Host header still contains the foreign name.
 """
 
 from __future__ import annotations
@@ -19,20 +19,20 @@ _HOST = re.compile(r"(\[[0-9a-f:.]+\]|[a-z0-9._-]+)(?::\d{1,5})?", re.ASCII)
 
 
 def host_name(header: str) -> str | None:
-    """The name in a Host header without its port; None where the header is none."""
+    """Return the name in a Host header without its port, or None if the header is malformed."""
     match = _HOST.fullmatch(header.lower())
-    return match.group(1).rstrip(".") if match else None
+    return match.group(1).rstrip(".") if match else None  # `example.com.` is the same name in DNS
 
 
 def is_allowed(name: str, *, allowed: tuple[str, ...]) -> bool:
-    """Say whether a host name is one of those allowed; `.example.com` stands for all names below it."""
+    """Return whether a host name is allowed; `.example.com` allows all names below it."""
     return any(
         entry in (ANY_HOST, name) or (entry.startswith(".") and name.endswith(entry)) for entry in allowed
     )
 
 
 class AllowedHosts:
-    """Refuses requests whose Host header is missing, doubled, malformed or names another host."""
+    """Refuses requests whose Host header is missing, repeated, malformed or names another host."""
 
     def __init__(self, app: ASGIApp, allowed: tuple[str, ...]) -> None:
         self.app = app
@@ -44,6 +44,7 @@ class AllowedHosts:
             await self.app(scope, receive, send)
             return
         hosts = [value.decode("latin-1") for name, value in scope["headers"] if name == b"host"]
+        # A proxy in front of the service could look at the other one of two Host headers.
         name = host_name(hosts[0]) if len(hosts) == 1 else None
         if name is not None and is_allowed(name, allowed=self.allowed):
             await self.app(scope, receive, send)

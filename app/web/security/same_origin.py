@@ -1,11 +1,11 @@
-"""Requests that change or compute something are taken from this service's own pages and from programs only.
+"""Accept requests that change or compute something only from this service's own pages and from programs.
 
-Browsers say where a request comes from; other clients say nothing of the kind. So no token is needed:
+Browsers state the origin of a request, other clients do not, so no token is needed:
 
 1. GET, HEAD and OPTIONS pass: they change nothing.
-2. With a Sec-Fetch-Site header, `same-origin` and `none` (typed or reloaded by the user) pass, all else is refused.
+2. With a Sec-Fetch-Site header, `same-origin` and `none` (typed or reloaded by the user) pass; all others are refused.
 3. Without it, an Origin header must name the host and port that the Host header names. `null` is refused.
-4. With neither, the client is no browser (curl, a script) and passes: nobody can make a browser omit both.
+4. With neither, the client is no browser (curl, a script) and passes: no site can make a browser omit both.
 """
 
 from __future__ import annotations
@@ -23,13 +23,14 @@ DEFAULT_PORTS = {"http": 80, "https": 443}
 
 
 def is_same_origin(*, site: str | None, origin: str | None, host: str | None) -> bool:
-    """Say whether a request may come from where its headers Sec-Fetch-Site, Origin and Host say."""
+    """Return whether the headers Sec-Fetch-Site, Origin and Host of a request show an allowed origin."""
     if site is not None:
         return site in ("same-origin", "none")
     if origin is None:
         return True
     try:
         source, target = urlsplit(origin), urlsplit(f"//{host}")
+        # Origin omits the default port of its scheme, Host may state it.
         default = DEFAULT_PORTS.get(source.scheme)
         return source.hostname is not None and (source.hostname, source.port or default) == (
             target.hostname,
@@ -40,7 +41,7 @@ def is_same_origin(*, site: str | None, origin: str | None, host: str | None) ->
 
 
 class SameOrigin:
-    """Refuses requests with an unsafe method that a page of another origin made a browser send."""
+    """Refuses requests with an unsafe method from pages of other origins."""
 
     def __init__(self, app: ASGIApp) -> None:
         self.app = app

@@ -36,7 +36,7 @@ _BUNDLE = 2100.0
 
 @dataclass(frozen=True, slots=True)
 class AheadSpecimens:
-    """Something for every component of those pages."""
+    """Data for every component of those pages."""
 
     fits: tuple[Fit, ...]
     fit_chart: Chart
@@ -50,7 +50,7 @@ class AheadSpecimens:
 
 
 def ahead(document: PlanDocument) -> AheadSpecimens:
-    """Invented figures, and the comparison of a plan under an invented curve."""
+    """Return invented figures, and the comparison of a plan under an invented curve."""
     fit = _fit()
     outlook = _outlook()
     drawn = outlook_chart(outlook)

@@ -1,4 +1,4 @@
-"""The living style page."""
+"""The style page."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ SWATCHES = (
 
 @dataclass(frozen=True, kw_only=True)
 class StylePage(Page):
-    """One specimen of everything."""
+    """A specimen of every component."""
 
     swatches: Annotated[tuple[str, ...], "Names of the colours"]
     fields: Annotated[Mapping[str, FormField], "A field in each state, by name"]
@@ -44,7 +44,7 @@ class StylePage(Page):
 
 @router.get("/style", response_class=HTMLResponse)
 def style(request: Request) -> HTMLResponse:
-    """Every component in all its states, with invented values."""
+    """Show every component in all its states, with invented values."""
     fields = (
         FormField("specimen-plain", "With a unit", value="200000"),
         FormField("specimen-empty", "Empty, with a hint", value=""),

@@ -1,4 +1,4 @@
-"""Specimens of the pages about lost coupling facilities: too little room, a volatile one, one whose storage is not stated."""
+"""Specimens of the pages about lost coupling facilities: one too small, one volatile, one with unknown storage."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _FACILITIES = (
 
 @dataclass(frozen=True, slots=True)
 class PlacementSpecimens:
-    """Something for every component of those pages."""
+    """Data for every component of those pages."""
 
     asked: PlanSelection
     problems: tuple[FieldProblem, ...]
@@ -29,7 +29,7 @@ class PlacementSpecimens:
 
 
 def placement(document: PlanDocument) -> PlacementSpecimens:
-    """The losses of a plan with coupling facilities of other sizes."""
+    """Return the losses of a plan with coupling facilities of different sizes."""
     changed = document.model_dump(mode="json") | {"coupling_facilities": list(_FACILITIES)}
     result = evaluate(read_object(changed))
     return PlacementSpecimens(

@@ -54,7 +54,7 @@ FIELDS = {
 
 @dataclass(frozen=True, slots=True)
 class QuestionSpecimens:
-    """Something for every component of those pages."""
+    """Data for every component of those pages."""
 
     version: StoredVersion
     decision: DecisionView
@@ -75,7 +75,7 @@ class QuestionSpecimens:
 
 
 def questions(version: StoredVersion, document: PlanDocument) -> QuestionSpecimens:
-    """The examples of those pages, answered; a form with a field that must be mended."""
+    """Return the answered examples of those pages, and a form with an invalid field."""
     result = evaluate(document)
     structure = next(each for each in result.structures if each.name == STRUCTURE)
     filled = fill_structure(document, structure, Outage())

@@ -1,4 +1,4 @@
-"""What the components on the style page show: the example plan, computed, and findings and fields that are invented."""
+"""Data of the components on the style page: the computed example plan, and invented findings and fields."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ _SITES = (("SITE1", "SITE1"), ("SITE2", "SITE2"))
 
 @dataclass(frozen=True, slots=True)
 class UsageSpecimens:
-    """Something for every component of the pages of measured usage."""
+    """Data for every component of the pages of measured usage."""
 
     period: PeriodPicker
     span: Span
@@ -75,7 +75,7 @@ class UsageSpecimens:
 
 @dataclass(frozen=True, slots=True)
 class NightSpecimens:
-    """For the pages of nights."""
+    """Data for the pages of nightly runs."""
 
     progress: RunProgress
     findings: tuple[FindingLine, ...]
@@ -83,7 +83,7 @@ class NightSpecimens:
 
 @dataclass(frozen=True, slots=True)
 class Specimens:
-    """Something for every component of the pages of plans and of the calculator."""
+    """Data for every component of the pages of plans and of the calculator."""
 
     version: StoredVersion
     structures: tuple[StructureLine, ...]
@@ -108,7 +108,7 @@ class Specimens:
 
 @cache
 def specimens() -> Specimens:
-    """Compute them once."""
+    """Return the specimens, computed once."""
     document = read_text(example_text().encode())
     result = evaluate(document).as_json()
     version = StoredVersion(
@@ -160,7 +160,7 @@ def specimens() -> Specimens:
 
 
 def figures(why: Explanation) -> tuple[Figure, ...]:
-    """A figure of each kind; those that are explained lead to the same explanation."""
+    """Return a figure of each kind; explained figures share one explanation."""
     return (
         Figure("why-specimen", "Need", "bytes", int(why.value), why),
         Figure("why-specimen", "INITSIZE", "kib", 497_664, why),
@@ -323,7 +323,7 @@ def _entries() -> tuple[FormField, ...]:
 
 
 def _events() -> SimulationView:
-    """A timeline in which one queue switches in silence and another tells."""
+    """Return a timeline in which one queue switches without an event message and another writes one."""
     timeline = next(each for each in TIMELINES if each.name == "perfmev-differs")
     file = read_yaml_or_json(timeline.text.encode())
     return events_answer(file, simulate(file))
