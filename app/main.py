@@ -36,6 +36,7 @@ from app.scenarios import api as scenarios
 from app.scenarios import description as scenarios_description
 from app.settings import Settings
 from app.sizing import api as sizing
+from app.sizing import description as sizing_description
 from app.uploads import api as uploads
 from app.uploads.service import clean_up
 from app.usage import api as usage
@@ -60,6 +61,15 @@ MOST_HEALTH_CHECKS = 2
 logger = logging.getLogger("cfplan.health")
 FORM_AROUND_FILE_BYTES = 2**20
 """A form adds its fields and boundaries to a file of the largest size; the file is held to its own limit."""
+
+_DESCRIPTIONS = (
+    sizing_description,
+    events_examples,
+    cluster_description,
+    running_description,
+    scenarios_description,
+)
+"""Features whose handlers read bodies themselves."""
 
 health = APIRouter(tags=["service"])
 
@@ -136,12 +146,8 @@ def create_app(settings: Settings | None = None) -> FastAPI:
     errors.install(app)
     openapi.install(
         app,
-        plans_description.add,
-        events_examples.add,
-        cluster_description.add,
-        running_description.add,
-        whatif.add_examples,
-        scenarios_description.add,
+        schemas=[each.schemas for each in _DESCRIPTIONS],
+        examples=[each.described_examples for each in (*_DESCRIPTIONS, plans_description, whatif)],
     )
     for router in (
         sizing.router,

@@ -34,6 +34,8 @@ from pydantic.json_schema import JsonSchemaValue, SkipJsonSchema
 from pydantic_core import CoreSchema, core_schema
 
 T = TypeVar("T")
+JsonObject = dict[str, Any]
+"""A JSON object of any shape, as the json module reads and writes it."""
 
 
 class Unchecked:
@@ -90,6 +92,15 @@ Stored = Annotated[T, PlainSerializer(_as_stored)]
 """JSON that was stored as a T, perhaps by an older version: described as T, and written as it is."""
 
 
+COMPONENT = "x-component"
+
+
+def described_as(name: str) -> WithJsonSchema:
+    """Describe a member by the OpenAPI schema of a name."""
+    # pydantic resolves every $ref itself and fails on schemas of other sources, so OpenAPI replaces this key.
+    return WithJsonSchema({COMPONENT: name})
+
+
 class Answer:
     """Base of dataclasses whose fields are the members of a JSON object; later versions may add members."""
 
@@ -109,9 +120,9 @@ class Answer:
             member.pop("readOnly", None)
         return found
 
-    def as_json(self) -> dict[str, Any]:
+    def as_json(self) -> JsonObject:
         """Return the members as values that the json module can write."""
-        members: dict[str, Any] = adapter(type(self)).dump_python(self, mode="json", by_alias=True)
+        members: JsonObject = adapter(type(self)).dump_python(self, mode="json", by_alias=True)
         return members
 
     def json_bytes(self) -> bytes:
@@ -140,9 +151,11 @@ def copied(kind: type[T], source: object, **given: object) -> T:
 
 
 __all__: Final = [
+    "COMPONENT",
     "Answer",
     "Exact",
     "Hidden",
+    "JsonObject",
     "Omittable",
     "Plain",
     "Stored",
@@ -150,5 +163,6 @@ __all__: Final = [
     "Unchecked",
     "adapter",
     "copied",
+    "described_as",
     "plain",
 ]

@@ -8,8 +8,8 @@ from fastapi import APIRouter, Depends, Query
 
 from app.clusters import explaining, service
 from app.fits.dependencies import CurvesDep
-from app.sizing.body import DocumentBody
-from app.web.openapi import json_request, plan_request, problems
+from app.web.body import DocumentBody
+from app.web.openapi import json_request, problems
 from app.web.questions import check_parameters
 from planner_core.clusters.answer import DecisionAnswer
 from planner_core.clusters.explain import WaitingExplanation
@@ -37,7 +37,7 @@ def decide(order: Annotated[EliminationOrder, Query()], body: DocumentBody) -> D
     "/load",
     summary="Calculate the load of clusters on structures",
     response_description="Rates and shares, the effects of each failure, and the sizes that survive it.",
-    openapi_extra=plan_request(),
+    openapi_extra=json_request("PlanDocument"),
     responses=problems(413, 415, 422),
 )
 def load(body: DocumentBody, curves: CurvesDep) -> ClusterLoadAnswer:

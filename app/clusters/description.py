@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Iterator
 
 from pydantic_core import to_json
 
@@ -11,30 +11,34 @@ from app.clusters.service import EXAMPLES, load_answer
 from app.fits.kept import NoCurves
 from app.sizing.examples import examples
 from app.texts.documents import parse_yaml
-from app.web.openapi import document_schemas, model_schemas, put_examples, put_schemas
+from app.web.openapi import OperationExamples, document_schemas, model_schemas
 from planner_core.clusters.answer import answer
 from planner_core.clusters.file import json_schema, read_object
 from planner_core.document.reading import read_object as plan_from
+from planner_core.wire import JsonObject
 
 DECIDE, LOAD, EXPLAIN = (f"/api/v1/cluster/{answer}" for answer in ("decide", "load", "explain"))
 
 
-def add(whole: dict[str, Any]) -> None:
-    """Add the schemas of request bodies, and the examples."""
-    put_schemas(
-        whole,
-        document_schemas("DecisionInput", json_schema()),
-        model_schemas(explaining.ExplainRequest, mode="validation"),
-    )
+def schemas() -> JsonObject:
+    """Return the schemas of request bodies."""
+    return {
+        **document_schemas("DecisionInput", json_schema()),
+        **model_schemas(explaining.ExplainRequest),
+    }
+
+
+def described_examples() -> Iterator[OperationExamples]:
+    """Yield the examples of decisions, loads and explanations."""
     files = {each.name: (each.title, parse_yaml(each.text.encode())) for each in EXAMPLES}
     decisions = {name: answer(read_object(document)).as_json() for name, (_, document) in files.items()}
-    put_examples(whole["paths"][DECIDE]["post"], files, decisions)
+    yield OperationExamples(DECIDE, files, decisions)
     loads = {
         name: load_answer(plan_from(each.document), NoCurves()).as_json() for name, each in examples().items()
     }
-    put_examples(whole["paths"][LOAD]["post"], examples(), loads)
+    yield OperationExamples(LOAD, examples(), loads)
     requests = {each.name: (each.title, explaining.example_request(each)) for each in explaining.EXAMPLES}
     explanations = {
         name: explaining.explain_body(to_json(request)).as_json() for name, (_, request) in requests.items()
     }
-    put_examples(whole["paths"][EXPLAIN]["post"], requests, explanations)
+    yield OperationExamples(EXPLAIN, requests, explanations)

@@ -14,6 +14,7 @@ from planner_core.document.model import PlanDocument
 from planner_core.document.problems import field_problems
 from planner_core.document.reading import parse_json
 from planner_core.errors import DocumentInvalid, FieldProblem, InputInvalid
+from planner_core.wire import described_as
 
 WHAT = "The request"
 
@@ -27,7 +28,7 @@ class RatesRequest(RatesQuestion):
     """A plan document and sets of event messages."""
 
     # The core reads both and reports each problem at its place.
-    document: Any
+    document: Annotated[Any, described_as("PlanDocument")]
     sets: Annotated[
         Any,
         WithJsonSchema({"type": "array", "maxItems": MOST_SETS, "items": {"type": "object"}}),

@@ -6,8 +6,8 @@ from fastapi import APIRouter
 
 from app.events import advising, reading, service
 from app.fits.dependencies import CurvesDep
-from app.sizing.body import DocumentBody
-from app.web.openapi import json_request, plan_request, problems
+from app.web.body import DocumentBody
+from app.web.openapi import json_request, problems
 from planner_core.depth_events.advice import PlanDepthAdvice
 from planner_core.depth_events.course import Simulation
 from planner_core.depth_events.measured import PlanWithRates
@@ -45,7 +45,7 @@ def read(body: DocumentBody) -> EventReading:
     "/advise",
     summary="Advise on queue depths",
     response_description="Advice for each structure with queues, and the findings on depth events and on structures too small.",
-    openapi_extra=plan_request(),
+    openapi_extra=json_request("PlanDocument"),
     responses=problems(413, 415, 422),
 )
 def advise(body: DocumentBody, curves: CurvesDep) -> PlanDepthAdvice:

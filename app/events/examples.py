@@ -2,43 +2,42 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Iterator
 
 from app.events.advising import RatesRequest
 from app.events.reading import EXAMPLE_NAME, ReadRequest, example_text, read_request
 from app.events.service import EXAMPLES
+from app.sizing.examples import examples
 from app.texts.documents import parse_yaml
-from app.web.openapi import COMPONENTS, document_schemas, model_schemas, put_examples, put_schemas
+from app.web.openapi import OperationExamples, document_schemas, model_schemas
 from planner_core.depth_events.file import json_schema, read_object
 from planner_core.depth_events.simulate import simulate
+from planner_core.wire import JsonObject
 
 PATH = "/api/v1/events"
 
 
-def add(whole: dict[str, Any]) -> None:
-    """Add the examples and schemas to the description; called when it is first requested."""
-    from app.sizing.examples import examples  # the answers of plans are described with those of this module
+def schemas() -> JsonObject:
+    """Return the schemas of request bodies."""
+    return {**document_schemas("DepthEventFile", json_schema()), **model_schemas(ReadRequest, RatesRequest)}
 
-    requests = model_schemas(ReadRequest, RatesRequest, mode="validation")
-    # pydantic resolves every reference itself and knows no schema of this name.
-    requests["RatesRequest"]["properties"]["document"] = {"$ref": COMPONENTS + "PlanDocument"}
-    put_schemas(whole, document_schemas("DepthEventFile", json_schema()), requests)
+
+def described_examples() -> Iterator[OperationExamples]:
+    """Yield the examples of simulations, files of messages, advice and rates."""
     files = {each.name: (each.title, parse_yaml(each.text.encode())) for each in EXAMPLES}
     answers = {name: simulate(read_object(document)).as_json() for name, (_, document) in files.items()}
-    put_examples(whole["paths"][f"{PATH}/simulate"]["post"], files, answers)
+    yield OperationExamples(f"{PATH}/simulate", files, answers)
     events, name = events_request(), "three-members"
-    put_examples(
-        whole["paths"][f"{PATH}/read"]["post"],
+    yield OperationExamples(
+        f"{PATH}/read",
         {name: ("Three queue managers, one of which falls silent", events)},
         {name: read_request(events).as_json()},
     )
-    put_examples(whole["paths"][f"{PATH}/advise"]["post"], examples())
-    put_examples(
-        whole["paths"][f"{PATH}/rates"]["post"], {"filling": ("A queue that filled", rates_request())}
-    )
+    yield OperationExamples(f"{PATH}/advise", examples())
+    yield OperationExamples(f"{PATH}/rates", {"filling": ("A queue that filled", rates_request())})
 
 
-def events_request() -> dict[str, Any]:
+def events_request() -> JsonObject:
     """Return the events that come with the application, with the attributes of their queue."""
     return {
         "files": [{"name": EXAMPLE_NAME, "text": example_text()}],
@@ -47,7 +46,7 @@ def events_request() -> dict[str, Any]:
     }
 
 
-def rates_request() -> dict[str, Any]:
+def rates_request() -> JsonObject:
     """Return a plan with one queue, and a set in which it filled."""
     queue = {"name": "APP.SHARED.Q1", "message_bytes": 2048, "backlog": 1000}
     document = {

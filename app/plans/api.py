@@ -20,8 +20,9 @@ from app.plans.schemas import (
     VersionDifferences,
 )
 from app.plans.stored import NAME_PATTERN, PlanList, SaveOutcome
-from app.sizing.body import JSON, DocumentBody
-from app.web.openapi import OUTPUT_WORDS, plan_request, problems
+from app.sizing.description import OUTPUT_WORDS
+from app.web.body import JSON, DocumentBody
+from app.web.openapi import json_request, problems
 from app.web.paging import PageParameters
 from planner_core.document.compare import differences
 from planner_core.document.reading import read_json
@@ -84,7 +85,7 @@ def read_plan(name: Name, session: SessionDep, request: Request, explain: Explai
     summary="Save a plan",
     responses={**description.saved_plan(), **problems(404, 412, 413, 415, 422, 428)},
     response_class=Response,
-    openapi_extra={**plan_request(), **description.conditional_put()},
+    openapi_extra={**json_request("PlanDocument"), **description.conditional_put()},
 )
 def save_plan(
     name: Name,

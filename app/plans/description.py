@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from datetime import UTC, datetime
-from typing import Any
 
 from app.fits.kept import NoCurves
 from app.plans.answers import version_json
 from app.plans.computed import compute
 from app.plans.schemas import StoredPlan
 from app.plans.stored import StoredVersion
-from app.sizing.body import JSON
+from app.sizing.description import text_response
 from app.sizing.examples import examples
-from app.web.openapi import COMPONENTS, text_response
+from app.web.body import JSON
+from app.web.openapi import COMPONENTS, OperationExamples, Responses
 from planner_core.document.reading import read_object
+from planner_core.wire import JsonObject
 
 EXAMPLE_TIME = datetime(2026, 11, 21, 9, 30, tzinfo=UTC)
 TAG = {"type": "string", "pattern": r'^"\d+\.\d+(-[a-z]+){0,2}"$'}
@@ -22,10 +24,8 @@ ETAG = {"ETag": {"description": "The strong validator of this version.", "schema
 IF_MATCH = "The ETag of the version that this changes."
 IF_NONE_MATCH = "The ETag that the client has: 304 if it is still current."
 
-Described = dict[int | str, dict[str, Any]]
 
-
-def _header(name: str, text: str, **schema: object) -> dict[str, Any]:
+def _header(name: str, text: str, **schema: object) -> JsonObject:
     return {
         "name": name,
         "in": "header",
@@ -35,23 +35,23 @@ def _header(name: str, text: str, **schema: object) -> dict[str, Any]:
     }
 
 
-def conditional_get() -> dict[str, Any]:
+def conditional_get() -> JsonObject:
     """Return the header of a GET that may be answered by 304."""
     return {"parameters": [_header("If-None-Match", IF_NONE_MATCH)]}
 
 
-def conditional_put() -> dict[str, Any]:
+def conditional_put() -> JsonObject:
     """Return the headers of PUT."""
     create = "`*`: create a plan, never change one. An ETag: refused when the latest version has it."
     return {"parameters": [_header("If-Match", IF_MATCH), _header("If-None-Match", create)]}
 
 
-def conditional_delete() -> dict[str, Any]:
+def conditional_delete() -> JsonObject:
     """Return the header of DELETE."""
     return {"parameters": [_header("If-Match", f"{IF_MATCH} Without it, the latest is deleted.")]}
 
 
-def _plan_response(text: str, **headers: object) -> dict[str, Any]:
+def _plan_response(text: str, **headers: object) -> JsonObject:
     return {
         "description": text,
         "headers": {**ETAG, **headers},
@@ -62,12 +62,12 @@ def _plan_response(text: str, **headers: object) -> dict[str, Any]:
 NOT_MODIFIED = {"description": "Not changed since; there is no body.", "headers": ETAG}
 
 
-def stored_plan() -> Described:
+def stored_plan() -> Responses:
     """Return the answers to reading a version."""
     return {200: _plan_response("The version as it was saved."), 304: NOT_MODIFIED}
 
 
-def saved_plan() -> Described:
+def saved_plan() -> Responses:
     """Return the answers to PUT."""
     location = {"description": "Where the new plan is.", "schema": {"type": "string"}}
     return {
@@ -76,12 +76,12 @@ def saved_plan() -> Described:
     }
 
 
-def restored_plan() -> Described:
+def restored_plan() -> Responses:
     """Return the answer to restoring."""
     return {200: _plan_response("The plan's latest version.")}
 
 
-def document() -> Described:
+def document() -> Responses:
     """Return the answers to reading the document alone."""
     content = {JSON: {"schema": {"$ref": COMPONENTS + "PlanDocument"}}}
     return {
@@ -90,24 +90,16 @@ def document() -> Described:
     }
 
 
-def output(kind: str) -> Described:
+def output(kind: str) -> Responses:
     """Return the answers to reading a text."""
     described = text_response(kind)
     return {200: {**described, "headers": {**described["headers"], **ETAG}}, 304: NOT_MODIFIED}
 
 
-def add(whole: dict[str, Any]) -> None:
-    """Add the examples to the whole description; it is called when first requested."""
-    put = whole["paths"]["/api/v1/plans/{name}"]["put"]
-    put["requestBody"]["content"][JSON]["examples"] = {
-        name: {"summary": example.summary, "value": example.document} for name, example in examples().items()
-    }
-    put["responses"]["201"]["content"][JSON]["examples"] = {
-        name: {"value": json.loads(version_json(_example(name), saved="created"))} for name in examples()
-    }
-    # The model of the document describes what is read; its schema for editors describes what is stored as well.
-    stored = whole["components"]["schemas"]["StoredPlan"]["properties"]
-    stored["document"] = {"$ref": COMPONENTS + "PlanDocument"}
+def described_examples() -> Iterator[OperationExamples]:
+    """Yield examples of saving a plan."""
+    saved = {name: json.loads(version_json(_example(name), saved="created")) for name in examples()}
+    yield OperationExamples("/api/v1/plans/{name}", examples(), saved, method="put", status=201)
 
 
 def _example(name: str) -> StoredVersion:

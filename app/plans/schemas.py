@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import asdict, dataclass
 from datetime import datetime, timedelta
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Literal, Self
 
 from pydantic import Field
 
@@ -14,7 +14,7 @@ from planner_core.findings import Finding
 from planner_core.plan.result import PlanAnswer
 from planner_core.provenance import Explanation
 from planner_core.sizing.structure_size import CurveSummary
-from planner_core.wire import Answer, Omittable
+from planner_core.wire import Answer, JsonObject, Omittable, described_as
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +28,11 @@ class StoredPlan(Answer):
     comment: str | None
     core_version: Annotated[str, Field(description="Version of the sizing core that computed the result.")]
     curve: CurveSummary
-    document: Annotated[dict[str, Any], Field(description="The plan document, complete with defaults.")]
+    document: Annotated[
+        JsonObject,
+        described_as("PlanDocument"),
+        Field(description="The plan document, complete with defaults."),
+    ]
     result: Annotated[
         PlanAnswer,
         Field(

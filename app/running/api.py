@@ -15,7 +15,7 @@ from app.running.requests import (
     read_request,
     texts_of,
 )
-from app.sizing.body import DocumentBody
+from app.web.body import DocumentBody
 from app.web.openapi import json_request, problems
 from planner_core.running.compare import Comparison
 from planner_core.running.from_running import PlanFromRunning

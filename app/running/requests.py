@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Annotated, Any, TypeVar
+from collections.abc import Sequence
+from typing import Annotated, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
@@ -16,10 +16,12 @@ from planner_core.document.types import MessageBytes
 from planner_core.errors import DocumentInvalid, FieldProblem, InputInvalid
 from planner_core.plan.result import PlanResult
 from planner_core.running.unstated import ABOUT_UNSTATED, DEFAULT_UNSTATED, Unstated
+from planner_core.wire import JsonObject, described_as
 
 Text = Annotated[str, Field(max_length=LARGEST_FILE_BYTES)]
 Texts = Text | Annotated[list[Text], Field(min_length=1, max_length=MOST_TEXTS)]
 UnstatedField = Annotated[Unstated, Field(description=ABOUT_UNSTATED)]
+PlanField = Annotated[JsonObject, described_as("PlanDocument"), Field(description="The plan document.")]
 Asked = TypeVar("Asked", bound=BaseModel)
 _MODEL = ConfigDict(extra="forbid", strict=True)
 _CURRENT = (
@@ -53,7 +55,7 @@ class MergeRequest(BaseModel):
     """A plan, and the complete policy to merge it into."""
 
     model_config = _MODEL
-    plan: Annotated[dict[str, Any], Field(description="The plan document.")]
+    plan: PlanField
     policy: Annotated[
         Text,
         Field(description="The complete current policy: the input of IXCMIAPU, with or without its job."),
@@ -74,7 +76,7 @@ class DiffRequest(BaseModel):
     """A plan, and texts about what runs."""
 
     model_config = _MODEL
-    plan: Annotated[dict[str, Any], Field(description="The plan document.")]
+    plan: PlanField
     current: Annotated[Texts, Field(description=_CURRENT)]
     unstated: UnstatedField = DEFAULT_UNSTATED
 
@@ -120,14 +122,14 @@ def _needed(model: type[BaseModel]) -> list[str]:
     return [name for name, each in model.model_fields.items() if each.is_required()]
 
 
-def plan_of(document: Mapping[str, Any], curves: Curves) -> PlanResult:
+def plan_of(document: JsonObject, curves: Curves) -> PlanResult:
     """Return the result of the plan in a request; error pointers start at the request.
 
     Raises:
         DocumentInvalid: It is not a plan document.
     """
     try:
-        read = read_object(dict(document))
+        read = read_object(document)
     except DocumentInvalid as error:
         problems = tuple(FieldProblem(f"/plan{each.field}", each.message) for each in error.problems)
         raise DocumentInvalid(problems) from None

@@ -6,7 +6,14 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, PlainSerializer, ValidationError, WithJsonSchema
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    PlainSerializer,
+    ValidationError,
+    WithJsonSchema,
+)
 from pydantic_core import to_json
 
 from app.scenarios.service import LONGEST_NOTE, MOST_VERSIONS, ScenarioDraft
@@ -15,10 +22,10 @@ from planner_core.document.problems import field_problems
 from planner_core.document.reading import parse_json
 from planner_core.errors import DocumentInvalid, FieldProblem, InputInvalid
 from planner_core.findings import Finding
-from planner_core.whatif.changes import WHAT, Changes
+from planner_core.whatif.changes import WHAT
 from planner_core.whatif.scenario import ScenarioResult
 from planner_core.whatif.scenario_report import ScenarioReport, SideBySide
-from planner_core.wire import Answer, Omittable, copied
+from planner_core.wire import Answer, JsonObject, Omittable, copied, described_as
 
 _MODEL = ConfigDict(extra="forbid", strict=True)
 
@@ -31,25 +38,14 @@ class ScenarioRequest(BaseModel):
     version: Annotated[
         int | None, Field(ge=1, le=MOST_VERSIONS, description="Version of the plan; absent: the latest.")
     ] = None
-    changes: Annotated[Any, Field(description="The changes; at least one.")]
+    # The core reads the changes and reports each problem at its place.
+    changes: Annotated[Any, described_as("Changes"), Field(description="The changes; at least one.")]
 
 
 class NewScenarioRequest(ScenarioRequest):
     """A scenario with its name."""
 
     name: Annotated[str, Field(description="Safe in addresses.", examples=["z17-upgrade"])]
-
-
-class DescribedScenario(ScenarioRequest):
-    """As in the example."""
-
-    changes: Changes
-
-
-class DescribedNewScenario(NewScenarioRequest):
-    """As in the example."""
-
-    changes: Changes
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +79,7 @@ class StoredScenarioAnswer(Answer):
     updated_at: datetime
     core_version: str
     note: str
-    changes: dict[str, Any]
+    changes: JsonObject
     result: ScenarioResult
     findings: tuple[Finding, ...]
     saved: Omittable[Literal["created", "changed", "identical"]] = None

@@ -22,7 +22,7 @@ from app.scenarios.answers import (
     StoredScenarioAnswer,
 )
 from app.scenarios.stored import ScenarioOutcome
-from app.sizing.body import JSON, DocumentBody
+from app.web.body import JSON, DocumentBody
 from app.web.openapi import json_request, problems
 from planner_core.wire import copied
 
@@ -56,7 +56,7 @@ def list_scenarios(name: Name, session: SessionDep) -> ScenariosAnswer:
         **problems(404, 409, 413, 415, 422),
     },
     response_class=Response,
-    openapi_extra=json_request("DescribedNewScenario"),
+    openapi_extra=json_request("NewScenarioRequest"),
 )
 def make_scenario(name: Name, body: DocumentBody, session: SessionDep, request: Request) -> Response:
     """Calculates and saves the result of the changes, by default for the latest version of the plan."""
@@ -120,7 +120,7 @@ def read_scenario(name: Name, scenario: Scenario, session: SessionDep, request: 
         **problems(404, 409, 412, 413, 415, 422, 428),
     },
     response_class=Response,
-    openapi_extra={**json_request("DescribedScenario"), **conditional_put()},
+    openapi_extra={**json_request("ScenarioRequest"), **conditional_put()},
 )
 def save_scenario(
     name: Name, scenario: Scenario, body: DocumentBody, session: SessionDep, request: Request

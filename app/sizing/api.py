@@ -14,17 +14,10 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from app.fits.dependencies import curves_of
-from app.sizing.body import JSON, document_body, flag
+from app.sizing.description import DEPTHS, EXPLAIN, OUTPUT_WORDS, schema_response, text_response
 from app.sizing.service import compute, size_answer, text_output
-from app.web.openapi import (
-    DEPTHS,
-    EXPLAIN,
-    OUTPUT_WORDS,
-    plan_request,
-    problems,
-    schema_response,
-    text_response,
-)
+from app.web.body import JSON, document_body, flag
+from app.web.openapi import json_request, problems
 from planner_core.document.schema import json_schema
 from planner_core.plan.result import PlanAnswer
 from planner_core.texts.outputs import OUTPUT_KINDS
@@ -40,7 +33,7 @@ router = APIRouter(prefix="/api/v1", tags=["plans"])
 @router.post(
     "/size",
     summary="Size a plan",
-    openapi_extra={**plan_request(), "parameters": [EXPLAIN, DEPTHS]},
+    openapi_extra={**json_request("PlanDocument"), "parameters": [EXPLAIN, DEPTHS]},
     responses={200: {"model": PlanAnswer, "description": RESULT}, **PLAN_PROBLEMS},
     response_class=Response,
 )
@@ -91,7 +84,7 @@ for _kind in OUTPUT_KINDS:
         _text_handler(_kind),
         methods=["POST"],
         summary=OUTPUT_WORDS[_kind].summary,
-        openapi_extra=plan_request(),
+        openapi_extra=json_request("PlanDocument"),
         responses={200: text_response(_kind), **PLAN_PROBLEMS},
         response_class=Response,
     )

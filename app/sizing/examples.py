@@ -5,18 +5,17 @@ from __future__ import annotations
 import copy
 from collections.abc import Mapping
 from functools import cache
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from app.texts.documents import CLUSTERED, EXAMPLE, example_text, parse_yaml
-
-Document = dict[str, Any]
+from planner_core.wire import JsonObject
 
 
 class Example(NamedTuple):
     """An example and its summary."""
 
     summary: str
-    document: Document
+    document: JsonObject
 
 
 @cache
@@ -30,12 +29,12 @@ def examples() -> Mapping[str, Example]:
     }
 
 
-def sq03() -> Document:
+def sq03() -> JsonObject:
     """Return the example that comes with the command line, as JSON."""
     return _from_file(EXAMPLE)
 
 
-def _from_file(name: str) -> Document:
+def _from_file(name: str) -> JsonObject:
     document = parse_yaml(example_text(name).encode())
     if not isinstance(document, dict):
         message = "the example plan is not an object"
@@ -43,7 +42,7 @@ def _from_file(name: str) -> Document:
     return document
 
 
-def _complete() -> Document:
+def _complete() -> JsonObject:
     document = copy.deepcopy(sq03())
     document["policy"] = {"name": "POLICY1", "job": True}
     for facility, sequence in zip(
@@ -54,7 +53,7 @@ def _complete() -> Document:
     return document
 
 
-def _smallest() -> Document:
+def _smallest() -> JsonObject:
     queue = {"name": "MYQUEUE", "message_bytes": 2048, "backlog": 10_000}
     return {
         "qsg": "QSG1",

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from app.uploads.answers import ReceivedAnswer
+from app.web.openapi import Responses
+from planner_core.wire import JsonObject
 
 BINARY = {"type": "string", "format": "binary"}
 
 
-def file_request() -> dict[str, Any]:
+def file_request() -> JsonObject:
     """The body of an upload."""
     form = {
         "type": "object",
@@ -28,7 +28,7 @@ def file_request() -> dict[str, Any]:
     return {"requestBody": {"required": True, "content": content}}
 
 
-def received() -> dict[int | str, dict[str, Any]]:
+def received() -> Responses:
     """The answers to an upload."""
     location = {"description": "Where the upload is.", "schema": {"type": "string"}}
     return {

@@ -1,15 +1,15 @@
 """The description of the REST interface (OpenAPI 3.1).
 
-The core reads plan documents itself, so this module adds the parts that FastAPI cannot see: the schema of the plan
-document, the problem documents, and examples. The examples of answers are calculated from the examples of requests when
-the description is first requested.
+Handlers that read bodies themselves hide these from FastAPI. This module adds their schemas, the problem documents and
+examples, all declared by the features.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping
-from typing import Any, Literal, NamedTuple
+from collections.abc import Callable, Iterable, Mapping
+from types import MappingProxyType
+from typing import NamedTuple
 
 from fastapi import FastAPI
 from fastapi.openapi.utils import get_openapi
@@ -17,20 +17,14 @@ from pydantic import BaseModel
 from pydantic.json_schema import models_json_schema
 
 from app.problem_types import UNEXPECTED
-from app.sizing.body import JSON, YAML
-from app.sizing.examples import examples
+from app.web.body import JSON, YAML
 from app.web.problems import PROBLEM_MEDIA_TYPE, TYPE_OF_STATUS, Problem, problem_of
-from planner_core.document.reading import read_object
-from planner_core.document.schema import json_schema
-from planner_core.errors import DocumentInvalid, FieldProblem, OutputRefused
-from planner_core.plan.evaluate import evaluate
-from planner_core.texts.outputs import OUTPUT_KINDS, render_output
-from planner_core.wire import adapter
+from planner_core.errors import DocumentInvalid, FieldProblem
+from planner_core.wire import COMPONENT, JsonObject, adapter
 
-TEXT = "text/plain"
 COMPONENTS = "#/components/schemas/"
-Mode = Literal["serialization", "validation"]
-"""Whether a model is described as an answer or as input."""
+Responses = dict[int | str, JsonObject]
+"""The descriptions of a route's answers by status, as FastAPI takes them."""
 
 DESCRIPTION = """\
 Sizes coupling facility list structures of IBM MQ for z/OS queue-sharing groups. Send a plan document to get sizes,
@@ -82,52 +76,6 @@ TAGS = [
 ]
 
 
-class Words(NamedTuple):
-    """The description of an output."""
-
-    summary: str
-    description: str
-
-
-OUTPUT_WORDS = {
-    "policy": Words(
-        "CFRM STRUCTURE statements",
-        "The STRUCTURE statements of all structures of the plan, to be merged into the CFRM policy.",
-    ),
-    "job": Words(
-        "IXCMIAPU job",
-        "The complete job that defines the policy. It needs the policy's name and the hardware fields of every coupling "
-        "facility; missing fields are listed.",
-    ),
-    "mqsc": Words("MQSC definitions", "DEFINE CFSTRUCT and DEFINE QLOCAL commands."),
-    "setxcf": Words(
-        "SETXCF commands",
-        "Operator commands for three situations: to activate the policy, to rebuild a structure under it, to enlarge one that fills.",
-    ),
-    "runbook": Words("Runbook", "The actions for each structure at IXC585E and at reason code 2192."),
-}
-
-EXPLAIN = {
-    "name": "explain",
-    "in": "query",
-    "required": False,
-    "schema": {"type": "boolean", "default": False},
-    "description": "Explain the source of every figure.",
-}
-DEPTHS = {
-    "name": "depths",
-    "in": "query",
-    "required": False,
-    "schema": {"type": "boolean", "default": False},
-    "description": "Advise on MAXDEPTH, QDEPTHHI and QDEPTHLO of every queue.",
-}
-
-ANSWERED: tuple[tuple[str, str | None], ...] = (
-    ("/api/v1/size", None),
-    *((f"/api/v1/{kind}", kind) for kind in OUTPUT_KINDS),
-)
-"""Addresses whose answers to the examples are shown, and the kind of output of each."""
-
 PROBLEM_WORDS = {
     409: "Another plan has this name; or a job is under way, or has not ended yet.",
     412: "The plan is not what If-Match or If-None-Match expects: it was changed or deleted since it was read. "
@@ -143,19 +91,19 @@ PROBLEM_WORDS = {
 }
 
 
-def problems(*statuses: int) -> dict[int | str, dict[str, Any]]:
+def problems(*statuses: int) -> Responses:
     """Return the problem documents with these statuses, and the default one."""
     other = (
         "Any other refusal or failure, such as 421 (unknown host name) or 500 (with a reference for the log)."
     )
-    described: dict[int | str, dict[str, Any]] = {
+    described: Responses = {
         status: _problem_response(PROBLEM_WORDS[status], _example_problem(status)) for status in statuses
     }
     unexpected = Problem(UNEXPECTED, "This is a fault of the service.", reference="0a1b2c3d4e5f")
     return {**described, "default": _problem_response(other, unexpected)}
 
 
-def _problem_response(description: str, example: Problem) -> dict[str, Any]:
+def _problem_response(description: str, example: Problem) -> JsonObject:
     schema = {"$ref": COMPONENTS + "Problem"}
     return {
         "description": description,
@@ -169,62 +117,51 @@ def _example_problem(status: int) -> Problem:
     return problem_of(DocumentInvalid((FieldProblem("/structures/0/queues/0/message_bytes", "is required"),)))
 
 
-def json_request(name: str) -> dict[str, Any]:
-    """Return a request body with the schema of this name."""
-    return document_request({"$ref": COMPONENTS + name})
-
-
-def document_request(schema: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a request body with this schema, in JSON or YAML."""
-    content = {media_type: {"schema": dict(schema)} for media_type in (JSON, YAML[0])}
+def json_request(name: str) -> JsonObject:
+    """Return a request body with the schema of this name, in JSON or YAML."""
+    content = {media_type: {"schema": {"$ref": COMPONENTS + name}} for media_type in (JSON, YAML[0])}
     return {"requestBody": {"required": True, "content": content}}
 
 
-def json_response(name: str, description: str) -> dict[str, Any]:
-    """Return an answer with the schema of this name."""
-    return {"description": description, "content": _json_content(name)}
+class OperationExamples(NamedTuple):
+    """Examples of one operation: requests, and by the same names their answers."""
+
+    path: str
+    requests: Mapping[str, tuple[str, object]] = MappingProxyType({})
+    """A summary, which may be empty, and a body for each name."""
+    answers: Mapping[str, object] = MappingProxyType({})
+    method: str = "post"
+    status: int = 200
 
 
-def _json_content(name: str) -> dict[str, Any]:
-    return {JSON: {"schema": {"$ref": COMPONENTS + name}}}
+def install(
+    app: FastAPI,
+    schemas: Iterable[Callable[[], JsonObject]],
+    examples: Iterable[Callable[[], Iterable[OperationExamples]]],
+) -> None:
+    """Serve the description at the application's openapi_url.
+
+    Args:
+        app: The application, with all its routes.
+        schemas: For each feature, a function that returns the schemas of the bodies that its handlers read themselves.
+        examples: For each feature, a function that returns examples.
+    """
+
+    def description() -> JsonObject:
+        # The examples are calculated by the core, so the description is built once, and only when it is requested.
+        if app.openapi_schema is None:
+            app.openapi_schema = _built(app, schemas, examples)
+        return app.openapi_schema
+
+    app.openapi = description  # type: ignore[method-assign]
 
 
-def plan_request() -> dict[str, Any]:
-    """Return a request body that is a plan document."""
-    return json_request("PlanDocument")
-
-
-def schema_response() -> dict[str, Any]:
-    """Return the answer of GET /api/v1/schema."""
-    return {
-        "description": "The JSON Schema. Its member `findings` is always empty and no keyword of JSON Schema.",
-        "content": {
-            "application/schema+json": {"schema": {"type": "object", "required": ["$schema", "findings"]}}
-        },
-    }
-
-
-def text_response(kind: str) -> dict[str, Any]:
-    """Return the answer of the routes that return a text."""
-    return {
-        "description": OUTPUT_WORDS[kind].description,
-        "headers": {
-            "Content-Disposition": {
-                "description": "`attachment` with the name under which to save the text.",
-                "schema": {"type": "string"},
-            },
-            "X-Cfplan-Findings": {
-                "description": "Number of findings of each severity. POST /api/v1/size lists them.",
-                "schema": {"type": "string", "pattern": r"^error=\d+, warning=\d+, info=\d+$"},
-            },
-        },
-        "content": {TEXT: {"schema": {"type": "string"}}},
-    }
-
-
-def build(app: FastAPI) -> dict[str, Any]:
-    """Describe the application's routes, with the components that FastAPI does not know."""
-    description = get_openapi(
+def _built(
+    app: FastAPI,
+    schemas: Iterable[Callable[[], JsonObject]],
+    examples: Iterable[Callable[[], Iterable[OperationExamples]]],
+) -> JsonObject:
+    described = get_openapi(
         title=app.title,
         version=app.version,
         description=DESCRIPTION,
@@ -232,81 +169,48 @@ def build(app: FastAPI) -> dict[str, Any]:
         tags=TAGS,
         routes=app.routes,
     )
-    for path, kind in ANSWERED:
-        operation = description["paths"][path]["post"]
-        answers = dict(_answers(kind))
-        put_examples(operation, {name: each for name, each in examples().items() if name in answers})
-        (answer,) = operation["responses"]["200"]["content"].values()
-        answer["examples"] = answers
-    put_schemas(description, _components())
-    return description
-
-
-def put_schemas(whole: dict[str, Any], *parts: Mapping[str, Any]) -> None:
-    """Add schemas to the components of the whole description; two schemas never share a name."""
-    schemas: dict[str, Any] = whole.setdefault("components", {}).setdefault("schemas", {})
-    for part in parts:
-        for name, schema in part.items():
-            if schemas.setdefault(name, schema) != schema:
+    components = described.setdefault("components", {}).setdefault("schemas", {})
+    for schemas_of in (_problem_schemas, *schemas):
+        for name, schema in schemas_of().items():
+            if components.setdefault(name, schema) != schema:
                 message = f"two schemas are called {name}"
                 raise ValueError(message)
+    members = (member for each in components.values() for member in each.get("properties", {}).values())
+    for member in members:
+        if name := member.pop(COMPONENT, None):
+            member.pop("title", None)
+            member["$ref"] = COMPONENTS + name
+    for examples_of in examples:
+        for each in examples_of():
+            _put_examples(described["paths"][each.path][each.method], each)
+    return described
 
 
-def model_schemas(*models: type[BaseModel], mode: Mode = "serialization") -> dict[str, Any]:
-    """Return the schemas of models and of their parts."""
-    _, found = models_json_schema([(model, mode) for model in models], ref_template=COMPONENTS + "{model}")
+def _put_examples(operation: JsonObject, given: OperationExamples) -> None:
+    if given.requests:
+        operation["requestBody"]["content"][JSON]["examples"] = {
+            name: {**({"summary": summary} if summary else {}), "value": value}
+            for name, (summary, value) in given.requests.items()
+        }
+    if given.answers:
+        (content,) = operation["responses"][str(given.status)]["content"].values()
+        content["examples"] = {name: {"value": value} for name, value in given.answers.items()}
+
+
+def model_schemas(*models: type[BaseModel]) -> JsonObject:
+    """Return the schemas of request models and of their parts."""
+    _, found = models_json_schema(
+        [(model, "validation") for model in models], ref_template=COMPONENTS + "{model}"
+    )
     return dict(found["$defs"])
 
 
-def document_schemas(name: str, schema: Mapping[str, Any]) -> dict[str, Any]:
+def document_schemas(name: str, schema: JsonObject) -> JsonObject:
     """Return the schema of a document of the core under a name, and those of its parts."""
-    document: dict[str, Any] = json.loads(json.dumps(schema).replace("#/$defs/", COMPONENTS))
+    document: JsonObject = json.loads(json.dumps(schema).replace("#/$defs/", COMPONENTS))
     document.pop("$schema", None)
     return {**document.pop("$defs"), name: document}
 
 
-def put_examples(
-    operation: dict[str, Any],
-    asked: Mapping[str, tuple[str, Any]],
-    answered: Mapping[str, Any] | None = None,
-) -> None:
-    """Add examples to an operation: a summary and a body for each name, and its answer."""
-    operation["requestBody"]["content"][JSON]["examples"] = {
-        name: {"summary": summary, "value": value} for name, (summary, value) in asked.items()
-    }
-    if answered:
-        operation["responses"]["200"]["content"][JSON]["examples"] = {
-            name: {"value": value} for name, value in answered.items()
-        }
-
-
-def install(app: FastAPI, *more: Callable[[dict[str, Any]], None]) -> None:
-    """Serve this description at the application's openapi_url; it is built once, when it is first requested.
-
-    `more` adds the parts that only a feature knows.
-    """
-
-    def description() -> dict[str, Any]:
-        if app.openapi_schema is None:
-            whole = build(app)
-            for add in more:
-                add(whole)
-            app.openapi_schema = whole
-        return app.openapi_schema
-
-    app.openapi = description  # type: ignore[method-assign]
-
-
-def _answers(kind: str | None) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Yield the answer of the route for a kind of output to each example; None is for the result itself."""
-    for name, example in examples().items():
-        result = evaluate(read_object(example.document))
-        try:
-            yield name, {"value": render_output(kind, result).text if kind else result.as_json()}
-        except OutputRefused:
-            continue
-
-
-def _components() -> dict[str, Any]:
-    problem = adapter(Problem).json_schema(mode="serialization")
-    return {**document_schemas("Problem", problem), **document_schemas("PlanDocument", json_schema())}
+def _problem_schemas() -> JsonObject:
+    return document_schemas("Problem", adapter(Problem).json_schema(mode="serialization"))

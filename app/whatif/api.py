@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from collections.abc import Iterator
+from typing import Annotated
 
 from fastapi import APIRouter, Depends, Query
 
 from app.database.session import DatabaseDep
 from app.fits.dependencies import CurvesDep
 from app.fits.kept import NoCurves
-from app.sizing.body import DocumentBody
 from app.sizing.examples import examples
-from app.web.openapi import plan_request, problems, put_examples
+from app.web.body import DocumentBody
+from app.web.openapi import OperationExamples, json_request, problems
 from app.web.questions import check_parameters, check_question
 from app.whatif import answers
 from planner_core.document.reading import read_json, read_object
@@ -32,7 +33,7 @@ PROBLEMS = problems(413, 415, 422)
     summary="Simulate an outage of one structure",
     response_description="Each event of the outage, the use of both pools then, and how long the structure lasts.",
     dependencies=[Depends(check_question)],
-    openapi_extra=plan_request(),
+    openapi_extra=json_request("PlanDocument"),
     responses=PROBLEMS,
 )
 def fill(question: Annotated[Outage, Query()], body: DocumentBody, curves: CurvesDep) -> FillingUp:
@@ -45,7 +46,7 @@ def fill(question: Annotated[Outage, Query()], body: DocumentBody, curves: Curve
     summary="Advise on offload thresholds",
     response_description="Three rules with the reason for each, what the structure holds with them, and other settings for comparison.",
     dependencies=[Depends(check_question)],
-    openapi_extra=plan_request(),
+    openapi_extra=json_request("PlanDocument"),
     responses=PROBLEMS,
 )
 def advise(
@@ -60,7 +61,7 @@ def advise(
     summary="Back up and recover structures",
     response_description="Size of a backup of each structure, the log between two backups, and the time that recovery takes.",
     dependencies=[Depends(check_question)],
-    openapi_extra=plan_request(),
+    openapi_extra=json_request("PlanDocument"),
     responses=PROBLEMS,
 )
 def recover(
@@ -76,7 +77,7 @@ def recover(
     response_description="IDCAMS and CSQJUFMT for every data set; empty while the plan has errors or something is missing, which the "
     "findings name.",
     dependencies=[Depends(check_question)],
-    openapi_extra=plan_request(),
+    openapi_extra=json_request("PlanDocument"),
     responses=PROBLEMS,
 )
 def smds_job(question: Annotated[SmdsJobQuestion, Query()], body: DocumentBody, curves: CurvesDep) -> SmdsJob:
@@ -89,7 +90,7 @@ def smds_job(question: Annotated[SmdsJobQuestion, Query()], body: DocumentBody, 
     summary="Lose each coupling facility and site",
     response_description="The coupling facilities of each structure, and the effects of each loss.",
     dependencies=[Depends(check_parameters)],
-    openapi_extra=plan_request(),
+    openapi_extra=json_request("PlanDocument"),
     responses=problems(404, 413, 415, 422),
 )
 def cf_loss(
@@ -108,7 +109,7 @@ def cf_loss(
     summary="Before and after: CFCC levels, queue managers, growth",
     response_description="The plan before and after each change, with CFRM statements.",
     dependencies=[Depends(check_parameters)],
-    openapi_extra=plan_request(),
+    openapi_extra=json_request("PlanDocument"),
     responses=problems(404, 413, 415, 422),
 )
 def upgrade(
@@ -118,8 +119,8 @@ def upgrade(
     return answers.upgrade(read_json(body), question, curves)
 
 
-def add_examples(whole: dict[str, Any]) -> None:
-    """Put examples into the description of the interface; they are computed when it is first asked for."""
+def described_examples() -> Iterator[OperationExamples]:
+    """Yield one example of each question."""
     curves = NoCurves()
     small, large = (read_object(examples()[name].document) for name in ("smallest", "sq03"))
     shown: dict[str, tuple[str, Answer]] = {
@@ -131,5 +132,6 @@ def add_examples(whole: dict[str, Any]) -> None:
         "upgrade": ("sq03", answers.upgrade(large, UpgradeQuestion(), curves)),
     }
     for question, (name, answer) in shown.items():
-        operation = whole["paths"][f"{router.prefix}/{question}"]["post"]
-        put_examples(operation, {name: examples()[name]}, {name: answer.as_json()})
+        yield OperationExamples(
+            f"{router.prefix}/{question}", {name: examples()[name]}, {name: answer.as_json()}
+        )

@@ -33,7 +33,7 @@ ROOT = Path(__file__).parents[3]
 BASE, BUNDLE = 20 * MIB, 2100
 MAY_EVALUATE = {
     "app/fits/resolve.py": "the one place",
-    "app/web/openapi.py": "examples, which name no curve",
+    "app/sizing/description.py": "examples, which name no curve",
     "app/sizing/calculator/answer.py": "the calculator, which knows no plan",
     "app/sizing/calculator/pages.py": "the calculator, which knows no plan",
     "app/web/style_guide/placement.py": "specimens, which name no curve",

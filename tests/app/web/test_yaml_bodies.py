@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 from fastapi import FastAPI
 
-from app.sizing.body import LARGEST_YAML_BYTES, YAML
 from app.texts.documents import example_text
 from app.texts.yaml_text import yaml_text
+from app.web.body import LARGEST_YAML_BYTES, YAML
 from planner_core.texts.outputs import OUTPUT_KINDS
 from tests.app.web.support import SQ03, Answer, assert_problem, call, get, post_json
 

@@ -1,0 +1,107 @@
+"""The OpenAPI description of routes that take a plan document, with examples."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import suppress
+from typing import NamedTuple
+
+from app.sizing.examples import examples
+from app.web.openapi import OperationExamples, document_schemas
+from planner_core.document.reading import read_object
+from planner_core.document.schema import json_schema
+from planner_core.errors import OutputRefused
+from planner_core.plan.evaluate import evaluate
+from planner_core.texts.outputs import OUTPUT_KINDS, render_output
+from planner_core.wire import JsonObject
+
+TEXT = "text/plain"
+
+
+class Words(NamedTuple):
+    """The description of an output."""
+
+    summary: str
+    description: str
+
+
+OUTPUT_WORDS = {
+    "policy": Words(
+        "CFRM STRUCTURE statements",
+        "The STRUCTURE statements of all structures of the plan, to be merged into the CFRM policy.",
+    ),
+    "job": Words(
+        "IXCMIAPU job",
+        "The complete job that defines the policy. It needs the policy's name and the hardware fields of every coupling "
+        "facility; missing fields are listed.",
+    ),
+    "mqsc": Words("MQSC definitions", "DEFINE CFSTRUCT and DEFINE QLOCAL commands."),
+    "setxcf": Words(
+        "SETXCF commands",
+        "Operator commands for three situations: to activate the policy, to rebuild a structure under it, to enlarge one that fills.",
+    ),
+    "runbook": Words("Runbook", "The actions for each structure at IXC585E and at reason code 2192."),
+}
+
+EXPLAIN = {
+    "name": "explain",
+    "in": "query",
+    "required": False,
+    "schema": {"type": "boolean", "default": False},
+    "description": "Explain the source of every figure.",
+}
+DEPTHS = {
+    "name": "depths",
+    "in": "query",
+    "required": False,
+    "schema": {"type": "boolean", "default": False},
+    "description": "Advise on MAXDEPTH, QDEPTHHI and QDEPTHLO of every queue.",
+}
+
+
+def schema_response() -> JsonObject:
+    """Return the answer of GET /api/v1/schema."""
+    return {
+        "description": "The JSON Schema. Its member `findings` is always empty and no keyword of JSON Schema.",
+        "content": {
+            "application/schema+json": {"schema": {"type": "object", "required": ["$schema", "findings"]}}
+        },
+    }
+
+
+def text_response(kind: str) -> JsonObject:
+    """Return the answer of the routes that return a text."""
+    return {
+        "description": OUTPUT_WORDS[kind].description,
+        "headers": {
+            "Content-Disposition": {
+                "description": "`attachment` with the name under which to save the text.",
+                "schema": {"type": "string"},
+            },
+            "X-Cfplan-Findings": {
+                "description": "Number of findings of each severity. POST /api/v1/size lists them.",
+                "schema": {"type": "string", "pattern": r"^error=\d+, warning=\d+, info=\d+$"},
+            },
+        },
+        "content": {TEXT: {"schema": {"type": "string"}}},
+    }
+
+
+def schemas() -> JsonObject:
+    """Return the schema of the plan document."""
+    return document_schemas("PlanDocument", json_schema())
+
+
+def described_examples() -> Iterator[OperationExamples]:
+    """Yield the answers to the example plans: their results, and the texts that are not refused."""
+    results = {name: evaluate(read_object(each.document)) for name, each in examples().items()}
+    answers = {name: result.as_json() for name, result in results.items()}
+    yield OperationExamples("/api/v1/size", examples(), answers)
+    for kind in OUTPUT_KINDS:
+        texts = {}
+        for name, result in results.items():
+            with suppress(OutputRefused):
+                texts[name] = render_output(kind, result).text
+        yield OperationExamples(
+            f"/api/v1/{kind}", {name: each for name, each in examples().items() if name in texts}, texts
+        )
