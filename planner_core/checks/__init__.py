@@ -1,6 +1,6 @@
-"""Check a plan against the rules of IBM MQ and z/OS, and the advice of their manuals.
+"""Checks of a plan against the rules of IBM MQ and z/OS, and the advice in their manuals.
 
-A bad value raises when the document is read; legal but risky values, and impossible
+Invalid values are refused when the document is read. Legal but risky values, and impossible
 combinations, are findings.
 """
 
@@ -50,6 +50,7 @@ def check_structure(document: PlanDocument, structure: StructureResult) -> Itera
                 field=f"{structure.pointer}/duplex",
                 duplex=structure.placement.duplex,
             )
+        # A given INITSIZE may include that room already; a plan cannot tell.
         if not document.admin.headroom_percent and not structure.sizes.initsize_is_given:
             yield finding(
                 "ADMIN_NO_ROOM_FOR_LARGE_UNITS_OF_WORK",

@@ -1,4 +1,4 @@
-"""Findings that the document acknowledges, with the reason."""
+"""Acknowledged findings, with the reason that the document gives."""
 
 from __future__ import annotations
 
@@ -10,10 +10,7 @@ from planner_core.findings import Finding, finding
 
 
 def acknowledge(document: PlanDocument, findings: Sequence[Finding]) -> list[Finding]:
-    """Add the reasons to the findings; report acknowledgements without a finding.
-
-    Errors are not accepted: a plan with an error gives no policy, whatever the reason.
-    """
+    """Add the reasons to the findings; report acknowledgements without a finding."""
     used: set[int] = set()
     found: list[Finding] = []
     for item in findings:
@@ -25,6 +22,7 @@ def acknowledge(document: PlanDocument, findings: Sequence[Finding]) -> list[Fin
             continue
         used.add(index)
         found.append(replace(item, acknowledged=document.acknowledged[index].reason))
+    # A reason must not outlive its subject: unused entries would accept the finding if it came back.
     for number, given in enumerate(document.acknowledged):
         if number not in used:
             found.append(
@@ -39,10 +37,12 @@ def acknowledge(document: PlanDocument, findings: Sequence[Finding]) -> list[Fin
 
 
 def _accepts(given: Acknowledgement, item: Finding) -> bool:
+    # Word for word, because figures in a message change with the plan: an accepted warning must not hide a new one.
     return _is_about(given, item) and given.message in (None, item.message)
 
 
 def _is_about(given: Acknowledgement, item: Finding) -> bool:
+    # Errors are never accepted: a plan with an error gives no policy, whatever the reason.
     return item.severity != "error" and given.code == item.code and given.structure in (None, item.structure)
 
 

@@ -1,4 +1,4 @@
-"""CFLEVEL, recovery, offload and queues of an application structure."""
+"""Checks of CFLEVEL, recovery, offload and queues of an application structure."""
 
 from __future__ import annotations
 
@@ -71,6 +71,7 @@ def _check_cflevel(structure: StructureResult, definition: Structure) -> Iterato
             field=f"{at}/recover",
             structure=name,
         )
+    # RECOVER(YES) needs CFLEVEL(3) itself, so below that level the findings above come first.
     elif persistent and not definition.recover:
         yield finding(
             "PERSISTENT_NEEDS_RECOVER",
@@ -110,6 +111,7 @@ def _check_cflevel(structure: StructureResult, definition: Structure) -> Iterato
 
 def _check_shape(structure: StructureResult, definition: Structure, load: Load) -> Iterator[Finding]:
     """Report a computed INITSIZE far above the need of the assumed shape of message sizes."""
+    # A given INITSIZE is not the result of the bound, and with size_with_offload the need has the assumed shape already.
     demand, target = load.demand, structure.sizes.target_in_use
     if target is None or target.with_offload or not demand.beyond:
         return
@@ -162,6 +164,7 @@ def _check_offload(structure: StructureResult, definition: Structure, load: Load
             field=f"{at}/dsgroup",
             structure=name,
         )
+    # If INITSIZE does not hold the backlog without rules, INITSIZE_BELOW_NEED states the offloaded messages.
     by_rules = structure.offloaded_by_rules
     if (
         by_rules
@@ -187,7 +190,7 @@ def _check_offload(structure: StructureResult, definition: Structure, load: Load
 
 
 def _check_use(structure: StructureResult, definition: Structure) -> Iterator[Finding]:
-    """Check how applications use the queues: the longest message that MQ accepts, and shared gets."""
+    """Check queue attributes that limit applications: MAXMSGL and NOSHARE."""
     name = definition.name
     for index, queue in enumerate(definition.queues):
         largest, most = _largest(queue.message_bytes), queue.max_message_length
@@ -224,6 +227,7 @@ def _check_queues(structure: StructureResult, definition: Structure) -> Iterator
         )
     yield from _check_use(structure, definition)
     weights = structure.queue_weights
+    # A single queue always takes all of its structure, so only other queues make that a risk.
     if len(weights) <= 1 or structure.load is None:
         return
     index = max(range(len(weights)), key=weights.__getitem__)

@@ -1,9 +1,10 @@
-"""Check queue depth events against the structure of their queues, and against each other."""
+"""Checks of queue depth events against the structure of their queues, and against each other."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from fractions import Fraction
+from functools import partial
 from typing import NamedTuple
 
 from planner_core.document.model import PlanDocument, Queue, Structure
@@ -11,11 +12,11 @@ from planner_core.findings import Finding, finding
 from planner_core.limits import limit
 from planner_core.sizing.depth_advice import DepthAdvice, QueueThresholds, Thresholds
 from planner_core.sizing.depth_advising import Members
+from planner_core.sizing.levels import listed
 from planner_core.sizing.structure_result import StructureResult
 from planner_core.units import ceil_div
 
 _PERCENT = 100
-_NAMED = 3
 
 
 class Case(NamedTuple):
@@ -40,7 +41,7 @@ def check_perfmev(document: PlanDocument) -> Iterator[Finding]:
         off = sorted(name for name, switch in stated.items() if switch == "DISABLED")
         yield finding(
             "PERFMEV_DIFFERS",
-            f"PERFMEV is ENABLED on {_names(on)} and DISABLED on {_names(off)}. Queue managers with DISABLED write no event "
+            f"PERFMEV is ENABLED on {_some(on)} and DISABLED on {_some(off)}. Queue managers with DISABLED write no event "
             "messages for shared queues, but still switch the events of the queues. Use the same setting for all of them.",
             field="/perfmev",
         )
@@ -51,6 +52,7 @@ def check_perfmev(document: PlanDocument) -> Iterator[Finding]:
             "the default.",
             field="/perfmev",
         )
+    # An event that no queue manager writes still switches the queue, so a later PERFMEV(ENABLED) comes too late for it.
     waiting = any(
         "ENABLED" in (queue.qdphiev, queue.qdploev, queue.qdpmaxev)
         for structure in document.structures
@@ -84,16 +86,16 @@ def check_depth_events(document: PlanDocument, structure: StructureResult) -> It
     ]
     if not cases:
         return
-    said = _QueueFindings(structure.pointer, definition.name, cases)
-    yield from _thresholds(said)
-    yield from _switches(said, has_perfmev=bool(Members.of(document).enabled_count))
-    yield from _capacity(said, advice)
-    yield from _together(said, advice)
-    yield from _silent(said, document)
+    queues = _QueueFindings(structure.pointer, definition.name, cases)
+    yield from _thresholds(queues)
+    yield from _switches(queues, has_perfmev=bool(Members.of(document).enabled_count))
+    yield from _capacity(queues, advice)
+    yield from _together(queues, advice)
+    yield from _silent(queues, document)
 
 
 class _QueueFindings:
-    """The queues of a structure, for findings that list all queues concerned."""
+    """The queues of a structure, for findings that list all queues to which they apply."""
 
     def __init__(self, at: str, name: str, cases: Sequence[Case]) -> None:
         self.at, self.name, self.cases = at, name, cases
@@ -102,11 +104,12 @@ class _QueueFindings:
         self, code: str, key: str, wrong: Callable[[Case], bool], words: Callable[[Case], str]
     ) -> Iterator[Finding]:
         """Yield a finding on the queues that match: on the first one, with the names of the others."""
+        # One finding for hundreds of queues that are alike, because a finding for each would bury all others.
         found = [case for case in self.cases if wrong(case)]
         if not found:
             return
         first, others = found[0], [case.queue.name for case in found[1:]]
-        more = f" The same applies to {_names(others)}." if others else ""
+        more = f" The same applies to {_some(others)}." if others else ""
         yield finding(
             code,
             f"{first.queue.name} of {self.name}: {words(first)}{more}",
@@ -115,22 +118,17 @@ class _QueueFindings:
         )
 
 
-def _names(names: Sequence[str]) -> str:
-    """Return some names, and the number of the others."""
-    rest = len(names) - _NAMED
-    if rest > 0:
-        return f"{', '.join(names[:_NAMED])} and {rest} more"
-    return " and ".join([*([", ".join(names[:-1])] if names[:-1] else []), *names[-1:]])
+_some = partial(listed, most=3)
 
 
-def _thresholds(said: _QueueFindings) -> Iterator[Finding]:
+def _thresholds(queues: _QueueFindings) -> Iterator[Finding]:
     """Check the thresholds of a queue against each other."""
 
     def both(case: Case) -> tuple[int, int]:
         high, low = case.queue.qdepthhi, case.queue.qdepthlo
         return (1, 0) if high is None or low is None else (high, low)
 
-    yield from said.where(
+    yield from queues.where(
         "QDEPTHHI_BELOW_QDEPTHLO",
         "qdepthlo",
         lambda case: both(case)[0] < both(case)[1],
@@ -139,7 +137,7 @@ def _thresholds(said: _QueueFindings) -> Iterator[Finding]:
             "QDEPTHLO below QDEPTHHI."
         ),
     )
-    yield from said.where(
+    yield from queues.where(
         "QDEPTHHI_EQUALS_QDEPTHLO",
         "qdepthlo",
         lambda case: both(case)[0] == both(case)[1],
@@ -148,7 +146,7 @@ def _thresholds(said: _QueueFindings) -> Iterator[Finding]:
             "event after the other. Set QDEPTHLO well below it."
         ),
     )
-    yield from said.where(
+    yield from queues.where(
         "QDEPTHHI_WARNS_OF_NOTHING",
         "qdepthhi",
         lambda case: case.queue.qdepthhi == 0 and case.queue.qdphiev != "DISABLED",
@@ -157,7 +155,7 @@ def _thresholds(said: _QueueFindings) -> Iterator[Finding]:
             "the queue is in use. Set it above the normal depth."
         ),
     )
-    yield from said.where(
+    yield from queues.where(
         "QDEPTHHI_WARNS_OF_NOTHING",
         "qdepthhi",
         _is_at_maxdepth,
@@ -166,7 +164,7 @@ def _thresholds(said: _QueueFindings) -> Iterator[Finding]:
             "put already fails with reason 2053 and raises Queue Full. Set it lower to leave time between the two."
         ),
     )
-    yield from said.where(
+    yield from queues.where(
         "MAXDEPTH_BELOW_BACKLOG",
         "maxdepth",
         lambda case: case.queue.maxdepth is not None and case.queue.maxdepth < case.messages,
@@ -178,7 +176,7 @@ def _thresholds(said: _QueueFindings) -> Iterator[Finding]:
 
 
 def _is_at_maxdepth(case: Case) -> bool:
-    """Return whether Queue Depth High comes no earlier than the last message of the queue."""
+    """Return whether Queue Depth High comes only with the put that fills the queue."""
     high, maxdepth = case.force.high_at, case.force.maxdepth
     if not case.queue.qdepthhi or case.queue.qdphiev == "DISABLED":
         return False
@@ -189,9 +187,9 @@ def _three(case: Case) -> tuple[str | None, str | None, str | None]:
     return case.queue.qdphiev, case.queue.qdploev, case.queue.qdpmaxev
 
 
-def _switches(said: _QueueFindings, *, has_perfmev: bool) -> Iterator[Finding]:
+def _switches(queues: _QueueFindings, *, has_perfmev: bool) -> Iterator[Finding]:
     """Check the three switches of a queue against each other."""
-    yield from said.where(
+    yield from queues.where(
         "DEPTH_EVENTS_ALL_OFF",
         "qdphiev",
         lambda case: _three(case) == ("DISABLED", "DISABLED", "DISABLED"),
@@ -200,7 +198,7 @@ def _switches(said: _QueueFindings, *, has_perfmev: bool) -> Iterator[Finding]:
             "Set QDPHIEV(ENABLED)."
         ),
     )
-    yield from said.where(
+    yield from queues.where(
         "DEPTH_EVENTS_ONLY_FULL",
         "qdphiev",
         lambda case: _three(case) == ("DISABLED", "DISABLED", "ENABLED"),
@@ -209,9 +207,10 @@ def _switches(said: _QueueFindings, *, has_perfmev: bool) -> Iterator[Finding]:
             "until the depth has fallen to QDEPTHLO. Set QDPHIEV(ENABLED)."
         ),
     )
+    # Without PERFMEV(ENABLED) no event has a message anyway, which PERFMEV_OFF reports.
     if has_perfmev:
-        yield from said.where("DEPTH_HIGH_EVENT_SPENT", "qdphiev", _is_spent, _spent)
-    yield from said.where(
+        yield from queues.where("DEPTH_HIGH_EVENT_SPENT", "qdphiev", _is_spent, _spent)
+    yield from queues.where(
         "SERVICE_INTERVAL_ON_SHARED_QUEUE",
         "qsvciev",
         lambda case: case.queue.qsvciev in ("OK", "HIGH"),
@@ -222,6 +221,7 @@ def _switches(said: _QueueFindings, *, has_perfmev: bool) -> Iterator[Finding]:
 
 
 def _is_spent(case: Case) -> bool:
+    # At or below QDEPTHLO, a get raises Queue Depth Low and enables the High event again.
     queue, low = case.queue, case.force.low_at
     if queue.qdphiev != "DISABLED" or queue.qdploev != "ENABLED":
         return False
@@ -238,10 +238,10 @@ def _spent(case: Case) -> str:
     return f"QDPHIEV is DISABLED and QDPLOEV ENABLED, as after a Queue Depth High event{there}: no further High event occurs until a get lowers the depth to QDEPTHLO. To avoid the wait, set QDPHIEV(ENABLED)."
 
 
-def _capacity(said: _QueueFindings, advice: DepthAdvice) -> Iterator[Finding]:
+def _capacity(queues: _QueueFindings, advice: DepthAdvice) -> Iterator[Finding]:
     """Check thresholds and MAXDEPTHs of single queues against the capacity of the structure."""
     largest = limit("largest_maxdepth")
-    yield from said.where(
+    yield from queues.where(
         "MAXDEPTH_UNLIMITED_WITH_EVENTS",
         "maxdepth",
         _is_unlimited,
@@ -252,7 +252,7 @@ def _capacity(said: _QueueFindings, advice: DepthAdvice) -> Iterator[Finding]:
             f"{_rather(case)}"
         ),
     )
-    yield from said.where(
+    yield from queues.where(
         "QDEPTHHI_ABOVE_CAPACITY",
         "qdepthhi",
         lambda case: _never(case) and not _is_unlimited(case),
@@ -261,7 +261,7 @@ def _capacity(said: _QueueFindings, advice: DepthAdvice) -> Iterator[Finding]:
             f"{case.planned.alone.in_size} of them: it is full (reason 2192) before the event. {_rather(case)}"
         ),
     )
-    yield from said.where(
+    yield from queues.where(
         "QDEPTHHI_AFTER_ACTION_LEVEL",
         "qdepthhi",
         _is_late,
@@ -270,7 +270,7 @@ def _capacity(said: _QueueFindings, advice: DepthAdvice) -> Iterator[Finding]:
             f"structure to {_level(advice)}: the event comes too late to warn of this. {_rather(case)}"
         ),
     )
-    yield from said.where(
+    yield from queues.where(
         "MAXDEPTH_ABOVE_CAPACITY",
         "maxdepth",
         lambda case: not case.planned.alone.size_holds(case.queue.maxdepth or 0) and not _is_unlimited(case),
@@ -279,7 +279,7 @@ def _capacity(said: _QueueFindings, advice: DepthAdvice) -> Iterator[Finding]:
             "SIZE holds: applications get reason 2192 (MQRC_STORAGE_MEDIUM_FULL), and there is no Queue Full event."
         ),
     )
-    yield from said.where(
+    yield from queues.where(
         "NO_QDEPTHHI_SERVES",
         "maxdepth",
         lambda case: bool(
@@ -293,7 +293,7 @@ def _capacity(said: _QueueFindings, advice: DepthAdvice) -> Iterator[Finding]:
             f"before the structure reaches {_level(advice)}. {_rather(case)}"
         ),
     )
-    yield from said.where(
+    yield from queues.where(
         "NO_QDEPTHHI_SERVES",
         "qdepthlo",
         _is_low_in_the_way,
@@ -305,7 +305,7 @@ def _capacity(said: _QueueFindings, advice: DepthAdvice) -> Iterator[Finding]:
 
 
 def _is_low_in_the_way(case: Case) -> bool:
-    """Return whether QDEPTHLO is above the default QDEPTHHI; MQ rejects a QDEPTHHI below it."""
+    """Return whether QDEPTHLO leaves no room for a QDEPTHHI up to the default; MQ rejects one below QDEPTHLO."""
     queue = case.queue
     return (
         bool(case.messages)
@@ -314,17 +314,18 @@ def _is_low_in_the_way(case: Case) -> bool:
     )
 
 
-def _together(said: _QueueFindings, advice: DepthAdvice) -> Iterator[Finding]:
+def _together(queues: _QueueFindings, advice: DepthAdvice) -> Iterator[Finding]:
     """Check all queues of a structure together."""
     together = advice.together
     if together is None:
         return
-    has_maxdepth = any("maxdepth" in case.planned.given for case in said.cases)
+    # Advised values of MAXDEPTH fit together, so the finding is only about given ones.
+    has_maxdepth = any("maxdepth" in case.planned.given for case in queues.cases)
     if together.in_size_with_offload > 1 and has_maxdepth:
-        few = _names(together.queues_to_full)
+        few = _some(together.queues_to_full)
         yield finding(
             "MAXDEPTHS_ABOVE_CAPACITY",
-            f"All queues of {said.name} at MAXDEPTH need {_percent(together.in_initsize)} of INITSIZE and "
+            f"All queues of {queues.name} at MAXDEPTH need {_percent(together.in_initsize)} of INITSIZE and "
             f"{_percent(together.in_size_with_offload)} of SIZE with the offload rules active: the structure is full before "
             "their Queue Full events"
             + (
@@ -332,27 +333,28 @@ def _together(said: _QueueFindings, advice: DepthAdvice) -> Iterator[Finding]:
                 if few
                 else "."
             ),
-            field=f"{said.at}/queues",
-            structure=said.name,
+            field=f"{queues.at}/queues",
+            structure=queues.name,
         )
-    is_late = any(_is_late(case) or _never(case) for case in said.cases)
+    # A queue whose own event is late has its own finding, and causes the gap.
+    is_late = any(_is_late(case) or _never(case) for case in queues.cases)
     if not is_late and together.at_high * _PERCENT > advice.action_percent:
         yield finding(
             "HIGH_EVENTS_LEAVE_A_GAP",
-            f"When every queue of {said.name} is just below its QDEPTHHI, the structure is {_percent(together.at_high)} "
+            f"When every queue of {queues.name} is just below its QDEPTHHI, the structure is {_percent(together.at_high)} "
             f"full: it can pass {_level(advice)} before any Queue Depth High event. Use the advised values.",
-            field=f"{said.at}/queues",
-            structure=said.name,
+            field=f"{queues.at}/queues",
+            structure=queues.name,
         )
     lead = advice.lead
     if lead is not None and lead.first_high is not None and lead.first_high > lead.to_action:
         yield finding(
             "HIGH_EVENT_TOO_LATE_AT_NET_RATES",
-            f"Starting empty, at the net rates of its queues, {said.name} reaches {_level(advice)} after "
+            f"Starting empty, at the net rates of its queues, {queues.name} reaches {_level(advice)} after "
             f"{int(lead.to_action)} s, and the first Queue Depth High event, of {lead.first_queue}, comes after "
             f"{int(lead.first_high)} s.",
-            field=f"{said.at}/queues",
-            structure=said.name,
+            field=f"{queues.at}/queues",
+            structure=queues.name,
         )
 
 
@@ -361,7 +363,7 @@ def _is_unlimited(case: Case) -> bool:
 
 
 def _never(case: Case) -> bool:
-    """Return whether the structure is full before Queue Depth High, even of this queue alone and at SIZE."""
+    """Return whether the structure is full before Queue Depth High, even at SIZE and with this queue alone."""
     return not case.planned.alone.size_holds(case.force.high_at or 0)
 
 
@@ -384,11 +386,11 @@ def _percent(part: Fraction) -> str:
     return f"{float(part * _PERCENT):.0f} %"
 
 
-def _silent(said: _QueueFindings, document: PlanDocument) -> Iterator[Finding]:
-    """Report queues whose switches are set by queue managers that write no message."""
+def _silent(queues: _QueueFindings, document: PlanDocument) -> Iterator[Finding]:
+    """Report queues whose events are partly detected by queue managers that write no message."""
     if not isinstance(document.perfmev, dict):
         return
-    yield from said.where(
+    yield from queues.where(
         "SILENT_SWITCHES",
         "queue_manager_rates",
         lambda case: bool(

@@ -1,4 +1,4 @@
-"""Check where a structure may be allocated: PREFLIST, space, volatility, failure isolation."""
+"""Checks of the coupling facilities for a structure: PREFLIST, space, volatility, failure isolation."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def has_no_scm(cfcc_level: int) -> bool:
 
 
 def scm_removed(name: str, cfcc_level: int) -> Finding:
-    """Make the finding on a statement or display with SCMMAXSIZE at a level that has no storage-class memory."""
+    """Return the finding on a statement or display with SCMMAXSIZE at a level that has no storage-class memory."""
     return finding(
         "SCM_REMOVED",
         f"{name} has SCMMAXSIZE, but CFCC level {cfcc_level} has no storage-class memory: it was removed after level "
@@ -59,6 +59,7 @@ def check_scm_levels(document: PlanDocument, structure: StructureResult) -> Iter
     known = {cf.name: cf.cfcc_level for cf in document.coupling_facilities}
     levels = {cf: known.get(cf) or document.cfcc_level for cf in structure.placement.preflist}
     without = [cf for cf, level in levels.items() if has_no_scm(level)]
+    # A structure without a PREFLIST is sized for the plan's level, so that level counts for storage-class memory too.
     if without or (not levels and has_no_scm(document.cfcc_level)):
         where = f"in {', '.join(without)} " if without else ""
         yield finding(
@@ -74,7 +75,7 @@ def check_scm_levels(document: PlanDocument, structure: StructureResult) -> Iter
 
 
 def check_storage(document: PlanDocument) -> Iterator[Finding]:
-    """Yield findings on the changes of CFCC level 26: the least storage of an image, and no storage-class memory."""
+    """Yield findings on the changes at CFCC level 26: the minimum storage of an image, and no storage-class memory."""
     least, since = limit("least_cf_storage_mib") * MIB, limit("cfcc_level_1024_mib")
     for index, cf in enumerate(document.coupling_facilities):
         level = cf.cfcc_level or document.cfcc_level
@@ -117,6 +118,7 @@ def check_facilities(document: PlanDocument, structure: StructureResult) -> Iter
             field=f"{at}/preflist",
             structure=name,
         )
+    # A plan may leave coupling facilities to the policy; then no name of a PREFLIST can be compared.
     unknown = [cf for cf in preflist if cf not in known] if known else []
     if unknown:
         yield finding(
@@ -142,11 +144,8 @@ def check_facilities(document: PlanDocument, structure: StructureResult) -> Iter
 
 
 def _is_protected(definition: Structure) -> bool:
-    """Return whether all messages survive the loss of the coupling facility: duplexed, or persistent and recoverable.
-
-    DUPLEX(ALLOWED) only lets an operator start duplexing; RECOVER restores persistent
-    messages only.
-    """
+    """Return whether all messages survive the loss of the coupling facility: duplexed, or persistent and recoverable."""
+    # DUPLEX(ALLOWED) only lets an operator start duplexing, and RECOVER restores only persistent messages.
     recoverable = definition.recover and all(queue.persistent for queue in definition.queues)
     return definition.duplex == "ENABLED" or recoverable
 
@@ -162,6 +161,7 @@ def _check_space(
     spaces = {cf.name: cf.size for cf in facilities if cf.size is not None}
     if not spaces:
         return
+    # A coupling facility without a stated size may be large enough, so the strongest findings need all sizes.
     complete = all_known and len(spaces) == len(facilities)
     largest_name = max(spaces, key=lambda cf: spaces[cf])
     largest = spaces[largest_name]
@@ -181,6 +181,7 @@ def _check_space(
             field=f"{at}/preflist",
             structure=name,
         )
+    # If none is large enough, STRUCTURE_LARGER_THAN_CF reports it.
     small = [cf for cf, space in spaces.items() if space < sizes.initsize_bytes]
     if small and sizes.initsize_bytes <= largest:
         yield finding(

@@ -42,6 +42,7 @@ def check_fitted(
         return
     others: dict[int, list[str]] = {}
     for structure in structures:
+        # CSQ_ADMIN keeps its published size, which follows its own level.
         if structure.role != "admin" and structure.level.level != fit.cfcc_level:
             others.setdefault(structure.level.level, []).append(structure.name)
     for highest, names in others.items():

@@ -1,4 +1,4 @@
-"""Findings on the group as a whole, and the limits beyond which no group exists."""
+"""Checks of the group as a whole, and the limits beyond which no group can exist."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ from planner_core.sizing.structure_result import StructureResult
 
 
 def refuse_impossible(document: PlanDocument, *, has_curve: bool) -> None:
-    """Refuse a plan that cannot be computed, or whose group cannot exist.
+    """Refuse a plan that cannot be calculated, or whose group cannot exist.
 
     Raises:
-        PlanRefused: With every limit that is passed.
+        PlanRefused: With a finding for each limit that is exceeded.
     """
     found = tuple(_impossible(document, has_curve=has_curve))
     if found:
@@ -40,6 +40,7 @@ def _impossible(document: PlanDocument, *, has_curve: bool) -> Iterator[Finding]
             f"{managers} queue managers: a queue-sharing group has 1 to {most_managers}.",
             field="/queue_managers",
         )
+    # CSQ_ADMIN is one of the 64 structures to which a group can connect.
     structures = len(document.structures) + 1 + document.system.include
     most_structures = limit("structures_per_group")
     if structures > most_structures:
@@ -129,7 +130,7 @@ def check_plan(document: PlanDocument, structures: Sequence[StructureResult]) ->
 
 
 def _check_dsgroups(document: PlanDocument) -> Iterator[Finding]:
-    """Report shared DSGROUPs: each structure needs its own data sets, one for each queue manager."""
+    """Report a DSGROUP of several structures: each structure needs its own data sets, one for each queue manager."""
     seen: dict[str, str] = {}
     for index, structure in enumerate(document.structures):
         dsgroup = structure.offload.dsgroup
@@ -147,12 +148,13 @@ def _check_dsgroups(document: PlanDocument) -> Iterator[Finding]:
 
 
 def _check_hardware(document: PlanDocument) -> Iterator[Finding]:
-    """Report two names of one partition: they are not two coupling facilities."""
+    """Report two names for one partition: they are a single coupling facility."""
     seen: dict[tuple[str, ...], str] = {}
     for index, cf in enumerate(document.coupling_facilities):
         parts = (cf.type, cf.mfg, cf.plant, cf.sequence, cf.partition)
         if any(part is None for part in parts):
             continue
+        # PARTITION(1) and PARTITION(01) are the same partition.
         *machine, partition = map(str, parts)
         key = (*machine, partition.lstrip("0"))
         if key in seen:
@@ -177,7 +179,8 @@ def _check_levels(document: PlanDocument, structures: Sequence[StructureResult])
     for structure in structures:
         is_published = structure.curve.fit is None or structure.role == "admin"
         if structure.level.level != document.cfcc_level and is_published:
-            level = replace(structure.level, stated=())  # the rest of a PREFLIST makes no other finding
+            # Without the levels of the whole PREFLIST, structures with the same highest one share a finding.
+            level = replace(structure.level, stated=())
             sized.setdefault(level, []).append(structure.name)
     for level, names in sized.items():
         are, their = ("are", "their PREFLISTs") if len(names) > 1 else ("is", "its PREFLIST")
@@ -190,7 +193,7 @@ def _check_levels(document: PlanDocument, structures: Sequence[StructureResult])
 
 
 def _check_controls(structures: Sequence[StructureResult]) -> Iterator[Finding]:
-    """Report SIZE above INITSIZE, whose control storage is not published, once for all structures."""
+    """Report SIZE above INITSIZE, because its control storage is not published; once for all structures."""
     larger = [each.name for each in structures if each.sizes.size_bytes > each.sizes.initsize_bytes]
     if not larger:
         return
@@ -224,6 +227,7 @@ def _check_first_cf(applications: Sequence[StructureResult], document: PlanDocum
 def _check_isolation_between(
     document: PlanDocument, applications: Sequence[StructureResult]
 ) -> Iterator[Finding]:
+    # Structures with a common label may share a coupling facility: only different labels must be apart.
     labelled = []
     for index, (structure, placed) in enumerate(zip(document.structures, applications, strict=True)):
         labels = {queue.isolation for queue in structure.queues if queue.isolation}

@@ -1,4 +1,4 @@
-"""Check the plan for the fields that the complete IXCMIAPU job needs."""
+"""Checks for the fields that the complete IXCMIAPU job needs."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _SHOWN = 6
 
 
 def missing_for_job(document: PlanDocument) -> tuple[str, ...]:
-    """Return JSON pointers of fields that the complete job still needs."""
+    """Return the JSON pointers of missing fields that the complete job needs."""
     missing = [] if document.policy.name else ["/policy/name"]
     if not document.coupling_facilities:
         missing.append("/coupling_facilities")
@@ -23,6 +23,7 @@ def missing_for_job(document: PlanDocument) -> tuple[str, ...]:
             for key in ("type", "mfg", "plant", "sequence", "partition")
             if getattr(cf, key) is None
         )
+    # A job defines a whole policy, in which each name of a PREFLIST needs its CF statement.
     known = {cf.name for cf in document.coupling_facilities}
     lists = {"/admin": document.admin.preflist}
     lists |= {

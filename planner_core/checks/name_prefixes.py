@@ -1,4 +1,4 @@
-"""Find CFSTRUCT names that begin with the name of a group, by the groups and structures that a text names."""
+"""A check for CFSTRUCT names that begin with the name of a group, based on the groups and structures in a text."""
 
 from __future__ import annotations
 
@@ -22,21 +22,22 @@ _REST = re.compile(r"[A-Z][A-Z0-9]{0,11}")
 
 @dataclass(frozen=True, slots=True)
 class NamesInText:
-    """Groups, each as four characters, and names of structures as CFRM has them."""
+    """The groups in a text, each as four characters, and the structures by their names in CFRM."""
 
     groups: frozenset[str] = frozenset()
     structures: frozenset[str] = frozenset()
 
     @classmethod
     def of(cls, text: str, *, qsg: str | None = None) -> NamesInText:
-        """Read the names in policies and displays of a text; `qsg` adds another group."""
+        """Read the names in the policies and displays of a text; `qsg` adds a group."""
         groups = {match["qsg"] for match in _GROUP.finditer(text)}
         if qsg:
             groups.add(names.cfrm_structure_name(qsg_name=qsg, cfstruct_name=""))
         return cls(frozenset(groups), frozenset(match["name"] for match in _STRUCTURE.finditer(text)))
 
     def prefix_of(self, cfstruct: str) -> str | None:
-        """Return the group whose name a CFSTRUCT name begins with; None if CFRM has the name as MQ would form it."""
+        """Return the group whose name begins a CFSTRUCT name; None if CFRM has the name that MQ would form."""
+        # PRODUCT7 in group PROD merely begins like the group if the policy has PRODPRODUCT7.
         group, rest = cfstruct[:_GROUP_LENGTH], cfstruct[_GROUP_LENGTH:]
         if not _REST.fullmatch(rest) or any(f"{each}{cfstruct}" in self.structures for each in self.groups):
             return None

@@ -1,4 +1,4 @@
-"""Check the allocation of structures by XCF: those without a place now, and those that do not fit at SIZE."""
+"""Checks of the allocation of structures by XCF: those that cannot be placed now, and those that cannot at SIZE."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def check_allocation(allocation: Allocation) -> Iterator[Finding]:
     """Yield the findings on the allocation with all coupling facilities available.
 
     Args:
-        allocation: Structures counted with INITSIZE, or with SIZE if the document says so.
+        allocation: The allocation, counted with INITSIZE or with SIZE.
     """
     asked = allocation.asked
     for name in asked.stated_differently:
@@ -37,6 +37,8 @@ def check_allocation(allocation: Allocation) -> Iterator[Finding]:
             "CF_STORAGE_NOT_STATED",
             f"The storage of {', '.join(unknown)} is not stated, so cfplan does not check whether structures fit there.",
         )
+    # Which structure is allocated first is not determined by a plan, and the placement is greedy. Two other orders
+    # show whether that decides which structures have no place (docs/decisions/0016).
     lacking = _lacking(allocation)
     orders = () if is_roomy(asked) else other_orders(asked.wanted)
     if any(_lacking(allocate(asked, order)) != lacking for order in orders):
@@ -62,10 +64,11 @@ def other_orders(wanted: Sequence[AllocationRequest]) -> Iterator[list[Allocatio
 
 
 def _lacking(allocation: Allocation) -> frozenset[tuple[str, bool]]:
-    """Return structures without a place for themselves or for their second copy."""
+    """Return structures that have no place, or none for their second copy."""
     return frozenset(
         (each.wanted.structure, not each.now)
         for each in allocation.placed
+        # One place is enough for a structure that is not duplexed, two for one that is.
         if len(each.now) <= each.wanted.is_duplexed
     )
 
@@ -107,10 +110,10 @@ def _check_placed(each: PlacedStructure, allocation: Allocation) -> Iterator[Fin
 
 
 def _no_place(each: PlacedStructure, asked: AllocationQuestion) -> Iterator[Finding]:
-    """Return the finding on a structure, or on its second copy, that fits into no coupling facility."""
+    """Yield the finding on a structure, or on its second copy, that fits in no coupling facility."""
     wanted, result = each.wanted, each.wanted.result
     if not wanted.preflist:
-        # PREFLIST_MISSING reports it: nothing is known of where the structure may go.
+        # PREFLIST_MISSING reports it: where the structure may be allocated is not known.
         return
     choice = each.second if each.now else each.first
     reason = choice.reason if choice is not None else ""
@@ -150,7 +153,7 @@ def _check_growth(use: FacilityUse) -> Iterator[Finding]:
 
 
 def _check_at_size(allocation: Allocation) -> Iterator[Finding]:
-    """Report structures that have a place with INITSIZE, but none when all are allocated with SIZE."""
+    """Report structures that have a place with INITSIZE, but none if all structures are allocated with SIZE."""
     places, grown = allocation.places, at_size(allocation.asked)
     if is_roomy(grown):
         # Other causes than room do not depend on sizes, and the findings on INITSIZE report them.

@@ -1,4 +1,4 @@
-"""Check INITSIZE, SIZE and thresholds of a structure against its need and the published minima."""
+"""Checks of INITSIZE, SIZE and thresholds of a structure against its need and the published minimums."""
 
 from __future__ import annotations
 
@@ -44,6 +44,7 @@ def check_sizes(structure: StructureResult) -> Iterator[Finding]:
         ("initsize", sizes.initsize_is_given, sizes.initsize_bytes),
         ("size", sizes.size_is_given, sizes.size_bytes),
     )
+    # Computed sizes are whole increments already.
     for key, is_given, value in given:
         if is_given and value % sizes.increment_bytes:
             yield finding(
@@ -66,7 +67,7 @@ def check_sizes(structure: StructureResult) -> Iterator[Finding]:
 
 
 def published_maximum_bytes() -> int:
-    """Return the largest SIZE that a CFRM policy can state [bytes]."""
+    """Return the largest SIZE that a CFRM policy allows [bytes]."""
     return limit("largest_policy_size_mib") * MIB
 
 
@@ -108,7 +109,8 @@ def _check_system_size(structure: StructureResult) -> Iterator[Finding]:
 
 
 def _check_least_seen(structure: StructureResult) -> Iterator[Finding]:
-    """Report sizes below the only published minimum, which is of CSQSYSAPPL; IBM's chart has smaller ones."""
+    """Report an INITSIZE below the only minimum that XCF is known to have required."""
+    # It was for CSQSYSAPPL, and IBM's chart for the same level has smaller structures, so it may not apply here.
     sizes, name, level = structure.sizes, structure.name, structure.level.level
     least = system_sizes(cfcc_level=level).minimum_bytes
     if sizes.initsize_bytes < least:
@@ -148,6 +150,7 @@ def _check_load(structure: StructureResult, load: Load) -> Iterator[Finding]:
         ("size", "SIZE_BELOW_NEED", sizes.size_bytes, load.bundles_in_size),
     )
     for key, code, value, bundles in checked:
+        # The need is rounded up to whole elements and bytes, so a size just below it may still hold the backlog.
         if (
             value < sizes.need_bytes
             and load.messages_in(bundles, offload=sized_with_offload) < load.demand.messages
@@ -161,7 +164,7 @@ def _check_load(structure: StructureResult, load: Load) -> Iterator[Finding]:
 
 
 def _held(structure: StructureResult, load: Load, bundles: Fraction, *, is_initsize: bool) -> str:
-    """Describe how much of the backlog a size below the need holds, without and with the offload rules."""
+    """Return a sentence on the part of the backlog that a size below the need holds, without and with offload rules."""
     planned, need = load.demand.messages, f"{bytes_to_kib_ceil(structure.sizes.need_bytes)}K"
     plain = load.messages_in(bundles, offload=False)
     with_rules = load.messages_in(bundles, offload=True)

@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import TypedDict
 
 from planner_core import checks
-from planner_core.clusters.load import ClusterLoad, load_of
+from planner_core.clusters.load import load_of
 from planner_core.document.model import PlanDocument
 from planner_core.findings import Finding, in_order
 from planner_core.plan.result import (
@@ -48,10 +48,10 @@ def evaluate(document: PlanDocument, *, curve: Curve | None = None) -> PlanResul
         ),
         *((size_system(document, curve),) if document.system.include else ()),
     )
-    found: list[Finding] = list(_said_of_curves(document, curve, structures))
+    found: list[Finding] = list(_curve_findings(document, curve, structures))
     found.extend(checks.check_plan(document, structures))
     found.extend(checks.check_perfmev(document))
-    clusters = _clusters(document, structures)
+    clusters = load_of(document, structures) if document.clusters else None
     found.extend(clusters.findings if clusters is not None else ())
     for structure in structures:
         found.extend(checks.check_structure(document, structure))
@@ -82,7 +82,7 @@ _LARGER_THAN_CF = {
 
 
 def found_on_places(found: Sequence[Finding], allocation: Allocation) -> list[Finding]:
-    """Return findings on an allocation, without those on structures that no empty coupling facility could take either."""
+    """Return findings on an allocation, except on structures that would not even fit in an empty coupling facility."""
     known = {(each.code, each.structure) for each in found}
     return [
         each
@@ -91,25 +91,20 @@ def found_on_places(found: Sequence[Finding], allocation: Allocation) -> list[Fi
     ]
 
 
-def _said_of_curves(
+def _curve_findings(
     document: PlanDocument, curve: Curve | None, structures: Sequence[StructureResult]
 ) -> Iterator[Finding]:
-    """Yield the findings on the curves of structures: the fitted one, or one for each level, each once."""
+    """Yield each finding on the curves of structures once: on the fitted curve, or on the published one of each level."""
     if curve is not None:
         yield from checks.check_fitted(document, curve, structures)
         return
-    said: dict[tuple[str, str], Finding] = {}
+    # Two levels without figures of their own use the same curve, and would repeat the finding on its base.
+    found: dict[tuple[str, str], Finding] = {}
     for level in dict.fromkeys(structure.level for structure in structures):
         for each in published_curve(cfcc_level=level.level).findings:
             at = level.field if each.field == "/cfcc_level" else each.field
-            said.setdefault((each.code, each.message), replace(each, field=at))
-    yield from said.values()
-
-
-def _clusters(document: PlanDocument, structures: Sequence[StructureResult]) -> ClusterLoad | None:
-    if not document.clusters:
-        return None
-    return load_of(document, structures)
+            found.setdefault((each.code, each.message), replace(each, field=at))
+    yield from found.values()
 
 
 def evaluate_structure(
@@ -122,10 +117,15 @@ def evaluate_structure(
 ) -> tuple[StructureResult, tuple[Finding, ...]] | None:
     """Evaluate one application structure alone, with the findings on its curve.
 
-    With `advises` it has advice on the depths of its queues, and with `keeps_units` the units of
-    each queue, for callers that calculate further.
+    Args:
+        document: The plan.
+        name: The name of the structure in MQ.
+        curve: The fitted curve that the document names; None for published figures.
+        advises: Add advice on the depths of its queues.
+        keeps_units: Keep the units of each queue, for callers that calculate further.
 
-    None when the plan has no application structure of that name.
+    Returns:
+        None if the plan has no application structure of that name.
 
     Raises:
         PlanRefused: No such plan can exist.
@@ -136,12 +136,12 @@ def evaluate_structure(
             found = size_application(
                 document, curve, index, structure, advises=advises, keeps_units=keeps_units
             )
-            return found, tuple(_said_of_curves(document, curve, [found]))
+            return found, tuple(_curve_findings(document, curve, [found]))
     return None
 
 
 def evaluate_system(document: PlanDocument, *, curve: Curve | None = None) -> StructureResult | None:
-    """Evaluate CSQSYSAPPL alone; None where the plan leaves it out."""
+    """Evaluate CSQSYSAPPL alone; None if the plan does not include it."""
     return size_system(document, curve) if document.system.include else None
 
 
@@ -151,13 +151,14 @@ def compare_curves(
     """Return need, INITSIZE and SIZE of each structure under the published and under a fitted curve.
 
     Args:
-        document: The plan; the curve that it names makes no difference.
+        document: The plan; the curve that it names is ignored.
         fitted: The fitted curve.
-        result: The plan under the fitted curve, where it is known already.
+        result: The plan under the fitted curve, if it was evaluated already.
 
     Raises:
         PlanRefused: No such plan can exist.
     """
+    # A document that names a fitted curve is refused without that curve.
     plain = evaluate(document.model_copy(update={"curve": "published"}))
     other = result or evaluate(document, curve=fitted)
     pairs = list(zip(plain.structures, other.structures, strict=True))
@@ -177,7 +178,8 @@ class _Compared(TypedDict):
 
 
 def _compared(published: Sequence[StructureResult], fitted: Sequence[StructureResult]) -> _Compared:
-    """Add up structures under both curves. Differences are exact: a given size need not be whole KiB."""
+    """Add up structures under both curves."""
+    # Differences are in bytes: sizes that the document gives, and needs, are not always whole K.
     before, after = (
         [
             sum(sizes)

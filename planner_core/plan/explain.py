@@ -1,7 +1,7 @@
-"""Explanations of every figure of a result, so that a reader can calculate it again.
+"""Explanations of every figure of a result, so that a reader can recalculate it.
 
 The explanations do not repeat the code that calculates the figures: they state formulas over
-named inputs, and a test evaluates these with a calculator of its own.
+named inputs, and a test evaluates these with its own calculator.
 """
 
 from __future__ import annotations
@@ -9,10 +9,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
 from fractions import Fraction
+from itertools import product
 
 from planner_core import tables
 from planner_core.document.model import Queue, Structure
-from planner_core.document.size_distribution import SizeDistribution
+from planner_core.document.size_distribution import SCALE, SizeDistribution
 from planner_core.plan.explain_depth_advice import explain_depth_events
 from planner_core.plan.result import PlanAnswer, PlanResult
 from planner_core.provenance import Basis, Explanation, Input, Number, Source, Step, weakest
@@ -24,12 +25,11 @@ from planner_core.sizing.structure_result import Load, SmdsNeed, StructureResult
 from planner_core.sizing.structure_size import Curve, curve_inputs, explain_size, model_constant
 from planner_core.units import KIB, bytes_to_kib_ceil
 
-_SCALE = 2**32
 _PERCENT = 100
 
 
 def plan_answer(result: PlanResult, *, explain: bool = False, depths: bool = False) -> PlanAnswer:
-    """Return the figures of a result; with `explain`, with the formula, inputs, steps, source and basis of each."""
+    """Return the figures of a result; with `explain`, also the formula, inputs, steps, source and basis of each."""
     explanations = {item.figure: item for item in explain_result(result, depths=depths)} if explain else None
     return result.answer(depths=depths, explanations=explanations)
 
@@ -40,6 +40,7 @@ def explain_result(result: PlanResult, *, depths: bool = False) -> Iterator[Expl
     In a comparison only the published side is explained: the fitted side has the figures of the result, and the rest
     are differences and sums of both.
     """
+    # Each round carries the basis one figure further. Most inputs are not figures, so only the linked ones are visited.
     found = list(_explain(result, depths=depths))
     places = {item.figure: place for place, item in enumerate(found)}
     linked = [place for place, item in enumerate(found) if any(_figure(item, i.name) for i in item.inputs)]
@@ -51,13 +52,13 @@ def explain_result(result: PlanResult, *, depths: bool = False) -> Iterator[Expl
 
 _COMPARED = "comparison"
 _LONGEST_CHAIN = 5
-"""Need, INITSIZE, SIZE, SIZE planned in a coupling facility, storage that is free there: each uses the one before."""
+"""Need, INITSIZE, SIZE, planned SIZE in a coupling facility, free storage there: each uses the one before."""
 _FIGURES = {
     "need_bytes": "need_bytes",
     "initsize_bytes": "initsize_kib",
     "size_bytes": "size_kib",
 }
-"""Inputs that are figures of the same structure, and what these are called in a result."""
+"""Inputs that are figures of the same structure, and their names in a result."""
 
 
 def _figure(item: Explanation, name: str) -> str | None:
@@ -76,7 +77,7 @@ def _figure(item: Explanation, name: str) -> str | None:
 
 
 def _resting_on(item: Explanation, found: list[Explanation], places: Mapping[str, int]) -> Explanation:
-    """Return the explanation with the basis of inputs that are figures themselves."""
+    """Return the explanation with the current basis of those inputs that are figures of the result."""
     inputs = []
     for given in item.inputs:
         place = places.get(_figure(item, given.name) or "")
@@ -119,7 +120,7 @@ def _explain(result: PlanResult, *, depths: bool) -> Iterator[Explanation]:
 
 
 def _facilities(result: PlanResult) -> Iterator[Explanation]:
-    """Explain the storage of each coupling facility, and how much the structures there use."""
+    """Explain the storage of each coupling facility, and how much of it structures use."""
     assumed = tables.source("project", "Placement of structures")
     numbers = {each.cfrm_name: number for number, each in enumerate(result.structures, start=1)}
     for index, use in enumerate(result.allocation.facilities):
@@ -153,7 +154,7 @@ def _facilities(result: PlanResult) -> Iterator[Explanation]:
 def _inputs_of(
     structures: Sequence[AllocationRequest], key: str, numbers: Mapping[str, int]
 ) -> Iterator[Input]:
-    """Yield the sizes of structures, and their augmented space where they have any."""
+    """Yield the sizes of structures, and their augmented space if they have any."""
     for each in structures:
         number = numbers[each.structure]
         yield Input(f"{key}_{number}", _kib(each.result, key), "K", Basis.DERIVED)
@@ -246,6 +247,22 @@ def _level(at: str, structure: StructureResult) -> Explanation:
     )
 
 
+_BYTES_PER_KIB = Input("bytes_per_kib", KIB, "bytes", Basis.PUBLISHED)
+
+
+def _given(at: str, key: str, size_bytes: int) -> Explanation:
+    """Explain a size that the document gives."""
+    given = Input(f"given_{key}_bytes", size_bytes, "bytes", Basis.GIVEN)
+    return Explanation(
+        f"{at}/{key}_kib",
+        bytes_to_kib_ceil(size_bytes),
+        "K",
+        f"ceil({given.name} / bytes_per_kib)",
+        (given, _BYTES_PER_KIB),
+        Basis.GIVEN,
+    )
+
+
 def _policy_sizes(at: str, structure: StructureResult) -> Iterator[Explanation]:
     sizes = structure.sizes
     step = Input(
@@ -255,7 +272,6 @@ def _policy_sizes(at: str, structure: StructureResult) -> Iterator[Explanation]:
         Basis.PUBLISHED,
         tables.table("storage_increments").source,
     )
-    kib = Input("bytes_per_kib", KIB, "bytes", Basis.PUBLISHED)
     given_size = (
         (Input("given_size_bytes", sizes.size_bytes, "bytes", Basis.GIVEN),) if sizes.size_is_given else ()
     )
@@ -265,22 +281,14 @@ def _policy_sizes(at: str, structure: StructureResult) -> Iterator[Explanation]:
         else ()
     )
     if sizes.initsize_is_given:
-        given = Input("given_initsize_bytes", sizes.initsize_bytes, "bytes", Basis.GIVEN)
-        yield Explanation(
-            f"{at}/initsize_kib",
-            bytes_to_kib_ceil(sizes.initsize_bytes),
-            "K",
-            "ceil(given_initsize_bytes / bytes_per_kib)",
-            (given, kib),
-            Basis.GIVEN,
-        )
+        yield _given(at, "initsize", sizes.initsize_bytes)
     else:
         wanted = _wanted(structure)
         inputs = (
             *wanted.inputs,
             _minimum(structure),
             step,
-            kib,
+            _BYTES_PER_KIB,
             *given_size,
             *given_minsize,
         )
@@ -299,20 +307,13 @@ def _policy_sizes(at: str, structure: StructureResult) -> Iterator[Explanation]:
             wanted.steps,
         )
     if given_size:
-        yield Explanation(
-            f"{at}/size_kib",
-            bytes_to_kib_ceil(sizes.size_bytes),
-            "K",
-            "ceil(given_size_bytes / bytes_per_kib)",
-            (*given_size, kib),
-            Basis.GIVEN,
-        )
+        yield _given(at, "size", sizes.size_bytes)
     else:
         inputs = (
             Input("initsize_bytes", sizes.initsize_bytes, "bytes", Basis.DERIVED),
             Input("size_factor", Fraction(sizes.size_factor), "", Basis.GIVEN),
             step,
-            kib,
+            _BYTES_PER_KIB,
         )
         yield Explanation(
             f"{at}/size_kib",
@@ -323,15 +324,7 @@ def _policy_sizes(at: str, structure: StructureResult) -> Iterator[Explanation]:
             Basis.DERIVED,
         )
     if sizes.minsize_bytes is not None:
-        given = Input("given_minsize_bytes", sizes.minsize_bytes, "bytes", Basis.GIVEN)
-        yield Explanation(
-            f"{at}/minsize_kib",
-            bytes_to_kib_ceil(sizes.minsize_bytes),
-            "K",
-            "ceil(given_minsize_bytes / bytes_per_kib)",
-            (given, kib),
-            Basis.GIVEN,
-        )
+        yield _given(at, "minsize", sizes.minsize_bytes)
     threshold = Input("full_threshold", structure.placement.full_threshold, "percent", Basis.GIVEN)
     yield Explanation(
         f"{at}/full_threshold",
@@ -344,7 +337,7 @@ def _policy_sizes(at: str, structure: StructureResult) -> Iterator[Explanation]:
 
 
 def _wanted(structure: StructureResult) -> Explanation:
-    """Explain the least size of a computed INITSIZE: the need with the headroom, or the backlog at the target."""
+    """Explain the smallest possible computed INITSIZE: the need with the headroom, or the backlog at the target."""
     sizes = structure.sizes
     if sizes.target is None or structure.load is None:
         given = Input("need_bytes", sizes.need_bytes, "bytes", Basis.DERIVED)
@@ -415,6 +408,7 @@ def _admin(at: str, structure: StructureResult) -> Iterator[Explanation]:
         need.basis,
         need.source,
     )
+    # The first of them is the size in K, which a plan has as INITSIZE.
     for counted in explain_admin(need)[1:]:
         yield replace(counted, figure=f"{at}{counted.figure}")
 
@@ -440,7 +434,7 @@ def _counts(at: str, result: PlanResult, structure: StructureResult, load: Load)
             element_inputs.append(
                 Input(
                     f"mean_elements_{number}",
-                    Fraction(mean, _SCALE),
+                    Fraction(mean, SCALE),
                     "elements",
                     Basis.ASSUMED,
                     distributions,
@@ -492,6 +486,7 @@ def _messages_of(
             return Step(name, "shared_channels * sync_messages_per_channel", messages)
         inputs.append(Input("group_ur_messages", messages, "messages", Basis.GIVEN))
         return Step(name, "group_ur_messages", messages)
+    # Once, with the first queue: all queues of a plan grow by the same factor.
     if number == 1:
         growth = result.document.growth
         factor = growth_factor(percent_per_year=growth.percent_per_year, years=growth.years)
@@ -512,7 +507,7 @@ def _messages_of(
 
 
 def _filling(structure: StructureResult, *, offload: bool) -> Phases:
-    """Return the phases in which one bundle of the structure fills with its backlog."""
+    """Return the phases of filling one bundle of the structure with its backlog."""
     load = structure.load
     if load is None or load.plain is None:
         return Phases()
@@ -555,29 +550,15 @@ def _need(figure: str, structure: StructureResult, load: Load) -> Explanation:
 
 def _capacities(at: str, structure: StructureResult, load: Load) -> Iterator[Explanation]:
     sizes = structure.sizes
-    questions = (
-        (
-            "messages_in_initsize",
-            sizes.initsize_bytes,
-            sizes.initsize_is_given,
-            False,
-            load.messages_in_initsize,
-        ),
-        (
-            "messages_in_initsize_with_offload",
-            sizes.initsize_bytes,
-            sizes.initsize_is_given,
-            True,
-            load.messages_in_initsize,
-        ),
-        ("messages_in_size", sizes.size_bytes, sizes.size_is_given, False, load.messages_in_size),
-        ("messages_in_size_with_offload", sizes.size_bytes, sizes.size_is_given, True, load.messages_in_size),
+    stated = (
+        ("initsize", sizes.initsize_bytes, sizes.initsize_is_given, load.messages_in_initsize),
+        ("size", sizes.size_bytes, sizes.size_is_given, load.messages_in_size),
     )
-    for name, size_bytes, given, offload, held in questions:
+    for (key, size_bytes, given, held), offload in product(stated, (False, True)):
         phases = _filling(structure, offload=offload)
         inputs, steps = _bundles(structure, size_bytes, given=given)
         yield Explanation(
-            f"{at}/{name}",
+            f"{at}/messages_in_{key}{'_with_offload' if offload else ''}",
             held(offload=offload),
             "messages",
             f"floor({phases.names[-1]} * messages * bundles)" if phases.names else "0",
@@ -607,6 +588,7 @@ def _at_backlog(at: str, structure: StructureResult, load: Load) -> Iterator[Exp
             (*steps, *phases.steps),
         )
 
+    # The float of the result is only near a hundredth, and its explanation must be exact.
     peak = Fraction(hundredths(structure.peak_usage_percent)).limit_denominator(_PERCENT)
     if structure.at_backlog is None:
         yield explained("peak_usage_percent", peak, "percent", str(int(peak)))

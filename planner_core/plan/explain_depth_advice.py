@@ -1,4 +1,4 @@
-"""How the figures on queue depth events came about, as formulas over named inputs."""
+"""Explanations of the figures on queue depth events, as formulas over named inputs."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ _QDEPTHLO = f"floor(qdepthhi * {limit('default_qdepthlo_percent')} / {limit('def
 def explain_depth_events(
     at: str, structure: StructureResult, document: PlanDocument, *, depths: bool
 ) -> Iterator[Explanation]:
-    """One explanation for each number in `DepthAdvice.as_json()`; with `depths`, those of every queue."""
+    """Yield one explanation for each number in the JSON of `DepthAdvice`; with `depths`, also for every queue."""
     advice, load, definition = structure.depth_events, structure.load, structure.definition
     if advice is None or load is None or not isinstance(definition, Structure):
         return
@@ -104,7 +104,8 @@ class _Explainer:
         return Input(name, value, unit, Basis.DERIVED, self.source)
 
     def bare(self, name: str, value: Number, unit: str) -> Input:
-        """An input without a source, since large plans have many queues."""
+        """Return an input without a source."""
+        # Plans have thousands of queues, and the explanation itself names the source.
         return Input(name, value, unit, Basis.DERIVED)
 
     def phases(self, demand: Demand, *, offload: bool) -> Phases:
@@ -160,7 +161,7 @@ class _Explainer:
         )
 
     def shared(self) -> Mapping[str, Input]:
-        """Inputs that the figures of all queues share."""
+        """Return the inputs that the figures of all queues share."""
         found = {
             "action_part": self.advice.action_part,
             "threshold_part": self.advice.threshold_part,
@@ -229,7 +230,9 @@ class _Explainer:
         yield from self.silent(at, planned, queue)
 
     def alone(self, at: str, place: int, planned: QueueThresholds) -> Iterator[Explanation]:
-        """What fits of one queue alone: the filling is told once, and inputs have no sources but the figure's own."""
+        """Explain the capacity for one queue alone."""
+        # Explanations of the largest plan took 84 MB (docs/decisions/0019): the filling is explained once, with the first
+        # figure, and unused inputs and the sources of inputs are left out.
         phases = self.phases(self.maker.units.one(place), offload=True)
         used = set(_NAME.findall(" ".join(step.formula for step in phases.steps)))
         inputs = [replace(each, source=None) for each in phases.inputs if each.name in used]
@@ -346,7 +349,7 @@ class _Explainer:
     def taken(
         self, figure: str, value: Fraction, demand: Demand, *, offload: bool, size: bool
     ) -> Explanation:
-        """The part of a structure that a backlog takes."""
+        """Explain the part of a structure that a backlog uses."""
         inputs, steps = self.bundles(size=size)
         if not demand.messages:
             return self.made(figure, 0, "percent", "0", ())
@@ -385,5 +388,5 @@ class _Explainer:
 
 
 def _rounded(part: Fraction) -> Fraction:
-    """A part as a percentage, rounded up to a hundredth."""
+    """Return a part of a whole as a percentage, rounded up to a hundredth."""
     return Fraction(ceil_fraction(part * PERCENT * PERCENT), PERCENT)

@@ -1,7 +1,7 @@
 """The result of a plan: its structures, where they are allocated, its clusters, and the findings.
 
-`PlanResult` is what the rest of the core calculates with, in bytes and exact fractions. `PlanAnswer` holds the figures of
-it that REST, the command line, stored versions and pages show.
+The core calculates with `PlanResult`, in bytes and exact fractions. REST, the command line, stored versions and pages show
+the figures of `PlanAnswer`.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ class SizeDifference(Answer):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SizeUnderBothCurves(Answer):
-    """Sizes under both curves. A size that the document gives is the same under both."""
+    """Sizes under both curves. A size that the document gives is the same in both."""
 
     published: SizeUnderCurve
     fitted: SizeUnderCurve
@@ -115,20 +115,20 @@ class PlanAnswer(Answer):
 
 @dataclass(frozen=True, slots=True)
 class PlanResult:
-    """A plan with everything that was calculated. Nothing in it depends on when or where it was computed."""
+    """A plan and all of its calculated figures, which do not depend on when or where they were calculated."""
 
     document: PlanDocument
     curve: Curve
-    """The fitted curve, or the published one of the highest level that a structure is sized for; structures have their own."""
+    """The fitted curve, or the published one of the highest level of all structures; each structure has its own."""
     structures: tuple[StructureResult, ...]
     allocation: Allocation = field(repr=False)
     """Where XCF allocates the structures, counted with INITSIZE and with every coupling facility available."""
     findings: tuple[Finding, ...]
     core_version: str = field(default=CORE_VERSION)
     comparison: CurveComparison | None = None
-    """The same plan under the published curve and the fitted one; only where it was asked for."""
+    """The same plan under the published curve and the fitted one, if it was requested."""
     clusters: ClusterLoad | None = None
-    """The load of clusters on the structures; None where the document names none."""
+    """The load of clusters on the structures; None if the document names none."""
 
     def answer(
         self, *, depths: bool = False, explanations: Mapping[str, Explanation] | None = None

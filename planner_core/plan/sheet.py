@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 
 from planner_core.document.model import CouplingFacility
 from planner_core.sizing.placement import (
-    Allocation,
     AllocationGroup,
     AllocationRequest,
     FacilityUse,
@@ -42,8 +41,8 @@ class SheetRow:
 class SheetFacility:
     """A coupling facility on the sheet.
 
-    `stated_differently` lists storage that plans state with different values: the smallest size and the largest of the
-    others count.
+    `stated_differently` lists the kinds of storage for which plans state different values. The smallest size counts, and
+    the largest value of the others.
     """
 
     use: FacilityUse
@@ -60,7 +59,7 @@ class SheetFacility:
 class Sheet:
     """All coupling facilities that the plans name, and the structures without a place.
 
-    `same_names` are structures in more than one plan: the first plan's is counted.
+    `same_names` lists structures in more than one plan; the one in the first plan counts.
     """
 
     facilities: tuple[SheetFacility, ...]
@@ -71,7 +70,7 @@ class Sheet:
 
 
 def sheet(groups: Sequence[AllocationGroup]) -> Sheet:
-    """Put plans on one sheet: all their structures, placed together.
+    """Return one sheet for all plans, with their structures placed together.
 
     Args:
         groups: The structures and coupling facilities of each plan.
@@ -82,6 +81,7 @@ def sheet(groups: Sequence[AllocationGroup]) -> Sheet:
     for group in groups:
         for cf in group.coupling_facilities:
             stated.setdefault(cf.name, []).append(cf)
+    # A duplexed structure lacks a place for its second copy if it has only one.
     lacking = [
         _row(each.wanted, NOWHERE, is_second_copy=bool(each.now))
         for each in allocation.placed
@@ -93,13 +93,18 @@ def sheet(groups: Sequence[AllocationGroup]) -> Sheet:
             for use in sorted(allocation.facilities, key=lambda use: use.facility.name)
         ),
         unplaced=tuple(lacking),
-        without_preflist=tuple(_without_preflist(allocation)),
+        without_preflist=tuple(
+            _row(each.wanted, NOWHERE, is_second_copy=False)
+            for each in allocation.placed
+            if not each.wanted.preflist
+        ),
         same_names=tuple(sorted(same_names)),
     )
 
 
 def _each_once(groups: Iterable[AllocationGroup]) -> tuple[list[AllocationGroup], set[str]]:
     """Return the groups with each structure in the first plan that has it, and the names in several plans."""
+    # A sysplex has one structure of a name, and `question` refuses two; a sheet must still show plans that overlap.
     seen: set[str] = set()
     twice: set[str] = set()
     found = []
@@ -118,14 +123,6 @@ def _rows(use: FacilityUse) -> tuple[SheetRow, ...]:
     return (*first, *(_row(each, name, is_second_copy=True) for each in use.second))
 
 
-def _without_preflist(allocation: Allocation) -> list[SheetRow]:
-    return [
-        _row(each.wanted, NOWHERE, is_second_copy=False)
-        for each in allocation.placed
-        if not each.wanted.preflist
-    ]
-
-
 def _row(wanted: AllocationRequest, facility: str, *, is_second_copy: bool) -> SheetRow:
     return SheetRow(
         plan=wanted.plan,
@@ -139,7 +136,7 @@ def _row(wanted: AllocationRequest, facility: str, *, is_second_copy: bool) -> S
 
 
 def _differences(stated: Sequence[CouplingFacility]) -> list[str]:
-    """Return the storage that plans state with different values, in words. A plan that states none does not differ."""
+    """Return the kinds of storage, in words, for which plans state different values; a plan without a value agrees."""
     values: Mapping[str, set[int]] = {
         key: {value for cf in stated if (value := getattr(cf, key)) is not None} for key in _STATED
     }

@@ -6,8 +6,8 @@ than 512 queues, spreading over coupling facilities, data isolation, and recover
 structure (persistent and nonpersistent queues apart). The Washington Systems Center adds
 one: deep queues that are read by selectors slow down all others.
 
-Nothing moves without a reason, and each queue moves once. A structure that gives or
-receives queues loses its given INITSIZE, SIZE and MINSIZE, since they were for other content.
+No queue moves without a reason, or more than once. A structure that gives or receives
+queues loses its given INITSIZE, SIZE and MINSIZE, which were for other queues.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from planner_core.document.model import PlanDocument, Queue, Structure
 from planner_core.limits import limit
 from planner_core.plan.evaluate import evaluate
 from planner_core.provenance import Source
+from planner_core.sizing.demand import backlog_messages
 from planner_core.sizing.levels import sizing_level
 from planner_core.sizing.structure_size import Curve, bundles_in, elements_held, published_curve
 
@@ -43,7 +44,7 @@ class Move:
 
 @dataclass(frozen=True, slots=True)
 class Advice:
-    """The proposed document, and its moves; without moves it is the same document."""
+    """The proposed document and its moves; without moves the document is unchanged."""
 
     document: PlanDocument
     moves: tuple[Move, ...]
@@ -68,6 +69,7 @@ def advise(document: PlanDocument, *, curve: Curve | None = None) -> Advice:
     Raises:
         PlanRefused: The plan cannot exist for a reason other than too many queues on a structure.
     """
+    # The limit includes CSQ_ADMIN and CSQSYSAPPL: a proposal beyond it would be refused.
     room = limit("structures_per_group") - 1 - document.system.include - len(document.structures)
     taken = {structure.name for structure in document.structures}
     made: list[Structure] = []
@@ -107,6 +109,7 @@ def _groups(document: PlanDocument, structure: Structure, curve: Curve) -> list[
             left[:] = [queue for queue in left if queue.name not in names]
 
     using = tables.source("mq_planning", "Using multiple structures")
+    # The strongest reasons come first, because a queue moves only once.
     labels = sorted({queue.isolation for queue in left if queue.isolation})
     for label in labels if len(labels) > 1 or any(not queue.isolation for queue in left) else ():
         take(
@@ -148,11 +151,14 @@ def _groups(document: PlanDocument, structure: Structure, curve: Curve) -> list[
 
 
 def _weigher(curve: Curve) -> Callable[[Queue], Fraction]:
-    """Return a function for the bundles of entries and elements that the backlog of a queue uses, before growth."""
+    """Return a function that calculates the bundles of entries and elements in the backlog of a queue, before growth."""
+    # Growth is the same for all queues, so it does not change which of them is heavy.
 
     def weight(queue: Queue) -> Fraction:
         if queue.put_rate_per_s is not None and queue.outage_minutes is not None:
-            messages = Fraction(queue.put_rate_per_s) * Fraction(queue.outage_minutes) * 60
+            messages = backlog_messages(
+                put_rate_per_s=queue.put_rate_per_s, outage_minutes=queue.outage_minutes
+            )
         else:
             messages = Fraction(queue.backlog or 0)
         size = queue.message_bytes if isinstance(queue.message_bytes, int) else int(queue.message_bytes.mean)
@@ -163,18 +169,19 @@ def _weigher(curve: Curve) -> Callable[[Queue], Fraction]:
 
 
 def _smallest_cf(document: PlanDocument, structure: Structure, curve: Curve) -> Fraction | None:
-    """Return the bundles in the smallest coupling facility of the PREFLIST; None where no size is known."""
+    """Return the bundles in the smallest coupling facility of the PREFLIST; None if no size is known."""
     preflist = structure.preflist or [cf.name for cf in document.coupling_facilities]
     sizes = [cf.size for cf in document.coupling_facilities if cf.name in preflist and cf.size is not None]
     return bundles_in(min(sizes), curve=curve) if sizes else None
 
 
 def _refilled(structure: Structure, name: str, queues: Sequence[Queue], turn: int) -> Structure:
-    """Return a structure with other queues; its PREFLIST is rotated, so that coupling facilities share the load."""
+    """Return a structure with other queues, and its PREFLIST rotated so that coupling facilities share the load."""
     preflist = list(structure.preflist)
     if preflist:
         turn %= len(preflist)
         preflist = preflist[turn:] + preflist[:turn]
+    # Each structure needs its own data sets (DSGROUP_TWICE); without a generic name there is none to derive.
     offload = structure.offload
     if name != structure.name and offload.dsgroup is not None:
         head = offload.dsgroup.rpartition(".")[0]
@@ -187,6 +194,7 @@ def _refilled(structure: Structure, name: str, queues: Sequence[Queue], turn: in
 def _free_name(name: str, taken: set[str]) -> str:
     """Return a similar CFSTRUCT name that no structure has, and reserve it."""
     stem = name[: _LONGEST_NAME - 1]
+    # One character gives 34 names; two are enough for the 63 structures of a group.
     candidates = (f"{stem}{suffix}" for suffix in _SUFFIXES)
     further = (f"{stem[:-1]}{first}{second}" for first in _SUFFIXES for second in _SUFFIXES)
     found = next(candidate for candidate in (*candidates, *further) if candidate not in taken)
