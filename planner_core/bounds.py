@@ -1,8 +1,8 @@
-"""Bounds on the validation of input, so that the work of refusing it does not grow with its size.
+"""Bounds on the validation of input, so that the time to refuse it does not grow with its size.
 
-A model reports every invalid field. For a list with a million invalid items that would be a million errors, which cost
-seconds and gigabytes, and no one reads them. So lists are checked a few items at a time, and checking ends when there
-are enough errors to report.
+A model reports every invalid field. A list with a million invalid items would give a million errors, which take seconds
+and gigabytes, and which no reader needs. So lists are checked a few items at a time, until there are enough errors to
+report.
 """
 
 from __future__ import annotations
@@ -17,26 +17,26 @@ from pydantic import ValidationError, ValidatorFunctionWrapHandler, WrapValidato
 from planner_core.errors import FieldProblem, TextTooLong
 
 MOST_PROBLEMS: Final = 200
-"""Fields at fault that one answer names."""
+"""Invalid fields that one answer names."""
 MOST_KEYS: Final = 10_000
-"""Keys of one object. The largest maps that any document permits hold 5,000 queues."""
+"""Keys of one object. The largest maps in any document have 5,000 queues."""
 DEEPEST: Final = 60
 """Levels of lists and objects. A plan document has 6."""
 MOST_STRUCTURES_READ: Final = 1_000
 """Structures of a plan document that are checked one by one; a group has fewer than a tenth of them."""
 MOST_STRUCTURES: Final = 6_500
-"""Of all policies of one text. One policy of 4,095 structures fits, and so do three of 2,047."""
+"""Structures in all policies of one text: enough for a policy of 4,095 structures, or for three of 2,047."""
 _STRUCTURE: Final = re.compile(r"\bSTRUCTURE\s+NAME\s*\(", re.IGNORECASE)
 MOST_LINES: Final = 200_000
-"""Lines with content of one text. Lines of displays and policies have 20 characters and more on average, and no text of them may
-have more than 4,000,000 characters."""
+"""Lines with content in one text. A text has at most 4,000,000 characters, and lines of displays and policies have 20 or
+more on average."""
 _ERRORS_A_FIELD: Final = 5
-"""A field whose value may be of several kinds has an error for each."""
+"""A field that allows several types has an error for each."""
 _AT_ONCE: Final = 8
 
 
 def first_problems(problems: Iterable[FieldProblem]) -> tuple[FieldProblem, ...]:
-    """Return the problems; of very many the first, and a last one that states that there are more."""
+    """Return the problems; if there are too many, the first ones and one that states that there are more."""
     first = tuple(islice(problems, MOST_PROBLEMS + 1))
     if len(first) <= MOST_PROBLEMS:
         return first
@@ -59,20 +59,20 @@ def _until_many_errors(items: object, handler: ValidatorFunctionWrapHandler) -> 
         except ValidationError as error:
             errors += error.error_count()
             if errors > MOST_PROBLEMS * _ERRORS_A_FIELD:
-                # Checked once more from the first item, so that each error names its place in the whole list.
+                # Checked again from the first item, so that each error names its place in the whole list.
                 return handler(items[: start + _AT_ONCE])
     return handler(items) if errors else read
 
 
 UntilManyErrors: Final = WrapValidator(_until_many_errors)
-"""For the type of a list that has no largest length."""
+"""For the type of a list without a maximum length."""
 
 
 def check_lines(text: str) -> None:
-    """Refuse a text with more lines than any display, policy or set of definitions has.
+    """Refuse a text with more lines than any display, policy or set of definitions.
 
     Raises:
-        TextTooLong: It has more.
+        TextTooLong: The text has too many lines.
     """
     if _at_most_lines(text):
         return
@@ -81,10 +81,10 @@ def check_lines(text: str) -> None:
 
 
 def check_structures(text: str) -> None:
-    """Refuse a text with more STRUCTURE statements than the policies of a sysplex have.
+    """Refuse a text with more STRUCTURE statements than the policies of a sysplex.
 
     Raises:
-        TextTooLong: It has more.
+        TextTooLong: The text has too many statements.
     """
     found = sum(1 for _ in _STRUCTURE.finditer(text))
     if found > MOST_STRUCTURES:
@@ -96,12 +96,13 @@ def check_structures(text: str) -> None:
 
 
 def _at_most_lines(text: str) -> bool:
-    # A text that is short enough for its line ends not to be counted one by one is not split.
+    # A text with fewer characters than that has fewer lines too, so it is not split to count them.
     return len(text) <= MOST_LINES or sum(1 for line in text.splitlines() if line.strip()) <= MOST_LINES
 
 
 def is_too_deep(value: object) -> bool:
     """Return whether lists and objects are nested deeper than any document needs."""
+    # Level by level, because a recursive search would itself fail on the values that it is to find.
     level = [value]
     for _ in range(DEEPEST):
         level = [

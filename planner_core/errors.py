@@ -1,4 +1,4 @@
-"""Errors of the core as data. It knows no HTTP: the application decides how to show an error."""
+"""Errors of the core as data. The application decides how to show them."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ SHOWN_PROBLEMS = 3
 
 
 def _printable(text: str) -> str:
-    """Escape the characters that a terminal would act on."""
+    """Return the text with escapes for characters that a terminal would act on."""
     return "".join(c if c.isprintable() else ascii(c)[1:-1] for c in text)
 
 
@@ -27,7 +27,7 @@ class PlannerError(Exception):
 
 
 class OutOfRange(PlannerError):
-    """A number outside the range that can be computed."""
+    """A number outside the range for which the core can calculate."""
 
     def __init__(
         self, *, field: str, value: object, lowest: object = None, highest: object = None, advice: str = ""
@@ -59,11 +59,11 @@ class SizeSyntax(PlannerError):
 
 
 class TextTooLong(PlannerError):
-    """A text with more lines or words than any valid one; nothing of it was read."""
+    """A text with more lines or words than any valid one; none of it was read."""
 
 
 class NameSyntax(PlannerError):
-    """A name that z/OS or MQ would refuse."""
+    """A name that z/OS or MQ would reject."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,11 +97,11 @@ class DocumentInvalid(PlannerError):
 
 
 class NotJson(DocumentInvalid):
-    """The text is not JSON; nothing is known about the document in it."""
+    """The text is not JSON, so the document in it cannot be read at all."""
 
 
 class InputInvalid(PlannerError):
-    """Another input than a plan document cannot be read; every problem has its field."""
+    """An input other than a plan document cannot be read; every problem has its field."""
 
     def __init__(self, what: str, problems: tuple[FieldProblem, ...]) -> None:
         """Keep the problems; `what` begins the sentence, which shows the first few."""
@@ -121,7 +121,7 @@ class _WithFindings(PlannerError):
 
 
 class PlanRefused(_WithFindings):
-    """The document is valid but no such plan can exist; nothing was computed."""
+    """The document is valid but no such plan can exist; nothing was calculated."""
 
     def __init__(self, findings: tuple[Finding, ...]) -> None:
         """Keep the findings that rule the plan out."""
@@ -129,10 +129,10 @@ class PlanRefused(_WithFindings):
 
 
 class OutputRefused(_WithFindings):
-    """A text output is refused because it would be wrong or incomplete."""
+    """A refused text output, because it would be wrong or incomplete."""
 
     def __init__(self, kind: str, findings: tuple[Finding, ...], *, of: str = "plan") -> None:
-        """Keep the kind of output, the findings against it, and `of`: the plan or the merged policy that has the errors."""
+        """Keep the kind of output, the findings, and in `of` which text has the errors: the plan or the merged policy."""
         self.kind = kind
         self.of = of
         super().__init__(f"The {kind} output is not given while the {of} has errors.", findings)

@@ -1,4 +1,4 @@
-"""Findings on a plan, and the catalogue of their codes, severities, titles and sources."""
+"""Findings on a plan, and the catalog of their codes, severities, titles and sources."""
 
 from __future__ import annotations
 
@@ -65,6 +65,7 @@ class Finding(Answer):
 
 def read_catalogue(text: str) -> Mapping[str, FindingKind]:
     """Read findings.toml; a duplicate code, an unknown key or a missing one raises."""
+    # The texts in the file are wrapped for its editors only.
     kinds: dict[str, FindingKind] = {}
     for code, entry in tomllib.loads(text).items():
         fields: dict[str, Any] = {key: " ".join(value.split()) for key, value in entry.items()}
@@ -105,7 +106,7 @@ DEPTH_EVENT_CODES = frozenset(
         "SILENT_SWITCHES",
     }
 )
-"""What a plan's queue depths can earn."""
+"""Findings on queue depths in plans."""
 
 
 @cache
@@ -122,18 +123,19 @@ def finding(
     source: Source | None = None,
     severity: Severity | None = None,
 ) -> Finding:
-    """Make a finding of a catalogued code; severity and source are the catalogue's unless others are given."""
+    """Return a finding with a code of the catalog, and by default with its severity and source."""
     kind = catalogue()[code]
     return Finding(code, severity or kind.severity, message, source or _source_of(code), field, structure)
 
 
 def worst(findings: tuple[Finding, ...]) -> Severity | None:
-    """Return the most serious severity present."""
+    """Return the highest severity of the findings; None without findings."""
     present = {f.severity for f in findings}
     return next((severity for severity in SEVERITIES if severity in present), None)
 
 
 def in_order(findings: list[Finding]) -> tuple[Finding, ...]:
-    """Sort findings: errors, warnings, notes, then the order of the document; each once."""
+    """Return each finding once: errors, warnings, notes, and within these in the order of the document."""
+    # The sort is stable, and checks run in the order of the document.
     unique = {(f.code, f.field, f.structure, f.message): f for f in findings}
     return tuple(sorted(unique.values(), key=lambda f: _RANKS[f.severity]))

@@ -1,4 +1,4 @@
-"""The limits of IBM MQ and z/OS by name; tables/limits.toml has their sources."""
+"""Limits of IBM MQ and z/OS by name; tables/limits.toml has their sources."""
 
 from __future__ import annotations
 

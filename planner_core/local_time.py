@@ -1,8 +1,8 @@
 """The time of an observation: a local time and its zone, converted to one instant.
 
-A clock that is put forward skips an hour, and one that is put back repeats an hour. A local time in the first was never
-shown by any clock, and one in the second is ambiguous. Both are refused, because only the reader of the clock knows
-which of the two it was. The zone and the current time are arguments: this module has neither.
+A clock that is put forward skips an hour, and one that is put back repeats an hour. A local time in the skipped hour does
+not exist, and one in the repeated hour is ambiguous. Both are refused, because only the user can correct them. The zone
+and the current time are arguments: this module has neither.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import Final
 from planner_core.errors import PlannerError
 
 AHEAD_AT_MOST: Final = timedelta(days=1)
-"""Clocks of two machines differ, and so do the days of two zones; nothing was observed farther ahead than this."""
+"""Clocks and time zones differ by less than this, so no observation can be further ahead."""
 FIRST_YEAR: Final = 1990
 
 
@@ -22,17 +22,18 @@ class TimeNotMeant(PlannerError):
 
 
 def instant_of(time: datetime, zone: tzinfo | None = None, *, zone_name: str = "") -> datetime:
-    """Return the instant in UTC; a time with an offset of its own needs no zone.
+    """Return the instant in UTC; a time with its own offset needs no zone.
 
     >>> from datetime import timezone
     >>> instant_of(datetime(2026, 11, 21, 9, 30), timezone(timedelta(hours=1))).isoformat()
     '2026-11-21T08:30:00+00:00'
 
     Raises:
-        TimeNotMeant: No clock in the zone showed that time, or one showed it twice.
+        TimeNotMeant: The zone skipped that time, or had it twice.
     """
     if time.tzinfo is not None:
         return _in_utc(time)
+    # The offset differs between the two folds only in an hour that is skipped or repeated.
     first = time.replace(tzinfo=zone or UTC, fold=0)
     second = first.replace(fold=1)
     before, after = (each.utcoffset() or timedelta(0) for each in (first, second))
@@ -54,7 +55,7 @@ def check_observed(instant: datetime, *, now: datetime) -> None:
     """Refuse an instant at which nothing can have been observed.
 
     Raises:
-        TimeNotMeant: It is more than a day ahead of `now`, or from before the records that are read here.
+        TimeNotMeant: It is more than a day after `now`, or earlier than any usage data.
     """
     if instant.year < FIRST_YEAR:
         message = f"{_shown(instant)} is before {FIRST_YEAR}: nothing that is read here is so old. Correct the year."
@@ -68,7 +69,7 @@ def check_observed(instant: datetime, *, now: datetime) -> None:
 
 
 def is_ahead(instant: datetime, *, now: datetime) -> bool:
-    """Return whether a time is so far ahead that a clock must have been wrong when it was written."""
+    """Return whether a time is so far ahead that the clock that wrote it must have been wrong."""
     return instant - now > AHEAD_AT_MOST
 
 
@@ -85,7 +86,8 @@ def offset_text(offset: timedelta) -> str:
 def _in_utc(time: datetime) -> datetime:
     try:
         return time.astimezone(UTC)
-    except OverflowError:  # the first and the last day there is
+    # The first and the last day of the calendar have no neighbor in another zone.
+    except OverflowError:
         message = f"{time.isoformat()} is no time at which anything was observed."
         raise TimeNotMeant(message) from None
 

@@ -64,6 +64,7 @@ def queue_manager(value: str) -> str:
 
 def cfstruct(value: str) -> str:
     """Check a CFSTRUCT name: 1 to 12 alphanumeric characters, the first a letter, without the group's name."""
+    # Before the syntax: users need to know why these two names are not in the list, not which characters are allowed.
     if value == ADMIN_STRUCTURE:
         msg = "CSQ_ADMIN is always generated and holds no user data: leave it out of the structures."
         raise NameSyntax(msg)
@@ -102,7 +103,8 @@ def queue(value: str) -> str:
 
 
 def finding_code(value: str) -> str:
-    """Check the code of a finding; codes of other versions are accepted as well."""
+    """Check the code of a finding; codes from other versions are accepted too."""
+    # A stored document must stay readable when a release drops a code.
     return _check(_CODE, value, "a finding's code has 1 to 64 characters A-Z 0-9 _")
 
 
@@ -125,15 +127,13 @@ def finding_message(value: str) -> str:
 
 
 def dsgroup(value: str) -> str:
-    """Check a generic SMDS name: a data set name of up to 44 characters with exactly one asterisk.
-
-    The queue manager's name, of up to 4 characters, replaces the asterisk.
-    """
+    """Check a generic SMDS name: a data set name of up to 44 characters with exactly one asterisk."""
     rule = (
         "DSGROUP is a data set name of up to 44 characters with exactly one asterisk, "
         "which stands for the queue manager's name, such as MQ.SMDS.*.APP1"
     )
     _check(_DSGROUP, value, rule)
+    # MQ replaces the asterisk with the name of the queue manager, which has up to 4 characters.
     longest = value.replace("*", "Q" * _QSG_LENGTH)
     qualifiers = longest.split(".")
     if value.count("*") != 1 or not all(_QUALIFIER.fullmatch(q) for q in qualifiers):
@@ -152,7 +152,7 @@ def cfrm_structure_name(*, qsg_name: str, cfstruct_name: str) -> str:
 
 
 def is_admin_structure(cfrm_name: str) -> bool:
-    """Return whether a name in the CFRM policy is that of an administrative structure.
+    """Return whether a name in the CFRM policy is the name of an administrative structure.
 
     >>> is_admin_structure("MQ@@CSQ_ADMIN"), is_admin_structure("MQ@@APP")
     (True, False)
@@ -161,8 +161,6 @@ def is_admin_structure(cfrm_name: str) -> bool:
 
 
 def mqsc_value(value: str) -> str:
-    """Return a name for MQSC, in quotes unless MQSC reads it unchanged without them.
-
-    MQSC turns unquoted text to upper case. Quotes inside are doubled; names allow none.
-    """
+    """Return a name for MQSC, in quotes unless MQSC reads it unchanged without them."""
+    # MQSC converts unquoted text to upper case. No name has quotes inside, but a text that is quoted must not end early.
     return value if _MQSC_PLAIN.fullmatch(value) else "'" + value.replace("'", "''") + "'"

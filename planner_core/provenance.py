@@ -1,4 +1,4 @@
-"""The source and basis of a number, and the explanation of a figure that is computed from it."""
+"""The source and basis of a number, and the explanation of a figure that is calculated from it."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from planner_core.wire import Answer, Unchecked
 
 
 class Basis(StrEnum):
-    """The degree to which a number can be trusted."""
+    """The origin of a number, which shows how far it can be trusted."""
 
     PUBLISHED = "published"
     READ_OFF_CHART = "read_off_chart"
     DERIVED = "derived"
     ASSUMED = "assumed"
     GIVEN = "given"
-    """Typed by the user: not ours to vouch for."""
+    """Entered by the user."""
 
     @property
     def words(self) -> str:
@@ -31,7 +31,7 @@ class Basis(StrEnum):
 
 
 _WEAKER = tuple(Basis(name) for name in ("given", "published", "read_off_chart", "derived", "assumed"))
-"""From what needs no trust of ours to what needs most."""
+"""From the most to the least reliable; given numbers come first, because cfplan does not judge them."""
 
 
 def weakest(bases: Iterable[Basis]) -> Basis:
@@ -58,7 +58,8 @@ _OF_PROJECT = re.compile(r"(?P<document>cfplan, docs/[\w/-]+\.md)(?:, (?P<sectio
 
 
 def read_source(text: Source | str | None) -> Source:
-    """Read a source from its line. A section stays part of the document's name, because titles have commas too."""
+    """Read a source from its line."""
+    # Titles have commas too, so the section of a public document cannot be separated from its name again.
     if isinstance(text, Source):
         return text
     text = text or ""
@@ -70,9 +71,9 @@ def read_source(text: Source | str | None) -> Source:
 
 
 SourceText = Annotated[Source, PlainValidator(read_source), PlainSerializer(str, return_type=str)]
-"""A source that is written as one line."""
+"""A source, written as one line."""
 BasisWords = Annotated[Basis, Unchecked(), PlainSerializer(lambda basis: basis.words, return_type=str)]
-"""A basis that is written in words."""
+"""A basis, written in words."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,6 +97,7 @@ def plain_number(value: Number) -> int | str:
     numerator, denominator = value.as_integer_ratio()
     if denominator == 1:
         return numerator
+    # Only denominators of twos and fives have a finite decimal.
     twos = (denominator & -denominator).bit_length() - 1
     rest, fives = denominator >> twos, 0
     while rest % 5 == 0:
@@ -154,6 +156,7 @@ class Explanation(Answer):
 
     def __post_init__(self) -> None:
         """Lower the basis to that of the weakest input that the formula uses."""
+        # A figure that only repeats the user's numbers stays given: its inputs are the user's as well.
         if self.basis is Basis.GIVEN:
             return
         used = set(_NAME.findall(" ".join((self.formula, *(step.formula for step in self.steps)))))

@@ -1,7 +1,7 @@
-"""The rule that distinguishes simulated data from measured data, in one place.
+"""The rule that distinguishes simulated data from measured data.
 
-The simulator names its queue-sharing group SIM and a digit, and its files `simulated-...`. The history keeps both with
-every row. A group alone proves nothing: a site may have one of such a name.
+The simulator names its queue-sharing group SIM and a digit, and its files `simulated-...`. The history stores both with
+every row.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ FILE_PREFIX: Final = "simulated-"
 SYSPLEX: Final = "SIMPLEX"
 QSG: Final = "SIM1"
 WORD: Final = "simulated"
-"""What every page and report says beside such data."""
+"""The mark of such data on every page and report."""
 _QSG = re.compile(r"SIM[0-9]")
 
 
@@ -34,5 +34,6 @@ def is_simulated(qsg: str | None, file_name: str | None) -> bool:
     >>> is_simulated("SIM1", "simulated-2026-01-05.smf"), is_simulated("SIM1", "night.smf")
     (True, False)
     """
+    # Neither name alone is proof: a site may have a group named SIM1, and may name a file as it likes.
     of_simulator = file_name is not None and file_name.startswith(FILE_PREFIX)
     return of_simulator and (qsg is None or has_simulated_name(qsg))

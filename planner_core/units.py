@@ -1,6 +1,6 @@
-"""Byte sizes: parse, format, round. Only this module knows the values of K, M, G and T.
+"""Sizes in bytes: parsing, formatting and rounding. Only this module has the values of K, M, G and T.
 
-Inside the project storage is an int of bytes. People and z/OS write K, M, G and T, all
+Inside the project, storage is an int of bytes. Users and z/OS write K, M, G and T, all
 1024-based (z/OS MVS Setting Up a Sysplex; IBM's KB and MB in the MQ manuals are the same).
 """
 
@@ -29,6 +29,7 @@ _SIZE = re.compile(r" *(\d{1,15})(?:\.(\d{1,9}))? *(?:([KMGT])(?:I?B)?|(B))? *",
 
 def ceil_div(numerator: int, denominator: int) -> int:
     """Return the quotient rounded up, exact for ints of any size."""
+    # math.ceil of a float quotient is wrong from 2**53 on.
     return -(-numerator // denominator)
 
 
@@ -43,7 +44,7 @@ def floor_fraction(value: Fraction) -> int:
 
 
 def round_up(value: int, *, multiple: int) -> int:
-    """Return `value` rounded up to a whole multiple: storage is never reserved too small."""
+    """Return `value` rounded up to a whole multiple, so that storage is never too small."""
     return -(-value // multiple) * multiple
 
 
@@ -61,6 +62,7 @@ def parse_size(text: str | int, *, default_unit: str | None = "K") -> int:
     Raises:
         SizeSyntax: The text is not a size, or not a whole number of bytes.
     """
+    # Python treats true as 1, but a YAML document with `size: yes` states no size.
     if isinstance(text, bool):
         raise SizeSyntax(text=str(text))
     match = _SIZE.fullmatch(str(text))
@@ -93,7 +95,7 @@ def format_size(size_bytes: int) -> str:
 
 
 def format_mib(size_bytes: int | Fraction, *, digits: int = 1) -> str:
-    """Return a size for people: `391.1 MiB`, or GiB from 10 GiB on. It is rounded to nearest and never parsed again."""
+    """Return a size to display, rounded to nearest: `391.1 MiB`, or GiB from 10 GiB on."""
     size = Fraction(size_bytes)
     if size >= 10 * GIB:
         return f"{float(size / GIB):,.{digits}f} GiB"
@@ -101,26 +103,24 @@ def format_mib(size_bytes: int | Fraction, *, digits: int = 1) -> str:
 
 
 def bytes_to_kib_ceil(size_bytes: int) -> int:
-    """Return whole K, rounded up, so that a policy never reserves less than required."""
+    """Return a size in whole K, rounded up, so that a policy never reserves too little."""
     return ceil_div(size_bytes, KIB)
 
 
 def bytes_to_mib(size_bytes: int) -> float:
-    """Return MiB as a float; it is exact for every int below 2**53."""
+    """Return a size in MiB as a float, which is exact below 2**53 bytes."""
     return size_bytes / MIB
 
 
 Kib = Annotated[int, Unchecked(), PlainSerializer(bytes_to_kib_ceil, return_type=int)]
-"""Bytes that an answer gives in KiB, rounded up; the alias of such a field ends in _kib."""
+"""Bytes that an answer shows in KiB, rounded up; the alias of such a field ends in _kib."""
 Mib = Annotated[int, Unchecked(), PlainSerializer(bytes_to_mib, return_type=float)]
-"""Bytes that an answer gives in MiB; the alias of such a field ends in _mib."""
+"""Bytes that an answer shows in MiB; the alias of such a field ends in _mib."""
 
 
 def mib_not_below(size_bytes: Fraction) -> float:
-    """Return the nearest float of MiB whose printed digits are not below the exact size.
-
-    A size that is printed, copied and entered again then still holds the same messages.
-    """
+    """Return the smallest float of MiB whose printed digits are not below the exact size."""
+    # A size that is printed, copied and entered again must still hold the same messages.
     mib = float(size_bytes / MIB)
     while Fraction(Decimal(repr(mib))) * MIB < size_bytes:
         mib = math.nextafter(mib, math.inf)

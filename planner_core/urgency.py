@@ -1,6 +1,6 @@
-"""The order of structures by urgency: those that are full, then those that were full recently, then by the expected day.
+"""The order of structures by urgency: full ones, then those that were full recently, then by the next expected crossing.
 
-Pages, REST, commands, the report and the findings of the nightly run share this order and this rule.
+Pages, REST, commands, the report and the findings of the nightly run share this order.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from pydantic import Field, computed_field
 from planner_core.wire import Answer
 
 FULL_DAYS: Final = 7
-"""Days up to the last day of the group's records in which a full structure counts."""
+"""A structure that was full counts for so many days, up to the last day of the group's records."""
 _PERCENT: Final = 100
 
 FullState = Literal["full_now", "was_full"]
@@ -29,11 +29,11 @@ class UsedDay:
     full_count: int | None = None
     """Structure-full conditions that the queue managers counted (SMF 115)."""
     pools: Sequence[tuple[int | None, int | None]] = ()
-    """The peak of each pool, entries and elements or blocks, and how much there was of it on that day."""
+    """Peak and total of each pool on that day: entries and elements, or blocks."""
 
     @property
     def used_percent(self) -> float | None:
-        """Highest use of a pool; None where it was not measured."""
+        """Highest use of a pool; None if it was not measured."""
         used = [_PERCENT * peak / total for peak, total in self.pools if peak is not None and total]
         return max(used, default=None)
 
@@ -50,7 +50,7 @@ class UsedDay:
 
 @dataclass(frozen=True, slots=True)
 class Fullness(Answer):
-    """A structure, or a shared message data set, that is full or was in the last 7 days of its group's records."""
+    """The times at which a structure, or a shared message data set, was full in the last 7 days of its group's records."""
 
     state: Annotated[
         FullState, Field(description="`full_now`: all of it was in use on the last day with records.")
@@ -68,7 +68,7 @@ class Fullness(Answer):
     @computed_field
     @property
     def sentence(self) -> str:
-        """A few words: `Full now, 102 times since 2026-03-03`."""
+        """A short text: `Full now, 102 times since 2026-03-03`."""
         if self.count > 1:
             how_often = f"{times_of(self.count)} since {self.since.isoformat()}"
         elif self.days > 1:
@@ -79,12 +79,13 @@ class Fullness(Answer):
 
 
 def times_of(count: int) -> str:
-    """Return a count in words."""
+    """Return a count of times in words: once, 2 times."""
     return "once" if count == 1 else f"{count} times"
 
 
 def fullness(days: Iterable[UsedDay], *, last_day: date) -> Fullness | None:
-    """Return how a structure is or was full in the last days of its group's records; None where it was not."""
+    """Return when a structure was full in the last days of its group's records; None if it was not."""
+    # Counted back from the group's last day with records: how full it is today is not known.
     first = last_day - timedelta(days=FULL_DAYS - 1)
     full = sorted(
         (each for each in days if first <= each.day <= last_day and each.is_full), key=lambda each: each.day
@@ -111,11 +112,11 @@ def urgency_key(
     """Return the sort key of a structure's measure, the most urgent first.
 
     Args:
-        full: Whether the structure is or was full.
-        crossing_day: The earliest day on which it is expected to pass a level; None for none within the horizon.
-        used_percent: Its highest use in the last days; it decides where no such day is expected.
+        full: When the structure was full; None if it was not.
+        crossing_day: The earliest day on which it is expected to pass a level; None if there is none within the horizon.
+        used_percent: Its highest use in the last days, for measures without such a day.
         names: Group, structure, measure and queue manager: they keep the measures of a full structure together, and
-            decide where all else is equal.
+            decide between equal measures.
     """
     rank = 2 if full is None else int(full.state != "full_now")
     return (

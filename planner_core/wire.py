@@ -1,7 +1,7 @@
 """Results that are their own wire format: the fields of a dataclass are the members of its JSON object.
 
-REST, `--json` of the command line, OpenAPI and pages all read the same declaration. A result keeps its exact
-values; the annotations of this module say how one of them is written, or that it is not written at all.
+REST, `--json` of the command line, OpenAPI and pages all use this declaration. A result keeps its exact values; the
+annotations of this module define how a value is written, or that it is not written at all.
 
     @dataclass(frozen=True, slots=True)
     class QueueFilling(Answer):
@@ -39,11 +39,10 @@ JsonObject = dict[str, Any]
 
 
 class Unchecked:
-    """Take a value as it is.
+    """Accept a value as it is."""
 
-    Results are made by our own code, which mypy checks. Without this annotation, pydantic would build a schema of
-    every type inside the value.
-    """
+    # Results come from our own code, which mypy checks. Without this annotation, pydantic would build a schema of every
+    # type inside the value.
 
     def __get_pydantic_core_schema__(self, source: object, handler: GetCoreSchemaHandler) -> CoreSchema:
         del source, handler
@@ -55,9 +54,9 @@ def _is_none(value: object) -> bool:
 
 
 Hidden = Annotated[T, Unchecked(), Field(exclude=True)]
-"""A field that only code reads."""
+"""A field that is not written."""
 Omittable = Annotated[T | SkipJsonSchema[None], Field(exclude_if=_is_none)]
-"""A member that is missing where its value is None; it is never null."""
+"""A member that is left out if its value is None; it is never null."""
 Exact = Annotated[T, Unchecked(), PlainSerializer(float, return_type=float)]
 """An exact number, such as Exact[Fraction], written as the nearest float."""
 
@@ -81,7 +80,7 @@ def _text_or_none(text: str) -> str | None:
 
 
 TextOrNull = Annotated[str, Unchecked(), PlainSerializer(_text_or_none, return_type=str | None)]
-"""A text that is null where it is empty."""
+"""A text, written as null if it is empty."""
 
 
 def _as_stored(value: Any):  # type: ignore[no-untyped-def]  # noqa: ANN202, ANN401 - a return type would become the described one
@@ -89,7 +88,7 @@ def _as_stored(value: Any):  # type: ignore[no-untyped-def]  # noqa: ANN202, ANN
 
 
 Stored = Annotated[T, PlainSerializer(_as_stored)]
-"""JSON that was stored as a T, perhaps by an older version: described as T, and written as it is."""
+"""JSON of a T from the database, perhaps of an older version: described as T, and written unchanged."""
 
 
 COMPONENT = "x-component"
@@ -131,7 +130,9 @@ class Answer:
 
 
 def adapter(kind: Any) -> TypeAdapter[Any]:  # noqa: ANN401 - any type expression
-    """Return the serializer of a type; it is built once, because building takes milliseconds."""
+    """Return the serializer of a type."""
+    # Cached, because building one takes milliseconds. A function of its own, because mypy does not regard a dataclass
+    # as hashable, which the arguments of a cached function must be.
     return _adapter(kind)
 
 
@@ -141,9 +142,9 @@ def _adapter(kind: Any) -> TypeAdapter[Any]:  # noqa: ANN401 - any type expressi
 
 
 def copied(kind: type[T], source: object, **given: object) -> T:
-    """Return a dataclass with the attributes that another object has under the names of its fields.
+    """Return a dataclass whose fields have the attributes of the same name of another object.
 
-    The arguments replace attributes. A field that the other object lacks keeps its default.
+    Arguments replace attributes. A field that the object lacks keeps its default.
     """
     contract: Any = kind
     names = [field.name for field in fields(contract) if field.name not in given]

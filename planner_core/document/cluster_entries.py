@@ -1,7 +1,4 @@
-"""Instances and channels of a cluster in documents, under the names of MQ's attributes.
-
-Decision files and plan documents share them.
-"""
+"""Instances and channels of a cluster in plan documents and decision files, with the names of MQ's attributes."""
 
 from __future__ import annotations
 
@@ -91,8 +88,9 @@ class ChannelEntry(BaseModel):
     ] = "NO"
 
     def as_channel(self, *, queue_manager: str, cluster: str) -> Channel:
-        """Return the same for the decision."""
+        """Return the channel for the decision."""
         return Channel(
+            # As IBM's examples name cluster-receiver channels.
             name=self.channel or f"TO.{queue_manager}"[:_LONGEST_CHANNEL],
             queue_manager=queue_manager,
             cluster=cluster,
@@ -126,7 +124,7 @@ class InstanceEntry(BaseModel):
     ] = None
 
     def as_instance(self, *, qsg: str) -> Instance:
-        """Return the same for the decision."""
+        """Return the instance for the decision."""
         return Instance(
             queue_manager=self.queue_manager,
             cluster=self.cluster or "",
@@ -167,11 +165,12 @@ def check_sender(instances: Sequence[InstanceEntry], sender: str | None, at: str
 
 
 def check_instances(instances: Sequence[InstanceEntry], at: str) -> Iterator[FieldProblem]:
-    """Check for repeated instances, several local ones, and channels of the same name."""
+    """Check for repeated instances, several local ones, and channels with the same name."""
     places: dict[str, list[int]] = {}
     for index, entry in enumerate(instances):
         places.setdefault(entry.queue_manager, []).append(index)
     for queue_manager, indexes in places.items():
+        # A queue manager may advertise the queue in several clusters, each with its own attributes.
         clusters = [instances[index].cluster for index in indexes]
         if len(indexes) > 1 and (None in clusters or len(set(clusters)) < len(clusters)):
             yield FieldProblem(

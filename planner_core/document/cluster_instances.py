@@ -17,7 +17,7 @@ MOST_CHANNELS = _DEFAULTS["clwlmruc"].value
 
 
 class Status(StrEnum):
-    """The states of a channel. A channel that DISPLAY CHSTATUS does not show is INACTIVE."""
+    """The states of a channel. A channel without a row in DISPLAY CHSTATUS is INACTIVE."""
 
     INACTIVE = "INACTIVE"
     RUNNING = "RUNNING"
@@ -44,8 +44,8 @@ class Status(StrEnum):
 class Instance:
     """One instance of the clustered queue: a row of DISPLAY QCLUSTER, or the local queue of the sender.
 
-    `qsg` names the queue-sharing group of a shared queue: its members then advertise the same queue. An empty `cluster`
-    is not known and matches any.
+    `qsg` names the queue-sharing group of a shared queue, whose members all advertise that queue. An empty `cluster` is
+    unknown and matches any.
     """
 
     queue_manager: str
@@ -58,7 +58,7 @@ class Instance:
 
     @property
     def physical_queue(self) -> str:
-        """Return where the messages are stored: the group for a shared queue, else the queue manager."""
+        """The place of the messages: the group for a shared queue, otherwise the queue manager."""
         return self.qsg or self.queue_manager
 
 

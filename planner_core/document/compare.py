@@ -1,7 +1,7 @@
 """Differences between two JSON values: two versions of a document, or of a result.
 
-Objects in lists are matched by name, so that a queue moved up a line is not a difference. Their place is then written
-with the name: `/structures/APP1/queues/Q1/backlog`.
+Objects in lists are matched by name, so moving a queue within its list is not a difference. Their pointers have the
+name instead of the index: `/structures/APP1/queues/Q1/backlog`.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _KEYS = ("name", "code")
 
 @dataclass(frozen=True, slots=True)
 class Difference(Answer):
-    """One difference; a value that is missing on one side is null there."""
+    """One difference; `before` or `after` is null if that side lacks the value."""
 
     pointer: Annotated[
         str,
@@ -48,6 +48,7 @@ def _compare(at: str, before: object, after: object) -> Iterator[Difference]:
             yield from _compare_objects(at, old, new)
         else:
             yield from _compare_lists(at, before, after)
+    # Python treats true as 1, and 1.0 as 1; in a document they are different values.
     elif type(before) is not type(after) or before != after:
         yield Difference(at, "changed", before, after)
 
@@ -83,6 +84,7 @@ def _compare_lists(at: str, before: Sequence[object], after: Sequence[object]) -
 
 def _named(items: Sequence[object]) -> dict[str, object] | None:
     """Return the objects of a list by name; None unless all have different names."""
+    # Items without unique names are compared by position: any match by name would be arbitrary.
     found: dict[str, object] = {}
     for item in items:
         if not isinstance(item, dict):

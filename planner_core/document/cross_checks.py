@@ -10,7 +10,7 @@ from planner_core.errors import FieldProblem
 from planner_core.units import format_size
 
 _MOST_CLUSTER_CHANNELS = 200
-"""In all clusters of a plan. The failure of each channel is calculated, so time grows with the square of their number."""
+"""Channels in all clusters of a plan. Each of them fails once, so time grows with the square of their number."""
 
 
 def cross_checks(plan: PlanDocument) -> Iterator[FieldProblem]:
@@ -88,6 +88,7 @@ def _check_sizes(
         yield FieldProblem(
             f"{at}/initsize", f"INITSIZE {format_size(initsize)} is above SIZE {format_size(size)}"
         )
+    # A computed INITSIZE is never below MINSIZE, so without a given one only SIZE can be exceeded.
     ceiling = initsize or size
     if minsize is not None and ceiling is not None and minsize > ceiling:
         yield FieldProblem(f"{at}/minsize", f"MINSIZE {format_size(minsize)} is above {format_size(ceiling)}")
@@ -109,6 +110,7 @@ def _check_members(at: str, by_name: Mapping[str, object], members: int | set[st
 
 
 def _check_queue(at: str, queue: Queue) -> Iterator[FieldProblem]:
+    # With gets, puts are the rate of normal running and no cause of a backlog, which may then be stated as well.
     is_measured = queue.get_rate_per_s is not None and queue.backlog is not None
     rated = queue.outage_minutes is not None or (queue.put_rate_per_s is not None and not is_measured)
     if queue.get_rate_per_s is not None and queue.put_rate_per_s is None:

@@ -1,7 +1,7 @@
 """The plan document, which the form, REST, the command line and files share.
 
-Unknown keys are refused, and every key has a default. The types of its fields convert sizes to bytes and check names, so
-that typed text reaches a generated statement only as a checked value.
+Unknown keys are refused. The types of its fields convert sizes to bytes and check names, so that text from users reaches
+a generated statement only as a checked value.
 """
 
 from __future__ import annotations
@@ -77,7 +77,7 @@ class FittedCurve(BaseModel):
 
 
 class Growth(BaseModel):
-    """Compound growth of rates and backlogs up to the horizon."""
+    """Compound growth of rates and backlogs until the horizon."""
 
     model_config = MODEL
     percent_per_year: GrowthPercent = Decimal(0)
@@ -91,6 +91,7 @@ class GivenStructure(BaseModel):
     initsize: StructureSize | None = None
     size: StructureSize | None = None
     minsize: MinSize | None = None
+    # IBM's default is 80; its examples of MQ structures have 85.
     full_threshold: Threshold = limit("fullthreshold_in_examples")
     allow_auto_alter: bool = False
     preflist: PrefList = Field(
@@ -145,6 +146,7 @@ class CouplingFacility(BaseModel):
     site: Literal["SITE1", "SITE2"] | None = None
     volatile: bool = False
     failure_isolated: bool = True
+    # Text, because leading zeros count, and a number would lose them.
     type: (
         Annotated[str, hardware_code("TYPE", longest=6, alphabet=ALNUM, example="003931", exact=True)] | None
     ) = None
@@ -240,6 +242,7 @@ class MessageSizes(BaseModel):
 
     def distribution(self) -> SizeDistribution | int:
         """Return the distribution for calculations; one size if mean, p95 and max are equal."""
+        # Kept as a ratio: the mean may have decimals, and calculations are exact.
         numerator, denominator = self.mean.as_integer_ratio()
         if self.max * denominator == self.p95 * denominator == numerator:
             return self.max
@@ -251,6 +254,7 @@ _DISTRIBUTION = ("mean", "p95", "max")
 
 def _message_bytes(value: object) -> object:
     """Read one size or three, as numbers or as text: 1024, `1K`, `3500/12K/60K`."""
+    # Before pydantic tries the two types, because it would report an error for each of them.
     if isinstance(value, str):
         parts = value.split("/", len(_DISTRIBUTION))
         if len(parts) == len(_DISTRIBUTION):
@@ -345,7 +349,7 @@ class Queue(BaseModel):
 
 
 class Structure(BaseModel):
-    """An application structure. INITSIZE and SIZE, when given, are checked and never overwritten."""
+    """An application structure. INITSIZE and SIZE that it gives are checked and never overwritten."""
 
     model_config = MODEL
     name: CfstructName
@@ -500,5 +504,5 @@ class PlanDocument(BaseModel):
 
     @property
     def queue_manager_count(self) -> int:
-        """Return the number of queue managers defined to the group."""
+        """The number of queue managers that are defined to the group."""
         return self.queue_managers if isinstance(self.queue_managers, int) else len(self.queue_managers)

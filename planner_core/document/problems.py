@@ -56,8 +56,9 @@ def field_problems(
     ]
     around = _around(pointer for pointer, _ in errors)
     for pointer, item in errors:
+        # The error is inside the value, so the value was not meant to be of the other type.
         if _is_other_branch(item["type"]) and pointer in around:
-            continue  # the error is inside the value, so the other type of the field was not meant
+            continue
         message = (
             known.get(item["type"])
             or _of_length(item)
@@ -88,7 +89,7 @@ def _around(pointers: Iterable[str]) -> set[str]:
 
 
 def did_you_mean(word: str, known: Iterable[str]) -> str:
-    """Return the end of a sentence with the closest known word; empty if there is none."""
+    """Return a question with the closest known word, to end a sentence; empty if no word is close."""
     if len(word) > _LONGEST_SUGGESTED:
         return ""
     plain = word.strip().lower().replace("-", "_").replace(" ", "_")
@@ -97,7 +98,7 @@ def did_you_mean(word: str, known: Iterable[str]) -> str:
 
 
 def _keys_at(model: type[BaseModel], location: Iterable[int | str]) -> list[str]:
-    """Return the keys of the object at a place in a document, in all forms that it can have there."""
+    """Return the keys that an object at this place in a document can have."""
     here: tuple[type[BaseModel], ...] = (model,)
     for item in location:
         deeper = [
@@ -121,7 +122,7 @@ def _models_in(annotation: object) -> Iterator[type[BaseModel]]:
 
 
 def _of_length(item: ErrorDetails) -> str | None:
-    """Return the error of a length of a list, an object or a text; None for other errors."""
+    """Return a sentence on the length of a list, an object or a text; None for other errors."""
     context = item.get("ctx", {})
     least, most, has = context.get("min_length"), context.get("max_length"), context.get("actual_length")
     kind = item["type"]
@@ -143,7 +144,7 @@ def _count(number: object, what: str) -> str:
 
 
 def _is_other_branch(kind: str) -> bool:
-    """Whether the error is only that a value has another type than one branch of a union."""
+    """Return whether the error is only that a value does not have the type of one branch of a union."""
     return kind.endswith("_type") or kind == "literal_error"
 
 

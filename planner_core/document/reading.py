@@ -38,7 +38,7 @@ def read_json(text: bytes | str, *, is_stored: bool = False) -> PlanDocument:
 
 @dataclass(frozen=True, slots=True)
 class _Unusable:
-    """An unreadable part of a parsed document; it keeps the place, so that the error can name its field."""
+    """An unreadable part of a parsed document. It takes the place of the value, so that the error can name the field."""
 
     message: str
 
@@ -68,7 +68,7 @@ def parse_json(text: bytes | str) -> object:
 
 
 class _JsonReader:
-    """The standard library's reader; it marks what the library would accept."""
+    """The reader of the standard library, with marks on parts that it accepts and a plan must not have."""
 
     def __init__(self) -> None:
         self.met_unusable = False
@@ -87,6 +87,7 @@ class _JsonReader:
         return _Unusable(message)
 
     def _once(self, pairs: list[tuple[str, object]]) -> dict[str, object] | _Unusable:
+        # The hooks of the json module do not know where they are, so they mark the value, and `_unusable` finds the place.
         if len(pairs) > MOST_KEYS:
             return self._mark(f"The object has {len(pairs)} keys: at most {MOST_KEYS} are allowed.")
         found = dict(pairs)
@@ -96,11 +97,13 @@ class _JsonReader:
         return found
 
     def _decimal(self, text: str) -> Decimal | _Unusable:
+        # Converting a number takes time that grows with the square of its digits.
         if len(text) > _LONGEST_NUMBER:
             return self._too_long(text)
         try:
             return Decimal(text)
-        except InvalidOperation:  # the exponent is too large for Decimal
+        # The exponent is too large for Decimal.
+        except InvalidOperation:
             return self._mark(f"The number {text} is out of range.")
 
     def _integer(self, text: str) -> int | _Unusable:
@@ -134,10 +137,11 @@ def read_object(document: object, *, is_stored: bool = False) -> PlanDocument:
             accepted.
 
     Raises:
-        DocumentInvalid: With every error.
+        DocumentInvalid: With every error, or the first ones of many.
     """
     if not isinstance(document, dict):
         _invalid("A plan document is an object with the keys qsg, queue_managers, structures and so on.")
+    # Refused before validation: no group has so many, and the errors of all of them would take seconds.
     structures = document.get("structures")
     if (
         isinstance(structures, list)
@@ -162,7 +166,7 @@ def read_object(document: object, *, is_stored: bool = False) -> PlanDocument:
 
 def _implausible_sizes(plan: PlanDocument) -> Iterator[FieldProblem]:
     """Yield an error for each coupling facility that is so small that its unit must be missing or wrong."""
-    # A number without a unit counts K, as in a CFRM policy; many people mean M or G.
+    # A number without a unit is in K, as in a CFRM policy: `8`, meant as 8 GB, would be 8 KB.
     for index, facility in enumerate(plan.coupling_facilities):
         if facility.size is None or facility.size >= _SMALLEST_CF_BYTES:
             continue

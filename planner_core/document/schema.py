@@ -80,7 +80,8 @@ def _filled(value: object, schema: dict[str, Any], known: dict[str, Any]) -> obj
         named = next((each["$ref"] for each in branches if "$ref" in each), None)
         name = named.rpartition("/")[2] if named else PlanDocument.__name__
         properties = (known[name] if named else schema).get("properties")
-        if properties is None:  # a map whose keys are names
+        # A map whose keys are names, such as those of queue managers, lacks nothing itself.
+        if properties is None:
             items = next(
                 (each["additionalProperties"] for each in branches if "additionalProperties" in each), {}
             )

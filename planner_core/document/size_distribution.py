@@ -25,7 +25,7 @@ class SizeDistribution:
     maximum: int
 
     def problem(self) -> str | None:
-        """Return why no distribution can have these three values, or None."""
+        """Return a sentence if no distribution can have these three values, else None."""
         if self.p95 > self.maximum:
             return f"p95 ({self.p95}) must not be above max ({self.maximum})"
         if TWENTY * self.mean > (BODY * self.p95 + self.maximum) * self.mean_of:
@@ -42,10 +42,11 @@ class SizeDistribution:
     def up_to(self, sizes: Sequence[int]) -> list[tuple[int, int]]:
         """Return the messages and bytes up to each of these sizes, in units of 2**-32 of a message and a byte.
 
-        Nineteen twentieths of the messages are at most p95 long, all are at most the maximum; the bytes up to the maximum
-        are the mean, rounded up.
+        95 % of the messages are at most p95 long, and all at most the maximum; the bytes up to the maximum are the mean,
+        rounded up.
         """
         p95, maximum = self.p95, self.maximum
+        # A grid of integers, so that sums over queues are exact, and machines that differ in a last digit agree.
         total = -(-SCALE * self.mean // self.mean_of)
         if not p95 or not total:
             return self._up_to_over_empty(sizes, total)
@@ -69,7 +70,8 @@ class SizeDistribution:
         return found
 
     def _up_to_over_empty(self, sizes: Sequence[int], total: int) -> list[tuple[int, int]]:
-        """Return the same if 95 % of the messages are empty: the others follow a power law from 0 to the maximum."""
+        """Return the result of `up_to` if 95 % of the messages are empty: the others follow a power law up to the maximum."""
+        # A lognormal has no size 0, so the shape of `size_shape` cannot be used.
         found: list[tuple[int, int]] = []
         mean = total / _TAIL_SCALE
         for size in sizes:

@@ -98,6 +98,7 @@ def _tail_mean_of_lognormal(place: float, width: float, span: float) -> float:
     """Return the mean of a lognormal's sizes from p95 to the maximum, in units of p95; `span` is ln(maximum / p95)."""
     if span < _FAR * width:
         return 1 + span / 2
+    # erfc instead of erf: far from the mean erf is 1 to all digits, and their difference would lose every digit.
     start, end = place / _ROOT2, (place + span / width) / _ROOT2
     shift = width / _ROOT2
     moments = erfc(start - shift) - erfc(end - shift)
@@ -105,7 +106,7 @@ def _tail_mean_of_lognormal(place: float, width: float, span: float) -> float:
 
 
 def _tail_parts(place: float, width: float, span: float, at: float) -> tuple[float, float]:
-    """Return the shares of those sizes, and of their bytes, below a size; `at` is ln(size / p95)."""
+    """Return the share of the sizes above p95, and of their bytes, below a size; `at` is ln(size / p95)."""
     if span < _FAR * width:
         return at / span, at / span
     start, end, z = place / _ROOT2, (place + span / width) / _ROOT2, (place + at / width) / _ROOT2
@@ -157,6 +158,8 @@ def _choices() -> _Choices:
 @lru_cache(maxsize=5000)
 def shape_of(ratio: float, reach: float) -> Shape:
     """Return the shape for p95 / mean = `ratio`, above 0 and at most 20, and maximum / p95 = `reach`, at least 1."""
+    # Place, width and mean depend on each other. A few rounds, each a continuous function of the ratios, bring them close
+    # enough, so that similar numbers still give similar shapes.
     span, together = log(reach), TWENTY / ratio
     width, most = _widths(ratio)
     least_tail = together - BODY * _highest_body(ratio)
@@ -186,6 +189,7 @@ def shape_of(ratio: float, reach: float) -> Shape:
 
 def _widths(ratio: float) -> tuple[float, float]:
     """Return the width of the sizes above p95 without a maximum, and the largest allowed width."""
+    # No lognormal has a higher ratio. The part above p95 narrows in proportion, so that the shape changes continuously.
     choices = _choices()
     if ratio > choices.highest_ratio:
         part = max(TWENTY - ratio, 0.0) / (TWENTY - choices.highest_ratio)
@@ -212,6 +216,7 @@ def _widths(ratio: float) -> tuple[float, float]:
 
 def _place_of_p95(width: float, span: float, start: float) -> float:
     """Return the standard normal value of p95 in a lognormal that is truncated at the maximum."""
+    # Newton's method inside a bracket, because the slope can vanish.
     low, high, end = _choices().lowest_place, _Z95, span / width
     if erfc(-low / _ROOT2) >= _BODY_SHARE * erfc(-(low + end) / _ROOT2):
         return low
@@ -240,7 +245,7 @@ def _body_below_lowest_ratio(ratio: float) -> float:
 
 
 def _highest_body(ratio: float) -> float:
-    """Return the mean that the sizes up to p95 exceed only if the maximum requires it."""
+    """Return the highest mean of the sizes up to p95, which they exceed only if the maximum requires it."""
     choices = _choices()
     if ratio >= choices.lowest_ratio:
         return choices.highest_body
@@ -248,9 +253,9 @@ def _highest_body(ratio: float) -> float:
 
 
 def _tail_mean(together: float, reach: float, natural: float, least: float) -> float:
-    """Return the mean of the sizes above p95: that of the lognormal, moved as little as the mean of all sizes requires.
+    """Return the mean of the sizes above p95: the lognormal's, changed only as far as the mean of all sizes requires.
 
-    `together` is the sum of twenty messages, in units of p95.
+    `together` is the sum of the sizes of twenty messages, in units of p95.
     """
     if natural < least:
         most = (max(natural, together - BODY) + reach) / 2

@@ -22,13 +22,14 @@ _MOST_DIGITS = 15
 
 
 def refuse(message: str) -> NoReturn:
-    """Report this error of a field."""
+    """Raise an error of a field with this sentence."""
+    # Not a ValueError: pydantic would write "Value error, " in front of the sentence.
     msg = "cfplan"
     raise PydanticCustomError(msg, "{message}", {"message": message})
 
 
 def checked_by(check: Callable[[str], str], *, example: str) -> Any:  # noqa: ANN401 - an annotation for pydantic
-    """Return the annotation of a text that a function of `names` accepts."""
+    """Return the annotation of a text that is checked by a function of `names`."""
 
     def validate(value: object) -> str:
         if not isinstance(value, str):
@@ -58,6 +59,7 @@ def hardware_code(label: str, *, longest: int, alphabet: str, example: str, exac
     return BeforeValidator(validate)
 
 
+# Digits last: the error names the first and the last letter.
 HEX = "ABCDEF0123456789"
 ALNUM = "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
 
@@ -128,9 +130,11 @@ def number_between(*, lowest: int, highest: int) -> Any:  # noqa: ANN401
             refuse("must be a number")
         if isinstance(value, float) and not math.isfinite(value):
             refuse("must be a finite number")
+        # Through its text: the float 0.1 is not exactly a tenth.
         number = Decimal(repr(value)) if isinstance(value, float) else Decimal(value)
         if not number.is_finite() or not lowest <= number <= highest:
             refuse(f"must be between {lowest} and {highest}")
+        # Stored documents are JSON, whose numbers are floats to most readers; more digits would come back changed.
         if len(number.normalize().as_tuple().digits) > _MOST_DIGITS or (
             number.adjusted() < -_MOST_DIGITS and number
         ):
@@ -186,7 +190,7 @@ def message_bytes(value: str | int) -> int:
 
 
 def _one_message_size(value: object) -> object:
-    """Read the bytes of a size in text; the field checks other values."""
+    """Read a size that is given as text; the field checks other values."""
     if not isinstance(value, str):
         return value
     try:
@@ -196,7 +200,7 @@ def _one_message_size(value: object) -> object:
 
 
 def _mean_size(value: object) -> object:
-    """Read a mean, which can have decimals: `3500.5`."""
+    """Read a mean, which may have decimals: `3500.5`."""
     if isinstance(value, str) and _DECIMAL_TEXT.fullmatch(value):
         return Decimal(value)
     return _one_message_size(value)
@@ -238,8 +242,8 @@ StructureName = Annotated[
     str, checked_by(names.structure, example="DB2GBP1"), Field(min_length=1, max_length=16)
 ]
 PolicyName = Annotated[str, checked_by(names.policy, example="POLICY1"), Field(min_length=1, max_length=8)]
+# A pattern is checked faster than a function, and a plan can have 32,000 queues.
 QueueName = Annotated[str, Field(pattern=rf"^{names.QUEUE_PATTERN}$")]
-"""Checked by a pattern instead of a function, because that is faster and a plan can have 32,000 queues."""
 QueueManagerName = Annotated[
     str, checked_by(names.queue_manager, example="QM01"), Field(min_length=1, max_length=4)
 ]
@@ -258,7 +262,8 @@ DuplexSite = Literal["ANYSITE", "SAMESITE", "SAMESITEONLY", "CROSSSITE"]
 
 
 def not_boolean(value: object) -> object:
-    """Refuse true and false where a whole number is required, because Python treats them as 1 and 0."""
+    """Refuse true and false where a whole number is required."""
+    # Python treats them as 1 and 0, and True equals the only version of the schema.
     if isinstance(value, bool):
         refuse("must be a whole number")
     return value

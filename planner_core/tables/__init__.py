@@ -1,7 +1,7 @@
-"""Every published table is one data file here: numbers as printed, with unit, source and basis.
+"""Published tables, one data file each: numbers as printed, with unit, source and basis.
 
-The loader is strict: an unknown key, a number where a name is meant, a row of the wrong
-length or a source that is not listed stops it.
+The loader is strict: it refuses unknown keys, numbers instead of names, rows of the wrong
+length, and sources that are not listed.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ Cell = Annotated[
     int | Decimal | str, Field(union_mode="smart"), PlainSerializer(_plain, return_type=int | float | str)
 ]
 _LISTED = Field(strict=False)
-"""TOML has lists, tables keep tuples."""
+"""TOML has lists, and tables have tuples."""
 
 TABLE_IDS = (
     "admin_structure_cfcc14",
@@ -113,6 +113,7 @@ class PublishedTable(TableSummary):
     @model_validator(mode="before")
     @classmethod
     def _find_source(cls, file: dict[str, Any]) -> dict[str, Any]:
+        # Incomplete files go on to the model, whose error names the missing key.
         if not {"source", "section"} <= file.keys():
             return file
         place = source(file["source"], file["section"])
@@ -153,10 +154,11 @@ class Constant(Input):
 
 
 class TableError(ValueError):
-    """A data file of the core is damaged: a defect of the installation, not of anybody's input."""
+    """A data file of the core is damaged: an error in the installation, not in any input."""
 
 
 def _read(name: str) -> dict[str, object]:
+    # Decimals, because coefficients such as 6.089 decide between two printed MB and a float is not exactly that number.
     text = resources.files(__name__).joinpath(f"{name}.toml").read_text(encoding="utf-8")
     return tomllib.loads(text, parse_float=Decimal)
 
@@ -172,7 +174,7 @@ def _sources() -> Mapping[str, _SourceEntry]:
 
 
 def source(key: str, section: str = "") -> Source:
-    """The source of that key in sources.toml, with the place in it."""
+    """Return the source with that key in sources.toml, and the place in it."""
     try:
         entry = _sources()[key]
     except KeyError:
@@ -196,22 +198,22 @@ def table(table_id: str) -> PublishedTable:
 
 
 def all_tables() -> tuple[PublishedTable, ...]:
-    """Every table, in the order of the reference pages."""
+    """Return all tables, in the order of the reference pages."""
     return tuple(table(table_id) for table_id in TABLE_IDS)
 
 
 @cache
 def constants(table_id: str) -> Mapping[str, Constant]:
-    """The named numbers of a table of constants."""
+    """Return the named numbers of a table of constants."""
     loaded = table(table_id)
     if loaded.kind != "constants":
-        msg = f"{table_id} is no table of constants"
+        msg = f"{table_id} is not a table of constants"
         raise TableError(msg)
     found: dict[str, Constant] = {}
     for row in loaded.records():
         value = row["value"]
         if not isinstance(value, int) or row["name"] in found:
-            msg = f"{table_id}: {row['name']} is not a whole number, or stands there twice"
+            msg = f"{table_id}: {row['name']} is not a whole number, or occurs twice"
             raise TableError(msg)
         name = str(row["name"])
         place = source(str(row["source"]), str(row["section"]))
@@ -220,8 +222,8 @@ def constants(table_id: str) -> Mapping[str, Constant]:
 
 
 def exact(cell: int | Decimal | str) -> Fraction:
-    """A numeric cell as an exact fraction."""
+    """Return a numeric cell as an exact fraction."""
     if isinstance(cell, str):
-        msg = f"{cell!r} is no number"
+        msg = f"{cell!r} is not a number"
         raise TableError(msg)
     return Fraction(cell)

@@ -136,7 +136,7 @@ def test_constant_is_a_unique_whole_number_with_a_source(
 
 
 def test_a_table_of_figures_is_no_table_of_constants() -> None:
-    with pytest.raises(TableError, match="is no table of constants"):
+    with pytest.raises(TableError, match="is not a table of constants"):
         tables.constants("admin_structure_cfcc14")
 
 
@@ -149,7 +149,7 @@ def test_duplicate_source_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_text_is_no_number() -> None:
     assert tables.exact(Decimal("6.089")) == Fraction(6089, 1000)
-    with pytest.raises(TableError, match="'6' is no number"):
+    with pytest.raises(TableError, match="'6' is not a number"):
         tables.exact("6")
 
 
