@@ -182,7 +182,7 @@ def report(request: Request, session: SessionDep, name: str, scenario: str) -> R
         scenario=found,
         is_of_latest=found.version == latest,
         latest=latest,
-        answer=reported(told.as_json()),
+        answer=reported(told),
     )
     return render(request, "scenarios/report.html", page)
 

@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 from app.plans.finding_groups import FindingView, findings_shown
 from planner_core.provenance import Source, read_source
-from planner_core.whatif.scenario_report import ComparisonRow, FindingRow, SavedScenario, SideBySide
+from planner_core.whatif.scenario_report import (
+    ComparisonRow,
+    FindingRow,
+    ReportDocument,
+    SavedScenario,
+    ScenarioReport,
+    SideBySide,
+)
+from planner_core.wire import JsonObject
 
 MOST_ROWS = 2000
 MOST_FINDINGS = 300
@@ -72,23 +79,6 @@ def _grouped(rows: Sequence[ComparisonRow], without: str) -> tuple[RowGroup, ...
 
 
 @dataclass(frozen=True, slots=True)
-class LossComparisonView:
-    """A loss before and after."""
-
-    title: str
-    is_the_scenario: bool
-    moves: tuple[Mapping[str, Any], ...]
-    unplaced_before: str
-    unplaced_after: str
-    white_before_mib: float | None
-    white_after_mib: float
-    gone_before: int | None
-    gone_after: int
-    note_white_space: int | None
-    note_messages_gone: int | None
-
-
-@dataclass(frozen=True, slots=True)
 class FindingChange:
     """A finding that is new, gone, or has another message."""
 
@@ -99,72 +89,30 @@ class FindingChange:
 
 
 @dataclass(frozen=True, slots=True)
-class PlacementRuleRow:
-    """A rule of placement."""
-
-    key: str
-    words: str
-    basis: str
-    source: Source
-
-
-@dataclass(frozen=True, slots=True)
-class CalculationNote:
-    """The origin of figures."""
-
-    number: int
-    figure: str
-    formula: str
-    basis: str
-    documents: tuple[int, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class SourceDocumentRow:
-    """A document that figures, rules, commands or findings are based on."""
-
-    number: int
-    source: Source
-
-
-@dataclass(frozen=True, slots=True)
-class CommandRow:
-    """A command with its number."""
-
-    number: int
-    command: str
-    takes_effect: str
-    why: str
-    basis: str
-    source: Source
-
-
-@dataclass(frozen=True, slots=True)
 class ReportView:
-    """A report, arranged for its page."""
+    """A report, and its parts arranged for the page."""
 
-    qsg: str
-    what_changes: tuple[Mapping[str, Any], ...]
-    structures: tuple[Mapping[str, Any], ...]
-    totals: tuple[Mapping[str, Any], ...]
-    losses: tuple[LossComparisonView, ...]
-    white_space: tuple[tuple[str, Mapping[str, Any] | None, Mapping[str, Any]], ...]
-    rules: tuple[PlacementRuleRow, ...]
-    commands: tuple[CommandRow, ...]
-    commands_refused: str
+    report: ScenarioReport
+    """Its stored parts are JSON as an earlier release may have written it."""
+    losses: tuple[tuple[str, JsonObject | None, JsonObject], ...]
+    """Title, and the loss before, if the plan has its coupling facility, and after."""
+    white_space: tuple[tuple[str, JsonObject | None, JsonObject], ...]
+    """Coupling facility, and its white space before, if the plan has it, and after."""
+    rules: tuple[JsonObject, ...]
+    """The rules that the moves name."""
     changes: tuple[FindingChange, ...]
     findings: tuple[FindingView, ...]
     """Findings that did not change."""
     findings_total: int
-    assumptions: tuple[str, ...]
-    notes: tuple[CalculationNote, ...]
-    documents: tuple[SourceDocumentRow, ...]
+    documents: tuple[Source, ...]
+    """In the order of the numbers that the notes give."""
 
 
-def reported(told: Mapping[str, Any]) -> ReportView:
+def reported(report: ScenarioReport) -> ReportView:
     """Arrange a report."""
+    told = report.as_json()
     used = {move["rule"] for loss in told["losses"]["after"] for move in loss["moves"]}
-    rules = [rule for rule in told["rules"] if rule["rule"] in used]
+    rules = tuple(rule for rule in told["rules"] if rule["rule"] in used)
     changes = _changes(told["findings_new"], told["findings_gone"])
     rest = _unchanged(told["findings"], told["findings_new"])
     found = findings_shown(rest[:MOST_FINDINGS])
@@ -173,106 +121,52 @@ def reported(told: Mapping[str, Any]) -> ReportView:
         *(each.finding.source for each in changes),
         *(each.source for each in found),
     )
-    before = {item["coupling_facility"]: item for item in told["white_space"]["before"]}
+    facilities = {item["coupling_facility"]: item for item in told["white_space"]["before"]}
+    losses = {(item["kind"], item["lost"]): item for item in told["losses"]["before"]}
     return ReportView(
-        qsg=told["qsg"],
-        what_changes=tuple(told["what_changes"]),
-        structures=tuple(told["structures"]),
-        totals=tuple(told["totals"]),
-        losses=_losses(told["losses"]),
+        report=report,
+        losses=tuple(
+            (
+                item["lost"] if item["kind"] == "coupling_facility" else f"{item['kind']} {item['lost']}",
+                losses.get((item["kind"], item["lost"])),
+                item,
+            )
+            for item in told["losses"]["after"]
+        ),
         white_space=tuple(
-            (item["coupling_facility"], before.get(item["coupling_facility"]), item)
+            (item["coupling_facility"], facilities.get(item["coupling_facility"]), item)
             for item in told["white_space"]["after"]
         ),
-        rules=tuple(
-            PlacementRuleRow(
-                rule["rule"], rule["words"], rule["basis"].replace("_", " "), read_source(rule["source"])
-            )
-            for rule in rules
-        ),
-        commands=tuple(
-            CommandRow(
-                each["number"],
-                each["command"],
-                each["takes_effect"],
-                each["why"],
-                each["basis"],
-                read_source(each["source"]),
-            )
-            for each in told["commands"]
-        ),
-        commands_refused=told["commands_refused"] or "",
+        rules=rules,
         changes=changes,
         findings=found,
         findings_total=len(rest),
-        assumptions=tuple(told["assumptions"]),
-        notes=tuple(
-            CalculationNote(
-                note["number"],
-                note["figure"],
-                note["formula"] or "",
-                note["basis"].replace("_", " "),
-                tuple(note["documents"]),
-            )
-            for note in told["notes"]
-        ),
-        documents=_documents(told["documents"], resting),
+        documents=tuple(_documents(report.documents, resting)),
     )
 
 
-def _unchanged(
-    findings: Sequence[Mapping[str, Any]], new: Sequence[Mapping[str, Any]]
-) -> list[Mapping[str, Any]]:
+def _unchanged(findings: Sequence[JsonObject], new: Sequence[JsonObject]) -> list[JsonObject]:
     """Return findings that the changes do not bring."""
 
-    def key(each: Mapping[str, Any]) -> tuple[object, ...]:
+    def key(each: JsonObject) -> tuple[object, ...]:
         return each["code"], each["message"], each["structure"], each["field"]
 
     brought = {key(each) for each in new}
     return [each for each in findings if key(each) not in brought]
 
 
-def _documents(
-    numbered: Sequence[Mapping[str, Any]], resting: Sequence[Source]
-) -> tuple[SourceDocumentRow, ...]:
+def _documents(numbered: Iterable[ReportDocument], resting: Sequence[Source]) -> list[Source]:
     """Return the documents of the notes by number, then those of rules, commands and findings, each once."""
-    found = [SourceDocumentRow(each["number"], read_source(each["document"])) for each in numbered]
-    known = {each.source.url for each in found}
+    found = [read_source(each.document) for each in numbered]
+    known = {each.url for each in found}
     for source in resting:
         if source.url and source.url not in known:
             known.add(source.url)
-            found.append(SourceDocumentRow(len(found) + 1, replace(source, section="")))
-    return tuple(found)
+            found.append(replace(source, section=""))
+    return found
 
 
-def _losses(losses: Mapping[str, Sequence[Mapping[str, Any]]]) -> tuple[LossComparisonView, ...]:
-    before = {(item["kind"], item["lost"]): item for item in losses["before"]}
-    found = []
-    for item in losses["after"]:
-        was = before.get((item["kind"], item["lost"]))
-        found.append(
-            LossComparisonView(
-                title=item["lost"]
-                if item["kind"] == "coupling_facility"
-                else f"{item['kind']} {item['lost']}",
-                is_the_scenario=item["is_the_scenario"],
-                moves=tuple(item["moves"]),
-                unplaced_before=", ".join(was["unplaced"]) if was else "",
-                unplaced_after=", ".join(item["unplaced"]),
-                white_before_mib=was["white_space_mib"] if was else None,
-                white_after_mib=item["white_space_mib"],
-                gone_before=was["messages_gone"] if was else None,
-                gone_after=item["messages_gone"],
-                note_white_space=item["note_white_space"],
-                note_messages_gone=item["note_messages_gone"],
-            )
-        )
-    return tuple(found)
-
-
-def _changes(
-    new: Sequence[Mapping[str, Any]], gone: Sequence[Mapping[str, Any]]
-) -> tuple[FindingChange, ...]:
+def _changes(new: Sequence[JsonObject], gone: Sequence[JsonObject]) -> tuple[FindingChange, ...]:
     """Return new findings, those with another message, and those that are gone."""
     left = list(gone)
     found = []

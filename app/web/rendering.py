@@ -26,7 +26,7 @@ from starlette.responses import HTMLResponse
 from app.web.axes import grouped as grouped  # many texts of pages use it with the filters here
 from app.web.chart_svg import drawings
 from planner_core import CORE_VERSION
-from planner_core.provenance import Source
+from planner_core.provenance import Source, read_source
 from planner_core.simulated import has_simulated_name
 from planner_core.units import KIB, MIB, ceil_fraction, kib_to_bytes
 
@@ -137,6 +137,7 @@ def environment() -> Environment:
         when=when,
         compact=compact,
         path=quote,
+        as_source=read_source,
         number=number,
         short=short,
         signed=signed,

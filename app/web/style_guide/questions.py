@@ -22,7 +22,7 @@ from app.fits.kept import NoCurves
 from app.plans.depth_pages import Depths, advised, depths_of
 from app.plans.stored import StoredVersion
 from app.running.form import ChosenPlan
-from app.scenarios.view import ReportView, ScenarioComparisonView, compared, reported
+from app.scenarios.view import ScenarioComparisonView, compared
 from app.texts.documents import CLUSTERED, example_text, read_text
 from app.web.charts import Chart
 from app.web.forms import FormField
@@ -38,7 +38,7 @@ from planner_core.running.line_findings import LineFinding, finding_at
 from planner_core.whatif.changes import read_changes
 from planner_core.whatif.filling_up import FillingUp, Outage, fill_structure
 from planner_core.whatif.scenario import scenario
-from planner_core.whatif.scenario_report import SavedScenario, report, side_by_side
+from planner_core.whatif.scenario_report import SavedScenario, ScenarioReport, report, side_by_side
 from planner_core.whatif.thresholds import ThresholdQuestion
 
 STRUCTURE = "MYDATA"
@@ -70,7 +70,7 @@ class QuestionSpecimens:
     document: FormField
     line_findings: tuple[LineFinding, ...]
     compared: ScenarioComparisonView
-    reported: ReportView
+    reported: ScenarioReport
     fields: tuple[FormField, ...]
 
 
@@ -107,7 +107,7 @@ def questions(version: StoredVersion, document: PlanDocument) -> QuestionSpecime
             finding_at("NOTHING_TO_CHECK", "Said of the whole text.", line=None),
         ),
         compared=compared(side_by_side([kept]), shows_all=False),
-        reported=reported(report(kept).as_json()),
+        reported=report(kept),
         fields=(
             FormField(
                 "specimen-growth",

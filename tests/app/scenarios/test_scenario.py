@@ -13,6 +13,7 @@ from app.scenarios.view import reported
 from planner_core.document.reading import read_object
 from planner_core.errors import InputInvalid, OutOfRange, PlanRefused
 from planner_core.plan.evaluate import evaluate
+from planner_core.provenance import read_source
 from planner_core.sizing.fitted import fitted_curve
 from planner_core.whatif.changes import applied, read_changes
 from planner_core.whatif.scenario import FIGURES, ScenarioResult, scenario
@@ -297,23 +298,27 @@ def test_changes_that_do_not_fit_the_plan_are_refused() -> None:
 
 
 def test_report_page_lists_each_finding_and_document_once() -> None:
-    told: Any = report(kept("a", {"rate_factor": 2, "queue_managers": 6})).as_json()
-    shown = reported(told)
+    found = report(kept("a", {"rate_factor": 2, "queue_managers": 6}))
+    told: Any = found.as_json()
+    shown = reported(found)
     brought = [each.finding.message for each in shown.changes if each.kind != "gone"]
     rest = [each.message for each in shown.findings]
     assert brought
     assert rest
     assert set(brought).isdisjoint(rest)
     assert sorted(brought + rest) == sorted(each["message"] for each in told["findings"])
-    listed = {each.source.url for each in shown.documents}
-    assert [each.number for each in shown.documents] == list(range(1, len(shown.documents) + 1))
+    listed = {each.url for each in shown.documents}
+    numbered = [(number, str(each)) for number, each in enumerate(shown.documents, start=1)]
+    assert numbered[: len(told["documents"])] == [
+        (each["number"], each["document"]) for each in told["documents"]
+    ]
     resting = [
-        *(each.source for each in shown.commands),
-        *(each.source for each in shown.rules),
+        *(read_source(each["source"]) for each in told["commands"]),
+        *(read_source(each["source"]) for each in shown.rules),
         *(each.source for each in shown.findings),
         *(each.finding.source for each in shown.changes),
     ]
     assert {source.url for source in resting if source.url} <= listed
-    later = [each.source.url for each in shown.documents[len(told["documents"]) :]]
+    later = [each.url for each in shown.documents[len(told["documents"]) :]]
     assert later
     assert len(later) == len(set(later))
