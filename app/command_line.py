@@ -5,9 +5,11 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+from planner_core.wire import JsonObject
 
 if TYPE_CHECKING:
     from planner_core.document.model import PlanDocument
@@ -157,18 +159,18 @@ def write_lines(lines: Iterable[str]) -> None:
     write("".join(f"{line}\n" for line in lines))
 
 
-def write_json(answer: Mapping[str, Any]) -> None:
+def write_json(answer: JsonObject) -> None:
     """Put an answer on standard output as JSON."""
     write(json.dumps(answer, indent=2) + "\n")
 
 
-def finding_lines(found: Mapping[str, Any]) -> tuple[str, str]:
+def finding_lines(found: JsonObject) -> tuple[str, str]:
     """A finding for people: what it says, and its source below."""
     return f"{found['severity']}: {found['code']}: {found['message']}", f"  {found['source']}"
 
 
 def write_answer(
-    arguments: argparse.Namespace, answer: Mapping[str, Any], lines: Iterable[str], *, notes: bool = True
+    arguments: argparse.Namespace, answer: JsonObject, lines: Iterable[str], *, notes: bool = True
 ) -> int:
     """Print an answer with its findings, as JSON or for people, and return the exit code.
 
@@ -188,7 +190,7 @@ def write_answer(
     return exit_code(answer["findings"], arguments.fail_on)
 
 
-def exit_code(findings: Iterable[Mapping[str, Any]], fail_on: str) -> int:
+def exit_code(findings: Iterable[JsonObject], fail_on: str) -> int:
     """0, or 1 where findings are serious enough; warnings that are accepted do not count."""
     serious = {"error", fail_on}
     still_open = (each for each in findings if each["severity"] == "error" or not each["acknowledged"])

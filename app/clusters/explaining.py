@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
-from typing import Annotated, Any, NamedTuple, NoReturn
+from typing import Annotated, NamedTuple, NoReturn
 
 from pydantic import Field, ValidationError
 
@@ -16,6 +16,7 @@ from planner_core.clusters.messages import Browse, instant, read_messages, read_
 from planner_core.document.problems import field_problems
 from planner_core.document.reading import parse_json
 from planner_core.errors import DocumentInvalid, FieldProblem, InputInvalid
+from planner_core.wire import JsonObject
 
 LARGEST_FILE_BYTES = 32 * 2**20
 WHAT = WaitingQuestion.what
@@ -73,7 +74,7 @@ class ExplainRequest(WaitingQuestion, extra="forbid", strict=True):
         ),
     ]
     messages: Annotated[
-        str | list[dict[str, Any]],
+        str | list[JsonObject],
         Field(
             description="The browse: the text of a dump (amqsbcg), CSV or JSON lines; or a list of objects with message_id, "
             "channel or correlation_id, queue, queue_manager, put_at, accounting_token, bind, logical_order."
@@ -85,7 +86,7 @@ def answer(
     question: WaitingQuestion,
     *,
     displays: Sequence[tuple[str, str]],
-    messages: str | list[dict[str, Any]],
+    messages: str | list[JsonObject],
     messages_name: str = "messages",
 ) -> WaitingExplanation:
     """Explain the messages of a browse.

@@ -9,9 +9,11 @@ import queue
 import signal
 import subprocess
 import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from types import TracebackType
-from typing import IO, Any, Self
+from typing import IO, Self
+
+from planner_core.wire import JsonObject
 
 GRACE_S = 5.0
 LONGEST_LINE_BYTES = 64 * 2**20
@@ -60,7 +62,7 @@ class Child:
         """The number of the process, which is also that of its process group."""
         return self._process.pid
 
-    def events(self, *, every_s: float) -> Iterator[Mapping[str, Any] | None]:
+    def events(self, *, every_s: float) -> Iterator[JsonObject | None]:
         """Yield the JSON objects that the process prints, and None after each `every_s` of silence."""
         for line in self.lines(every_s=every_s):
             yield None if line is None else self._parsed(line)
@@ -107,7 +109,7 @@ class Child:
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.killpg(self._process.pid, number)
 
-    def _parsed(self, line: str) -> Mapping[str, Any] | None:
+    def _parsed(self, line: str) -> JsonObject | None:
         try:
             event = json.loads(line)
         except ValueError:

@@ -11,7 +11,7 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from typing import Annotated, Any
+from typing import Annotated
 
 from pydantic import Field
 from sqlalchemy.orm import Session
@@ -23,7 +23,7 @@ from app.jobs.models import JobRun, JobState
 from planner_core.contracts import tolerant
 from planner_core.contracts.ingest import Asks
 from planner_core.findings import Finding
-from planner_core.wire import Answer, copied
+from planner_core.wire import Answer, JsonObject, copied
 
 MOST_ATTEMPTS = 5
 """A run that was interrupted this often is not resumed automatically: it may be what crashes the machine."""
@@ -93,7 +93,7 @@ def get(session: Session, job_id: int) -> Job:
     return shown(run)
 
 
-def report_of(session: Session, job_id: int) -> dict[str, Any] | None:
+def report_of(session: Session, job_id: int) -> JsonObject | None:
     """Return the report of a run, or None if it has none (yet)."""
     run = _found(session, job_id)
     return None if run.report is None else json.loads(run.report)
@@ -217,7 +217,7 @@ def beat(
     )
 
 
-def keep_report(session: Session, job_id: int, owner: str, report: Mapping[str, Any]) -> bool:
+def keep_report(session: Session, job_id: int, owner: str, report: JsonObject) -> bool:
     """Store the report while the run goes on, so that a resumed run need not read the file again."""
     return repository.change_own(session, job_id, owner, heartbeat_at=now(), report=_json(report))
 
@@ -234,10 +234,10 @@ def give_back(session: Session, job_id: int, owner: str) -> bool:
 
 def end(
     session: Session, job_id: int, owner: str, state: JobState, *, sentence: str = "", log: str,
-    report: Mapping[str, Any] | None = None, asks: Mapping[str, Any] | None = None,
+    report: JsonObject | None = None, asks: JsonObject | None = None,
 ) -> bool:  # fmt: skip
     """End the run in this state; return False if the owner has lost it and must roll back."""
-    values: dict[str, Any] = {} if report is None else {"report": _json(report)}
+    values: dict[str, str] = {} if report is None else {"report": _json(report)}
     if asks is not None:
         values["asks"] = _json(asks)
     return repository.change_own(
@@ -252,7 +252,7 @@ def _found(session: Session, job_id: int) -> JobRun:
     return run
 
 
-def _json(value: Mapping[str, Any]) -> str:
+def _json(value: JsonObject) -> str:
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
 
 

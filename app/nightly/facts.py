@@ -6,9 +6,8 @@ The job knows neither the application nor its database; it reads all this from o
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from datetime import date
-from typing import Any
 
 from sqlalchemy.orm import Session
 
@@ -24,6 +23,7 @@ from planner_core.contracts.nightly import (
     PlannedStructure,
 )
 from planner_core.units import kib_to_bytes, parse_size
+from planner_core.wire import JsonObject
 
 APPLICATION = "application"
 USUAL_RATIO = (1, 6)
@@ -64,7 +64,7 @@ def known_levels(session: Session, plans: Sequence[repository.AnyRow]) -> dict[s
 
 
 def _structures(plan: repository.AnyRow) -> list[PlannedStructure]:
-    document: Mapping[str, Any] = json.loads(plan.document)
+    document: JsonObject = json.loads(plan.document)
     asked = {each["name"]: each for each in document["structures"]}
     return [
         _structure(plan, found, asked[found["name"]])
@@ -73,9 +73,7 @@ def _structures(plan: repository.AnyRow) -> list[PlannedStructure]:
     ]
 
 
-def _structure(
-    plan: repository.AnyRow, found: Mapping[str, Any], asked: Mapping[str, Any]
-) -> PlannedStructure:
+def _structure(plan: repository.AnyRow, found: JsonObject, asked: JsonObject) -> PlannedStructure:
     entries, elements = asked.get("entry_to_element_ratio") or USUAL_RATIO
     return PlannedStructure(
         plan=plan.name,

@@ -15,10 +15,9 @@ from __future__ import annotations
 import contextlib
 import json
 import shutil
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Any
 
 from sqlalchemy.orm import Session
 
@@ -35,6 +34,7 @@ from app.nightly.models import NightlyRun
 from app.nightly.results import Result
 from app.nightly.service import summary_of
 from planner_core.contracts.files import plain
+from planner_core.wire import JsonObject
 
 FACTS, RESULT = "facts.json", "result.json"
 STORING = "storing"
@@ -96,16 +96,14 @@ class NightKeeper(Keeper):
             raise StepFailed(NO_RESULT)
         return results.read_result(folder / RESULT)
 
-    def _follow(
-        self, command: list[str], held: Lock, *, what: str, stage: str = ""
-    ) -> Mapping[str, Any] | None:
+    def _follow(self, command: list[str], held: Lock, *, what: str, stage: str = "") -> JsonObject | None:
         """Let a job run to its end; return its last event with a result, if it has one.
 
         Raises:
             StepFailed: The job failed.
         """
         said: str = ""
-        made: Mapping[str, Any] | None = None
+        made: JsonObject | None = None
         with self._child(command, kept_open=(held.fileno,)) as child:
             held.names_child(child.pid)
             for event in child.events(every_s=BEAT_S):
@@ -127,7 +125,7 @@ class NightKeeper(Keeper):
             raise StepFailed(said or how_it_ended(what, code, self._last_words))
         return made
 
-    def _ended(self, child: Child, made: Mapping[str, Any] | None) -> int:
+    def _ended(self, child: Child, made: JsonObject | None) -> int:
         """Return the exit code; 0 for a job that was killed after its last line."""
         code = child.wait()
         # Libraries may crash at exit, when the result is already complete.

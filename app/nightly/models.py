@@ -29,6 +29,7 @@ from sqlalchemy.orm import Mapped, mapped_column
 
 from app.database.types import Base, CompressedText, Timestamp
 from planner_core.contracts.nightly import LONGEST_CODE
+from planner_core.wire import JsonObject
 
 LONGEST_SCOPE = 20
 _KEY = BigInteger().with_variant(Integer, "sqlite")  # SQLite counts up only what it calls INTEGER
@@ -72,9 +73,9 @@ class NightlyRun(Base):
     days_total: Mapped[int | None] = mapped_column(Integer)
     days_reduced: Mapped[int | None] = mapped_column(Integer)
     rows_read: Mapped[int | None] = mapped_column(BigInteger)
-    seconds: Mapped[dict[str, Any] | None] = mapped_column(JSON(none_as_null=True))
+    seconds: Mapped[JsonObject | None] = mapped_column(JSON(none_as_null=True))
     """By stage, as the job measured it."""
-    counts: Mapped[dict[str, Any] | None] = mapped_column(JSON(none_as_null=True))
+    counts: Mapped[JsonObject | None] = mapped_column(JSON(none_as_null=True))
     """Number of stored curves, forecasts, scores, findings and days."""
     mixes: Mapped[str | None] = mapped_column(CompressedText)
     """JSON: an array, one member a structure: message sizes and header bytes as found in the usage of queues."""
@@ -195,7 +196,7 @@ class StoredFinding(Base):
     structure: Mapped[str | None] = mapped_column(String(16))
     coupling_facility: Mapped[str | None] = mapped_column(String(8))
     day: Mapped[date | None] = mapped_column(Date)
-    figures: Mapped[dict[str, Any]] = mapped_column(JSON)
+    figures: Mapped[JsonObject] = mapped_column(JSON)
     is_simulated: Mapped[bool] = mapped_column(Boolean)
 
 

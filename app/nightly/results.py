@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, fields
 from datetime import date, datetime, timedelta
 from itertools import islice
@@ -33,7 +33,7 @@ from planner_core.contracts.files import parsed, plain
 from planner_core.contracts.forecasts import Forecast
 from planner_core.contracts.nightly import DailyFigures, NightlyFinding, NightlyResult
 from planner_core.errors import PlannerError
-from planner_core.wire import Answer
+from planner_core.wire import Answer, JsonObject
 
 BATCH = 1_000
 SCORED_AFTER_DAYS = (7, 28, 91, 182, 364)
@@ -65,7 +65,7 @@ class Result:
     """A result that was checked, and the JSON that it was read from."""
 
     checked: NightlyResult
-    written: Mapping[str, Any]
+    written: JsonObject
 
     def texts(self, kind: str) -> list[str]:
         """Return each member of a list as JSON text, always in the same spelling."""

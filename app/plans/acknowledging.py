@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from app.database.engine import Database
 from app.fits.kept import DatabaseCurves
 from app.plans import service
@@ -12,6 +10,7 @@ from app.plans.errors import NothingToAcknowledge, PlanConflict
 from app.plans.stored import SaveOutcome, StoredVersion
 from planner_core.document.model import PlanDocument
 from planner_core.document.reading import read_object
+from planner_core.wire import JsonObject
 
 
 def acknowledge(
@@ -76,7 +75,7 @@ def acknowledged(
     unused = {
         item["field"] for item in version.result["findings"] if item["code"] == "ACKNOWLEDGEMENT_UNUSED"
     }
-    kept: list[dict[str, Any]] = [
+    kept: list[JsonObject] = [
         item
         for number, item in enumerate(raw["acknowledged"])
         if not (

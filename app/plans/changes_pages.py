@@ -19,6 +19,7 @@ from app.web.rendering import grouped, plain
 from planner_core.document.compare import Difference, differences
 from planner_core.document.reading import read_object
 from planner_core.units import KIB
+from planner_core.wire import JsonObject
 
 MOST_LINES = 60
 """Lines of one addition or removal; a structure has up to 512 queues."""
@@ -236,7 +237,7 @@ def _members(general: str, value: Mapping[str, Any]) -> Iterator[str]:
         yield from (f"{_called(key)}: {_plain(item)}" for key, item in value.items())
 
 
-def queue_words(queue: Mapping[str, Any]) -> str:
+def queue_words(queue: JsonObject) -> str:
     """Return a queue in a line: `1024 bytes, backlog 200 000 messages, persistent`."""
     words = [_with_unit("bytes", "message_bytes", "", queue.get("message_bytes"))]
     if queue.get("backlog") is not None:
@@ -255,7 +256,7 @@ def queue_words(queue: Mapping[str, Any]) -> str:
 
 
 @cache
-def _standard() -> Mapping[str, Mapping[str, Any]]:
+def _standard() -> Mapping[str, JsonObject]:
     """Return the defaults of a document."""
     plan = read_object(
         {

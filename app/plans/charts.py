@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from app.web.axes import Linear
 from app.web.charts import Bar, BarChart, BarMark, Chart, Level, Line, Part, Spot
 from app.web.rendering import grouped
 from planner_core.units import KIB
+from planner_core.wire import JsonObject
 
 _FULL = 100
 MOST_BARS = 12
@@ -32,7 +32,7 @@ class FillChart:
     table: tuple[FillStepRow, ...]
 
 
-def fill_chart(found: Mapping[str, Any]) -> FillChart | None:
+def fill_chart(found: JsonObject) -> FillChart | None:
     """Return usage of INITSIZE against messages, with the offload rules; None where there is nothing to draw."""
     backlog, plain = found.get("messages") or 0, found.get("messages_in_initsize") or 0
     offloaded = found.get("messages_in_initsize_with_offload") or plain
@@ -84,17 +84,17 @@ def fill_chart(found: Mapping[str, Any]) -> FillChart | None:
     return FillChart(chart, tuple(sorted(rows, key=lambda row: (row.messages, row.usage_percent))))
 
 
-def _rule(step: Mapping[str, Any]) -> str:
+def _rule(step: JsonObject) -> str:
     size = step["size_bytes"]
     return f"messages over {size // KIB}K are offloaded" if size else "all messages are offloaded"
 
 
-def _short(step: Mapping[str, Any]) -> str:
+def _short(step: JsonObject) -> str:
     size = step["size_bytes"]
     return f"over {size // KIB}K offloaded" if size else "all offloaded"
 
 
-def depth_chart(queues: Sequence[Mapping[str, Any]]) -> BarChart | None:
+def depth_chart(queues: Sequence[JsonObject]) -> BarChart | None:
     """Return bars up to MAXDEPTH for the queues with the highest ones, with QDEPTHLO and QDEPTHHI on them."""
     drawn = sorted((each for each in queues if drawn_depth(each)), key=drawn_depth, reverse=True)[:MOST_BARS]
     if not drawn:
@@ -114,13 +114,13 @@ def depth_chart(queues: Sequence[Mapping[str, Any]]) -> BarChart | None:
     )
 
 
-def _depths_in_force(queue: Mapping[str, Any]) -> Mapping[str, Any]:
+def _depths_in_force(queue: JsonObject) -> JsonObject:
     """Return the depths that the plan gives, or else those that are advised."""
-    found: Mapping[str, Any] = queue.get("planned") or queue
+    found: JsonObject = queue.get("planned") or queue
     return found
 
 
-def drawn_depth(queue: Mapping[str, Any]) -> int:
+def drawn_depth(queue: JsonObject) -> int:
     """Return the length of a queue's bar: MAXDEPTH, or what SIZE holds of the queue where that is less."""
     planned, maxdepth = queue.get("planned"), int(_depths_in_force(queue)["maxdepth"] or 0)
     if planned is None or not maxdepth:
@@ -128,7 +128,7 @@ def drawn_depth(queue: Mapping[str, Any]) -> int:
     return min(maxdepth, max(planned["alone_in_size_messages"], queue["maxdepth"] or 0, 1))
 
 
-def _depth_bar(queue: Mapping[str, Any], last: int) -> Bar:
+def _depth_bar(queue: JsonObject, last: int) -> Bar:
     found, planned = _depths_in_force(queue), queue.get("planned")
     maxdepth = int(found["maxdepth"])
     end = min(maxdepth, last)

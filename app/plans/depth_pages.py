@@ -6,9 +6,8 @@ large plan would be most of it (docs/decisions/0019-depth-advice-when-asked.md).
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from app.fits.kept import Curves
 from app.fits.resolve import curve_of
@@ -20,6 +19,7 @@ from planner_core.document.reading import read_object
 from planner_core.errors import DocumentInvalid, PlanRefused
 from planner_core.plan.evaluate import evaluate_structure
 from planner_core.sizing.structure_answer import structure_answer
+from planner_core.wire import JsonObject
 
 _TEN_TIMES = 1000
 _MINUTE_S, _HOUR_S, _DAY_S = 60, 3600, 86_400
@@ -60,7 +60,7 @@ class Depths:
     assumptions: tuple[str, ...]
 
 
-def advised(version: StoredVersion, found: Mapping[str, Any], curves: Curves) -> Mapping[str, Any]:
+def advised(version: StoredVersion, found: JsonObject, curves: Curves) -> JsonObject:
     """Return a stored structure with advice for each of its queues.
 
     Empty where no advice was stored, where the curve no longer exists, or where the document can no longer be read.
@@ -80,7 +80,7 @@ def advised(version: StoredVersion, found: Mapping[str, Any], curves: Curves) ->
     return {} if made is None else structure_answer(made[0], depths=True).as_json()
 
 
-def depths_of(found: Mapping[str, Any], *, first: int = 0, most: int = 100) -> Depths | None:
+def depths_of(found: JsonObject, *, first: int = 0, most: int = 100) -> Depths | None:
     """Return the advice for a structure, or None; its rows begin with number `first`."""
     advice = found.get("depth_events")
     if not advice:
@@ -109,7 +109,7 @@ def _count(value: int | None) -> str:
     return "" if value is None else grouped(value)
 
 
-def _row(each: Mapping[str, Any]) -> DepthRow:
+def _row(each: JsonObject) -> DepthRow:
     maxdepth, qdepthhi, qdepthlo = (_count(each[key]) for key in ("maxdepth", "qdepthhi", "qdepthlo"))
     planned = each.get("planned")
     if planned is None:
@@ -158,7 +158,7 @@ def duration(seconds: int) -> str:
     return f"{seconds} s"
 
 
-def _facts(advice: Mapping[str, Any]) -> Sequence[tuple[str, str]]:
+def _facts(advice: JsonObject) -> Sequence[tuple[str, str]]:
     """Return the facts about all queues together."""
     facts = []
     if (messages := advice["event_messages_per_event"]) is not None:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import Any
 
 from planner_core.provenance import Source, read_source
+from planner_core.wire import JsonObject
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +25,7 @@ class FindingView:
 
 
 def findings_shown(
-    items: Iterable[Mapping[str, Any]],
+    items: Iterable[JsonObject],
     *,
     target_of: Callable[[str], str] = str,
     label_of: Callable[[str], str] = lambda pointer: "to the field",

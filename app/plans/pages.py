@@ -51,6 +51,7 @@ from planner_core.errors import PlanRefused
 from planner_core.plan.sheet import ASSUMPTION
 from planner_core.plan.splitting import Move, advise
 from planner_core.texts.outputs import OUTPUT_KINDS
+from planner_core.wire import JsonObject
 
 router = APIRouter(include_in_schema=False)
 
@@ -370,7 +371,7 @@ def advice(request: Request, session: SessionDep, name: str) -> Response:
     refusal = ""
     moves: tuple[Move, ...] = ()
     proposed = stored.document
-    after: Mapping[str, Any] = stored.result
+    after: JsonObject = stored.result
     try:
         found = advise(stored.document, curve=curve_of(stored.document, curves))
         proposed, moves = found.document, found.moves
@@ -509,7 +510,7 @@ def _version(session: Session, name: str, number: str | int) -> StoredVersion:
     return service.get_version(session, name, int(text))
 
 
-def _compared(found: Mapping[str, Any]) -> dict[str, Any]:
+def _compared(found: JsonObject) -> JsonObject:
     """Return the part of a result that is compared: no findings, and only identity and costs of the curve."""
     # Intervals and sources of a curve may change without any effect on sizes.
     curve = {key: found["curve"][key] for key in ("id", "base_bytes", "bundle_bytes", "header_bytes")}

@@ -17,6 +17,7 @@ from planner_core.provenance import Basis, Explanation, Input, Step, read_source
 from planner_core.sizing.placement import AllocationGroup, FacilityStorage, allocate, question
 from planner_core.sizing.structure_result import Placement, StructureResult
 from planner_core.units import kib_to_bytes
+from planner_core.wire import JsonObject
 
 ROLES = {
     "admin": "Coordinates the group; holds no messages",
@@ -112,7 +113,7 @@ def structure_lines(version: StoredVersion) -> tuple[StructureLine, ...]:
     )
 
 
-def _line(index: int, found: Mapping[str, Any], severities: Sequence[str]) -> StructureLine:
+def _line(index: int, found: JsonObject, severities: Sequence[str]) -> StructureLine:
     smds = found.get("smds") or {}
     messages = found.get("messages")
     return StructureLine(
@@ -208,7 +209,7 @@ def stored_group(version: StoredVersion) -> AllocationGroup:
     )
 
 
-def _stored_structure(item: Mapping[str, Any]) -> SimpleNamespace:
+def _stored_structure(item: JsonObject) -> SimpleNamespace:
     """Return a structure with the members that placement reads."""
     return SimpleNamespace(
         name=item["name"],
@@ -242,27 +243,28 @@ def _in_the_editor(_: str) -> str:
     return "in the editor"
 
 
-def find_structure(version: StoredVersion, name: str) -> tuple[int, Mapping[str, Any]] | None:
+def find_structure(version: StoredVersion, name: str) -> tuple[int, JsonObject] | None:
     """Return index and JSON of a structure of the result."""
     found = enumerate(version.result["structures"])
     return next(((index, item) for index, item in found if item["name"] == name), None)
 
 
-class Explanations(Mapping[str, Any]):
+class Explanations(Mapping[str, JsonObject]):
     """The explanations of a version; each is parsed when it is used, since those of a large plan are tens of megabytes."""
 
     def __init__(self, text: str) -> None:
         self.text = text
         self.decoder = json.JSONDecoder()
 
-    def __getitem__(self, figure: str) -> Any:  # noqa: ANN401 - any JSON value
+    def __getitem__(self, figure: str) -> JsonObject:
         """Return the explanation of one figure."""
         # The name of a figure is followed by a colon only where it is a key, so that a search finds the right place.
         key = f"{json.dumps(figure)}:"
         at = self.text.find(key)
         if at < 0:
             raise KeyError(figure)
-        return self.decoder.raw_decode(self.text, at + len(key))[0]
+        found: JsonObject = self.decoder.raw_decode(self.text, at + len(key))[0]
+        return found
 
     def __iter__(self) -> Iterator[str]:
         """All figures."""
@@ -274,7 +276,7 @@ class Explanations(Mapping[str, Any]):
 
 
 def figures_of(
-    found: Mapping[str, Any], pointer: str, explanations: Mapping[str, Any], *, prefix: str = ""
+    found: JsonObject, pointer: str, explanations: Mapping[str, JsonObject], *, prefix: str = ""
 ) -> tuple[Figure, ...]:
     """Return the figures of a structure, or of the totals, each with its explanation."""
     skipped = ("offload",) if found.get("role") in ("admin", "system") else ()
@@ -291,7 +293,7 @@ def figures_of(
     )
 
 
-def _flat(found: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+def _flat(found: JsonObject) -> Iterator[tuple[str, Any]]:
     for name, value in found.items():
         if isinstance(value, Mapping):
             yield from ((f"{name}/{inner}", each) for inner, each in value.items())
@@ -299,7 +301,7 @@ def _flat(found: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
             yield name, value
 
 
-def explanation_of(stored: Mapping[str, Any] | None) -> Explanation | None:
+def explanation_of(stored: JsonObject | None) -> Explanation | None:
     """Return a stored explanation."""
     if stored is None:
         return None

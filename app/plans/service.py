@@ -47,7 +47,7 @@ from app.web.paging import MOST_PER_PAGE, PageRequest
 from planner_core.document.model import PlanDocument
 from planner_core.document.reading import read_json
 from planner_core.findings import Finding
-from planner_core.wire import adapter
+from planner_core.wire import JsonObject, adapter
 
 __all__ = [
     "NameTaken", "PlanConflict", "PlanGone", "PlanNameInvalid", "PlanNotFound", "PlanSummary",
@@ -163,9 +163,9 @@ def get_explanations_json(session: Session, version: StoredVersion) -> str:
     return found
 
 
-def get_explanations(session: Session, version: StoredVersion) -> dict[str, Any]:
+def get_explanations(session: Session, version: StoredVersion) -> JsonObject:
     """Return the explanations of a version by the JSON pointer of their figure."""
-    found: dict[str, Any] = json.loads(get_explanations_json(session, version))
+    found: JsonObject = json.loads(get_explanations_json(session, version))
     return found
 
 

@@ -6,7 +6,7 @@ import json
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from pydantic import Field
 
@@ -14,7 +14,7 @@ from app.web.paging import ResultPage
 from planner_core.document.model import CouplingFacility, PlanDocument, Structure
 from planner_core.document.reading import read_json
 from planner_core.document.schema import with_new_keys
-from planner_core.wire import Answer
+from planner_core.wire import Answer, JsonObject
 
 NAME_PATTERN = r"[A-Za-z0-9_-][A-Za-z0-9._-]{0,63}"
 """Names of plans are safe in addresses and as file names."""
@@ -54,13 +54,13 @@ class StoredVersion:
         return read_json(self.document_json, is_stored=True)
 
     @cached_property
-    def document_object(self) -> dict[str, Any]:
+    def document_object(self) -> JsonObject:
         """The plan document as a JSON object, complete with defaults."""
-        found: dict[str, Any] = json.loads(self.document_json)
+        found: JsonObject = json.loads(self.document_json)
         return found
 
     @cached_property
-    def comparable_object(self) -> dict[str, Any]:
+    def comparable_object(self) -> JsonObject:
         """The document for a comparison, with the defaults of keys that were added since it was stored."""
         return with_new_keys(self.document_object)
 
@@ -76,15 +76,15 @@ class StoredVersion:
         return next((Structure.model_validate(item) for item in items if item["name"] == name), None)
 
     @cached_property
-    def curve(self) -> dict[str, Any]:
+    def curve(self) -> JsonObject:
         """The curve of the result."""
-        found: dict[str, Any] = json.loads(self.curve_json)
+        found: JsonObject = json.loads(self.curve_json)
         return found
 
     @cached_property
-    def result(self) -> dict[str, Any]:
+    def result(self) -> JsonObject:
         """The stored result, which is never recalculated."""
-        found: dict[str, Any] = json.loads(self.result_json)
+        found: JsonObject = json.loads(self.result_json)
         return found
 
 

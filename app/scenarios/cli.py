@@ -25,6 +25,7 @@ from app.command_line import (
     write_lines,
 )
 from planner_core.errors import PlannerError
+from planner_core.wire import JsonObject
 
 _NUMERIC = "+-0123456789"
 
@@ -243,7 +244,7 @@ def _old(version: int, latest: int) -> str:
     return "" if version == latest else f" (the latest is {latest})"
 
 
-def _report_lines(answer: Mapping[str, Any], latest: int) -> Iterator[str]:
+def _report_lines(answer: JsonObject, latest: int) -> Iterator[str]:
     version = answer["version"]
     yield f"Scenario {answer['scenario']} of the plan {answer['plan']}, version {version}{_old(version, latest)}"
     yield f"Group {answer['qsg']}; computed by cfplan {answer['core_version']}, {answer['updated_at'][:16]} UTC"
@@ -319,7 +320,7 @@ def _note(number: int | None) -> str:
     return "" if number is None else f"({number})"
 
 
-def _changes(changes: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+def _changes(changes: Sequence[JsonObject]) -> Iterator[str]:
     for each in changes:
         of = f" of {each['structure']}" if each["structure"] else ""
         yield f"{each['what']}{of}: {each['before']} -> {each['after']}"

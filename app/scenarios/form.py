@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
-from typing import Any
 
 from app.web.forms import (
     FormField,
@@ -22,6 +21,7 @@ from planner_core.document.model import PlanDocument, Structure
 from planner_core.errors import FieldProblem
 from planner_core.units import format_size
 from planner_core.whatif.changes import facilities_of, rules_in_words
+from planner_core.wire import JsonObject
 
 _DUPLEX: Options = tuple((each, each) for each in ("DISABLED", "ALLOWED", "ENABLED"))
 _MET_WITH: Options = (("no", "all of the backlog in the CF"), ("yes", "the offload rules at work"))
@@ -114,7 +114,7 @@ def left_over(document: PlanDocument, texts: Mapping[str, str]) -> tuple[FieldPr
     )
 
 
-def changes_of(document: PlanDocument, texts: Mapping[str, str]) -> dict[str, Any]:
+def changes_of(document: PlanDocument, texts: Mapping[str, str]) -> JsonObject:
     """Return the changes that the texts describe; the core checks them."""
     found = values_of(_PLAN_FIELDS, texts)
     if "growth" in found:
@@ -128,7 +128,7 @@ def changes_of(document: PlanDocument, texts: Mapping[str, str]) -> dict[str, An
     return {**found, "structures": parts} if parts else found
 
 
-def texts_of_changes(changes: Mapping[str, Any], *, name: str, note: str) -> dict[str, str]:
+def texts_of_changes(changes: JsonObject, *, name: str, note: str) -> dict[str, str]:
     """Return the texts of a scenario that was saved."""
     texts = {"name": name, "note": note, **texts_of(_PLAN_FIELDS, changes)}
     for part in changes.get("structures", ()):

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -46,6 +46,7 @@ from planner_core.whatif.scenario_report import (
     report,
     side_by_side,
 )
+from planner_core.wire import JsonObject
 
 NAME = re.compile(NAME_PATTERN)
 RESERVED = frozenset({"compare", "new", "report"})
@@ -330,7 +331,7 @@ def _stored(found: Scenario, plan: str) -> StoredScenario:
     )
 
 
-def _summed_up(shown: Mapping[str, Any]) -> dict[str, Any]:
+def _summed_up(shown: JsonObject) -> JsonObject:
     """Return the figures of a scenario in lists. Acknowledged findings are not counted."""
     found = Counter(each["severity"] for each in shown["findings"] if not each["acknowledged"])
     said = [
@@ -350,6 +351,6 @@ def _summed_up(shown: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def _summary(text: str) -> dict[str, Any]:
-    found: dict[str, Any] = json.loads(text)
+def _summary(text: str) -> JsonObject:
+    found: JsonObject = json.loads(text)
     return {**found, "what_changes": tuple(found["what_changes"])}

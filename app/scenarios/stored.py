@@ -6,12 +6,12 @@ import json
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from pydantic import Field
 
 from planner_core.whatif.scenario_report import SavedScenario
-from planner_core.wire import Answer
+from planner_core.wire import Answer, JsonObject
 
 
 @dataclass(frozen=True)
@@ -41,15 +41,15 @@ class StoredScenario:
         return self.revision
 
     @cached_property
-    def changes(self) -> dict[str, Any]:
+    def changes(self) -> JsonObject:
         """The changes of the plan."""
-        found: dict[str, Any] = json.loads(self.changes_json)
+        found: JsonObject = json.loads(self.changes_json)
         return found
 
     @cached_property
-    def result(self) -> dict[str, Any]:
+    def result(self) -> JsonObject:
         """The stored result, which is never recalculated."""
-        found: dict[str, Any] = json.loads(self.result_json)
+        found: JsonObject = json.loads(self.result_json)
         return found
 
     @property

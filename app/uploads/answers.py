@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from pydantic import Field
 
@@ -15,6 +15,7 @@ from app.web.paging import ResultPage
 from planner_core import wire
 from planner_core.findings import Finding
 from planner_core.inputs import KINDS
+from planner_core.wire import JsonObject
 
 QSG_PATTERN = r"([A-Z][A-Z0-9$#@]{0,3})?"
 TIME_PATTERN = r"\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2})?(Z|[+-]\d{2}:\d{2})?"
@@ -82,7 +83,7 @@ class ReportAnswer(Answer):
 
     upload_id: int
     report: Annotated[
-        dict[str, Any],
+        JsonObject,
         Field(description="The report of the reader, as `cfplan ingest` prints it."),
     ]
     findings: list[Finding]

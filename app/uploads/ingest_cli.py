@@ -8,16 +8,16 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-from collections.abc import Mapping
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, NoReturn
 
 from app.command_line import Command, write
 from planner_core.contracts import tolerant
 from planner_core.contracts.ingest import Asks, IngestReport
 from planner_core.errors import PlannerError
 from planner_core.inputs import KINDS, what_it_is
+from planner_core.wire import JsonObject
 
 if TYPE_CHECKING:
     from app.database.engine import Database
@@ -80,8 +80,8 @@ def _ingest(arguments: argparse.Namespace) -> int:
         command = processes.ingest_command(
             settings, paths, qsg=known, kind=said.kind or "", observed_at=said.observed_utc, zone=said.zone or ""
         )  # fmt: skip
-        asks: list[Mapping[str, Any]] = []
-        report: dict[str, Any] | None = None
+        asks: list[JsonObject] = []
+        report: JsonObject | None = None
         meter = _Meter()
         with Child(command, on_stderr=meter.say) as child:
             for event in child.events(every_s=1.0):
@@ -119,7 +119,7 @@ class _Meter:
         self._is_terminal = sys.stderr.isatty()
         self._width = 0
 
-    def show(self, event: Mapping[str, Any]) -> None:
+    def show(self, event: JsonObject) -> None:
         """Rewrite the line."""
         if not self._is_terminal:
             return

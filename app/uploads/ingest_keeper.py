@@ -13,9 +13,8 @@ from __future__ import annotations
 
 import json
 import secrets
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 from app.jobs import processes, service
 from app.jobs.keeper import BEAT_S, Keeper, LostRun, StepFailed, amount_of, how_it_ended
@@ -27,6 +26,7 @@ from app.usage.retention import drop_what_history_dropped
 from app.usage.rollups import read_lines, store_rollups
 from planner_core.contracts import tolerant
 from planner_core.contracts.ingest import EXIT_CODES, IngestReport
+from planner_core.wire import JsonObject
 
 READ, NOTHING, NOT_READABLE, ASKS = (
     EXIT_CODES[status] for status in ("stored", "nothing", "not_readable", "needs_answers")
@@ -40,18 +40,18 @@ class IngestKeeper(Keeper):
 
     def _work(self, claimed: Job) -> None:
         with self._database.session(writes=False) as session:
-            report: Mapping[str, Any] | None = service.report_of(session, self._id)
+            report: JsonObject | None = service.report_of(session, self._id)
         if report is None:
             report = self._ingest(claimed.upload_id)
         if report is not None:
             drop_what_history_dropped(self._database, read_report(report))
             self._sum_up(report)
 
-    def _ingest(self, upload_id: int | None) -> Mapping[str, Any] | None:
+    def _ingest(self, upload_id: int | None) -> JsonObject | None:
         """Read the file; return its report, or None if the run has ended or asks."""
         command = self._command(upload_id)
-        asks: Mapping[str, Any] | None = None
-        report: Mapping[str, Any] | None = None
+        asks: JsonObject | None = None
+        report: JsonObject | None = None
         with self._child(command) as child:
             for event in child.events(every_s=BEAT_S):
                 kind = None if event is None else event.get("event")
@@ -83,7 +83,7 @@ class IngestKeeper(Keeper):
             qsg_map.put_all(session, qsg_map.of_report(read_report(report)))
         return report
 
-    def _meant(self, code: int, report: Mapping[str, Any] | None) -> int:
+    def _meant(self, code: int, report: JsonObject | None) -> int:
         """Return the exit code; that of the report if the reader crashed after its last line, as libraries may at exit."""
         if code >= 0 or report is None:
             return code
@@ -106,7 +106,7 @@ class IngestKeeper(Keeper):
             kind=upload.kind or upload.detected_kind, observed_at=upload.observed_utc, zone=upload.zone,
         )  # fmt: skip
 
-    def _sum_up(self, report: Mapping[str, Any]) -> None:
+    def _sum_up(self, report: JsonObject) -> None:
         """Sum up the changed days; store them and end the run in one transaction."""
         days = read_report(report).days
         if not days:
@@ -144,7 +144,7 @@ class IngestKeeper(Keeper):
         if not is_whole:
             raise StepFailed(ROLLUPS_CUT_SHORT)
 
-    def _store(self, path: Path, report: Mapping[str, Any]) -> None:
+    def _store(self, path: Path, report: JsonObject) -> None:
         with self._database.session(writes=True) as session:
             self._say("storing the roll-ups")
             # The row first: a keeper that has lost its run must notice before it writes anything else.
@@ -164,6 +164,6 @@ def _is_end(line: str) -> bool:
         return False
 
 
-def read_report(event: Mapping[str, Any] | None) -> IngestReport:
+def read_report(event: JsonObject | None) -> IngestReport:
     """Return the report of a reader, which may be of another version."""
     return tolerant.read(IngestReport, event)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
-from typing import Any
 from urllib.parse import quote
 
 from app.uploads.amounts import amount
@@ -18,6 +17,7 @@ from planner_core.contracts.ingest import (
     RowCounts,
 )
 from planner_core.inputs import KIND_TITLES
+from planner_core.wire import JsonObject
 
 RECORD_TITLES: Mapping[str, str] = {
     "2": "Dump header",
@@ -122,7 +122,7 @@ class UploadReport:
         return sum(counts.outranked for _, counts in self.rows)
 
 
-def shown(report: Mapping[str, Any] | None, *, is_stored: bool = False) -> UploadReport | None:
+def shown(report: JsonObject | None, *, is_stored: bool = False) -> UploadReport | None:
     """Return the report on the file of an upload, or None. Stored structures link to their usage."""
     files = (report or {}).get("files")
     part = files[0] if isinstance(files, list) and files else None

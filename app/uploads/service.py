@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta, timezone, tzinfo
 from pathlib import Path
-from typing import Annotated, Any, cast
+from typing import Annotated, cast
 from zoneinfo import ZoneInfo
 
 from pydantic import Field
@@ -36,7 +36,7 @@ from app.web.paging import PageRequest, ResultPage
 from planner_core.errors import FieldProblem
 from planner_core.inputs import KINDS, Kind, KindUnknown, detect
 from planner_core.local_time import TimeNotMeant, check_observed, instant_of
-from planner_core.wire import Answer, copied
+from planner_core.wire import Answer, JsonObject, copied
 
 logger = logging.getLogger("cfplan.uploads")
 
@@ -153,7 +153,7 @@ def list_uploads(session: Session, asked: PageRequest) -> ResultPage[StoredUploa
     return ResultPage.of([copied(StoredUpload, row, job=of.get(row.id)) for row in rows], total, asked)
 
 
-def report(session: Session, upload_id: int) -> dict[str, Any]:
+def report(session: Session, upload_id: int) -> JsonObject:
     """The report of the last job.
 
     Raises:

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -26,7 +26,7 @@ from app.web.paging import ResultPage
 from planner_core.contracts.rollup import SizeBucket
 from planner_core.document.model import PlanDocument
 from planner_core.findings import Finding
-from planner_core.wire import Answer
+from planner_core.wire import Answer, JsonObject
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,7 +154,7 @@ class CutOffAnswer(Answer):
 class PlanFromUsageAnswer(Answer):
     """A plan document; it is not stored. Save it with PUT /api/v1/plans/{name}."""
 
-    document: Annotated[Mapping[str, Any], Field(description="The plan document, complete with defaults.")]
+    document: Annotated[JsonObject, Field(description="The plan document, complete with defaults.")]
     remarks: Annotated[
         tuple[str, ...], Field(description="What was left out, taken as answered, or not measured.")
     ]

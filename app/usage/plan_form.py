@@ -9,6 +9,7 @@ from typing import Any
 from app.usage.planning import PlanQuestion, QueueKey, Reckoning
 from app.web.forms import Form, FormField, Options, filled, read_fields, read_pairs, sentence, sort_errors
 from planner_core.errors import FieldProblem
+from planner_core.wire import JsonObject
 
 LONGEST = 200
 P95 = "p95:"
@@ -139,7 +140,7 @@ def _reckoning(form: PlanForm, values: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def with_document_problems(
-    form: PlanForm, problems: Sequence[FieldProblem], structures: Sequence[Mapping[str, Any]]
+    form: PlanForm, problems: Sequence[FieldProblem], structures: Sequence[JsonObject]
 ) -> PlanForm:
     """Return the form with the errors of the core next to the fields that they come from."""
 

@@ -13,13 +13,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import ROUND_CEILING, Decimal
 from fractions import Fraction
-from typing import Any, Literal
+from typing import Literal
 
 from app.usage.measured import GENERATED, ObservedTotals, QueueFigures
 from app.usage.observed import ObservedStructure, in_order
 from app.usage.periods import Period
 from planner_core.errors import FieldProblem
 from planner_core.urgency import times_of
+from planner_core.wire import JsonObject
 
 Backlog = Literal["depth", "rate"]
 Sizes = Literal["mean", "largest"]
@@ -71,14 +72,14 @@ class PlannedQueue:
     """A queue of the plan, with its measured figures."""
 
     figures: QueueFigures
-    member: Mapping[str, Any]
+    member: JsonObject
 
 
 @dataclass(frozen=True, slots=True)
 class DraftPlan:
     """A plan document before validation, with remarks."""
 
-    document: dict[str, Any]
+    document: JsonObject
     planned: tuple[PlannedQueue, ...]
     remarks: tuple[str, ...]
     comment: str
@@ -121,7 +122,7 @@ def make_plan(
             remarks.append(f"{ground.structure}: left out, because none of its queues can be planned.")
     unknown = [each.figures.queue for each in planned if each.figures.is_persistent is None]
     problems += _unknown_persistence(unknown, asked)
-    document: dict[str, Any] = {
+    document: JsonObject = {
         "qsg": qsg,
         "queue_managers": asked.queue_managers,
         "cfcc_level": asked.cfcc_level,
@@ -152,7 +153,7 @@ def make_plan(
 
 
 def take_over(
-    document: Mapping[str, Any], grounds: Sequence[MeasuredBasis], asked: Reckoning, *, period: Period
+    document: JsonObject, grounds: Sequence[MeasuredBasis], asked: Reckoning, *, period: Period
 ) -> DraftPlan:
     """Return a plan document with measured figures instead of assumptions; everything else stays the same.
 
@@ -162,7 +163,7 @@ def take_over(
         asked: How measured figures are converted to those of a plan. With no outage, each queue keeps the one that it has.
         period: The period of the figures.
     """
-    changed: dict[str, Any] = copy.deepcopy(dict(document))
+    changed: JsonObject = copy.deepcopy(dict(document))
     structures = {each["name"]: each for each in changed["structures"]}
     planned: list[PlannedQueue] = []
     remarks: list[str] = []
@@ -170,7 +171,7 @@ def take_over(
         if ground.structure not in structures:
             remarks.append(f"{ground.structure}: left out, because the plan has no structure of this name.")
             continue
-        queues: list[dict[str, Any]] = structures[ground.structure]["queues"]
+        queues: list[JsonObject] = structures[ground.structure]["queues"]
         planned += _into(ground, queues, asked, remarks)
         remarks += _cut_off(ground)
         remarks += _shortfall_of_all(ground, queues)
@@ -318,7 +319,7 @@ def _not_measured(has_duplex: bool) -> str:
 
 
 def _into(
-    ground: MeasuredBasis, queues: list[dict[str, Any]], asked: Reckoning, remarks: list[str]
+    ground: MeasuredBasis, queues: list[JsonObject], asked: Reckoning, remarks: list[str]
 ) -> Iterator[PlannedQueue]:
     """Update the queues of a structure with measured figures."""
     there = {queue["name"]: queue for queue in queues}
@@ -332,7 +333,7 @@ def _into(
         if before is None and isinstance(backlog, str):
             remarks.append(f"{figures.queue}: not added. {backlog}")
             continue
-        member: dict[str, Any] = {"name": figures.queue}
+        member: JsonObject = {"name": figures.queue}
         if isinstance(sizes, str):
             remarks.append(f"{figures.queue}: its message size stays as it is. {sizes}")
         else:
@@ -353,8 +354,8 @@ def _into(
 
 
 def _sizes_over(
-    figures: QueueFigures, before: Mapping[str, Any] | None, asked: Reckoning, remarks: list[str]
-) -> int | dict[str, Any] | str:
+    figures: QueueFigures, before: JsonObject | None, asked: Reckoning, remarks: list[str]
+) -> int | JsonObject | str:
     """Return the measured sizes; the plan's 95th percentile is kept if it is still between mean and largest."""
     kept = before["message_bytes"] if before is not None else None
     key = (figures.structure, figures.queue)
@@ -371,9 +372,7 @@ def _sizes_over(
     return _sizes(figures, asked)
 
 
-def _backlog_over(
-    figures: QueueFigures, before: Mapping[str, Any] | None, asked: Reckoning
-) -> dict[str, Any] | str:
+def _backlog_over(figures: QueueFigures, before: JsonObject | None, asked: Reckoning) -> JsonObject | str:
     found = _backlog(figures, asked)
     if found is None:
         return f"Its {'highest depth' if asked.backlog == 'depth' else 'put rate'} was not measured in the period."
@@ -385,7 +384,7 @@ def _backlog_over(
     return found
 
 
-def _shortfall_of_all(ground: MeasuredBasis, queues: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+def _shortfall_of_all(ground: MeasuredBasis, queues: Sequence[JsonObject]) -> Iterator[str]:
     """Remark on a structure that held more than all its planned queues."""
     backlogs = [queue.get("backlog") for queue in queues]
     if ground.entries_max is None or any(backlog is None for backlog in backlogs):
@@ -427,7 +426,7 @@ def _queues(ground: MeasuredBasis, asked: PlanQuestion, remarks: list[str]) -> I
             yield PlannedQueue(figures, {**member, "persistent": bool(given)})
 
 
-def _sizes(figures: QueueFigures, asked: Reckoning) -> int | dict[str, Any] | str:
+def _sizes(figures: QueueFigures, asked: Reckoning) -> int | JsonObject | str:
     """Return one size, or a distribution if a 95th percentile is known, or the reason why there is none."""
     p95 = asked.p95_bytes.get((figures.structure, figures.queue))
     mean, largest = figures.mean_bytes, figures.size_max_bytes
@@ -442,7 +441,7 @@ def _sizes(figures: QueueFigures, asked: Reckoning) -> int | dict[str, Any] | st
     return {"mean": _rounded(mean, _SIZE_DIGITS), "p95": p95, "max": largest}
 
 
-def _backlog(figures: QueueFigures, asked: Reckoning) -> dict[str, Any] | None:
+def _backlog(figures: QueueFigures, asked: Reckoning) -> JsonObject | None:
     if asked.backlog == "depth":
         return None if figures.depth_max is None else {"backlog": figures.depth_max}
     if figures.peak_puts_per_s is None:
@@ -500,7 +499,7 @@ def _general(planned: Sequence[PlannedQueue], asked: Reckoning, unknown: Sequenc
 
 
 def _comment(
-    qsg: str, structures: Sequence[Mapping[str, Any]], asked: Reckoning, period: Period, *, begin: str = ""
+    qsg: str, structures: Sequence[JsonObject], asked: Reckoning, period: Period, *, begin: str = ""
 ) -> str:
     """Return the comment of the version, which names the measurements behind it."""
     queues = sum(len(structure["queues"]) for structure in structures)

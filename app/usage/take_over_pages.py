@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Annotated, Any
+from typing import Annotated
 from urllib.parse import urlencode
 
 from fastapi import APIRouter, Request
@@ -39,6 +39,7 @@ from app.usage.plan_pages import (
 from app.usage.planning import DraftPlan, MeasuredBasis
 from app.web.rendering import Page, render, root_path
 from planner_core.document.model import PlanDocument
+from planner_core.wire import JsonObject
 
 router = APIRouter(include_in_schema=False)
 
@@ -79,8 +80,8 @@ class TakeOverPreview:
     changes: tuple[ChangeRow, ...]
     omitted: int
     sizes: tuple[SizeChange, ...]
-    findings_new: tuple[Mapping[str, Any], ...]
-    findings_gone: tuple[Mapping[str, Any], ...]
+    findings_new: tuple[JsonObject, ...]
+    findings_gone: tuple[JsonObject, ...]
     compared: tuple[ComparedSize, ...]
     """The new sizes, compared with the current allocations."""
 
@@ -165,7 +166,7 @@ def _preview(
     session: Session, plan: StoredVersion, made: DraftPlan, document: PlanDocument, period: Period
 ) -> TakeOverPreview:
     evaluated = evaluate(document, CurvesBeside(session), compares=False)
-    result: dict[str, Any] = evaluated.as_json()
+    result: JsonObject = evaluated.as_json()
     changes = document_changes(plan.comparable_object, json.loads(canonical(document)))
     return TakeOverPreview(
         made,
@@ -178,9 +179,7 @@ def _preview(
     )
 
 
-def _size_changes(
-    before: Sequence[Mapping[str, Any]], after: Sequence[Mapping[str, Any]]
-) -> list[SizeChange]:
+def _size_changes(before: Sequence[JsonObject], after: Sequence[JsonObject]) -> list[SizeChange]:
     old, new = ({each["cfrm_name"]: each for each in found} for found in (before, after))
 
     def both(name: str, key: str) -> tuple[int | None, int | None]:
@@ -192,9 +191,7 @@ def _size_changes(
     ]
 
 
-def _only(
-    here: Sequence[Mapping[str, Any]], there: Sequence[Mapping[str, Any]]
-) -> tuple[Mapping[str, Any], ...]:
+def _only(here: Sequence[JsonObject], there: Sequence[JsonObject]) -> tuple[JsonObject, ...]:
     """Return the findings that only the first result has."""
     known = {(each["code"], each.get("structure"), each["message"]) for each in there}
     return tuple(each for each in here if (each["code"], each.get("structure"), each["message"]) not in known)

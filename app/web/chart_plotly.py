@@ -11,22 +11,22 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
-from typing import Any
 
 from app.web.axes import Axis, Linear, Log, Time, Value, position
 from app.web.charts import Chart, Level, Line, Spot
+from planner_core.wire import JsonObject
 
 _PANEL_PX, _ALONE_PX, _TOP_PX, _BOTTOM_PX = 230, 380, 26, 34
 _LABEL_PX = 13
 _MOST_DOTTED = 80
-_LINES: dict[str, dict[str, Any]] = {
+_LINES: dict[str, JsonObject] = {
     "curve": {"color": "--accent", "width": 1.5},
     "fitted": {"color": "--accent", "width": 1.5},
     "middle": {"color": "--accent", "width": 1},
     "limit": {"color": "--ink", "width": 1, "dash": "dash"},
     "published": {"color": "--ink", "width": 1, "dash": "dash"},
 }
-_SPOTS: dict[str, dict[str, Any]] = {
+_SPOTS: dict[str, JsonObject] = {
     "spot": {"size": 7, "color": "--accent", "opacity": 0.75},
     "hollow": {"size": 7, "color": "--paper", "line": {"color": "--muted", "width": 1.25}},
     "cross": {"size": 9, "color": "--paper", "line": {"color": "--warning", "width": 2}},
@@ -55,11 +55,11 @@ class ZoomedChart:
         return json.dumps(found, separators=(",", ":"))
 
 
-def figure(charts: Sequence[Chart], hint: str = "") -> dict[str, Any]:
+def figure(charts: Sequence[Chart], hint: str = "") -> JsonObject:
     """Return data and layout of charts with a common x axis; the hint follows the heading of the first."""
     height = _ALONE_PX if len(charts) == 1 else _PANEL_PX * len(charts) + 40
     axis = charts[0].x_axis
-    layout: dict[str, Any] = {
+    layout: JsonObject = {
         "height": height,
         "margin": {"l": 64, "r": 12, "t": _TOP_PX, "b": 50 if axis.title else _BOTTOM_PX},
         "showlegend": False,
@@ -78,7 +78,7 @@ def figure(charts: Sequence[Chart], hint: str = "") -> dict[str, Any]:
     if any(chart.are_levels_beside for chart in charts):
         # `narrow` here and in annotations is no member of Plotly: charts.js replaces the other value by it on narrow pages.
         layout["margin"] |= {"r": 150, "narrow": 60}
-    traces: list[dict[str, Any]] = []
+    traces: list[JsonObject] = []
     for nth, chart in enumerate(charts):
         _panel(chart, nth, len(charts), layout)
         if not nth:
@@ -88,7 +88,7 @@ def figure(charts: Sequence[Chart], hint: str = "") -> dict[str, Any]:
     return {"data": traces, "layout": layout}
 
 
-def _x_axis(axis: Axis) -> dict[str, Any]:
+def _x_axis(axis: Axis) -> JsonObject:
     if isinstance(axis, Time):
         hours = (position(axis.last) - position(axis.first)) / 3600
         by_day = {"hoverformat": "%Y-%m-%d"}
@@ -111,13 +111,13 @@ def _x(value: Value) -> float:
     return position(value) * 1000 if hasattr(value, "year") else position(value)
 
 
-def _panel(chart: Chart, nth: int, number: int, layout: dict[str, Any]) -> None:
+def _panel(chart: Chart, nth: int, number: int, layout: JsonObject) -> None:
     share = 1 / number
     top = 1 - nth * share
     low, high = (0.0, 1.0) if number == 1 else (top - share * 0.86, top - share * 0.06)
     axis = chart.y_axis
     name = f"y{nth + 1 if nth else ''}"
-    found: dict[str, Any] = {"domain": [low, high], "fixedrange": True, "tickformat": ",", **_GRID}
+    found: JsonObject = {"domain": [low, high], "fixedrange": True, "tickformat": ",", **_GRID}
     if isinstance(axis, Log):
         found |= {"type": "log", "dtick": "D2", "range": [axis.scaled(axis.first), axis.scaled(axis.last)]}
     elif isinstance(axis, Linear) and axis.is_signed:
@@ -147,7 +147,7 @@ def _heading(chart: Chart) -> str:
     return name if not chart.unit or chart.unit in name else f"{name}, {chart.unit}"
 
 
-def _levels(chart: Chart, axis: str, height_px: float, layout: dict[str, Any]) -> None:
+def _levels(chart: Chart, axis: str, height_px: float, layout: JsonObject) -> None:
     """Draw horizontal lines, with labels to the right, each a little lower than the one above."""
     above = math.inf
     for level in sorted((each for each in chart.levels if each.label), key=lambda each: -each.value):
@@ -164,18 +164,18 @@ def _levels(chart: Chart, axis: str, height_px: float, layout: dict[str, Any]) -
         layout["annotations"].append(_level_label(level, axis, placed - room))
 
 
-def _level_label(level: Level, axis: str, shift: float) -> dict[str, Any]:
+def _level_label(level: Level, axis: str, shift: float) -> JsonObject:
     return {
         "text": level.label, "narrow": level.short or level.label, "xref": "paper", "x": 1, "y": level.value, "yref": axis,
         "yshift": round(shift, 1), "xanchor": "left", "showarrow": False, "xshift": 4, "font": {"size": 11},
     }  # fmt: skip
 
 
-def _stroke(color: str, width: float, *, dash: str = "solid", **places: float | str) -> dict[str, Any]:
+def _stroke(color: str, width: float, *, dash: str = "solid", **places: float | str) -> JsonObject:
     return {"type": "line", **places, "line": {"color": color, "width": width, "dash": dash}}
 
 
-def _traces(chart: Chart, axis: str) -> Iterator[dict[str, Any]]:
+def _traces(chart: Chart, axis: str) -> Iterator[JsonObject]:
     suffix = chart.y_axis.suffix if isinstance(chart.y_axis, Linear) else ""
     hover = "%{y:+.2f}" if isinstance(chart.y_axis, Linear) and chart.y_axis.is_signed else "%{y:,}"
     for band in chart.bands:
@@ -203,7 +203,7 @@ def _traces(chart: Chart, axis: str) -> Iterator[dict[str, Any]]:
         yield {**_spots(style, list(spots)), "yaxis": axis}
 
 
-def _line(line: Line) -> dict[str, Any]:
+def _line(line: Line) -> JsonObject:
     has_dots = line.style == "curve"
     style = _LINES[line.style]
     return {
@@ -215,7 +215,7 @@ def _line(line: Line) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _spots(style: str, spots: Sequence[Spot]) -> dict[str, Any]:
+def _spots(style: str, spots: Sequence[Spot]) -> JsonObject:
     return {
         "type": "scatter", "mode": "markers", "name": spots[0].name, "x": [_x(spot.x) for spot in spots],
         "y": [spot.y for spot in spots], "text": [spot.title for spot in spots], "marker": _SPOTS[style],

@@ -11,7 +11,6 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
-from typing import Any
 
 from app.plans.editor import fields
 from app.texts.documents import parse_text
@@ -21,6 +20,7 @@ from planner_core.document.model import PlanDocument
 from planner_core.document.reading import read_object
 from planner_core.errors import DocumentInvalid, FieldProblem
 from planner_core.texts.queue_paste import PastedQueues, read_queues
+from planner_core.wire import JsonObject
 
 Typed = dict[str, str]
 
@@ -66,7 +66,7 @@ _LISTS: Mapping[str, tuple[FormField, ...]] = {
 class Reading:
     """The unchecked document of a form, and the field of each of its places."""
 
-    raw: dict[str, Any]
+    raw: JsonObject
     origins: Mapping[str, str]
     lines: Mapping[str, int]
     problems: tuple[FieldProblem, ...]
@@ -122,16 +122,16 @@ def typed_of(document: PlanDocument) -> Typed:
     return typed
 
 
-def _fill_structure(typed: Typed, at: str, structure: Mapping[str, Any]) -> None:
+def _fill_structure(typed: Typed, at: str, structure: JsonObject) -> None:
     typed |= texts_of(_STRUCTURE_FIELDS, structure, at=f"{at}/")
     # Always three rows: MQ has no more rules, so they need no button.
-    rules: Sequence[Mapping[str, Any]] = structure["offload"]["rules"]
+    rules: Sequence[JsonObject] = structure["offload"]["rules"]
     for number in range(fields.RULES):
         values = rules[number] if number < len(rules) else {}
         typed |= texts_of(fields.RULE, values, at=f"{at}/offload/rules/{number}/")
 
 
-def queues_text(queues: Sequence[Mapping[str, Any]]) -> str:
+def queues_text(queues: Sequence[JsonObject]) -> str:
     """Return queues as lines below a line of column names."""
     lines = [_HEADING]
     for queue in queues:
@@ -211,7 +211,7 @@ class _Reader:
         self.problems: list[FieldProblem] = []
 
     def reading(self) -> Reading:
-        raw: dict[str, Any] = {"schema_version": 1}
+        raw: JsonObject = {"schema_version": 1}
         for at, specs in _SINGLE:
             found = values_of(specs, self.typed, at=f"{at}/")
             raw.update(found if not at else {at[1:]: found})
@@ -231,8 +231,8 @@ class _Reader:
 
     def entries(
         self, at: str, goes_to: str, specs: tuple[FormField, ...], *, blank: Mapping[str, str]
-    ) -> list[dict[str, Any]]:
-        found: list[dict[str, Any]] = []
+    ) -> list[JsonObject]:
+        found: list[JsonObject] = []
         for row in self.rows[at]:
             # A blank row was added by a button and not used: it is not an error.
             if not self.is_blank(f"{at}/{row}", specs, blank):
@@ -240,8 +240,8 @@ class _Reader:
                 found.append(values_of(specs, self.typed, at=f"{at}/{row}/"))
         return found
 
-    def structures(self) -> list[dict[str, Any]]:
-        found: list[dict[str, Any]] = []
+    def structures(self) -> list[JsonObject]:
+        found: list[JsonObject] = []
         for row in self.rows["/structures"]:
             at, goes_to = f"/structures/{row}", f"/structures/{len(found)}"
             queues = self.queues(at, goes_to)
@@ -257,7 +257,7 @@ class _Reader:
             found.append(structure)
         return found
 
-    def queues(self, at: str, goes_to: str) -> list[dict[str, Any]]:
+    def queues(self, at: str, goes_to: str) -> list[JsonObject]:
         text = self.typed.get(f"{at}/queues")
         if text is None:
             return self.entries(f"{at}/queues", f"{goes_to}/queues", fields.QUEUE_ALL, blank={})
@@ -269,7 +269,7 @@ class _Reader:
         return queues
 
 
-_TextRead = tuple[list[dict[str, Any]], list[int], list[str]]
+_TextRead = tuple[list[JsonObject], list[int], list[str]]
 
 
 def _read_text(text: str, name: str) -> _TextRead:
@@ -281,7 +281,7 @@ def _read_text(text: str, name: str) -> _TextRead:
         if not first:
             return [], [], []
         return _read_table(text, name)
-    queues: list[dict[str, Any]] = []
+    queues: list[JsonObject] = []
     numbers: list[int] = []
     problems: list[str] = []
     is_heading = True
@@ -333,8 +333,8 @@ def _parse_plan(text: str) -> object:
     return parse_text(text.encode("utf-8", "replace"))
 
 
-def _queue(cells: Mapping[str, str]) -> dict[str, Any]:
-    queue: dict[str, Any] = {}
+def _queue(cells: Mapping[str, str]) -> JsonObject:
+    queue: JsonObject = {}
     for column, text in cells.items():
         if text and column in _QUEUE_FIELDS:
             queue[column] = value_of(
@@ -504,13 +504,13 @@ def _index_of(typed: Typed, at: str) -> int | None:
     return int(found[0].rpartition("/")[2]) if found else None
 
 
-def _with_text(typed: Typed, at: str, queues: Sequence[Mapping[str, Any]]) -> Typed:
+def _with_text(typed: Typed, at: str, queues: Sequence[JsonObject]) -> Typed:
     kept = {key: text for key, text in typed.items() if not key.startswith(f"{at}/queues/")}
     kept[f"{at}/queues"] = queues_text(queues)
     return kept
 
 
-def _with_rows(typed: Typed, at: str, queues: Sequence[Mapping[str, Any]]) -> Typed:
+def _with_rows(typed: Typed, at: str, queues: Sequence[JsonObject]) -> Typed:
     kept = {
         key: text
         for key, text in typed.items()
@@ -577,7 +577,7 @@ def _kept(text: str, pasted: PastedQueues) -> str:
     return "\n".join(lines[number - 1] for number in lost)
 
 
-def _given(typed: Typed, at: str) -> dict[str, Any]:
+def _given(typed: Typed, at: str) -> JsonObject:
     """Return the values for queues whose text does not have them."""
     return {
         spec.name: value_of(spec.kind, typed[f"{at}/paste_{spec.name}"])
@@ -595,7 +595,7 @@ def _placed(
     are added to the structure they were pasted into.
     """
     given = _given(typed, at)
-    by_structure: dict[str, list[dict[str, Any]]] = {}
+    by_structure: dict[str, list[JsonObject]] = {}
     for queue, structure in zip(pasted.queues, pasted.structures, strict=True):
         by_structure.setdefault(structure, []).append(_with_defaults(queue, given))
     here = typed.get(f"{at}/name", "").strip().upper()
@@ -633,9 +633,9 @@ def _row_called(typed: Typed, name: str) -> str | None:
     return None
 
 
-def _joined(typed: Typed, at: str, fresh: Sequence[Mapping[str, Any]], *, replace: bool) -> tuple[Typed, int]:
+def _joined(typed: Typed, at: str, fresh: Sequence[JsonObject], *, replace: bool) -> tuple[Typed, int]:
     """Return the form with queues added to a structure, and the number of queues that were replaced."""
-    existing: Sequence[Mapping[str, Any]] = _Reader(typed).queues(at, at)
+    existing: Sequence[JsonObject] = _Reader(typed).queues(at, at)
     by_name = (
         {} if replace else {str(queue.get("name", number)): queue for number, queue in enumerate(existing)}
     )
@@ -662,7 +662,7 @@ def _remarks(pasted: PastedQueues, given: Mapping[str, object]) -> list[str]:
     return remarks
 
 
-def _with_defaults(queue: Mapping[str, Any], given: Mapping[str, Any]) -> dict[str, Any]:
+def _with_defaults(queue: JsonObject, given: JsonObject) -> JsonObject:
     found = dict(queue)
     if "message_bytes" in given:
         found.setdefault("message_bytes", given["message_bytes"])

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from planner_core.document.compare import Difference, differences
+from planner_core.wire import JsonObject
 
 _NOTHING = object()
 
@@ -67,8 +68,8 @@ def merged(base: Any, theirs: Any, mine: Any) -> Any:  # noqa: ANN401 - any JSON
     return mine
 
 
-def _merged_objects(base: dict[str, Any], theirs: dict[str, Any], mine: dict[str, Any]) -> dict[str, Any]:
-    found: dict[str, Any] = {}
+def _merged_objects(base: JsonObject, theirs: JsonObject, mine: JsonObject) -> JsonObject:
+    found: JsonObject = {}
     for key in (*theirs, *(key for key in mine if key not in theirs)):
         was, their, my = base.get(key, _NOTHING), theirs.get(key, _NOTHING), mine.get(key, _NOTHING)
         if my is _NOTHING:
@@ -83,7 +84,7 @@ def _merged_objects(base: dict[str, Any], theirs: dict[str, Any], mine: dict[str
     return found
 
 
-def _named(items: object) -> dict[str, Any] | None:
+def _named(items: object) -> JsonObject | None:
     if not isinstance(items, list) or not all(isinstance(item, dict) and "name" in item for item in items):
         return None
     found = {str(item["name"]): item for item in items}
