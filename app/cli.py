@@ -396,14 +396,14 @@ def _offload(arguments: argparse.Namespace) -> int:
 
 
 def _plan(arguments: argparse.Namespace) -> int:
-    from app.fits.from_settings import CurvesOfSettings
+    from app.fits.from_settings import curves_of_settings
     from app.fits.resolve import evaluate
     from planner_core.plan.explain import plan_answer
     from planner_core.texts.outputs import render_output
 
     document = read_plan(arguments.file)
     try:
-        result = evaluate(document, CurvesOfSettings(), compares=arguments.output == "json")
+        result = evaluate(document, curves_of_settings, compares=arguments.output == "json")
         if arguments.output == "json":
             write_json(plan_answer(result, explain=arguments.explain, depths=arguments.depths).as_json())
         else:

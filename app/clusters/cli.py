@@ -80,9 +80,9 @@ def _decide(arguments: argparse.Namespace) -> int:
 
 def _load(arguments: argparse.Namespace) -> int:
     from app.clusters.service import load_answer
-    from app.fits.from_settings import CurvesOfSettings
+    from app.fits.from_settings import curves_of_settings
 
-    answer = load_answer(read_plan(arguments.file), CurvesOfSettings())
+    answer = load_answer(read_plan(arguments.file), curves_of_settings)
     return write_answer(arguments, answer.as_json(), _load_lines(answer))
 
 

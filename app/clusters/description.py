@@ -8,7 +8,7 @@ from pydantic_core import to_json
 
 from app.clusters import explaining
 from app.clusters.service import EXAMPLES, load_answer
-from app.fits.kept import NoCurves
+from app.fits.kept import no_curves
 from app.sizing.examples import examples
 from app.texts.documents import parse_yaml
 from app.web.openapi import OperationExamples, document_schemas, model_schemas
@@ -34,7 +34,7 @@ def described_examples() -> Iterator[OperationExamples]:
     decisions = {name: answer(read_object(document)).as_json() for name, (_, document) in files.items()}
     yield OperationExamples(DECIDE, files, decisions)
     loads = {
-        name: load_answer(plan_from(each.document), NoCurves()).as_json() for name, each in examples().items()
+        name: load_answer(plan_from(each.document), no_curves).as_json() for name, each in examples().items()
     }
     yield OperationExamples(LOAD, examples(), loads)
     requests = {each.name: (each.title, explaining.example_request(each)) for each in explaining.EXAMPLES}

@@ -10,7 +10,7 @@ from fastapi.responses import Response
 
 from app.clusters.load_view import MOST_CHOSEN, ClusterLoadView, clusters_shown
 from app.clusters.service import load_answer
-from app.fits.kept import DatabaseCurves
+from app.fits.kept import curves_in
 from app.plans.finding_groups import FindingView, findings_shown
 from app.texts.documents import CLUSTERED, LARGEST_FILE_BYTES, example_text, read_text
 from app.web.forms import read_posted
@@ -70,7 +70,7 @@ def _page(request: Request, sent: LoadForm) -> Response:
     problems: tuple[FieldProblem, ...] = ()
     qsg = ""
     try:
-        answer = load_answer(read_text(sent.text.encode()), DatabaseCurves(request.app.state.database))
+        answer = load_answer(read_text(sent.text.encode()), curves_in(request.app.state.database))
         clusters, qsg = clusters_shown(answer, chosen=sent.chosen), answer.qsg
         found = findings_shown([each.as_json() for each in answer.findings], label_of=_in_the_plan)
     except DocumentInvalid as error:

@@ -60,9 +60,9 @@ def _rates_question() -> type[Question]:
 
 def _advise(arguments: argparse.Namespace) -> int:
     from app.events.advising import advise
-    from app.fits.from_settings import CurvesOfSettings
+    from app.fits.from_settings import curves_of_settings
 
-    found = advise(read_plan(arguments.file), CurvesOfSettings())
+    found = advise(read_plan(arguments.file), curves_of_settings)
     if arguments.json:
         write_json(found.as_json())
     else:

@@ -6,12 +6,12 @@ from typing import Annotated
 
 from fastapi import Depends, Request
 
-from app.fits.kept import Curves, DatabaseCurves
+from app.fits.kept import Curves, curves_in
 
 
-def curves_of(request: Request) -> DatabaseCurves:
+def curves_of(request: Request) -> Curves:
     """The fitted curves of this service, for documents that name one."""
-    return DatabaseCurves(request.app.state.database)
+    return curves_in(request.app.state.database)
 
 
 CurvesDep = Annotated[Curves, Depends(curves_of)]

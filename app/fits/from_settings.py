@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from app.fits.kept import DatabaseCurves
+from app.fits.kept import curves_in
 from planner_core.errors import PlanRefused
 from planner_core.findings import Finding, finding
 
@@ -13,22 +13,19 @@ if TYPE_CHECKING:
     from app.fits.fits import Fit
 
 
-class CurvesOfSettings:
-    """The fitted curves of the database in the settings. It is opened only when a document names a curve."""
+def curves_of_settings(version: int) -> Fit | None:
+    """Return the fit of that version in the database of the settings, which is opened only for this.
 
-    def find(self, version: int) -> Fit | None:
-        """Return the fit of that version; None if the database has none.
+    Raises:
+        PlanRefused: There is no database.
+        DatabaseUnusable: It is another version's, damaged, or does not answer.
+    """
+    from app.database.engine import open_database
 
-        Raises:
-            PlanRefused: There is no database.
-            DatabaseUnusable: It is another version's, damaged, or does not answer.
-        """
-        from app.database.engine import open_database
-
-        with open_database(migrates=False) as (database, settings):
-            if database.is_sqlite and not Path(str(database.url.database)).exists():
-                raise PlanRefused((_no_database(version, settings.data_dir),))
-            return DatabaseCurves(database).find(version)
+    with open_database(migrates=False) as (database, settings):
+        if database.is_sqlite and not Path(str(database.url.database)).exists():
+            raise PlanRefused((_no_database(version, settings.data_dir),))
+        return curves_in(database)(version)
 
 
 def _no_database(version: int, data_dir: Path) -> Finding:

@@ -48,7 +48,7 @@ def curve_of(document: PlanDocument, curves: Curves) -> Curve | None:
     """
     if not isinstance(document.curve, FittedCurve):
         return None
-    kept = curves.find(document.curve.fitted)
+    kept = curves(document.curve.fitted)
     if kept is None:
         return None
     if kept.state != ACCEPTED:

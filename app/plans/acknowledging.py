@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from app.database.engine import Database
-from app.fits.kept import DatabaseCurves
+from app.fits.kept import curves_in
 from app.plans import service
 from app.plans.computed import compute
 from app.plans.errors import NothingToAcknowledge, PlanConflict
@@ -36,7 +36,7 @@ def acknowledge(
     if if_match is not None and not service.matches(if_match, version.etag):
         raise PlanConflict(version)
     document = acknowledged(version, code=code, reason=reason, structure=structure, message=message)
-    computed = compute(document, DatabaseCurves(database))
+    computed = compute(document, curves_in(database))
     with database.session(writes=True) as session:
         return service.save_plan(
             session, name, computed, if_match=version.etag, comment=f"Acknowledged {code}"

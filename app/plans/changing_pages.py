@@ -21,7 +21,7 @@ from starlette.datastructures import UploadFile
 
 from app.database.engine import Database
 from app.database.session import SessionDep
-from app.fits.kept import DatabaseCurves
+from app.fits.kept import curves_in
 from app.plans import service
 from app.plans.acknowledging import acknowledge
 from app.plans.computed import compute
@@ -114,7 +114,7 @@ def _import(database: Database, file: UploadFile) -> ImportOutcome:
     name = path.stem if path.suffix.lower() in ENDINGS else path.name
     try:
         service.check_name(name)
-        computed = compute(read_text(file.file.read()), DatabaseCurves(database))
+        computed = compute(read_text(file.file.read()), curves_in(database))
         with database.session(writes=True) as session:
             service.save_plan(session, name, computed, create_only=True, comment=f"Imported from {filename}")
     except PlanConflict:

@@ -247,13 +247,13 @@ def _save(
 def _computed(name: str, document: PlanDocument) -> ComputedPlan:
     """Return the contents of a version, computed before a transaction begins, so that no lock is held meanwhile."""
     from app.database.engine import open_database
-    from app.fits.kept import DatabaseCurves
+    from app.fits.kept import curves_in
     from app.plans import service
     from app.plans.computed import compute
 
     service.check_name(name)
     with open_database() as (database, _):
-        return compute(document, DatabaseCurves(database))
+        return compute(document, curves_in(database))
 
 
 def _delete(arguments: argparse.Namespace) -> int:

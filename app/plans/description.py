@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator
 from datetime import UTC, datetime
 
-from app.fits.kept import NoCurves
+from app.fits.kept import no_curves
 from app.plans.answers import version_json
 from app.plans.computed import compute
 from app.plans.schemas import StoredPlan
@@ -103,7 +103,7 @@ def described_examples() -> Iterator[OperationExamples]:
 
 
 def _example(name: str) -> StoredVersion:
-    computed = compute(read_object(examples()[name].document), NoCurves())
+    computed = compute(read_object(examples()[name].document), no_curves)
     return StoredVersion(
         plan_id=1,
         name="SQ03",

@@ -15,7 +15,7 @@ from sqlalchemy.orm import Session
 
 from app.clusters.load_view import MOST_CHOSEN, ClusterLoadView, clusters_shown, stored_load
 from app.database.session import SessionDep
-from app.fits.kept import CurvesBeside
+from app.fits.kept import curves_beside
 from app.fits.resolve import curve_of, evaluate
 from app.plans import service
 from app.plans.changes_pages import ChangeRow, document_changes, result_changes
@@ -284,7 +284,7 @@ def structure(request: Request, session: SessionDep, name: str, number: str, str
             item, f"/structures/{index}", Explanations(service.get_explanations_json(session, stored))
         ),
         chart=fill_chart(item),
-        depths=depths_of(advised(stored, item, CurvesBeside(session)), first=first, most=QUEUES_PER_PAGE),
+        depths=depths_of(advised(stored, item, curves_beside(session)), first=first, most=QUEUES_PER_PAGE),
         is_sent_to=any(
             each["structure"] == structure for each in stored.result.get("clusters", {}).get("structures", ())
         ),
@@ -367,7 +367,7 @@ def on_paper(request: Request, session: SessionDep, name: str, number: str) -> R
 def advice(request: Request, session: SessionDep, name: str) -> Response:
     """Advice on queues that should have a structure of their own."""
     stored = service.get_plan(session, name)
-    curves = CurvesBeside(session)
+    curves = curves_beside(session)
     refusal = ""
     moves: tuple[Move, ...] = ()
     proposed = stored.document

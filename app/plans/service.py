@@ -17,7 +17,7 @@ from sqlalchemy.exc import IntegrityError, OperationalError
 from sqlalchemy.orm import Session
 
 from app.database.engine import Database, DatabaseUnusable
-from app.fits.kept import CurvesBeside
+from app.fits.kept import curves_beside
 from app.plans import repository
 from app.plans.computed import ComputedPlan, canonical, compute
 from app.plans.errors import (
@@ -261,7 +261,7 @@ def save_plan(
     """
     check_name(name)
     # Before the first statement: no lock is held meanwhile.
-    computed = document if isinstance(document, ComputedPlan) else compute(document, CurvesBeside(session))
+    computed = document if isinstance(document, ComputedPlan) else compute(document, curves_beside(session))
     while (plan := repository.find_living(session, name, lock=True)) is None:
         if if_match is not None:
             raise PlanGone(name)

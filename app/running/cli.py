@@ -130,10 +130,10 @@ def _refused(refused: OutputRefused | PlanRefused, *, as_json: bool) -> int:
 
 
 def _result(name: str) -> PlanResult:
-    from app.fits.from_settings import CurvesOfSettings
+    from app.fits.from_settings import curves_of_settings
     from app.fits.resolve import evaluate
 
-    return evaluate(read_plan(name), CurvesOfSettings(), compares=False)
+    return evaluate(read_plan(name), curves_of_settings, compares=False)
 
 
 def _lint(arguments: argparse.Namespace) -> int:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 
-from app.fits.kept import NoCurves
+from app.fits.kept import no_curves
 from app.running import api
 from app.running.requests import DiffRequest, FromRunningRequest, LintRequest, MergeRequest
 from app.running.texts import running_example
@@ -30,9 +30,9 @@ def _answer(name: str, body: bytes) -> Answer:
         case "lint":
             return api.lint(body)
         case "merge":
-            return api.merge(body, NoCurves())
+            return api.merge(body, no_curves)
         case "diff":
-            return api.diff(body, NoCurves())
+            return api.diff(body, no_curves)
         case _:
             return api.plan_from_running(body)
 

@@ -17,7 +17,7 @@ from pydantic_core import to_json
 from sqlalchemy.orm import Session
 
 from app.database.engine import Database
-from app.fits.kept import DatabaseCurves
+from app.fits.kept import curves_in
 from app.fits.resolve import curve_of
 from app.plans import repository as plan_store
 from app.plans import service as plans
@@ -202,7 +202,7 @@ def work_out(database: Database, plan: str, wanted: ScenarioDraft) -> ComputedSc
             if wanted.version is None
             else plans.get_version(session, plan, wanted.version)
         )
-    curve = curve_of(version.document, DatabaseCurves(database))
+    curve = curve_of(version.document, curves_in(database))
     result = scenario(version.document, changes, curve=curve, stored=version.result)
     shown = result.as_json()
     return ComputedScenario(

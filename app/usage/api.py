@@ -9,7 +9,7 @@ from fastapi import APIRouter, Path, Query
 from pydantic import AfterValidator, AwareDatetime
 
 from app.database.session import SessionDep
-from app.fits.kept import CurvesBeside
+from app.fits.kept import curves_beside
 from app.fits.resolve import evaluate
 from app.usage import answers, periods, service
 from app.usage.answers import (
@@ -136,7 +136,7 @@ def make_plan_document(request: PlanFromUsage, session: SessionDep) -> PlanFromU
     document = read_object(made.document)
     try:
         sizes = service.sizes_compared(
-            session, evaluate(document, CurvesBeside(session), compares=False), period
+            session, evaluate(document, curves_beside(session), compares=False), period
         )
     except PlanRefused:
         sizes = ()

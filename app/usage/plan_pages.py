@@ -12,7 +12,7 @@ from fastapi.responses import RedirectResponse, Response
 from sqlalchemy.orm import Session
 
 from app.database.session import SessionDep
-from app.fits.kept import CurvesBeside
+from app.fits.kept import curves_beside
 from app.fits.resolve import evaluate
 from app.plans import service as plans
 from app.plans.editor.pages import BodyDep
@@ -197,7 +197,7 @@ def check(
 
 
 def _preview(session: Session, made: DraftPlan, document: PlanDocument, period: Period) -> PlanPreview:
-    result = evaluate(document, CurvesBeside(session), compares=False)
+    result = evaluate(document, curves_beside(session), compares=False)
     return PlanPreview(made, service.sizes_compared(session, result, period))
 
 

@@ -13,7 +13,7 @@ from fastapi.responses import RedirectResponse, Response
 from sqlalchemy.orm import Session
 
 from app.database.session import SessionDep
-from app.fits.kept import CurvesBeside
+from app.fits.kept import curves_beside
 from app.fits.resolve import evaluate
 from app.plans import service as plans
 from app.plans.changes_pages import ChangeRow, document_changes, queue_words
@@ -165,7 +165,7 @@ def _asking(session: Session, qsg: str, plan: StoredVersion, parameters: Mapping
 def _preview(
     session: Session, plan: StoredVersion, made: DraftPlan, document: PlanDocument, period: Period
 ) -> TakeOverPreview:
-    evaluated = evaluate(document, CurvesBeside(session), compares=False)
+    evaluated = evaluate(document, curves_beside(session), compares=False)
     result: JsonObject = evaluated.as_json()
     changes = document_changes(plan.comparable_object, json.loads(canonical(document)))
     return TakeOverPreview(

@@ -9,7 +9,7 @@ from fastapi import APIRouter, Depends, Query
 
 from app.database.session import DatabaseDep
 from app.fits.dependencies import CurvesDep
-from app.fits.kept import NoCurves
+from app.fits.kept import no_curves
 from app.sizing.examples import examples
 from app.web.body import DocumentBody
 from app.web.openapi import OperationExamples, json_request, problems
@@ -121,7 +121,7 @@ def upgrade(
 
 def described_examples() -> Iterator[OperationExamples]:
     """Yield one example of each question."""
-    curves = NoCurves()
+    curves = no_curves
     small, large = (read_object(examples()[name].document) for name in ("smallest", "sq03"))
     shown: dict[str, tuple[str, Answer]] = {
         "filling": ("smallest", answers.filling(small, Outage(), curves)),

@@ -121,11 +121,11 @@ def _recovery(arguments: argparse.Namespace) -> int:
 
 def _smds_job(arguments: argparse.Namespace) -> int:
     """Print only the job on standard output, so that it can be submitted, and the findings on standard error."""
-    from app.fits.from_settings import CurvesOfSettings
+    from app.fits.from_settings import curves_of_settings
     from app.whatif import answers
 
     question = read_question(arguments)
-    found = answers.data_set_job(read_plan(arguments.file), question, CurvesOfSettings())
+    found = answers.data_set_job(read_plan(arguments.file), question, curves_of_settings)
     if arguments.json:
         write_json(found.as_json())
     else:
@@ -155,12 +155,12 @@ def _upgrade(arguments: argparse.Namespace) -> int:
 
     if arguments.fragment is None:
         return _answered(arguments, answers.upgrade, texts.upgrade_lines, notes=False)
-    from app.fits.from_settings import CurvesOfSettings
+    from app.fits.from_settings import curves_of_settings
     from planner_core.errors import OutputRefused, PlannerError, PlanRefused
 
     question = read_question(arguments)
     try:
-        found = answers.upgrade(read_plan(arguments.file), question, CurvesOfSettings())
+        found = answers.upgrade(read_plan(arguments.file), question, curves_of_settings)
         steps = {step.change.key: step for step in found.steps if step.after is not None}
         if arguments.fragment not in steps:
             message = f"There is no step {arguments.fragment!r}: ask for one of {', '.join(steps) or 'none'}."
@@ -179,12 +179,12 @@ def _answered(
     notes: bool = True,
 ) -> int:
     """Print an answer; for a plan that cannot exist, print its findings."""
-    from app.fits.from_settings import CurvesOfSettings
+    from app.fits.from_settings import curves_of_settings
     from planner_core.errors import PlanRefused
 
     question = read_question(arguments)
     try:
-        found = answer(read_plan(arguments.file), question, CurvesOfSettings())
+        found = answer(read_plan(arguments.file), question, curves_of_settings)
     except PlanRefused as refused:
         return _refused(arguments, refused)
     return write_answer(arguments, found.as_json(), lines(found), notes=notes)

@@ -11,7 +11,7 @@ from fastapi import APIRouter, Request
 from fastapi.responses import Response
 
 from app.database.session import SessionDep
-from app.fits.kept import CurvesBeside
+from app.fits.kept import curves_beside
 from app.fits.resolve import curve_of
 from app.plans.stored import StoredVersion
 from app.web.charts import Chart
@@ -70,7 +70,7 @@ def filling(request: Request, session: SessionDep, name: str, number: str, struc
     found, summary, refused = None, "", tuple[Finding, ...]()
     try:
         worked_out, said_of_curve = structure_of(
-            document, structure, curve=curve_of(document, CurvesBeside(session))
+            document, structure, curve=curve_of(document, curves_beside(session))
         )
         cfrm_name = worked_out.cfrm_name
         form = read_question(Outage, request.query_params, _fields(document, worked_out), structure=structure)

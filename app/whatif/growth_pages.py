@@ -10,7 +10,7 @@ from fastapi import APIRouter, Request
 from fastapi.responses import Response
 
 from app.database.session import SessionDep
-from app.fits.kept import DatabaseCurves
+from app.fits.kept import curves_in
 from app.web.forms import FormField
 from app.web.question_forms import question_fields, read_question
 from app.web.rendering import Page, render
@@ -127,7 +127,7 @@ def _page(
         question_fields(UpgradeQuestion),
         when_empty={"queue_managers": "0", "years": "0"},
     )
-    question, curves = form.question, DatabaseCurves(request.app.state.database)
+    question, curves = form.question, curves_in(request.app.state.database)
     answer, problems = answered(
         asked,
         None if question is None else document,

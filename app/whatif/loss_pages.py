@@ -10,7 +10,7 @@ from fastapi import APIRouter, Request
 from fastapi.responses import Response
 
 from app.database.session import SessionDep
-from app.fits.kept import DatabaseCurves
+from app.fits.kept import curves_in
 from app.web.charts import BarChart
 from app.web.rendering import Page, render
 from app.whatif import answers
@@ -158,7 +158,7 @@ def _page(
 ) -> Response:
     counted: At = next((each for each in get_args(At) if each == at), "initsize")
     others = documents_of(session, list(names)[:MOST_OTHERS], but=asked.name)
-    curves = DatabaseCurves(request.app.state.database)
+    curves = curves_in(request.app.state.database)
     answer, problems = answered(
         asked, document, lambda plan: arranged(answers.losses(plan, others, curves, at=counted))
     )

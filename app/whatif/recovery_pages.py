@@ -11,7 +11,7 @@ from fastapi import APIRouter, Request
 from fastapi.responses import Response
 
 from app.database.session import SessionDep
-from app.fits.kept import DatabaseCurves
+from app.fits.kept import curves_in
 from app.web.charts import Bar, BarChart, Part
 from app.web.question_forms import QuestionForm, question_fields, read_question
 from app.web.rendering import Page, mib, render
@@ -123,7 +123,7 @@ def _page(
     request: Request, asked: PlanSelection, document: PlanDocument | None, typed: Mapping[str, str]
 ) -> Response:
     form = read_question(RecoveryQuestion, typed, FIELDS)
-    curves = DatabaseCurves(request.app.state.database)
+    curves = curves_in(request.app.state.database)
     question = (form.question or RecoveryQuestion()).model_copy(update={"explain": True})
     answer, problems = answered(
         asked,

@@ -12,7 +12,7 @@ from fastapi import APIRouter, Request
 from fastapi.responses import Response
 
 from app.database.session import SessionDep
-from app.fits.kept import Curves, DatabaseCurves
+from app.fits.kept import Curves, curves_in
 from app.web.forms import FormField, filled, sentence
 from app.web.rendering import Page, render
 from app.whatif.answers import data_set_job
@@ -123,7 +123,7 @@ def _page(
         made_up = " ".join(f"QM{number:02}" for number in range(1, document.queue_manager_count + 1))
         typed.setdefault(_NAMES.name, made_up)
     load = next((each for each in LOADS if each == query.get("for")), LOADS[0])
-    curves = DatabaseCurves(request.app.state.database)
+    curves = curves_in(request.app.state.database)
     found, problems = answered(asked, document, lambda plan: _found(plan, typed, load, curves))
     fields, elsewhere, needed = _fields(asked, document, typed, problems, found[1] if found else None)
     planned = document.queue_manager_count if document is not None else 0

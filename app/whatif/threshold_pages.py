@@ -11,7 +11,7 @@ from fastapi import APIRouter, Request
 from fastapi.responses import Response
 
 from app.database.session import SessionDep
-from app.fits.kept import CurvesBeside
+from app.fits.kept import curves_beside
 from app.plans.stored import StoredVersion
 from app.web.charts import Chart
 from app.web.forms import to_fix
@@ -58,7 +58,7 @@ def thresholds(request: Request, session: SessionDep, name: str, number: str, st
     if form.question is not None:
         try:
             question = form.question.model_copy(update={"explain": True})
-            advice = answers.thresholds(plan, question, CurvesBeside(session))
+            advice = answers.thresholds(plan, question, curves_beside(session))
             summary = said(advice)
         except PlanRefused as error:
             refused = error.findings

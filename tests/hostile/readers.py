@@ -10,7 +10,7 @@ from app.clusters import explaining
 from app.clusters import service as cluster_service
 from app.events import reading as event_reading
 from app.events import service as event_service
-from app.fits.kept import NoCurves
+from app.fits.kept import no_curves
 from app.plans.editor import form as plan_form
 from app.plans.editor.pages import read_body
 from app.running import api as running_api
@@ -126,7 +126,7 @@ READERS: Final[Mapping[str, Reader]] = {
     ),
     "requests to read events": lambda text: event_reading.read_body(text.encode("utf-8", "replace")),
     "scenarios": lambda text: read_scenario(text.encode("utf-8", "replace"), named=True),
-    "questions about what runs": lambda text: running_api.diff(text.encode("utf-8", "replace"), NoCurves()),
+    "questions about what runs": lambda text: running_api.diff(text.encode("utf-8", "replace"), no_curves),
     "maps of queue managers to groups": lambda text: checked_mapping(text, text, text),
     "kinds of uploads": lambda text: detect_input(text.encode("utf-8", "replace"), "file.txt"),
 }  # fmt: skip

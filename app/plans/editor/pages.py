@@ -14,7 +14,7 @@ from fastapi.responses import RedirectResponse, Response
 from sqlalchemy.orm import Session
 
 from app.database.session import SessionDep
-from app.fits.kept import DatabaseCurves
+from app.fits.kept import curves_in
 from app.plans import service
 from app.plans.editor.form import CheckedForm, Typed, change, check, read_typed, take_pastes, typed_of
 from app.plans.editor.merge import ConflictRow, conflict_rows, merged
@@ -255,7 +255,7 @@ def preview(request: Request, body: BodyDep) -> Response:
     """Show the result of a form that is not saved, for the script that follows the typing."""
     asked = read_body(body)
     typed = asked.typed
-    panel, checked = panel_of(typed, check(typed), DatabaseCurves(request.app.state.database))
+    panel, checked = panel_of(typed, check(typed), curves_in(request.app.state.database))
     page = PanelPage(
         title="Result",
         section="plans",
@@ -339,7 +339,7 @@ def _editor(
     status_code: int = 200,
 ) -> Response:
     checked = check(asked.typed)
-    curves = DatabaseCurves(request.app.state.database)
+    curves = curves_in(request.app.state.database)
     panel, checked = panel_of(asked.typed, checked, curves, is_asked=is_asked)
     shown: CheckedForm | None = checked if is_asked else None
     path = f"/plans/{name}/edit" if name else "/new-plan"

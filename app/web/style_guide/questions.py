@@ -18,7 +18,7 @@ from app.events.read_pages import EventFilesView
 from app.events.read_pages import answer_of as reading_answer
 from app.events.reading import EXAMPLE_DISPLAY, EXAMPLE_MEMBERS, EXAMPLE_NAME, known_from_texts
 from app.events.reading import example_text as event_messages
-from app.fits.kept import NoCurves
+from app.fits.kept import no_curves
 from app.plans.depth_pages import Depths, advised, depths_of
 from app.plans.stored import StoredVersion
 from app.running.form import ChosenPlan
@@ -79,14 +79,14 @@ def questions(version: StoredVersion, document: PlanDocument) -> QuestionSpecime
     result = evaluate(document)
     structure = next(each for each in result.structures if each.name == STRUCTURE)
     filled = fill_structure(document, structure, Outage())
-    advice = answers.thresholds(document, ThresholdQuestion(structure=STRUCTURE), NoCurves())
+    advice = answers.thresholds(document, ThresholdQuestion(structure=STRUCTURE), no_curves)
     changes = read_changes({"queue_managers": 6, "growth": {"percent_per_year": 10, "years": 2}})
     kept = SavedScenario("more-trade", 2, "", scenario(document, changes).as_json())
-    depths = (depths_of(advised(version, item, NoCurves())) for item in version.result["structures"])
+    depths = (depths_of(advised(version, item, no_curves)) for item in version.result["structures"])
     return QuestionSpecimens(
         version=version,
         decision=decision_shown(decide_text(DECISIONS[0].text.encode())),
-        load=clusters_shown(load_answer(read_text(example_text(CLUSTERED).encode()), NoCurves())),
+        load=clusters_shown(load_answer(read_text(example_text(CLUSTERED).encode()), no_curves)),
         explanation=explanation_shown(_explanation()),
         reading=reading_answer(_reading()),
         depths=tuple(each for each in depths if each),

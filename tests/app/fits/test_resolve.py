@@ -14,7 +14,7 @@ from sqlalchemy import URL, delete
 
 from app.cli import main
 from app.database.engine import Database
-from app.fits.kept import DatabaseCurves, NoCurves
+from app.fits.kept import curves_in, no_curves
 from app.fits.resolve import evaluate
 from app.nightly.models import FitVersion
 from app.plans import service
@@ -42,11 +42,9 @@ MAY_EVALUATE = {
 }
 
 
-class Never:
-    """Curves that nobody may ask for."""
-
-    def find(self, version: int) -> NoReturn:
-        pytest.fail(f"asked for {version}")
+def never(version: int) -> NoReturn:
+    """Fail: no curve may be looked up."""
+    pytest.fail(f"asked for {version}")
 
 
 def need(result: Any, name: str = "APPLICATION1") -> int:  # noqa: ANN401 - a result as JSON
@@ -69,7 +67,7 @@ def test_nothing_of_the_service_evaluates_a_plan_but_by_the_one_function() -> No
 
 
 def test_a_plan_on_the_published_curve_asks_no_database() -> None:
-    assert evaluate(plan(), Never()) == core_evaluate(plan())
+    assert evaluate(plan(), never) == core_evaluate(plan())
 
 
 # ---- the named version -----------------------------------------------------------------------------------------------
@@ -77,19 +75,19 @@ def test_a_plan_on_the_published_curve_asks_no_database() -> None:
 
 def test_a_plan_is_sized_with_the_version_that_it_names(database: Database) -> None:
     older, newer = store_curve(database), store_curve(database, base_mib=30.0, bundle=2200.0)
-    found = evaluate(plan(curve={"fitted": older}), DatabaseCurves(database))
+    found = evaluate(plan(curve={"fitted": older}), curves_in(database))
     assert found.curve.base == BASE
     assert found.curve.bundle == BUNDLE
     structure = next(each for each in found.structures if each.name == "APPLICATION1")
     assert structure.load is not None
     bundles = max(Fraction(structure.load.demand.entries), Fraction(structure.load.demand.elements, 6))
     assert structure.sizes.need_bytes == -(-(BASE + BUNDLE * bundles) // 1)
-    assert evaluate(plan(curve={"fitted": newer}), DatabaseCurves(database)).curve.base == 30 * MIB
+    assert evaluate(plan(curve={"fitted": newer}), curves_in(database)).curve.base == 30 * MIB
 
 
 def test_both_curves_stand_side_by_side_with_their_difference(database: Database) -> None:
     version = store_curve(database)
-    result = evaluate(plan(curve={"fitted": version}), DatabaseCurves(database))
+    result = evaluate(plan(curve={"fitted": version}), curves_in(database))
     shown = result.as_json()
     published = core_evaluate(plan()).as_json()
     assert result.comparison is not None
@@ -109,7 +107,7 @@ def test_both_curves_stand_side_by_side_with_their_difference(database: Database
 
 def test_stored_answer_is_read_back_as_it_was_written(database: Database) -> None:
     version = store_curve(database, element=290.0)
-    written = evaluate(plan(curve={"fitted": version}), DatabaseCurves(database)).answer()
+    written = evaluate(plan(curve={"fitted": version}), curves_in(database)).answer()
     read: PlanAnswer = adapter(PlanAnswer).validate_json(written.json_bytes())
     assert read.comparison is not None
     assert read.comparison.fitted.fitted is not None
@@ -118,7 +116,7 @@ def test_stored_answer_is_read_back_as_it_was_written(database: Database) -> Non
 
 def test_a_version_that_is_not_known_is_refused_and_nothing_takes_its_place(database: Database) -> None:
     store_curve(database)
-    for curves in (DatabaseCurves(database), NoCurves()):
+    for curves in (curves_in(database), no_curves):
         with pytest.raises(PlanRefused) as refused:
             evaluate(plan(curve={"fitted": 99}), curves)
         assert [(each.code, each.field) for each in refused.value.findings] == [
@@ -138,7 +136,7 @@ def test_a_fit_that_was_not_accepted_is_refused_with_its_reason(
 ) -> None:
     version = store_curve(database, state=state, reason=reason)
     with pytest.raises(PlanRefused) as refused:
-        evaluate(plan(curve={"fitted": version}), DatabaseCurves(database))
+        evaluate(plan(curve={"fitted": version}), curves_in(database))
     (finding,) = refused.value.findings
     assert (finding.code, finding.field, finding.severity) == ("CURVE_NOT_ACCEPTED", "/curve/fitted", "error")
     assert reason[1:-1] in finding.message
@@ -146,7 +144,7 @@ def test_a_fit_that_was_not_accepted_is_refused_with_its_reason(
 
 def test_simulated_data_is_called_so_in_every_source(database: Database) -> None:
     store_night(database, curves=[fit_json(qsgs=["SIM1"])], simulated=["SIM1"])
-    result = evaluate(plan(curve={"fitted": versions(database)[-1]}), DatabaseCurves(database))
+    result = evaluate(plan(curve={"fitted": versions(database)[-1]}), curves_in(database))
     assert result.curve.fit is not None
     assert result.curve.fit.is_simulated
     (used,) = [each for each in result.findings if each.code == "FITTED_CURVE_IN_USE"]

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from app.fits.kept import no_curves
 from app.plans.depth_pages import advised, depths_of, duration
 from app.plans.editor.form import check, typed_of
 from app.plans.stored import StoredVersion
@@ -24,13 +25,6 @@ def found(**paths: Any) -> Any:  # noqa: ANN401
 
 def queue(name: str, **more: Any) -> dict[str, Any]:  # noqa: ANN401
     return {"name": name, "message_bytes": 2048, "backlog": 1000, "persistent": True, **more}
-
-
-class _NoCurves:
-    """No fitted curve is known."""
-
-    def find(self, version: int) -> None:
-        return None
 
 
 def stored(document: PlanDocument, result: Any) -> StoredVersion:  # noqa: ANN401
@@ -53,7 +47,7 @@ def test_version_stored_without_advice_shows_none() -> None:
     structure.pop("depth_events")
     assert depths_of(structure) is None
     document = read_object(varied())
-    assert advised(stored(document, {"structures": [structure]}), structure, _NoCurves()) == {}
+    assert advised(stored(document, {"structures": [structure]}), structure, no_curves) == {}
 
 
 def test_depth_advice_is_calculated_from_the_stored_sizes() -> None:
@@ -61,13 +55,13 @@ def test_depth_advice_is_calculated_from_the_stored_sizes() -> None:
     result: Any = evaluate(document).as_json()
     structure = result["structures"][1]
     assert "queues" not in structure["depth_events"]
-    shown = advised(stored(document, result), structure, _NoCurves())
+    shown = advised(stored(document, result), structure, no_curves)
     whole: Any = evaluate(document).as_json(depths=True)
     assert shown["depth_events"] == whole["structures"][1]["depth_events"]
     # Another core may have stored another INITSIZE: the advice is for that one.
     structure["initsize_kib"] *= 4
     structure["size_kib"] *= 4
-    more = advised(stored(document, result), structure, _NoCurves())["depth_events"]
+    more = advised(stored(document, result), structure, no_curves)["depth_events"]
     assert more["action_messages"] > 3 * shown["depth_events"]["action_messages"]
     assert more["queues"][0]["maxdepth"] > 3 * shown["depth_events"]["queues"][0]["maxdepth"]
 
