@@ -1,8 +1,8 @@
 """The kinds of usage data, and the detection of the kind of a file.
 
-Detection looks at the first bytes and the name only and never fails on unusual content: a file
+Detection uses only the first bytes and the name, and never fails on unusual content: a file
 that it does not recognize is reported, so that the user can name the kind. It needs only the
-standard library, so that a page can show the kind before any job starts.
+standard library, so that a page can show the kind before a job starts.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ Kind = Literal[
 ]
 KINDS: Final[tuple[Kind, ...]] = get_args(Kind)
 LOOKED_AT_BYTES: Final = 65_536
-"""How much of a file detection wants to see."""
+"""Detection uses the first bytes of a file, up to this number."""
 
 KIND_TITLES: Final[dict[Kind, str]] = {
     "smf": "SMF dump (MQ 115/116, RMF 74.4)",
@@ -52,14 +52,14 @@ KIND_TITLES: Final[dict[Kind, str]] = {
     "simulation_truth": "What is true of a simulation",
 }
 COMPANION_KINDS: Final[frozenset[Kind]] = frozenset({"qsg_map", "simulation_truth"})
-"""Kinds that hold no usage but come with it: the map is taken over, the truth passed over."""
+"""Kinds without usage data that come with it: the map is used, the parameters of a simulation are ignored."""
 QSG_MAP, SIMULATION_TRUTH = "cfplan qsg map", "cfplan simulation truth"
-"""What such a file says of itself, in its first key."""
+"""The value of the first key in such a file."""
 TIMELESS_KINDS: Final[frozenset[Kind]] = frozenset({"cfstatus", "cfstruct", "xcf_str", "messages"})
-"""Kinds that mostly carry no date or zone: the time of observation is asked for."""
+"""Kinds that usually have no date or zone, so users enter the time of observation."""
 
 OVERVIEW_CONDITIONS: Final = ("LDECTR", "DECTR")
-"""Conditions of an RMF overview that say how full a list structure is, by structure."""
+"""Conditions of an RMF overview that show the usage of each list structure."""
 
 _OTHER_CONDITIONS = (
     "SYNCST",
@@ -93,19 +93,19 @@ _SMF_RECORD_TYPES: Final = frozenset(map(int, ("2", "3", "74", "115", "116")))
 
 
 class KindUnknown(PlannerError):
-    """The content matches none of the kinds; the message states what to do."""
+    """The content matches none of the kinds; the message describes the correction."""
 
 
 @dataclass(frozen=True, slots=True)
 class Detection:
-    """A kind, and the reason for it."""
+    """The kind of a file, and the reason for choosing it."""
 
     kind: Kind
     reason: str
 
     @property
     def title(self) -> str:
-        """The kind in words."""
+        """The title of the kind."""
         return KIND_TITLES[self.kind]
 
 
@@ -119,15 +119,15 @@ _NO_FILES: Final = (
 
 
 def what_it_is(mode: int) -> str:
-    """Name a directory entry that is not a file, from its mode; empty for a file."""
+    """Return a description of a directory entry that is not a file, from its mode; empty for a file."""
     return next((what for is_so, what in _NO_FILES if is_so(mode)), "")
 
 
 def detect(first: bytes, name: str = "") -> Detection:
-    """Return the kind of a file, by its first bytes (64 KB are enough) and its name.
+    """Return the kind of a file, from its first bytes (64 KB are enough) and its name.
 
     Raises:
-        KindUnknown: It matches none of the kinds.
+        KindUnknown: The file matches none of the kinds.
     """
     first = first[:LOOKED_AT_BYTES]
     if not first:
@@ -146,12 +146,13 @@ def detect(first: bytes, name: str = "") -> Detection:
 
 
 def squeezed(heading: str) -> str:
-    """Reduce a column heading to its letters and digits: `Interval_Start (DATE)` is `intervalstartdate`."""
+    """Return the letters and digits of a column heading: `Interval_Start (DATE)` is `intervalstartdate`."""
     return re.sub(r"[^a-z0-9]", "", heading.lower())
 
 
 def split_cells(line: str, delimiter: str) -> list[str] | None:
-    """Return the cells of one line of CSV; None where a quote is not closed. A cell never spans lines."""
+    """Return the cells of one line of CSV; None if a quote is not closed."""
+    # Line by line, so that an open quote cannot take the rest of the file into one cell.
     try:
         return next(csv.reader([line], delimiter=delimiter, strict=True), [])
     except csv.Error:
@@ -159,28 +160,31 @@ def split_cells(line: str, delimiter: str) -> list[str] | None:
 
 
 def delimiter_of(line: str) -> str:
-    """Return the delimiter of a line: the most frequent of comma, semicolon and tab."""
+    """Return the delimiter of a line: its most frequent character among comma, semicolon and tab."""
     return max(",;\t", key=line.count)
 
 
 def decode_text(data: bytes, *, is_whole: bool = True) -> str | None:
-    """Decode bytes as UTF-8, UTF-16 with its mark, else Latin-1; None for data that is not text."""
+    """Return bytes decoded as UTF-8, as UTF-16 with a byte order mark, or as Latin-1; None for data that is not text."""
     if data.startswith((b"\xff\xfe", b"\xfe\xff")):
         even = data if is_whole else data[: len(data) // 2 * 2]
         return even.decode("utf-16", errors="replace")
     if data.startswith(b"\xef\xbb\xbf"):
         data = data[3:]
+    # A few control characters are in texts that came from a terminal or a spool.
     odd = sum(data.count(bytes((code,))) for code in range(32) if code not in _TEXT_CONTROLS)
     if odd > len(data) * _BINARY_SHARE:
         return None
     try:
         return data.decode("utf-8")
     except UnicodeDecodeError as error:
+        # The first bytes of a file may end inside of a character.
         cut_character = (
             not is_whole and error.start >= len(data) - 4 and error.reason == "unexpected end of data"
         )
         if cut_character:
             return data[: error.start].decode("utf-8")
+    # Latin-1 decodes any byte, but 0x80 to 0x9F are control characters there, which texts do not have.
     high = sum(data.count(bytes((code,))) for code in range(0x80, 0xA0))
     return None if high > len(data) * _BINARY_SHARE else data.decode("latin-1")
 
@@ -194,7 +198,8 @@ def _unpacked(first: bytes) -> bytes:
 
 
 def _binary(first: bytes) -> Detection:
-    """Leave binary data to the SMF reader, which explains how to transfer a dump that it cannot read."""
+    """Return SMF as the kind of binary data, with the framing that its first bytes show."""
+    # All binary data is left to the SMF reader, which explains how to transfer a dump that it cannot read.
     for start, what in ((0, "records with RDWs"), (4, "blocks of records with BDWs and RDWs")):
         head = first[start : start + 6]
         if len(head) == len("RDW..T") and head[2] <= 3 and head[3] == 0 and head[5] in _SMF_RECORD_TYPES:  # noqa: PLR2004 - segment codes 0 to 3
@@ -265,7 +270,7 @@ def _display(text: str) -> Detection | None:
 
 
 def _headers(text: str) -> Iterator[list[str]]:
-    """Yield the first lines as cells, where they may be headings."""
+    """Yield the cells of the first lines that may be headings."""
     for line in text.splitlines()[:_HEADER_LINES]:
         if line.strip() and not line.startswith("#") and len(line) <= _LONGEST_HEADER:
             yield split_cells(line.lstrip("\ufeff"), delimiter_of(line)) or []

@@ -1,7 +1,7 @@
-"""Questions that REST, the command line and forms ask alike: each parameter is declared once, as a field of a model.
+"""Questions of REST, the command line and forms: each parameter is declared once, as a field of a model.
 
-A field's annotation says how its text is read, within which bounds, and what OpenAPI shows of it; its description serves
-REST and the command line. Values may also be given as what they are read to, so that the core's callers need no texts.
+A field's annotation defines how its text is read, its bounds, and its schema in OpenAPI; REST and the command line show
+its description. Callers in the core can pass values instead of texts.
 """
 
 from __future__ import annotations
@@ -42,17 +42,17 @@ class Question(BaseModel):
         frozen=True, extra="forbid", populate_by_name=True, arbitrary_types_allowed=True
     )
     what: ClassVar[str] = "The question"
-    """What the sentence of a refusal begins with."""
+    """The beginning of error messages."""
 
     @classmethod
     def read(cls, texts: Mapping[str, Sequence[str]]) -> Self:
-        """The question that these texts ask.
+        """Return the question with these texts as parameters.
 
         Args:
             texts: All texts of each parameter, by name.
 
         Raises:
-            InputInvalid: With every parameter at fault.
+            InputInvalid: With every invalid parameter.
         """
         found, errors = cls.check(texts)
         if found is None:
@@ -61,7 +61,8 @@ class Question(BaseModel):
 
     @classmethod
     def check(cls, texts: Mapping[str, Sequence[str]]) -> tuple[Self | None, dict[str, str]]:
-        """The question, or the errors by parameter."""
+        """Return the question, or the errors by parameter."""
+        # pydantic would take the last of several texts; a user who gives two has to decide.
         lists = {name for name, each in parameters(cls).items() if each.is_list}
         errors = {
             name: "is given twice" for name, found in texts.items() if len(found) > 1 and name not in lists
@@ -79,7 +80,7 @@ class Question(BaseModel):
 
 
 def messages(model: type[Question], errors: Iterable[Mapping[str, Any]]) -> dict[str, str]:
-    """The errors of pydantic as ends of sentences that begin with the name of the parameter."""
+    """Return the errors of pydantic by parameter, as sentences without their subject, which is the parameter."""
     known = parameters(model)
     found: dict[str, str] = {}
     unknown = 0
@@ -104,7 +105,7 @@ def messages(model: type[Question], errors: Iterable[Mapping[str, Any]]) -> dict
 
 
 class ParameterReader:
-    """Annotation of a parameter: reads its text, and takes any other value as it is."""
+    """Annotation of a parameter: reads its text, and accepts any other value unchanged."""
 
     longest: ClassVar[int] = 30
     """Characters."""
@@ -113,7 +114,7 @@ class ParameterReader:
         """Return the value of a text.
 
         Raises:
-            ValueError: With the end of a sentence that begins with the name of the parameter.
+            ValueError: With a sentence without its subject, which is the parameter.
         """
         raise NotImplementedError
 
@@ -160,6 +161,7 @@ class Number(ParameterReader):
 
     def _read(self, text: str) -> Decimal:
         try:
+            # Decimal also reads 1_000 and the digits of other scripts, which no schema of a number allows.
             value = Decimal(text if text.isascii() and "_" not in text else "none")
         except InvalidOperation:
             message = "must be a number"
@@ -215,7 +217,7 @@ class Size(ParameterReader):
 
 @dataclass(frozen=True, slots=True)
 class RuleSize(ParameterReader):
-    """A size as OFFLDnSZ has it, such as 32K [bytes]."""
+    """A size for OFFLDnSZ, such as 32K [bytes]."""
 
     def _read(self, text: str) -> int:
         plain = text.upper()
@@ -314,17 +316,17 @@ class Flag(ParameterReader):
 
 @dataclass(frozen=True, slots=True)
 class Metavar:
-    """How the command line shows a parameter."""
+    """The presentation of a parameter on the command line."""
 
     text: str
-    """What its help shows for the value."""
+    """The placeholder of the value in its help."""
     option: str = ""
-    """The name of the option, where it differs from that of the parameter."""
+    """The name of the option, if it differs from the name of the parameter."""
 
 
 @dataclass(frozen=True, slots=True)
 class Label:
-    """How a form shows a parameter; one without a label has no field."""
+    """The presentation of a parameter in a form; a parameter without a label has no field."""
 
     text: str
     unit: str = ""
@@ -336,7 +338,7 @@ class Label:
 
 @dataclass(frozen=True, slots=True)
 class Parameter:
-    """One parameter of a question, as the command line and forms need it."""
+    """One parameter of a question, for the command line and forms."""
 
     name: str
     field: str
@@ -349,11 +351,11 @@ class Parameter:
     label: Label | None
     option: str
     default: str
-    """The default as a text, values of a list with blanks between them; empty without one."""
+    """The default as text, with blanks between the values of a list; empty without a default."""
 
 
 def parameters(model: type[Question]) -> dict[str, Parameter]:
-    """The parameters of a question by name, in order."""
+    """Return the parameters of a question by name, in the order of its fields."""
     found: dict[str, Parameter] = {}
     for field, info in model.model_fields.items():
         name = info.alias or field

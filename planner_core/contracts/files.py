@@ -15,13 +15,14 @@ from planner_core.wire import adapter
 T = TypeVar("T")
 _WRITTEN_AS_THEY_ARE = frozenset({str, int, float, bool, type(None)})
 
-# `Hidden` of planner_core.wire does not check what it reads; what comes from a file has to be checked.
+# `Hidden` of planner_core.wire does not check values; those from a file must be checked.
 Stored = Annotated[T, Field(exclude=True)]
-"""A member of the file that no REST answer has."""
+"""A member of the file that REST answers leave out."""
 
 
 def plain(value: object) -> Any:  # noqa: ANN401 - whatever JSON has
-    """Return a contract as values that the json module writes, with the members that answers leave out."""
+    """Return a contract as values for the json module, including the members that answers leave out."""
+    # Not by pydantic, which would leave out the members excluded from answers.
     kind: Any = type(value)
     if kind in _WRITTEN_AS_THEY_ARE:
         return value
@@ -29,19 +30,20 @@ def plain(value: object) -> Any:  # noqa: ANN401 - whatever JSON has
         return [plain(each) for each in cast("Sequence[object]", value)]
     if isinstance(value, Mapping):
         return {key: plain(each) for key, each in value.items()}
-    if isinstance(value, date):  # and datetime, which is one
+    # A datetime is a date, too.
+    if isinstance(value, date):
         return value.isoformat()
     return {name: plain(getattr(value, name)) for name in _members(kind)}
 
 
 @cache
 def _members(kind: Any) -> tuple[str, ...]:  # noqa: ANN401 - a dataclass
-    # `dataclasses.fields` builds its tuple anew for each of the many daily figures.
+    # `dataclasses.fields` would build its tuple again for each of the many daily figures.
     return tuple(field.name for field in fields(kind))
 
 
 def parsed(kind: type[T], found: object) -> T:
-    """Return a contract from parsed JSON; members that it does not know are passed over.
+    """Return a contract from parsed JSON, without members that it does not know.
 
     Raises:
         pydantic.ValidationError: A member is missing or has a wrong type.
@@ -54,7 +56,7 @@ def parsed_text(kind: type[T], text: str | bytes) -> T:
     """Return a contract from JSON text.
 
     Raises:
-        pydantic.ValidationError: It is no JSON, or a member is missing or has a wrong type.
+        pydantic.ValidationError: The text is not JSON, or a member is missing or has a wrong type.
     """
     contract: T = adapter(kind).validate_json(text)
     return contract

@@ -1,4 +1,4 @@
-"""Curves and message mixes that the nightly run fits, as they are stored."""
+"""The stored form of curves and message mixes that the nightly run fits."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Figure = Annotated[int | float, PlainSerializer(float, return_type=float)]
 
 @dataclass(frozen=True, slots=True)
 class Estimate(Answer):
-    """A figure in bytes, and the interval that holds the true one with the confidence of the fit."""
+    """A figure in bytes, and the interval that contains the true figure with the confidence of the fit."""
 
     value: float
     low: float
@@ -27,7 +27,7 @@ class Estimate(Answer):
 
 
 def rounded(estimate: Estimate | None) -> Estimate | None:
-    """Return an estimate with as many digits as are stored."""
+    """Return an estimate rounded as it is stored."""
     if estimate is None:
         return None
     return Estimate(round(estimate.value, 3), round(estimate.low, 3), round(estimate.high, 3))
@@ -38,17 +38,17 @@ Estimated = Annotated[Estimate | None, Field(description="Null if the data do no
 
 @dataclass(frozen=True, slots=True)
 class Cut(Answer):
-    """A day on which the series of a structure was cut, and the reason."""
+    """A day at which the series of a structure was divided, and the reason."""
 
     structure: str
     day: date
     why: str
-    """A sentence without its full stop: `allocated anew with 512 MiB`."""
+    """A sentence without its period: `allocated anew with 512 MiB`."""
 
 
 @dataclass(frozen=True, slots=True)
 class LeftOut(Answer):
-    """A reason why observations are not in a fit, and the number of days of a structure."""
+    """A reason why observations are not used in a fit, and the number of structure days that it applies to."""
 
     why: str
     count: int
@@ -56,7 +56,7 @@ class LeftOut(Answer):
 
 @dataclass(frozen=True, slots=True)
 class RatioCount:
-    """A ratio of elements to entries in the data, and the number of points that have it."""
+    """A ratio of elements to entries in the data, and the number of points with it."""
 
     elements_per_entry: float
     points: int
@@ -64,7 +64,7 @@ class RatioCount:
 
 @dataclass(frozen=True, slots=True)
 class Residuals:
-    """How far the points used are from the curve [bytes, and as a share of the size]."""
+    """The distance of the used points from the curve [bytes, and as a share of the size]."""
 
     deviation_bytes: float
     largest_bytes: float
@@ -73,7 +73,7 @@ class Residuals:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FitPoint(Answer):
-    """One point of the fit: an allocation for as long as it did not change."""
+    """One point of the fit: an allocation while it did not change."""
 
     qsg: str | None = None
     structure: str
@@ -93,7 +93,7 @@ class FitPoint(Answer):
 
     @property
     def elements_per_entry(self) -> float | None:
-        """The ratio; None if there are no entries."""
+        """The ratio of elements to entries; None if there are no entries."""
         return self.elements / self.entries if self.entries else None
 
 
@@ -121,7 +121,7 @@ class CurveFit(Answer):
         ),
     ] = None
     note: str | None = None
-    """What a planner should know about the fit, such as that entries and elements cannot be told apart."""
+    """A remark for planners, such as that entries and elements cannot be separated."""
     base_bytes: Estimated = None
     entry_bytes: Estimated = None
     element_bytes: Estimated = None
@@ -152,7 +152,7 @@ class QueueMix:
 
 @dataclass(frozen=True, slots=True)
 class MixFit:
-    """The messages of one structure; `header_bytes` is None if the data do not determine it, and `header_note` says why."""
+    """The messages of one structure. If the data does not determine `header_bytes`, `header_note` has the reason."""
 
     qsg: str | None
     structure: str
@@ -163,12 +163,12 @@ class MixFit:
     mean_bytes: float
     p50_bytes: float
     p95_bytes: float
-    """Quantiles of messages by the mean of their queue and day: single sizes are in no record."""
+    """Quantiles over messages, each with the mean size of its queue and day: no record has single sizes."""
     smallest_bytes: int | None
     largest_bytes: int | None
     persistent_share: float | None
     queues: tuple[QueueMix, ...]
-    """The queues with the most bytes first."""
+    """The queues, those with the most bytes first."""
     header_bytes: Estimate | None
-    """Its interval is the one that the days agree on; it is not a confidence interval."""
+    """Its interval is the one on which days agree; it is not a confidence interval."""
     header_note: str

@@ -1,4 +1,4 @@
-"""Forecasts of the nightly run, and their scores, as they are stored."""
+"""The stored form of forecasts of the nightly run, and of their scores."""
 
 from __future__ import annotations
 
@@ -43,10 +43,10 @@ class QuantileDates(Answer):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Crossing(Answer):
-    """When the daily peak first passes a level.
+    """The time at which the daily peak first passes a level.
 
-    The days are those of ordinary days. What a day far out of the ordinary would do, such as one with a stopped
-    consumer, is in `probability_with_exceptional_days`.
+    The days consider ordinary days only. `probability_with_exceptional_days` includes exceptional ones, such as a day
+    with a stopped consumer.
     """
 
     level: str
@@ -63,18 +63,18 @@ class Crossing(Answer):
     ] = None
     days: QuantileDays = QuantileDays()
     dates: QuantileDates = QuantileDates()
-    # Later than `days.p50`, which the busiest of many days decides.
+    # Usually later than `days.p50`, which depends on the busiest of many days.
     usual_day: Annotated[
         int | None, Field(description="The first day whose middle estimate is above the level.")
     ] = None
     last_crossed: Annotated[date | None, Field(description="The last measured day above the level.")] = None
     days_crossed: Stored[int] = 0
-    """Measured days above the level, of all that the forecast is made from."""
+    """Days above the level among the measured days of the forecast."""
 
 
 @dataclass(frozen=True, slots=True)
 class Resized(Answer):
-    """When the levels are passed with a larger total."""
+    """The crossings of levels with a larger total."""
 
     name: str
     factor: float
@@ -112,7 +112,7 @@ class ForecastLevel:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Forecast(Answer):
-    """The daily peaks to come of one measure of a structure, and when they pass the levels."""
+    """The future daily peaks of one measure of a structure, and the times at which they pass the levels."""
 
     schema: Stored[int] = 1
     qsg: Qsg
@@ -138,7 +138,7 @@ class Forecast(Answer):
     horizon_days: Few
     model: str | None = None
     growth_per_30_days: Stored[Quantiles | None] = None
-    """How much the usual peak changes in 30 days, as a share."""
+    """The change of the usual peak in 30 days, as a share."""
     quantiles: Stored[Mapping[str, tuple[float, ...]]] = field(default_factory=dict)
     """By `p10`, `p50` and `p90`: the peak of each day, from the day after `made_on`. Empty without a forecast."""
     highest: Stored[Quantiles | None] = None
@@ -147,9 +147,9 @@ class Forecast(Answer):
     resizes: tuple[Resized, ...] = ()
     baselines: Stored[Baselines | None] = None
     notes: tuple[str, ...] = ()
-    """What was seen in the history and taken into account: spikes, shifts of level, gaps."""
+    """Spikes, level shifts and gaps in the history that the forecast considers."""
     total: Stored[int | None] = None
-    """The value at which it is full; None: not known."""
+    """The value at which it is full; None if it is not known."""
     levels: Stored[tuple[ForecastLevel, ...]] = ()
 
 
@@ -183,7 +183,7 @@ class Score(Answer):
     forecast_id: Stored[int] = 0
     days_scored: Few = 0
     days_past: Stored[int] = 0
-    """Days of the horizon up to the last measured one, measured or not."""
+    """Days of the horizon up to the last measured day, including days without measurements."""
     complete: Stored[bool] = False
     """Whether the whole horizon is past."""
     wape: Share = None
@@ -193,6 +193,6 @@ class Score(Answer):
     coverage80: Share = None
     """Share of the days between p10 and p90."""
     wape_of_rules: Stored[Mapping[str, float]] = field(default_factory=dict)
-    """The same figure for the simplest rules."""
+    """WAPE of the simplest rules."""
     sentence: str = ""
     crossings: tuple[CrossingScore, ...] = ()

@@ -1,4 +1,4 @@
-"""The lines that `python -m spark_jobs.ingest` prints. docs/contributing/ingest-protocol.md describes them."""
+"""The output lines of `python -m spark_jobs.ingest`. docs/contributing/ingest-protocol.md describes them."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ EXIT_CODES: Mapping[str, int] = {
     "not_readable": 3,
     "needs_answers": 4,
 }
-"""Exit codes by status, from the best to the worst: the worst file decides. The first two are files that come with usage."""
+"""Exit codes by status, from the best to the worst: the worst file decides. The first two are for files without usage data."""
 
 
 @dataclass(frozen=True, slots=True)
 class AskedQueueManager(Answer):
     """A queue manager whose group the records do not name."""
 
-    # Texts name no system: the job writes null, and answers of the REST interface have always shown an empty name.
+    # Texts do not name the system: the job writes null, and REST answers have always had an empty name.
     system_id: Annotated[str | None, PlainSerializer(lambda name: name or "", return_type=str)] = None
     queue_manager: str = ""
     suggested: Annotated[
@@ -51,7 +51,7 @@ class Asks(Answer):
 
 @dataclass(frozen=True, slots=True)
 class ReportedStructure:
-    """A structure in a file. Group and MQ's name are null where only the name in XCF is known."""
+    """A structure in a file. The group and the name in MQ are null if only the name in XCF is known."""
 
     qsg: str | None = None
     structure: str | None = None
@@ -78,7 +78,7 @@ class SkippedRecords:
 
 @dataclass(frozen=True, slots=True)
 class Quarantine:
-    """Bytes that could not be read, and why."""
+    """Bytes that could not be read, and the reason."""
 
     offset: int = 0
     length: int = 0
@@ -87,7 +87,7 @@ class Quarantine:
 
 @dataclass(frozen=True, slots=True)
 class QuarantineReport:
-    """The number of such places, their bytes, and the first of them."""
+    """The number of unreadable places, their total bytes, and the first of them."""
 
     count: int = 0
     bytes: int = 0
@@ -96,7 +96,7 @@ class QuarantineReport:
 
 @dataclass(frozen=True, slots=True)
 class LineProblem:
-    """A line of a text that was not read, in full or in part."""
+    """A line of a text that was not read, or only in part."""
 
     line: int = 0
     message: str = ""
@@ -104,7 +104,7 @@ class LineProblem:
 
 @dataclass(frozen=True, slots=True)
 class ProblemReport:
-    """The number of such lines, and the first of them."""
+    """The number of lines with problems, and the first of them."""
 
     count: int = 0
     first: tuple[LineProblem, ...] = ()
@@ -112,7 +112,7 @@ class ProblemReport:
 
 @dataclass(frozen=True, slots=True)
 class ByteAccount:
-    """What became of the bytes of a dump; the sum is its length."""
+    """The bytes of a dump by result; their sum is its length."""
 
     decoded: int = 0
     skipped: int = 0
@@ -122,15 +122,15 @@ class ByteAccount:
 
 @dataclass(frozen=True, slots=True)
 class RowCounts:
-    """Rows of a table of the usage history, and what was new about them."""
+    """Rows for a table of the usage history: new ones, and those that it has already."""
 
     read: int = 0
     new: int = 0
     replacing: int = 0
-    """Observations that the history had from a less trusted source."""
+    """Observations that replace those from a less trusted source."""
     duplicates: int = 0
     outranked: int = 0
-    """Duplicates that the history has from a more trusted source."""
+    """Duplicates of observations from a more trusted source."""
     conflicts: int = 0
 
 
@@ -155,7 +155,7 @@ class Conflict:
 
 @dataclass(frozen=True, slots=True)
 class FileFinding:
-    """A problem of a file that was read nevertheless."""
+    """A problem in a file that was read despite it."""
 
     code: str = ""
     severity: str = "info"
@@ -164,7 +164,7 @@ class FileFinding:
 
 @dataclass(frozen=True, slots=True)
 class FileReport:
-    """What was found in one file, and what became of it."""
+    """The contents of one file, and the result of reading it."""
 
     file: str = ""
     sha256: str | None = None
@@ -197,16 +197,16 @@ class FileReport:
 
 @dataclass(frozen=True, slots=True)
 class IngestReport:
-    """The result of one call, which is that of its worst file."""
+    """The result of one call; its status is that of the worst file."""
 
     status: str = "nothing"
     files: tuple[FileReport, ...] = ()
     kept_from: date | None = None
-    """The first day that retention keeps; None keeps all."""
+    """The first day that retention keeps; None if it keeps all days."""
 
     @property
     def exit_code(self) -> int:
-        """The exit code of a reader with this report."""
+        """The exit code of the job with this report."""
         return EXIT_CODES.get(self.status, EXIT_CODES["nothing"])
 
     @property

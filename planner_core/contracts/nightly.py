@@ -1,4 +1,4 @@
-"""The two files between the application and the nightly run: the facts that it reads, and the results that it writes.
+"""The two files between the application and the nightly run: the facts that the run reads, and its results.
 
 docs/contributing/night-protocol.md describes both.
 """
@@ -18,7 +18,7 @@ from planner_core.wire import Answer
 
 SCHEMA: Final = 1
 LONGEST_CODE = 64
-# As large as an integer of the database.
+# The largest integer that the database stores.
 Count = Annotated[int, Field(ge=0, le=2**63 - 1)]
 
 
@@ -27,7 +27,7 @@ Count = Annotated[int, Field(ge=0, le=2**63 - 1)]
 
 @dataclass(frozen=True, slots=True)
 class PlannedOffloadRule:
-    """Messages above a size go to SMDS while the structure is fuller than that."""
+    """A rule that offloads messages over a size while usage of the structure is over a percentage."""
 
     usage_over_pct: int
     size_over_bytes: int
@@ -115,7 +115,7 @@ class DataSetPeak:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DailyFigures:
-    """The peaks of one UTC day of a structure; None: not measured."""
+    """The peaks of a structure on one UTC day; None if not measured."""
 
     qsg: Qsg
     structure: Structure

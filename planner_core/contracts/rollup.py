@@ -1,4 +1,4 @@
-"""The lines that `python -m spark_jobs.rollup` prints. docs/contributing/ingest-protocol.md describes them."""
+"""The output lines of `python -m spark_jobs.rollup`. docs/contributing/ingest-protocol.md describes them."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from planner_core.wire import Answer
 
 LARGEST = 2**63 - 1
 MOST_FACILITIES = 16
-"""A CFRM policy has room for this many coupling facilities."""
+"""Coupling facilities that a CFRM policy can define."""
 
 
 def _whole_hour(value: datetime) -> datetime:
@@ -73,9 +73,9 @@ class StructureHour:
     """At the last observation of the hour, the primary first."""
     is_duplexed: bool | None = None
     policy_duplex: str | None = None
-    """DUPLEX as a display shows it."""
+    """DUPLEX in a display."""
     placed_by: list[str] | None = None
-    """The sources of the three fields before."""
+    """The sources of the three preceding fields."""
     queue_managers: Few | None = None
     observations: Count | None = None
     sources: list[str] | None = None
@@ -109,7 +109,7 @@ class SmdsHour:
 
 @dataclass(frozen=True)
 class SizeBucket(Answer):
-    """Puts of messages of one class of sizes: at most this size on average, and more than the class before."""
+    """Puts of messages in one size class: on average at most this size, and above the previous class."""
 
     up_to_bytes: Count
     puts: Count
@@ -142,7 +142,7 @@ class QueueHour:
 
 @dataclass(frozen=True)
 class Days:
-    """The days whose hours follow; hours stored earlier for these days are replaced."""
+    """The days whose hours follow; they replace the stored hours of these days."""
 
     days: list[date]
 

@@ -1,4 +1,4 @@
-"""Reading JSON that another version may have written."""
+"""A reader for JSON from other versions."""
 
 from __future__ import annotations
 
@@ -15,9 +15,10 @@ Read = TypeVar("Read")
 
 
 def read(kind: type[Read], value: object) -> Read:
-    """Return a dataclass with the members of a JSON object that are as declared; the others keep their defaults.
+    """Return a dataclass with the valid members of a JSON object; other fields keep their defaults.
 
-    Every field of `kind`, and of the dataclasses in it, has a default. Items of lists that are no objects are left out.
+    Every field of `kind`, and of the dataclasses in it, must have a default. Items of lists that are not objects are
+    left out.
     """
     found: Read = _read(kind, value)
     return found
