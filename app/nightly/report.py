@@ -40,14 +40,14 @@ class ReportRun(Answer):
 
     id: int
     trigger: str
-    stored_at: datetime | None
+    stored_at: datetime
     first_day: date | None
     last_day: date | None
-    days_total: int | None
-    days_reduced: int | None
-    rows_read: int | None
+    days_total: int
+    days_reduced: int
+    rows_read: int
     seconds: Mapping[str, float]
-    counts: StoredCounts | None
+    counts: StoredCounts
     sentence: str
 
 
@@ -124,6 +124,15 @@ def newest(session: Session) -> NightlyReport:
 
 
 def _run(run: Run) -> ReportRun:
+    # One transaction stores them with the end of the run, so none is missing from a run that ended well.
+    if (
+        run.stored_at is None
+        or run.days_total is None
+        or run.days_reduced is None
+        or run.rows_read is None
+        or run.brought is None
+    ):
+        raise NoReport
     return ReportRun(
         id=run.id,
         trigger=run.trigger.value,

@@ -58,7 +58,7 @@ class DepthAssumption(Answer):
     """An assumption behind an answer about queue depths."""
 
     assumed: str
-    basis: Basis
+    basis: Literal[Basis.PUBLISHED, Basis.DERIVED, Basis.ASSUMED]
     source: SourceText
 
 

@@ -25,7 +25,8 @@ from planner_core.units import Mib, bytes_to_kib_ceil, format_mib
 from planner_core.wire import Answer, Hidden
 
 At = Literal["initsize", "size"]
-Action = Literal["unplaced", "allocated", "stays", "moves", "switches", "duplexed_again", "loses_second_copy"]
+PlacedAction = Literal["allocated", "stays", "moves", "switches", "duplexed_again", "loses_second_copy"]
+Action = Literal["unplaced", PlacedAction]
 
 
 @dataclass(frozen=True, slots=True)
@@ -407,8 +408,11 @@ class PlacedStructure:
     @property
     def action(self) -> Action:
         """The effect of an allocation or a loss on it."""
-        if not self.now:
-            return "unplaced"
+        return self.placed_action if self.now else "unplaced"
+
+    @property
+    def placed_action(self) -> PlacedAction:
+        """The same for a structure that is allocated now."""
         if not self.before:
             return "allocated"
         if self.before == self.now:

@@ -23,7 +23,6 @@ from planner_core.plan.result import PlanResult
 from planner_core.sizing.placement import (
     ASSUMPTIONS,
     RULES,
-    Action,
     AllocationGroup,
     AllocationQuestion,
     AllocationRequest,
@@ -31,6 +30,7 @@ from planner_core.sizing.placement import (
     Board,
     Facility,
     FacilityCandidate,
+    PlacedAction,
     PlacedStructure,
     PlacementChoice,
     PlacementRule,
@@ -91,7 +91,7 @@ class Placement(_StructureIdentity):
 
     coupling_facility: str
     second_copy: str | None
-    action: Action
+    action: PlacedAction
     rule: Annotated[
         str | None, Field(description="The rule that decides, one of `rules`.", examples=["space"])
     ]
@@ -336,7 +336,7 @@ def _placement(each: PlacedStructure, board: Board) -> Placement:
         *_identity(each),
         coupling_facility=each.now[0],
         second_copy=each.now[1] if len(each.now) > 1 else None,
-        action=each.action,
+        action=each.placed_action,
         rule=first.rule if first is not None else None,
         reason=first.reason if first is not None else None,
         candidates=first.candidates if first is not None else (),
