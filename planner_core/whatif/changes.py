@@ -1,4 +1,4 @@
-"""The changes of a scenario: a closed document of its own, and how it is put on a plan document."""
+"""The changes of a scenario: a document of its own, and its application to a plan document."""
 
 from __future__ import annotations
 
@@ -120,10 +120,10 @@ def read_changes(changes: object) -> Changes:
 
 
 def applied(document: PlanDocument, changes: Changes) -> PlanDocument:
-    """Return the plan document with the changes made.
+    """Return the plan document with the changes applied.
 
     Raises:
-        InputInvalid: The changes do not fit the plan, or lead to a document that is not valid.
+        InputInvalid: The changes do not fit the plan, or lead to an invalid document.
     """
     problems = tuple(_misfits(document, changes))
     if problems:
@@ -156,11 +156,6 @@ def applied(document: PlanDocument, changes: Changes) -> PlanDocument:
         return read_object(changed.model_dump(mode="json"))
     except DocumentInvalid as error:
         _refuse(*(_in_changes(each, changed, changes) for each in error.problems))
-
-
-def what_changes(document: PlanDocument, changes: Changes) -> tuple[ScenarioChange, ...]:
-    """Return each change in words, with the value of the plan."""
-    return tuple(_what_changes(document, changes))
 
 
 def _refuse(*problems: FieldProblem) -> NoReturn:
@@ -267,7 +262,8 @@ def rules_in_words(rules: list[OffloadRule]) -> str:
     return ", ".join(said) or "none"
 
 
-def _what_changes(document: PlanDocument, changes: Changes) -> Iterator[ScenarioChange]:
+def what_changes(document: PlanDocument, changes: Changes) -> Iterator[ScenarioChange]:
+    """Yield each change in words, with the value of the plan."""
     if changes.cfcc_level is not None:
         yield ScenarioChange(
             "CFCC level", None, "/cfcc_level", str(document.cfcc_level), str(changes.cfcc_level)

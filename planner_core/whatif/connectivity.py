@@ -57,7 +57,7 @@ class Ending(Answer):
     @computed_field(alias="what_happens")
     @property
     def words(self) -> str:
-        """The same as a sentence."""
+        """The ending as a sentence."""
         who = "The queue manager" if self.count == 1 else f"All {self.count} queue managers"
         ends = "ends" if self.count == 1 else "end"
         assumed = (
@@ -85,7 +85,7 @@ def reaction(structure: StructureResult, document: PlanDocument) -> Reaction:
 
 
 def follows_queue_managers(structure: StructureResult) -> bool:
-    """Whether CFCONLOS of the queue managers decides for a structure."""
+    """Return whether CFCONLOS of the queue managers decides for a structure."""
     definition = structure.definition
     if not isinstance(definition, Structure):
         return True
@@ -93,7 +93,7 @@ def follows_queue_managers(structure: StructureResult) -> bool:
 
 
 def recovers_by_itself(structure: StructureResult) -> bool | None:
-    """Whether MQ recovers a structure without an operator; None where the plan does not define it."""
+    """Return whether MQ recovers a structure without an operator; None if the plan does not define it."""
     if structure.role == "admin":
         return True
     definition = structure.definition

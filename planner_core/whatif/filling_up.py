@@ -1,17 +1,17 @@
 """One outage of a structure, minute by minute: messages arrive, and nothing removes them.
 
-All getting applications stop at minute 0. Each queue's messages arrive at an even rate until its
-outage ends: the planned backlog over the planned outage, both as the plan has them at its
-horizon. So at the end of the planned outage the structure holds what the plan says, and a
-structure that fills holds what `filling.py` calculates: this is the same model over time.
+All getting applications stop at minute 0. The messages of each queue arrive at an even rate until its
+outage ends: the planned backlog over the planned outage, both at the plan's horizon. So at the end of the
+planned outage the structure holds the planned backlog, and a full structure holds the capacity that
+`filling.py` calculates: this is the same model over time.
 
-Between two moments (a rule starts, a queue's outage ends, a queue has reached its MAXDEPTH) both
-pools fill in straight lines. That is exact, and rounded where it is shown; how full the structure is
-when something happens to a single queue is read off the lines in floating point.
+Between two events (a rule starts, a queue's outage ends, a queue reaches its MAXDEPTH) both pools fill
+linearly. These lines are exact and are rounded only for output; the usage at an event of a single queue
+is interpolated in floating point.
 
-All is counted in whole parts: of a minute, of a message, of an element. Hundreds of queues that each
-end at a moment of their own are then as many additions of integers, and fractions, which cost twenty
-times as much, are made only of the few points that an answer needs.
+Time, messages and elements are counted in integer parts. Hundreds of queues whose outages end at different
+times then take as many additions of integers. Fractions, which cost twenty times as much, are created only
+for the few points that an answer needs.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from fractions import Fraction
 from functools import cached_property
 from math import lcm
 from operator import mul
-from typing import Annotated, Literal, NamedTuple, Protocol
+from typing import Annotated, Literal, NamedTuple, Protocol, get_args
 
 from pydantic import Field, PlainSerializer, computed_field
 
@@ -57,7 +57,6 @@ FillingEventKind = Literal[
     "rule_starts", "depth_high", "full_threshold", "queue_full", "data_set_full", "data_sets_full",
     "data_set_expands", "data_sets_expand", "structure_full", "outage_ends",
 ]  # fmt: skip
-STORAGES: tuple[Storage, ...] = ("initsize", "size")
 _FULL = 100
 _NEVER = None
 _GRID = 10**6
@@ -68,7 +67,7 @@ _SHOWN_DIGITS = 3
 
 
 class Outage(Question):
-    """One outage of a structure; without any parameter, the outage that the plan has."""
+    """One outage of a structure; without any parameter, the planned outage."""
 
     structure: StructureName = Field(
         None, description="the application structure, as its CFSTRUCT is named; absent: the plan's only one"
@@ -106,7 +105,7 @@ class Outage(Question):
 
 
 class Point(NamedTuple):
-    """The structure at one moment; all values exact: `ticks` of `clock` to a minute, counts of `parts` to one."""
+    """The structure at one time, exact: `clock` ticks are a minute, and `parts` message parts are a message."""
 
     ticks: int
     clock: int
@@ -118,7 +117,7 @@ class Point(NamedTuple):
 
     @property
     def minutes(self) -> Fraction:
-        """Since getting stopped."""
+        """Minutes since the getting applications stopped."""
         return Fraction(self.ticks, self.clock)
 
     @property
@@ -148,17 +147,17 @@ class Point(NamedTuple):
 
     @property
     def drawn_minutes(self) -> float:
-        """The minutes for a picture."""
+        """The minutes for a chart."""
         return self.ticks / self.clock
 
 
 def shown_minutes(value: Fraction) -> float:
-    """Minutes for people and JSON, to a thousandth."""
+    """Return minutes for output, rounded to a thousandth."""
     return round(float(value), _SHOWN_DIGITS)
 
 
 def tenths_down(value: Fraction) -> float:
-    """Return a number in tenths, rounded down."""
+    """Return a number rounded down to a tenth."""
     return floor_fraction(value * 10) / 10
 
 
@@ -192,7 +191,7 @@ class FillingEvent(Answer):
 
 @dataclass(frozen=True, slots=True)
 class FillingPoint(Answer):
-    """The structure at one moment; between two of them everything runs in a straight line."""
+    """The structure at one time; between two points all values change linearly."""
 
     minutes: float
     messages: int
@@ -323,7 +322,7 @@ class FillingUp(Answer):
     @computed_field
     @property
     def offload_to(self) -> Literal["SMDS", "DB2"] | None:
-        """Where message data goes; null below CFLEVEL 4, where none is offloaded."""
+        """The place to which message data is offloaded; null below CFLEVEL 4, which has no offload."""
         if self.result.smds is not None:
             return "SMDS"
         return "DB2" if self.result.db2 is not None else None
@@ -337,28 +336,28 @@ class FillingUp(Answer):
     @computed_field
     @property
     def series(self) -> tuple[FillingPoint, ...]:
-        """The structure at each moment at which a line bends."""
+        """The structure at each time when a rate changes."""
         return tuple(map(self._shown_point, self.points))
 
     def usage_percent(self, point: Point) -> Fraction:
-        """Usage of the fuller pool [percent]."""
+        """Return the usage of the fuller pool [percent]."""
         return max(self.entries_percent(point), self.elements_percent(point))
 
     def entries_percent(self, point: Point) -> Fraction:
-        """List entries in use [percent]."""
+        """Return the list entries in use [percent]."""
         return Fraction(*self._parts_percent(point)[0])
 
     def elements_percent(self, point: Point) -> Fraction:
-        """List elements in use [percent]."""
+        """Return the list elements in use [percent]."""
         return Fraction(*self._parts_percent(point)[1])
 
     def drawn_percents(self, point: Point) -> tuple[float, float]:
-        """Entries and elements in use, for a picture [percent]."""
+        """Return entries and elements in use, for a chart [percent]."""
         (entries, all_entries), (elements, all_elements) = self._parts_percent(point)
         return entries / all_entries, elements / all_elements
 
     def _parts_percent(self, point: Point) -> tuple[tuple[int, int], tuple[int, int]]:
-        """Entries and elements in use, each as parts and how many of these are one percent."""
+        """Return entries and elements in use, each in parts, with the parts that are one percent."""
         (entries, of_entry), (elements, of_element) = self._pools
         return (
             (point.message_parts * _FULL * of_entry, point.parts * entries) if entries else (0, 1),
@@ -371,11 +370,11 @@ class FillingUp(Answer):
         return self.bundles.as_integer_ratio(), (self.bundles * self.elements_per_entry).as_integer_ratio()
 
     def at_minutes(self, minutes: Fraction) -> Point:
-        """The structure at any moment."""
+        """Return the structure at any time of the outage."""
         return _between(self.points, minutes)
 
     def offload_bytes(self, point: Point) -> int:
-        """Space of the offloaded messages: of each data set if one queue manager puts all, or in Db2 [bytes]."""
+        """Return the space of the offloaded messages: in each data set if one queue manager puts all, or in Db2 [bytes]."""
         pages = ceil_div(point.page_parts, point.parts)
         definition = self.result.definition
         if self.offload_to == "SMDS" and isinstance(definition, Structure):
@@ -403,10 +402,10 @@ def _hundredths_up(parts: int, of_percent: int) -> float:
 
 
 def only_structure(document: PlanDocument) -> str:
-    """The one application structure of a plan, for questions that name none.
+    """Return the name of the only application structure of a plan, for questions that name none.
 
     Raises:
-        InputInvalid: It has none, or several.
+        InputInvalid: The plan has none, or several.
     """
     if len(document.structures) == 1:
         return document.structures[0].name
@@ -415,7 +414,7 @@ def only_structure(document: PlanDocument) -> str:
 
 
 def _named(known: Sequence[str]) -> str:
-    """A few names, and how many more there are."""
+    """Return the first names, and the number of the others."""
     if not known:
         return "no application structure"
     return ", ".join(known[:_SHOWN]) + (f" and {len(known) - _SHOWN} more" if len(known) > _SHOWN else "")
@@ -429,7 +428,7 @@ def fill_up(
     Args:
         document: The plan.
         name: The structure, as its CFSTRUCT is named.
-        asked: How the outage differs from the planned one.
+        asked: The differences from the planned outage.
         curve: The fitted curve that the document names; None for published figures.
 
     Raises:
@@ -444,7 +443,7 @@ def fill_up(
 def structure_of(
     document: PlanDocument, name: str, *, curve: Curve | None = None
 ) -> tuple[StructureResult, tuple[Finding, ...]]:
-    """One application structure, worked out.
+    """Return the result of one application structure, and the findings on its curve.
 
     Raises:
         InputInvalid: The plan has no such application structure.
@@ -460,7 +459,7 @@ def structure_of(
 
 @dataclass(frozen=True, slots=True)
 class PlannedOutage:
-    """The outage that a plan has for a structure: the longest of its queues, whether all have it, and the mix."""
+    """The planned outage of a structure: the longest of its queues, whether all have the same, and the mix."""
 
     minutes: Fraction
     is_common: bool
@@ -468,7 +467,7 @@ class PlannedOutage:
 
 
 def planned_outage(document: PlanDocument, structure: StructureResult) -> PlannedOutage:
-    """The start of a question about a structure."""
+    """Return the planned outage of a structure, from which questions start."""
     planned = _planned(document, structure)
     outages = {pace.stop for pace in planned.paces}
     return PlannedOutage(planned.minutes, len(outages) <= 1, _mix_of(planned, None)[0])
@@ -485,7 +484,7 @@ def parts_of(structure: StructureResult) -> tuple[Load, Structure]:
 def fill_structure(
     document: PlanDocument, structure: StructureResult, asked: Outage, *, said: Sequence[Finding] = ()
 ) -> FillingUp:
-    """The same for a structure that is worked out already; `said` are findings to go with the answer."""
+    """Simulate an outage of a structure that is already evaluated; `said` are findings to add to the answer."""
     load, _ = parts_of(structure)
     rules = load.rules if asked.rules is None or not _offloads(structure) else asked.rules
     size = structure.sizes.initsize_bytes if asked.at == "initsize" else structure.sizes.size_bytes
@@ -548,19 +547,17 @@ def fill_structure(
 
 
 def _offloads(structure: StructureResult) -> bool:
-    definition = structure.definition
-    return isinstance(definition, Structure) and definition.cflevel >= limit("cflevel_offload")
+    return parts_of(structure)[1].cflevel >= limit("cflevel_offload")
 
 
-# ---- what arrives ----------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
 class _Pace:
-    """How fast and how long: `factor` times a queue's weight arrives a minute, until `stop`.
+    """Rate and duration of arrivals: `factor` times a queue's weight arrives a minute, until `stop`.
 
-    Queues with the same outage have the same pace, and most have one of a few outages. `stop_at`
-    is `stop` in parts of a minute.
+    Queues with the same outage share a pace, and most queues have one of a few outages. `stop_at` is `stop` in parts
+    of a minute.
     """
 
     factor: Fraction
@@ -571,8 +568,8 @@ class _Pace:
 class _Flow(NamedTuple):
     """The messages of one queue: `weight` times the pace's factor a minute.
 
-    `full_at` is when it has reached its MAXDEPTH, if it goes on for so long; `limited` is when it
-    stops growing: its outage ends, or MAXDEPTH is reached. Both in parts of a minute.
+    `full_at` is the time when the queue reaches its MAXDEPTH, if the outage is long enough; `limited` is the time when
+    it stops growing, because its outage ends or MAXDEPTH is reached. Both are in parts of a minute.
     """
 
     queue: Queue
@@ -594,11 +591,11 @@ class _Flow(NamedTuple):
         return Fraction(self.numerator, self.pace.factor.denominator)
 
     def depth_comes(self, depth: int) -> Fraction:
-        """Minutes until there are so many messages."""
+        """Return the minutes until the queue has this depth."""
         return Fraction(depth * self.pace.factor.denominator, self.numerator)
 
     def depth_at(self, minutes: Fraction, clock: int) -> int:
-        """Messages in the queue, rounded up."""
+        """Return the messages in the queue, rounded up."""
         at, of = minutes.as_integer_ratio()
         if self.limited * of < at * clock:
             at, of = self.limited, clock
@@ -635,7 +632,7 @@ class _Flowing:
     mix: Mix
 
     def arriving(self) -> Fraction:
-        """Messages of all queues up to the end, were there no MAXDEPTH."""
+        """Return the messages of all queues up to the end, as if no queue had a MAXDEPTH."""
         weights = dict.fromkeys(map(id, self.paces), 0)
         for flow in self.flows:
             weights[id(flow.pace)] += flow.weight
@@ -651,8 +648,10 @@ class _Flowing:
 def _planned(document: PlanDocument, structure: StructureResult) -> _Planned:
     """Return the pace and the backlog of each queue in the plan."""
     queues = parts_of(structure)[1].queues
-    longest = max((queue.outage_minutes for queue in queues if queue.outage_minutes), default=None)
-    reference = Fraction(_assumed_minutes() if longest is None else longest)
+    assumed = tables.constants("whatif_filling")["assumed_outage_minutes"].value
+    reference = Fraction(
+        max((queue.outage_minutes for queue in queues if queue.outage_minutes), default=assumed)
+    )
     growth = growth_factor(percent_per_year=document.growth.percent_per_year, years=document.growth.years)
     found: list[_PlannedQueue] = []
     places: dict[tuple[Decimal | None, Decimal | int | None], int] = {}
@@ -671,7 +670,7 @@ def _planned(document: PlanDocument, structure: StructureResult) -> _Planned:
 
 
 def _flowing(planned: _Planned, asked: Outage) -> _Flowing:
-    """Return the arrivals of that outage."""
+    """Return the arrivals of the requested outage."""
     mix, larger = _mix_of(planned, asked.larger_percent)
     rate = Fraction(asked.rate_percent) / _FULL
     times = {True: rate, False: rate}
@@ -701,23 +700,19 @@ def _flowing(planned: _Planned, asked: Outage) -> _Flowing:
     return _Flowing(flows, list(paces.values()), clock, mix)
 
 
-def _assumed_minutes() -> int:
-    return int(tables.constants("whatif_filling")["assumed_outage_minutes"].value)
-
-
 def _mix_of(planned: _Planned, wanted: Decimal | None) -> tuple[Mix, list[bool]]:
-    """Which queues have the larger messages, and their share of what arrives."""
+    """Return the mix, and which queues have the larger messages."""
     common = lcm(*(pace.factor.denominator for pace in planned.paces))
     factors = [pace.factor.numerator * (common // pace.factor.denominator) for pace in planned.paces]
     rates = [each.weight * factors[each.pace] for each in planned.queues]
     together = sum(rates)
-    means = [_mean_bytes(each.message) for each in planned.queues]
+    means = [mean_bytes(each.message) for each in planned.queues]
     unit = lcm(*{of for _, of in means})
     sizes = [mean * (unit // of) for mean, of in means]
     weighted = sum(map(mul, sizes, rates))
     larger = [size * together > weighted for size in sizes] if together else [size > 0 for size in sizes]
     many = sum(rate for rate, is_larger in zip(rates, larger, strict=True) if is_larger)
-    share = _on_grid(Fraction(many * _FULL, together)) if together else Fraction(0)
+    share = Fraction(round(Fraction(many * _FULL, together) * _GRID), _GRID) if together else Fraction(0)
     can_change = 0 < share < _FULL
     if wanted is not None and not can_change:
         message = (
@@ -728,25 +723,19 @@ def _mix_of(planned: _Planned, wanted: Decimal | None) -> tuple[Mix, list[bool]]
     return Mix(mean, share, share if wanted is None else Fraction(wanted), can_change), larger
 
 
-def _on_grid(percent: Fraction) -> Fraction:
-    """To a millionth: exact shares of hundreds of queues would have no bounded denominator."""
-    return Fraction(round(percent * _GRID), _GRID)
-
-
-def _mean_bytes(demand: QueueDemand) -> tuple[int, int]:
-    """The mean message of a queue: so many parts, of so many to a byte."""
+def mean_bytes(demand: QueueDemand) -> tuple[int, int]:
+    """Return the mean message size of a queue as numerator and denominator [bytes]."""
     sizes = demand.message_bytes
     return (sizes, 1) if isinstance(sizes, int) else (sizes.mean, sizes.mean_of)
 
 
-# ---- how it fills ----------------------------------------------------------------------------------------------------
 
 _Rates = tuple[int, int, int, int]
 """Messages, elements, offloaded messages and pages, in parts that arrive in a part of a minute."""
 
 
 class _Stream:
-    """Queues that stop alike, as what a message takes in each band and how many arrive; `full_stop`: MAXDEPTH stops them."""
+    """Queues that stop growing at the same time: use of a message in each band, and rates; `full_stop`: by MAXDEPTH."""
 
     def __init__(self, stop: int, full_stop: int | None, scale: int) -> None:
         self.stop, self.full_stop, self.scale = stop, full_stop, scale
@@ -773,7 +762,7 @@ class _Stream:
 
 
 class _Arrivals:
-    """All that arrives, for both runs."""
+    """All arrivals, for both runs."""
 
     def __init__(self, flowing: _Flowing, structure: StructureResult, rules: Sequence[Rule]) -> None:
         edges = band_edges([rule.size_bytes for rule in rules])
@@ -807,7 +796,7 @@ class _Arrivals:
 
 
 def _units(structure: StructureResult, edges: tuple[int, ...]) -> Units:
-    """What one message of each queue takes: as it was worked out for the plan, where the rules have the same sizes."""
+    """Return the use of one message of each queue: as calculated for the plan, if the rules have the same sizes."""
     known = None if structure.load is None else structure.load.units
     if known is not None and known.edges == edges:
         return known
@@ -821,10 +810,10 @@ def _units(structure: StructureResult, edges: tuple[int, ...]) -> Units:
 
 
 class _Run:
-    """One outage running. `goes_on` is the same from the first end of a queue's outage on, as if none ended.
+    """The simulation of one outage. `goes_on` continues it from the first end of a queue's outage, as if none ended.
 
-    What is held is counted in parts: as many to one as there are parts of a minute, times the
-    arrivals' unit. Where a rule starts between two parts of a minute, these are made finer.
+    Contents are counted in parts: a message has as many as a minute, times the arrivals' unit. If a rule starts between
+    two parts of a minute, the parts become finer.
     """
 
     def __init__(self, arrivals: _Arrivals, *, bundles: Fraction, per_entry: Fraction) -> None:
@@ -839,7 +828,7 @@ class _Run:
         self.goes_on: _Run | None = None
 
     def until_end(self, end: Fraction) -> tuple[tuple[Point, ...], list[tuple[Rule, Point]], Fraction | None]:
-        """Points up to the end of the outage, where each rule starts, and when the structure is full."""
+        """Return the points up to the end of the outage, the start of each rule, and the time when the structure is full."""
         full = self.until_full()
         last = self.points[-1]
         if last.minutes < end:
@@ -847,7 +836,7 @@ class _Run:
         return tuple(self.points), self.starts, full
 
     def until_full(self) -> Fraction | None:
-        """Run up to where nothing changes any more; when the structure is full."""
+        """Run until nothing changes any more, and return the time when the structure is full."""
         if not self.streams:
             return _NEVER
         if not self.totals[0]:
@@ -878,7 +867,7 @@ class _Run:
         return _NEVER
 
     def _endless(self) -> _Run:
-        """This run from here on, until the structure is full or no queue grows any more."""
+        """Return a run from this time on that ends when the structure is full or no queue grows any more."""
         other = copy.copy(self)
         other.streams = _by_stop((each.full_stop, each) for _, each in self.streams)
         other.points, other.starts = [self._here()], []
@@ -905,7 +894,7 @@ class _Run:
         return entries * goal * parts / _FULL, elements * goal * parts / _FULL
 
     def _go_to(self, goals: tuple[Fraction, Fraction]) -> bool:
-        """Go to where the first pool comes to its goal; False when none ever does."""
+        """Run until the first pool reaches its goal; return False if none ever does."""
         runs = [
             max(Fraction(0), (goal - used) / rate)
             for used, goal, rate in zip(self.held[:2], goals, self.flowing[:2], strict=True)
@@ -921,7 +910,7 @@ class _Run:
         return True
 
     def _after(self, run: int) -> _Rates:
-        """Return the contents so many parts of a minute later."""
+        """Return the contents after so many parts of a minute."""
         messages, elements, offloaded, pages = self.held
         rates = self.flowing
         return (
@@ -943,12 +932,12 @@ class _Run:
 
 
 def _by_stop(streams: Iterable[tuple[int | None, _Stream]]) -> list[tuple[int | None, _Stream]]:
-    """The next to stop last; those that never stop first."""
+    """Return the streams sorted by stop, the next one last; streams that never stop come first."""
     return sorted(streams, key=lambda each: (each[0] is None, each[0] or 0), reverse=True)
 
 
 def _between(points: Sequence[Point], minutes: Fraction) -> Point:
-    """On the straight line between two points."""
+    """Return the interpolated point at a time."""
     ticks, clock = minutes.as_integer_ratio()
     index = bisect_left(points, True, key=lambda point: point.ticks * clock >= ticks * point.clock)
     if index == len(points):
@@ -973,25 +962,8 @@ def _between(points: Sequence[Point], minutes: Fraction) -> Point:
     )
 
 
-# ---- what it starts --------------------------------------------------------------------------------------------------
 
-_RANK = {
-    kind: rank
-    for rank, kind in enumerate(
-        (
-            "rule_starts",
-            "depth_high",
-            "full_threshold",
-            "queue_full",
-            "data_set_full",
-            "data_sets_full",
-            "data_set_expands",
-            "data_sets_expand",
-            "structure_full",
-            "outage_ends",
-        )
-    )
-}
+_RANK = {kind: rank for rank, kind in enumerate(get_args(FillingEventKind))}
 
 
 def _moments(
@@ -1036,7 +1008,7 @@ def _moments(
 def _depth_moments(
     flow: _Flow, maxdepth: int, default_high: int, last: Fraction, lines: _Floats
 ) -> Iterator[FillingEvent]:
-    """Queue Depth High and Queue Full of one queue; both need MAXDEPTH in the plan."""
+    """Yield Queue Depth High and Queue Full of one queue; both need MAXDEPTH in the plan."""
     queue = flow.queue
     high = default_high if queue.qdepthhi is None else queue.qdepthhi
     if high:
@@ -1056,7 +1028,7 @@ def _is_before(minutes: Fraction, other: Fraction) -> bool:
 
 
 class _Floats:
-    """The lines in floating point, to read off how full the structure is when something happens to a queue."""
+    """The points in floating point, to interpolate the usage of the structure at an event of a queue."""
 
     def __init__(self, answer: FillingUp) -> None:
         self.minutes = [point.drawn_minutes for point in answer.points]
@@ -1085,7 +1057,7 @@ _WHILE_IT_EXPANDS = "puts may fail with reason 2192 while it expands, and fail w
 
 
 def _data_set_moments(answer: FillingUp, queue_managers: int, moment: _Maker) -> Iterator[FillingEvent]:
-    """When shared message data sets of a given size are full, or expand under DSEXPAND(YES)."""
+    """Yield the events at which data sets of the given size are full, or expand with DSEXPAND(YES)."""
     given, definition = answer.question.data_set_bytes, answer.result.definition
     if given is None or answer.offload_to != "SMDS" or not isinstance(definition, Structure):
         return
@@ -1109,7 +1081,7 @@ def _data_set_moments(answer: FillingUp, queue_managers: int, moment: _Maker) ->
 
 
 def _first_at(answer: FillingUp, threshold: int) -> Point | None:
-    """When usage comes to a percentage; None when it does not."""
+    """Return the point at which usage reaches a percentage; None if it does not."""
     points = answer.points
     goals = (
         answer.bundles * threshold / _FULL,
@@ -1125,7 +1097,7 @@ def _first_at(answer: FillingUp, threshold: int) -> Point | None:
 
 
 def _first(answer: FillingUp, pages: int) -> Point | None:
-    """When there are more pages of offloaded data than so many."""
+    """Return the point at which offloaded data exceeds this number of pages; None if it does not."""
     points = answer.points
     index = bisect_left(points, True, key=lambda point: point.pages > pages)
     if not 0 < index < len(points):
@@ -1136,7 +1108,7 @@ def _first(answer: FillingUp, pages: int) -> Point | None:
 
 
 class _Maker(Protocol):
-    """The function that makes moments."""
+    """The function that creates events."""
 
     def __call__(
         self,
@@ -1251,7 +1223,7 @@ def _findings(
     if answer.question.rules is not None and not _offloads(structure):
         yield finding(
             "OFFLOAD_NEEDS_CFLEVEL_5",
-            f"{name} has CFLEVEL({_cflevel(structure)}): offload rules need CFLEVEL(5) and have no effect.",
+            f"{name} has CFLEVEL({parts_of(structure)[1].cflevel}): offload rules need CFLEVEL(5) and have no effect.",
             field=f"{at}/cflevel",
             structure=name,
         )
@@ -1264,12 +1236,7 @@ def _findings(
         )
 
 
-def _cflevel(structure: StructureResult) -> int:
-    definition = structure.definition
-    return definition.cflevel if isinstance(definition, Structure) else 0
-
-
 def _minutes(value: Fraction) -> str:
-    """Minutes in words."""
+    """Return minutes in words."""
     shown = round(float(value), 1)
     return f"{shown:g} minute{'' if shown == 1 else 's'}"

@@ -1,8 +1,7 @@
 """Upgrades and growth: the plan before and after a higher CFCC level, more queue managers, years of growth.
 
-Each step is the whole plan evaluated again with one thing changed, so that every figure of a step is
-one that the plan itself would have. A size that the plan gives is kept while it holds what is needed
-after the step, and computed where it does not.
+Each step evaluates the whole plan again with one change, so each figure of a step is the figure of a plan with that
+change. A given size is kept if it holds the need after the step, and computed otherwise.
 """
 
 from __future__ import annotations
@@ -131,13 +130,13 @@ class GrownStructure(Answer):
     @computed_field
     @property
     def structure(self) -> str:
-        """The structure, as the CFRM policy calls it."""
+        """The name of the structure in the CFRM policy."""
         return self.after.cfrm_name
 
     @computed_field
     @property
     def name(self) -> str:
-        """The structure, as MQ calls it."""
+        """The CFSTRUCT name."""
         return self.after.name
 
     @computed_field
@@ -167,7 +166,7 @@ class GrownStructure(Answer):
     @computed_field(alias="initsize_before_holds_before")
     @property
     def holds_before(self) -> int | None:
-        """Messages of the planned mix that INITSIZE holds before, without offload; null without a backlog."""
+        """Messages of the planned mix that the old INITSIZE holds before the step, without offload; null without a backlog."""
         load = self.before.load
         return (
             load.messages_in_initsize(offload=False) if load is not None and load.plain is not None else None
@@ -176,7 +175,7 @@ class GrownStructure(Answer):
     @computed_field(alias="initsize_before_holds_after")
     @property
     def old_holds_after(self) -> int | None:
-        """Messages that INITSIZE of before holds after the step."""
+        """Messages that the old INITSIZE holds after the step."""
         load = self.after.load
         if load is None or load.plain is None:
             return None
@@ -204,7 +203,7 @@ class UpgradeTotals(Answer):
 
 @dataclass(frozen=True, slots=True)
 class UnplacedAfterLoss(Answer):
-    """Structures that cannot be placed after a loss, with the step made."""
+    """Structures that cannot be placed after a loss when the step is made."""
 
     lost: str
     structures: tuple[str, ...]
@@ -212,7 +211,7 @@ class UnplacedAfterLoss(Answer):
 
 @dataclass(frozen=True, slots=True)
 class UpgradeStep(Answer):
-    """The plan after one change, or why there is none."""
+    """The plan after one change, or the reason why there is none."""
 
     change: UpgradeChange
     before: Hidden[PlanResult]
@@ -260,14 +259,14 @@ class UpgradeStep(Answer):
     @computed_field
     @property
     def fragment(self) -> str:
-        """CFRM statements for the plan after the step; empty where that plan does not exist or has errors."""
+        """CFRM statements for the plan after the step; empty if there is no such plan, or it has errors."""
         try:
             return self.statements()
         except OutputRefused:
             return ""
 
     def statements(self) -> str:
-        """Return CFRM statements for the plan after the step; empty where there is no such plan.
+        """Return CFRM statements for the plan after the step; empty if there is no such plan.
 
         Raises:
             OutputRefused: The plan after the step has errors.
@@ -344,7 +343,7 @@ def upgrades(
 
     Raises:
         PlanRefused: No such plan can exist as it is.
-        OutOfRange: A level that is no step up, too many steps, or a rate that is not the plan's own.
+        OutOfRange: A level is not above the plan's, there are too many steps, or the rate differs from the plan's.
     """
     asked = question or UpgradeQuestion()
     levels = levels_above(lowest_level(document)) if asked.cfcc is None else tuple(sorted(set(asked.cfcc)))
@@ -496,9 +495,9 @@ def raised(facility: CouplingFacility, level: int) -> CouplingFacility:
 def evaluated_with_sizes(
     document: PlanDocument, *, curve: Curve | None, kept: frozenset[str] = frozenset()
 ) -> tuple[PlanResult, frozenset[str]]:
-    """Return the plan with its given sizes where they suffice, and the pointers of structures where they do not.
+    """Return the plan with the given sizes that suffice, and the pointers of structures whose sizes were replaced.
 
-    Structures at `kept` keep their sizes in any case.
+    Structures at `kept` always keep their sizes.
     """
     given = evaluate(document, curve=curve)
     short = frozenset(

@@ -2,8 +2,8 @@
 
 Sources: z/OS MVS Setting Up a Sysplex on structures after the failure of a CF; IBM MQ,
 "Planning your queue sharing group" and "Managing shared queues" on messages.
-The white space of a loss is what must be free in the coupling facilities that remain so that
-every structure that lost its only copy finds a place.
+The white space of a loss is the storage that must be free in the remaining coupling facilities so that
+every structure that lost its only copy can be placed.
 """
 
 from __future__ import annotations
@@ -119,7 +119,7 @@ class UnplacedStructure(_StructureIdentity):
 
 @dataclass(frozen=True, slots=True)
 class RemainingFacility(Answer):
-    """A coupling facility that is left."""
+    """A remaining coupling facility."""
 
     coupling_facility: str
     arriving_bytes: Annotated[
@@ -146,7 +146,7 @@ class LostMessages(Answer):
     @computed_field
     @property
     def structure(self) -> str:
-        """The structure, as the CFRM policy calls it."""
+        """The name of the structure in the CFRM policy."""
         return self.wanted.structure
 
     @computed_field
@@ -158,7 +158,7 @@ class LostMessages(Answer):
     @computed_field(alias="messages_gone")
     @property
     def gone(self) -> int:
-        """Messages that nothing brings back."""
+        """Messages that cannot be recovered."""
         return self.non_persistent + (0 if self.comes_back else self.persistent)
 
 
@@ -182,13 +182,13 @@ class Loss(Answer):
 
     @property
     def unplaced(self) -> tuple[PlacedStructure, ...]:
-        """Structures that were allocated and cannot be placed now."""
+        """Structures that were allocated before and cannot be placed now."""
         return tuple(each for each in self.placed if not each.now and each.before)
 
     @computed_field
     @property
     def placements(self) -> tuple[Placement, ...]:
-        """Structures that are allocated after the loss."""
+        """The structures that are allocated after the loss."""
         return _placements(self.placed, self.board)
 
     @computed_field(alias="unplaced")
@@ -200,13 +200,13 @@ class Loss(Answer):
     @computed_field(alias="white_space_mib")
     @property
     def white_space_bytes(self) -> Mib:
-        """Storage that must be free elsewhere so that all that lost its only copy can be placed."""
+        """Storage that must be free elsewhere so that all structures that lost their only copy can be placed."""
         return sum(each.bytes_anew for each in self.placed if each.before)
 
     @computed_field(alias="missing_mib")
     @property
     def missing_bytes(self) -> Mib:
-        """The part of it that is not free anywhere."""
+        """The part of the white space that is not free anywhere."""
         return sum(each.wanted.bytes_wanted for each in self.unplaced)
 
     @computed_field(alias="second_copies_mib")
@@ -218,7 +218,7 @@ class Loss(Answer):
     @computed_field
     @property
     def remaining(self) -> tuple[RemainingFacility, ...]:
-        """Coupling facilities that are left."""
+        """The remaining coupling facilities."""
         return tuple(
             RemainingFacility(
                 name, self.arriving(name), self.board.used_bytes(name), self.board.free_bytes(name)
@@ -239,8 +239,8 @@ class Loss(Answer):
     def wanted_in(self, facility: str) -> int:
         """Return the storage that would have to be free in a coupling facility [bytes].
 
-        It is that of structures without a copy that are placed there, and of those that cannot be placed and come nearest
-        to fitting there. New second copies are left out, as in the white space of the loss: they are made only where there is room.
+        This counts structures without a copy that are placed there, and structures that cannot be placed but come nearest
+        to fitting there. New second copies are left out, as in the white space: they are made only where there is room.
         """
         anew = sum(
             each.bytes_anew for each in self.placed if each.before and each.now and each.now[0] == facility
@@ -257,7 +257,7 @@ class Loss(Answer):
 
 @dataclass(frozen=True, slots=True)
 class WhiteSpace(Answer):
-    """A coupling facility, and what it must keep free for the worst loss of another one."""
+    """A coupling facility, and the storage that it must keep free for the worst loss of another one."""
 
     name: Annotated[str, Field(alias="coupling_facility")]
     storage_bytes: Annotated[Mib | None, Field(alias="storage_mib")]
@@ -280,7 +280,7 @@ class WhiteSpace(Answer):
     @computed_field
     @property
     def is_enough(self) -> bool | None:
-        """Whether so much is free; null where the storage is not stated."""
+        """Whether this storage is free; null if the size of the coupling facility is not stated."""
         return None if self.free_bytes is None else self.free_bytes >= self.keep_bytes
 
 
@@ -374,7 +374,7 @@ def _identity(each: PlacedStructure) -> tuple[str, str, str, Role, int, tuple[st
 
 
 def losses_of(results: Sequence[tuple[str, PlanResult]], *, at: At = "initsize") -> LossAnswer:
-    """Place the structures of plans, and lose each coupling facility, machine and site.
+    """Place the structures of plans, and simulate the loss of each coupling facility, machine and site.
 
     Args:
         results: Each plan's name and its result.
@@ -404,7 +404,7 @@ def losses_of(results: Sequence[tuple[str, PlanResult]], *, at: At = "initsize")
 
 
 def group_of(name: str, result: PlanResult) -> AllocationGroup:
-    """Return a plan's structures and coupling facilities, under the name that answers give the plan."""
+    """Return a plan's structures and coupling facilities, under the plan's name in answers."""
     document = result.document
     return AllocationGroup(name, document.cfcc_level, document.coupling_facilities, result.structures)
 
@@ -587,7 +587,6 @@ def _check_loss(loss: Loss) -> Iterator[Finding]:
                     field=f"{lost.wanted.result.pointer}/duplex",
                     structure=lost.wanted.result.name,
                 )
-    if loss.kind == "coupling_facility":
         for ending in loss.endings:
             if not ending.is_assumed:
                 yield finding(

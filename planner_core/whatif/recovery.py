@@ -81,8 +81,8 @@ Seconds = Annotated[Fraction, Unchecked(), PlainSerializer(ceil_fraction, return
 class StructureRecovery(Answer):
     """Backup and recovery of one structure.
 
-    Without backups there is no recovery: `not_backed_up` says why, and time and `meets` are None. If the log of queues without
-    a rate is not known, `meets` is None unless the known part already takes too long.
+    Without backups there is no recovery: `not_backed_up` states the reason, and time and `meets` are None. If queues
+    without a rate have an unknown log, `meets` is None unless the known part already takes too long.
     """
 
     name: Annotated[str, Field(alias="structure")]
@@ -141,7 +141,7 @@ class StructureRecovery(Answer):
     @computed_field
     @property
     def is_recoverable(self) -> bool:
-        """RECOVER(YES) and CFLEVEL(3) or higher."""
+        """Whether the structure has RECOVER(YES), and CFLEVEL(3) or higher."""
         return self.not_backed_up is None
 
 
@@ -167,14 +167,14 @@ class Recovery(Answer):
     structures: Hidden[tuple[StructureRecovery, ...]]
     """The application structures of the plan."""
     system: Hidden[StructureRecovery | None]
-    """CSQSYSAPPL, where the plan includes it."""
+    """CSQSYSAPPL, if the plan includes it."""
     assumptions: tuple[Assumption, ...]
     findings: tuple[Finding, ...]
 
     @computed_field(alias="structures")
     @property
     def all_structures(self) -> tuple[StructureRecovery, ...]:
-        """The application structures, and CSQSYSAPPL where the plan includes it."""
+        """The application structures, and CSQSYSAPPL if the plan includes it."""
         return self.structures if self.system is None else (*self.structures, self.system)
 
     @computed_field
@@ -194,9 +194,9 @@ def longest_interval_hours(
     """Return the longest time between backups after which the log can still be read in time [hours].
 
     Args:
-        recovery_s: In how long the log must be read [s].
+        recovery_s: Time in which the log must be read [s].
         log_read_mb_per_s: Rate at which it is read [MB/s].
-        log_mb_per_hour: Rate at which it is written [MB/h]; more than none.
+        log_mb_per_hour: Rate at which it is written [MB/h]; above zero.
 
     References:
         IBM MQ, Achieving specific recovery targets: 3600 s, 2.7 MB/s and 800 MB/h give about 12 hours.
@@ -243,7 +243,7 @@ def recovery(
 def recovery_of(
     document: PlanDocument, results: Sequence[StructureResult], asked: RecoveryQuestion | None = None
 ) -> Recovery:
-    """Return backup and recovery of application structures and CSQSYSAPPL that are evaluated already."""
+    """Return backup and recovery of application structures and CSQSYSAPPL that are already evaluated."""
     asked = asked or RecoveryQuestion()
     settled = _Settled(asked)
     system = next((_system(each, settled) for each in results if each.role == "system"), None)
@@ -283,7 +283,7 @@ _SYSTEM_ASSUMED = (
 
 
 def _system(result: StructureResult, settled: _Settled) -> StructureRecovery:
-    """Return CSQSYSAPPL as IBM requires it: recoverable, because SYSTEM.QSG.UR.RESOLUTION.QUEUE has persistent messages."""
+    """Return backup and recovery of CSQSYSAPPL, which is recoverable: SYSTEM.QSG.UR.RESOLUTION.QUEUE has persistent messages."""
     sums = _Sums(unrated_queues=len(result.queues))
     for queue in result.queues:
         sums.messages += queue.messages
@@ -342,7 +342,7 @@ class _Settled:
         known = tables.constants("whatif_recovery")
 
         def taken(name: str, given: Decimal | int | None, constant: str, unit: str, per: int = 1) -> Input:
-            """Return the given number, else the constant [1/`per` of its unit]."""
+            """Return the given number, else the constant, which counts units of 1/`per`."""
             if given is not None:
                 return Input(name, Fraction(given), unit, Basis.GIVEN)
             found = known[constant]
@@ -441,7 +441,7 @@ def _sums(document: PlanDocument, definition: Structure, result: StructureResult
 
 
 def _explained(sums: _Sums, settled: _Settled) -> Iterator[Explanation]:
-    """Return the explanation of each figure; intervals only where something is logged."""
+    """Yield the explanation of each figure; intervals only if messages are logged."""
     known = tables.constants("whatif_recovery")
     goal, interval, rate, overhead, fill = settled.inputs
     logged = known["log_overhead_tenths_kb"]
@@ -453,20 +453,22 @@ def _explained(sums: _Sums, settled: _Settled) -> Iterator[Explanation]:
     data = here("data_bytes", sums.data_bytes, "bytes")
     per_s = here("messages_per_s", sums.messages_per_s, "messages a second")
     data_per_s = here("data_bytes_per_s", sums.data_bytes_per_s, "bytes a second")
-    beside = Input(
+    overhead_of_log = Input(
         "log_overhead_bytes", Fraction(logged.value * KIB, _TENTHS), "bytes", logged.basis, logged.source
     )
     ours = tables.source("project", "Backup and recovery")
     backup_formula = "(data_bytes + persistent_messages * backup_overhead_bytes) * fill_percent / 100"
     hour_formula = "(data_bytes_per_s + messages_per_s * log_overhead_bytes) * 3600"
     backup = settled.backup_bytes(sums)
-    per_hour = (sums.data_bytes_per_s + sums.messages_per_s * Fraction(beside.value)) * _SECONDS_PER_HOUR
+    per_hour = (
+        sums.data_bytes_per_s + sums.messages_per_s * Fraction(overhead_of_log.value)
+    ) * _SECONDS_PER_HOUR
     between = per_hour * settled.interval_s / _SECONDS_PER_HOUR
     read = settled.read * MIB
     of_backup, of_log = Step("backup", backup_formula, backup), Step("log_an_hour", hour_formula, per_hour)
     of_read = Step("read", f"log_read_mb_per_s * {MIB}", read)
     of_between = Step("log_between", "log_an_hour * interval_minutes / 60", between)
-    backup_inputs, log_inputs = (messages, data, overhead, fill), (per_s, data_per_s, beside)
+    backup_inputs, log_inputs = (messages, data, overhead, fill), (per_s, data_per_s, overhead_of_log)
     yield Explanation(
         "/backup_bytes",
         ceil_fraction(backup),
@@ -511,7 +513,7 @@ def _explained(sums: _Sums, settled: _Settled) -> Iterator[Explanation]:
     longest = left_s * read * _SECONDS_PER_MINUTE / per_hour
     yield Explanation(
         "/longest_interval_minutes",
-        Fraction(floor_fraction(longest * _TENTHS), _TENTHS),
+        _in_tenths(longest),
         "minutes",
         "floor(time_left * read * 60 / log_an_hour * 10) / 10",
         (*backup_inputs, *log_inputs, goal, rate),
@@ -537,7 +539,7 @@ def _explained(sums: _Sums, settled: _Settled) -> Iterator[Explanation]:
 
 
 def _meets(reason: str | None, time_s: Fraction, settled: _Settled, sums: _Sums) -> bool | None:
-    """Return whether it recovers in time; None without backups, or if part of its log is not known."""
+    """Return whether a structure recovers in time; None without backups, or if part of its log is unknown."""
     if reason is not None:
         return None
     in_time = time_s <= settled.goal_s

@@ -122,7 +122,7 @@ class ScenarioPlacement(Answer):
 
 @dataclass(frozen=True, slots=True)
 class ScenarioMove(Answer):
-    """A structure that is not as it was before a loss."""
+    """A structure whose placement a loss changes."""
 
     structure: str
     size_bytes: Annotated[Mib, Field(alias="size_mib")]
@@ -236,7 +236,7 @@ def figures_of(structure: StructureResult) -> ScenarioFigures:
 
 def _pair(before: StructureResult, after: StructureResult, *, is_replaced: bool) -> ScenarioStructure:
     was, now = figures_of(before), figures_of(after)
-    differences: dict[str, Any] = {key: _difference(getattr(was, key), getattr(now, key)) for key in FIGURES}
+    differences: dict[str, Any] = {key: difference(getattr(was, key), getattr(now, key)) for key in FIGURES}
     return ScenarioStructure(
         structure=after.cfrm_name,
         name=after.name,
@@ -248,7 +248,8 @@ def _pair(before: StructureResult, after: StructureResult, *, is_replaced: bool)
     )
 
 
-def _difference(before: Number, after: Number) -> Number:
+def difference(before: Number, after: Number) -> Number:
+    """Return a figure after the changes minus the one before; None if one of them is absent."""
     return None if before is None or after is None else round(after - before, 2)
 
 
@@ -265,14 +266,14 @@ def scenario(
         document: The plan.
         changes: The changes.
         curve: The fitted curve that the plan names; None for published figures.
-        stored: The result that the plan was saved with, to report different figures of this version of the core.
+        stored: The result that was saved with the plan, to report if this version of the core gives different figures.
 
     Raises:
         InputInvalid: The changes do not fit the plan.
         PlanRefused: No such plan can exist, before or after.
     """
     changed = applied(document, changes)
-    said = what_changes(document, changes)
+    said = tuple(what_changes(document, changes))
     own = []
     if curve is not None and changed.cfcc_level != document.cfcc_level:
         own.append(_curve_changed(document, changed))
@@ -329,7 +330,7 @@ def scenario(
 
 
 def _beyond(result: PlanResult, losses: LossAnswer | None) -> list[Finding]:
-    """Return findings on losses that the plan itself does not have, acknowledged or not."""
+    """Return the findings on losses that the plan itself does not have, including acknowledged ones."""
     known = {_key(each) for each in result.findings}
     return [each for each in (losses.findings if losses is not None else ()) if _key(each) not in known]
 
@@ -345,13 +346,13 @@ def _curve_changed(document: PlanDocument, changed: PlanDocument) -> Finding:
 
 
 def _differs(stored: Mapping[str, Any], result: PlanResult) -> bool:
-    """Return whether a stored result has other figures."""
+    """Return whether a stored result has different figures."""
     saved = [[each.get(key) for key in FIGURES] for each in stored["structures"]]
     return saved != [list(astuple(figures_of(each))) for each in result.structures]
 
 
 def _given(document: PlanDocument, changes: Changes) -> frozenset[str]:
-    """Return the structures whose sizes the scenario gives itself."""
+    """Return the pointers of structures whose sizes the scenario states."""
     named = {each.name for each in changes.structures if each.initsize is not None or each.size is not None}
     return frozenset(f"/structures/{at}" for at, each in enumerate(document.structures) if each.name in named)
 

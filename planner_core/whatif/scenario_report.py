@@ -1,4 +1,4 @@
-"""Comparisons and reports of stored scenarios. Nothing is recalculated: all figures are those that were saved."""
+"""Comparisons and reports of stored scenarios. No figure is recalculated."""
 
 from __future__ import annotations
 
@@ -16,7 +16,13 @@ from planner_core.running.steps import CommandStep
 from planner_core.sizing.placement import PlacementRule
 from planner_core.sizing.structure_result import Role
 from planner_core.whatif.changes import ScenarioChange
-from planner_core.whatif.scenario import FIGURES, TOTALS, ScenarioPlacements, ScenarioWhiteSpaces
+from planner_core.whatif.scenario import (
+    FIGURES,
+    TOTALS,
+    ScenarioPlacements,
+    ScenarioWhiteSpaces,
+    difference,
+)
 from planner_core.wire import Answer, Hidden, Stored
 
 MOST_COMPARED = 4
@@ -57,7 +63,7 @@ class SavedScenario:
 
 @dataclass(frozen=True, slots=True)
 class ComparisonRow(Answer):
-    """One line of a comparison: the plan, then each scenario; null where it has no value."""
+    """One line of a comparison: the plan, then each scenario; null if there is no value."""
 
     label: str
     values: tuple[Any, ...]
@@ -73,7 +79,7 @@ class ComparisonRow(Answer):
     @computed_field
     @property
     def differences(self) -> tuple[int | float | None, ...]:
-        """Each value minus the plan's; null for texts."""
+        """Each value minus the value of the plan; null for texts."""
         first = self.values[0]
         return tuple(
             round(value - first, 2) if _is_number(value) and _is_number(first) else None
@@ -139,10 +145,10 @@ def side_by_side(kept: Sequence[SavedScenario], *, latest: int | None = None) ->
 
     Args:
         kept: The scenarios.
-        latest: The plan's latest version, to report scenarios of older ones; None: not reported.
+        latest: The plan's latest version, to report scenarios of older ones; None to report none.
 
     Raises:
-        OutOfRange: None, or more than four.
+        OutOfRange: There are no scenarios, or more than four.
     """
     if not 1 <= len(kept) <= MOST_COMPARED:
         raise OutOfRange(field="of", value=len(kept), lowest=1, highest=MOST_COMPARED)
@@ -367,7 +373,7 @@ StoredParts = tuple[Mapping[str, Any], ...]
 
 @dataclass(frozen=True, slots=True)
 class ScenarioReport(Answer):
-    """A scenario for those who decide: the changes, every figure with its note, and the documents."""
+    """A scenario for a change board: the changes, every figure with its note, and the documents."""
 
     scenario: str
     version: int
@@ -493,7 +499,7 @@ def _figure(
         unit=unit,
         before=before,
         after=after,
-        difference=None if before is None or after is None else round(after - before, 2),
+        difference=difference(before, after),
         note_before=notes.number(what, origins["before"].get(pointer)),
         note_after=notes.number(what, origins["after"].get(pointer)),
     )

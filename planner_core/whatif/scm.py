@@ -3,8 +3,8 @@
 Facts and their sources: CFCC levels 19 to 25; the largest amount by IXCH0257E; used from 90 %
 on, with augmented space taken from the CF's storage (reason code 2192). IBM publishes no formula
 for augmented space: the plan states it, or a finding says that it is missing. Whether a coupling
-facility has storage-class memory is none of the criteria by which XCF chooses one: a structure
-that moves may come to one without.
+facility has storage-class memory is not among the criteria by which XCF chooses one: a structure
+may move to a coupling facility without it.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _BLOCK = 4 * KIB
 
 
 def most_scm(facility: Facility, *, asked_bytes: int, size_bytes: int) -> int | None:
-    """Return the storage-class memory that a structure can use in a CF [bytes]; None where the CF's is not stated.
+    """Return the storage-class memory that a structure can use in a CF [bytes]; None if the CF does not state its amount.
 
     Args:
         facility: The coupling facility.
@@ -43,14 +43,14 @@ def most_scm(facility: Facility, *, asked_bytes: int, size_bytes: int) -> int | 
 
 
 def asked_of(wanted: AllocationRequest) -> int | None:
-    """Return SCMMAXSIZE of an application structure [bytes]; None where it uses none."""
+    """Return SCMMAXSIZE of an application structure [bytes]; None if it uses none."""
     return wanted.result.placement.scm_bytes if isinstance(wanted.result.definition, Structure) else None
 
 
 def usable_scm(each: PlacedStructure, facilities: Mapping[str, Facility]) -> int | None:
     """Return the storage-class memory that a structure can use now, the least of its copies [bytes].
 
-    None where it uses none, or where a coupling facility does not state what it has.
+    None if it uses none, or if a coupling facility does not state its amount.
     """
     asked = asked_of(each.wanted)
     if asked is None or not each.now:
@@ -143,7 +143,7 @@ def check_scm_after_loss(
     """Return findings on structures that a loss moves to a CF with less storage-class memory than they ask for.
 
     Args:
-        facilities: All there are, by name.
+        facilities: All coupling facilities by name.
         placed: Every structure after the loss.
         what: The loss, in words.
     """

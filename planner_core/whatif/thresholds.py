@@ -1,19 +1,18 @@
-"""Three offload rules for a structure: never at work in normal running, with a cushion, holding the backlog.
+"""Three offload rules for a structure that do not act in normal running, with a cushion, and hold the backlog.
 
-IBM describes what the rules are for (performance, cushioned transition, capacity) and gives
-four examples; how far apart thresholds lie, and how low "fairly low" is, it leaves open. Those
-distances are in tables/whatif_filling.toml and on docs/explanation/assumptions.md. What a setting holds is
-calculated by `filling.py`, as for every plan; IBM's own arithmetic of 0.75 KB for each
-offloaded message bounds the last threshold.
+IBM describes the purposes of the rules (performance, cushioned transition, capacity) and gives four examples, but not
+the distance between thresholds, nor how low "fairly low" is. Those figures are in tables/whatif_filling.toml and in
+docs/explanation/assumptions.md. `filling.py` calculates the capacity of a setting, as for every plan; IBM's own
+arithmetic of 0.75 KB for each offloaded message limits the last threshold.
 
-Lower thresholds never hold less: an offloaded message takes at most the elements that it would
-take in the structure. So thresholds are lowered step by step until the backlog fits, and where
-the lowest that leave normal running alone do not suffice, nothing does at this size.
+Lower thresholds never reduce capacity: an offloaded message takes at most the elements that it would take in the
+structure. So thresholds are lowered step by step until the backlog fits. If it does not fit with the lowest thresholds
+that do not act in normal running, no thresholds are sufficient at this size.
 
-Where even the lowest hold no more than no rules at all (entries run out first, as with messages
-up to 1164 bytes at 1:6), IBM's default thresholds are kept, and a finding reports that they gain
-nothing. IBM's arithmetic counts on automatic alter: with ALLOWAUTOALT(YES), and messages that
-take more elements kept than offloaded, it is followed there too.
+If even the lowest thresholds hold no more than a structure without rules (entries run out first, as with messages up to
+1164 bytes at 1:6), IBM's default thresholds are kept, and a finding reports that they gain nothing. IBM's arithmetic
+relies on automatic alter: with ALLOWAUTOALT(YES), and messages that take more elements kept than offloaded, the advice
+follows it there, too.
 """
 
 from __future__ import annotations
@@ -23,7 +22,7 @@ from dataclasses import dataclass, replace
 from decimal import Decimal
 from fractions import Fraction
 from itertools import pairwise
-from typing import Annotated, Literal
+from typing import Annotated, Literal, get_args
 
 from pydantic import Field, PlainSerializer, computed_field
 
@@ -43,12 +42,20 @@ from planner_core.sizing.smds import data_set_bytes, lob_bytes, message_header_b
 from planner_core.sizing.structure_result import StructureResult, hundredths
 from planner_core.sizing.structure_size import Curve, bundles_in, model_constant
 from planner_core.units import KIB, MIB, Kib, ceil_div, floor_fraction, format_size
-from planner_core.whatif.filling_up import Percent, Storage, TenthsDown, parts_of, structure_of, tenths_down
+from planner_core.whatif.filling_up import (
+    Percent,
+    Storage,
+    TenthsDown,
+    mean_bytes,
+    parts_of,
+    structure_of,
+    tenths_down,
+)
 from planner_core.wire import Answer, Omittable, Unchecked
 
 Purpose = Literal["performance", "cushioned transition", "capacity"]
 SettingName = Literal["advised", "plan", "defaults", "none"]
-PURPOSES: tuple[Purpose, ...] = ("performance", "cushioned transition", "capacity")
+PURPOSES: tuple[Purpose, ...] = get_args(Purpose)
 _FULL = 100
 
 
@@ -134,7 +141,7 @@ class AdvisedRule(Rule):
 
 @dataclass(frozen=True, slots=True)
 class ThresholdStep(Rule):
-    """A rule and when it begins."""
+    """A rule, and the number of messages at which it begins."""
 
     at_messages: int
 
@@ -162,7 +169,7 @@ class Setting(RulesInUse):
 
 @dataclass(frozen=True, slots=True)
 class IbmArithmetic(Answer):
-    """IBM's arithmetic of 0.75 KB for each offloaded message; no threshold where they take all of the structure."""
+    """IBM's arithmetic of 0.75 KB for each offloaded message; no threshold if they take all of the structure."""
 
     reserved_bytes: int
     reserved_percent: Percent
@@ -173,7 +180,7 @@ class IbmArithmetic(Answer):
 
 @dataclass(frozen=True, slots=True)
 class Shortfall(Answer):
-    """A larger structure or a shorter outage, which would hold the messages where no thresholds do."""
+    """A larger structure, or a shorter outage, with which the messages would fit."""
 
     size_bytes: Annotated[Kib | None, Field(alias="size_kib")]
     more_bytes: Annotated[Kib | None, Field(alias="more_kib")]
@@ -212,7 +219,7 @@ class ThresholdAdvice(RulesInUse):
     @computed_field
     @property
     def mqsc(self) -> str:
-        """ALTER CFSTRUCT, for one queue manager of the group."""
+        """ALTER CFSTRUCT with the rules, to issue on one queue manager of the group."""
         keywords = " +\n".join(
             f"       OFFLD{number}TH({rule.threshold}) OFFLD{number}SZ({rule.size_over})"
             for number, rule in enumerate(self.rules, start=1)
@@ -232,7 +239,7 @@ def advise(
     Args:
         document: The plan.
         name: The structure, as its CFSTRUCT is named.
-        asked: What must be held, what is normal, what offloading costs.
+        asked: The messages to hold, the depth in normal running, and the cost of offloading.
         curve: The fitted curve that the document names; None for published figures.
 
     Raises:
@@ -258,7 +265,7 @@ def advise(
 
 @dataclass(frozen=True, slots=True)
 class _Chosen:
-    """Rules for one size, and whether they hold the backlog, and within the margin."""
+    """Rules for one size, their capacity, and whether it suffices within the margin."""
 
     rules: tuple[Rule, ...]
     size_bytes: int
@@ -270,11 +277,11 @@ class _Chosen:
     capacity: int
     is_within_margin: bool
     keeps_defaults: bool
-    """Offload does not increase the number of messages at this ratio, and nothing alters the ratio."""
+    """Whether offload does not increase the number of messages at this ratio, and nothing alters the ratio."""
 
 
 class _Bench:
-    """One structure, on which rules and sizes are tried."""
+    """One structure, with which rules and sizes are tried."""
 
     def __init__(self, structure: StructureResult, asked: ThresholdQuestion) -> None:
         load, _ = parts_of(structure)
@@ -315,14 +322,14 @@ class _Bench:
         return tuple(rule for rule in rules if rule.is_on and can_fire(rule, demand))
 
     def fill(self, rules: Sequence[Rule]) -> Fill:
-        """Return how one bundle fills with these rules."""
+        """Return the course of one bundle that fills with these rules."""
         key = tuple(rules)
         if key not in self._fills:
             self._fills[key] = fill(self.demand(rules), rules=self.met(rules), pools=self.pools)
         return self._fills[key]
 
     def at(self, messages: int, rules: Sequence[Rule], bundles: Fraction) -> Snapshot:
-        """Return the structure with so many messages of the planned mix; full, where they do not fit."""
+        """Return the structure with this number of messages of the planned mix; full if they do not fit."""
         if not messages or not bundles:
             return Snapshot(0, 0, Fraction(_FULL if messages else 0))
         return self.fill(rules).at_backlog(bundles, messages=messages)
@@ -345,7 +352,7 @@ class _Bench:
         return (first, min(defaults[1].size_bytes, first)), None
 
     def choose(self, size_bytes: int) -> _Chosen:
-        """Return the rules for a size: as high as the backlog allows, and never below normal running."""
+        """Return the rules for a size, with thresholds as high as the backlog allows and never below normal running."""
         bundles = bundles_in(size_bytes, curve=self.curve, ratio=self.ratio)
         reserve = reserve_for(size_bytes=size_bytes, messages=self.hold)
         ibm = self._ibm_threshold(reserve)
@@ -389,12 +396,12 @@ class _Bench:
         return kept.elements > kept.messages * model_constant("offloaded_message_elements")
 
     def _defaults(self, lowest: int) -> tuple[int, int, int]:
-        """IBM's default thresholds, or normal running and the cushion where that is more."""
+        """Return IBM's default thresholds, or normal running plus the cushion if that is higher."""
         first, second, third = (max(lowest, rule.threshold) for rule in default_rules())
         return (first if self.asked.cheap_over is None else 0), second, third
 
     def _ladder(self, third: int, lowest: int) -> Iterator[tuple[int, int, int]]:
-        """Thresholds from the highest down to those that are just above normal running."""
+        """Yield thresholds from the highest down to those just above normal running."""
         step, apart = self.choices["threshold_step_percent"], self.choices["rule_distance_percent"]
         fixed = self.asked.cheap_over is not None
 
@@ -423,7 +430,7 @@ class _Bench:
         return Rule(thresholds[0], first), Rule(thresholds[1], second), Rule(thresholds[2], 0)
 
     def _ibm_threshold(self, reserve: Reserve) -> int | None:
-        """Return the threshold of IBM's arithmetic, rounded down like IBM's; None when the messages do not fit by it.
+        """Return the threshold of IBM's arithmetic, rounded down as IBM does; None if the messages do not fit by it.
 
         IBM's two examples give "around 80": 10 GB and 1 M messages with the margin (82.7), 4 GB
         and 1 M messages without it (81.25; with it 71.25). So the margin is kept down to 80.
@@ -441,10 +448,10 @@ class _Bench:
         return max(with_margin, min(self.choices["threshold_without_margin"], rounded(_FULL - reserved)))
 
     def _held(self, rules: tuple[Rule, ...], bundles: Fraction) -> Snapshot:
-        """The structure with the messages to be held in it.
+        """Return the structure with the messages that it must hold.
 
-        Elements without rules suffice for any shape of message sizes, with rules they have the assumed shape. Where IBM's default rules
-        are there and none of them acts yet, they make no difference: the usage without rules is the same.
+        Without rules, elements suffice for any shape of message sizes; with rules, the assumed shape counts. IBM's default
+        rules make no difference while none of them acts, so the usage without rules is then the same.
         """
         defaults = default_rules()
         if not self.met(rules) and self.met(defaults):
@@ -454,7 +461,7 @@ class _Bench:
         return self.at(self.hold, rules, bundles)
 
     def setting(self, name: SettingName, rules: tuple[Rule, ...], bundles: Fraction) -> Setting:
-        """Return how the structure fills with one set of rules."""
+        """Return the structure with one set of rules."""
         filled, capacity = self.fill(rules), self.capacity(rules, bundles)
         held = self._held(rules, bundles)
         steps = tuple(
@@ -491,9 +498,9 @@ _CLOSE = Fraction(3, 2)
 def _gap(
     queues: Sequence[QueueDemand], lowest_percent: int, over_bytes: int, up_to_bytes: int
 ) -> tuple[int, int] | None:
-    """The widest gap between kinds of messages of intermediate size, each with many messages; None without two."""
+    """Return the widest gap between two kinds of messages of intermediate size that are both frequent; None without two."""
     together = sum(queue.messages for queue in queues)
-    sized = sorted((_mean(queue), queue.messages) for queue in queues if queue.messages)
+    sized = sorted((Fraction(*mean_bytes(queue)), queue.messages) for queue in queues if queue.messages)
     kinds: list[list[tuple[Fraction, int]]] = []
     for size, messages in sized:
         if over_bytes < size <= up_to_bytes:
@@ -511,13 +518,8 @@ def _gap(
     return -floor_fraction(-low), floor_fraction(high)
 
 
-def _mean(queue: QueueDemand) -> Fraction:
-    sizes = queue.message_bytes
-    return Fraction(sizes) if isinstance(sizes, int) else Fraction(sizes.mean, sizes.mean_of)
-
-
 def _round_size(low: int, high: int) -> int:
-    """A round size from `low` to below `high`: the largest power of two of K, else a whole K near their middle."""
+    """Return a round size from `low` to below `high`: the largest power of two in K, else a whole K near the middle."""
     power = KIB
     while power * 2 < high:
         power *= 2
@@ -828,7 +830,7 @@ def _gains_nothing(bench: _Bench, chosen: _Chosen, name: str) -> str:
 
 
 def _margin_given_up(bench: _Bench, chosen: _Chosen, name: str, at: str) -> Iterator[Finding]:
-    """Report a margin that is kept only in part, as in IBM's example of 4 GB."""
+    """Report a margin that is only partly kept, as in IBM's example of 4 GB."""
     last, whole = chosen.rules[-1], chosen.reserve.advised_threshold
     fits = chosen.ibm_threshold is not None and not chosen.keeps_defaults
     if bench.asked.margin_percent is None and fits and last.is_on and last.threshold > whole:
