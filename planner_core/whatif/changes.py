@@ -153,6 +153,7 @@ def applied(document: PlanDocument, changes: Changes) -> PlanDocument:
     ]
     changed = document.model_copy(update=update)
     try:
+        # Each change may be valid alone and all of them together may not, such as INITSIZE and SIZE.
         return read_object(changed.model_dump(mode="json"))
     except DocumentInvalid as error:
         _refuse(*(_in_changes(each, changed, changes) for each in error.problems))
@@ -195,6 +196,7 @@ def facilities_of(document: PlanDocument) -> tuple[str, ...]:
 
 def _in_changes(problem: FieldProblem, document: PlanDocument, changes: Changes) -> FieldProblem:
     """Return a problem of the changed document with the pointer of the scenario's value."""
+    # The caller sent changes and not a document, so errors point into the changes.
     _, area, *rest = (*problem.field.split("/"), "")
     if area == "structures" and rest and rest[0].isdigit():
         name = document.structures[int(rest[0])].name
@@ -205,6 +207,7 @@ def _in_changes(problem: FieldProblem, document: PlanDocument, changes: Changes)
 
 
 def _times(value: Decimal, factor: Decimal | None) -> Decimal:
+    # A product with more digits could not be stored in a plan document.
     return value if factor is None else _AS_KEPT.multiply(value, factor)
 
 
@@ -235,9 +238,11 @@ def _queue(queue: Queue, changes: Changes) -> Queue:
         "outage_minutes": _times_or_none(queue.outage_minutes, outage),
     }
     if queue.backlog is not None:
+        # A stated backlog is rate times outage, so both factors multiply it.
         product = queue.backlog * (1 if rate is None else rate) * (1 if outage is None else outage)
         update["backlog"] = int(Decimal(product).to_integral_value(ROUND_CEILING))
     if queue.queue_manager_rates is not None:
+        # Getters get as many messages as before (docs/explanation/assumptions.md, Scenarios).
         update["queue_manager_rates"] = {
             name: each.model_copy(update={"put_rate_per_s": _times(each.put_rate_per_s, rate)})
             for name, each in queue.queue_manager_rates.items()

@@ -75,6 +75,7 @@ def reaction(structure: StructureResult, document: PlanDocument) -> Reaction:
 
     The plan does not define CSQSYSAPPL: CFCONLOS(ASQMGR) is assumed for it.
     """
+    # TERMINATE is the worse case, and the default of MQ from memory.
     of_queue_managers: Reaction = document.cfconlos or "TERMINATE"
     definition = structure.definition
     if not isinstance(definition, Structure):
@@ -94,6 +95,7 @@ def follows_queue_managers(structure: StructureResult) -> bool:
 
 def recovers_by_itself(structure: StructureResult) -> bool | None:
     """Return whether MQ recovers a structure without an operator; None if the plan does not define it."""
+    # Each queue manager rebuilds its part of CSQ_ADMIN from its own log.
     if structure.role == "admin":
         return True
     definition = structure.definition
@@ -125,6 +127,7 @@ def endings(
                 document.queue_manager_count,
                 tuple(members) if isinstance(members, list) else (),
                 tuple(each.cfrm_name for each in ends),
+                # One structure with a stated TERMINATE is enough to end them, whatever is assumed about the others.
                 is_assumed=(document.cfconlos is None and all(follows_queue_managers(each) for each in ends))
                 or all(each.role == "system" for each in ends),
                 is_of_system_alone=document.cfconlos is not None

@@ -449,6 +449,7 @@ def structure_of(
         InputInvalid: The plan has no such application structure.
         PlanRefused: No such plan can exist.
     """
+    # Distributions are expensive to read, so the simulation takes the units of the plan (`_units`).
     found = evaluate_structure(document, name, curve=curve, keeps_units=True)
     if found is None:
         known = [each.name for each in document.structures]
@@ -535,6 +536,7 @@ def fill_structure(
     moments = tuple(
         sorted(
             _moments(answer, flows, starts, document.queue_manager_count),
+            # Comparing fractions takes several times as long, and there may be events of hundreds of queues.
             key=lambda each: (float(each.minutes), _RANK[each.kind]),
         )
     )
@@ -550,6 +552,7 @@ def _offloads(structure: StructureResult) -> bool:
     return parts_of(structure)[1].cflevel >= limit("cflevel_offload")
 
 
+# ---- arrivals --------------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
@@ -649,6 +652,7 @@ def _planned(document: PlanDocument, structure: StructureResult) -> _Planned:
     """Return the pace and the backlog of each queue in the plan."""
     queues = parts_of(structure)[1].queues
     assumed = tables.constants("whatif_filling")["assumed_outage_minutes"].value
+    # A backlog without a rate arrives over the longest outage of the other queues, else over the assumed one.
     reference = Fraction(
         max((queue.outage_minutes for queue in queues if queue.outage_minutes), default=assumed)
     )
@@ -659,10 +663,13 @@ def _planned(document: PlanDocument, structure: StructureResult) -> _Planned:
     for queue, demand in zip(queues, structure.queues, strict=True):
         outage, weight, rate = queue.outage_minutes, demand.messages, None
         if not weight or (outage is not None and not outage):
+            # Without an outage in the plan there is no backlog, but the rate arrives in an outage that the question
+            # gives.
             weight, rate = 1, queue.put_rate_per_s or 0
         place = places.setdefault((outage, rate), len(paces))
         if place == len(paces):
             lasts = reference if outage is None else Fraction(outage)
+            # A backlog of the result has grown already, a rate of the document has not.
             factor = 1 / lasts if rate is None else Fraction(rate) * SECONDS_PER_MINUTE * growth
             paces.append(_Pace(factor, lasts, 0))
         found.append(_PlannedQueue(queue, demand, weight, place))
@@ -675,6 +682,7 @@ def _flowing(planned: _Planned, asked: Outage) -> _Flowing:
     rate = Fraction(asked.rate_percent) / _FULL
     times = {True: rate, False: rate}
     if mix.can_change and mix.percent != mix.planned_percent:
+        # The mix changes, and not the number of messages: what one kind gains, the other loses.
         times[True] *= mix.percent / mix.planned_percent
         times[False] *= (_FULL - mix.percent) / (_FULL - mix.planned_percent)
     stop = None if asked.outage_minutes is None else Fraction(asked.outage_minutes)
@@ -712,6 +720,7 @@ def _mix_of(planned: _Planned, wanted: Decimal | None) -> tuple[Mix, list[bool]]
     weighted = sum(map(mul, sizes, rates))
     larger = [size * together > weighted for size in sizes] if together else [size > 0 for size in sizes]
     many = sum(rate for rate, is_larger in zip(rates, larger, strict=True) if is_larger)
+    # To a millionth: exact shares of hundreds of queues would have no bounded denominator.
     share = Fraction(round(Fraction(many * _FULL, together) * _GRID), _GRID) if together else Fraction(0)
     can_change = 0 < share < _FULL
     if wanted is not None and not can_change:
@@ -729,6 +738,7 @@ def mean_bytes(demand: QueueDemand) -> tuple[int, int]:
     return (sizes, 1) if isinstance(sizes, int) else (sizes.mean, sizes.mean_of)
 
 
+# ---- simulation ------------------------------------------------------------------------------------------------------
 
 _Rates = tuple[int, int, int, int]
 """Messages, elements, offloaded messages and pages, in parts that arrive in a part of a minute."""
@@ -791,6 +801,7 @@ class _Arrivals:
             times = flow.numerator * (common // flow.pace.factor.denominator)
             streams[key].members.append((bands, times))
             if not is_relieved:
+                # Only where no rule offloads anything does the bound for every shape hold (docs/decisions/0020).
                 streams[key].beyond += times * beyond
         self.streams = tuple(streams.values())
 
@@ -832,6 +843,7 @@ class _Run:
         full = self.until_full()
         last = self.points[-1]
         if last.minutes < end:
+            # Nothing arrives after reason 2192, or when all queues have stopped growing.
             self.points.append(last._replace(ticks=end.numerator, clock=end.denominator))
         return tuple(self.points), self.starts, full
 
@@ -883,6 +895,7 @@ class _Run:
     def _stop_one(self) -> None:
         _, stopped = self.streams.pop()
         messages, elements, offloaded, pages = self.flowing
+        # Subtracting one stream costs less than adding up all others, of which there may be hundreds.
         gone = stopped.rates(self.arrivals.staying[self.started])
         self.flowing = (messages - gone[0], elements - gone[1], offloaded - gone[2], pages - gone[3])
 
@@ -896,6 +909,7 @@ class _Run:
     def _go_to(self, goals: tuple[Fraction, Fraction]) -> bool:
         """Run until the first pool reaches its goal; return False if none ever does."""
         runs = [
+            # A rule whose threshold is passed when another one starts begins at once.
             max(Fraction(0), (goal - used) / rate)
             for used, goal, rate in zip(self.held[:2], goals, self.flowing[:2], strict=True)
             if rate
@@ -923,6 +937,7 @@ class _Run:
     def _go(self, run: int, held: _Rates) -> None:
         self.ticks, self.held = self.ticks + run, held
         if not run:
+            # Several events at one time are one point of the line.
             self.points.pop()
         self.points.append(self._here())
 
@@ -941,6 +956,7 @@ def _between(points: Sequence[Point], minutes: Fraction) -> Point:
     ticks, clock = minutes.as_integer_ratio()
     index = bisect_left(points, True, key=lambda point: point.ticks * clock >= ticks * point.clock)
     if index == len(points):
+        # Nothing arrives after the last point.
         return points[-1]._replace(ticks=ticks, clock=clock)
     after = points[index]
     if after.ticks * clock == ticks * after.clock:
@@ -962,6 +978,7 @@ def _between(points: Sequence[Point], minutes: Fraction) -> Point:
     )
 
 
+# ---- events ----------------------------------------------------------------------------------------------------------
 
 _RANK = {kind: rank for rank, kind in enumerate(get_args(FillingEventKind))}
 
@@ -987,6 +1004,7 @@ def _moments(
         text = f"usage passes {rule.threshold} %: data of {size} is offloaded from now on"
         yield moment("rule_starts", point, text, rule=rule)
     threshold = answer.result.placement.full_threshold
+    # FULLTHRESHOLD(0) switches monitoring off.
     crossed = _first_at(answer, threshold) if threshold else None
     if crossed is not None:
         yield moment("full_threshold", crossed, f"FULLTHRESHOLD({threshold}) is reached: IXC585E")
@@ -1016,6 +1034,7 @@ def _depth_moments(
         if not _is_before(last, at) and not _is_before(flow.pace.stop, at):
             text = f"{queue.name} is at QDEPTHHI({high}) of MAXDEPTH({maxdepth}): Queue Depth High"
             yield lines.moment("depth_high", at, text, queue.name)
+    # The put that fills a queue succeeds. Reason 2053 needs one more put before the outage ends.
     at = flow.depth_comes(maxdepth)
     if _is_before(at, last) and _is_before(at, flow.pace.stop):
         text = f"{queue.name} is at MAXDEPTH({maxdepth}): puts to it fail with reason 2053"
@@ -1063,6 +1082,7 @@ def _data_set_moments(answer: FillingUp, queue_managers: int, moment: _Maker) ->
         return
     pages = pages_in_data_set(given, dsblock_bytes=definition.offload.dsblock, queues=len(definition.queues))
     size = format_size(given)
+    # Each queue manager writes to its own data set, and all puts may come to one of them.
     alone = _first(answer, pages)
     if alone is not None:
         puts = "if one queue manager puts all messages"

@@ -179,6 +179,7 @@ class GrownStructure(Answer):
         load = self.after.load
         if load is None or load.plain is None:
             return None
+        # A size holds fewer messages at a higher CFCC level, which is the reason to compare.
         bundles = bundles_in(self.before.sizes.initsize_bytes, curve=self.after.curve, ratio=load.ratio)
         return load.plain.capacity(bundles)
 
@@ -392,6 +393,7 @@ def _check(
         return
     if not -99 <= percent <= 1000:  # noqa: PLR2004 - the bounds of the document
         raise OutOfRange(field="growth", value=percent, lowest=-99, highest=1000)
+    # A document has one growth rate, so more years can only continue the plan's own.
     if growth.years and growth.percent_per_year and percent != growth.percent_per_year:
         raise OutOfRange(
             field="growth",
@@ -428,12 +430,14 @@ def _changes(levels: Sequence[int], more: int, percent: Decimal, years: Sequence
 def _step(plan: PlanResult, change: UpgradeChange, curve: Curve | None) -> UpgradeStep:
     document, used, before = plan.document, curve, plan
     if change.cfcc_level is not None and curve is not None:
+        # A fitted curve holds for one CFCC level, so both sides use the published figures.
         document = document.model_copy(update={"curve": "published"})
         used, before = None, evaluate(document)
     changed = _applied(document, change)
     if changed.queue_manager_count > limit("queue_managers_per_group"):
         return _refused(before, change, changed, used)
     after, replaced = evaluated_with_sizes(changed, curve=used)
+    # Messages contain figures: a finding whose figures changed is a new one.
     known = {(each.code, each.structure, each.message) for each in before.findings}
     answer = losses_of([(document.qsg, after)])
     losses = tuple(
@@ -461,6 +465,7 @@ def _refused(
     before: PlanResult, change: UpgradeChange, changed: PlanDocument, curve: Curve | None
 ) -> UpgradeStep:
     try:
+        # The plan itself words the refusal.
         evaluate(changed, curve=curve)
     except PlanRefused as error:
         return UpgradeStep(change, before, None, (), error.findings, (), (), refused=str(error))
@@ -505,6 +510,7 @@ def evaluated_with_sizes(
         for each in given.structures
         if each.pointer not in kept
         and (each.sizes.initsize_is_given or each.sizes.size_is_given)
+        # Structures are allocated at INITSIZE, so that is the size that must suffice.
         and each.sizes.initsize_bytes < max(each.sizes.wanted_bytes, each.sizes.minimum_bytes)
     )
     if not short:
@@ -522,4 +528,5 @@ def evaluated_with_sizes(
 
 
 def _freed(definition: T) -> T:
+    # Both, because a SIZE that stays could be below the computed INITSIZE.
     return definition.model_copy(update={"initsize": None, "size": None})

@@ -201,6 +201,7 @@ class Loss(Answer):
     @property
     def white_space_bytes(self) -> Mib:
         """Storage that must be free elsewhere so that all structures that lost their only copy can be placed."""
+        # A structure that had no place before the loss needs none because of it.
         return sum(each.bytes_anew for each in self.placed if each.before)
 
     @computed_field(alias="missing_mib")
@@ -395,6 +396,7 @@ def losses_of(results: Sequence[tuple[str, PlanResult]], *, at: At = "initsize")
     played: set[frozenset[str]] = set()
     for loss in losses:
         found.extend(_check_loss(loss))
+        # A site or machine may have a single coupling facility, whose loss has the same findings.
         if frozenset(loss.gone) not in played:
             played.add(frozenset(loss.gone))
             found.extend(check_scm_after_loss(asked.facilities, loss.placed, _words(loss)))
@@ -413,6 +415,7 @@ def _what_can_be_lost(asked: AllocationQuestion) -> Iterator[tuple[Kind, str, tu
     facilities = asked.facilities.values()
     for facility in facilities:
         yield "coupling_facility", facility.name, (facility.name,)
+    # Coupling facilities of one TYPE, MFG, PLANT and SEQUENCE fail together (assumed).
     machines: dict[tuple[str, ...], list[str]] = {}
     for facility in facilities:
         if facility.machine:
@@ -435,10 +438,12 @@ def _loss(
 ) -> Loss:
     order = [each.wanted for each in normal]
     after, placed = _play(gone, order, board)
+    # XCF's order of structures is not documented, so others are tried, too (docs/decisions/0016).
     outcomes = {_nowhere(_play(gone, other, board)[1]) for other in other_orders(order)}
     lost = tuple(
         found for each in placed for found in _lost_messages(each) if not set(each.before) - set(gone)
     )
+    # A queue manager stays while a copy of the structure is left.
     ends = endings(((each.wanted.plan, each.wanted.result) for each in lost), documents)
     return Loss(
         kind,
@@ -540,6 +545,7 @@ def _after(name: str, *, comes_back: bool, by_itself: bool) -> str:
 
 
 def _white_space(facility: Facility, board: Board, losses: Sequence[Loss]) -> WhiteSpace:
+    # White space is what the worst single loss takes (docs/decisions/0016).
     single = [loss for loss in losses if loss.kind == "coupling_facility" and facility.name not in loss.gone]
     worst = max(single, key=lambda loss: loss.wanted_in(facility.name), default=None)
     keep = worst.wanted_in(facility.name) if worst is not None else 0
@@ -569,6 +575,7 @@ def _check_loss(loss: Loss) -> Iterator[Finding]:
             structure=each.wanted.result.name,
         )
     if loss.kind == "coupling_facility":
+        # Losses of machines and sites would only repeat the findings of their coupling facilities.
         for lost in loss.lost:
             if lost.gone:
                 duplexed = (
@@ -588,6 +595,7 @@ def _check_loss(loss: Loss) -> Iterator[Finding]:
                     structure=lost.wanted.result.name,
                 )
         for ending in loss.endings:
+            # QMGR_CFCONLOS_NOT_STATED reports the assumption once for the plan, and not with each loss.
             if not ending.is_assumed:
                 yield finding(
                     "LOSS_ENDS_QUEUE_MANAGERS",

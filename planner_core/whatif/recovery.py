@@ -136,6 +136,7 @@ class StructureRecovery(Answer):
         if self.interval_minutes is None:
             # Nothing that is known is logged, so that only the backup itself can take too long.
             return None if self.meets is False else hour
+        # IBM advises a backup at least every hour. An interval of 0 means that none is short enough.
         return min(hour, _in_tenths(self.interval_minutes)) or None
 
     @computed_field
@@ -257,6 +258,8 @@ def recovery_of(
     if asked.log_read_mb_per_s is None and structures:
         findings.append(
             finding(
+                # IBM's rate is old: on today's storage, recovery is many times faster
+                # (docs/explanation/assumptions.md).
                 "LOG_RATE_ASSUMED",
                 f"Logs are assumed to be read at {float(settled.read):g} MB a second, the rate of IBM's example: measure "
                 "your rate and give it.",
@@ -284,6 +287,7 @@ _SYSTEM_ASSUMED = (
 
 def _system(result: StructureResult, settled: _Settled) -> StructureRecovery:
     """Return backup and recovery of CSQSYSAPPL, which is recoverable: SYSTEM.QSG.UR.RESOLUTION.QUEUE has persistent messages."""
+    # The plan has no rates for system queues.
     sums = _Sums(unrated_queues=len(result.queues))
     for queue in result.queues:
         sums.messages += queue.messages
@@ -375,6 +379,7 @@ class _Settled:
 def _structure(document: PlanDocument, result: StructureResult, settled: _Settled) -> StructureRecovery:
     _, definition = parts_of(result)
     reason = _not_backed_up(definition)
+    # Nothing recovers a structure without backups, so it needs no log.
     sums = _Sums() if reason else _sums(document, definition, result)
     backup = settled.backup_bytes(sums)
     per_hour = Fraction(0)
@@ -388,6 +393,7 @@ def _structure(document: PlanDocument, result: StructureResult, settled: _Settle
     left_s = settled.goal_s - backup / read
     interval = documented = None
     if per_hour:
+        # Reading the backup alone may take longer than allowed.
         interval = max(Fraction(0), left_s) * read * _SECONDS_PER_MINUTE / per_hour
         documented = longest_interval_hours(
             recovery_s=settled.goal_s, log_read_mb_per_s=settled.read, log_mb_per_hour=per_hour / MIB
@@ -425,6 +431,7 @@ def _sums(document: PlanDocument, definition: Structure, result: StructureResult
     growth = growth_factor(percent_per_year=document.growth.percent_per_year, years=document.growth.years)
     sums = _Sums()
     for queue, demand in zip(definition.queues, result.queues, strict=True):
+        # Only persistent messages are logged and copied by BACKUP CFSTRUCT.
         if not queue.persistent:
             continue
         size = _mean_bytes(queue)
@@ -543,6 +550,7 @@ def _meets(reason: str | None, time_s: Fraction, settled: _Settled, sums: _Sums)
     if reason is not None:
         return None
     in_time = time_s <= settled.goal_s
+    # An unknown log can only add time.
     return None if in_time and sums.unrated_queues else in_time
 
 
@@ -550,6 +558,7 @@ def _puts_per_s(queue: Queue) -> Fraction | None:
     """Return the put rate of the plan, else the sum of the rates measured at its queue managers."""
     if queue.put_rate_per_s is not None:
         return Fraction(queue.put_rate_per_s)
+    # A queue has a backlog or a put rate, so rates of a stated backlog are those of the queue managers.
     if queue.queue_manager_rates:
         measured = queue.queue_manager_rates.values()
         return sum((Fraction(each.put_rate_per_s) for each in measured), Fraction(0))

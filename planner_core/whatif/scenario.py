@@ -276,10 +276,13 @@ def scenario(
     said = tuple(what_changes(document, changes))
     own = []
     if curve is not None and changed.cfcc_level != document.cfcc_level:
+        # A fitted curve holds for one CFCC level, and a difference must come from the change only.
         own.append(_curve_changed(document, changed))
         document, changed = (each.model_copy(update={"curve": "published"}) for each in (document, changed))
         curve = None
         stored = None
+    # Recalculated and not copied from the version: the figures of two cores differ without any change
+    # (docs/decisions/0018).
     before = evaluate(document, curve=curve)
     if stored is not None and _differs(stored, before):
         own.append(
@@ -360,6 +363,7 @@ def _given(document: PlanDocument, changes: Changes) -> frozenset[str]:
 def _commands(before: PlanResult, after: PlanResult) -> tuple[Comparison | None, str]:
     """Return the commands that lead from one plan to the other, or the reason why there are none."""
     try:
+        # The plan is assumed to be what runs (docs/explanation/assumptions.md, Scenarios).
         texts = [render_output(kind, before).text for kind in ("policy", "mqsc")]
     except OutputRefused as refused:
         return None, f"The current plan cannot run: {refused}"
@@ -370,6 +374,7 @@ def _commands(before: PlanResult, after: PlanResult) -> tuple[Comparison | None,
 
 
 def _key(each: Finding) -> tuple[str, str | None, str]:
+    # The message has the figures: if they change, the finding counts as new, and the old one as removed.
     return each.code, each.structure, each.message
 
 
@@ -462,6 +467,7 @@ def _white_space(answer: LossAnswer | None) -> tuple[ScenarioWhiteSpace, ...]:
 
 def _origins(result: PlanResult) -> dict[str, FigureOrigin]:
     """Return the origins of the figures that a scenario shows, by pointer."""
+    # Steps are not stored: a reader who wants every step applies the change to the plan (docs/decisions/0018).
     wanted = {f"/structures/{at}/{key}" for at in range(len(result.structures)) for key in FIGURES}
     wanted |= {f"/totals/{key}" for key in TOTALS}
     return {each.figure: _origin(each) for each in explain_result(result) if each.figure in wanted}

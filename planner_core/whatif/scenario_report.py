@@ -39,6 +39,7 @@ _SETTINGS: Mapping[str, str] = {
 _LONGEST_FORMULA = 160
 
 
+# Plans explain their own figures; those of losses have no explanation, so their notes are declared here.
 _WHITE_SPACE: Mapping[str, Any] = {
     "formula": "sum of the sizes of structures that lose their only copy",
     "basis": Basis.ASSUMED.value,
@@ -88,6 +89,7 @@ class ComparisonRow(Answer):
 
 
 def _is_number(value: object) -> bool:
+    # In Python, True and False are integers.
     return isinstance(value, (int, float)) and not isinstance(value, bool)
 
 
@@ -207,6 +209,7 @@ def _structure_settings(kept: Sequence[SavedScenario]) -> Iterator[ComparisonRow
 def _figures(kept: Sequence[SavedScenario]) -> Iterator[ComparisonRow]:
     first = kept[0].result["structures"]
     names = dict.fromkeys(item["structure"] for each in kept for item in each.result["structures"])
+    # Each scenario has a state before its changes; only one can be the column of the plan.
     before = {item["structure"]: item["before"] for item in first}
     after = [{item["structure"]: item["after"] for item in each.result["structures"]} for each in kept]
     for structure in names:
@@ -266,6 +269,7 @@ def _finding_rows(kept: Sequence[SavedScenario]) -> Iterator[FindingRow]:
 
 def _findings_before(result: Mapping[str, Any]) -> list[Mapping[str, Any]]:
     """Return the findings of the plan: those of the scenario that are not new, and those that it removes."""
+    # The findings of the plan are not stored, but follow from these lists.
     new = [(item["code"], item["structure"], item["message"]) for item in result["findings_new"]]
     kept = [
         item
@@ -492,6 +496,7 @@ def _figure(
 ) -> ReportFigure:
     label, unit = FIGURES[key]
     before, after = item["before"][key], item["after"][key]
+    # A total has another formula than the figure of one structure, so it has its own note.
     what = f"{label}, all structures" if pointer.startswith("/totals") else label
     return ReportFigure(
         figure=key,

@@ -38,6 +38,7 @@ def most_scm(facility: Facility, *, asked_bytes: int, size_bytes: int) -> int | 
         return 0
     if facility.scm_bytes is None:
         return None
+    # IXCH0257E: the blocks of SIZE and of storage-class memory are limited together.
     left = limit("scm_and_size_blocks_4k") * _BLOCK - size_bytes
     return max(0, min(asked_bytes, facility.scm_bytes, left))
 
@@ -58,6 +59,7 @@ def usable_scm(each: PlacedStructure, facilities: Mapping[str, Facility]) -> int
     size = each.wanted.result.sizes.size_bytes
     found = [most_scm(facilities[name], asked_bytes=asked, size_bytes=size) for name in each.now]
     known = [most for most in found if most is not None]
+    # Both copies hold all messages, so the copy with less decides.
     return min(known) if len(known) == len(found) else None
 
 
@@ -153,6 +155,7 @@ def check_scm_after_loss(
         if scm is None:
             continue
         for name in each.now:
+            # The findings of the plan itself are about the other places.
             if name not in each.before:
                 reached.add(name)
                 yield from _check_place(each, facilities[name], scm, without=what)
@@ -173,6 +176,7 @@ def _overcommitted(
     for each in placed:
         asked, size = asked_of(each.wanted) or 0, each.wanted.result.sizes.size_bytes
         for name in each.now:
+            # SCM_OF_CF_NOT_STATED reports coupling facilities that state none.
             most = most_scm(facilities[name], asked_bytes=asked, size_bytes=size) or 0
             together[name] = together.get(name, 0) + most
     for name, wanted in together.items():

@@ -305,6 +305,7 @@ class _Bench:
 
     def demand(self, rules: Sequence[Rule]) -> Demand:
         """Return the planned backlog in bands cut at the rules' sizes."""
+        # Hundreds of settings are tried, and most of them differ in thresholds only.
         edges = band_edges([rule.size_bytes for rule in rules])
         if edges not in self._demands:
             self._demands[edges] = demand_of(
@@ -357,10 +358,12 @@ class _Bench:
         reserve = reserve_for(size_bytes=size_bytes, messages=self.hold)
         ibm = self._ibm_threshold(reserve)
         step = self.choices["threshold_step_percent"]
+        # A rule from 0 % on acts in normal running, too.
         first_only = (Rule(0, self.sizes[0]),) if self.asked.cheap_over is not None else ()
         typical = self.at(self.typical, first_only, bundles).usage_percent
         cushion = self.choices["cushion_above_typical_percent"]
         lowest = min(_FULL - step, ceil_div(typical.numerator, typical.denominator) + cushion)
+        # Steps of 5 reproduce IBM's rounding in both of its examples.
         lowest = min(_FULL - step, ceil_div(lowest, step) * step)
         highest = self.choices["highest_capacity_threshold"]
         third = max(lowest, highest if ibm is None else min(highest, ibm))
@@ -384,6 +387,8 @@ class _Bench:
 
     def _may_gain(self, lowest: int, bundles: Fraction) -> bool:
         """Return whether any thresholds hold more messages than no rules, at this ratio or at one that z/OS may alter it to."""
+        # An offloaded message never takes more elements than one that is kept, so the lowest thresholds hold the most
+        # messages (docs/decisions/0017).
         bottom = self._rules((0 if self.asked.cheap_over is not None else lowest, lowest, lowest))
         if not bundles or self.capacity(bottom, bundles) > self.capacity((), bundles):
             return True
@@ -521,6 +526,7 @@ def _gap(
 def _round_size(low: int, high: int) -> int:
     """Return a round size from `low` to below `high`: the largest power of two in K, else a whole K near the middle."""
     power = KIB
+    # A power of two, as IBM's default sizes are.
     while power * 2 < high:
         power *= 2
     if power >= low:
@@ -590,6 +596,7 @@ def _shortfall(bench: _Bench, chosen: _Chosen, setting: Setting) -> Shortfall:
     increment = bench.curve.increment_bytes
     low, high = chosen.size_bytes // increment, limit("largest_policy_size_mib") * MIB // increment
     size = None
+    # Each size gets its own advice, because normal running takes a smaller share of a larger structure.
     if bench.choose(high * increment).is_within_margin:
         while high - low > 1:
             middle = (low + high) // 2
@@ -601,6 +608,7 @@ def _shortfall(bench: _Bench, chosen: _Chosen, setting: Setting) -> Shortfall:
     share = Fraction(setting.capacity * _FULL, bench.hold)
     _, definition = parts_of(bench.structure)
     outages = {queue.outage_minutes for queue in definition.queues}
+    # Queues with different outages, or a given number of messages, have no common outage.
     outage = next(iter(outages)) if len(outages) == 1 and bench.asked.hold is None else None
     return Shortfall(
         size_bytes=size,
