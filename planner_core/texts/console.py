@@ -1,9 +1,9 @@
 """Console and SYSLOG text: the lines of commands and messages without the console's prefixes.
 
-It removes time stamps, dates, system names, job ids, routing codes and message flags of a
-console, of JES2 SYSLOG and of OPERLOG. Lines of a message with other messages between them
-are joined again by the number that SYSLOG gives a message of several lines.
-The shapes are from memory of z/OS; a line that fits none of them is kept as it is.
+This module removes time stamps, dates, system names, job ids, routing codes and message flags of a
+console, of JES2 SYSLOG and of OPERLOG. If other messages come between the lines of a message, the
+number that SYSLOG gives a multiline message joins them again. The formats are from memory of z/OS;
+a line in no known format is kept as it is.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ _CENTURY: Final = 2000
 
 @dataclass(frozen=True, slots=True)
 class Stamp:
-    """When the console wrote a line, in the console's own time; consoles often leave the day out."""
+    """The time when the console wrote a line, in its local time; consoles often leave the day out."""
 
     clock: time
     day: date | None = None
@@ -61,12 +61,12 @@ class Line(NamedTuple):
     text: str
     stamp: Stamp | None = None
     connect: str | None = None
-    """The number that SYSLOG ties the lines of one message together with."""
+    """The number with which SYSLOG links the lines of one message."""
 
 
 @dataclass(frozen=True, slots=True)
 class LineProblem:
-    """The reason why a line (from 1) could not be read."""
+    """A line (from 1) that could not be read, and the reason."""
 
     line: int
     message: str
@@ -97,7 +97,7 @@ class Block:
 
     @property
     def text(self) -> str:
-        """All lines, one below the other."""
+        """The lines, joined with line ends."""
         return self._whole()[0]
 
     def line_at(self, position: int) -> int:

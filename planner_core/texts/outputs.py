@@ -1,4 +1,4 @@
-"""The text outputs of a plan: the same document gives the same bytes."""
+"""The text outputs of a plan; the same document always gives the same bytes."""
 
 from __future__ import annotations
 
@@ -46,8 +46,8 @@ def render_output(kind: str, result: PlanResult) -> Output:
     """Render one output.
 
     Raises:
-        UnknownOutput: There is no such kind of output.
-        OutputRefused: The plan has error-level findings, or lacks what the job needs.
+        UnknownOutput: The kind of output is unknown.
+        OutputRefused: The plan has error-level findings, or lacks values that the job needs.
     """
     if kind not in _RENDERERS:
         raise UnknownOutput(kind, OUTPUT_KINDS)

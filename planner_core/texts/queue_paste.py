@@ -24,9 +24,9 @@ from planner_core.units import parse_size
 
 Kind = Literal["table", "display", "plan"]
 ProblemKind = Literal["lost", "apart", "twice", "columns", "heading", "size", "backlog"]
-"""`lost`: the lines gave no queue and must be corrected. `apart`: left out, because it is no shared queue of a plan.
-`twice`: left out, because it repeats an earlier line. `columns`: without a meaning, left out. `heading`: there is
-none, so the columns are assumed. `size`, `backlog`: taken over, but the text does not state this."""
+"""`lost`: the lines gave no queue and must be corrected. `apart`: left out, because the queue is not a shared queue of a
+plan. `twice`: left out, because it repeats an earlier line. `columns`: unknown columns, left out. `heading`: missing, so
+the columns are assumed. `size`, `backlog`: the queue is used, but the text does not state this value."""
 
 _HEADINGS = {
     "name": ("name", "queue", "queuename", "qname", "qlocal"),
@@ -90,11 +90,11 @@ _PLAN_KEYS = frozenset({"structures", "queues", "qsg", "message_bytes"})
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
 _LARGEST_LINE = 20_000
 _MOST_ROWS = 40_000
-"""More than a plan holds: 63 application structures of 512 queues are 32 256."""
+"""More than a plan can hold: 63 application structures with 512 queues each have 32 256."""
 _MOST_LOST = 1_000
-"""Lines of a table without a queue, after which no more are read: such a text is no table of queues."""
+"""Number of lines without a queue after which reading stops: such a text is not a table of queues."""
 _MOST_NAMED = 20
-"""Columns that one sentence names."""
+"""Number of columns that one sentence names."""
 _LONGEST_NUMBER = 24
 _MAXDEPTH_NOTHING_SAID = limit("largest_maxdepth")
 _DISPLAYED_NUMBERS = {
@@ -114,7 +114,7 @@ _DISPLAYED_WORDS = {
 
 @dataclass(frozen=True, slots=True)
 class PasteProblem:
-    """A reason why a line (from 1), or the lines up to `last`, gave no queue or an incomplete one."""
+    """The reason why a line (from 1), or the lines up to `last`, gave no queue or an incomplete one."""
 
     line: int
     message: str
@@ -157,7 +157,7 @@ class _PastedQueue:
 
 
 def detect(text: str) -> Kind:
-    """Return the kind of text that this looks like."""
+    """Return the kind of a text, judged by its form."""
     if text.lstrip()[:1] in ("{", "["):
         return "plan"
     begins = _BEGINS.search(text)
@@ -289,7 +289,7 @@ def _columns(line: int, cells: list[str], problems: list[PasteProblem]) -> tuple
 
 
 def _some(words: list[str]) -> str:
-    """Return the first of many words, and the number of the others."""
+    """Return the first words, and the number of the others."""
     more = len(words) - _MOST_NAMED
     return ", ".join(words[:_MOST_NAMED]) + (f" and {more} more" if more > 0 else "")
 
@@ -347,12 +347,18 @@ def _from_cells(
     if "p95" in queue:
         sizes = {"mean": queue["message_bytes"], "p95": queue.pop("p95"), "max": queue.pop("max")}
         queue["message_bytes"] = sizes
+    problems += _incomplete(line, queue)
+    return _PastedQueue(line, queue, structure.upper())
+
+
+def _incomplete(line: int, queue: Mapping[str, object]) -> Iterator[PasteProblem]:
+    """Yield the values that a queue of a plan needs and that the text does not state."""
+    name = str(queue.get("name", ""))
     if "message_bytes" not in queue:
-        problems.append(PasteProblem(line, f"{name}: no message size is given.", "size", queue=name))
+        yield PasteProblem(line, f"{name}: no message size is given.", "size", queue=name)
     if "backlog" not in queue and not {"put_rate_per_s", "outage_minutes"} <= queue.keys():
         words = f"{name}: neither a backlog nor a rate with an outage is given."
-        problems.append(PasteProblem(line, words, "backlog", queue=name))
-    return _PastedQueue(line, queue, structure.upper())
+        yield PasteProblem(line, words, "backlog", queue=name)
 
 
 def _value(field: str, cell: str) -> object:
@@ -378,7 +384,7 @@ def _value(field: str, cell: str) -> object:
 
 
 def _rates(cell: str) -> object:
-    """`QM01:30/12 QM02:10/0`: puts and gets per second by queue manager; None for other text."""
+    """Return puts and gets per second by queue manager, from `QM01:30/12 QM02:10/0`; None for other text."""
     found: dict[str, object] = {}
     for part in cell.upper().split():
         name, _, both = part.partition(":")
@@ -409,7 +415,7 @@ def _number(cell: str) -> int | Decimal | None:
 def _from_display(text: str, problems: list[PasteProblem]) -> list[_PastedQueue]:
     """Read shared queues and their attributes from DISPLAY QLOCAL(*) ALL.
 
-    A definition knows persistence and limits, not message sizes: MAXMSGL is the largest
+    A definition shows persistence and limits, but no message sizes: MAXMSGL is the largest
     allowed size, CURDEPTH the current depth. Neither is proposed; the planner enters the size.
     """
     found: list[_PastedQueue] = []
@@ -460,7 +466,7 @@ def _from_display(text: str, problems: list[PasteProblem]) -> list[_PastedQueue]
 
 
 def _depth_attributes(attributes: Mapping[str, str]) -> Iterator[tuple[str, object]]:
-    """Return the depth events of a definition, as far as they can be read."""
+    """Yield the depth event attributes of a definition that can be read."""
     for key, highest in _DISPLAYED_NUMBERS.items():
         number = _whole(attributes.get(key.upper(), ""))
         if number is not None and number <= highest:
@@ -552,8 +558,8 @@ def _displayed(text: str, problems: list[PasteProblem]) -> Iterator[tuple[int, i
 def _attributes(line: str) -> Iterator[tuple[int, int, str, str]]:
     """Yield each KEYWORD(value) of a line: its start and end, the keyword and the value.
 
-    A value may hold quoted text, and parentheses one level deep. Each character is looked at a bounded number of times,
-    however many parentheses and quotes are not closed.
+    A value may contain quoted text, and parentheses one level deep. Each character is read a limited number of times,
+    even if many parentheses and quotes are not closed.
     """
     dead: set[int] = set()
     at = 0
@@ -567,9 +573,9 @@ def _attributes(line: str) -> Iterator[tuple[int, int, str, str]]:
 
 
 def _value_end(line: str, at: int, dead: set[int]) -> int:
-    """Return the place of the parenthesis that closes a value; -1 if there is none.
+    """Return the position of the parenthesis that closes a value; -1 if there is none.
 
-    `dead` collects the places from which no closing parenthesis is found, so that none is tried twice.
+    `dead` collects the positions after which no closing parenthesis is found, so that none is tried twice.
     """
     passed: list[int] = []
     while (mark := _MARK_IN_VALUE.search(line, at)) and mark.start() not in dead:
@@ -590,7 +596,7 @@ def _value_end(line: str, at: int, dead: set[int]) -> int:
 
 
 def _from_plan(text: str, parse: Callable[[str], object], problems: list[PasteProblem]) -> list[_PastedQueue]:
-    """Return all queues of a plan document, a structure or a list; or none, and why."""
+    """Return all queues of a plan document, a structure or a list; none if one of them cannot be read."""
     last = len(text.splitlines())
     found: list[_PastedQueue] = []
     try:
@@ -611,17 +617,12 @@ def _from_plan(text: str, parse: Callable[[str], object], problems: list[PastePr
     if not found:
         problems.append(PasteProblem(1, "The text holds no queues of a plan document.", "lost", last))
     for each in found:
-        name = str(each.queue.get("name", ""))
-        if "message_bytes" not in each.queue:
-            problems.append(PasteProblem(1, f"{name}: no message size is given.", "size", queue=name))
-        if "backlog" not in each.queue and not {"put_rate_per_s", "outage_minutes"} <= each.queue.keys():
-            words = f"{name}: neither a backlog nor a rate with an outage is given."
-            problems.append(PasteProblem(1, words, "backlog", queue=name))
+        problems += _incomplete(1, each.queue)
     return found
 
 
 class _NoQueues(Exception):
-    """Not every queue of the text can be read."""
+    """A queue of the text cannot be read."""
 
 
 def _lists_in(parsed: object) -> Iterator[tuple[str, list[object]]]:
@@ -639,20 +640,16 @@ def _lists_in(parsed: object) -> Iterator[tuple[str, list[object]]]:
             msg = "The text is not a plan document: structures, each with a name and a list of queues."
             raise _NoQueues(msg)
         name = holder.get("name", "")
-        if name:
-            _check_structure(name)
+        try:
+            if name:
+                names.cfstruct(name if isinstance(name, str) else "")
+        except NameSyntax as error:
+            raise _NoQueues(str(error)) from None
         yield str(name), holder.get("queues", [])
 
 
-def _check_structure(name: object) -> None:
-    try:
-        names.cfstruct(name if isinstance(name, str) else "")
-    except NameSyntax as error:
-        raise _NoQueues(str(error)) from None
-
-
 def _checked(queue: object) -> dict[str, object]:
-    """Return a queue of a plan document as far as a form can show it; the form checks it."""
+    """Return a queue of a plan document if a form can show all of it; the form checks its values."""
     if not isinstance(queue, dict):
         msg = f"A queue is an object with a name, not {str(queue)[:40]!r}."
         raise _NoQueues(msg)

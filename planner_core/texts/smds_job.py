@@ -1,10 +1,10 @@
 """Write the job that creates a plan's shared message data sets: IDCAMS defines each one, CSQJUFMT formats it.
 
-Every queue manager of the group needs one data set for each structure that offloads to SMDS. Its name
-is Return DSGROUP with the asterisk replaced by the queue manager's name. Message data lies in the data set of the
-queue manager that puts it, and all puts may come to one member: each data set is allocated for the whole load,
-either that of the planned backlog with space for an overload, from where DSEXPAND(YES) lets it grow, or that of a
-structure full at SIZE. With DSEXPAND(NO) it cannot grow, and is always allocated for a full structure.
+Every queue manager of the group needs one data set for each structure that offloads to SMDS. Its name is DSGROUP with
+the asterisk replaced by the name of the queue manager. Message data is in the data set of the queue manager that puts
+it, and all puts may come to one member. So each data set is allocated for the whole load: that of the planned backlog
+with space for an overload, from which it grows with DSEXPAND(YES), or that of a structure full at SIZE. With
+DSEXPAND(NO) it cannot grow, and is always allocated for a full structure.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ class DataSet(Answer):
     @computed_field
     @property
     def extended_addressability(self) -> bool:
-        """Whether it is, or can grow to, more than 4 GB while its structure fills."""
+        """Whether the data set is, or can grow to, more than 4 GB while its structure fills."""
         grown = self.when_full_mib if self.secondary_mib else 0
         return max(self.primary_mib + self.secondary_mib, grown) > _EXTENDED_MIB
 
@@ -157,7 +157,7 @@ def _not_growing(document: PlanDocument, sets: Sequence[DataSet]) -> Iterator[Fi
 def _space_mib(
     structure: Structure, found: StructureResult, need: SmdsNeed, load: Load
 ) -> tuple[int, int, int]:
-    """Return primary and secondary space, and what a full structure needs [MiB]."""
+    """Return primary space, secondary space, and the space for a full structure [MiB]."""
     least = structure.offload.dsblock * max(1, len(structure.queues))
     when_full = ceil_div(max(need.data_set_bytes_when_full, least), MIB)
     if not structure.offload.dsexpand:
@@ -176,17 +176,16 @@ def data_set_name(structure: Structure, queue_manager: str) -> str:
 
 
 def offloading(document: PlanDocument) -> Iterator[Structure]:
-    """Return structures whose messages go to shared message data sets."""
+    """Yield the structures that offload to shared message data sets."""
     for structure in document.structures:
         if structure.offload.to == "SMDS" and structure.cflevel >= limit("cflevel_offload"):
             yield structure
 
 
 def _missing(document: PlanDocument) -> Iterator[Finding]:
-    """Report what prevents the job: unknown names of queue managers, DSGROUPs that are missing or shared.
+    """Report missing input of the job: unknown names of queue managers, DSGROUPs that are missing or shared.
 
-    That the qualifiers of a DSGROUP are those of data sets is checked where a document is read; how long the names become with
-    the names of the queue managers is checked here.
+    Reading a document checks the qualifiers of a DSGROUP; the length of the complete data set names is checked here.
     """
     if not isinstance(document.queue_managers, list):
         yield finding(

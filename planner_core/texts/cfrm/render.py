@@ -1,8 +1,8 @@
 """CFRM policy statements and the IXCMIAPU job, in columns 2 to 71, upper case.
 
-A structure's statement carries every keyword that the plan sets. The fragment is to be
-merged: DEFINE POLICY with REPLACE(YES) replaces a whole policy. Syntax: z/OS 3.1 MVS Setting
-Up a Sysplex, CFRM parameters for administrative data utility.
+The statement of a structure has every keyword that the plan sets. The fragment must be merged:
+DEFINE POLICY with REPLACE(YES) replaces a whole policy. Syntax: z/OS 3.1 MVS Setting Up a
+Sysplex, CFRM parameters for administrative data utility.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ def _sized(keyword: str, size_bytes: int) -> str:
 
 
 def _listed(keyword: str, names: tuple[str, ...]) -> Iterator[str]:
-    """Return a keyword with a list of names, broken after commas to fit the columns."""
+    """Yield a keyword with a list of names, broken after commas to fit the columns."""
     line = f"{_INDENT}{keyword}("
     hang = " " * len(line)
     for index, name in enumerate(names):
@@ -50,7 +50,7 @@ def _listed(keyword: str, names: tuple[str, ...]) -> Iterator[str]:
 
 
 def structure_lines(structure: StructureResult) -> Iterator[str]:
-    """Return the STRUCTURE statement of a structure."""
+    """Yield the lines of the STRUCTURE statement of a structure."""
     sizes, placement = structure.sizes, structure.placement
     yield f"   STRUCTURE NAME({structure.cfrm_name})"
     yield _sized("SIZE", sizes.size_bytes)

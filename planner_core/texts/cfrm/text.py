@@ -1,8 +1,8 @@
-"""Read CFRM policy text without loss: each character is in a piece, statements are runs of pieces, damage is reported.
+"""Read CFRM policy text without loss: pieces hold every character, statements are runs of pieces, damage is reported.
 
 It reads the input of the administrative data utility IXCMIAPU: 80-column records, keywords with values in parentheses
 over any number of lines, remarks between /* and */, surrounding JCL, sequence numbers in columns 73 to 80. The joined
-pieces are the text as read. Text that is no statement is reported with its line, and reading continues behind it.
+pieces are the text as read. Text that is not a statement is reported with its line, and reading continues after it.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from bisect import bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass
 from math import inf
-from typing import Final, Literal, NamedTuple
+from typing import Final, Literal, NamedTuple, cast
 
 from planner_core.errors import TextTooLong
 
@@ -20,7 +20,7 @@ PieceKind = Literal[
     "blank", "remark", "jcl", "sequence", "console", "word", "open", "close", "comma", "stray"
 ]
 ProblemKind = Literal["unexpected", "statement", "value", "closed", "inside", "remark", "character", "twice"]
-"""`unexpected`: text that is no statement. `statement`: an unknown statement. `value`: a keyword without its
+"""`unexpected`: text that is not a statement. `statement`: an unknown statement. `value`: a keyword without its
 parentheses. `closed`, `inside`: a parenthesis is missing. `remark`: one is not closed. `character`: one that no
 statement has. `twice`: a keyword appears twice."""
 
@@ -46,7 +46,7 @@ _COUNTED = re.compile(r"[^\s(),/]+|[(),/]|\s+")
 MOST_PIECES: Final = 400_000
 """Words, parentheses, commas and the blanks between them. A policy of 4,095 structures with twelve keywords each has 290,000."""
 MOST_TEXT_PROBLEMS: Final = 50_000
-"""Problems of one text, one for every eight of its pieces: a text with more is not a policy."""
+"""Problems of one text, one for every eight pieces: a text with more is not a policy."""
 VERBS: Final = frozenset({"STRUCTURE", "CF", "DATA", "DEFINE", "DELETE"})
 _OF_POLICY: Final = frozenset({"DEFINE", "DELETE"})
 _SHOWN_CHARACTERS: Final = 40
@@ -160,7 +160,7 @@ def _too_many_problems() -> TextTooLong:
 def _of_cfrm(
     statements: tuple[TextStatement, ...], problems: list[TextProblem]
 ) -> tuple[tuple[TextStatement, ...], list[TextProblem]]:
-    """Drop the statements of other couple data sets, which have other rules; LOGR has STRUCTURE, too.
+    """Leave out the statements of other couple data sets, which have other rules; LOGR also has STRUCTURE.
 
     Unclosed remarks and parentheses there are reported, because they may hide statements of the policy.
     """
@@ -225,7 +225,7 @@ def _line_spans(text: str) -> Iterator[tuple[int, int]]:
 
 
 def has_sequence_number(line: str) -> bool:
-    """Return whether a line has only digits from column 73 on, and no word that reaches into them."""
+    """Return whether a line has only digits from column 73 on, and no word extends into them."""
     tail = line[SEQUENCE_AT:]
     digits = tail.strip()
     goes_on = line[SEQUENCE_AT - 1 : SEQUENCE_AT].strip() and tail[:1].strip()
@@ -233,7 +233,7 @@ def has_sequence_number(line: str) -> bool:
 
 
 def _apart(text: str, lines: list[tuple[int, int]]) -> Iterator[_Span]:
-    """Yield parts of the records that are not in statements: JCL lines, sequence numbers, console prefixes."""
+    """Yield the parts of records outside of statements: JCL lines, sequence numbers, console prefixes."""
     for start, end in lines:
         if start == end:
             continue
@@ -282,7 +282,7 @@ def _pieces(text: str, problems: list[TextProblem]) -> Iterator[Piece]:
         match = (_SLASH if is_open else _TOKEN).match(plain, position)
         if match is None:  # the pattern takes any character
             break
-        kind, end = _KINDS[match.lastgroup or "stray"], match.end()
+        kind, end = cast("PieceKind", match.lastgroup or "stray"), match.end()
         if kind == "stray":
             at = bisect_right(starts, position)
             if is_slash and plain.startswith("/*", position):
@@ -321,17 +321,6 @@ def _pieces(text: str, problems: list[TextProblem]) -> Iterator[Piece]:
                     problems.append(TextProblem(bisect_right(starts, position), "unexpected", message))
                 yield piece(span.kind, position, min(span.end, end))
                 position = min(span.end, end)
-
-
-_KINDS: Final[dict[str, PieceKind]] = {
-    "blank": "blank",
-    "remark": "remark",
-    "open": "open",
-    "close": "close",
-    "comma": "comma",
-    "word": "word",
-    "stray": "stray",
-}
 
 
 # ---- statements --------------------------------------------------------------------------------------------
@@ -461,7 +450,7 @@ class _Reading:
         return back, max(opening, back - 1)
 
     def _pass_over(self, number: int, *, is_in_statement: bool) -> int:
-        """Skip text that is no statement, up to the next certain parameter or statement; report it once."""
+        """Skip text that is not a statement, up to the next certain parameter or statement, and report it once."""
         first = number
         text = self.text(first)
         if self.kind(first) == "stray":  # already reported as a character
@@ -493,7 +482,7 @@ STRUCTURE_KEYWORDS: Final = (
     "PREFLIST", "EXCLLIST", "REBUILDPERCENT", "DUPLEX", "RECPRTY", "SUBNOTIFYDELAY", "LISTNOTIFYDELAY",
     "KEYRNOTIFYDELAY", "ENFORCEORDER", "ALLOWREALLOCATE", "ENCRYPT",
 )  # fmt: skip
-"""Of z/OS 3.1 MVS Setting Up a Sysplex, CFRM parameters for administrative data utility, in its order."""
+"""In the order of z/OS 3.1 MVS Setting Up a Sysplex, CFRM parameters for administrative data utility."""
 CF_KEYWORDS: Final = (
     "NAME", "TYPE", "MFG", "PLANT", "SEQUENCE", "PARTITION", "SIDE", "CPCID", "DUMPSPACE", "SITE",
 )  # fmt: skip

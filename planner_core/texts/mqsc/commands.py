@@ -39,7 +39,7 @@ SHARE_WORDS: Final[Mapping[str, str]] = {"SHARE": "YES", "NOSHARE": "NO"}
 
 @dataclass(frozen=True, slots=True)
 class Attribute:
-    """A value as the command gives it, and its line (from 1); None for a word without a value, such as REPLACE."""
+    """The value of an attribute, and its line (from 1); None for a word without a value, such as REPLACE."""
 
     value: str | None
     line: int
@@ -87,7 +87,7 @@ class Commands:
 
 
 def has_commands(text: str) -> bool:
-    """Return whether a text has such a command."""
+    """Return whether a text has a DEFINE or ALTER command for CFSTRUCT or QLOCAL."""
     return _PRESENT.search(text) is not None
 
 
@@ -114,7 +114,7 @@ def read_commands(text: str) -> Commands:
 
 
 def without_commands(text: str) -> str:
-    """Return the text with the lines of these commands emptied, so that other lines keep their numbers."""
+    """Return the text with the lines of DEFINE and ALTER commands emptied, so that other lines keep their numbers."""
     if not has_commands(text):
         return text
     taken: set[int] = set()

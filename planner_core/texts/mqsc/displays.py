@@ -3,8 +3,8 @@
 An answer is a run of KEYWORD(value), in any line breaking, that begins with CFSTATUS(name) or
 CFSTRUCT(name). The framing (CSQM201I ... DETAILS, END ... DETAILS, CSQ9022I) was checked on a real
 DISPLAY CHSTATUS; the keywords and their units (SIZEMAX in KB, SIZEUSED in percent) are from memory
-of IBM's manual. A value that is absent or not understood is None and, if it is there, reported with
-its text; so is an answer that was cut off.
+of IBM's manual. A value that is absent or not understood is None; one that is not understood, and an
+answer that was cut off, are reported with their text.
 """
 
 from __future__ import annotations
@@ -80,7 +80,7 @@ _WHOLE = re.compile(r"[0-9]{1,18}")
 _YES_NO: Final = {"YES": True, "NO": False}
 _ALL_PERCENT: Final = 100
 _NOT_THERE: Final = "NOTFOUND"
-"""The status of a structure that no coupling facility holds: MQ displays sizes and entries of 0, which are none."""
+"""The status of a structure that is in no coupling facility: MQ displays its sizes and entries as 0."""
 _WANTED: Final = ("SIZEMAX", "SIZEUSED", "ENTSMAX", "ENTSUSED")
 _READ: Final = frozenset(
     {

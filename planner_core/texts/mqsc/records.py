@@ -2,11 +2,11 @@
 
 A record begins with the keyword that names the object: CFSTRUCT(APP1), CLUSQMGR(QM1), QUEUE(Q1). The
 message before a record, if there is one, shows which keyword begins it: `CSQM201I … DISPLAY CHSTATUS DETAILS`
-(console, CSQUTIL), `AMQ8417I: Display Channel Status details.` (runmqsc). Without that the keyword itself
-decides, and one that may stand inside a record of another kind (CHANNEL in CLUSQMGR, CLUSQMGR in QUEUE)
-begins a record when the current one has it already. CSQM4nnI messages hold one record each. The ids of
-messages and the framing are from memory of IBM's manuals, but for those of CHSTATUS, CLUSQMGR, QUEUE and
-QMGR, which were seen in real output; a message id that is not known here begins records of no kind.
+(console, CSQUTIL), `AMQ8417I: Display Channel Status details.` (runmqsc). Without a message the keyword itself
+decides, and a keyword that may also be an attribute of another kind (CHANNEL in CLUSQMGR, CLUSQMGR in QUEUE)
+begins a record if the current record already has it. CSQM4nnI messages contain one record each. Message ids
+and framing are from memory of IBM's manuals, except those of CHSTATUS, CLUSQMGR, QUEUE and QMGR, which were
+checked on real output; an unknown message id begins no record.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ class Record:
     """The queue manager that answered, if the text shows it: by the command prefix of z/OS, or in runmqsc."""
     stamp: Stamp | None = None
     values: dict[str, Value] = field(default_factory=dict)
-    """Without the keyword that began it. Quotes around a value are left out."""
+    """Values by keyword, without the keyword that begins the record, and without quotes."""
     flags: set[str] = field(default_factory=set)
     unclosed: set[str] = field(default_factory=set)
     """Keywords whose value has no end."""
@@ -117,13 +117,13 @@ _END = re.compile(r"\bEND[ \t]+[A-Z]+[ \t]+DETAILS|\bCSQ9022I\b|\bCSQN205I\b")
 _AMQ = re.compile(r"\b(?P<id>AMQ[0-9]{4})[A-Z]?:(?P<shows>[ \t]*Display\b)?[^(\n]*?(?:\.[ \t]+(?=[A-Z])|$)")
 _RUNMQSC = re.compile(r"\bStarting MQSC for queue manager (?P<name>[A-Za-z0-9._/%]{1,48}?)\.?[ \t]*$")
 _SAYS_MORE = re.compile(r"CSQ|AMQ|MQSC|END|DIS| : ", re.IGNORECASE)
-"""Part of each line that is not only a part of a record: a message, a command, an end."""
+"""Text in every line that is not only part of a record: a message, a command, an end."""
 _WORD = re.compile(r"(?<![^ \t\n])[A-Z]{3,9}(?![^ \t\n])")
 _SHORTEST_WORD: Final = len("A1(")
 """Length of the shortest text to look for between attributes."""
 _BY_KEYWORD: Final = {kind.keyword: kind for kind in KINDS}
 _QUEUE_COMMANDS: Final = ("QLOCAL", "QALIAS", "QREMOTE", "QMODEL", "QCLUSTER")
-"""DISPLAY QLOCAL and the like answer as DISPLAY QUEUE does."""
+"""Commands that answer in the format of DISPLAY QUEUE."""
 _BY_NAME: Final = {kind.name: kind for kind in KINDS}
 _BY_WORD: Final = {
     **_BY_NAME,
@@ -132,7 +132,7 @@ _BY_WORD: Final = {
 }
 _BY_AMQ: Final = {kind.amq: (kind, kind.amq_keyword or kind.keyword) for kind in KINDS if kind.amq}
 _NOTHING: Final = (Kind("", ""), "")
-"""Announced by a message, and not read."""
+"""A kind that a message announces and that is not read."""
 _LARGEST_VALUE: Final = 2_000
 _SHOWN: Final = 40
 
@@ -145,8 +145,8 @@ def read_records(
     Args:
         text: The pasted or captured text.
         kinds: Names of the kinds to return, from KINDS; None for all.
-        reads: The keywords that the caller reads: one that is cut off before its closing parenthesis
-            is reported. Keywords that begin records always are.
+        reads: The keywords that the caller uses; they are reported if they are cut off before the closing
+            parenthesis. Keywords that begin records always are.
 
     Returns:
         The records in the order of the text, and the problems of lines.

@@ -60,7 +60,7 @@ def mqsc(result: PlanResult) -> str:
 
 
 def _perfmev(document: PlanDocument) -> Iterator[str]:
-    """Yield the planned PERFMEV as remarks: it is an attribute of each queue manager, and this runs on one."""
+    """Yield the planned PERFMEV as remarks: it is an attribute of each queue manager, and these commands run on one."""
     if document.perfmev is None:
         return
     yield "* PERFMEV is set on each queue manager, not here:"
@@ -74,8 +74,8 @@ def _perfmev(document: PlanDocument) -> Iterator[str]:
 def _cfconlos(document: PlanDocument) -> Iterator[str]:
     """Yield CFCONLOS of the queue managers: a command if the plan states it, else a remark that names the choice.
 
-    A plan that does not state it must not change how running queue managers behave. CMDSCOPE(*) reaches active queue
-    managers only.
+    A plan that does not state CFCONLOS must not change it for running queue managers. CMDSCOPE(*) reaches only active
+    queue managers.
     """
     follow = any(
         structure.cflevel >= limit("cflevel_offload") and structure.cfconlos == "ASQMGR"
@@ -95,7 +95,7 @@ def _cfconlos(document: PlanDocument) -> Iterator[str]:
 
 
 def _suggested(queue: Queue, advised: Thresholds, *, backlog: int) -> Iterator[str]:
-    """Yield remarks that suggest thresholds that the plan does not state for a queue."""
+    """Yield remarks with suggested thresholds that the plan does not state for a queue."""
     values = (
         ("MAXDEPTH", queue.maxdepth, advised.maxdepth),
         ("QDEPTHHI", queue.qdepthhi, advised.qdepthhi),

@@ -1,1 +1,1 @@
-"""Operator commands for structures, and what to do when one fills."""
+"""Operator commands for structures, and the runbook for structures that fill."""

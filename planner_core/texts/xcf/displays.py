@@ -4,8 +4,8 @@ Sources: the message texts of z/OS MVS System Messages (IXC360I down to the allo
 IXC582I, IXC588I, IXL015I), a real IXC585E of IBM's manual for IMS CQS, and APAR PH39578 for
 the block SPACE USAGE (columns IN-USE, TOTAL, %; rows ENTRIES:, ELEMENTS:). The blocks around it
 are from memory: no published sample was found. A value that is absent,
-N/A or not understood is None. What is there and not understood, a count that contradicts its
-percentage, and an answer that was cut off are reported with their line and text.
+N/A or not understood is None. Values that are not understood, counts that contradict their
+percentage, and answers that were cut off are reported with their line and text.
 """
 
 from __future__ import annotations
@@ -165,7 +165,6 @@ _INSTANCE = re.compile(
 _PENDING = re.compile(r"\bPENDING\s+POLICY\s+INFORMATION\b")
 _ACTIVE = re.compile(r"^[ \t]*(?:ACTIVE|DUPLEXING|REBUILD)[A-Z ]*STRUCTURE[ \t]*$", re.MULTILINE)
 _HEAD_CLOCK = re.compile(r"IXC360I\s+(?P<clock>\d\d[.:]\d\d[.:]\d\d)\s+DISPLAY")
-_SUMMARY = re.compile(r"\bIXC359I\b")
 _SIZE = re.compile(r"\s*(?P<size>[0-9]{1,15}\s*[KMGT]B?|0+)\b")
 """XCF writes every size with a unit: a size without one was cut off."""
 _NOT_SAID = re.compile(r"\s*(?:N/A|NONE|NOT\s+APPLICABLE)\b")
@@ -177,7 +176,7 @@ _CONNECTION_HEAD = re.compile(r"^[ \t]*CONNECTION\s+NAME\s+ID\b.*$", re.MULTILIN
 _CONNECTION = re.compile(r"[ \t]*(?P<name>[A-Z$#@][A-Z0-9$#@_]{0,15})[ \t]+[0-9A-F]{2}[ \t]+[0-9A-F]{8}\b")
 _ENDS_NUMBER = r"(?![0-9A-Z.])"
 _WRAPPED = r"[ \t]*\n?[ \t]*(?<=[ \t\n])"
-"""Between two numbers of one line, which a console may have broken there."""
+"""The gap between two numbers of one line, where a console may have broken it."""
 _COUNTS = (
     rf"[ \t]*(?::[ \t]*\n?)?[ \t]*(?P<first>[0-9]{{1,18}}){_ENDS_NUMBER}{_WRAPPED}"
     rf"(?P<second>[0-9]{{1,18}}){_ENDS_NUMBER}(?!,)"
@@ -189,7 +188,7 @@ _IN_USE_TOTAL = (
     r"(?:\s*,\s*(?P<percent>[0-9]{1,3})\s*%)?"
 )
 _WORDS = re.compile(r"[ \t]*([^\n]*?)(?=[ \t]+[A-Z]+[ \t]*:(?:[ \t]|$)|\n|$)")
-"""Up to the line's end, or the next label of a text that lost its line breaks."""
+"""Text up to the end of the line, or to the next label if the text lost its line breaks."""
 _STORAGE_CLASS = (
     r"(?:STORAGE[- ]CLASS[ \t]+MEMORY\b(?![ \t]*(?::[ \t]*)?(?:N/A|NONE)\b)|\bSCM(?=[ \t]+(?:SPACE|USAGE)\b))"
 )
@@ -472,12 +471,12 @@ class _Reading:
 
 
 def _may_be_list(structure_type: str | None) -> bool:
-    """Return whether a type, which may have been cut off, is none of the other types."""
+    """Return whether a structure type, which may have been cut off, can be a list."""
     return structure_type is None or not re.search("LOCK|CACHE", structure_type.upper())
 
 
 def _with_next(found: Sequence[re.Match[str]]) -> Iterator[tuple[re.Match[str], re.Match[str] | None]]:
-    """Yield each match with the next one, where its part ends."""
+    """Yield each match together with the next one, at which its part ends."""
     for number, match in enumerate(found, start=1):
         yield match, found[number] if number < len(found) else None
 
@@ -520,11 +519,12 @@ class _Part:
         return _Part(self.block, start, end, self.problems)
 
     def after(self, label: str) -> int | None:
-        """Return where the value of a label begins; the first one counts."""
+        """Return the position of the value of a label; of several labels the first counts."""
         words = r"\s+".join(re.escape(word) for word in label.split())
-        found = re.compile(rf"(?<![A-Z0-9:]){words}\s*:").search(self.block.text, self.start, self.end)
+        pattern = re.compile(rf"(?<![A-Z0-9:]){words}\s*:")
+        found = pattern.search(self.block.text, self.start, self.end)
         while found and _is_tail_of_another(self.block.text, found.start(), label):
-            found = re.compile(rf"(?<![A-Z0-9:]){words}\s*:").search(self.block.text, found.end(), self.end)
+            found = pattern.search(self.block.text, found.end(), self.end)
         return found.end() if found else None
 
     def match(self, label: str, pattern: re.Pattern[str]) -> re.Match[str] | None:

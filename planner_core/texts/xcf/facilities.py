@@ -1,7 +1,7 @@
 """Read displays of coupling facilities: D XCF,CF (IXC361I) and D CF (IXL150I).
 
-The shape of IXC361I is that of z/OS MVS System Messages. That of IXL150I is from memory: only its labels are looked
-for, and CFLEVEL there is the level of the coupling facility's control code (CFCC level), not MQ's CFLEVEL.
+The format of IXC361I is that of z/OS MVS System Messages. The format of IXL150I is from memory: only its labels are
+used, and its CFLEVEL is the level of the coupling facility control code (CFCC level), not MQ's CFLEVEL.
 """
 
 from __future__ import annotations
@@ -78,7 +78,7 @@ def read_facilities(text: str) -> tuple[FacilityDisplay, ...]:
 
 
 def _more(known: FacilityDisplay, text: str) -> FacilityDisplay:
-    """Return space, level and volatility if a line of D CF shows them."""
+    """Return the coupling facility with the space, level and volatility that a line of D CF shows."""
     if match := _TOTAL.search(text):
         with contextlib.suppress(SizeSyntax):
             known = replace(known, size_bytes=parse_size(" ".join(match["size"].split())))

@@ -100,7 +100,7 @@ def _grow(structure: StructureResult, number: int) -> Iterator[str]:
 
 
 def _rebuild(structure: StructureResult) -> Iterator[str]:
-    """Explain how a raised SIZE takes effect: for one structure, or for all of the sysplex after a test."""
+    """Explain how a larger SIZE takes effect: for one structure, or for the whole sysplex after a test."""
     yield f"     SETXCF START,REBUILD,STRNAME={structure.cfrm_name}"
     yield "   Or, for every structure of the sysplex, read the report of the first command"
     yield "   before you issue the second:"
@@ -136,7 +136,7 @@ def _messages(structure: StructureResult) -> Iterator[str]:
 
 
 def _backup(structure: StructureResult, backups: _Backups) -> Iterator[str]:
-    """Explain how often which queue manager backs it up, and how to recover it."""
+    """Explain which queue manager backs up a structure, how often, and how to recover it."""
     found = backups.by_name[structure.name]
     yield ""
     yield "Backup and recovery:"
@@ -185,7 +185,7 @@ def _backup(structure: StructureResult, backups: _Backups) -> Iterator[str]:
 
 
 def _recover_all(backups: _Backups) -> Iterator[str]:
-    """Return one command for several structures, which reads the logs once."""
+    """Yield one command that recovers several structures and reads the logs once."""
     names = [each.name for each in backups.recovery.all_structures if each.is_recoverable]
     if len(names) < _SEVERAL:
         return
@@ -208,14 +208,14 @@ def _wrapped(text: str) -> Iterator[str]:
 
 
 def _mqsc(command: str) -> Iterator[str]:
-    """Return a command in MQSC lines; a line that continues ends in +."""
+    """Yield the lines of an MQSC command; a line that continues ends in +."""
     lines = textwrap.wrap(command.replace(",", ", "), len(_RULE) - 9, break_long_words=False)
     for number, line in enumerate(lines, start=1):
         yield f"     {line.replace(', ', ',')}{' +' if number < len(lines) else ''}"
 
 
 def _alone(structure: StructureResult) -> Iterator[str]:
-    """Name the queues with NOSHARE: a second application cannot get from them."""
+    """List the queues with NOSHARE, from which a second application cannot get."""
     definition = structure.definition
     queues = (
         [queue.name for queue in definition.queues if not queue.share]
@@ -244,7 +244,7 @@ def _system(structure: StructureResult) -> Iterator[str]:
 
 
 def _largest_queues(structure: StructureResult) -> list[str]:
-    """Return the queues that take most of the structure, largest first."""
+    """Return the queues in the order of their use of the structure, largest first."""
     if not isinstance(structure.definition, Structure):
         return []
     weights = structure.queue_weights

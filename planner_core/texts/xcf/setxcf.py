@@ -1,4 +1,4 @@
-"""SETXCF commands that bring a policy and its structures into use, each in a remark.
+"""SETXCF commands that activate a policy and change its structures, each in a remark.
 
 Sources: IBM MQ, Planning your coupling facility (SETXCF START,ALTER between the current size
 and SIZE); z/OS MVS System Commands, SETXCF START (SIZE= counts units of 1 KiB; REALLOCATE
@@ -20,13 +20,13 @@ REALLOCATE_TEST: Final = "D XCF,REALLOCATE,TEST"
 """Reports the effect of REALLOCATE without changing anything."""
 REALLOCATE: Final = "SETXCF START,REALLOCATE"
 _REMARK_WIDTH: Final = 64
-"""Between the marks of a remark that ends in column 71, the last one that z/OS members use."""
+"""Width between the marks of a remark that ends in column 71, the last column that z/OS members use."""
 
 
 def alter_target_bytes(structure: StructureResult) -> int | None:
-    """Return a size to grow to in place: the need if INITSIZE is below it, else half way to SIZE.
+    """Return the size to which a structure grows in place: the need if INITSIZE is below it, else half way to SIZE.
 
-    It is above INITSIZE and below SIZE; None if no storage increment is.
+    The size is above INITSIZE and below SIZE; None if no multiple of the storage increment is.
     """
     sizes = structure.sizes
     step = sizes.increment_bytes
@@ -45,7 +45,7 @@ def alter_command(structure: StructureResult) -> str | None:
 
 
 def _remarks(text: str) -> list[str]:
-    """Yield remarks, each closed on its own line: deleting one line does not open another remark.
+    """Return remarks, each closed on its own line: deleting one line does not open another remark.
 
     They begin in column 2, because /* in columns 1 and 2 ends data in a job.
     """
