@@ -132,6 +132,7 @@ def lines(text: str) -> tuple[Line, ...]:
             if not line:  # a long line can have a piece of blanks only
                 continue
             overflow = _OVERFLOW.fullmatch(line) if line[0] == "S" else None
+            # The limit keeps a text of continuation lines from becoming one line of any length.
             if overflow and found and len(found[-1].text) < LARGEST_LINE:
                 last = found.pop()
                 joined = f"{last.text} {overflow['text']}"

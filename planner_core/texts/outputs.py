@@ -57,5 +57,6 @@ def render_output(kind: str, result: PlanResult) -> Output:
     if errors:
         raise OutputRefused(kind, errors)
     make, suffix = _RENDERERS[kind]
+    # Names of groups may have $, # and @, which are not safe in file names everywhere.
     prefix = re.sub(r"[^A-Z0-9]", "_", result.document.qsg)
     return Output(text=make(result), filename=f"{prefix}-{suffix}")

@@ -249,6 +249,7 @@ def _from_table(text: str, problems: list[PasteProblem]) -> list[_PastedQueue]:
             problems.append(PasteProblem(line, words.format(before.line), queue=name))
             if name not in doubled:
                 problems.append(PasteProblem(before.line, words.format(line), queue=name))
+            # Nothing shows which of the two lines is right, so neither is used.
             doubled.add(name)
     return [each for name, each in found.items() if name not in doubled]
 
@@ -298,6 +299,7 @@ def _rows(text: str, problems: list[PasteProblem]) -> Iterator[tuple[int, list[s
     """Yield lines with content, split into cells at tabs, semicolons or commas, whichever the first line has."""
     lines = text.splitlines()
     first = next((line for line in lines if line.strip()), "")
+    # Tabs and semicolons first: with them, a comma is part of a number.
     delimiter = next((mark for mark in "\t;," if mark in first), ",")
     for number, line in enumerate(lines, start=1):
         if not line.strip():
@@ -306,6 +308,7 @@ def _rows(text: str, problems: list[PasteProblem]) -> Iterator[tuple[int, list[s
             problems.append(PasteProblem(number, "The line is too long to be a row of a table."))
             continue
         try:
+            # Line by line, so that a quote that is not closed damages only its own line.
             cells = next(csv.reader(io.StringIO(line), delimiter=delimiter, strict=True))
         except (csv.Error, StopIteration):
             problems.append(
@@ -401,6 +404,7 @@ def _number(cell: str) -> int | Decimal | None:
     plain = cell.replace("\u00a0", "").replace("\u202f", "").replace(" ", "").replace("'", "")
     if re.fullmatch(r"\d{1,3}(,\d{3})+(\.\d+)?", plain):
         plain = plain.replace(",", "")
+    # Groups have three digits, so any other comma is a decimal comma.
     elif re.fullmatch(r"\d+,\d+", plain):
         plain = plain.replace(",", ".")
     if not re.fullmatch(r"\d{1,15}(\.\d{1,9})?", plain):
@@ -449,6 +453,7 @@ def _from_display(text: str, problems: list[PasteProblem]) -> list[_PastedQueue]
         if attributes.get("DEFPSIST", "").upper() in {"YES", "NO"}:
             queue["persistent"] = attributes["DEFPSIST"].upper() == "YES"
         depth = _whole(attributes.get("MAXDEPTH", ""))
+        # MAXDEPTH(999999999) is the largest value, so it limits nothing.
         if depth is not None and depth < _MAXDEPTH_NOTHING_SAID:
             queue["backlog"] = depth
         else:
@@ -655,6 +660,7 @@ def _checked(queue: object) -> dict[str, object]:
         raise _NoQueues(msg)
     name = str(queue.get("name", ""))[:48]
     for key, value in queue.items():
+        # A form cannot show other keys, and leaving one out would change the plan without notice.
         if key not in _QUEUE_KEYS:
             msg = f"{name}: a queue has no {str(key)[:40]!r}."
             raise _NoQueues(msg)
@@ -693,5 +699,6 @@ def _fits_a_field(value: object) -> bool:
     if isinstance(value, str):
         return not _CONTROL.search(value)
     if isinstance(value, (int, float, Decimal)) and not isinstance(value, bool):
+        # 1E999999 is short, but has a million digits when it is written out.
         return len(str(value)) <= _LONGEST_NUMBER and abs(Decimal(str(value)).adjusted()) <= _LONGEST_NUMBER
     return value is None or isinstance(value, bool)

@@ -72,6 +72,7 @@ class DataSet(Answer):
     def extended_addressability(self) -> bool:
         """Whether the data set is, or can grow to, more than 4 GB while its structure fills."""
         grown = self.when_full_mib if self.secondary_mib else 0
+        # VSAM needs extended addressability above 4 GB (DFSMS, from memory).
         return max(self.primary_mib + self.secondary_mib, grown) > _EXTENDED_MIB
 
 
@@ -112,6 +113,7 @@ def smds_job(result: PlanResult, *, load: Load = "backlog") -> SmdsJob:
     """
     document = result.document
     against = (*errors_of(result), *_missing(document))
+    # The job that submits a text does not read remarks or findings (docs/decisions/0005).
     if against:
         return SmdsJob("", (), against, document.qsg, load)
     names = document.queue_managers if isinstance(document.queue_managers, list) else []
@@ -166,6 +168,7 @@ def _space_mib(
     wanted = max(ceil_div(max(smds_bytes_in_overload(found), least), MIB), chosen["least_primary_mib"].value)
     primary = when_full if load == "size" else min(wanted, when_full)
     tenth = ceil_div(primary * chosen["least_secondary_percent"].value, _PERCENT)
+    # A volume has at most 123 extents of a data set (DFSMS, from memory); 100 of them are used.
     growth = ceil_div(when_full - primary, chosen["growth_extents"].value)
     return primary, max(1, tenth, growth), when_full
 
@@ -227,6 +230,7 @@ def _unusable_names(document: PlanDocument, queue_managers: Sequence[str]) -> It
         dsgroup = structure.offload.dsgroup
         if dsgroup is None or structure not in tuple(offloading(document)):
             continue
+        # Different DSGROUPs may give one name: MQ.*.QM1 and MQ.QM1.* both give MQ.QM1.QM1.
         names = [data_set_name(structure, each) for each in queue_managers]
         longest = max(names, key=len)
         said = ""

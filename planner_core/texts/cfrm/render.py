@@ -42,6 +42,7 @@ def _listed(keyword: str, names: tuple[str, ...]) -> Iterator[str]:
     hang = " " * len(line)
     for index, name in enumerate(names):
         part = name + (")" if index == len(names) - 1 else ",")
+        # Statements are safe in columns 2 to 71 only (docs/explanation/assumptions.md, Columns of IXCMIAPU input).
         if len(line) + len(part) > LAST_COLUMN:
             yield line
             line = hang
@@ -83,6 +84,7 @@ def _duplex(placement: Placement) -> str:
 def fragment(result: PlanResult) -> str:
     """Return the STRUCTURE statements of a plan, to merge into the sysplex's policy."""
     lines = [
+        # Remarks begin in column 2: /* in columns 1 and 2 would end the input of a job.
         f" /* STRUCTURES OF QUEUE-SHARING GROUP {result.document.qsg}: A FRAGMENT TO MERGE. */",
         " /* DEFINE POLICY WITH REPLACE(YES) REPLACES THE WHOLE POLICY: PUT   */",
         " /* THESE STATEMENTS AMONG ALL THE CF AND STRUCTURE STATEMENTS OF    */",

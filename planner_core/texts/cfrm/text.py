@@ -137,6 +137,7 @@ def read_policy_text(text: str) -> PolicyText:
     Raises:
         TextTooLong: It has more words, marks or damage than any policy.
     """
+    # A text has no more pieces than characters, so most texts need not be counted.
     if len(text) > MOST_PIECES and sum(1 for _ in _COUNTED.finditer(text)) > MOST_PIECES:
         msg = (
             f"The text has more than {MOST_PIECES:,} words, parentheses and commas, more than a CFRM policy can need: "
@@ -243,6 +244,7 @@ def _apart(text: str, lines: list[tuple[int, int]]) -> Iterator[_Span]:
         tail = text[start + SEQUENCE_AT : end]
         digits = tail.strip()
         kept_end = start + SEQUENCE_AT if is_numbered else end
+        # A byte order mark would hide the // of the first line.
         kept = text[start:kept_end].lstrip("\ufeff")
         if kept.startswith("//") or kept.rstrip() == "/*":
             yield _Span(start, end, "jcl")
@@ -255,6 +257,7 @@ def _pieces(text: str, problems: list[TextProblem]) -> Iterator[Piece]:
     lines = list(_line_spans(text))
     starts = [start for start, _ in lines]
     apart = list(_apart(text, lines))
+    # Replaced by as many blanks, so that all places in the text stay valid.
     masked = list(text)
     for span in apart:
         masked[span.start : span.end] = " " * (span.end - span.start)
@@ -439,6 +442,7 @@ class _Reading:
         if not values or values[-1] != number - 1:
             values.clear()
             return number + 1, number
+        # The word before the parenthesis is the next keyword, so the missing parenthesis belongs before it.
         back = values.pop()
         if values and values[-1] == back - 1:
             before = self.word(values[-1])

@@ -27,6 +27,7 @@ _ANY_COMMAND = re.compile(
     r"[ \t]*(?:DEF|ALT|DEL|DIS|CLEAR|START|STOP|SET|MOVE|BACKUP|RECOVER|REFRESH|RESET|PING|RVERIFY|SUSPEND|RESUME|ARCHIVE)[A-Z]*[ \t]+[A-Z]",
     re.IGNORECASE,
 )
+# A sentence may have the words DEFINE QLOCAL; a command also has a name in parentheses.
 _PRESENT = re.compile(rf"^[ \t]*{_COMMAND.pattern}[ \t]*\(", re.IGNORECASE | re.MULTILINE)
 _ATTRIBUTE = re.compile(
     r"(?P<key>[A-Za-z][A-Za-z0-9]{1,11})[ \t\n]*(?:\((?P<value>[ \t\n]*'(?:[^']|'')*'[ \t\n]*|[^()']*)\))?"
@@ -101,6 +102,7 @@ def read_commands(text: str) -> Commands:
         if command is None:
             attribute = _ATTRIBUTE.match(whole.text.lstrip(" \t"))
             is_lost = attribute and attribute["value"] is not None and not _ANY_COMMAND.match(whole.text)
+            # Attributes below other commands belong to them and are skipped with them.
             if was_ours and is_lost and attribute:
                 message = f"{attribute[0][:_SHOWN]!r} does not begin a command: is the + at the end of the line before it missing?"
                 problems.append(LineProblem(whole.line_at(0), message))
@@ -147,6 +149,7 @@ def _joined(text: str) -> Iterator[_Whole]:
 
     for number, raw in enumerate(_LINE_END.split(text), start=1):
         line = raw.rstrip()
+        # MQSC is often pasted with the job of CSQUTIL around it.
         if line.startswith(("*", "//")) or (not line.strip() and not goes_on) or line == "/*":
             continue
         piece = line.lstrip(" \t") if goes_on == "+" else line
@@ -178,6 +181,7 @@ def _read(whole: _Whole, start: int, command: re.Match[str], problems: list[Line
             problems.append(LineProblem(whole.line_at(position), f"{shown!r} cannot be read."))
             break
         at = whole.line_at(position)
+        # A word without a value is valid, such as REPLACE; with an open parenthesis it is damage.
         if match["value"] is None and whole.text[match.end() : match.end() + 1] == "(":
             shown = whole.text[position : position + _SHOWN].rstrip()
             message = f"{shown!r} has no closing parenthesis, or a quote that is not closed."

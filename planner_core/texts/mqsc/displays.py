@@ -72,6 +72,7 @@ class MqText:
         return not (self.statuses or self.structures)
 
 
+# DISPLAY CFSTATUS also shows CSQ_ADMIN, which no CFSTRUCT can be named.
 _NAME = re.compile(r"CSQ_ADMIN|[A-Z][A-Z0-9]{0,11}")
 _OBJECTS: Final = ("CFSTATUS", "CFSTRUCT")
 _RULES: Final = (1, 2, 3)
@@ -130,6 +131,7 @@ def _status(found: Record, problems: list[LineProblem]) -> CfStatus:
         stamp=found.stamp,
         cf_type=found.text("CFTYPE"),
         status=found.text("STATUS"),
+        # MQ shows no unit: SIZEMAX is in KB, from memory of the manual.
         size_max_bytes=_size(found, "SIZEMAX", "K", problems),
         size_used_percent=used,
         entries_max=_number(found, "ENTSMAX", problems),
@@ -137,6 +139,7 @@ def _status(found: Record, problems: list[LineProblem]) -> CfStatus:
         offload_use=found.text("OFFLDUSE"),
         attributes={key: value.text for key, value in found.values.items()},
     )
+    # `read_records` reports values without an end.
     missing = [key for key in _WANTED if key not in found.values and key not in found.unclosed]
     if missing:
         message = f"CFSTATUS({found.name}) ends without {', '.join(missing)}: it was cut off here, or not all was asked for."

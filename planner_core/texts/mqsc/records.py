@@ -243,6 +243,7 @@ class _Reader:
             return
         line, before = self.begun
         if len(self.made) > before:
+            # Only the last record can lack attributes: the next one begins where another ends.
             self.made[-1].is_cut = True
         else:
             self.problems.append(
@@ -276,6 +277,7 @@ class _Reader:
         if current is None:
             return
         if key in current.values:
+            # The same answer may be pasted twice; a different value is damage.
             if current.values[key].text == value or not self._is_wanted(current.kind):
                 return
             message = f"{key} appears twice for {_BY_NAME[current.kind].keyword}({current.name}): the first is kept."
@@ -314,6 +316,7 @@ class _Reader:
 
 
 def _plain(value: str) -> str:
+    # Consoles break long values at their width and indent the rest.
     joined = re.sub(r"\n[ \t]+", "", value).strip()
     if len(joined) > 1 and joined[0] == joined[-1] == "'":
         joined = joined[1:-1].replace("''", "'").strip()

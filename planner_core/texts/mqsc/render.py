@@ -140,6 +140,7 @@ def _offload(offload: Offload) -> Iterator[str]:
             rule = offload.rules[number - 1]
             threshold, size = rule.usage_over, format_size(rule.size_over)
         else:
+            # The plan has no such rule, but DEFINE would set its default size: all three are stated.
             threshold, size = int(defaults[number - 1]["usage_over_percent"]), _OFF
         yield f"OFFLD{number}TH({threshold}) OFFLD{number}SZ({size})"
     if offload.to == "SMDS":
@@ -161,6 +162,7 @@ def _qlocal(structure: Structure, queue: Queue) -> Iterator[str]:
     largest = sizes.max if isinstance(sizes, MessageSizes) else sizes
     if queue.max_message_length is not None:
         yield f"MAXMSGL({queue.max_message_length})"
+    # With the default, the largest planned messages could not be put.
     elif largest > limit("default_maxmsgl_bytes"):
         yield f"MAXMSGL({largest})"
     # No HARDENBO: the backout count of a shared queue always survives restarts.

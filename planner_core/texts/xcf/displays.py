@@ -253,6 +253,7 @@ class _Reading:
         elif block.message_id == "IXC359I":
             message = "D XCF,STR lists structures without their sizes: display each with STRNAME=."
             self.problems.append(LineProblem(block.line, message))
+        # The first line of a display, which has the message id, may not have been pasted.
         elif block.message_id in {"IXC360I", None}:
             self._displays(block)
 
@@ -266,6 +267,7 @@ class _Reading:
         head = _HEAD_CLOCK.search(text)
         shown = _clock(head["clock"]) if head else None
         if shown and block.stamp and block.stamp.day:
+            # IXC360I has the time of day only; the console may add the day.
             shown = Stamp(shown.clock, block.stamp.day)
         for start, following in _with_next(starts):
             end = following.start() if following else len(text)
@@ -282,6 +284,7 @@ class _Reading:
     def _display(self, part: _Part, name: str, shown: Stamp | None) -> StructureDisplay:
         starts = list(_INSTANCE.finditer(part.block.text, part.start, part.end))
         policy_end = starts[0].start() if starts else part.end
+        # A pending policy is not in effect, and repeats the labels of the active one.
         for pattern in (_PENDING, _ACTIVE):
             found = pattern.search(part.block.text, part.start, policy_end)
             policy_end = found.start() if found else policy_end
@@ -338,6 +341,7 @@ class _Reading:
         counts = part.counts()
         told = "\n".join(each.block.text[each.start : each.end] for each in part.usage())
         missing = [name for name in ("ENTRIES", "ELEMENTS") if not re.search(rf"(?<![A-Z0-9]){name}\b", told)]
+        # Displays of lock and cache structures may lack these counts.
         if is_list and missing:
             last = part.block.line_at(max(part.start, part.end - 1))
             message = f"The display does not show {' and '.join(missing)}: it was cut off here."
@@ -414,6 +418,7 @@ class _Reading:
         if (
             _may_be_list(made.structure_type)
             and None in (made.entries_total, made.elements_total)
+            # Values that were not understood are reported already.
             and len(self.problems) == before
         ):
             message = "IXC582I does not show ENTRY COUNT and ELEMENT COUNT: it was cut off here."
@@ -496,6 +501,7 @@ def _answers(block: Block, start: int) -> Iterator[tuple[int, str, str]]:
             continue
         depth = len(line.text) - len(line.text.lstrip())
         answer = _ANSWER.fullmatch(line.text)
+        # The answer of a coupling facility continues on lines that are indented further.
         if row and (depth > indent + 1 or _GOES_ON.match(line.text) or not answer):
             row = (row[0], row[1], f"{row[2]} {line.text.strip()}")
         elif answer:
@@ -551,6 +557,7 @@ class _Part:
         if at is None or _NOT_SAID.match(self.block.text, at):
             return None
         found = re.compile(r"\s*([0-9]{1,18})(?![0-9.,])").match(self.block.text, at, self.end)
+        # A number at the very end of the text may have lost digits.
         if found and found.end() < len(self.block.text):
             return int(found[1])
         self._unread(label, at)

@@ -58,8 +58,10 @@ def read_facilities(text: str) -> tuple[FacilityDisplay, ...]:
             current = summary["name"]
             known = found.get(current, FacilityDisplay(line.number, current))
             said = {key: value for key, value in summary.groupdict().items() if value and key != "name"}
+            # D XCF,CF and D CF show different values of one coupling facility.
             found[current] = replace(known, **said)  # type: ignore[arg-type]
         elif head := _HEAD.search(line.text):
+            # IXL150I shows the hardware before the name.
             current, hardware = None, dict(head.groupdict())
         elif named := _NAMED.fullmatch(line.text):
             current = named["name"]

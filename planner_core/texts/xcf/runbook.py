@@ -52,6 +52,7 @@ def runbook(result: PlanResult) -> str:
         lines += ["", structure.cfrm_name, _RULE]
         lines.extend(_sizes(structure))
         lines.extend(_ROLES[structure.role](structure))
+        # Queue managers rebuild CSQ_ADMIN from their logs: there is nothing to back up.
         if structure.role != "admin":
             lines.extend(_backup(structure, backups))
     lines.extend(_recover_all(backups))
@@ -104,6 +105,7 @@ def _rebuild(structure: StructureResult) -> Iterator[str]:
     yield f"     SETXCF START,REBUILD,STRNAME={structure.cfrm_name}"
     yield "   Or, for every structure of the sysplex, read the report of the first command"
     yield "   before you issue the second:"
+    # IBM's playbook for changes of a CFRM policy has the test before the command.
     yield f"     {REALLOCATE_TEST}"
     yield f"     {REALLOCATE}"
 
@@ -117,6 +119,7 @@ def _messages(structure: StructureResult) -> Iterator[str]:
     yield "   opened for shared input (DEFSOPT, or the application's own open option)."
     yield from _alone(structure)
     yield "3. Inhibit puts, or quiesce applications that put:"
+    # Inhibiting puts helps most for the queues that take most of the structure.
     queues = _largest_queues(structure)
     for name in queues[:_SHOWN_QUEUES]:
         yield f"     ALTER QLOCAL({mqsc_value(name)}) QSGDISP(SHARED) PUT(DISABLED)"
@@ -209,6 +212,7 @@ def _wrapped(text: str) -> Iterator[str]:
 
 def _mqsc(command: str) -> Iterator[str]:
     """Yield the lines of an MQSC command; a line that continues ends in +."""
+    # textwrap breaks lines at blanks only.
     lines = textwrap.wrap(command.replace(",", ", "), len(_RULE) - 9, break_long_words=False)
     for number, line in enumerate(lines, start=1):
         yield f"     {line.replace(', ', ',')}{' +' if number < len(lines) else ''}"

@@ -32,6 +32,7 @@ def alter_target_bytes(structure: StructureResult) -> int | None:
     step = sizes.increment_bytes
     midway = round_up((sizes.initsize_bytes + sizes.size_bytes) // 2, multiple=step)
     wanted = max(midway, round_up(sizes.need_bytes, multiple=step))
+    # SETXCF START,ALTER takes a size between the current one and SIZE.
     target = min(wanted, (sizes.size_bytes - 1) // step * step)
     return target if target > sizes.initsize_bytes else None
 
@@ -77,6 +78,7 @@ def setxcf(result: PlanResult) -> str:
     for sentence in _TOP:
         lines += _remarks(sentence)
     lines += ["", *_remarks("Policy, to put it into use after IXCMIAPU has updated it:")]
+    # Displays change nothing, so they are outside of remarks.
     lines.append("D XCF,POLICY,TYPE=CFRM")
     lines.append(_held(f"SETXCF START,POLICY,TYPE=CFRM,POLNAME={document.policy.name or 'policy-name'}"))
     for structure in result.structures:
