@@ -1,1 +1,1 @@
-"""Queue depth events of shared and nonshared queues: what switches, who writes which message."""
+"""Queue depth events of shared and nonshared queues: the attributes that switch, and the messages."""

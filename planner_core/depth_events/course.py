@@ -86,7 +86,7 @@ class SilentMember(Answer):
 
 @dataclass(frozen=True, slots=True)
 class Gap(Answer):
-    """Messages that the counters leave out, and why."""
+    """Messages that the counters leave out, and the cause."""
 
     cause: GapCause
     queue_manager: str | None
@@ -112,7 +112,7 @@ class AccountedDepth(Answer):
     @computed_field
     @property
     def unreconciled(self) -> int:
-        """The depth minus the computed one."""
+        """The depth minus the computed depth."""
         return self.depth - self.computed_depth
 
 
@@ -153,7 +153,7 @@ class Occurrence(Switches):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QueueAfterStep(Switches):
-    """A queue after a step."""
+    """The state of a queue after a step."""
 
     step: Annotated[int, Field(description="0 is the beginning of the timeline.")]
     timeline: Annotated[int | None, Field(description="Index of the step in the file's timeline.")]
@@ -214,7 +214,7 @@ def play(file: DepthEventFile, readings: Readings) -> Simulation:
 
 @dataclass(slots=True)
 class _Queue:
-    """A queue at the moment, with the changes since the last event that no counter has."""
+    """The current state of a queue, and the changes since the last event that no counter includes."""
 
     definition: QueueDefinition
     depth: int
@@ -442,7 +442,8 @@ class _Player:
     # ---- commands ----------------------------------------------------------------------------------------------
 
     def _alter(self, queue: _Queue, step: given.AlterQueue) -> None:
-        changed = queue.definition.model_copy(update={**_now(queue), **step.changes})
+        now = {**asdict(queue.limits), **asdict(queue.switches)}
+        changed = queue.definition.model_copy(update={**now, **step.changes})
         message = given.crossed(qdepthhi=changed.qdepthhi, qdepthlo=changed.qdepthlo)
         if message:
             self._refuse("qdepthhi" if step.qdepthhi is not None else "qdepthlo", message)
@@ -579,10 +580,6 @@ class _Player:
             depth=queue.depth,
             causes=tuple(cause for cause in causes if cause.messages),
         )
-
-
-def _now(queue: _Queue) -> dict[str, int | str]:
-    return {**asdict(queue.limits), **asdict(queue.switches)}
 
 
 _CALLS: Final[dict[str, Callable[[_Player, _Queue, str, Any], int]]] = {

@@ -120,7 +120,7 @@ class QueueDefinition(BaseModel):
 
     @property
     def is_shared(self) -> bool:
-        """Whether its messages are in a structure, and all members share its definition."""
+        """Whether the messages of the queue are in a structure, and all members share its definition."""
         return self.qsgdisp == "SHARED"
 
     @property
@@ -141,7 +141,7 @@ class _Step(BaseModel):
 
 
 class _Calls(_Step):
-    """MQI calls of one queue manager, all alike."""
+    """Identical MQI calls of one queue manager."""
 
     queue_manager: QueueManagerName
     queue: QueueName
@@ -315,7 +315,7 @@ def _invalid(*problems: FieldProblem) -> InputInvalid:
 
 
 def moments(file: DepthEventFile) -> list[Moment]:
-    """Return the steps in the order of time; steps at the same time in the order of the file."""
+    """Return the steps ordered by time; steps at the same time keep the order of the file."""
     found = []
     for index, step in enumerate(file.timeline):
         at = Fraction(step.at)
@@ -369,7 +369,7 @@ def _twice(at: str, values: list[str], what: str) -> Iterator[FieldProblem]:
 
 
 def crossed(*, qdepthhi: int, qdepthlo: int) -> str:
-    """Return the error of this combination of thresholds; empty if it is valid."""
+    """Return the error of a pair of thresholds; empty if it is valid."""
     if qdepthhi >= qdepthlo:
         return ""
     return f"QDEPTHHI {qdepthhi} is less than QDEPTHLO {qdepthlo}, which MQ does not allow"

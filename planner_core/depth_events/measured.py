@@ -1,7 +1,7 @@
 """Measured rates: puts and gets by queue manager from sets of event messages, written into a plan document.
 
-A set has the puts and gets of each queue manager since the event before, and their time. While a queue fills, up to
-Queue Depth High or Queue Full, these are the rates at which it fills, from which lead times follow.
+A set has the puts and gets of each queue manager since the previous event, and the elapsed time. While a queue fills,
+up to Queue Depth High or Queue Full, they give the rates at which it fills, from which lead times follow.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _FILLING = (Event.HIGH.reason, Event.FULL.reason)
 _LARGEST = 10**12
 _SHOWN = 48
 _PER_S = 10**6
-"""Rates are rounded to a millionth of a message a second."""
+"""Rates are rounded to a millionth of a message per second."""
 
 
 class RatesQuestion(Question):
@@ -55,7 +55,7 @@ class MeasuredRates(Answer):
 
 @dataclass(frozen=True, slots=True)
 class SkippedQueue(Answer):
-    """A queue of the sets without measured rates in the plan, and why."""
+    """A queue of the sets that gets no measured rates in the plan, and the reason."""
 
     queue: str
     reason: str
@@ -66,7 +66,7 @@ class PlanWithRates(Answer):
     """A plan document with measured rates."""
 
     text: Hidden[dict[str, Any]]
-    """The document with the fields that it was given, in their order."""
+    """The document with only the fields that it was given, in their order."""
     plan: Hidden[PlanDocument]
     taken: tuple[MeasuredRates, ...]
     passed_over: tuple[SkippedQueue, ...]
@@ -175,7 +175,7 @@ def _why_none(found: Sequence[_Set], using: Using) -> str:
 
 
 def _of_what_is_missing(queue: str, used: Sequence[_Set], pointer: str, structure: str) -> Iterator[Finding]:
-    """Report gaps in the sets, which are gaps in the rates."""
+    """Report gaps in the sets, which lead to gaps in the rates."""
     silent = sorted({name for each in used for name in each.missing})
     gap = sum(abs(each.unreconciled) for each in used)
     if not silent and not gap:
@@ -192,7 +192,7 @@ def _of_what_is_missing(queue: str, used: Sequence[_Set], pointer: str, structur
 
 
 def _rates(used: Sequence[_Set]) -> dict[str, tuple[Fraction, Fraction]]:
-    """Return puts and gets a second of each queue manager over the sets that have its time."""
+    """Return puts and gets per second of each queue manager over the sets that have its time."""
     # Sums of counts and of times, so that a long set weighs more than a short one.
     totals: dict[str, tuple[int, int, Fraction]] = {}
     for each in used:

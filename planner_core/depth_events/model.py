@@ -2,7 +2,7 @@
 
 Sources: IBM MQ, "Enabling queue depth events" (what each event switches), "Shared queues and queue depth
 events" (who writes messages), "Performance event statistics" (what resets the counters), RESET QSTATS and
-Reset Queue Statistics (how they count). Where these texts can be read in two ways, `Readings` has the choice.
+Reset Queue Statistics (how they count). If these texts can be read in two ways, `Readings` has the choice.
 """
 
 from __future__ import annotations
@@ -54,14 +54,14 @@ class Event(Enum):
 
 EVENT_OF_REASON: Final[dict[int, Event]] = {event.reason: event for event in Event}
 EventTitle = Annotated[Event, Unchecked(), PlainSerializer(lambda event: event.title, return_type=str)]
-"""An event that is written as its title."""
+"""An event that is serialized as its title."""
 
 
 Rounding = Literal["exact", "truncated"]
 
 
 class Readings(BaseModel):
-    """How IBM's text is read where it can be read in two ways."""
+    """The readings of IBM's text where it can be read in two ways."""
 
     model_config = ConfigDict(
         frozen=True,
@@ -171,5 +171,5 @@ class Counters:
 
 
 def counted(value: int) -> int:
-    """Return a counter as an event message has it."""
+    """Return the value of a counter in an event message, which is limited."""
     return min(value, MOST_COUNTED)

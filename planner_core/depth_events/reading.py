@@ -31,15 +31,15 @@ from planner_core.wire import Answer, Hidden
 
 WHAT: Final = "The input of events"
 MOST_MESSAGES: Final = 50_000
-"""In all files together; SYSTEM.ADMIN.PERFM.EVENT rarely has so many."""
+"""Messages in all files together; SYSTEM.ADMIN.PERFM.EVENT rarely has so many."""
 MOST_OF_A_KIND: Final = 20
-"""Findings of one code; many sets have the same ones."""
+"""Findings of one code, because many sets have the same ones."""
 _MOST_NUMBERS: Final = 5
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EventReading(Answer):
-    """Everything that was read, and the sets."""
+    """All messages that were read, and their sets."""
 
     core_version: str = CORE_VERSION
     files: tuple[EventFile, ...]
@@ -96,7 +96,7 @@ def read_all(files: Sequence[tuple[str, bytes]], known: EventContext) -> EventRe
 
 
 def _refuse(files: Sequence[EventFile]) -> None:
-    """Refuse files that are not files of events; a finding reports files that are only damaged."""
+    """Refuse files that have no events; a finding reports files that are only damaged."""
     problems = [
         FieldProblem(f"/files/{at}", f"{file.name}: {file.problems[0].message}")
         for at, file in enumerate(files)
@@ -170,7 +170,7 @@ def _of_files(files: Sequence[EventFile]) -> Iterator[Finding]:
 
 
 def _of_names(messages: Sequence[EventMessage], known: EventContext) -> Iterator[Finding]:
-    """Report names with given values that no event has."""
+    """Report queues and queue managers with given values that no event names."""
     queues = {message.queue for message in messages}
     managers = {message.queue_manager for message in messages}
     unknown = sorted(known.named - queues)
@@ -227,7 +227,7 @@ def _of_grouping(sets: Sequence[EventSet], known: EventContext) -> Iterator[Find
 
 
 def _of_correl_ids(sets: Sequence[EventSet]) -> Iterator[Finding]:
-    """Report CorrelIds that more than one event has."""
+    """Report CorrelIds that belong to more than one event."""
     found: dict[str, list[EventSet]] = defaultdict(list)
     for each in sets:
         if each.correl_id:
@@ -235,8 +235,12 @@ def _of_correl_ids(sets: Sequence[EventSet]) -> Iterator[Finding]:
     for correl_id, theirs in found.items():
         if len(theirs) == 1:
             continue
+        first = theirs[0]
         wrote = Counter(
-            member.queue_manager for each in theirs if _is_like(each, theirs[0]) for member in each.members
+            member.queue_manager
+            for each in theirs
+            if (each.queue, each.event) == (first.queue, first.event)
+            for member in each.members
         )
         twice = sorted(name for name, count in wrote.items() if count > 1)
         what = f"{' and '.join(twice[:2])} wrote" if twice else "the events or queues differ, so there are"
@@ -247,10 +251,6 @@ def _of_correl_ids(sets: Sequence[EventSet]) -> Iterator[Finding]:
             "CorrelId: the totals of these sets may be wrong.",
             field=_at(theirs[1]),
         )
-
-
-def _is_like(one: EventSet, other: EventSet) -> bool:
-    return (one.queue, one.event) == (other.queue, other.event)
 
 
 def _numbers(sets: Sequence[EventSet]) -> str:
@@ -268,7 +268,7 @@ _SWITCH: Final = {Event.HIGH: "QDPHIEV", Event.LOW: "QDPLOEV", Event.FULL: "QDPM
 
 
 def _of_order(sets: Sequence[EventSet]) -> Iterator[Finding]:
-    """Report events that the one before on their queue had disabled: the event that enabled them is in no message."""
+    """Report events that the previous event on their queue had disabled: no message shows what enabled them again."""
     # Events of one second may have happened in any order, so nothing follows from their switches.
     at_once = Counter((each.queue, each.at) for each in sets if each.at)
     off: dict[tuple[str, str], dict[Event, EventSet]] = {}
@@ -298,7 +298,7 @@ def _of_order(sets: Sequence[EventSet]) -> Iterator[Finding]:
 
 
 def _or_one_set(before: EventSet, each: EventSet) -> str:
-    """Return words for sets that may be one: grouped by time, with different queue managers."""
+    """Return a remark on two sets that may be one: grouped by time, with different queue managers."""
     names = {member.queue_manager for member in before.members}
     if before.grouped_by != "time" or any(member.queue_manager in names for member in each.members):
         return ""
@@ -373,8 +373,7 @@ def _of_counters(each: EventSet) -> Iterator[Finding]:
 
 
 def _list(members: Sequence[SetMember]) -> str:
-    names = [member.queue_manager for member in members]
-    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
+    return _and([member.queue_manager for member in members])
 
 
 def _whole(member: SetMember) -> int:
@@ -430,7 +429,7 @@ def _of_depths(each: EventSet) -> Iterator[Finding]:
 
 
 def _gap(gap: int, each: EventSet) -> str:
-    """Return likely causes of a difference."""
+    """Return the likely cause of a difference."""
     amount = f"{abs(gap)} {'put' if gap > 0 else 'get'}{'' if abs(gap) == 1 else 's'}"
     silent = [missing.queue_manager for missing in each.missing]
     if len(silent) == 1:

@@ -34,12 +34,12 @@ RateBasis = Literal["time_since_reset", "creation_times", "no_activity"]
 Counted = Literal["since_the_set_before", "shorter", "longer"]
 MissingCause = Literal["perfmev_disabled", "not_active", "not_read", "not_known"]
 DEFAULT_WINDOW_S: Final = 5
-"""Seconds within which messages without CorrelId are treated as one set: a broadcast in a sysplex takes far less, a
-queue that falls to QDEPTHLO and rises to QDEPTHHI again seldom does."""
+"""Seconds within which messages without CorrelId are treated as one set: a broadcast in a sysplex takes far less time,
+and a queue that falls to QDEPTHLO and rises to QDEPTHHI again seldom takes less."""
 CLOCK_TOLERANCE_S: Final = 2
 """TimeSinceReset is truncated to whole seconds, and so are the times of some formats."""
 GETS_EXPECTED: Final = 5
-"""A queue manager without gets is treated as stopped if so many were expected at its earlier rate."""
+"""Expected gets at the earlier rate from which a queue manager without gets is treated as stopped."""
 
 
 _MODEL: Final = ConfigDict(frozen=True, extra="forbid", strict=True)
@@ -112,12 +112,12 @@ class EventContext(BaseModel):
 
     @property
     def named(self) -> frozenset[str]:
-        """Queues that the user named one by one."""
+        """Queues that the user named individually."""
         return frozenset(self.queues) - self._displayed
 
     @property
     def all_members(self) -> tuple[str, ...]:
-        """The members, and queue managers with nothing but a PERFMEV."""
+        """The members, and queue managers for which only PERFMEV is given."""
         return tuple(dict.fromkeys((*self.members, *self.perfmev)))
 
 
@@ -178,7 +178,7 @@ class Reconciliation(Answer):
     @computed_field
     @property
     def unreconciled(self) -> int | None:
-        """The told depth minus the computed one."""
+        """The depth that the event shows minus the computed depth."""
         if self.computed_depth is None or self.told_depth is None:
             return None
         return self.told_depth - self.computed_depth
@@ -200,7 +200,7 @@ class Share(Answer):
 
 @dataclass(frozen=True, slots=True)
 class Imbalance(Answer):
-    """How uneven the parts of the members are; null where there were no puts or no gets."""
+    """The imbalance between the members; null if there were no puts or no gets."""
 
     puts: Share | None
     gets: Share | None
@@ -268,7 +268,7 @@ class EventSet(Rates):
     @computed_field
     @property
     def net_rate_per_s(self) -> MessagesPerSecond:
-        """Puts minus gets a second; null where one of them is not known."""
+        """Puts minus gets per second; null if one of them is unknown."""
         if self.put_rate_per_s is None or self.get_rate_per_s is None:
             return None
         return self.put_rate_per_s - self.get_rate_per_s
@@ -295,7 +295,7 @@ def _owner(message: EventMessage, known: EventContext) -> str:
 
 
 def without_repeats(messages: Iterable[EventMessage]) -> tuple[tuple[EventMessage, ...], int]:
-    """Return each message once, and the number of duplicates."""
+    """Return the messages without duplicates, and the number of duplicates."""
     # Without a CorrelId and a time, two equal messages may belong to two events.
     kept: list[EventMessage] = []
     known: set[tuple[object, ...]] = set()
@@ -354,7 +354,7 @@ _RISING: Final[dict[int, int]] = {Event.HIGH.reason: 0, Event.FULL.reason: 1, Ev
 
 
 def _within_an_instant(groups: list[_Group]) -> list[_Group]:
-    """Return groups of one time: within a file in its order; between files, High before Full before Low."""
+    """Return groups with the same time in order: that of their file, and across files High before Full before Low."""
     # Some formats have whole seconds only, and the order of files is that of their names.
     files = [group.messages[0].file for group in groups]
     if len(set(files)) == len(files):
@@ -495,7 +495,7 @@ def _earlier(queue_manager: str, before: EventSet | None) -> SetMember | None:
 
 
 def _elapsed(message: EventMessage, before: EventSet | None) -> Fraction | None:
-    """Return seconds since the set before; None if times are missing or from another clock."""
+    """Return the seconds since the previous set; None if times are missing or from another clock."""
     if before is None or before.at is None or message.at is None:
         return None
     if before.is_at_local != (message.created is None):

@@ -40,7 +40,7 @@ class DecodedName(NamedTuple):
 
 
 def decode_name(data: bytes, *, ccsid: int) -> DecodedName:
-    """Decode a padded name in the given character set; 0 and less mean an unknown one.
+    """Decode a padded name in the given character set; 0 or less if it is unknown.
 
     >>> decode_name(bytes.fromhex("d4d8d7f14040"), ccsid=500)
     Decoded(text='MQP1', note='')
@@ -65,5 +65,5 @@ def decode_name(data: bytes, *, ccsid: int) -> DecodedName:
 
 
 def _looks_ebcdic(data: bytes) -> bool:
-    """Return whether most bytes are EBCDIC: its letters and digits lie above those of ASCII, its blank is ASCII's @."""
+    """Return whether bytes look like EBCDIC: its letters and digits are above ASCII, and its blank is @ in ASCII."""
     return any(byte >= _ASCII_TOP for byte in data) or data.endswith(_EBCDIC_BLANK)

@@ -1,4 +1,4 @@
-"""Event messages in text with their bytes and their descriptors: amqsbcg, dmpmqmsg.
+"""Event messages in dumps with bytes and descriptors: amqsbcg, dmpmqmsg.
 
 amqsbcg (CSQ4BCJ1 on z/OS) and dmpmqmsg also show the message descriptor, so that messages can be grouped by CorrelId.
 Sources: the labels of amqsbcg and the codes of dmpmqmsg are IBM's ("Meaning of three letter codes in dmpmqmsg output

@@ -1,8 +1,8 @@
-"""Event messages as text of their bytes: plain hexadecimal, or a dump with offsets as xxd, hexdump -C and od print it.
+"""Event messages in hexadecimal: plain digits, or a dump with offsets as xxd, hexdump -C and od print it.
 
 od and hexdump omit repeated lines and print an asterisk instead; the offsets show how many lines there were. By
-default, they do not print bytes but numbers of two bytes, in the byte order of the machine: such dumps are refused with
-the options that print bytes.
+default, they print two-byte numbers in the byte order of the machine: such dumps are refused, and the message names the
+options that print bytes.
 """
 
 from __future__ import annotations
@@ -20,8 +20,7 @@ HEX: Final = "hex"
 _HOW: Final = "print single bytes with `xxd FILE` or `od -A x -t x1 -v FILE`, or send the file as it is"
 _OFFSET = re.compile(r"[ \t]*(?:X')?(?P<offset>[0-9A-Fa-f]{4,16})'?:[ \t]*(?P<rest>.*)")
 _CHARACTERS = {"|": re.compile(r"[ \t]\|"), "<": re.compile(r"[ \t]>")}
-"""Start of the column of characters, by its end."""
-"""The column of characters, as hexdump -C and od print it."""
+"""Start of the column of characters, by its last character."""
 _AFTER_OFFSET = re.compile(r"\s{2,}|\s['|]")
 _HEX_TEXT = re.compile(r"(?:0x|X')?(?P<digits>[0-9A-Fa-f]+)'?")
 _PLAIN = re.compile(r"[0-9A-Fa-f \t]*")
@@ -36,7 +35,7 @@ _ASTERISK: Final = "*"
 
 @dataclass(frozen=True, slots=True)
 class _Row:
-    """A line: its bytes, grouped as in the text, and its offset if a colon marks it."""
+    """A line with its bytes, grouped as in the text, and its offset if a colon marks one."""
 
     line: int
     words: tuple[str, ...]
@@ -56,7 +55,7 @@ class _NotBytes(Exception):
 
 
 _SHORTEST_ROW = 5
-"""Characters of a row on average, including its end."""
+"""The fewest characters of a row on average, including its line end."""
 
 
 def looks_like(text: str) -> bool:
@@ -162,7 +161,7 @@ def _have_offsets(rows: Sequence[_Row]) -> bool:
 
 
 def _joined(rows: Sequence[_Row], *, base: int) -> str:
-    """Return the digits by offsets to a base, with the lines that asterisks replace."""
+    """Return the digits in the order of offsets to this base, with the lines that asterisks replace."""
     return "".join(_parts(rows, base))
 
 

@@ -1,4 +1,4 @@
-"""Events as text of `label : value`: amqsevt's own format, and that of mq-event-display (SupportPac MH05).
+"""Events in lines of `label : value`: amqsevt's own format, and that of mq-event-display (SupportPac MH05).
 
 Sources: an event that amqsevt printed, on the author's page "Formatting MQ Events as JSON"; for mq-event-display its
 source, Xmqdspev.java. The latter writes times in the zone of the machine that it runs on, without naming it.
@@ -70,7 +70,7 @@ class _Record:
         return LABELS.get(label, "") in self.values
 
     def store(self, label: str, value: str) -> None:
-        """Store the value of one line; of equal labels the first counts."""
+        """Store the value of one line; the first of equal labels counts."""
         if self.has(label):
             return
         if label in _REASON:

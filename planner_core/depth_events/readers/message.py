@@ -30,7 +30,7 @@ LARGEST_COUNT: Final = 2**31 - 1
 LONGEST_NAME: Final = 48
 CORREL_ID_DIGITS: Final = 48
 MOST_PROBLEMS: Final = 100
-"""Problems of one file that are listed one by one."""
+"""Problems of one file that are listed individually."""
 _NAME = re.compile(rf"[A-Za-z0-9./_%]{{1,{LONGEST_NAME}}}")
 _QUEUE_MANAGER = re.compile(rf"[A-Za-z0-9./_%$#@]{{1,{LONGEST_NAME}}}")
 """On z/OS 1 to 4 characters A-Z 0-9 $ # @; on other platforms up to 48 characters of queue names."""
@@ -88,7 +88,7 @@ class CountersReport(Answer):
     @computed_field
     @property
     def is_null(self) -> bool:
-        """Whether its queue manager did nothing with the queue."""
+        """Whether the queue manager neither put nor got messages."""
         return not self.msg_enq_count and not self.msg_deq_count
 
     @property
@@ -121,7 +121,7 @@ class ReadProblem(Answer):
     message: str
 
     def __str__(self) -> str:
-        """Return both in one line."""
+        """Return place and message in one line."""
         return f"{self.place}: {self.message}" if self.place else self.message
 
 
@@ -234,7 +234,7 @@ def count(value: object) -> int | None:
 
 
 def shown(value: object) -> str:
-    """Return a value for a sentence: printable, and not longer than a line."""
+    """Return a printable form of a value for a sentence, limited in length."""
     text = value if isinstance(value, str) else str(value)[: LONGEST_NAME + 1]
     return ascii(text if len(text) <= LONGEST_NAME else f"{text[:LONGEST_NAME]}...")
 

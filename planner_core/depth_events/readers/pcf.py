@@ -2,7 +2,7 @@
 
 A message is an MQCFH of type MQCFT_EVENT and its parameters, in any order; other parameters are skipped by their
 length. Integers are big-endian on z/OS and little-endian if the message was converted or put on such a platform: the
-header itself shows the byte order. Sources: IBM MQ, "Event message MQMD", "Event message MQCFH", "Structures
+header shows the byte order. Sources: IBM MQ, "Event message MQMD", "Event message MQCFH", "Structures
 for commands and responses" (MQCFIN, MQCFIN64, MQCFST), "MQMD - Message descriptor"; the numbers of constants from IBM's
 mq-golang. A file may have many messages.
 """
@@ -55,7 +55,7 @@ class Descriptor:
 
 
 def looks_like(data: bytes) -> bool:
-    """Return whether bytes begin with an event message, or have one after a few other bytes."""
+    """Return whether bytes contain an event message."""
     return bool(_NEXT.search(data))
 
 
