@@ -398,6 +398,7 @@ class _Player:
         return step.messages - left
 
     def _rejected(self, queue: _Queue, member: str, step: given.Rejected) -> int:
+        # Only reason 2053 is Queue Full: puts into a full structure get reason 2192.
         if step.reason != Event.FULL.reason:
             self._note("rejected_otherwise", queue, member, step.messages, step.reason)
         elif queue.depth < queue.limits.maxdepth:
@@ -419,6 +420,7 @@ class _Player:
                 queue.move(member, -now)
                 queue.counters[member].dequeued += now
             else:
+                # MsgDeqCount counts messages that were "successfully retrieved", and these were not.
                 queue.move_uncounted("expired", -now)
             left -= now
             if meets:
@@ -429,6 +431,7 @@ class _Player:
         del member
         if step.messages > queue.depth:
             self._refuse("messages", f"only {queue.depth} messages are on {queue.definition.name}")
+        # A backout switches nothing and does not change the counts (published).
         queue.move_uncounted("backed_out_puts", -step.messages)
         return step.messages
 
@@ -454,6 +457,7 @@ class _Player:
             if not self.active[each]:
                 if member != "*":
                     self._refuse("queue_manager", f"{each} is not active at {plain(self.now.at)} s")
+            # RESET QSTATS fails where PERFMEV is DISABLED (published).
             elif self.perfmev[each]:
                 queue.reset(each, self.now.at)
             else:
@@ -472,6 +476,7 @@ class _Player:
             self._refuse("queue_manager", f"{member} is {state} at {plain(self.now.at)} s")
         self.active[member] = starts
         for queue in self.queues.values():
+            # A restart resets the counters of its queue manager (IBM MQ, Performance event statistics).
             if starts and member in queue.counters:
                 queue.reset(member, self.now.at)
 
@@ -513,6 +518,7 @@ class _Player:
         """Return the queue managers that write a message, the detecting one first."""
         if not queue.is_shared:
             return [detector]
+        # In IBM's order of steps, message and broadcast are both under "if enabled" (docs/decisions/0013).
         if not self.perfmev[detector] and self.readings.disabled_detector == "silent":
             return []
         able = [each for each in queue.counters if self.active[each] and self.perfmev[each]]

@@ -110,6 +110,7 @@ class QueueDefinition(BaseModel):
     name: QueueName
     qsgdisp: Literal["SHARED", "QMGR", "COPY", "PRIVATE"]
     queue_manager: QueueManagerName | None = None
+    # Attributes have no defaults, because IBM documents different ones.
     maxdepth: MaxDepth
     qdepthhi: Percent
     qdepthlo: Percent
@@ -302,6 +303,7 @@ def read_object(document: object) -> DepthEventFile:
                 error, document, model=DepthEventFile, what="the depth event file", sentences=_SENTENCES
             )
         ) from None
+    # Validation follows nested values by recursion.
     except RecursionError:
         raise _invalid(FieldProblem("", "is nested too deeply")) from None
     problems = tuple(_cross_checks(read))
@@ -324,6 +326,7 @@ def moments(file: DepthEventFile) -> list[Moment]:
             found += [Moment(at + nth * every, index, step) for nth in range(step.times)]
         else:
             found.append(Moment(at, index, step))
+    # Sorting is stable, so steps at one time stay in the order of the file.
     return sorted(found, key=lambda moment: moment.at)
 
 
@@ -341,12 +344,14 @@ def _cross_checks(file: DepthEventFile) -> Iterator[FieldProblem]:
         if isinstance(step, _Calls):
             steps += step.times
             rows += step.times
+            # Repetitions at one time would be one step with more messages.
             if step.times > 1 and step.every_s is None:
                 yield FieldProblem(
                     f"{at}/every_s", "is required with times: the seconds between the repetitions"
                 )
         else:
             steps += 1
+            # Steps of a queue manager have a row for each queue.
             rows += 1 if isinstance(step, (AlterQueue, ResetQstats)) else len(queues)
         if isinstance(step, AlterQueue) and not step.changes:
             yield FieldProblem(at, "must have an attribute to alter")

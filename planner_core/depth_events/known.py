@@ -36,12 +36,14 @@ def read_displayed(text: str) -> DisplayedAttributes:
     >>> read_displayed("QUEUE(SQ1) MAXDEPTH(1000) QDEPTHHI(80)").queues["SQ1"].maxdepth
     1000
     """
+    # Other attributes may be cut off without a report.
     read = read_records(text, kinds=("QUEUE", "QMGR"), reads=_READ)
     problems = list(read.problems)
     queues: dict[str, QueueFacts] = {}
     perfmev: dict[str, Switch] = {}
     for record in read.records:
         if record.kind == "QUEUE":
+            # Every queue manager shows the same definition of a shared queue, so the first display counts.
             queues.setdefault(record.name, _queue(record, problems))
         elif (value := record.text("PERFMEV")) is not None:
             if value in _SWITCHES:

@@ -71,6 +71,7 @@ class Readings(BaseModel):
         json_schema_serialization_defaults_required=True,
     )
 
+    # docs/decisions/0013 has the arguments for each default.
     disabled_detector: Annotated[
         Literal["silent", "broadcast"],
         Field(
@@ -142,11 +143,13 @@ class DepthLimits:
         >>> DepthLimits(maxdepth=5, qdepthhi=80, qdepthlo=20).high_depth()
         4
         """
+        # IBM's text says "greater than or equal"; integer arithmetic would drop the fraction.
         exact = Fraction(self.maxdepth * self.qdepthhi, PERCENT)
         return floor_fraction(exact) if rounding == "truncated" else ceil_fraction(exact)
 
     def low_depth(self) -> int:
         """Return the highest depth at which a get meets QDEPTHLO [messages]; it does not depend on rounding."""
+        # Low needs depth x 100 <= QDEPTHLO x MAXDEPTH, so a fraction of a message never counts.
         return self.maxdepth * self.qdepthlo // PERCENT
 
     @property

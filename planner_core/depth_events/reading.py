@@ -73,6 +73,7 @@ def read_all(files: Sequence[tuple[str, bytes]], known: EventContext) -> EventRe
             "/files", f"must not have more than {MOST_MESSAGES} events, but have {len(read)}"
         )
         raise InputInvalid(WHAT, (problem,))
+    # A message that was read twice would double its counts.
     messages, repeats = without_repeats(read)
     sets = sets_of(messages, known)
     findings = (
@@ -174,6 +175,7 @@ def _of_names(messages: Sequence[EventMessage], known: EventContext) -> Iterator
     queues = {message.queue for message in messages}
     managers = {message.queue_manager for message in messages}
     unknown = sorted(known.named - queues)
+    # DISPLAY QLOCAL(*) shows queues without events, too; only if none has any is it likely to be the wrong text.
     if not queues.intersection(known.queues):
         unknown = sorted({*unknown, *known.queues})
     if unknown and messages:
@@ -232,6 +234,7 @@ def _of_correl_ids(sets: Sequence[EventSet]) -> Iterator[Finding]:
     for each in sets:
         if each.correl_id:
             found[each.correl_id].append(each)
+    # The coordinating queue manager makes a unique CorrelId for each event, and its members use the same one.
     for correl_id, theirs in found.items():
         if len(theirs) == 1:
             continue
@@ -273,6 +276,7 @@ def _of_order(sets: Sequence[EventSet]) -> Iterator[Finding]:
     at_once = Counter((each.queue, each.at) for each in sets if each.at)
     off: dict[tuple[str, str], dict[Event, EventSet]] = {}
     for each in sets:
+        # Nonshared queues of the same name are different queues.
         key = each.queue, "" if each.shared else each.members[0].queue_manager
         switched_off = off.setdefault(key, {})
         if each.at and at_once[each.queue, each.at] > 1:
@@ -288,6 +292,7 @@ def _of_order(sets: Sequence[EventSet]) -> Iterator[Finding]:
                 f"it{_or_one_set(before, each)}.",
                 field=_at(each),
             )
+        # Queue Full leaves QDPHIEV as it is, so its state must be known from the events before.
         high: Switch = "DISABLED" if Event.HIGH in switched_off else "ENABLED"
         after = Switches(qdphiev=high, qdploev="ENABLED", qdpmaxev="ENABLED").after(each.event)
         off[key] = {
@@ -324,6 +329,7 @@ def _of_members(sets: Sequence[EventSet], known: EventContext) -> Iterator[Findi
                     f"time: check DISPLAY QMGR PERFMEV on {name}.",
                     field=_at(each, "/members"),
                 )
+            # A nonshared queue may also be on a queue manager outside of the group.
             elif known.members and name not in known.all_members and each.shared:
                 yield finding(
                     "READ_SET_MEMBERS_DIFFER",
@@ -388,6 +394,7 @@ def _of_queues(sets: Sequence[EventSet], known: EventContext) -> Iterator[Findin
         expected = facts.high_depth if each.event is Event.HIGH else facts.maxdepth
         if high is None or expected is None or each.event is Event.LOW:
             continue
+        # A queue manager updates HighQDepth of a shared queue at its own puts only.
         if high < expected and any(m.msg_enq_count or not each.shared for m in each.members):
             attribute = "QDEPTHHI of MAXDEPTH are" if each.event is Event.HIGH else "MAXDEPTH is"
             yield finding(
@@ -432,6 +439,7 @@ def _gap(gap: int, each: EventSet) -> str:
     """Return the likely cause of a difference."""
     amount = f"{abs(gap)} {'put' if gap > 0 else 'get'}{'' if abs(gap) == 1 else 's'}"
     silent = [missing.queue_manager for missing in each.missing]
+    # Only one queue manager can have caused the whole difference.
     if len(silent) == 1:
         more = "put {0} more messages than it got" if gap > 0 else "got {0} more messages than it put"
         return f"{silent[0]} did not report: it {more.format(abs(gap))}."

@@ -57,6 +57,7 @@ def _of_readings(file: DepthEventFile, course: Simulation) -> Iterator[Finding]:
         if not _can_matter(file, name):
             continue
         their = play(file, other)
+        # If no message differs, the choice of the reading does not matter (docs/decisions/0013).
         if _reported(their) == _reported(course):
             continue
         taken, turned = getattr(course.readings, name), getattr(other, name)
@@ -74,6 +75,7 @@ def _can_matter(file: DepthEventFile, reading: str) -> bool:
     # Playing the timeline once more takes as long as the whole answer.
     if reading == "rounding":
         return _has_rounded(file)
+    # The other readings are about shared queues and members with PERFMEV(DISABLED).
     perfmevs = {each.perfmev for each in file.queue_managers}
     perfmevs |= {step.perfmev for step in file.timeline if isinstance(step, AlterQmgr)}
     return "DISABLED" in perfmevs and any(queue.is_shared for queue in file.queues)
@@ -104,6 +106,7 @@ def _reported(course: Simulation) -> list[tuple[object, ...]]:
 
 def _first_difference(course: Simulation, their: Simulation) -> str:
     ours, theirs = _reported(course), _reported(their)
+    # One course may have more messages than the other; if the rest is equal, the first of them is the difference.
     same = next(
         (nth for nth, (one, other) in enumerate(zip(ours, theirs, strict=False)) if one != other), None
     )
@@ -185,6 +188,7 @@ def _of_the_end(course: Simulation) -> Iterator[Finding]:
     """Report queues whose next Queue Depth High needs a Queue Depth Low first."""
     for name, row in course.queues.items():
         fired = any(each.queue == name and each.event is Event.HIGH for each in course.occurrences)
+        # A QDPHIEV that is DISABLED from the start is a choice, and needs no finding.
         if fired and not row.is_armed(Event.HIGH) and row.depth > row.limits.low_depth():
             yield finding(
                 "EVENT_HIGH_SPENT",

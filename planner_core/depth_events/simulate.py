@@ -16,6 +16,7 @@ def simulate(file: DepthEventFile) -> Simulation:
     Raises:
         InputInvalid: A step cannot happen, such as a put through a queue manager that is not active.
     """
+    # Separate from `course`, because some findings play the timeline again under other readings.
     course = play(file, file.readings)
     return replace(
         course,

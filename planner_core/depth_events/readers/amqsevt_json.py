@@ -43,6 +43,7 @@ def read(text: str, found: EventFile) -> None:
     while (at := text.find("{", position)) >= 0:
         line, counted = line + text.count("\n", counted, at), at
         try:
+            # Objects may follow each other without separators, or with the prefix of a log between them.
             value, position = _DECODER.raw_decode(text, at)
         except (ValueError, RecursionError) as error:
             failures += 1
@@ -52,6 +53,7 @@ def read(text: str, found: EventFile) -> None:
             following = _LINE_START.search(text, _next_line(text, at))
             if following is None:
                 return
+            # Each failure reads the object up to its damage, so many of them would take quadratic time.
             if failures == _MOST_FAILURES:
                 found.problem(f"line {line}", "There are too many invalid objects: the rest is not read.")
                 return

@@ -48,6 +48,7 @@ def decode_name(data: bytes, *, ccsid: int) -> DecodedName:
     codec = CODECS.get(ccsid)
     if codec:
         text = data.decode(codec, errors="replace").rstrip(_PAD)
+        # A wrong CCSID shows in characters that no MQ name has.
         if _NAME.fullmatch(text):
             return DecodedName(text, "")
     looks_ebcdic = _looks_ebcdic(data)

@@ -54,6 +54,7 @@ def _bcg_bytes(part: str) -> Iterator[str]:
     for line in part.split("\n"):
         match = _BCG_LINE.match(line)
         if match:
+            # The column of characters may contain hexadecimal digits, too.
             yield re.sub(r"[^0-9A-Fa-f]", "", re.split(r"\s['|]", match["rest"], maxsplit=1)[0])
 
 
@@ -67,6 +68,7 @@ def read_dmpmqmsg(text: str, found: EventFile) -> None:
     attributes: dict[str, str] = {}
     digits: list[str] = []
     first = 0
+    # The line that is added ends the last message.
     for number, line in enumerate([*text.split("\n"), "A VER 0"], start=1):
         match = _DMP_LINE.fullmatch(line.rstrip("\r"))
         if not match:
@@ -94,6 +96,7 @@ def _dumped(attributes: dict[str, str], digits: list[str], line: int, found: Eve
 def _shown_message(
     digits: str, descriptor: pcf.Descriptor, format_name: EventFormat, place: str, found: EventFile
 ) -> None:
+    # A dump that was cut off may end with half a byte.
     data = bytes.fromhex(digits[: len(digits) - len(digits) % 2])
     if not data:
         found.problem(place, "The dump does not have the bytes of the message: it is omitted.")

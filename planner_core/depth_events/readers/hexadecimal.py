@@ -143,6 +143,7 @@ def _digits(rows: Sequence[_Row]) -> str:
         )
         raise _NotBytes(why)
     reasons = []
+    # od prints octal offsets unless it is told otherwise.
     for base in _BASES:
         try:
             return _joined(rows, base=base)
@@ -175,6 +176,7 @@ def _parts(rows: Sequence[_Row], base: int) -> Iterator[str]:
         between = at - expected
         if is_asterisk and last and between > 0 and not between * _BYTE % len(last):
             held += between
+            # Two lines and an asterisk can mean any number of bytes.
             if held > _MOST_BYTES:
                 why = f"The asterisk before line {row.line} replaces {between} bytes, too many for events"
                 raise _NotBytes(why)

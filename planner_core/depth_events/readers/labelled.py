@@ -99,6 +99,7 @@ def read(text: str, found: EventFile) -> None:
         if not labelled:
             continue
         label, value = plain_label(labelled["label"]), labelled["value"].strip()
+        # Without marks between events, a label that comes again begins the next event.
         if record is None or (record.has(label) and (not has_marks or label in _REASON)):
             _close(record, found)
             record = _Record(number)
@@ -124,6 +125,7 @@ def _close(record: _Record | None, found: EventFile) -> None:
     ):
         found.other_events += 1
         return
+    # mq-event-display writes ReasonCode where amqsevt writes Reason.
     format_name: EventFormat = EVENT_DISPLAY if record.reason_label == "reasoncode" else AMQSEVT
     created = _time(_UTC, record.created, place, found)
     local = _time(_LOCAL, record.local, place, found)
@@ -132,6 +134,7 @@ def _close(record: _Record | None, found: EventFile) -> None:
         format_name,
         reason=reason,
         values=record.values,
+        # amqsevt writes GMT. Times of mq-event-display are in the zone of its machine, which it does not name.
         created=created.replace(tzinfo=UTC) if created else None,
         created_local=local,
     )

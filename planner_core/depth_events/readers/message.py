@@ -175,6 +175,7 @@ class EventFile(Answer):
         checked: dict[str, int | None] = {}
         for name in COUNTS:
             checked[name] = count(values.get(name))
+            # A message that is missing is reported, but a wrong count would not be noticed.
             if checked[name] is None and values.get(name) is not None:
                 self.problem(
                     place,
@@ -217,10 +218,12 @@ class EventFile(Answer):
                 f"{shown(value)} is not a CorrelId of 48 hexadecimal digits: the event is read without one.",
             )
             return None
+        # Only events of shared queues have a CorrelId; in others it is all zeros.
         return text.upper() if text.strip("0") else None
 
 
 def _text(value: object) -> str:
+    # MQ pads names with blanks or zeros.
     return value.strip(" \0\t") if isinstance(value, str) else ""
 
 

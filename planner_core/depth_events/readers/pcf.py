@@ -39,6 +39,7 @@ _EYECATCHERS: Final = {b"MD  ": "ascii", b"\xd4\xc4\x40\x40": "cp500"}
 _CCSID_AT, _FORMAT_AT, _CORREL_AT, _DATE_AT = 28, 32, 72, 304
 _ID_LENGTH, _DATE_LENGTH = 24, 16
 _DATE = re.compile(r"\d{16}")
+# Reading continues here after other bytes: an event header or an MQMD, in either byte order.
 _NEXT = re.compile(
     rb"\x00\x00\x00\x07\x00\x00\x00\x24|\x07\x00\x00\x00\x24\x00\x00\x00"
     rb"|(?:MD  |\xd4\xc4\x40\x40)(?:\x00\x00\x00[\x01\x02]|[\x01\x02]\x00\x00\x00)"
@@ -85,6 +86,7 @@ def _message_with_mqmd(data: bytes, start: int, found: EventFile, name_of_place:
     charset = _EYECATCHERS.get(data[start : start + WORD])
     if charset is None:
         return read_message(data, start, found, Descriptor(), FORMAT, place=_place(name_of_place, start))
+    # The version is 1 or 2, so its first byte is 0 in big-endian order only.
     order: ByteOrder = "big" if data[start + WORD] == 0 else "little"
     length = MQMD_LENGTHS[int.from_bytes(data[start + WORD : start + 2 * WORD], order)]
     if len(data) < start + length:
@@ -162,12 +164,14 @@ def read_message(
         return int.from_bytes(data[at : at + WORD], order, signed=True)
 
     command, reason, parameters = word(start + 12), word(start + 28), word(start + 32)
+    # A damaged header can announce billions of parameters.
     if not 0 <= parameters <= _MOST_PARAMETERS:
         found.problem(place, f"The header has an impossible number of parameters: {parameters}.")
         return start + HEADER_LENGTH
     values: dict[str, object] = {}
     position = start + HEADER_LENGTH
     for number in range(1, parameters + 1):
+        # Otherwise the next message would be read as a parameter of this one.
         if _order_of(data, position) is not None or data[position : position + WORD] in _EYECATCHERS:
             found.problem(
                 place,
@@ -208,6 +212,7 @@ def _parameter(
     elif kind == _STRING and len(data) >= _STRING_FIXED and parameter in NAMES:
         ccsid, length = word(12), word(16)
         text = data[_STRING_FIXED : _STRING_FIXED + max(length, 0)]
+        # A CodedCharSetId of 0 is MQCCSI_DEFAULT: that of the message.
         decoded = decode_name(text, ccsid=ccsid if ccsid > 0 else descriptor.ccsid)
         if decoded.note:
             found.note(decoded.note)
