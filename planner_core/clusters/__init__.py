@@ -1,1 +1,1 @@
-"""Where a cluster sends its messages: the decision, its steps, and what it puts on the structures of a group."""
+"""Destinations of cluster messages: the decision, its steps, and the load on the structures of a group."""

@@ -24,7 +24,7 @@ def remarks(decision: Decision, *, other: Decision | None = None, field: str = "
 
     Args:
         decision: The choice.
-        other: The choice in the other mode; None: it is made here.
+        other: The choice in the other mode; None to make it here.
         field: JSON pointer to the instances.
     """
     compared = other or decide(decision.situation, mode=other_mode(decision.mode))
@@ -85,7 +85,7 @@ def place_of(status: Status, *, mode: Mode) -> int:
 
 
 def held_by_rank(decision: Decision) -> tuple[Candidate, ...]:
-    """Return the candidates that only rank eliminated, and whose channels are in a better state than the chosen ones."""
+    """Return the candidates that only rank eliminated and whose channels are in a better state than those of the chosen."""
     if not decision.chosen:
         return ()
     best = min(place_of(candidate.status, mode=decision.mode) for candidate in decision.chosen)

@@ -1,4 +1,4 @@
-"""The answer to one decision: the destinations of a message, each step, and where the other order differs."""
+"""The answer to one decision: the destinations of a message, each step, and the differences of the other order."""
 
 from __future__ import annotations
 
@@ -117,7 +117,7 @@ class DecisionAnswer(QueueDecision):
 
 
 def answer(document: DecisionFile, *, mode: Mode = "seed") -> DecisionAnswer:
-    """Choose in both orders, and report where they differ."""
+    """Choose in both orders, and report differences."""
     situation = document.situation()
     decision, other = decide(situation, mode=mode), decide(situation, mode=other_mode(mode))
     message = reallocate(decision)

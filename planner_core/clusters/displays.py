@@ -11,7 +11,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Annotated, Final, Literal, TypeVar
+from typing import Annotated, Final, Literal, TypeVar, get_args
 
 from pydantic import Field
 
@@ -27,10 +27,12 @@ SHORT_RETRIES, SHORT_INTERVAL_S = _DEFAULTS["shortrty"].value, _DEFAULTS["shortt
 LONG_RETRIES, LONG_INTERVAL_S = _DEFAULTS["longrty"].value, _DEFAULTS["longtmr"].value
 """Defaults of SHORTRTY, SHORTTMR, LONGRTY and LONGTMR of a cluster-receiver channel."""
 T = TypeVar("T")
+LocalUse = Literal["LOCAL", "ANY", "QMGR"]
+_USES: Final[Mapping[str, LocalUse]] = {each: each for each in get_args(LocalUse)}
 MOST_ROUTES: Final = 20
 """Channels to one queue manager."""
 MOST_INSTANCES: Final = 500
-"""Instances of one queue. No cluster has as many; the limit bounds the join with the channels to their queue managers."""
+"""Instances of one queue. No cluster has so many; the limit bounds the join with the channels to their queue managers."""
 _KINDS: Final = ("CLUSQMGR", "QUEUE", "CHSTATUS", "QMGR")
 _READ: Final = frozenset(
     {
@@ -80,7 +82,7 @@ class DisplayProblem(Answer):
 
 
 def assumed(what: str, basis: Basis) -> Assumption:
-    """Return an assumption for something that the texts do not show."""
+    """Return an assumption about a fact that the texts do not show."""
     return Assumption(what=what, basis=basis, source=tables.source("project", "Waiting cluster messages"))
 
 
@@ -133,7 +135,7 @@ class Displays:
     routes: tuple[Route, ...] = ()
     queues: tuple[ClusterQueue, ...] = ()
     local_use: Literal["LOCAL", "ANY"] = "LOCAL"
-    queue_local_uses: Mapping[str, Literal["LOCAL", "ANY", "QMGR"]] = field(default_factory=dict)
+    queue_local_uses: Mapping[str, LocalUse] = field(default_factory=dict)
     most_channels: int = MOST_CHANNELS
     assumptions: tuple[Assumption, ...] = ()
     problems: tuple[DisplayProblem, ...] = ()
@@ -173,7 +175,7 @@ class Displays:
 
 
 def read_displays(texts: Iterable[tuple[str, str]]) -> Displays:
-    """Read displays from texts; their names are for the reports of problems. Never raises."""
+    """Read displays from texts; problems name the text. Never raises."""
     return _Reading(texts).displays()
 
 
@@ -205,7 +207,7 @@ class _Reading:
         statuses = self._statuses(of["CHSTATUS"])
         routes = self._routes(of["CLUSQMGR"], names, statuses)
         queues = self._queues(of["QUEUE"], names, sender)
-        uses: dict[str, Literal["LOCAL", "ANY", "QMGR"]] = {}
+        uses: dict[str, LocalUse] = {}
         for name, row in of["QUEUE"]:
             use = self._use(name, row)
             if use:
@@ -251,7 +253,7 @@ class _Reading:
         return [(name, row) for name, row in self.rows if row.queue_manager in (None, own)]
 
     def _sender(self, of: dict[str, list[tuple[str, Record]]]) -> str:
-        """Return the queue manager that answered: from QMGR, from the receiver channel in CLUSQMGR, or from the framing."""
+        """Return the queue manager that answered: from QMGR, the receiver channel in CLUSQMGR, or the framing."""
         for _, row in of["QMGR"]:
             return row.name
         own = {row.name for _, row in of["CLUSQMGR"] if row.text("DEFTYPE") == "CLUSRCVR"}
@@ -381,16 +383,12 @@ class _Reading:
             )
         return tuple(found.values())
 
-    def _use(self, name: str, row: Record) -> Literal["LOCAL", "ANY", "QMGR"] | None:
+    def _use(self, name: str, row: Record) -> LocalUse | None:
         text = row.text("CLWLUSEQ")
         if text is None:
             return None
-        if text == "LOCAL":
-            return "LOCAL"
-        if text == "ANY":
-            return "ANY"
-        if text == "QMGR":
-            return "QMGR"
+        if text in _USES:
+            return _USES[text]
         self._problem(name, row, "CLWLUSEQ", f"CLWLUSEQ({text[:_SHOWN]}) is not LOCAL, ANY or QMGR: ignored.")
         return None
 
@@ -465,7 +463,7 @@ class _Reading:
 
 
 def _is_folded(text: str) -> bool:
-    """Whether a display lost its upper case, as when it is copied from a screen that folds."""
+    """Return whether a display was folded to lower case, for example by the screen that it was copied from."""
     return bool(_FOLDED.search(text)) and not _AS_DISPLAYED.search(text)
 
 

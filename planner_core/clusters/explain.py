@@ -4,7 +4,7 @@ Each message gets one reason:
 
 `not_eligible`      it is tied to its queue manager: bind on open, a managed group, or a named queue manager
 `only_choice`       the queue has one instance
-`most_favoured`     the elimination leaves the destination it waits for, alone or among equals
+`most_favoured`     the destination it waits for remains after the eliminations, alone or among equals
 `put_disabled`      every remaining instance is PUT(DISABLED): the attempt fails and the message stays
 `not_redriven`      another instance is more favoured, and the channel has not failed since
 `channel_works`     its channel does not fail: the message waits to be sent
@@ -21,6 +21,7 @@ from typing import Annotated, ClassVar, Final, Literal
 
 from pydantic import Field, PlainSerializer, WithJsonSchema, computed_field
 
+from planner_core.clusters.advice import RANK_STEPS, other_mode
 from planner_core.clusters.answer import ModeName, QueueDecision
 from planner_core.clusters.decide import Decision, decide
 from planner_core.clusters.displays import LONG_RETRIES, DisplayProblem, Displays, Retries, Route, assumed
@@ -45,17 +46,16 @@ REASONS: Final[Mapping[Reason, str]] = {
     "channel_works": "waits to be sent",
     "unknown": "not known",
 }
-"""Names of the reasons for people, in the order in which they are checked."""
+"""Display names of the reasons, in the order in which they are checked."""
 MOST_QUEUES: Final = 5_000
 """Queues for which the messages of one browse are explained."""
-_RANKS: Final = ("channel_rank", "queue_rank")
 _WORKS: Final = (Status.RUNNING, Status.INACTIVE)
 _TRIES: Final = (Status.STARTING, Status.BINDING, Status.INITIALIZING, Status.REQUESTING, Status.SWITCHING)
 _SYSTEM: Final = "SYSTEM."
 _DEFBINDS: Final[Mapping[str, Bind]] = {"OPEN": "OPEN", "NOTFIXED": "NOTFIXED", "GROUP": "GROUP"}
 _SHOWN: Final = 5
 _ONE_PUT: Final = timedelta(seconds=1)
-"""Two time stamps of one put differ by less; attempts are at least a second apart."""
+"""Time stamps of one put differ by less than this; attempts are at least a second apart."""
 
 
 def _iso(at: datetime) -> str:
@@ -74,7 +74,7 @@ Counts = Annotated[
         }
     ),
 ]
-"""Messages by reason; every reason is there."""
+"""Number of messages by reason, including reasons without messages."""
 
 
 class WaitingQuestion(EliminationOrder):
@@ -198,8 +198,8 @@ def explain(
         browse: Messages of its cluster transmission queue.
         mode: The order of eliminations, as for `decide`.
         queue: The queue of messages without a queue name.
-        failed_at: When the channels first failed, if it is known.
-        browsed_at: When the browse and the displays were made, if it is known.
+        failed_at: The time when the channels first failed, if known.
+        browsed_at: The time of the browse and the displays, if known.
     """
     return _Explaining(displays, browse, mode, queue, failed_at, browsed_at).explanation()
 
@@ -217,9 +217,9 @@ def next_retry(
     LONGRTY; after the last it is STOPPED. Attempts are assumed to take no time: each TCP/IP timeout delays the next.
 
     Args:
-        route: The channel with its retries, and how many are left.
-        failed_at: When it first failed.
-        browsed_at: The time from which the next attempt is looked for.
+        route: The channel with its retries, and the number that is left.
+        failed_at: The time when it first failed.
+        browsed_at: The time after which the next attempt is expected.
         last_at: The last attempt that put times of messages show.
     """
     status, retries = route.channel.status, route.retries
@@ -455,7 +455,7 @@ class _Explaining:
         return self.failed_at is None or at >= self.failed_at
 
     def _missing(self, message: WaitingMessage, channel: str, route: Route | None) -> str:
-        """Return what the texts lack to explain a message; empty if nothing."""
+        """Return the information that is missing to explain a message; empty if none is."""
         if not channel:
             return "The browse names neither a channel for it (CorrelId) nor a queue manager that a single channel leads to."
         if route is None:
@@ -484,8 +484,8 @@ class _Explaining:
         """Return the choice among the instances of a queue, in the requested mode and in the other."""
         if queue not in self.decisions:
             situation = self.displays.situation(queue)
-            other: Mode = "ibm" if self.mode == "seed" else "seed"
-            self.decisions[queue] = decide(situation, mode=self.mode), decide(situation, mode=other)
+            other = decide(situation, mode=other_mode(self.mode))
+            self.decisions[queue] = decide(situation, mode=self.mode), other
         return self.decisions[queue]
 
     def _judged(self, base: ExplainedMessage, route: Route) -> ExplainedMessage:
@@ -545,7 +545,7 @@ class _Explaining:
             words += f" {_looked_at(base)}."
         if route.channel.status is not Status.STOPPED and not equals and not self._is_spent(route):
             words += " Each attempt renews its put time and leaves it here."
-        if step and step.id in _RANKS and not equals and self._rank_holds(decision, route):
+        if step and step.id in RANK_STEPS and not equals and self._rank_holds(decision, route):
             self.ranked.add((base.queue, base.channel))
             words += " Without the rank it would go elsewhere: rank is evaluated before the state of channels, priority after it."
         return replace(
@@ -557,7 +557,7 @@ class _Explaining:
         )
 
     def _rank_holds(self, decision: Decision, route: Route) -> bool:
-        """Whether the message would go elsewhere without rank."""
+        """Return whether the message would go elsewhere without rank."""
         situation = decision.situation
         level = replace(
             situation,
@@ -588,7 +588,7 @@ class _Explaining:
         return replace(base, reason="not_redriven", explanation=f"{lead} {when}".strip(), goes_to=goes_to)
 
     def _is_spent(self, route: Route) -> bool:
-        """Whether a retrying channel has no attempt left."""
+        """Return whether a retrying channel has no attempt left."""
         retry = self._retry(route) if route.channel.status is Status.RETRYING else None
         return retry is not None and retry.attempts_left == 0
 
@@ -725,13 +725,13 @@ class _Explaining:
 
 
 def _is_renewed(message: WaitingMessage) -> bool:
-    """Whether the put time was renewed since the application put it; times within a second are of one put."""
+    """Return whether the put time was renewed after the put; times within a second are of one put."""
     put_at, original = message.put_at, message.original_put_at
     return bool(put_at and original and put_at - original >= _ONE_PUT)
 
 
 def _looked_at(message: ExplainedMessage, and_what: str = "") -> str:
-    """Return in words what a put time after the failure shows."""
+    """Return the meaning of a put time after the failure, in words."""
     if message.original_put_at is None:
         return f"Its put time is after the failure: it was evaluated since{and_what}; or it was put since"
     return f"Its put time shows that it was evaluated since{and_what}"

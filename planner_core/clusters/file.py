@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Annotated, Any, Literal, NoReturn
 
 from pydantic import BaseModel, Field, ValidationError
@@ -39,21 +40,9 @@ class DecisionChannel(ChannelEntry):
     ] = 0
 
     def as_channel(self, *, queue_manager: str, cluster: str) -> Channel:
-        """Return the same for the decision."""
+        """Return the channel for the decision, with its use."""
         plain = super().as_channel(queue_manager=queue_manager, cluster=cluster)
-        return Channel(
-            name=plain.name,
-            queue_manager=plain.queue_manager,
-            cluster=plain.cluster,
-            rank=plain.rank,
-            priority=plain.priority,
-            weight=plain.weight,
-            netprty=plain.netprty,
-            status=plain.status,
-            suspended=plain.suspended,
-            last_used=self.destseqnumber,
-            factor=self.destseqfactor,
-        )
+        return replace(plain, last_used=self.destseqnumber, factor=self.destseqfactor)
 
 
 class DecisionInstance(InstanceEntry):
@@ -125,7 +114,7 @@ class DecisionFile(BaseModel):
     instances: Annotated[list[DecisionInstance], Field(min_length=1, max_length=MOST_INSTANCES)]
 
     def situation(self) -> Situation:
-        """Return the same for the decision."""
+        """Return the input of the decision."""
         message = self.message
         instances = with_senders_own(self.instances, self.sender.queue_manager)
         return Situation(

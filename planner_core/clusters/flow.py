@@ -30,7 +30,7 @@ FailureKind = Annotated[
 ]
 _PERCENT = 100
 HBINT: int = Cluster.model_fields["hbint"].default
-"""The value assumed for HBINT(0): without heartbeats a failure is not noticed sooner than with the default."""
+"""The value assumed for HBINT(0): without heartbeats, a failure is noticed no sooner than with the default."""
 HEARTBEAT_GRACE_S = 60
 """Seconds after a heartbeat interval within which a partner must answer, and the interval below which it is doubled.
 
@@ -46,7 +46,7 @@ class NamedFailure(Answer):
 
     @property
     def label(self) -> str:
-        """Return the failed part for people: `queue manager P1`."""
+        """Return the display name of the failed part: `queue manager P1`."""
         return f"{self.kind.replace('_', ' ')} {self.name}"
 
     @property
@@ -62,7 +62,7 @@ class Failure(NamedFailure):
     queue_manager: str = ""
 
     def stops(self, candidate: Candidate) -> bool:
-        """Whether the failure makes a candidate unreachable."""
+        """Return whether the failure makes a candidate unreachable."""
         if candidate.is_local:
             return False
         if self.kind == "destination":
@@ -76,7 +76,7 @@ class Failure(NamedFailure):
         )
 
     def stops_gets_at(self, queue_manager: str, *, physical_queue: str) -> bool:
-        """Whether the consumers at a queue manager stop: they continue when only a channel fails."""
+        """Return whether the consumers at a queue manager stop; they continue when only a channel fails."""
         if self.kind == "queue_manager":
             return queue_manager == self.name
         return self.kind == "destination" and physical_queue == self.name
@@ -97,7 +97,7 @@ class FailureOutcome:
         arriving: Rate by physical queue.
         waiting: Rate that stays at the sender, by the physical queue it is for.
         burst: Messages that arrive together when the failure is noticed, by physical queue.
-        due: Messages of the burst that were for the same physical queue before, so that they add nothing to it.
+        due: Messages of the burst that were already for the same physical queue, so that they add nothing to it.
         routes: Rate sent through each candidate, by queue manager and channel.
         failed: The routes that cannot be reached.
     """

@@ -55,7 +55,7 @@ class InstanceLoad(Destination):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PhysicalQueue(Answer):
-    """Where messages are stored: the group for a shared queue, else a queue manager."""
+    """The place where messages are stored: the group for a shared queue, else a queue manager."""
 
     name: str
     shared: bool
@@ -139,7 +139,7 @@ class QueueDuringFailure(Answer):
     messages: Annotated[int, Field(description="Messages of this queue that the structure must hold.")]
     rate: Hidden[Fraction] = _ZERO
     growth: Hidden[Fraction | None] = None
-    """Messages a second by which the queue grows meanwhile; None if the gets are not known."""
+    """Messages per second by which the queue grows during the failure; None if the gets are unknown."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -309,9 +309,9 @@ def _structure_load(
         msg = "clusters send to application structures only"
         raise TypeError(msg)
     reached = [
-        (queue, [flow for flow in flows if _reaches(flow, queue)])
+        (queue, own)
         for queue in definition.queues
-        if any(_reaches(flow, queue) for flow in flows)
+        if (own := [flow for flow in flows if _reaches(flow, queue)])
     ]
     around = _Around(document, definition, result, growth)
     normal = tuple(
@@ -383,7 +383,7 @@ def _structure_load(
 
 
 class _Around:
-    """Sizes of a structure, by the plan's own rules, when some of its queues are deeper than planned."""
+    """Sizes of a structure by the rules of the plan, if some of its queues are deeper than planned."""
 
     def __init__(
         self,
@@ -435,7 +435,7 @@ class _Around:
         )
 
     def sized_for(self, queues: Sequence[QueueDuringFailure]) -> StructureResult:
-        """Size the structure for the depths of these queues, without the sizes that the plan gives it."""
+        """Size the structure for the depths of these queues, ignoring the sizes that the plan states."""
         key = tuple((each.queue, each.messages) for each in queues)
         if key not in self.sized:
             deeper = list(self.planned)
@@ -527,10 +527,10 @@ def _backlog(
 def _surge(
     queue: Queue, flows: Sequence[Flow], outcomes: Sequence[FailureOutcome], *, qsg: str, before: Fraction
 ) -> tuple[Fraction | None, Fraction | None, Fraction | None]:
-    """Return the messages that wait for the queue, how much deeper they make it on return, and how long they arrive.
+    """Return the messages that wait for the queue, the depth they add on return, and the time in which they arrive.
 
-    With a rate of return R and consumers that can get `free` messages a second more than arrive normally, the queue
-    grows by waits x (1 - free / R); without a rate of return, by all of them.
+    With a rate of return R, and consumers that can get `free` messages per second more than normally arrive, the queue
+    grows by waits x (1 - free / R); without a rate of return, by all waiting messages.
     """
     waits, returns = _ZERO, _ZERO
     is_known, has_return = True, True

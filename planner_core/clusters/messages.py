@@ -111,7 +111,7 @@ class Browse:
 
 
 def read_messages(text: str, *, name: str = "messages") -> Browse:
-    """Read the messages of a browse, and find out its format. Never raises."""
+    """Read the messages of a browse in any supported format. Never raises."""
     return _Reading(name).read(text)
 
 

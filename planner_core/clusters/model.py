@@ -75,7 +75,7 @@ class Candidate:
 
     @property
     def label(self) -> str:
-        """Return the name for people: `NEWYORK through TO.NEWYORK`."""
+        """Return the display name: `NEWYORK through TO.NEWYORK`."""
         through = "here" if self.is_local else f"through {self.channel.name}" if self.channel else ""
         return f"{self.queue_manager} {through}".strip()
 
@@ -137,7 +137,7 @@ class Destination(Answer):
 
     @property
     def label(self) -> str:
-        """Return the name for people: `NEWYORK through TO.NEWYORK`."""
+        """Return the display name: `NEWYORK through TO.NEWYORK`."""
         return (
             f"{self.queue_manager} through {self.channel}" if self.channel else f"{self.queue_manager} itself"
         )

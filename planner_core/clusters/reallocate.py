@@ -1,4 +1,4 @@
-"""Re-allocation of a message that waits on the cluster transmission queue: whether it may move, when, and where to."""
+"""Re-allocation of a message that waits on the cluster transmission queue: eligibility, time and destination."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class Eligibility:
 
     @property
     def sentence(self) -> str:
-        """Return the same as a sentence."""
+        """Return the result as a sentence."""
         if self.is_eligible:
             return "The message may be re-allocated."
         return f"The message cannot be re-allocated: {'; '.join(CAUSES[cause] for cause in self.causes)}."
