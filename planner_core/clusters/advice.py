@@ -27,6 +27,7 @@ def remarks(decision: Decision, *, other: Decision | None = None, field: str = "
         other: The choice in the other mode; None to make it here.
         field: JSON pointer to the instances.
     """
+    # No IBM text states which order a release uses, so differences are reported (docs/decisions/0014).
     compared = other or decide(decision.situation, mode=other_mode(decision.mode))
     queue = decision.situation.queue or "the queue"
     if (set(compared.chosen), compared.failure) != (set(decision.chosen), decision.failure):
@@ -94,6 +95,7 @@ def held_by_rank(decision: Decision) -> tuple[Candidate, ...]:
         for step in decision.steps
         if step.id in RANK_STEPS
         for item in step.eliminated
+        # A later step would eliminate the others anyway, so rank is not what holds the message.
         if item.candidate.instance.put_enabled
         and not item.candidate.suspended
         and place_of(item.candidate.status, mode=decision.mode) < best
@@ -157,6 +159,7 @@ def _before(step: DecisionStep) -> tuple[Candidate, ...]:
 
 def _is_unnamed(step: DecisionStep) -> bool:
     kept = {candidate.status for candidate in step.kept}
+    # The article calls running channels the most favoured, so the order of the others does not matter.
     if kept == {Status.RUNNING}:
         return False
     states = {candidate.status for candidate in _before(step)}

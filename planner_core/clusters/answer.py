@@ -118,6 +118,7 @@ class DecisionAnswer(QueueDecision):
 
 def answer(document: DecisionFile, *, mode: Mode = "seed") -> DecisionAnswer:
     """Choose in both orders, and report differences."""
+    # The article is the default: it was read completely, and answers the usual question (docs/decisions/0014).
     situation = document.situation()
     decision, other = decide(situation, mode=mode), decide(situation, mode=other_mode(mode))
     message = reallocate(decision)
@@ -127,6 +128,7 @@ def answer(document: DecisionFile, *, mode: Mode = "seed") -> DecisionAnswer:
         decision,
         other=other,
         mode=mode,
+        # A message that is not re-allocated stays with its queue manager, whatever the choice is.
         chosen=(situation.message.held_for,) if stays else decision.queue_managers,
         put_fails=bool(decision.failure),
         destinations=tuple(
@@ -152,6 +154,7 @@ def answer(document: DecisionFile, *, mode: Mode = "seed") -> DecisionAnswer:
 def shares(chosen: Sequence[Candidate]) -> dict[Candidate, Fraction]:
     """Return the share of the messages that each of the equal destinations gets, by weight."""
     whole = sum(candidate.weight for candidate in chosen)
+    # Exact, so that the rates of all destinations add up to that of the sender.
     return {candidate: Fraction(candidate.weight, whole) for candidate in chosen}
 
 
@@ -174,6 +177,7 @@ def candidate_values(candidate: Candidate) -> CandidateValues:
 
 def assumptions(mode: Mode) -> tuple[Assumption, ...]:
     """Return the assumptions behind the steps."""
+    # Steps 1 to 4b of the reference could be read in full, the others only in notes (docs/decisions/0014).
     article = tables.source("mq_reallocation", "Need to understand precedence of cluster workload attributes")
     reference = tables.source("mq_clwl_algorithm", "")
     ours = tables.source("project", "Cluster decisions")

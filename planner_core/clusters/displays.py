@@ -189,6 +189,7 @@ class _Reading:
             text = given
             if _is_folded(given):
                 self.folded.append(name)
+                # MQ shows keywords in upper case: if all of them are in lower case, the names are folded, too.
                 text = _in_capitals(given)
             found = read_records(text, kinds=_KINDS, reads=_READ)
             self.rows += [(name, record) for record in found.records]
@@ -226,6 +227,7 @@ class _Reading:
             assumptions=tuple(self._assumptions(of, sender, routes, queues)),
             problems=tuple(self.problems),
             shows=frozenset(kind for kind, rows in of.items() if rows),
+            # Indexes, because each message of a browse looks up its queue and its channel.
             queue_index=_index((each.name, each) for each in queues),
             route_index=_index((each.channel.queue_manager, each) for each in routes),
         )
@@ -240,6 +242,7 @@ class _Reading:
             [row.queue_manager for row in answered if row.kind == kind]
             for kind in ("CLUSQMGR", "QUEUE", "QMGR")
         ]
+        # A display that only one member answered is the most likely one of the sender.
         alone = next((names[0] for names in kinds if len(set(names)) == 1), None)
         own = alone or next(names[0] for names in (*kinds, [answered[0].queue_manager]) if names)
         others = [(name, row) for name, row in self.rows if row.queue_manager not in (None, own)]
@@ -256,6 +259,7 @@ class _Reading:
         """Return the queue manager that answered: from QMGR, the receiver channel in CLUSQMGR, or the framing."""
         for _, row in of["QMGR"]:
             return row.name
+        # The row of the sender itself is that of its cluster-receiver channel.
         own = {row.name for _, row in of["CLUSQMGR"] if row.text("DEFTYPE") == "CLUSRCVR"}
         if len(own) == 1:
             return own.pop()
@@ -306,6 +310,7 @@ class _Reading:
                     cluster=row.text("CLUSTER") or "",
                     rank=self._attribute(name, row, "CLWLRANK", 0),
                     priority=self._attribute(name, row, "CLWLPRTY", 0),
+                    # The algorithm divides by the weight, and a display may be damaged.
                     weight=max(1, self._attribute(name, row, "CLWLWGHT", DEFAULT_WEIGHT)),
                     netprty=self._attribute(name, row, "NETPRTY", 0),
                     status=now or own or Status.INACTIVE,
@@ -321,6 +326,7 @@ class _Reading:
                 line=row.line,
             )
             key = route.channel.queue_manager, channel, route.channel.cluster
+            # The same row may be in several texts.
             if key in routes:
                 continue
             counted[key[0]] += 1

@@ -234,6 +234,7 @@ def next_retry(
     left = retries.short_left if in_short else retries.long_left if in_short is False else None
     if in_short is None and failed_at and (browsed_at or last_at):
         since = (browsed_at or last_at or failed_at) - failed_at
+        # Without SHORTRTS, only the time since the failure shows whether short retries are left.
         in_short = since < short_s * retries.short
     if left == 0 or (in_short is False and not retries.long):
         why = "SHORTRTS(0), LONGRTS(0)" if left == 0 else "LONGRTY(0)"
@@ -245,6 +246,7 @@ def next_retry(
     interval = short_s if in_short else long_s if in_short is False else None
     at = None
     if last_at and interval:
+        # From the last attempt and not from the failure: attempts that time out delay all later ones.
         at = last_at + interval
         if browsed_at and at < browsed_at:
             at = None  # that attempt is over, and no message of this browse shows it
@@ -283,6 +285,7 @@ def _scheduled(failed_at: datetime, now: datetime, retries: Retries) -> datetime
     if short and short_s and since < short * short_s:
         return failed_at + (since // short_s + 1) * short_s
     beyond = since - short * short_s
+    # An interval of 0 gives no time to count on.
     if not long_s or beyond // long_s >= retries.long:
         return None
     return failed_at + short * short_s + (beyond // long_s + 1) * long_s
@@ -446,6 +449,7 @@ class _Explaining:
         if message.put_at is None:
             return None
         if self.failed_at is None:
+            # Without the time of the failure, a put time that was not renewed shows nothing.
             return _is_renewed(message) or None
         if message.original_put_at is None:
             return self._is_since(message.put_at)
@@ -467,6 +471,7 @@ class _Explaining:
                 "The browse does not show which queue it is for: the transmission queue header is not in the dump. Give "
                 "the queue if all messages are for the same one."
             )
+        # Each queue takes two decisions among up to hundreds of instances.
         if message.queue not in self.decisions and len(self.decisions) >= MOST_QUEUES:
             return f"Messages for more than {MOST_QUEUES:,} queues are too many for one answer: ask for some of them."
         if not self.displays.queues_named(message.queue):
@@ -499,6 +504,7 @@ class _Explaining:
         )
         if set(decision.chosen) != set(other.chosen):
             self.differing.add(base.queue)
+        # One queue manager may be reached through several channels, and that is a choice.
         managers = {candidate.queue_manager for candidate in decision.candidates}
         if len(managers) == 1 and len(decision.candidates) == 1:
             words = (
@@ -559,6 +565,7 @@ class _Explaining:
     def _rank_holds(self, decision: Decision, route: Route) -> bool:
         """Return whether the message would go elsewhere without rank."""
         situation = decision.situation
+        # With equal ranks, the steps that compare them eliminate no candidate.
         level = replace(
             situation,
             instances=tuple(replace(each, rank=0) for each in situation.instances),
@@ -727,6 +734,7 @@ class _Explaining:
 def _is_renewed(message: WaitingMessage) -> bool:
     """Return whether the put time was renewed after the put; times within a second are of one put."""
     put_at, original = message.put_at, message.original_put_at
+    # Only an attempt to re-allocate renews the put time of the outer descriptor.
     return bool(put_at and original and put_at - original >= _ONE_PUT)
 
 

@@ -25,6 +25,7 @@ from planner_core.errors import FieldProblem, InputInvalid
 
 WHAT = "The input of the decision"
 MOST_INSTANCES = 1000
+# Puts are spread one at a time, so their number determines the time of an answer.
 MOST_PUTS = 100_000
 _MOST_USES = 10**12
 
@@ -157,8 +158,10 @@ def read_object(parsed: object) -> DecisionFile:
         found = DecisionFile.model_validate(parsed)
     except ValidationError as error:
         _invalid(field_problems(error, parsed, model=DecisionFile, what="the input of a decision"))
+    # Validation follows nested values by recursion.
     except RecursionError:
         _invalid((FieldProblem("", "it is nested too deeply"),))
+    # Validation of the model sees one value at a time; these checks compare several.
     problems = (
         *check_instances(found.instances, "/instances"),
         *check_sender(found.instances, found.sender.queue_manager, "/instances"),

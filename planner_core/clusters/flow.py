@@ -150,6 +150,7 @@ class Flow:
     def failures(self) -> Iterator[Failure]:
         """Yield each failure that affects a destination in use, channels first."""
         for candidate in self.shares:
+            # The sender reaches its own instance without a channel.
             if candidate.channel is not None and not candidate.is_local:
                 yield Failure("channel", candidate.channel.name, candidate.queue_manager)
         for candidate in self.shares:
@@ -185,6 +186,7 @@ class Flow:
         routes: defaultdict[Route, Fraction] = defaultdict(Fraction)
         for candidate, rate in then:
             routes[route_of(candidate)] += rate
+        # Until the failure is noticed, messages gather; those that are not bound then move at once.
         gathered = free * self.detect_s * sum((rate for _, rate in stopped), Fraction(0))
         return FailureOutcome(
             decision=decision,

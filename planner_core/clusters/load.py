@@ -359,6 +359,7 @@ def _structure_load(
                 holds_in_size=need <= result.sizes.size_bytes,
             )
         )
+    # Failures are planned for one at a time, so the largest need is enough for each of them.
     worst = max(during, key=lambda each: each.need_bytes, default=None)
     survives = None
     if worst is not None:
@@ -437,6 +438,7 @@ class _Around:
     def sized_for(self, queues: Sequence[QueueDuringFailure]) -> StructureResult:
         """Size the structure for the depths of these queues, ignoring the sizes that the plan states."""
         key = tuple((each.queue, each.messages) for each in queues)
+        # Several failures may lead to the same depths.
         if key not in self.sized:
             deeper = list(self.planned)
             for each in queues:
@@ -449,7 +451,9 @@ class _Around:
             alone = self.document.model_copy(
                 update={"structures": [structure], "clusters": [], "growth": Growth()}
             )
+            # The document has the CFCC level, from which the published curve follows; a fitted one must be given.
             fitted = self.curve if self.curve.fit else None
+            # Advice on queue depths would simulate a filling, and is not needed here.
             self.sized[key] = size_application(alone, fitted, 0, structure, advises=False)
         return self.sized[key]
 
@@ -471,6 +475,7 @@ def _queue_during(
     rate = sum((outcome.arriving.get(qsg, _ZERO) for outcome in outcomes), _ZERO)
     burst = sum((outcome.burst.get(qsg, _ZERO) for outcome in outcomes), _ZERO)
     added = sum(
+        # Messages that were for this queue anyway, through another member, add nothing to its depth.
         (max(outcome.burst.get(qsg, _ZERO) - outcome.due.get(qsg, _ZERO), _ZERO) for outcome in outcomes),
         _ZERO,
     )
@@ -519,6 +524,7 @@ def _backlog(
     if queue.outage_minutes is not None:
         return planned + more * Fraction(queue.outage_minutes) * _MINUTE_S
     if before:
+        # The planned outage can happen during the failure, so the backlog grows with the rate (assumed).
         return planned * rate / before
     outages = [Fraction(flow.entry.outage_minutes) for flow in flows if flow.entry.outage_minutes is not None]
     return planned + more * max(outages, default=_ZERO) * _MINUTE_S
@@ -554,6 +560,7 @@ def _surge(
     if not has_return:
         return waits, waits, None
     gets = _gets(queue, flows, qsg=qsg, failure=None)
+    # Consumers with unknown rates are assumed to have nothing to spare.
     free = max(gets - before, _ZERO) if gets is not None else _ZERO
     return waits, waits * max(1 - free / returns, _ZERO), waits / returns
 

@@ -128,6 +128,7 @@ class _Reading:
 
     def read(self, text: str) -> Browse:
         plain = text.lstrip("\ufeff").translate(_QUOTES).replace("\r\n", "\n").replace("\r", "\n")
+        # Dumps first: they may also have lines that look like JSON or CSV.
         if _BEGINS.search(plain):
             return self.made(tuple(self._dump(plain)), "dump")
         if plain.lstrip()[:1] in ("{", "["):

@@ -90,6 +90,7 @@ def eligibility(message: Message) -> Eligibility:
 def redriven(situation: Situation) -> tuple[bool, str]:
     """Return whether messages for `held_for` are re-driven now, and the reason."""
     message = situation.message
+    # What the caller knows of this moment counts for more than a state that was displayed before.
     if message.channel_fails is not None:
         if message.channel_fails:
             return (
