@@ -205,7 +205,7 @@ def test_counters_of_a_disabled_member_follow_the_reading(reading: str, expected
     assert "EVENT_READING_MATTERS" in codes(simulation)
 
 
-def test_other_rounding_with_other_messages_is_reported() -> None:
+def test_rounding_that_changes_the_messages_is_reported() -> None:
     queue = nonshared(maxdepth=7)
     simulation = play([QM1], [queue], [do("put", "QM1", "LQ1", 5)])
     assert told(simulation) == []

@@ -73,7 +73,7 @@ def messages(text: str, code: str, **keys: int) -> list[str]:
     return [each.message for each in found if each.code == code]
 
 
-def test_the_published_case_is_nearly_full_of_elements_with_most_entries_free() -> None:
+def test_published_case_has_nearly_all_elements_and_few_entries_in_use() -> None:
     (message,) = messages(event(), "ADMIN_NEARLY_FULL")
     assert "6708 of 52945 entries (12 %) and 107043 of 107055 elements (99 %)" in message
     assert "00C51165, 00C510AB" in message
@@ -89,13 +89,13 @@ def test_elements_of_a_display_are_compared_with_fullthreshold(elements: int, is
 
 
 @pytest.mark.parametrize(("threshold", "is_full"), [(90, False), (80, True), (0, True)])
-def test_the_threshold_is_that_of_the_policy_and_ibms_example_where_monitoring_is_off(
+def test_threshold_is_that_of_the_policy_or_of_ibms_example_without_monitoring(
     threshold: int, is_full: bool
 ) -> None:
     assert bool(messages(display(12_600, threshold=threshold), "ADMIN_NEARLY_FULL")) is is_full
 
 
-def test_full_entries_are_found_in_cfstatus_too() -> None:
+def test_full_entries_are_reported_from_cfstatus() -> None:
     near, full = (STATUS.format(entries_max=7347, entries=entries) for entries in (6000, 6300))
     assert not messages(near, "ADMIN_NEARLY_FULL")
     (message,) = messages(full, "ADMIN_NEARLY_FULL")
@@ -105,7 +105,7 @@ def test_full_entries_are_found_in_cfstatus_too() -> None:
 
 
 @pytest.mark.parametrize(("queue_managers", "codes"), [(7, []), (8, ["ENTSMAX", "ELEMENTS"])])
-def test_a_comparison_checks_both_pools_against_the_queue_managers(
+def test_comparison_checks_both_pools_against_the_queue_managers(
     queue_managers: int, codes: list[str]
 ) -> None:
     found = compare(evaluate(plan(queue_managers=queue_managers)), read_running([display(2000)])).findings
@@ -113,7 +113,7 @@ def test_a_comparison_checks_both_pools_against_the_queue_managers(
     assert short == [f"ADMIN_{pool}_TOO_LOW" for pool in codes]
 
 
-def test_the_size_that_holds_both_pools_is_that_of_the_highest_level_in_preflist() -> None:
+def test_size_for_both_pools_uses_the_highest_level_in_preflist() -> None:
     # The z16 charts have 28 MB for 8 queue managers at CFCC 25, and less at 24.
     document = plan(
         queue_managers=8,
@@ -134,7 +134,7 @@ def test_lint_checks_elements_against_the_queue_managers(queue_managers: int, is
     )
 
 
-def test_a_plan_from_what_runs_states_entries_and_elements() -> None:
+def test_plan_from_running_states_entries_and_elements() -> None:
     made = plan_from(read_running([display(12_600)]), qsg="SQ03", queue_managers=3)
     assert (made.plan.admin.entsmax, made.plan.admin.elements_total) == (7347, 14_694)
     assert "ADMIN_NEARLY_FULL" in [each.code for each in made.findings]
@@ -143,13 +143,13 @@ def test_a_plan_from_what_runs_states_entries_and_elements() -> None:
     assert "ADMIN_NEARLY_FULL" not in [each.code for each in made.findings]
 
 
-def test_cfstatus_counts_before_a_display_for_the_entries_of_a_plan() -> None:
+def test_cfstatus_precedes_a_display_for_the_entries_of_a_plan() -> None:
     running = read_running([display(100), STATUS.format(entries_max=9000, entries=1)])
     made = plan_from(running, qsg="SQ03", queue_managers=3)
     assert (made.plan.admin.entsmax, made.plan.admin.elements_total) == (9000, 14_694)
 
 
-def test_counts_of_another_structure_are_not_those_of_csq_admin() -> None:
+def test_counts_of_another_structure_are_not_used_for_csq_admin() -> None:
     text = event().replace("SQ03CSQ_ADMIN", "SQ03APP1")
     assert not messages(text, "ADMIN_NEARLY_FULL")
     assert not lint(text).findings

@@ -147,7 +147,7 @@ ADMIN = display("SQ03CSQ_ADMIN", actual="32 M", size="48 M", initsize="32 M", th
 # ---- by hand ---------------------------------------------------------------------------------------------------
 
 
-def test_what_runs_as_planned_needs_no_command() -> None:
+def test_running_system_as_planned_needs_no_command() -> None:
     made = result(structures__0__full_threshold=80)
     found = compare(made, read_running([display(), ADMIN]))
     assert found.is_same
@@ -155,7 +155,7 @@ def test_what_runs_as_planned_needs_no_command() -> None:
     assert [each.differences for each in found.structures] == [(), ()]
 
 
-def test_names_in_quotes_are_compared_like_names_without_them() -> None:
+def test_quoted_names_are_compared_like_unquoted_ones() -> None:
     made = result(structures__0__size="768M")
     quoted = OLD.replace("NAME(SQ03APP1)", "NAME('SQ03APP1')").replace(
         "PREFLIST(CF01,CF02)", 'PREFLIST("CF01",CF02)'
@@ -167,14 +167,14 @@ def test_names_in_quotes_are_compared_like_names_without_them() -> None:
     )
 
 
-def test_displays_in_lower_case_say_the_same() -> None:
+def test_displays_in_lower_case_give_the_same_comparison() -> None:
     asked = result(structures__0__size="768M", structures__0__initsize="400M")
     shown = [display(duplexed=True, duplex="ENABLED"), ADMIN]
     small = [each.lower() for each in shown]
     assert commands(compare(asked, read_running(small))) == commands(compare(asked, read_running(shown)))
 
 
-def test_a_threshold_takes_effect_at_once_without_a_rebuild() -> None:
+def test_fullthreshold_takes_effect_at_once_without_a_rebuild() -> None:
     found = compare(result(), read_running([display(), ADMIN]))
     assert commands(found) == [
         (
@@ -185,7 +185,7 @@ def test_a_threshold_takes_effect_at_once_without_a_rebuild() -> None:
     ]
 
 
-def test_a_larger_size_of_an_allocated_structure_is_pending_until_its_rebuild() -> None:
+def test_larger_size_of_an_allocated_structure_is_pending_until_rebuild() -> None:
     found = compare(
         result(structures__0__size="768M", structures__0__initsize="400M"),
         read_running([OLD, display(), ADMIN]),
@@ -205,20 +205,20 @@ def test_a_larger_size_of_an_allocated_structure_is_pending_until_its_rebuild() 
     assert "REBUILD_NEEDS_ALTER" in {each.code for each in found.findings}
 
 
-def test_an_alter_stays_below_the_size_that_the_structure_was_allocated_with() -> None:
+def test_alter_stays_below_the_allocated_size() -> None:
     found = compare(
         result(structures__0__size="1G", structures__0__initsize="600M"), read_running([display(), ADMIN])
     )
     assert setxcf(found)[0] == (f"SETXCF START,ALTER,STRNAME=SQ03APP1,SIZE={511 * 1024}", "at once")
 
 
-def test_a_structure_that_shrank_is_enlarged_in_place_and_nothing_else_is_done() -> None:
+def test_structure_that_shrank_is_only_enlarged_in_place() -> None:
     found = compare(result(), read_running([display(actual="200 M", threshold=85), ADMIN]))
     assert commands(found) == [("SETXCF START,ALTER,STRNAME=SQ03APP1,SIZE=262144", "at once")]
     assert found.after.structures["SQ03APP1"].size_bytes == 256 * M
 
 
-def test_a_structure_that_is_not_allocated_needs_no_rebuild() -> None:
+def test_unallocated_structure_needs_no_rebuild() -> None:
     found = compare(
         result(structures__0__size="768M", structures__0__initsize="400M"),
         read_running([display(actual=None), ADMIN]),
@@ -254,7 +254,7 @@ OTHER_LIST = {"structures__0__preflist": ["CF02", "CF01"]}
         ("ENABLED", False, "ENABLED", [HOLD, ACTIVATE, REBUILD, MERGED, ACTIVATE]),
     ],
 )
-def test_what_waits_for_a_rebuild_comes_into_effect_around_duplexing(
+def test_pending_changes_take_effect_between_stop_and_start_of_duplexing(
     change: dict[str, Any], today: str, is_duplexed: bool, will: str, wanted: list[str]
 ) -> None:
     made = result(structures__0__duplex=will, **change)
@@ -278,7 +278,7 @@ def test_what_waits_for_a_rebuild_comes_into_effect_around_duplexing(
         ("ALLOWED", True, "DISABLED", "Duplexing then ends, and one copy is left: SQ03APP1."),
     ],
 )
-def test_what_the_policy_alone_does_to_duplexing_is_told(
+def test_effect_of_the_policy_on_duplexing_is_described(
     today: str, is_duplexed: bool, will: str, says: str
 ) -> None:
     found = compare(
@@ -293,7 +293,7 @@ def test_what_the_policy_alone_does_to_duplexing_is_told(
     ]
 
 
-def test_a_duplexed_structure_is_told_to_have_one_copy_until_the_last_policy() -> None:
+def test_single_copy_until_the_last_policy_is_described() -> None:
     made = result(structures__0__duplex="ENABLED", **LARGER)
     found = compare(made, read_running([display(duplexed=True, duplex="ENABLED"), ADMIN]))
     why = {step.command: step.why for step in found.commands}
@@ -307,9 +307,7 @@ def test_a_duplexed_structure_is_told_to_have_one_copy_until_the_last_policy() -
 @pytest.mark.parametrize(
     ("will", "wanted"), [("ALLOWED", [STOP, REBUILD, DUPLEX]), ("ENABLED", [STOP, REBUILD])]
 )
-def test_where_no_display_says_whether_a_structure_is_duplexed_the_commands_do_for_both(
-    will: str, wanted: list[str]
-) -> None:
+def test_commands_fit_both_cases_if_duplexing_is_unknown(will: str, wanted: list[str]) -> None:
     policy = OLD.replace("REBUILDPERCENT(10)", "DUPLEX(ALLOWED)")
     found = compare(result(structures__0__duplex=will, **LARGER), read_running([policy]))
     assert [command for command, _ in setxcf(found)] == wanted
@@ -321,7 +319,7 @@ def test_where_no_display_says_whether_a_structure_is_duplexed_the_commands_do_f
     assert "allocated and duplexed" in told
 
 
-def test_site_order_and_storage_class_memory_of_the_plan_are_compared() -> None:
+def test_site_order_and_storage_class_memory_are_compared() -> None:
     asked = {
         "structures__0__full_threshold": 80,
         "structures__0__duplex": "ALLOWED",
@@ -342,7 +340,7 @@ def test_site_order_and_storage_class_memory_of_the_plan_are_compared() -> None:
     assert [step for step in again.commands if step.structure == "SQ03APP1"] == []
 
 
-def test_a_structure_that_the_system_should_have_duplexed_is_told() -> None:
+def test_structure_without_its_enabled_duplexing_is_reported() -> None:
     def told(is_duplexed: bool, today: str, will: str) -> list[str]:
         shown = [display(duplexed=is_duplexed, duplex=today), ADMIN]
         found = compare(result(structures__0__duplex=will), read_running(shown)).findings
@@ -357,7 +355,7 @@ def test_a_structure_that_the_system_should_have_duplexed_is_told() -> None:
     )
 
 
-def test_a_preflist_of_one_name_ends_duplexing_and_nothing_starts_it_again() -> None:
+def test_preflist_of_one_name_ends_duplexing() -> None:
     made = result(structures__0__duplex="ALLOWED", structures__0__preflist=["CF01"])
     found = compare(made, read_running([display(duplexed=True, duplex="ALLOWED"), ADMIN]))
     assert [command for command, _ in setxcf(found)] == [STOP, REBUILD]
@@ -365,7 +363,7 @@ def test_a_preflist_of_one_name_ends_duplexing_and_nothing_starts_it_again() -> 
     assert ended == ["/structures/0/preflist"]
 
 
-def test_a_rebuild_that_shrinks_a_structure_says_so() -> None:
+def test_rebuild_that_shrinks_a_structure_is_described() -> None:
     made = result(structures__0__size="768M", structures__0__initsize="400M")
     grows = compare(made, read_running([display(), ADMIN]))
     shrinks = compare(made, read_running([display(actual="500 M"), ADMIN]))
@@ -380,7 +378,7 @@ def test_a_rebuild_that_shrinks_a_structure_says_so() -> None:
     ("today", "planned_duplex", "told"),
     [("ENABLED", "DISABLED", True), ("ENABLED", "ALLOWED", False), ("DISABLED", "DISABLED", False)],
 )
-def test_the_end_of_duplexing_is_told(today: str, planned_duplex: str, told: bool) -> None:
+def test_end_of_duplexing_is_reported(today: str, planned_duplex: str, told: bool) -> None:
     made = result(structures__0__duplex=planned_duplex)
     found = compare(made, read_running([display(duplex=today), ADMIN]))
     ended = [each.structure for each in found.findings if each.code == "DUPLEXING_ENDS"]
@@ -388,14 +386,14 @@ def test_the_end_of_duplexing_is_told(today: str, planned_duplex: str, told: boo
     assert ("Duplexing then ends" in " ".join(step.why for step in found.commands)) == told
 
 
-def test_duplexing_that_the_plan_ends_stops_with_the_policy() -> None:
+def test_duplexing_ended_by_the_plan_stops_with_the_policy() -> None:
     made = result(structures__0__size="768M", structures__0__initsize="400M")
     found = compare(made, read_running([display(duplexed=True, duplex="ENABLED"), ADMIN]))
     assert not [command for command, _ in setxcf(found) if "DUPLEX" in command]
     assert not found.after.structures["SQ03APP1"].is_duplexed
 
 
-def test_a_new_structure_is_there_at_once() -> None:
+def test_new_structure_takes_effect_at_once() -> None:
     policy = OLD.replace("SQ03APP1", "SQ04APP1")
     found = compare(result(), read_running([policy, ADMIN]))
     app = next(each for each in found.structures if each.result.name == "APP1")
@@ -412,7 +410,7 @@ def by_code(found: Comparison, code: str) -> list[str]:
 @pytest.mark.parametrize(
     "policy", [[], [OLD[OLD.index("   STRUCTURE NAME(ISGLOCK)") :]]], ids=["none", "a fragment"]
 )
-def test_a_structure_that_nothing_speaks_of_is_not_taken_to_be_new(policy: list[str]) -> None:
+def test_structure_without_a_text_is_not_assumed_new(policy: list[str]) -> None:
     found = compare(result(), read_running([ADMIN, *policy]))
     app = next(each for each in found.structures if each.result.name == "APP1")
     assert (app.is_new, app.as_json()["is_new"]) == (None, None)
@@ -425,7 +423,7 @@ def test_a_structure_that_nothing_speaks_of_is_not_taken_to_be_new(policy: list[
     assert "No text mentions SQ03APP1, and no complete policy was given" in told
 
 
-def test_a_plan_made_of_one_display_asks_for_nothing_of_what_was_not_displayed() -> None:
+def test_plan_from_one_display_gives_no_command_for_other_structures() -> None:
     running = read_running([display()])
     made = evaluate(plan_from(running, qsg="SQ03", queue_managers=2).plan)
     found = compare(made, running)
@@ -434,7 +432,7 @@ def test_a_plan_made_of_one_display_asks_for_nothing_of_what_was_not_displayed()
     assert "SQ03CSQ_ADMIN" in told
 
 
-def test_what_was_not_given_is_told_once() -> None:
+def test_missing_texts_are_reported_once() -> None:
     structures, objects, queues = "structures (D", "CFSTRUCT objects", "shared queues"
     for texts, missing in (
         ([display(), ADMIN], [objects, queues]),
@@ -453,7 +451,7 @@ def test_what_was_not_given_is_told_once() -> None:
         assert [each for each in (structures, objects, queues) if each in "".join(told)] == missing
 
 
-def test_definitions_for_objects_in_none_of_the_texts_are_told_to_be_taken_for_new() -> None:
+def test_objects_in_no_text_are_reported_as_new() -> None:
     found = compare(result(), read_running([DISPLAYED.replace("APP1", "OTHER")]))
     assert [each.split("(")[0] for each, _ in commands(found)] == [
         "SMDS job: define and format MQ.SMDS.*.APP1 for each queue manager",
@@ -474,7 +472,7 @@ FULL: dict[str, Any] = {"actual": "1 G", "size": "1 G", "initsize": "512 M", "th
 
 @pytest.mark.parametrize("in_use", [(81, 1), (1, 81), (81, 81)], ids=["entries", "elements", "both"])
 @pytest.mark.parametrize("is_duplexed", [True, False])
-def test_a_structure_is_not_rebuilt_into_a_size_that_does_not_hold_what_is_in_it(
+def test_structure_is_not_rebuilt_into_a_size_below_its_data(
     in_use: tuple[int, int], is_duplexed: bool
 ) -> None:
     duplex = "ENABLED" if is_duplexed else "DISABLED"
@@ -497,7 +495,7 @@ def test_a_structure_is_not_rebuilt_into_a_size_that_does_not_hold_what_is_in_it
     assert "REBUILD_TOO_SMALL" not in {each.code for each in raised.findings}
 
 
-def test_the_others_are_changed_while_a_structure_waits_to_be_drained() -> None:
+def test_other_structures_change_while_one_must_be_drained() -> None:
     admin = display("SQ03CSQ_ADMIN", actual="32 M", size="40 M", initsize="32 M", threshold=85)
     found = compare(result(), read_running([OLD, display(**FULL, in_use=(81, 81)), admin]))
     assert [command for command, _ in commands(found)] == [
@@ -514,7 +512,7 @@ def test_the_others_are_changed_while_a_structure_waits_to_be_drained() -> None:
     )
 
 
-def test_a_rebuild_that_needs_more_than_initsize_is_told() -> None:
+def test_rebuild_above_initsize_is_reported() -> None:
     running = read_running([display(**FULL, in_use=(40, 20)), ADMIN])
     found = compare(result(), running)
     (told,) = by_code(found, "REBUILD_ABOVE_INITSIZE")
@@ -527,19 +525,19 @@ def test_a_rebuild_that_needs_more_than_initsize_is_told() -> None:
 
 
 @pytest.mark.parametrize("percent", [1, 20, 81, 99])
-def test_no_alter_takes_what_is_in_use(percent: int) -> None:
+def test_alter_never_shrinks_below_the_data_in_use(percent: int) -> None:
     shown = display(**{**FULL, "size": "2 G", "initsize": "1 G"}, in_use=(percent, percent))
     found = compare(result(), read_running([shown, ADMIN]))
     assert not [command for command, _ in commands(found) if "ALTER" in command]
 
 
-def test_a_structure_of_which_no_display_speaks_is_taken_to_be_allocated_and_told() -> None:
+def test_structure_without_a_display_is_assumed_allocated_and_reported() -> None:
     found = compare(result(structures__0__size="768M"), read_running([OLD]))
     assert ("SETXCF START,REBUILD,STRNAME=SQ03APP1", "at once") in commands(found)
     assert [each.structure for each in found.findings if each.code == "RUNNING_STATE_UNKNOWN"] == ["APP1"]
 
 
-def test_a_policy_text_that_is_not_the_active_policy_is_told() -> None:
+def test_policy_text_that_differs_from_the_active_policy_is_reported() -> None:
     found = read_running([OLD, display(size="600 M")])
     assert [each.code for each in found.findings] == ["DISPLAY_AND_POLICY_DIFFER"]
     assert found.structures["SQ03APP1"].settings == {
@@ -548,14 +546,14 @@ def test_a_policy_text_that_is_not_the_active_policy_is_told() -> None:
     }
 
 
-def test_a_line_of_a_display_that_cannot_be_read_is_told_and_left_out() -> None:
+def test_unreadable_line_of_a_display_is_reported_and_skipped() -> None:
     found = read_running([display().replace("512 M", "512 Q")])
     assert [(each.code, each.line) for each in found.findings] == [("RUNNING_TEXT_UNREAD", 8)]
     assert (found.structures["SQ03APP1"].settings or {})["SIZE"] is None
     assert not read_running([display()]).findings
 
 
-def test_a_change_that_is_pending_already_is_told() -> None:
+def test_pending_change_is_reported() -> None:
     text = display().replace(
         " ACTIVE STRUCTURE", "  PENDING POLICY INFORMATION:\n   POLICY SIZE : 900 M\n ACTIVE STRUCTURE"
     )
@@ -570,7 +568,7 @@ CFSTRUCT = "DEFINE CFSTRUCT(APP1) CFLEVEL({level}) RECOVER(YES) DSGROUP('MQ.SMDS
 QLOCAL = "DEFINE QLOCAL(Q1) QSGDISP(SHARED) CFSTRUCT({structure}) DEFPSIST({persistent})\n"
 
 
-def test_a_raised_level_states_offload_recovery_and_loss_in_one_command() -> None:
+def test_raised_level_states_offload_recauto_and_cfconlos_in_one_command() -> None:
     running = read_running([CFSTRUCT.format(level=4, block="64K")])
     found = compare(result(structures__0__cflevel=5), running)
     assert [step.kind for step in found.commands if step.structure == "APP1"][:2] == ["job", "mqsc"]
@@ -587,7 +585,7 @@ def test_a_raised_level_states_offload_recovery_and_loss_in_one_command() -> Non
     assert {each.today for each in found.structures[1].differences if each.keyword != "CFLEVEL"} == {None}
 
 
-def test_a_level_that_a_display_does_not_show_is_raised_with_everything() -> None:
+def test_unknown_level_is_raised_with_all_attributes() -> None:
     shown = read_running(["CFSTRUCT(APP1)\nRECOVER(YES)\nDSBUFS(100)\n"])
     found = compare(result(structures__0__cflevel=5), shown)
     (alter,) = [step.command for step in found.commands if step.command.startswith("ALTER")]
@@ -600,7 +598,7 @@ DB2 = (
 )
 
 
-def test_db2_becomes_smds_with_its_rules_in_one_command_after_the_data_sets() -> None:
+def test_db2_becomes_smds_in_one_command_after_the_data_sets() -> None:
     found = compare(result(), read_running([DB2]))
     assert [(step.kind, step.takes_effect) for step in found.commands[:3]] == [
         ("job", "at once"),
@@ -618,7 +616,7 @@ def test_db2_becomes_smds_with_its_rules_in_one_command_after_the_data_sets() ->
     assert "CHANGE_NEEDS_OUTAGE" not in {each.code for each in found.findings}
 
 
-def test_a_rule_that_changes_states_all_offload_attributes() -> None:
+def test_changed_rule_states_all_offload_attributes() -> None:
     made = result(structures__0__offload__rules=[{"usage_over": 60, "size_over": "0K"}])
     (alter,) = compare(made, read_running([CFSTRUCT.format(level=5, block="256K")])).commands[:1]
     assert alter.command == (
@@ -660,7 +658,7 @@ def test_stated_cfconlos_and_recauto_are_compared() -> None:
     assert commands(found)[:1] == [("ALTER CFSTRUCT(APP1) CFCONLOS(TOLERATE) RECAUTO(NO)", "at once")]
 
 
-def test_queue_managers_with_another_cfconlos_are_altered() -> None:
+def test_queue_managers_with_a_different_cfconlos_are_altered() -> None:
     text = "QMNAME(QM01) CFCONLOS(TERMINATE)\nQMNAME(QM02) CFCONLOS(TOLERATE)\n"
     assert commands(compare(result(cfconlos="TOLERATE"), read_running([text]))) == [
         ("ALTER QMGR CFCONLOS(TOLERATE) CMDSCOPE(QM01)", "at once")
@@ -668,7 +666,7 @@ def test_queue_managers_with_another_cfconlos_are_altered() -> None:
     assert commands(compare(result(), read_running([text]))) == []
 
 
-def test_a_queue_on_another_structure_is_deleted_and_defined_anew() -> None:
+def test_queue_on_another_structure_is_deleted_and_defined_again() -> None:
     found = compare(result(), read_running([QLOCAL.format(structure="OLD", persistent="NO")]))
     assert commands(found) == [
         ("DELETE QLOCAL(Q1) QSGDISP(SHARED)", "needs an outage"),
@@ -679,7 +677,7 @@ def test_a_queue_on_another_structure_is_deleted_and_defined_anew() -> None:
     ]
 
 
-def test_queue_attributes_that_the_plan_states_are_altered() -> None:
+def test_stated_queue_attributes_are_altered() -> None:
     made = result(
         structures__0__queues__0__share=True,
         structures__0__queues__0__index_type="MSGID",
@@ -701,13 +699,13 @@ def test_queue_attributes_that_the_plan_states_are_altered() -> None:
     assert commands(compare(made, read_running([shown]))) == []
 
 
-def test_a_lower_cflevel_needs_an_outage() -> None:
+def test_lower_cflevel_needs_an_outage() -> None:
     made = result(structures__0__cflevel=4, structures__0__offload={})
     found = compare(made, read_running([CFSTRUCT.format(level=5, block="256K")]))
     assert commands(found) == [("ALTER CFSTRUCT(APP1) CFLEVEL(4)", "needs an outage")]
 
 
-def test_objects_of_which_nothing_was_given_are_left_alone() -> None:
+def test_objects_without_texts_are_not_changed() -> None:
     assert not [
         step for step in compare(result(), read_running([display(), ADMIN])).commands if step.kind == "mqsc"
     ]
@@ -736,7 +734,7 @@ CSQ9022I +QM01 CSQMDRTC ' DISPLAY QLOCAL' NORMAL COMPLETION
 """
 
 
-def test_displays_of_mq_are_compared_like_definitions() -> None:
+def test_mq_displays_are_compared_like_definitions() -> None:
     asked = result(structures__0__offload__dsbufs=100)
     found = compare(asked, read_running([DISPLAYED]))
     assert commands(found) == [("ALTER CFSTRUCT(APP1) DSBUFS(100)", "at once")]
@@ -744,7 +742,7 @@ def test_displays_of_mq_are_compared_like_definitions() -> None:
     assert commands(compare(asked, read_running([lowered]))) == commands(found)
 
 
-def test_what_runs_and_is_not_planned_is_told_and_left() -> None:
+def test_unplanned_running_objects_are_reported_and_not_changed() -> None:
     text = display() + display("SQ03OTHER") + display("SQ04APP1") + ADMIN
     found = compare(
         result(),
@@ -769,14 +767,14 @@ GROUP = """\
 """
 
 
-def test_queue_managers_of_the_group_are_counted() -> None:
+def test_number_of_queue_managers_is_compared() -> None:
     running = read_running([GROUP])
     assert running.queue_managers == ("QM01", "QM02")
     (told,) = [e for e in compare(result(), running).findings if e.code == "RUNNING_NOT_IN_PLAN"]
     assert (told.field, "2 queue managers" in told.message) == ("/queue_managers", True)
 
 
-def test_a_plan_with_errors_is_not_compared() -> None:
+def test_plan_with_errors_is_not_compared() -> None:
     with pytest.raises(OutputRefused):
         compare(result(structures__0__recover=False), read_running([OLD]))
 
@@ -795,7 +793,7 @@ def test_mqsc_of_the_commands_ends_within_72_columns_and_reads_back() -> None:
         assert again[command.name].attributes.keys() == command.attributes.keys()
 
 
-def test_a_text_of_commands_changes_nothing_when_it_is_pasted_whole() -> None:
+def test_command_text_pasted_whole_changes_nothing() -> None:
     asked = result(structures__0__duplex="ENABLED", structures__0__offload__dsbufs=100, **LARGER)
     running = read_running(
         [
@@ -828,7 +826,7 @@ def test_a_text_of_commands_changes_nothing_when_it_is_pasted_whole() -> None:
     assert "\n*   JOB: SMDS job: define and format MQ.SMDS.*.APP1" in text
 
 
-def test_the_test_of_reallocate_precedes_it_in_remarks_before_the_first_rebuild() -> None:
+def test_reallocate_follows_its_test_before_the_first_rebuild() -> None:
     asked = result(structures__0__size="768M", structures__0__initsize="400M")
     found = compare(asked, read_running([display(), ADMIN]))
     assert found.instead_of_rebuilds == ("D XCF,REALLOCATE,TEST", "SETXCF START,REALLOCATE")
@@ -839,13 +837,13 @@ def test_the_test_of_reallocate_precedes_it_in_remarks_before_the_first_rebuild(
     assert found.as_json()["instead_of_rebuilds"] == list(found.instead_of_rebuilds)
 
 
-def test_reallocate_is_not_offered_where_nothing_is_rebuilt() -> None:
+def test_reallocate_is_not_offered_without_a_rebuild() -> None:
     found = compare(result(), read_running([display(), ADMIN]))
     assert found.instead_of_rebuilds == ()
     assert "REALLOCATE" not in found.text
 
 
-def test_the_unit_of_an_alter_is_stated_where_it_is_given() -> None:
+def test_unit_of_an_alter_is_stated() -> None:
     found = compare(result(), read_running([display(actual="200 M", threshold=85), ADMIN]))
     assert "SIZE= is in K" in found.text
     assert "check the unit" not in found.text
@@ -957,9 +955,7 @@ def assert_as_planned(made: PlanResult, running: Running, found: Comparison) -> 
 
 @settings(max_examples=80, deadline=None)
 @given(runnings(), PLANS)
-def test_applying_the_commands_to_what_runs_gives_the_plans_state(
-    texts: list[str], changes: dict[str, Any]
-) -> None:
+def test_applied_commands_give_the_planned_state(texts: list[str], changes: dict[str, Any]) -> None:
     made, running = result(**changes), read_running(texts)
     found = compare(made, running)
     assert_as_planned(made, running, found)
@@ -1025,7 +1021,7 @@ def carry_out(found: Comparison, sysplex: Sysplex) -> None:
     habit=HABITS[0],
     is_duplexed_if_unknown=False,
 )
-def test_a_sysplex_takes_every_command_and_has_the_plans_state_in_the_end(
+def test_simulated_sysplex_accepts_every_command_and_reaches_the_planned_state(
     texts: list[str], changes: dict[str, Any], habit: Habit, is_duplexed_if_unknown: bool
 ) -> None:
     made, running = result(**changes), read_running(texts)
@@ -1073,7 +1069,7 @@ def test_a_sysplex_takes_every_command_and_has_the_plans_state_in_the_end(
 @pytest.mark.parametrize("today", ["DISABLED", "ALLOWED", "ENABLED"])
 @pytest.mark.parametrize("will", ["DISABLED", "ALLOWED", "ENABLED"])
 @pytest.mark.parametrize("change", [{}, LARGER, OTHER_LIST], ids=["alone", "SIZE", "PREFLIST"])
-def test_every_change_of_duplexing_is_carried_out_whatever_the_system_does_by_itself(
+def test_duplexing_changes_succeed_despite_automatic_duplexing(
     habit: Habit, is_duplexed: bool, today: str, will: str, change: dict[str, Any]
 ) -> None:
     if today == "DISABLED" and is_duplexed:
@@ -1095,7 +1091,7 @@ def test_every_change_of_duplexing_is_carried_out_whatever_the_system_does_by_it
 
 @settings(max_examples=60, deadline=None)
 @given(PLANS)
-def test_the_merged_policy_of_a_comparison_is_that_of_the_merge(changes: dict[str, Any]) -> None:
+def test_comparison_and_merge_give_the_same_policy(changes: dict[str, Any]) -> None:
     made = result(**changes)
     found = compare(made, read_running([OLD]))
     (policy,) = read_policies(merge(OLD, made).policy)
@@ -1104,7 +1100,7 @@ def test_the_merged_policy_of_a_comparison_is_that_of_the_merge(changes: dict[st
         assert in_effect(statement) == says
 
 
-def test_a_plan_of_several_structures_is_compared_in_its_order() -> None:
+def test_structures_are_compared_in_the_order_of_the_plan() -> None:
     made = evaluate(plan(structures__1={"name": "APP2", "queues": []}))
     found = compare(made, read_running([OLD]))
     assert [each.result.name for each in found.structures] == ["CSQ_ADMIN", "APP1", "APP2", "CSQSYSAPPL"]

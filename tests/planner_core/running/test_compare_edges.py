@@ -12,7 +12,7 @@ from tests.planner_core.running.test_compare import ADMIN, display, setxcf
 from tests.planner_core.running.test_merge import result
 
 
-def test_a_structure_with_a_change_pending_is_not_enlarged_in_place() -> None:
+def test_structure_with_a_pending_change_is_not_enlarged_in_place() -> None:
     """It waits for a rebuild already, which allocates it by the policy."""
     made = result(structures__0__initsize="384M", structures__0__full_threshold=80)
     waiting = display().replace(
@@ -23,7 +23,7 @@ def test_a_structure_with_a_change_pending_is_not_enlarged_in_place() -> None:
     assert alter not in [command for command, _ in setxcf(compare(made, read_running([waiting, ADMIN])))]
 
 
-def test_structures_of_a_group_whose_name_begins_alike_are_not_ours() -> None:
+def test_structures_of_a_similarly_named_group_are_ignored() -> None:
     """SQ03 and a CFSTRUCT, which begins with a letter: SQ034APP1 is none of its structures, and SQ03APP4 is one."""
     made = result(structures__0__full_threshold=80)
     found = compare(made, read_running([display(), ADMIN, display("SQ034APP1"), display("SQ03APP4")]))
@@ -42,7 +42,7 @@ def after(command: str, before: StructureState = RUNS) -> StructureState:
     return apply(State({"SQ03APP1": before}), command, merged={}).structures["SQ03APP1"]
 
 
-def test_a_duplexed_structure_is_not_rebuilt_as_it_stands() -> None:
+def test_duplexed_structure_is_not_rebuilt_while_duplexed() -> None:
     rebuild = "SETXCF START,REBUILD,STRNAME=SQ03APP1"
     assert (after(rebuild).size_bytes, after(rebuild).pending) == (384 * MIB, ())
     duplexed = replace(RUNS, is_duplexed=True)
@@ -51,6 +51,6 @@ def test_a_duplexed_structure_is_not_rebuilt_as_it_stands() -> None:
     assert after(rebuild, stopped).size_bytes == 384 * MIB
 
 
-def test_an_alter_ends_at_the_size_that_the_structure_was_allocated_with() -> None:
+def test_alter_is_limited_by_the_allocated_size() -> None:
     assert after("SETXCF START,ALTER,STRNAME=SQ03APP1,SIZE=393216").size_bytes == 384 * MIB
     assert after("SETXCF START,ALTER,STRNAME=SQ03APP1,SIZE=1048576").size_bytes == 512 * MIB

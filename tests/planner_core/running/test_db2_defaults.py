@@ -19,13 +19,13 @@ DB2 = "DEFINE CFSTRUCT(APP1) CFLEVEL(5) RECOVER(YES) OFFLOAD(DB2)"
         ("DEFINE CFSTRUCT(APP1) CFLEVEL(5)", ["32K", "4K", "0K"]),
     ],
 )
-def test_sizes_that_a_define_leaves_out(command: str, expected: list[str]) -> None:
+def test_sizes_omitted_in_a_define_have_the_db2_defaults(command: str, expected: list[str]) -> None:
     attributes = read_running([f"{command}\n"]).cfstructs["APP1"].attributes
     assert [attributes[f"OFFLD{number}SZ"] for number in (1, 2, 3)] == expected
 
 
 @pytest.mark.parametrize(("to", "is_covered"), [("SMDS", True), ("DB2", False)])
-def test_rules_that_are_off_by_default_cover_nothing(to: str, is_covered: bool) -> None:
+def test_rules_off_by_default_cover_no_other_rule(to: str, is_covered: bool) -> None:
     # Rule 2 at 95 % comes after rule 3 at 90 %, which with Db2 is off where it is left out.
     text = f"DEFINE CFSTRUCT(APP1) CFLEVEL(5) OFFLOAD({to}) DSGROUP('A.*.B') OFFLD2TH(95) OFFLD2SZ(4K)\n"
     found, _ = lint_mqsc(text)

@@ -78,7 +78,7 @@ def told(plan: PlanFromRunning) -> list[str]:
     return [each.message for each in plan.findings]
 
 
-def test_order_second_site_and_storage_class_memory_of_a_policy_come_along() -> None:
+def test_order_second_site_and_storage_class_memory_are_read_from_a_policy() -> None:
     found = structure(POLICY, CFSTRUCT)
     assert found["enforce_order"] is True
     assert (found["duplex"], found["duplex_site"]) == ("ENABLED", "CROSSSITE")
@@ -88,13 +88,13 @@ def test_order_second_site_and_storage_class_memory_of_a_policy_come_along() -> 
     assert [each.get("dumpspace") for each in document["coupling_facilities"]] == ["98M", None]
 
 
-def test_the_order_that_is_displayed_counts_before_the_text() -> None:
+def test_displayed_order_precedes_the_policy_text() -> None:
     assert structure(ACTIVE.format(order="YES"))["enforce_order"] is True
     assert structure(ACTIVE.format(order="YES"))["duplex_site"] == "CROSSSITE"
     assert "enforce_order" not in structure(POLICY, ACTIVE.format(order="NO"))
 
 
-def test_a_rule_that_is_off_before_others_keeps_their_numbers() -> None:
+def test_rule_that_is_off_before_others_keeps_their_numbers() -> None:
     rules = structure(POLICY, CFSTRUCT)["offload"]["rules"]
     assert [(each["usage_over"], each["size_over"]) for each in rules] == [
         (70, "64K"),
@@ -106,7 +106,7 @@ def test_a_rule_that_is_off_before_others_keeps_their_numbers() -> None:
     assert [(each["usage_over"], each["size_over"]) for each in rules] == [(70, "32K"), (80, "4K")]
 
 
-def test_the_plan_changes_nothing_until_it_is_edited() -> None:
+def test_unedited_plan_from_running_changes_nothing() -> None:
     texts = (POLICY, CFSTRUCT, QUEUES)
     plan = made(*texts, queue_managers=2, message_bytes=2000)
     result = evaluate(plan.plan)
@@ -120,7 +120,7 @@ def test_display_qlocal_is_read_like_display_queue() -> None:
     assert read_running([QUEUES]).queues.keys() == {"PAY.IN"}
 
 
-def test_queues_of_a_structure_that_nothing_was_given_of_are_told() -> None:
+def test_queues_of_an_unknown_structure_are_reported() -> None:
     elsewhere = QUEUES.replace("CFSTRUCT(APP1)", "CFSTRUCT(APP9)")
     plan = made(POLICY, CFSTRUCT, elsewhere, message_bytes=2000)
     assert "PAY.IN is on APP9, which no text describes: omitted." in told(plan)
@@ -131,13 +131,13 @@ def test_queues_of_a_structure_that_nothing_was_given_of_are_told() -> None:
     assert not [each for each in told(made(POLICY, CFSTRUCT, system)) if "CSQSYSAPPL" in each]
 
 
-def test_a_structure_without_its_cfstruct_is_told() -> None:
+def test_structure_without_its_cfstruct_is_reported() -> None:
     (said,) = (each for each in told(made(POLICY)) if "CFSTRUCT" in each)
     assert said.startswith("No CFSTRUCT(APP1) was given: CFLEVEL, RECOVER and the offload rules")
     assert not [each for each in told(made(POLICY, CFSTRUCT)) if "No CFSTRUCT" in each]
 
 
-def test_a_number_of_queue_managers_that_the_group_contradicts_is_told() -> None:
+def test_number_of_queue_managers_that_differs_from_the_group_is_reported() -> None:
     group = "DISPLAY GROUP\nQM01  1 ACTIVE\nQM02  2 ACTIVE\n"
     assert "DISPLAY GROUP lists 2 queue managers, not 5: the listed ones are used." in told(
         made(POLICY, group, queue_managers=5)
@@ -145,7 +145,7 @@ def test_a_number_of_queue_managers_that_the_group_contradicts_is_told() -> None
     assert not [each for each in told(made(POLICY, group, queue_managers=2)) if "GROUP lists" in each]
 
 
-def test_a_display_without_data_sets_leaves_dsblock_and_dsbufs_at_their_defaults() -> None:
+def test_display_without_data_sets_keeps_default_dsblock_and_dsbufs() -> None:
     """A structure that offloads to Db2 is displayed with DSBLOCK(NONE) and DSBUFS(0)."""
     found = structure(
         "CFSTRUCT(APP1)\nCFLEVEL(5)\nRECOVER(YES)\nOFFLOAD(DB2)\nOFFLD1SZ(64K)\nOFFLD1TH(70)\nOFFLD2SZ(64K)\nOFFLD2TH(80)\n"

@@ -137,7 +137,7 @@ def codes(
 # ---- what IBM publishes --------------------------------------------------------------------------------------
 
 
-def test_ibms_template_is_told_that_its_words_are_no_values() -> None:
+def test_ibms_template_has_placeholders_reported_as_invalid_values() -> None:
     found = codes(TEMPLATE)
     assert ("POLICY_VALUE_INVALID", 1) in found
     assert ("POLICY_VALUE_INVALID", 2) in found
@@ -146,14 +146,14 @@ def test_ibms_template_is_told_that_its_words_are_no_values() -> None:
     assert not [code for code, line in found if line == 4]
 
 
-def test_ibms_example_lacks_nothing_but_its_preflist() -> None:
+def test_ibms_example_lacks_only_its_preflist() -> None:
     (found,) = lint(EXAMPLE).findings
     assert (found.code, found.line) == ("POLICY_KEYWORD_MISSING", 1)
     assert "needs PREFLIST" in found.message
     assert found.structure == "QSG1APPLICATION1"
 
 
-def test_ibms_csqsysappl_is_told_what_xcf_demanded_at_level_25() -> None:
+def test_ibms_csqsysappl_is_reported_below_the_minimum_at_level_25() -> None:
     named = SYSTEM.replace("qsg-name", "SQ03")
     assert codes(named) == [("POLICY_KEYWORD_MISSING", 1)]
     assert codes(named, cfcc_level=25) == [
@@ -162,7 +162,7 @@ def test_ibms_csqsysappl_is_told_what_xcf_demanded_at_level_25() -> None:
     ]
 
 
-def test_ibms_definitions_have_no_finding_but_that_one_application_reads_the_queue() -> None:
+def test_ibms_definitions_are_reported_only_for_noshare() -> None:
     # IBM's own example leaves SHARE out: NOSHARE is the default.
     found = lint(DEFINITIONS)
     assert found.kinds == ("mqsc",)
@@ -177,7 +177,7 @@ def test_every_keyword_of_the_syntax_is_known() -> None:
     assert codes(COMPLETE) == []
 
 
-def test_a_policy_for_mq_has_no_finding() -> None:
+def test_policy_for_mq_has_no_finding() -> None:
     assert codes(MQ) == []
     assert codes(MQ, cfcc_level=25, queue_managers=5) == []
 
@@ -269,7 +269,7 @@ FOLLOWS = {
 
 
 @pytest.mark.parametrize(("good", "bad", "code", "line"), DAMAGE)
-def test_damage_gets_its_finding_with_its_line(good: str, bad: str, code: str, line: int) -> None:
+def test_damage_is_reported_with_its_line(good: str, bad: str, code: str, line: int) -> None:
     assert MQ.count(good) >= 1
     before, _, after = MQ.rpartition(good)
     found = lint(before + bad + after)
@@ -313,7 +313,7 @@ PUBLISHED_DAMAGE = [
 
 
 @pytest.mark.parametrize(("fragment", "good", "bad", "wanted"), PUBLISHED_DAMAGE)
-def test_a_published_fragment_that_is_damaged_gets_the_findings_of_its_damage_and_no_other(
+def test_damaged_fragment_has_only_the_findings_of_its_damage(
     fragment: str, good: str, bad: str, wanted: list[tuple[str, int]]
 ) -> None:
     assert fragment.count(good) >= 1
@@ -321,21 +321,21 @@ def test_a_published_fragment_that_is_damaged_gets_the_findings_of_its_damage_an
     assert codes(damaged) == wanted
 
 
-def test_time_stamps_of_a_console_are_told_once_and_passed_over() -> None:
+def test_console_time_stamps_are_reported_once_and_skipped() -> None:
     pasted = "".join(
         f" 10.21.33 STC01234  {line}\n" for line in MQ.replace("(CF02,CF01)", "(CF02,\n  CF01)").splitlines()
     )
     assert codes(pasted, cfcc_level=25, queue_managers=5) == [("POLICY_TEXT_NOT_UNDERSTOOD", 1)]
 
 
-def test_a_word_that_is_nearly_right_is_named() -> None:
+def test_similar_keyword_is_suggested() -> None:
     (found,) = lint(MQ.replace("FULLTHRESHOLD", "FULLTRESHOLD")).findings
     assert "Did you mean FULLTHRESHOLD?" in found.message
     found, *_ = lint(MQ.replace("STRUCTURE NAME(SQ03APP1)", "STRUCTUR NAME(SQ03APP1)")).findings
     assert "Did you mean STRUCTURE?" in found.message
 
 
-def test_a_name_in_quotes_is_the_name_without_them() -> None:
+def test_quoted_name_is_read_without_quotes() -> None:
     quoted = MQ.replace("PREFLIST(CF02,CF01)", "PREFLIST('CF02',\u2018CF01\u2019)")
     quoted = quoted.replace("NAME(CF02)", 'NAME("CF02")').replace(
         "NAME(SQ03CSQ_ADMIN)", "NAME('SQ03CSQ_ADMIN')"
@@ -360,26 +360,28 @@ def test_a_name_in_quotes_is_the_name_without_them() -> None:
         ("DSNDB0P_SCA", "ALLOWED,ASYNC", "Unless it is one"),
     ],
 )
-def test_asynchronous_duplexing_is_for_lock_structures(name: str, duplex: str, says: str | None) -> None:
+def test_asynchronous_duplexing_of_list_structures_is_reported(
+    name: str, duplex: str, says: str | None
+) -> None:
     before, _, after = MQ.replace("NAME(SQ03APP1)", f"NAME({name})").rpartition("FULLTHRESHOLD(85)")
     found = lint(f"{before}DUPLEX({duplex}){after}").findings
     assert [each.code for each in found] == (["DUPLEX_ASYNC_NOT_LOCK"] if says else [])
     assert all(says in each.message for each in found if says)
 
 
-def test_csq_admin_is_held_against_level_and_number() -> None:
+def test_csq_admin_is_checked_against_level_and_queue_managers() -> None:
     assert ("ADMIN_BELOW_MINIMUM", 9) in codes(MQ, cfcc_level=25, queue_managers=32)
     assert codes(MQ, cfcc_level=25, queue_managers=11) == []
     grown = MQ.replace("   INITSIZE(32768)", "   INITSIZE(32768) ALLOWAUTOALT(YES) MINSIZE(24M)")
     assert codes(grown, cfcc_level=25, queue_managers=20) == []
 
 
-def test_a_group_with_csq_admin_alone_is_told() -> None:
+def test_group_with_only_csq_admin_is_reported() -> None:
     text = MQ[: MQ.index("STRUCTURE NAME(SQ03CSQSYSAPPL)")]
     assert codes(text) == [("TOO_FEW_STRUCTURES", 7)]
 
 
-def test_more_than_64_structures_of_one_group_are_told() -> None:
+def test_more_than_64_structures_of_a_group_are_reported() -> None:
     more = "".join(f"STRUCTURE NAME(SQ03X{n}) SIZE(65536) PREFLIST(CF01,CF02)\n" for n in range(62))
     assert ("TOO_MANY_STRUCTURES", 7) in codes(MQ + more)
     fewer = more[: more.rindex("STRUCTURE")]
@@ -436,21 +438,19 @@ MQSC_DAMAGE = [
 ]
 
 
-def test_definitions_have_no_finding() -> None:
+def test_valid_definitions_have_no_finding() -> None:
     assert codes(MQSC) == []
     assert codes(MQSC.replace("\n", "\r\n")) == []
 
 
 @pytest.mark.parametrize(("good", "bad", "code", "line"), MQSC_DAMAGE)
-def test_damage_in_mqsc_gets_its_finding_with_its_line(
-    good: str, bad: str, code: str, line: int | None
-) -> None:
+def test_damage_in_mqsc_is_reported_with_its_line(good: str, bad: str, code: str, line: int | None) -> None:
     assert MQSC.count(good) == 1
     found = codes(MQSC.replace(good, bad))
     assert (code, line) in found if line else code not in [each for each, _ in found]
 
 
-def test_two_structures_with_one_dsgroup_and_too_many_queues_are_told() -> None:
+def test_shared_dsgroup_and_too_many_queues_are_reported() -> None:
     twice = MQSC + MQSC.replace("APP1)", "APP2)").replace("QLOCAL(Q1)", "QLOCAL(Q2)")
     assert ("DSGROUP_TWICE", 24) in codes(twice)
     many = MQSC + "".join(
@@ -477,9 +477,7 @@ QUEUE = "DEFINE QLOCAL(Q1) QSGDISP(SHARED) CFSTRUCT(APP1) +\n  {attributes}\n"
         ("USAGE(XMITQ)", []),
     ],
 )
-def test_a_shared_queue_that_one_application_reads_is_reported(
-    attributes: str, wanted: list[tuple[str, int]]
-) -> None:
+def test_shared_queue_with_noshare_is_reported(attributes: str, wanted: list[tuple[str, int]]) -> None:
     text = QUEUE.format(attributes=attributes)
     assert codes(text) == wanted
     assert not [
@@ -487,14 +485,14 @@ def test_a_shared_queue_that_one_application_reads_is_reported(
     ]
 
 
-def test_definitions_of_a_plan_have_none_of_these_findings() -> None:
+def test_definitions_from_a_plan_have_no_share_findings() -> None:
     assert lint(mqsc(evaluate(plan())), qsg="SQ03").findings == ()
 
 
 @pytest.mark.parametrize(
     ("attributes", "wanted"), [("NOSHARE", ["SHARED_QUEUE_NOSHARE"]), ("MAXDEPTH(5)", [])]
 )
-def test_alter_keeps_what_it_does_not_state(attributes: str, wanted: list[str]) -> None:
+def test_alter_without_share_is_not_reported(attributes: str, wanted: list[str]) -> None:
     text = f"ALTER QLOCAL(Q1) QSGDISP(SHARED) {attributes}\n"
     assert [code for code, _ in codes(text)] == wanted
 
@@ -503,7 +501,7 @@ def test_alter_keeps_what_it_does_not_state(attributes: str, wanted: list[str]) 
     ("disposition", "is_lost"),
     [("", True), ("QSGDISP(QMGR)", True), ("QSGDISP(GROUP)", True), ("QSGDISP(SHARED)", False)],
 )
-def test_a_structure_of_a_queue_that_is_not_shared_is_reported(disposition: str, is_lost: bool) -> None:
+def test_cfstruct_of_a_queue_that_is_not_shared_is_reported(disposition: str, is_lost: bool) -> None:
     text = f"DEFINE QLOCAL(Q1) SHARE DEFSOPT(SHARED) {disposition} +\n  CFSTRUCT(APP1)\n"
     assert codes(text) == ([("CFSTRUCT_WITHOUT_SHARED", 2)] if is_lost else [])
     assert codes(text.replace("CFSTRUCT(APP1)", "CFSTRUCT(' ')").replace("QSGDISP(SHARED)", "")) == []
@@ -535,14 +533,14 @@ GROUP_POLICY = "STRUCTURE NAME(SQ03CSQ_ADMIN) SIZE(60M) INITSIZE(40M)\n  PREFLIS
         ("\n\n", "SQ03APP1", []),
     ],
 )
-def test_a_cfstruct_that_carries_the_name_of_its_group_is_reported(
+def test_cfstruct_with_the_group_name_as_prefix_is_reported(
     policy: str, name: str, wanted: list[tuple[str, int]]
 ) -> None:
     text = f"{policy}DEFINE CFSTRUCT({name}) CFLEVEL(3)\n"
     assert [each for each in codes(text) if each[0].startswith("CFSTRUCT_")] == wanted
 
 
-def test_the_group_may_be_given_and_a_queue_alone_is_enough() -> None:
+def test_group_prefix_is_found_with_a_given_group_and_only_a_queue() -> None:
     text = "DEFINE QLOCAL(Q1) QSGDISP(SHARED) SHARE DEFSOPT(SHARED) CFSTRUCT(PRODUCT7)\n"
     assert codes(text) == []
     found = lint(text, qsg="PROD").findings
@@ -556,9 +554,7 @@ def test_the_group_may_be_given_and_a_queue_alone_is_enough() -> None:
 @pytest.mark.parametrize(
     ("name", "wanted"), [("SQ03SQ03APP1", [("CFSTRUCT_HAS_GROUP_PREFIX", 3)]), ("SQ03APP1", [])]
 )
-def test_a_structure_with_the_name_of_its_group_twice_is_reported(
-    name: str, wanted: list[tuple[str, int]]
-) -> None:
+def test_structure_with_the_group_name_twice_is_reported(name: str, wanted: list[tuple[str, int]]) -> None:
     text = f"{GROUP_POLICY}STRUCTURE NAME({name}) SIZE(60M) INITSIZE(40M)\n  PREFLIST(CF01,CF02)\n"
     assert codes(text) == wanted
 
@@ -581,14 +577,14 @@ def test_storage_class_memory_is_reported_from_cfcc_26_on(
     ("duplex", "wanted"),
     [("DUPLEX(ENABLED)", [("ADMIN_DUPLEXED", 3)]), ("DUPLEX(DISABLED)", []), ("DUPLEX(ALLOWED)", [])],
 )
-def test_a_duplexed_csq_admin_is_reported(duplex: str, wanted: list[tuple[str, int]]) -> None:
+def test_duplexed_csq_admin_is_reported(duplex: str, wanted: list[tuple[str, int]]) -> None:
     assert codes(f"{GROUP_POLICY}  {duplex}\n") == wanted
     other = GROUP_POLICY.replace("CSQ_ADMIN", "APP1")
     assert codes(f"{other}  {duplex}\n") == []
 
 
 @pytest.mark.parametrize(("name", "wanted"), [("SQ03CSQ_ADMIN", [("ADMIN_DUPLEXED", 2)]), ("SQ03APP1", [])])
-def test_a_display_of_a_duplexed_csq_admin_is_reported(name: str, wanted: list[tuple[str, int]]) -> None:
+def test_display_of_a_duplexed_csq_admin_is_reported(name: str, wanted: list[tuple[str, int]]) -> None:
     text = (
         f"IXC360I  10.21.33  DISPLAY XCF 812\nSTRNAME: {name}\n STATUS: ALLOCATED\n POLICY INFORMATION:\n"
         "  POLICY SIZE    : 60 M\n  DUPLEX         : ENABLED\n"
@@ -612,7 +608,7 @@ STRNAME: SQ03APP1
 """
 
 
-def test_a_display_is_checked_as_far_as_it_says_anything() -> None:
+def test_display_is_checked_for_the_values_that_it_shows() -> None:
     found = lint(DISPLAY)
     assert found.kinds == ("display",)
     assert {each.code for each in found.findings} == {
@@ -623,7 +619,7 @@ def test_a_display_is_checked_as_far_as_it_says_anything() -> None:
     }
 
 
-def test_entries_of_csq_admin_are_held_against_the_number_of_queue_managers() -> None:
+def test_entries_of_csq_admin_are_checked_against_the_queue_managers() -> None:
     text = "CSQM201I +QM01 CSQMDRTC  DISPLAY CFSTATUS DETAILS\nCFSTATUS(CSQ_ADMIN)\nTYPE(SUMMARY)\nSIZEMAX(32768)\nSIZEUSED(5)\nENTSMAX(4000)\nENTSUSED(20)\nEND CFSTATUS DETAILS\n"
     assert ("ADMIN_ENTSMAX_TOO_LOW", 2) in codes(text, queue_managers=5)
     assert codes(text, queue_managers=4) == []
@@ -631,14 +627,14 @@ def test_entries_of_csq_admin_are_held_against_the_number_of_queue_managers() ->
     assert "1 queue manager needs 1000" in one.message
 
 
-def test_several_kinds_may_stand_in_one_text() -> None:
+def test_one_text_may_contain_several_kinds() -> None:
     found = lint(EXAMPLE + "\n" + SHARING)
     assert found.kinds == ("policy", "mqsc")
     assert [(each.code, each.line) for each in found.findings] == [("POLICY_KEYWORD_MISSING", 1)]
 
 
 @pytest.mark.parametrize("text", ["", "\n\n", "Dear colleague,\nthe policy is attached.\n", "{}"])
-def test_a_text_without_anything_to_check_is_told_so(text: str) -> None:
+def test_text_without_anything_to_check_is_reported(text: str) -> None:
     assert codes(text) == [("NOTHING_TO_CHECK", None)]
 
 
@@ -652,7 +648,7 @@ def test_a_text_without_anything_to_check_is_told_so(text: str) -> None:
         ).map("".join),
     )
 )
-def test_no_text_makes_the_lint_raise(text: str) -> None:
+def test_any_text_is_checked_without_errors(text: str) -> None:
     for each in lint(text, cfcc_level=25, queue_managers=5).findings:
         assert each.code in catalogue()
         assert (
@@ -663,7 +659,7 @@ def test_no_text_makes_the_lint_raise(text: str) -> None:
 
 @settings(max_examples=40)
 @given(any_policies(names=("SQ03APP1",)))
-def test_a_policy_that_reads_well_has_no_error_of_syntax(policy: object) -> None:
+def test_rendered_policy_has_no_syntax_error(policy: object) -> None:
     text = policy.text  # type: ignore[attr-defined]
     syntax = {code for code in catalogue() if code.startswith("POLICY_")} - {
         "POLICY_VALUE_INVALID",
@@ -673,7 +669,7 @@ def test_a_policy_that_reads_well_has_no_error_of_syntax(policy: object) -> None
     assert errors == []
 
 
-def test_of_a_size_that_no_policy_can_state_one_finding_says_all() -> None:
+def test_invalid_size_has_a_single_finding() -> None:
     text = "STRUCTURE NAME(SQ03APP1)\n SIZE(99999999999)\n INITSIZE(262144)\n PREFLIST(CF01,CF02)\n"
     assert [code for code, line in codes(text) if line == 2] == ["POLICY_VALUE_INVALID"]
     stated = text.replace("99999999999", "999999999G")
@@ -696,6 +692,6 @@ RAISED = (
         ("DEFINE CFSTRUCT(APP1) CFLEVEL(5) OFFLOAD(DB2)", False),
     ],
 )
-def test_an_alter_to_cflevel_5_must_state_offload_and_loss(command: str, *, is_found: bool) -> None:
+def test_alter_to_cflevel_5_without_offload_and_cfconlos_is_reported(command: str, *, is_found: bool) -> None:
     found = lint(f"{command}\n").findings
     assert ("RAISED_LEVEL_LEAVES_DEFAULTS" in {each.code for each in found}) == is_found

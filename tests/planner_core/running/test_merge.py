@@ -69,7 +69,7 @@ def codes(merged: MergedPolicy) -> dict[str, int | None]:
     return {each.code: each.line for each in merged.findings}
 
 
-def test_values_that_say_the_same_in_another_way_stay_as_they_are_written() -> None:
+def test_equal_values_keep_their_notation() -> None:
     merged = merge(OLD, result())
     assert "SIZE(512M)       /* 512 MB */\n" in merged.policy
     assert "INITSIZE(262144) /* 256 MB */\n" in merged.policy
@@ -79,7 +79,7 @@ def test_values_that_say_the_same_in_another_way_stay_as_they_are_written() -> N
     ]
 
 
-def test_only_the_value_between_the_parentheses_changes_and_new_structures_come_last() -> None:
+def test_only_changed_values_differ_and_new_structures_come_last() -> None:
     merged = merge(OLD, result(structures__0__size="500M"))
     before, after = OLD.splitlines(), merged.policy.splitlines()
     gone = [line for line in before if line not in after]
@@ -98,12 +98,12 @@ def test_only_the_value_between_the_parentheses_changes_and_new_structures_come_
     assert after[change.line - 1].strip().startswith("SIZE(500M)")
 
 
-def test_a_remark_beside_a_changed_value_is_told() -> None:
+def test_remark_next_to_a_changed_value_is_reported() -> None:
     assert codes(merge(OLD, result(structures__0__size="500M")))["MERGE_REMARK_STALE"] == 16
     assert "MERGE_REMARK_STALE" not in codes(merge(OLD, result()))
 
 
-def test_a_missing_keyword_goes_below_the_last_one_of_its_statement() -> None:
+def test_missing_keyword_is_added_below_the_last_one_of_its_statement() -> None:
     merged = merge(
         OLD,
         result(
@@ -132,7 +132,7 @@ LAST_IS_OURS = """\
 
 
 @pytest.mark.parametrize("behind", ["\n", "", " DATA TYPE(CFRM)\n", "  /* LAST */\n"])
-def test_keywords_of_the_last_statement_stay_with_it_when_structures_are_added(behind: str) -> None:
+def test_keywords_stay_with_the_last_statement_when_structures_are_added(behind: str) -> None:
     made = result(structures__0__exclist=["ISGLOCK"], structures__0__minsize="200M")
     merged = merge(LAST_IS_OURS + behind, made)
     assert not [each for each in merged.findings if each.severity == "error"]
@@ -151,7 +151,7 @@ def test_keywords_of_the_last_statement_stay_with_it_when_structures_are_added(b
     assert merge(merged.policy, made).policy == merged.policy
 
 
-def test_structures_that_are_added_within_a_line_stand_below_one_another_without_blank_lines() -> None:
+def test_structures_added_within_a_line_have_no_blank_lines_between() -> None:
     text = f"{LAST_IS_OURS.replace('SQ03APP1', 'OTHER')} DATA TYPE(CFRM)\n"
     merged = merge(text, result())
     assert [each.one("NAME") for each in read_policies(merged.policy)[0].structures] == [
@@ -164,7 +164,7 @@ def test_structures_that_are_added_within_a_line_stand_below_one_another_without
 
 
 @pytest.mark.parametrize("name", ["'SQ03APP1'", '"SQ03APP1"', "'sq03app1'", "' SQ03APP1 '"])
-def test_a_name_in_quotes_is_that_structure_and_keeps_its_quotes(name: str) -> None:
+def test_quoted_name_matches_its_structure_and_keeps_its_quotes(name: str) -> None:
     quoted = OLD.replace("NAME(SQ03APP1)", f"NAME({name})").replace(
         "PREFLIST(CF01,CF02)\n", "PREFLIST('CF01',CF02)\n"
     )
@@ -178,7 +178,7 @@ def test_a_name_in_quotes_is_that_structure_and_keeps_its_quotes(name: str) -> N
 
 
 @pytest.mark.parametrize("name", ["'SQ03APP1", "SQ03 APP1", "'SQ03 APP1'"])
-def test_a_name_that_cannot_be_read_may_be_ours_so_nothing_is_merged(name: str) -> None:
+def test_unreadable_name_prevents_a_merge(name: str) -> None:
     with pytest.raises(MergeRefused, match="cannot be read as one name") as refused:
         merge(OLD.replace("NAME(SQ03APP1)", f"NAME({name})"), result())
     assert [each.line for each in refused.value.line_findings] == [14]
@@ -195,7 +195,7 @@ OTHER_COUPLE_DATA_SETS = """\
 
 
 @pytest.mark.parametrize("is_first", [True, False])
-def test_statements_of_other_couple_data_sets_are_left_alone(is_first: bool) -> None:
+def test_statements_of_other_couple_data_sets_are_unchanged(is_first: bool) -> None:
     policy = LAST_IS_OURS + "\n"
     alone = merge(policy, result())
     text = OTHER_COUPLE_DATA_SETS + policy if is_first else policy + OTHER_COUPLE_DATA_SETS
@@ -206,13 +206,13 @@ def test_statements_of_other_couple_data_sets_are_left_alone(is_first: bool) -> 
     assert {each.code for each in merged.findings} == {each.code for each in alone.findings}
 
 
-def test_what_is_not_closed_for_another_couple_data_set_may_hide_the_policy() -> None:
+def test_unclosed_text_for_another_couple_data_set_prevents_a_merge() -> None:
     text = OTHER_COUPLE_DATA_SETS.replace("MAXBUFSIZE(64000)", "MAXBUFSIZE(64000") + LAST_IS_OURS
     with pytest.raises(MergeRefused, match="damaged"):
         merge(text, result())
 
 
-def test_the_number_of_a_line_that_opens_a_long_remark_stays_in_its_columns() -> None:
+def test_sequence_number_stays_on_a_line_that_opens_a_long_remark() -> None:
     line = "   STRUCTURE NAME(SQ03APP1) SIZE(1M) PREFLIST(CF01,CF02)  /* OVER 2 OF"
     numbered = [f"{line:<72}00000800", f"{'   THE LINES */':<72}00000900"]
     text = "\n".join([*LAST_IS_OURS.splitlines()[:-1], *numbered, ""])
@@ -223,13 +223,13 @@ def test_the_number_of_a_line_that_opens_a_long_remark_stays_in_its_columns() ->
     assert lines[at + 2] == numbered[1]
 
 
-def test_a_policy_that_the_text_does_not_have_is_not_another_one() -> None:
+def test_unknown_policy_name_is_refused() -> None:
     with pytest.raises(MergeRefused, match="The text has no policy TEST01: it has PROD01"):
         merge(OLD, result(), policy_name="TEST01")
     assert merge(OLD, result(), policy_name="PROD01").policy_name == "PROD01"
 
 
-def test_lists_keep_what_is_between_their_names() -> None:
+def test_lists_keep_the_text_between_names() -> None:
     text = OLD.replace(
         "PREFLIST(CF01,CF02)\n             REB", "PREFLIST( CF01 /* FIRST */ , CF02 )\n             REB"
     )
@@ -241,7 +241,7 @@ def test_lists_keep_what_is_between_their_names() -> None:
     assert "PREFLIST( CF02 /* FIRST */  )" in shorter.policy
 
 
-def test_a_default_of_the_plan_that_replaces_what_the_policy_says_is_told() -> None:
+def test_plan_default_that_replaces_a_policy_value_is_reported() -> None:
     text = OLD.replace("             REBUILDPERCENT(10)\n", "             DUPLEX(ENABLED,CROSSSITE)\n")
     document = plan(
         system__include=False,
@@ -276,7 +276,7 @@ PLACED: dict[str, Any] = {
         ("DUPLEX(ALLOWED,SYNCONLY)", "DUPLEX(ENABLED,CROSSSITE,SYNCONLY)"),
     ],
 )
-def test_a_merge_says_all_that_the_plans_own_statement_says(duplex: str, merged_duplex: str) -> None:
+def test_merged_statement_has_all_values_of_the_planned_one(duplex: str, merged_duplex: str) -> None:
     made = result(**PLACED)
     merged = merge(OLD.replace("REBUILDPERCENT(10)", duplex), made)
     (ours,) = read_policies(merged.policy)[0].structure("SQ03APP1")
@@ -288,13 +288,13 @@ def test_a_merge_says_all_that_the_plans_own_statement_says(duplex: str, merged_
     assert merge(merged.policy, made).policy == merged.policy
 
 
-def test_options_of_duplex_stay_with_the_same_word() -> None:
+def test_options_of_duplex_stay_with_the_same_value() -> None:
     text = OLD.replace("REBUILDPERCENT(10)", "DUPLEX(ENABLED,CROSSSITE)")
     merged = merge(text, result(structures__0__duplex="ENABLED"))
     assert "DUPLEX(ENABLED,CROSSSITE)" in merged.policy
 
 
-def test_sequence_numbers_stay_in_their_columns_and_no_line_grows_beyond_71() -> None:
+def test_sequence_numbers_keep_their_columns_and_lines_end_within_71() -> None:
     text = (
         "\n".join(f"{line:<72}{number:05d}000" for number, line in enumerate(OLD.splitlines()[3:-1], start=1))
         + "\n"
@@ -324,7 +324,7 @@ def test_sequence_numbers_stay_in_their_columns_and_no_line_grows_beyond_71() ->
     ]
 
 
-def test_a_full_line_is_broken_before_what_does_not_fit() -> None:
+def test_full_line_is_broken_before_the_text_that_does_not_fit() -> None:
     text = OLD.replace(
         "   STRUCTURE NAME(ISGLOCK)",
         "   STRUCTURE NAME(SQ03CSQ_ADMIN) SIZE(1) INITSIZE(1) PREFLIST(CF01,CF02)\n   STRUCTURE NAME(ISGLOCK)",
@@ -344,7 +344,7 @@ def test_a_full_line_is_broken_before_what_does_not_fit() -> None:
     )
 
 
-def test_one_of_several_policies_is_named_by_the_plan() -> None:
+def test_plan_selects_one_of_several_policies() -> None:
     two = OLD + OLD.replace("PROD01", "TEST01")
     with pytest.raises(MergeRefused, match="2 policies"):
         merge(two, result())
@@ -354,13 +354,13 @@ def test_one_of_several_policies_is_named_by_the_plan() -> None:
     assert merge(two, result(), policy_name="PROD01").policy.endswith(OLD.replace("PROD01", "TEST01"))
 
 
-def test_a_fragment_is_merged_and_told() -> None:
+def test_fragment_is_merged_and_reported() -> None:
     merged = merge("STRUCTURE NAME(SQ03APP1) SIZE(1) PREFLIST(CF01,CF02)", result())
     assert "MERGE_FRAGMENT" in codes(merged)
     assert merged.policy.startswith("STRUCTURE NAME(SQ03APP1) SIZE(524288) PREFLIST(CF01,CF02)\n")
 
 
-def test_page_headings_of_a_report_stay_and_are_told() -> None:
+def test_page_headings_of_a_report_stay_and_are_reported() -> None:
     text = "1  ADMINISTRATIVE DATA UTILITY:  POLICY REPORT   PAGE    1\n" + OLD
     merged = merge(text, result())
     assert merged.policy.startswith("1  ADMINISTRATIVE DATA UTILITY:  POLICY REPORT   PAGE    1\n")
@@ -377,7 +377,7 @@ def test_page_headings_of_a_report_stay_and_are_told() -> None:
         (("   STRUCTURE NAME(ISGLOCK)", "   STRUCTUR NAME(ISGLOCK)"), 20),
     ],
 )
-def test_nothing_is_merged_into_a_damaged_policy(damage: tuple[str, str], line: int | None) -> None:
+def test_damaged_policy_is_refused(damage: tuple[str, str], line: int | None) -> None:
     text = OLD.replace(*damage)
     assert text != OLD
     if line is None:  # the next remark closes this one: SIZE is gone, and put back by the merge
@@ -393,17 +393,17 @@ def test_text_without_a_policy_is_refused() -> None:
         merge("DISPLAY CFSTRUCT(*)", result())
 
 
-def test_a_plan_with_errors_is_not_merged() -> None:
+def test_plan_with_errors_is_not_merged() -> None:
     with pytest.raises(OutputRefused):
         merge(OLD, result(structures__0__recover=False))
 
 
-def test_the_difference_is_that_of_the_two_texts() -> None:
+def test_difference_is_that_of_the_two_texts() -> None:
     merged = merge(OLD, result(structures__0__size="500M"))
     assert "\n-             SIZE(512M)       /* 512 MB */\n" in merged.difference
 
 
-def test_a_merge_that_changes_nothing_gives_the_same_bytes() -> None:
+def test_merge_without_changes_gives_the_same_bytes() -> None:
     once = merge(OLD, result())
     again = merge(once.policy, result())
     assert (again.policy, again.changes, again.difference) == (once.policy, (), "")
@@ -435,7 +435,7 @@ PLANS = st.fixed_dictionaries(
 
 
 @given(PLANS, st.sampled_from([f"CF{n:02d}" for n in range(20)]))
-def test_a_plan_whose_second_copy_finds_no_place_is_refused(changes: dict[str, Any], only: str) -> None:
+def test_plan_without_a_place_for_the_second_copy_is_refused(changes: dict[str, Any], only: str) -> None:
     made = result(**changes | {"structures__0__duplex": "ENABLED", "structures__0__preflist": [only]})
     reason = rf"SQ03APP1 .* its second copy cannot be placed .* {only}: it has the first copy"
     with pytest.raises(OutputRefused, match=reason):
@@ -458,9 +458,7 @@ def foreign(text: str, ours: set[str]) -> list[str]:
 
 @settings(max_examples=60)
 @given(any_policies(names=("SQ03APP1", "SQ03CSQ_ADMIN"), min_foreign=1), PLANS)
-def test_a_merge_changes_only_what_the_plan_changes_and_gives_what_the_plan_says(
-    policy: WrittenPolicy, changes: dict[str, Any]
-) -> None:
+def test_merge_changes_only_planned_values(policy: WrittenPolicy, changes: dict[str, Any]) -> None:
     made = result(**changes)
     merged = merge(policy.text, made)
     ours = {structure.cfrm_name for structure in made.structures}
@@ -486,7 +484,7 @@ def test_a_merge_changes_only_what_the_plan_changes_and_gives_what_the_plan_says
 
 @settings(max_examples=60)
 @given(any_policies(names=("SQ03APP1", "SQ03CSQ_ADMIN"), min_foreign=1), PLANS)
-def test_lines_without_a_changed_value_are_there_still_to_the_byte(
+def test_lines_without_a_changed_value_stay_to_the_byte(
     policy: WrittenPolicy, changes: dict[str, Any]
 ) -> None:
     merged = merge(policy.text, result(**changes))
@@ -505,7 +503,7 @@ def test_lines_without_a_changed_value_are_there_still_to_the_byte(
 
 @settings(max_examples=60)
 @given(any_policies(names=("SQ03CSQ_ADMIN",)), PLANS)
-def test_a_structure_that_the_policy_lacks_is_added_and_nothing_else_moves(
+def test_missing_structure_is_added_without_other_changes(
     policy: WrittenPolicy, changes: dict[str, Any]
 ) -> None:
     merged = merge(policy.text, result(**changes))

@@ -11,7 +11,7 @@ from tests.planner_core.running.test_merge import OLD, codes, result
 OURS = "PREFLIST(CF01,CF02)\n             REBUILDPERCENT(10)"
 
 
-def test_a_preflist_that_the_policy_lacks_is_written_even_where_the_policy_counts() -> None:
+def test_missing_preflist_is_written_with_unstated_policy() -> None:
     """No structure can be allocated without one, so its absence is no choice that could be kept."""
     document = varied(system__include=False, structures__0__initsize="256M", structures__0__size="512M")
     del document["structures"][0]["preflist"]
@@ -26,7 +26,7 @@ def test_a_preflist_that_the_policy_lacks_is_written_even_where_the_policy_count
     assert changed(OLD) == []
 
 
-def test_initsize_that_nobody_writes_is_the_size_that_is_merged() -> None:
+def test_unstated_initsize_is_the_merged_size() -> None:
     """A structure without INITSIZE is allocated at its SIZE, so a larger SIZE brings the larger INITSIZE with it."""
     small = OLD.replace("             INITSIZE(262144) /* 256 MB */\n", "").replace(
         "SIZE(512M)  ", "SIZE(256M)  "
@@ -37,18 +37,18 @@ def test_initsize_that_nobody_writes_is_the_size_that_is_merged() -> None:
     assert ours == [("SIZE", "256M", "512M"), ("FULLTHRESHOLD", "80", "85")]
 
 
-def test_what_belongs_to_the_old_value_of_duplex_goes_with_it() -> None:
+def test_options_of_an_old_duplex_value_are_removed() -> None:
     duplexed = OLD.replace("FULLTHRESHOLD(80)", "FULLTHRESHOLD(85) DUPLEX(ENABLED,CROSSSITE)")
     merged = merge(duplexed, result())
     assert "             FULLTHRESHOLD(85) DUPLEX(DISABLED)\n" in merged.policy
 
 
-def test_names_of_a_list_that_stay_are_left_as_they_are_written() -> None:
+def test_unchanged_names_of_a_list_keep_their_notation() -> None:
     text = OLD.replace("PREFLIST(CF01,CF02)\n             REB", "PREFLIST(cf01,CF02)\n             REB")
     merged = merge(text, result(structures__0__preflist=["CF01", "CF03"]))
     assert "PREFLIST(cf01,CF03)" in merged.policy
 
 
-def test_a_remark_without_a_figure_is_not_stale() -> None:
+def test_remark_without_a_number_is_not_reported() -> None:
     text = OLD.replace("/* 512 MB */", "/* AS AGREED */")
     assert "MERGE_REMARK_STALE" not in codes(merge(text, result(structures__0__size="500M")))

@@ -98,7 +98,7 @@ def plans(draw: st.DrawFn) -> dict[str, Any]:
 
 @settings(max_examples=300, deadline=None)
 @given(structures_today(), plans(), st.booleans())
-def test_a_structure_is_safe_after_each_command_and_as_planned_after_the_last(
+def test_structure_is_safe_after_each_command_and_as_planned_at_the_end(
     today: dict[str, str], changes: dict[str, Any], as_display: bool
 ) -> None:
     made = result(**changes)
@@ -153,7 +153,7 @@ def of(found: Comparison, code: str) -> list[Finding]:
 
 
 @pytest.mark.parametrize("is_stored", [False, True])
-def test_what_the_plan_does_not_state_of_an_object_keeps_todays_value(is_stored: bool) -> None:
+def test_unstated_object_attributes_keep_the_current_value(is_stored: bool) -> None:
     made = silent()
     if is_stored:  # every key is there, with its default
         made = evaluate(read_json(made.document.model_dump_json()))
@@ -174,7 +174,7 @@ def test_what_the_plan_does_not_state_of_an_object_keeps_todays_value(is_stored:
     assert "KEPT. CFSTRUCT(APP1) keeps RECOVER(NO)" in found.text
 
 
-def test_the_plans_defaults_replace_todays_values_of_objects_where_that_is_asked_for() -> None:
+def test_unstated_plan_replaces_object_attributes_with_defaults() -> None:
     found = compare(silent(), read_running([KEEPS, KEEPS_QUEUE]), unstated="plan")
     altered = " ".join(step.command for step in found.commands)
     for attribute in (
@@ -200,14 +200,12 @@ def test_the_plans_defaults_replace_todays_values_of_objects_where_that_is_asked
         ("queues__0__max_message_length", 2000, "ALTER QLOCAL(Q1) QSGDISP(SHARED) MAXMSGL(2000)"),
     ],
 )
-def test_what_the_plan_states_of_an_object_is_altered_and_nothing_else(
-    key: str, value: object, command: str
-) -> None:
+def test_only_stated_object_attributes_are_altered(key: str, value: object, command: str) -> None:
     found = compare(silent(**{f"structures__0__{key}": value}), read_running([KEEPS, KEEPS_QUEUE]))
     assert [step.command for step in found.commands] == [command]
 
 
-def test_rules_change_with_their_method_and_stay_with_it() -> None:
+def test_rules_change_and_stay_with_their_method() -> None:
     db2 = "DEFINE CFSTRUCT(APP1) CFLEVEL(5) RECOVER(YES) OFFLOAD(DB2) OFFLD1TH(41) OFFLD1SZ(64K)\n"
     (alter,) = [
         step.command
@@ -221,7 +219,7 @@ def test_rules_change_with_their_method_and_stay_with_it() -> None:
     assert compare(silent(structures__0__offload=rules), read_running([db2])).commands == ()
 
 
-def test_cflevel_that_the_plan_does_not_state_stays_and_offload_of_the_plan_is_named() -> None:
+def test_unstated_cflevel_stays_and_planned_offload_is_reported() -> None:
     for level in ("CFLEVEL(4)", ""):
         found = compare(silent(), read_running([f"CFSTRUCT(APP1)\n{level}\nRECOVER(YES)\n"]))
         assert found.commands == ()
@@ -231,7 +229,7 @@ def test_cflevel_that_the_plan_does_not_state_stays_and_offload_of_the_plan_is_n
 
 
 @pytest.mark.parametrize("offload", [{}, {"to": "SMDS"}])
-def test_no_alter_sets_smds_without_a_dsgroup(offload: dict[str, str]) -> None:
+def test_alter_never_sets_smds_without_a_dsgroup(offload: dict[str, str]) -> None:
     made = silent(structures__0__cflevel=5, structures__0__offload=offload)
     found = compare(made, read_running(["DEFINE CFSTRUCT(APP1) CFLEVEL(4) RECOVER(YES)\n"]))
     assert found.commands == ()
@@ -243,7 +241,7 @@ def test_no_alter_sets_smds_without_a_dsgroup(offload: dict[str, str]) -> None:
     assert "Nothing to do" not in text
 
 
-def test_a_loss_of_protection_and_a_changed_level_are_warnings_with_both_values() -> None:
+def test_lost_protection_and_changed_levels_are_warnings_with_both_values() -> None:
     today = KEEPS.replace("RECOVER(NO)", "RECOVER(YES)").replace("CFLEVEL(5)", "CFLEVEL(4)")
     today = today[: today.index(" OFFLOAD")] + "\n"
     asked = silent(
@@ -263,14 +261,14 @@ def test_a_loss_of_protection_and_a_changed_level_are_warnings_with_both_values(
 AT_LEVEL_4 = "CFSTRUCT(APP1)\nCFLEVEL(4)\nRECOVER(YES)\nCFCONLOS(TERMINATE)\nRECAUTO(NO)\n"
 
 
-def test_a_raised_level_keeps_cfconlos_and_recauto_that_a_display_shows() -> None:
+def test_raised_level_keeps_displayed_cfconlos_and_recauto() -> None:
     found = compare(silent(structures__0__cflevel=5), read_running([AT_LEVEL_4]))
     (alter,) = [step for step in found.commands if step.command.startswith("ALTER")]
     assert "CFLEVEL(5) CFCONLOS(TERMINATE) RECAUTO(NO) OFFLOAD(SMDS)" in alter.command
     assert "CFCONLOS(TERMINATE) and RECAUTO(NO) stay as today" in alter.why
 
 
-def test_a_raised_level_names_each_change_of_cfconlos_and_recauto() -> None:
+def test_raised_level_names_changes_of_cfconlos_and_recauto() -> None:
     made = silent(structures__0__cflevel=5, structures__0__cfconlos="TOLERATE", structures__0__recauto=True)
     (alter,) = [
         step
@@ -283,7 +281,7 @@ def test_a_raised_level_names_each_change_of_cfconlos_and_recauto() -> None:
     )
 
 
-def test_a_queue_that_is_defined_anew_keeps_attributes_that_the_plan_does_not_state() -> None:
+def test_redefined_queue_keeps_unstated_attributes() -> None:
     moved = KEEPS_QUEUE.replace("CFSTRUCT(APP1)", "CFSTRUCT(OLD)")
     _, define = compare(silent(), read_running([moved])).commands
     assert define.command == (
@@ -295,7 +293,7 @@ def test_a_queue_that_is_defined_anew_keeps_attributes_that_the_plan_does_not_st
 RULES = "OFFLD1TH(70) OFFLD1SZ(32K) OFFLD2TH(80) OFFLD2SZ(4K) OFFLD3TH(90) OFFLD3SZ(0K)"
 
 
-def test_the_simulation_refuses_what_diff_printed_before() -> None:
+def test_simulation_refuses_the_unsafe_commands_of_earlier_versions() -> None:
     """The former commands: rules before the method, and a raised level that named two attributes."""
     db2 = {**DEFINED, "CFLEVEL": "5", "OFFLOAD": "DB2", **{f"OFFLD{n}SZ": "64K" for n in (1, 2, 3)}}
     group = MqGroup({"APP1": db2}, {}, formatted={GROUP})
@@ -321,7 +319,7 @@ def test_the_simulation_refuses_what_diff_printed_before() -> None:
     st.sampled_from(["YES", "NO"]),
     st.booleans(),
 )
-def test_mq_takes_every_command_for_a_queue(
+def test_mq_accepts_every_command_for_a_queue(
     structure: str, index: str, share: str, states_share: bool
 ) -> None:
     today = {"CFSTRUCT": structure, "DEFPSIST": "YES", "SHARE": share, "DEFSOPT": "SHARED", "INDXTYPE": index}

@@ -18,7 +18,7 @@ from tests.planner_core.running.policies import JUMBLE, pasted_policies, policie
 
 @settings(max_examples=300)
 @given(st.one_of(st.text(max_size=300), st.lists(st.sampled_from(JUMBLE), max_size=60).map("".join)))
-def test_any_text_is_rendered_as_it_was_read(text: str) -> None:
+def test_any_text_is_rendered_as_read(text: str) -> None:
     read = read_policy_text(text)
     assert read.render() == text
     assert read_policy_text(read.render()) == read
@@ -26,7 +26,7 @@ def test_any_text_is_rendered_as_it_was_read(text: str) -> None:
 
 @settings(max_examples=100)
 @given(policies())
-def test_a_policy_in_any_shape_is_rendered_as_it_was_read_and_says_what_was_written(policy: Any) -> None:  # noqa: ANN401
+def test_policy_in_any_layout_is_rendered_as_read_with_its_values(policy: Any) -> None:  # noqa: ANN401
     read = read_policy_text(policy.text)
     assert read.render() == policy.text
     assert read.problems == ()
@@ -36,7 +36,7 @@ def test_a_policy_in_any_shape_is_rendered_as_it_was_read_and_says_what_was_writ
 
 @settings(max_examples=20)
 @given(pasted_policies())
-def test_what_a_console_puts_before_the_lines_is_kept_and_says_nothing(policy: Any) -> None:  # noqa: ANN401
+def test_console_prefixes_are_kept_and_ignored(policy: Any) -> None:  # noqa: ANN401
     read = read_policy_text(policy.text)
     assert read.render() == policy.text
     assert [(problem.kind, problem.line) for problem in read.problems] == [("unexpected", 1)]
@@ -44,7 +44,7 @@ def test_what_a_console_puts_before_the_lines_is_kept_and_says_nothing(policy: A
     assert found == [(statement.verb, statement.keywords) for statement in policy.statements]
 
 
-def test_a_time_of_day_in_a_remark_or_behind_a_word_is_no_time_stamp() -> None:
+def test_time_in_a_remark_or_after_a_word_is_not_a_time_stamp() -> None:
     text = " STRUCTURE NAME(A) /* AT\n 10.21.33 STC01234 */ SIZE(1)\n /* 10.21.33 */\n"
     read = read_policy_text(text)
     assert read.problems == ()
@@ -53,13 +53,13 @@ def test_a_time_of_day_in_a_remark_or_behind_a_word_is_no_time_stamp() -> None:
 
 @settings(max_examples=50)
 @given(policy_documents())
-def test_a_fragment_is_read_without_a_problem(document: dict[str, Any]) -> None:
+def test_fragment_is_read_without_a_problem(document: dict[str, Any]) -> None:
     text = fragment(evaluate(read_object(document)))
     read = read_policy_text(text)
     assert (read.problems, read.render()) == ((), text)
 
 
-def test_every_piece_knows_its_line_and_column() -> None:
+def test_every_piece_has_its_line_and_column() -> None:
     text = "//A JOB\r\n  STRUCTURE NAME(A) /* X\n   Y */ SIZE(1)"
     lines = text.replace("\r\n", "\n").split("\n")
     pieces = read_policy_text(text).pieces
@@ -73,7 +73,7 @@ def test_every_piece_knows_its_line_and_column() -> None:
             assert lines[piece.line - 1][piece.column - 1 :].startswith(piece.text)
 
 
-def test_sequence_numbers_and_jcl_are_pieces_of_their_own() -> None:
+def test_sequence_numbers_and_jcl_are_separate_pieces() -> None:
     text = "//SYSIN DD *\n" + " STRUCTURE NAME(A)".ljust(72) + "00010000\n   SIZE(1)\n/*\n"
     read = read_policy_text(text)
     kinds = {piece.text: piece.kind for piece in read.pieces}
@@ -100,13 +100,13 @@ def test_sequence_numbers_and_jcl_are_pieces_of_their_own() -> None:
         ("CF NAME(C\nDEFINE POLICY NAME(P)", [(1, "inside")], ["C", "P"]),
     ],
 )
-def test_reading_goes_on_behind_damage(text: str, told: list[tuple[int, str]], read: list[str]) -> None:
+def test_reading_continues_after_damage(text: str, told: list[tuple[int, str]], read: list[str]) -> None:
     found = read_policy_text(text)
     assert [(problem.line, problem.kind) for problem in found.problems] == told
     assert [(statement.values("NAME") or ("",))[0] for statement in found.statements] == read
     assert found.render() == text
 
 
-def test_a_keyword_without_its_value_says_so() -> None:
+def test_keyword_without_a_value_is_reported() -> None:
     (problem,) = read_policy_text("STRUCTURE NAME(A)\n  ALLOWAUTOALT YES\n  SIZE(1)").problems
     assert "ALLOWAUTOALT needs its value in parentheses" in problem.message

@@ -68,7 +68,7 @@ def findings(found: MergedPolicy | Comparison, code: str) -> list[Finding]:
 # ---- one declaration -------------------------------------------------------------------------------------------
 
 
-def test_the_policy_counts_unless_told_otherwise() -> None:
+def test_unstated_keywords_keep_the_policy_value_by_default() -> None:
     assert DEFAULT_UNSTATED == "policy" == next(iter(UNSTATED))
     result = made()
     assert merge(POLICY, result) == merge(POLICY, result, unstated="policy")
@@ -80,7 +80,7 @@ def test_the_policy_counts_unless_told_otherwise() -> None:
 # ---- by hand ---------------------------------------------------------------------------------------------------
 
 
-def test_a_plan_silent_on_duplex_leaves_the_duplexing_of_csq_admin_alone() -> None:
+def test_unstated_duplex_keeps_the_duplexing_of_csq_admin() -> None:
     merged = merge(POLICY, made())
     assert merged.policy == POLICY
     assert merged.changes == ()
@@ -93,7 +93,7 @@ def test_a_plan_silent_on_duplex_leaves_the_duplexing_of_csq_admin_alone() -> No
     }
 
 
-def test_the_plans_defaults_replace_what_the_policy_says_where_that_is_asked_for() -> None:
+def test_unstated_plan_replaces_policy_values_with_defaults() -> None:
     merged = merge(POLICY, made(), unstated="plan")
     changed = {(each.structure, each.keyword): each.after for each in merged.changes}
     assert changed[("SQ03CSQ_ADMIN", "DUPLEX")] == "DISABLED"
@@ -104,7 +104,7 @@ def test_the_plans_defaults_replace_what_the_policy_says_where_that_is_asked_for
     assert findings(found, "DUPLEXING_ENDS")
 
 
-def test_what_the_planner_wrote_counts_even_where_it_is_the_default() -> None:
+def test_stated_default_counts_as_stated() -> None:
     asked = made(admin__duplex="DISABLED")
     assert ("SQ03CSQ_ADMIN", "DUPLEX", "DISABLED") in {
         (each.structure, each.keyword, each.after) for each in merge(POLICY, asked).changes
@@ -114,7 +114,7 @@ def test_what_the_planner_wrote_counts_even_where_it_is_the_default() -> None:
     assert [(each.keyword, each.planned) for each in admin.differences] == [("DUPLEX", "DISABLED")]
 
 
-def test_a_default_in_a_document_with_every_key_is_not_stated() -> None:
+def test_default_in_a_document_with_every_key_is_unstated() -> None:
     """The store keeps complete documents, so what the planner left out cannot be seen there."""
     assert merge(POLICY, stored(silent())).policy == POLICY
     assert compare(stored(silent()), read_running([POLICY])).is_same
@@ -125,7 +125,7 @@ def test_a_default_in_a_document_with_every_key_is_not_stated() -> None:
     }
 
 
-def test_what_is_kept_is_named_with_what_the_plan_was_calculated_with() -> None:
+def test_kept_values_are_reported_with_the_calculated_ones() -> None:
     for found in (merge(POLICY, made()), compare(made(), read_running([POLICY]))):
         told = {each.structure: each for each in findings(found, "UNSTATED_KEPT")}
         assert set(told) == {"CSQ_ADMIN", "APP1"}
@@ -138,7 +138,7 @@ def test_what_is_kept_is_named_with_what_the_plan_was_calculated_with() -> None:
     assert admin.as_json()["kept"] == ["ALLOWAUTOALT", "FULLTHRESHOLD", "DUPLEX", "PREFLIST"]
 
 
-def test_a_structure_that_the_policy_lacks_has_the_plans_defaults() -> None:
+def test_structure_missing_in_the_policy_has_the_plans_defaults() -> None:
     merged = merge(OLD, made())
     (policy,) = read_policies(merged.policy)
     (admin,) = policy.structure("SQ03CSQ_ADMIN")
@@ -146,7 +146,7 @@ def test_a_structure_that_the_policy_lacks_has_the_plans_defaults() -> None:
     assert {key: in_effect(admin)[key] for key in says} == says
 
 
-def test_what_an_active_policy_shows_is_kept_where_no_policy_text_is_given() -> None:
+def test_values_of_the_active_policy_are_kept_without_a_policy_text() -> None:
     shown = [
         display(duplexed=True, duplex="ENABLED", threshold=91, alter="YES"),
         display("SQ03CSQ_ADMIN", actual="32 M", size="48 M", initsize="32 M", threshold=70),
@@ -158,7 +158,7 @@ def test_what_an_active_policy_shows_is_kept_where_no_policy_text_is_given() -> 
 # ---- structures that shrink ------------------------------------------------------------------------------------
 
 
-def test_sizes_of_the_policy_that_fall_are_a_warning_with_both_numbers() -> None:
+def test_smaller_sizes_than_in_the_policy_are_a_warning_with_both_numbers() -> None:
     merged = merge(POLICY, made(structures__0__initsize="200M", structures__0__size="400M"))
     (told,) = findings(merged, "STRUCTURE_SHRINKS")
     assert (told.structure, told.severity) == ("APP1", "warning")
@@ -168,7 +168,7 @@ def test_sizes_of_the_policy_that_fall_are_a_warning_with_both_numbers() -> None
     assert findings(merge(POLICY, larger), "STRUCTURE_SHRINKS") == []
 
 
-def test_a_structure_that_grew_is_compared_with_the_size_that_it_runs_with() -> None:
+def test_structure_that_grew_is_compared_with_its_current_size() -> None:
     running = read_running([display(actual="480 M", in_use=(10, 10))])
     asked = made(structures__0__initsize="300M", structures__0__size="512M")
     for found in (merge(POLICY, asked, running=running), compare(asked, running)):
@@ -184,7 +184,7 @@ def test_a_structure_that_grew_is_compared_with_the_size_that_it_runs_with() -> 
     ("size", "says"),
     [("400M", "SIZE 400M does not hold that"), ("512M", "a rebuild needs more than INITSIZE")],
 )
-def test_a_merge_below_what_is_in_use_is_a_warning_with_both_numbers(size: str, says: str) -> None:
+def test_merge_below_the_data_in_use_is_a_warning_with_both_numbers(size: str, says: str) -> None:
     running = read_running([display(actual="512 M", in_use=(5, 90))])
     asked = made(structures__0__initsize="256M", structures__0__size=size)
     (told,) = findings(merge(POLICY, asked, running=running), "STRUCTURE_SHRINKS")
@@ -198,7 +198,7 @@ def test_a_merge_below_what_is_in_use_is_a_warning_with_both_numbers(size: str, 
     assert says in told.message
 
 
-def test_a_structure_that_is_not_allocated_does_not_shrink() -> None:
+def test_unallocated_structure_does_not_shrink() -> None:
     running = read_running([display(actual=None)])
     asked = made(structures__0__initsize="200M", structures__0__size="400M")
     assert findings(merge(POLICY, asked, running=running), "STRUCTURE_SHRINKS") == []
@@ -254,7 +254,7 @@ def shown(draw: st.DrawFn) -> list[str]:
 @given(
     policy_texts(), shown(), PLANS, st.sampled_from(list(UNSTATED)), st.sampled_from(HABITS), st.booleans()
 )
-def test_the_commands_lead_a_sysplex_to_the_merged_policy(
+def test_commands_lead_a_sysplex_to_the_merged_policy(
     text: str, displays: list[str], asked: dict[str, Any], unstated: Unstated, habit: Habit, if_unknown: bool
 ) -> None:
     result, running = made(**asked), read_running([text, *displays])
@@ -275,9 +275,7 @@ def test_the_commands_lead_a_sysplex_to_the_merged_policy(
 
 @settings(max_examples=80, deadline=None)
 @given(policy_texts(), PLANS)
-def test_a_merge_keeps_every_keyword_that_the_plan_does_not_state_and_writes_those_it_does(
-    text: str, asked: dict[str, Any]
-) -> None:
+def test_merge_keeps_unstated_keywords_and_writes_stated_ones(text: str, asked: dict[str, Any]) -> None:
     result = made(**asked)
     (before,), (after,) = read_policies(text), read_policies(merge(text, result).policy)
     keys = {"DUPLEX": "duplex", "FULLTHRESHOLD": "full_threshold", "ALLOWAUTOALT": "allow_auto_alter"}

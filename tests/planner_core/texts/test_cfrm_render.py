@@ -27,7 +27,7 @@ def statement(name: str, **paths: Any) -> str:  # noqa: ANN401
     return " ".join(re.sub(r"/\*.*?\*/", "", line).strip() for line in structure_lines(found))
 
 
-def test_a_statement_has_every_keyword_that_the_plan_sets() -> None:
+def test_statement_has_every_planned_keyword() -> None:
     given_values = {
         "initsize": 300_000,
         "size": "500M",
@@ -44,7 +44,7 @@ def test_a_statement_has_every_keyword_that_the_plan_sets() -> None:
     )
 
 
-def test_placement_and_storage_class_memory_reach_the_statement() -> None:
+def test_statement_has_placement_and_storage_class_memory() -> None:
     given_values = {
         "initsize": "1G",
         "size": "1G",
@@ -59,23 +59,23 @@ def test_placement_and_storage_class_memory_reach_the_statement() -> None:
     )
 
 
-def test_a_site_for_no_second_copy_is_left_out() -> None:
+def test_site_without_a_second_copy_is_omitted() -> None:
     assert "DUPLEX(DISABLED) " in statement("APP1", structures__0__duplex_site="CROSSSITE")
 
 
-def test_what_the_plan_does_not_set_is_left_out() -> None:
+def test_keywords_that_the_plan_does_not_set_are_omitted() -> None:
     text = statement("APP1")
     assert "MINSIZE(" not in text.replace("INITSIZE(", "")
     assert not {"EXCLLIST", "ENFORCEORDER", "SCMMAXSIZE", "SCMALGORITHM"} & set(re.findall(r"[A-Z]+", text))
 
 
-def test_a_missing_preflist_is_a_remark_and_not_an_empty_keyword() -> None:
+def test_missing_preflist_is_a_remark() -> None:
     text = rendered(coupling_facilities=[], structures__0__preflist=[])
     assert "PREFLIST(" not in text
     assert text.count("/* PREFLIST IS REQUIRED: ADD IT BEFORE SUBMITTING */") == 3
 
 
-def test_the_group_is_padded_in_every_name() -> None:
+def test_group_name_is_padded_in_every_structure_name() -> None:
     names = re.findall(r"STRUCTURE NAME\((.*)\)", rendered(qsg="MQ"))
     assert names == ["MQ@@CSQ_ADMIN", "MQ@@APP1", "MQ@@CSQSYSAPPL"]
 
@@ -91,7 +91,7 @@ def test_the_group_is_padded_in_every_name() -> None:
         (2**40, "1048576M"),
     ],
 )
-def test_sizes_are_in_k_while_nine_digits_do_and_never_below_what_was_asked(size: int, text: str) -> None:
+def test_sizes_are_in_k_up_to_nine_digits_and_rounded_up(size: int, text: str) -> None:
     assert policy_size(size) == text
 
 
@@ -107,12 +107,12 @@ def test_sizes_are_in_k_while_nine_digits_do_and_never_below_what_was_asked(size
         (512, "0.5 MB"),
     ],
 )
-def test_the_remark_beside_a_size_says_it_in_mb(kib: int, remark: str) -> None:
+def test_remark_next_to_a_size_shows_mb(kib: int, remark: str) -> None:
     text = rendered(structures__0__initsize=kib)
     assert re.search(rf"^ +INITSIZE\({kib}\) +/\* {re.escape(remark)} \*/$", text, re.MULTILINE), text
 
 
-def test_the_fragment_says_that_it_is_one() -> None:
+def test_fragment_states_that_it_must_be_merged() -> None:
     head = "\n".join(rendered().splitlines()[:4])
     assert "A FRAGMENT TO MERGE" in head
     assert "REPLACE(YES) REPLACES THE WHOLE POLICY" in head
@@ -120,7 +120,7 @@ def test_the_fragment_says_that_it_is_one() -> None:
 
 @settings(max_examples=150)
 @given(policy_documents())
-def test_every_line_is_upper_case_and_within_its_columns(document: dict[str, Any]) -> None:
+def test_lines_are_upper_case_and_within_their_columns(document: dict[str, Any]) -> None:
     text = fragment(evaluate(read_object(document)))
     assert text.endswith("\n")
     assert text.isascii()
@@ -133,7 +133,7 @@ def test_every_line_is_upper_case_and_within_its_columns(document: dict[str, Any
 
 @settings(max_examples=50)
 @given(policy_documents())
-def test_parentheses_are_closed_on_the_way(document: dict[str, Any]) -> None:
+def test_parentheses_are_balanced(document: dict[str, Any]) -> None:
     text = re.sub(r"/\*.*?\*/", "", fragment(evaluate(read_object(document))))
     assert text.count("(") == text.count(")")
     assert text.count("STRUCTURE NAME(") == len(document["structures"]) + 2
@@ -151,7 +151,7 @@ def test_parentheses_are_closed_on_the_way(document: dict[str, Any]) -> None:
     }
 
 
-def test_the_job_is_jcl_around_a_policy_with_all_coupling_facilities() -> None:
+def test_job_contains_a_policy_with_all_coupling_facilities() -> None:
     text = job(evaluate(read_object(job_plan())))
     lines = text.splitlines()
     assert lines[0].startswith("//CFPLAN   JOB ")
@@ -171,13 +171,13 @@ def test_the_job_is_jcl_around_a_policy_with_all_coupling_facilities() -> None:
     )
 
 
-def test_a_policy_of_that_name_is_replaced_only_when_that_is_asked_for() -> None:
+def test_policy_is_replaced_only_on_request() -> None:
     asked = job(evaluate(read_object(job_plan(policy__replace=True))))
     assert " DEFINE POLICY NAME(POLICY1) REPLACE(YES)\n" in asked
     assert "REPLACE(YES)" not in job(evaluate(read_object(job_plan())))
 
 
-def test_the_longest_lists_are_broken_after_commas() -> None:
+def test_longest_lists_are_broken_after_commas() -> None:
     preflist = [f"CFACIL0{n}" for n in range(8)]
     text = rendered(structures__0__preflist=preflist)
     lines = [line for line in text.splitlines() if "CFACIL0" in line]

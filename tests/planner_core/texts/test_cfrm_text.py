@@ -54,12 +54,12 @@ def assert_says_the_same(result: PlanResult, text: str) -> None:
 
 @settings(max_examples=200)
 @given(policy_documents())
-def test_a_fragment_reads_back_to_what_it_was_made_from(document: dict[str, Any]) -> None:
+def test_fragment_reads_back_unchanged(document: dict[str, Any]) -> None:
     result = evaluate(read_object(document))
     assert_says_the_same(result, fragment(result))
 
 
-def test_a_job_reads_back_with_its_policy_and_coupling_facilities() -> None:
+def test_job_reads_back_with_its_policy_and_coupling_facilities() -> None:
     result = evaluate(read_object(job_plan()))
     text = job(result)
     assert_says_the_same(result, text)
@@ -82,7 +82,7 @@ def test_a_job_reads_back_with_its_policy_and_coupling_facilities() -> None:
 
 @settings(max_examples=50)
 @given(policy_documents())
-def test_sequence_numbers_lower_case_and_carriage_returns_change_nothing(document: dict[str, Any]) -> None:
+def test_sequence_numbers_lower_case_and_carriage_returns_are_ignored(document: dict[str, Any]) -> None:
     text = fragment(evaluate(read_object(document)))
     plain = [keywords_of(s) for s in read_structures(text)]
     numbered = "\r\n".join(
@@ -94,7 +94,7 @@ def test_sequence_numbers_lower_case_and_carriage_returns_change_nothing(documen
 
 @settings(max_examples=50)
 @given(policy_documents())
-def test_one_keyword_a_line_or_all_in_one_line_is_the_same(document: dict[str, Any]) -> None:
+def test_statements_on_one_or_many_lines_read_the_same(document: dict[str, Any]) -> None:
     text = fragment(evaluate(read_object(document)))
     without_remarks = re.sub(r"/\*.*?\*/", " ", text, flags=re.DOTALL)
     plain = [keywords_of(s) for s in read_structures(text)]
@@ -104,7 +104,7 @@ def test_one_keyword_a_line_or_all_in_one_line_is_the_same(document: dict[str, A
         assert [keywords_of(s) for s in read_structures(other)] == plain
 
 
-def test_ibms_own_example_can_be_read() -> None:
+def test_ibms_example_is_read() -> None:
     found = one(
         "STRUCTURE NAME(QSG1APPLICATION1)\n"
         "INITSIZE(262144) /* 256 MB */\n"
@@ -117,7 +117,7 @@ def test_ibms_own_example_can_be_read() -> None:
     assert [found.get(key) for key in absent] == [None] * len(absent)
 
 
-def test_jcl_around_it_is_passed_over_and_lines_are_still_counted() -> None:
+def test_surrounding_jcl_is_skipped_and_its_lines_are_counted() -> None:
     text = (
         "//JOB1 JOB (X),'Y'\n"
         "//STEP EXEC PGM=IXCMIAPU\n"
@@ -138,7 +138,7 @@ def test_jcl_around_it_is_passed_over_and_lines_are_still_counted() -> None:
 
 
 @pytest.mark.parametrize("text", ["", "\n\n", "/* NOTHING BUT\n A REMARK */", "//JOB\n/*\n", "   \t "])
-def test_text_without_a_statement_has_none(text: str) -> None:
+def test_text_without_a_statement_has_no_statements(text: str) -> None:
     assert read_statements(text) == ()
 
 
@@ -156,14 +156,14 @@ def test_lists_may_be_separated_by_blanks_or_commas() -> None:
     assert stated(found, "EXCLLIST") == ("B",)
 
 
-def test_options_of_duplex_and_keywords_unknown_here_are_kept() -> None:
+def test_options_of_duplex_and_unknown_keywords_are_kept() -> None:
     found = one("STRUCTURE NAME(A) SIZE(1) DUPLEX(ENABLED,CROSSSITE) RECPRTY(2) ENFORCEORDER(YES)")
     assert stated(found, "DUPLEX") == "ENABLED"
     assert found.values("DUPLEX") == ("ENABLED", "CROSSSITE")
     assert found.values("RECPRTY") == ("2",)
 
 
-def test_a_name_may_look_like_a_verb() -> None:
+def test_name_may_look_like_a_verb() -> None:
     assert [
         s.one("NAME") for s in read_structures("STRUCTURE NAME(CF) SIZE(1) STRUCTURE NAME(DATA) SIZE(2)")
     ] == [
@@ -172,12 +172,12 @@ def test_a_name_may_look_like_a_verb() -> None:
     ]
 
 
-def test_other_things_in_the_last_columns_are_not_taken_for_sequence_numbers() -> None:
+def test_other_text_in_the_last_columns_is_not_a_sequence_number() -> None:
     line = " STRUCTURE NAME(A) SIZE(1) PREFLIST(".ljust(71) + "CF000001,CF02)"
     assert stated(one(line), "PREFLIST") == ("CF000001", "CF02")
 
 
-def test_delete_is_a_statement_of_its_own() -> None:
+def test_delete_is_a_separate_statement() -> None:
     (found,) = read_statements("DELETE POLICY NAME(OLD)")
     assert (found.verb, found.one("NAME")) == ("DELETE POLICY", "OLD")
 
@@ -277,7 +277,7 @@ PIECES = [
 
 @settings(max_examples=1000)
 @given(st.lists(st.one_of(st.sampled_from(PIECES), st.text(max_size=3)), max_size=60).map("".join))
-def test_any_jumble_of_keywords_is_read_with_lines_of_the_text(text: str) -> None:
+def test_any_sequence_of_keywords_is_read_with_its_lines(text: str) -> None:
     read = read_policy_text(text)
     assert read.render() == text
     assert all(each.line >= 1 for each in read.statements)
@@ -286,7 +286,7 @@ def test_any_jumble_of_keywords_is_read_with_lines_of_the_text(text: str) -> Non
 
 @settings(max_examples=200)
 @given(policy_documents(), st.data())
-def test_a_fragment_that_lost_a_piece_is_read(document: dict[str, Any], data: st.DataObject) -> None:
+def test_fragment_without_a_piece_is_read(document: dict[str, Any], data: st.DataObject) -> None:
     text = fragment(evaluate(read_object(document)))
     start = data.draw(st.integers(0, len(text)))
     end = data.draw(st.integers(start, min(len(text), start + 80)))

@@ -47,7 +47,7 @@ def parameters(command: str) -> dict[str, str]:
     return dict(found) | dict.fromkeys(words, "")
 
 
-def test_the_commands_of_the_base_plan() -> None:
+def test_base_plan_gives_the_expected_commands() -> None:
     structure, queue = commands(rendered())
     assert structure.startswith("DEFINE CFSTRUCT(APP1) ")
     assert parameters(structure) == {
@@ -88,9 +88,7 @@ def test_the_commands_of_the_base_plan() -> None:
         (False, "SHARED", "NOSHARE DEFSOPT(SHARED)"),
     ],
 )
-def test_queues_are_defined_with_share_unless_the_plan_says_otherwise(
-    share: bool, option: str | None, words: str
-) -> None:
+def test_queues_are_defined_with_share_by_default(share: bool, option: str | None, words: str) -> None:
     changes: dict[str, Any] = {"structures__0__queues__0__share": share}
     if option:
         changes["structures__0__queues__0__default_share_option"] = option
@@ -98,7 +96,7 @@ def test_queues_are_defined_with_share_unless_the_plan_says_otherwise(
     assert f" {words}" in queue
 
 
-def test_attributes_of_use_are_defined_as_the_plan_gives_them() -> None:
+def test_attributes_of_use_are_defined_as_planned() -> None:
     at = "structures__0__queues__0__"
     changes = {"index_type": "CORRELID", "max_message_length": 65536, "backout_threshold": 3}
     _, queue = commands(
@@ -122,21 +120,21 @@ def test_cfconlos_recauto_and_dsexpand_are_stated_as_planned() -> None:
     assert structure.endswith("DSEXPAND(NO)")
 
 
-def test_cfconlos_of_queue_managers_is_a_command_only_where_the_plan_states_it() -> None:
+def test_cfconlos_of_queue_managers_is_a_command_only_if_stated() -> None:
     assert "ALTER QMGR CFCONLOS(TOLERATE) CMDSCOPE(*)" in rendered(cfconlos="TOLERATE").splitlines()
     silent = rendered().splitlines()
     assert "*   ALTER QMGR CFCONLOS(TOLERATE)" in silent
     assert not [line for line in silent if line.startswith("ALTER")]
 
 
-def test_the_name_of_the_group_is_no_part_of_a_cfstruct() -> None:
+def test_cfstruct_has_no_group_prefix() -> None:
     assert "SQ03APP1" not in rendered()
     assert "CFSTRUCT(CSQ_ADMIN)" not in rendered()
     assert "CFSTRUCT(CSQSYSAPPL)" not in rendered()
 
 
 @pytest.mark.parametrize("count", [0, 1, 2, 3])
-def test_rules_that_are_left_out_are_off_with_64k(count: int) -> None:
+def test_omitted_rules_are_off_with_64k(count: int) -> None:
     rules = [{"usage_over": 10 * n, "size_over": f"{n}K"} for n in range(1, count + 1)]
     found = parameters(next(commands(rendered(structures__0__offload__rules=rules))))
     sizes = [found[f"OFFLD{n}SZ"] for n in (1, 2, 3)]
@@ -146,7 +144,7 @@ def test_rules_that_are_left_out_are_off_with_64k(count: int) -> None:
     assert thresholds[count:] == ["70", "80", "90"][count:]
 
 
-def test_a_rule_that_the_plan_turns_off_is_written_as_it_is() -> None:
+def test_rule_that_the_plan_turns_off_is_written_unchanged() -> None:
     rules = [{"usage_over": 0, "size_over": "64K"}, {"usage_over": 100, "size_over": "63K"}]
     found = parameters(next(commands(rendered(structures__0__offload__rules=rules))))
     assert (found["OFFLD1TH"], found["OFFLD1SZ"]) == ("0", "64K")
@@ -154,19 +152,19 @@ def test_a_rule_that_the_plan_turns_off_is_written_as_it_is() -> None:
 
 
 @pytest.mark.parametrize("level", [3, 4])
-def test_below_cflevel_5_there_is_no_offload(level: int) -> None:
+def test_definition_below_cflevel_5_has_no_offload(level: int) -> None:
     found = parameters(next(commands(rendered(structures__0__cflevel=level))))
     assert found == {"CFSTRUCT": "APP1", "CFLEVEL": str(level), "RECOVER": "YES"}
 
 
-def test_db2_has_rules_but_no_data_sets() -> None:
+def test_offload_to_db2_has_rules_but_no_data_sets() -> None:
     found = parameters(next(commands(rendered(structures__0__offload__to="DB2"))))
     assert found["OFFLOAD"] == "DB2"
     assert "OFFLD3SZ" in found
     assert not {"DSGROUP", "DSBLOCK", "DSBUFS"} & set(found)
 
 
-def test_a_missing_dsgroup_is_left_out() -> None:
+def test_missing_dsgroup_is_omitted() -> None:
     text = rendered(structures__0__offload={})
     assert [line for line in text.splitlines() if "DSGROUP" in line] == [
         "* APP1: DSGROUP is not planned. Add it before you run this."
@@ -182,7 +180,7 @@ def test_a_missing_dsgroup_is_left_out() -> None:
         ("A_B", "A_B"),
     ],
 )
-def test_names_that_mqsc_would_change_or_misread_are_quoted(name: str, written: str) -> None:
+def test_names_that_mqsc_would_change_are_quoted(name: str, written: str) -> None:
     assert f"DEFINE QLOCAL({written}) +\n" in rendered(structures__0__queues__0__name=name)
 
 
@@ -196,7 +194,7 @@ def test_names_that_mqsc_would_change_or_misread_are_quoted(name: str, written: 
         ({"mean": 3500, "p95": 12000, "max": 60_000}, None),
     ],
 )
-def test_maxmsgl_is_given_only_above_its_default(message_bytes: object, written: str | None) -> None:
+def test_maxmsgl_is_stated_only_above_its_default(message_bytes: object, written: str | None) -> None:
     _, queue = commands(rendered(structures__0__queues__0__message_bytes=message_bytes))
     assert parameters(queue).get("MAXMSGL") == written
 
@@ -209,7 +207,7 @@ dsgroups = st.sampled_from(
 
 @settings(max_examples=200)
 @given(st.lists(queue_names, min_size=1, max_size=4, unique=True), dsgroups, st.booleans(), st.integers(3, 5))
-def test_every_line_is_within_its_columns_and_none_is_a_remark_by_accident(
+def test_lines_are_within_their_columns_and_never_remarks_by_accident(
     names: list[str], dsgroup: str | None, persistent: bool, level: int
 ) -> None:
     queues = [
@@ -238,7 +236,7 @@ def test_every_line_is_within_its_columns_and_none_is_a_remark_by_accident(
         assert queue["DEFPSIST"] == ("YES" if persistent else "NO")
 
 
-def test_without_application_structures_there_is_nothing_to_define() -> None:
+def test_plan_without_application_structures_defines_nothing() -> None:
     assert list(commands(rendered(structures=[]))) == []
 
 
@@ -257,7 +255,7 @@ DEPTHS = {
 }
 
 
-def test_depth_events_are_defined_as_the_plan_gives_them() -> None:
+def test_depth_events_are_defined_as_planned() -> None:
     _, queue = commands(rendered(structures__0__queues=[DEPTHS]))
     assert parameters(queue) == {
         "QLOCAL": "Q1",
@@ -277,7 +275,7 @@ def test_depth_events_are_defined_as_the_plan_gives_them() -> None:
     assert "suggested" not in rendered(structures__0__queues=[DEPTHS])
 
 
-def test_what_is_left_open_is_suggested_as_a_remark_and_not_defined() -> None:
+def test_unstated_thresholds_are_suggested_as_remarks() -> None:
     other = {"name": "Q2", "message_bytes": 1024, "backlog": 1000}
     text = rendered(structures__0__queues=[{**DEPTHS, "qdepthlo": None}, other])
     assert "* Q1:\n*   suggested: QDEPTHLO(20)\n" in text
@@ -290,7 +288,7 @@ def test_what_is_left_open_is_suggested_as_a_remark_and_not_defined() -> None:
     assert "MAXDEPTH" not in read["Q2"]
 
 
-def test_a_suggested_maxdepth_below_the_backlog_says_so_in_the_file() -> None:
+def test_suggested_maxdepth_below_the_backlog_has_a_remark() -> None:
     def of(size: str) -> str:
         queue = {"name": "Q1", "message_bytes": 2048, "backlog": 300_000, "qdphiev": "ENABLED"}
         return rendered(structures__0__queues=[queue], structures__0__initsize=size, structures__0__size=size)
@@ -303,12 +301,12 @@ def test_a_suggested_maxdepth_below_the_backlog_says_so_in_the_file() -> None:
     assert "below the planned backlog" not in of("2G")
 
 
-def test_a_plan_that_says_nothing_of_depth_events_is_written_without_them() -> None:
+def test_plan_without_depth_events_has_no_depth_attributes() -> None:
     text = rendered()
     assert not re.search("suggested|PERFMEV|MAXDEPTH|QDEPTH", text)
 
 
-def test_perfmev_is_a_remark_since_it_is_set_on_each_queue_manager() -> None:
+def test_perfmev_is_a_remark() -> None:
     text = rendered(perfmev={"QM01": "ENABLED", "QM02": "DISABLED"})
     assert "*   ALTER QMGR PERFMEV(ENABLED) on QM01\n*   ALTER QMGR PERFMEV(DISABLED) on QM02\n" in text
     assert "on every queue manager\n" in rendered(perfmev="ENABLED")
@@ -317,7 +315,7 @@ def test_perfmev_is_a_remark_since_it_is_set_on_each_queue_manager() -> None:
 
 @settings(max_examples=100)
 @given(queue_names, st.sampled_from([None, 0, 1, 999_999_999]), st.sampled_from([None, 0, 80, 100]))
-def test_lines_with_depth_events_are_within_their_columns_too(
+def test_lines_with_depth_events_are_within_their_columns(
     name: str, maxdepth: int | None, qdepthhi: int | None
 ) -> None:
     one = {"name": name, "message_bytes": 1, "backlog": 10**9, "maxdepth": maxdepth, "qdepthhi": qdepthhi}

@@ -78,14 +78,14 @@ def sq03(kind: str) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("kind", OUTPUT_KINDS)
-def test_the_example_gives_these_bytes(kind: str) -> None:
+def test_example_gives_the_stored_bytes(kind: str) -> None:
     # To change one of these files, say in the commit why the old text was wrong.
     expected = (DATA / f"sq03-{kind}.txt").read_bytes()
     assert output(kind, sq03(kind)).text.encode("ascii") == expected
 
 
 @pytest.mark.parametrize("kind", OUTPUT_KINDS)
-def test_the_bytes_are_the_same_however_the_document_is_written(kind: str) -> None:
+def test_notation_of_the_document_does_not_change_the_bytes(kind: str) -> None:
     document = read_object(sq03(kind))
     turned = dict(reversed(sq03(kind).items()))
     for same in (read_object(turned), read_json(document.model_dump_json())):
@@ -94,7 +94,7 @@ def test_the_bytes_are_the_same_however_the_document_is_written(kind: str) -> No
 
 @settings(max_examples=50)
 @given(policy_documents())
-def test_the_same_document_gives_the_same_bytes(document: dict[str, Any]) -> None:
+def test_same_document_gives_the_same_bytes(document: dict[str, Any]) -> None:
     for kind in ("policy", "mqsc", "setxcf", "runbook"):
         outcomes = []
         for _ in range(2):
@@ -105,7 +105,7 @@ def test_the_same_document_gives_the_same_bytes(document: dict[str, Any]) -> Non
         assert outcomes[0] == outcomes[1]
 
 
-def test_the_example_reads_back_from_policy_and_job_alike() -> None:
+def test_example_reads_back_from_policy_and_job() -> None:
     policy, job = (read_structures(output(kind, sq03(kind)).text) for kind in ("policy", "job"))
     assert [keywords_of(s) for s in policy] == [keywords_of(s) for s in job]
     assert len(policy) == 4
@@ -114,7 +114,7 @@ def test_the_example_reads_back_from_policy_and_job_alike() -> None:
 # ---- the names of files ------------------------------------------------------------------------------------
 
 
-def test_a_file_is_named_after_the_group_and_what_it_holds() -> None:
+def test_file_name_has_the_group_and_the_kind_of_output() -> None:
     kinds = {kind: output(kind, job_plan()).filename for kind in OUTPUT_KINDS}
     assert kinds == {
         "policy": "SQ03-policy.txt",
@@ -125,7 +125,7 @@ def test_a_file_is_named_after_the_group_and_what_it_holds() -> None:
     }
 
 
-def test_characters_that_a_file_name_had_better_not_have_are_replaced() -> None:
+def test_unsafe_characters_of_a_file_name_are_replaced() -> None:
     assert output("policy", varied(qsg="A$#")).filename == "A__-policy.txt"
 
 
@@ -133,7 +133,7 @@ def test_characters_that_a_file_name_had_better_not_have_are_replaced() -> None:
 
 
 @pytest.mark.parametrize("kind", OUTPUT_KINDS)
-def test_a_plan_with_errors_gives_no_text(kind: str) -> None:
+def test_plan_with_errors_gives_no_text(kind: str) -> None:
     with pytest.raises(OutputRefused) as refused:
         output(kind, job_plan(**BROKEN))
     assert refused.value.kind == kind
@@ -144,12 +144,12 @@ def test_a_plan_with_errors_gives_no_text(kind: str) -> None:
 
 @pytest.mark.parametrize("kind", [kind for kind in OUTPUT_KINDS if kind != "job"])
 @pytest.mark.parametrize("asked", [True, False])
-def test_what_only_the_job_lacks_stands_against_the_job_only(kind: str, asked: bool) -> None:
+def test_fields_missing_for_the_job_block_only_the_job(kind: str, asked: bool) -> None:
     assert output(kind, varied(policy={"job": asked})).text
 
 
 @pytest.mark.parametrize("asked", [True, False])
-def test_a_job_without_what_it_needs_is_refused_whether_the_plan_asks_for_it_or_not(asked: bool) -> None:
+def test_incomplete_job_is_refused_even_if_the_plan_does_not_request_it(asked: bool) -> None:
     with pytest.raises(OutputRefused) as refused:
         output("job", varied(policy={"job": asked}))
     (item,) = refused.value.findings
@@ -158,14 +158,14 @@ def test_a_job_without_what_it_needs_is_refused_whether_the_plan_asks_for_it_or_
     assert "/coupling_facilities/0/type" in item.message
 
 
-def test_a_job_that_lacks_things_is_refused_with_all_other_errors() -> None:
+def test_incomplete_job_is_refused_with_all_other_errors() -> None:
     with pytest.raises(OutputRefused) as refused:
         output("job", varied(**BROKEN))
     assert [item.code for item in refused.value.findings] == ["PERSISTENT_NEEDS_RECOVER", "JOB_INCOMPLETE"]
 
 
 @pytest.mark.parametrize("key", ["type", "mfg", "plant", "sequence", "partition"])
-def test_each_hardware_field_that_cfrm_requires_is_missed(key: str) -> None:
+def test_each_missing_required_hardware_field_is_reported(key: str) -> None:
     document = job_plan()
     del document["coupling_facilities"][1][key]
     with pytest.raises(OutputRefused) as refused:
@@ -174,34 +174,34 @@ def test_each_hardware_field_that_cfrm_requires_is_missed(key: str) -> None:
 
 
 @pytest.mark.parametrize("key", ["cpcid", "dumpspace", "site"])
-def test_those_that_it_does_not_require_are_not(key: str) -> None:
+def test_missing_optional_hardware_fields_are_not_reported(key: str) -> None:
     document = job_plan()
     document["coupling_facilities"][0].pop(key, None)
     assert output("job", document).text
 
 
 @pytest.mark.parametrize("at", ["admin", "system", "structures__0"])
-def test_a_job_needs_every_coupling_facility_that_a_preflist_names(at: str) -> None:
+def test_job_needs_every_coupling_facility_in_a_preflist(at: str) -> None:
     with pytest.raises(OutputRefused) as refused:
         output("job", job_plan(**{f"{at}__preflist": ["CF01", "CF09"]}))
     assert [item.field for item in refused.value.findings] == [f"/{at.replace('__', '/')}/preflist"]
 
 
-def test_the_preflist_of_a_system_structure_that_is_left_out_is_not_needed() -> None:
+def test_job_does_not_need_the_preflist_of_an_omitted_system_structure() -> None:
     left_out = {"include": False, "shared_channels": 0, "group_ur_messages": 0, "preflist": ["CF09"]}
     assert "CF09" not in output("job", job_plan(system=left_out)).text
 
 
-def test_a_job_without_coupling_facilities_is_refused() -> None:
+def test_job_without_coupling_facilities_is_refused() -> None:
     with pytest.raises(OutputRefused, match="/coupling_facilities"):
         output("job", job_plan(coupling_facilities=[]))
 
 
-def test_warnings_do_not_stand_against_a_text() -> None:
+def test_warnings_do_not_block_a_text() -> None:
     assert "RECOVER(YES)" in output("mqsc", varied(structures__0__offload__to="DB2")).text
 
 
-def test_there_are_no_other_outputs() -> None:
+def test_unknown_output_is_refused() -> None:
     with pytest.raises(
         UnknownOutput, match=r"no output .jcl.: ask for one of policy, job, mqsc, setxcf, runbook"
     ):
@@ -211,7 +211,7 @@ def test_there_are_no_other_outputs() -> None:
 # ---- the job -----------------------------------------------------------------------------------------------
 
 
-def test_the_job_does_not_replace_a_policy_unless_asked() -> None:
+def test_job_replaces_a_policy_only_on_request() -> None:
     for replace in (False, True):
         text = output("job", job_plan(policy__replace=replace)).text
         policy = next(s for s in read_statements(text) if s.verb == "DEFINE POLICY")
@@ -219,7 +219,7 @@ def test_the_job_does_not_replace_a_policy_unless_asked() -> None:
         assert policy.one("NAME") == "POLICY1"
 
 
-def test_everything_in_the_job_that_a_plan_names_is_where_it_belongs() -> None:
+def test_job_has_every_planned_name_in_its_place() -> None:
     document: PlanDocument = read_object(job_plan())
     text = render_output("job", evaluate(document)).text
     facilities = [s for s in read_statements(text) if s.verb == "CF"]

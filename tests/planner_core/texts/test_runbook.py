@@ -25,7 +25,7 @@ def sections(**paths: Any) -> dict[str, str]:  # noqa: ANN401
     return {lines[start]: "\n".join(lines[start + 2 : end]) for start, end in zip(starts, ends, strict=True)}
 
 
-def test_each_structure_has_a_section_of_its_own() -> None:
+def test_each_structure_has_its_own_section() -> None:
     found = sections()
     names = ["SQ03CSQ_ADMIN", "SQ03APP1", "SQ03CSQSYSAPPL"]
     assert list(found) == [*names, "SEVERAL STRUCTURES LOST TOGETHER"]
@@ -36,7 +36,7 @@ def test_each_structure_has_a_section_of_its_own() -> None:
         assert "IXC585E  when entries or elements are 85 % in use" in text
 
 
-def test_for_ixc585e_it_inhibits_puts_adds_getters_and_alters_between_the_sizes() -> None:
+def test_section_for_ixc585e_inhibits_puts_adds_getters_and_alters() -> None:
     text = sections(structures__0__initsize="300M", structures__0__size="500M")["SQ03APP1"]
     assert "INITSIZE 307200K (300.0 MiB)" in text
     assert "SIZE     512000K (500.0 MiB)" in text
@@ -46,7 +46,7 @@ def test_for_ixc585e_it_inhibits_puts_adds_getters_and_alters_between_the_sizes(
     assert "raise SIZE in the policy and rebuild it" in text
 
 
-def test_reason_2192_is_explained_with_both_pools_and_the_queue_that_is_not_to_blame() -> None:
+def test_reason_2192_is_explained_with_both_pools() -> None:
     text = sections()["SQ03APP1"]
     after = text[text.index("On reason 2192 (MQRC_STORAGE_MEDIUM_FULL)") :]
     assert "All entries, or all elements" in after
@@ -55,7 +55,7 @@ def test_reason_2192_is_explained_with_both_pools_and_the_queue_that_is_not_to_b
     assert "PUT(ENABLED)" in after
 
 
-def test_the_administrative_structure_shows_itself_indirectly_and_holds_no_queue() -> None:
+def test_csq_admin_section_has_indirect_symptoms_and_no_queue() -> None:
     text = sections()["SQ03CSQ_ADMIN"]
     assert "ENTSMAX at least 5000" in text
     assert "commands get no response" in text
@@ -64,7 +64,7 @@ def test_the_administrative_structure_shows_itself_indirectly_and_holds_no_queue
     assert "PUT(DISABLED)" not in text
 
 
-def test_a_full_administrative_structure_names_its_abend_codes_and_both_pools() -> None:
+def test_full_csq_admin_has_its_abend_codes_and_both_pools() -> None:
     text = sections()["SQ03CSQ_ADMIN"]
     assert "they end with 00C51165 and 00C510AB" in text
     assert "APAR PH39578" in text
@@ -76,13 +76,13 @@ def test_a_full_administrative_structure_names_its_abend_codes_and_both_pools() 
 @pytest.mark.parametrize(
     ("duplex", "words"), [("DISABLED", None), ("ALLOWED", "It may be"), ("ENABLED", "It is")]
 )
-def test_a_duplexed_administrative_structure_names_the_connect_loop(duplex: str, words: str | None) -> None:
+def test_duplexed_csq_admin_mentions_the_connect_loop(duplex: str, words: str | None) -> None:
     text = sections(admin__duplex=duplex)["SQ03CSQ_ADMIN"]
     assert ("PH67936" in text) is (words is not None)
     assert words is None or f"{words} duplexed, DUPLEX({duplex})" in text
 
 
-def test_a_recoverable_structure_is_backed_up_every_hour_and_recovered() -> None:
+def test_recoverable_structure_is_backed_up_every_hour_and_recovered() -> None:
     text = sections(queue_managers=["QM01", "QM02"])["SQ03APP1"]
     assert "Back it up at least every 60 minutes, on QM01" in text
     assert "     BACKUP CFSTRUCT(APP1) CMDSCOPE(QM01)\n" in text
@@ -92,14 +92,14 @@ def test_a_recoverable_structure_is_backed_up_every_hour_and_recovered() -> None
     assert "     BACKUP CFSTRUCT(APP1)\n" in unnamed
 
 
-def test_a_structure_that_is_not_recoverable_has_no_backup() -> None:
+def test_unrecoverable_structure_has_no_backup() -> None:
     text = sections(structures__0__recover=False)["SQ03APP1"]
     assert "It is not backed up: it has RECOVER(NO). After a loss of the" in text
     assert "BACKUP CFSTRUCT" not in text
     assert "RECOVER CFSTRUCT" not in text
 
 
-def test_the_interval_of_backups_is_that_of_the_question_about_recovery() -> None:
+def test_backup_interval_is_that_of_the_recovery_question() -> None:
     # 50 messages of 20 KB a second: 50 x (20 + 1.3) KB x 3600 are 3744 MB an hour, and 2.7 MB a second reads 9720.
     # 500 a second are ten times as much: the interval must be shorter than an hour.
     queues = [
@@ -121,13 +121,13 @@ def test_the_interval_of_backups_is_that_of_the_question_about_recovery() -> Non
     assert f"Back it up at least every {every:g} minutes, on one queue manager." in text
 
 
-def test_a_backup_that_takes_too_long_to_read_is_reported() -> None:
+def test_backup_that_takes_too_long_to_read_is_reported() -> None:
     queues = [{"name": "Q1", "message_bytes": 60_000, "backlog": 1_000_000, "persistent": True}]
     text = " ".join(sections(structures__0__queues=queues, structures__0__recover=True)["SQ03APP1"].split())
     assert "No interval of backups brings it back within 60 minutes" in text
 
 
-def test_structures_lost_together_are_recovered_by_one_command_that_mqsc_accepts() -> None:
+def test_structures_lost_together_are_recovered_by_one_valid_command() -> None:
     structures = [
         {
             "name": f"APPLICATION{n}",
@@ -158,19 +158,19 @@ def test_csqsysappl_is_backed_up_and_recovered_and_its_definition_is_assumed() -
 
 
 @pytest.mark.parametrize("keys", [{"offload": {"to": "DB2"}}, {"cflevel": 4}])
-def test_a_structure_without_data_sets_says_nothing_of_them(keys: dict[str, Any]) -> None:
+def test_structure_without_data_sets_does_not_mention_them(keys: dict[str, Any]) -> None:
     definition = {"name": "APP1", "queues": [{"name": "Q1", "message_bytes": 100, "backlog": 9}], **keys}
     assert "data set" not in sections(structures=[definition])["SQ03APP1"]
     assert "one of its data sets" in " ".join(sections()["SQ03APP1"].split())
 
 
-def test_a_plan_without_csqsysappl_has_no_backup_of_it() -> None:
+def test_plan_without_csqsysappl_has_no_backup_of_it() -> None:
     lines = runbook(evaluate(read_object(varied(system__include=False)))).splitlines()
     assert not [line for line in lines if "CFSTRUCT(CSQSYSAPPL)" in line]
 
 
 @pytest.mark.parametrize(("offload", "is_there"), [({"to": "SMDS"}, True), ({"to": "DB2"}, False)])
-def test_data_sets_that_outlive_their_queue_manager_are_named_where_there_are_data_sets(
+def test_data_sets_of_removed_queue_managers_are_mentioned_only_with_smds(
     offload: dict[str, str], is_there: bool
 ) -> None:
     text = sections(structures__0__offload=offload)["SQ03APP1"]
@@ -178,26 +178,26 @@ def test_data_sets_that_outlive_their_queue_manager_are_named_where_there_are_da
     assert ("DISPLAY CFSTATUS(APP1) TYPE(SMDS)" in text) is is_there
 
 
-def test_nobody_is_told_to_inhibit_puts_to_system_queues() -> None:
+def test_puts_to_system_queues_are_not_inhibited() -> None:
     text = sections()["SQ03CSQSYSAPPL"]
     assert "Do not inhibit puts to these." in text
     assert "PUT(DISABLED)" not in text
 
 
-def test_the_five_largest_queues_are_named_largest_first_and_quoted() -> None:
+def test_five_largest_queues_are_listed_in_order_and_quoted() -> None:
     queues = [{"name": f"q{n}", "message_bytes": 100, "backlog": n} for n in (3, 9, 1, 7, 5, 8)]
     text = sections(structures__0__queues=queues)["SQ03APP1"]
     named = [line.strip() for line in text.splitlines() if "PUT(DISABLED)" in line]
     assert named == [f"ALTER QLOCAL('q{n}') QSGDISP(SHARED) PUT(DISABLED)" for n in (9, 8, 7, 5, 3)]
 
 
-def test_a_structure_that_cannot_grow_in_place_is_told_so() -> None:
+def test_structure_that_cannot_grow_in_place_is_described() -> None:
     text = sections(size_factor=1)["SQ03APP1"]
     assert "4. The structure cannot grow in place" in text
     assert "SETXCF START,ALTER" not in text
 
 
-def test_where_monitoring_is_off_it_does_not_wait_for_ixc585e() -> None:
+def test_runbook_without_monitoring_does_not_wait_for_ixc585e() -> None:
     text = sections(structures__0__full_threshold=0)["SQ03APP1"]
     assert "IXC585E  is never issued: FULLTHRESHOLD(0)" in text
 
@@ -212,7 +212,7 @@ def test_any_plan_has_a_runbook_in_plain_text(document: dict[str, Any]) -> None:
     assert text.count(RULE) == len(document["structures"]) + 2 + several
 
 
-def test_the_unit_of_size_is_stated_and_reallocate_follows_its_test() -> None:
+def test_unit_of_size_is_stated_and_reallocate_follows_its_test() -> None:
     for sizes in ({"initsize": "300M", "size": "500M"}, {"initsize": "500M", "size": "500M"}):
         text = sections(**{f"structures__0__{key}": value for key, value in sizes.items()})["SQ03APP1"]
         assert "check the unit" not in text

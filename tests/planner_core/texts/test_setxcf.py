@@ -27,7 +27,7 @@ def app(**paths: Any) -> StructureResult:  # noqa: ANN401
 
 @settings(max_examples=200)
 @given(policy_documents())
-def test_the_target_lies_strictly_between_initsize_and_size(document: dict[str, Any]) -> None:
+def test_target_is_between_initsize_and_size(document: dict[str, Any]) -> None:
     for structure in evaluate(read_object(document)).structures:
         sizes, target = structure.sizes, alter_target_bytes(structure)
         if target is None:
@@ -54,7 +54,7 @@ def test_the_target_lies_strictly_between_initsize_and_size(document: dict[str, 
         ("300M", "300M", None),
     ],
 )
-def test_it_grows_to_the_need_or_half_way(initsize: str, size: str, target: int | None) -> None:
+def test_structure_grows_to_the_need_or_half_way(initsize: str, size: str, target: int | None) -> None:
     structure = app(structures__0__initsize=initsize, structures__0__size=size)
     assert alter_target_bytes(structure) == (None if target is None else target * M)
 
@@ -75,7 +75,7 @@ def held(text: str) -> list[str]:
 
 @settings(max_examples=100)
 @given(policy_documents())
-def test_pasted_whole_every_line_is_a_remark_of_its_own_or_a_display(document: dict[str, Any]) -> None:
+def test_every_line_is_a_separate_remark_or_a_display(document: dict[str, Any]) -> None:
     result = evaluate(read_object(document))
     text = setxcf(result)
     assert text.endswith("\n")
@@ -98,7 +98,7 @@ def test_pasted_whole_every_line_is_a_remark_of_its_own_or_a_display(document: d
     assert [found["altered"] for found in commands if found and found["altered"]] == grows
 
 
-def test_each_structure_has_a_block_with_its_display_and_the_purpose_of_each_command() -> None:
+def test_each_structure_has_its_display_and_the_purpose_of_each_command() -> None:
     blocks = rendered(structures__0__initsize="300M", structures__0__size="500M").split("\n\n")
     (block,) = [block for block in blocks if "D XCF,STR,STRNAME=SQ03APP1" in block.splitlines()]
     remarks = [found["text"] for line in block.splitlines() if (found := REMARK.fullmatch(line))]
@@ -112,13 +112,13 @@ def test_each_structure_has_a_block_with_its_display_and_the_purpose_of_each_com
     ]
 
 
-def test_a_structure_that_may_be_duplexed_is_rebuilt_after_duplexing_was_stopped() -> None:
+def test_structure_that_may_be_duplexed_is_rebuilt_after_duplexing_stops() -> None:
     first = "(a duplexed structure is not rebuilt: stop duplexing first)"
     texts = [rendered(structures__0__duplex=each) for each in ("ENABLED", "ALLOWED", "DISABLED")]
     assert [first in text for text in texts] == [True, True, False]
 
 
-def test_the_text_says_the_unit_of_size_and_sends_no_one_to_look_it_up() -> None:
+def test_text_states_the_unit_of_size() -> None:
     text = rendered()
     assert "SIZE= is in K." in text
     assert "check the unit" not in text
@@ -129,12 +129,12 @@ def test_reallocate_is_preceded_by_its_test() -> None:
     assert lines[-2:] == ["D XCF,REALLOCATE,TEST", " /* SETXCF START,REALLOCATE */"]
 
 
-def test_a_policy_without_a_name_has_a_word_in_its_place() -> None:
+def test_policy_without_a_name_has_a_placeholder() -> None:
     assert "SETXCF START,POLICY,TYPE=CFRM,POLNAME=policy-name" in held(rendered())
     assert "SETXCF START,POLICY,TYPE=CFRM,POLNAME=POLICY1" in held(rendered(policy__name="POLICY1"))
 
 
-def test_a_structure_without_room_has_no_alter_command() -> None:
+def test_structure_without_room_has_no_alter_command() -> None:
     text = rendered(size_factor=1)
     assert "Alter: there is no room between INITSIZE and SIZE." in text
     assert not [command for command in held(text) if "ALTER,STRNAME=SQ03APP1" in command]

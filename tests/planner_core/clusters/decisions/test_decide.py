@@ -120,7 +120,7 @@ def test_additional_put_disabled_candidate_changes_nothing(situation: Situation)
 
 
 @given(situations())
-def test_a_difference_of_the_orders_is_reported(situation: Situation) -> None:
+def test_difference_of_the_orders_is_reported(situation: Situation) -> None:
     seed, ibm = both(situation)
     differs = (set(seed.chosen), seed.failure) != (set(ibm.chosen), ibm.failure)
     assert differs == ("CLUSTER_MODES_DIFFER" in {item.code for item in remarks(seed)})

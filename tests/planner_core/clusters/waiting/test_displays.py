@@ -100,7 +100,7 @@ def test_answers_of_other_members_are_ignored(framing: Framing) -> None:
     assert read(own + mine).problems == ()
 
 
-def test_of_displays_of_several_queue_managers_one_is_the_sender() -> None:
+def test_sender_is_chosen_among_several_queue_managers() -> None:
     texts = [
         display(clusqmgr("A", CLWLRANK=rank), queue_manager=name) for rank, name in ((0, "MQ1"), (1, "MQ2"))
     ]
@@ -121,7 +121,7 @@ def test_folded_displays_are_read_with_an_assumption(framing: Framing) -> None:
     assert not any("lower case" in each.what for each in plain.assumptions)
 
 
-def test_lower_case_next_to_upper_case_is_a_name() -> None:
+def test_lower_case_value_next_to_upper_case_keywords_is_a_name() -> None:
     (route,) = read(display(clusqmgr("qm.a")) + "see channel(old) of last week\n").routes
     assert (route.channel.queue_manager, route.channel.name) == ("qm.a", "TO.qm.a")
 

@@ -133,7 +133,7 @@ def test_r18_rank_is_before_priority() -> None:
     assert (message.reason, message.step) == ("most_favoured", "channel_rank")
 
 
-def test_r19_there_is_only_one_choice() -> None:
+def test_r19_single_instance_is_the_only_choice() -> None:
     message = one(cluster(A={"STATUS": "RETRYING"}), waiting())
     assert message.reason == "only_choice"
 
@@ -254,13 +254,13 @@ def test_messages_of_a_starting_channel_move_if_it_fails(status: str) -> None:
     assert f"TO.A is {status}" in message.explanation
 
 
-def test_a_message_among_equals_is_still_most_favoured_with_the_others() -> None:
+def test_message_among_equals_is_most_favoured() -> None:
     message = one(cluster(A={"STATUS": "RETRYING"}, B={"STATUS": "RETRYING"}), waiting())
     assert (message.reason, message.step) == ("most_favoured", "")
     assert "equal with B through TO.B" in message.explanation
 
 
-def test_priority_never_holds_a_message_for_a_channel_that_fails() -> None:
+def test_priority_never_holds_a_message_for_a_failing_channel() -> None:
     message = one(cluster(A={"CLWLPRTY": 9, "STATUS": "RETRYING"}, B={}), waiting())
     assert (message.reason, message.goes_to) == ("not_redriven", ("B through TO.B",))
 
@@ -523,7 +523,7 @@ def test_the_last_of_few_long_retries_ends_the_schedule() -> None:
     assert at(3000) is None
 
 
-def test_the_last_attempt_that_messages_show_is_counted_from() -> None:
+def test_next_retry_counts_from_the_last_attempt_that_messages_show() -> None:
     assert retry(None, failed=False, last=367, SHORTRTS=4).at == FAILED + timedelta(seconds=427)
     # A browse that is later than that attempt would have been: nothing is claimed but the interval.
     stale = next_retry(

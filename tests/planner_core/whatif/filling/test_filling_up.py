@@ -32,7 +32,7 @@ def example(*, dsexpand: bool = True, **keys: object) -> FillingUp:
     return fill_up(document, "APP1", Outage(**keys))
 
 
-def test_the_example_of_the_assumptions_offloads_at_141_905_messages_and_holds_220_741() -> None:
+def test_documented_example_offloads_at_141_905_messages_and_holds_220_741() -> None:
     answer = example(outage_minutes=Decimal(100))
     assert kinds(answer) == ["full_threshold", "rule_starts", "structure_full", "outage_ends"]
     threshold, rule, full, _ = answer.events
@@ -46,7 +46,7 @@ def test_the_example_of_the_assumptions_offloads_at_141_905_messages_and_holds_2
     assert codes(answer) == {"FULL_DURING_OUTAGE", "USAGE_MEASURE_ASSUMED", "SMDS_OVERHEAD_ASSUMED"}
 
 
-def test_the_planned_outage_of_the_example_is_survived_and_says_how_long_it_would_last() -> None:
+def test_example_survives_its_planned_outage_and_reports_its_longest() -> None:
     answer = example()
     assert answer.full_at_minutes is None
     assert answer.messages_arriving == 216_000 == answer.points[-1].messages
@@ -54,20 +54,20 @@ def test_the_planned_outage_of_the_example_is_survived_and_says_how_long_it_woul
     assert "FULL_DURING_OUTAGE" not in codes(answer)
 
 
-def test_without_rules_it_is_full_at_157_672_messages() -> None:
+def test_structure_without_rules_is_full_at_157_672_messages() -> None:
     answer = example(rules=())
     assert answer.capacity == 157_672
     assert answer.points[-1].offloaded == 0
     assert "rule_starts" not in kinds(answer)
 
 
-def test_twice_the_rate_is_full_in_half_the_time_with_as_many_messages() -> None:
+def test_twice_the_rate_fills_the_structure_in_half_the_time() -> None:
     plain, fast = example(), example(rate_percent=Decimal(200))
     assert fast.capacity == plain.capacity
     assert fast.lasts_minutes == (plain.lasts_minutes or 0) / 2
 
 
-def test_data_sets_fill_beside_the_structure() -> None:
+def test_data_sets_fill_together_with_the_structure() -> None:
     answer = example(data_set_bytes=20 * 2**20, dsexpand=False)
     at = {moment.kind: moment for moment in answer.events}
     # 20 MiB are 5120 pages; without the queue's block of 256 KB, 5056, of which 4956 are for messages.
@@ -79,7 +79,7 @@ def test_data_sets_fill_beside_the_structure() -> None:
     assert " is full after " in found.message
 
 
-def test_data_sets_with_dsexpand_yes_expand_when_they_are_used_up() -> None:
+def test_full_data_sets_with_dsexpand_yes_expand() -> None:
     full, answer = (example(data_set_bytes=20 * 2**20, dsexpand=each) for each in (False, True))
     when = {moment.kind: moment.minutes for moment in full.events}
     at = {moment.kind: moment for moment in answer.events}
@@ -93,7 +93,7 @@ def test_data_sets_with_dsexpand_yes_expand_when_they_are_used_up() -> None:
     assert "is full" not in found.message
 
 
-def test_the_data_set_that_the_plan_asks_for_suffices() -> None:
+def test_planned_data_set_is_large_enough() -> None:
     document = structure([queue(put_rate_per_s=40)], cfcc_level=14, initsize="512M", size="512M")
     need = evaluate(document).structures[1].smds
     assert need is not None
@@ -102,7 +102,7 @@ def test_the_data_set_that_the_plan_asks_for_suffices() -> None:
     assert answer.offload_bytes(answer.points[-1]) == need.data_set_bytes_at_backlog
 
 
-def test_depth_events_come_at_their_depth_and_a_full_queue_grows_no_more() -> None:
+def test_depth_events_occur_at_their_depth_and_full_queue_stops_growing() -> None:
     queues = [
         queue("SMALL", put_rate_per_s=10, maxdepth=6_000, qdepthhi=80),
         queue("DEFAULT", put_rate_per_s=1, maxdepth=1_001),
@@ -123,19 +123,19 @@ def test_depth_events_come_at_their_depth_and_a_full_queue_grows_no_more() -> No
     assert "MAXDEPTH_DURING_OUTAGE" in codes(answer)
 
 
-def test_a_queue_that_ends_exactly_at_maxdepth_is_not_refused_anything() -> None:
+def test_queue_that_ends_at_maxdepth_has_no_rejected_put() -> None:
     answer = fill_up(structure([queue(put_rate_per_s=10, maxdepth=54_000)], initsize="4G", size="4G"), "APP1")
     assert kinds(answer) == ["depth_high", "outage_ends"]
     assert "MAXDEPTH_DURING_OUTAGE" not in codes(answer)
 
 
-def test_a_structure_whose_queues_are_all_full_never_is() -> None:
+def test_structure_is_never_full_when_all_queues_are_at_maxdepth() -> None:
     answer = fill_up(structure([queue(put_rate_per_s=10, maxdepth=10)], initsize="4G", size="4G"), "APP1")
     assert (answer.lasts_minutes, answer.capacity) == (None, None)
     assert answer.as_json()["lasts_minutes"] is None
 
 
-def test_queues_stop_at_their_own_outage_or_all_at_the_one_that_is_asked_about() -> None:
+def test_queues_stop_at_their_own_outage_unless_one_is_given() -> None:
     queues = [
         queue("A", put_rate_per_s=1, outage_minutes=10),
         queue("B", put_rate_per_s=1, outage_minutes=60),
@@ -148,7 +148,7 @@ def test_queues_stop_at_their_own_outage_or_all_at_the_one_that_is_asked_about()
     assert [int(point.messages) for point in asked.points] == [0, 3_600]
 
 
-def test_a_backlog_without_a_rate_arrives_over_an_assumed_outage_and_that_is_said() -> None:
+def test_backlog_without_rate_arrives_over_an_assumed_outage_that_is_reported() -> None:
     answer = fill_up(structure([queue(backlog=6_000)], initsize="1G", size="1G"), "APP1")
     assert answer.outage_minutes == 60
     assert answer.queues[0].messages_per_minute == 100
@@ -156,13 +156,13 @@ def test_a_backlog_without_a_rate_arrives_over_an_assumed_outage_and_that_is_sai
     assert any("60 minutes" in each.what for each in answer.assumptions)
 
 
-def test_a_backlog_beside_queues_with_rates_arrives_over_the_longest_of_their_outages() -> None:
+def test_backlog_without_rate_arrives_over_the_longest_outage_of_other_queues() -> None:
     queues = [queue("A", backlog=4_500), queue("B", put_rate_per_s=1, outage_minutes=45)]
     answer = fill_up(structure(queues, initsize="1G", size="1G"), "APP1")
     assert [each.messages_per_minute for each in answer.queues] == [100, 60]
 
 
-def test_more_of_the_larger_messages_leave_the_number_and_fill_the_structure_earlier() -> None:
+def test_larger_share_of_large_messages_fills_the_structure_earlier() -> None:
     queues = [
         queue("S", message_bytes=1024, put_rate_per_s=90),
         queue("L", message_bytes=30_000, put_rate_per_s=10),
@@ -177,37 +177,37 @@ def test_more_of_the_larger_messages_leave_the_number_and_fill_the_structure_ear
     assert only.queues[1].messages_per_minute == 0
 
 
-def test_messages_of_one_size_have_no_mix() -> None:
+def test_mix_of_equal_sizes_cannot_be_changed() -> None:
     with pytest.raises(InputInvalid, match="larger_percent"):
         example(larger_percent=Decimal(10))
 
 
-def test_a_structure_that_is_not_there_is_named_with_those_that_are() -> None:
+def test_unknown_structure_is_refused_with_the_known_ones() -> None:
     with pytest.raises(InputInvalid, match="no application structure 'CSQ_ADMIN'; it has APP1"):
         fill_up(structure([queue()]), "CSQ_ADMIN")
 
 
-def test_size_is_filled_when_it_is_asked_for() -> None:
+def test_question_at_size_fills_size() -> None:
     document = structure([queue(put_rate_per_s=40)], initsize="512M", size="1G")
     small, large = (fill_up(document, "APP1", Outage(at=at)) for at in ("initsize", "size"))
     assert (small.size_bytes, large.size_bytes) == (2**29, 2**30)
     assert (large.capacity or 0) > (small.capacity or 0)
 
 
-def test_a_structure_below_its_base_is_full_at_once() -> None:
+def test_structure_below_its_base_is_full_at_once() -> None:
     answer = fill_up(structure([queue(put_rate_per_s=40)], initsize="10M", size="10M"), "APP1")
     assert answer.full_at_minutes == 0
     assert answer.capacity == 0
 
 
-def test_nothing_arrives_on_an_empty_structure() -> None:
+def test_structure_without_backlog_has_no_arrivals() -> None:
     answer = fill_up(structure([], initsize="1G", size="1G"), "APP1")
     assert kinds(answer) == ["outage_ends"]
     assert answer.capacity is None
     assert "EMPTY_STRUCTURE" in codes(answer)
 
 
-def test_rules_tried_below_cflevel_5_have_no_effect_and_that_is_said() -> None:
+def test_given_rules_below_cflevel_5_have_no_effect_and_are_reported() -> None:
     document = structure([queue(put_rate_per_s=40)], cflevel=4, initsize="512M", size="512M")
     answer = fill_up(document, "APP1", Outage(rules=(Rule(0, 0),)))
     assert answer.points[-1].offloaded == 0
@@ -216,7 +216,7 @@ def test_rules_tried_below_cflevel_5_have_no_effect_and_that_is_said() -> None:
 
 @settings(max_examples=60)
 @given(documents())
-def test_at_the_end_of_the_planned_outage_everything_has_arrived_that_the_plan_counts(
+def test_planned_outage_ends_with_the_planned_backlog(
     found: Document,
 ) -> None:
     document = read_object(found)
@@ -230,7 +230,7 @@ def test_at_the_end_of_the_planned_outage_everything_has_arrived_that_the_plan_c
 
 @settings(max_examples=60)
 @given(documents(same_outage=True))
-def test_a_full_structure_holds_what_the_fill_model_says(found: Document) -> None:
+def test_full_structure_holds_the_capacity_of_the_fill_model(found: Document) -> None:
     document = read_object(found)
     planned = evaluate(document).structures[1]
     assert planned.load is not None
@@ -246,7 +246,7 @@ def test_a_full_structure_holds_what_the_fill_model_says(found: Document) -> Non
 
 @settings(max_examples=60)
 @given(documents(), st.sampled_from([Decimal(50), Decimal(130), Decimal("333.3")]))
-def test_neither_pool_ever_runs_backwards_or_over(found: Document, rate: Decimal) -> None:
+def test_pools_never_shrink_or_exceed_their_total(found: Document, rate: Decimal) -> None:
     answer = fill_up(read_object(found), "APP1", Outage(rate_percent=rate))
     for before, after in zip(answer.points, answer.points[1:], strict=False):
         assert before.minutes < after.minutes
@@ -255,7 +255,7 @@ def test_neither_pool_ever_runs_backwards_or_over(found: Document, rate: Decimal
     assert [moment.minutes for moment in answer.events] == sorted(moment.minutes for moment in answer.events)
 
 
-def test_queues_that_are_each_full_at_a_moment_of_their_own_bend_both_pools_there_and_nowhere_else() -> None:
+def test_pools_change_rate_only_when_a_queue_is_full() -> None:
     """One message a second each; the queue numbered n is full after n minutes, with 60 n messages of 10 elements."""
     queues = [queue(f"Q{n}", put_rate_per_s=1, outage_minutes=50, maxdepth=60 * n) for n in range(1, 41)]
     answer = fill_up(structure(queues, initsize="2G", size="2G", offload={"rules": []}), "APP1")
@@ -270,9 +270,7 @@ def test_queues_that_are_each_full_at_a_moment_of_their_own_bend_both_pools_ther
 
 @settings(max_examples=60)
 @given(documents(), st.integers(1, 99))
-def test_halfway_through_an_outage_the_structure_is_as_at_the_end_of_one_half_as_long(
-    found: Document, percent: int
-) -> None:
+def test_half_of_an_outage_equals_an_outage_half_as_long(found: Document, percent: int) -> None:
     document = read_object(found)
     whole = fill_up(document, "APP1", Outage(outage_minutes=Decimal(100)))
     part = fill_up(document, "APP1", Outage(outage_minutes=Decimal(percent)))

@@ -101,7 +101,7 @@ CODES: Mapping[str, Case] = {
 
 
 @pytest.mark.parametrize("code", CODES)
-def test_it_is_raised_where_it_holds_with_its_field_and_source(code: str) -> None:
+def test_finding_is_raised_with_its_field_and_source(code: str) -> None:
     (found,) = [finding for finding in CODES[code].raised() if finding.code == code]
     assert found.field == CODES[code].field
     assert found.severity == catalogue()[code].severity
@@ -110,5 +110,5 @@ def test_it_is_raised_where_it_holds_with_its_field_and_source(code: str) -> Non
 
 
 @pytest.mark.parametrize("code", CODES)
-def test_it_is_not_raised_where_it_just_does_not_hold(code: str) -> None:
+def test_finding_is_not_raised_just_below_its_limit(code: str) -> None:
     assert code not in {finding.code for finding in CODES[code].not_raised()}

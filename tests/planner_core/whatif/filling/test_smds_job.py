@@ -35,7 +35,7 @@ def made_for(load: Load, **keys: object) -> SmdsJob:
     return smds_job(evaluate(plan(**keys)), load=load)
 
 
-def test_data_sets_of_500_large_messages_have_space_for_them_and_grow_from_there() -> None:
+def test_data_sets_start_with_space_for_500_large_messages() -> None:
     """10,000,000 bytes and the header of 512 are 2442 pages of 4096; 2 % and a block of 256 KB on top."""
     document = structure(
         [queue(message_bytes=10_000_000, backlog=500)],
@@ -59,7 +59,7 @@ def test_data_sets_of_500_large_messages_have_space_for_them_and_grow_from_there
 
 
 @pytest.mark.parametrize("load", LOADS)
-def test_space_of_the_job_is_that_of_the_result(load: Load) -> None:
+def test_job_allocates_the_space_of_the_result(load: Load) -> None:
     offload = {"dsgroup": "MQ.SMDS.*.APP1", "rules": [{"usage_over": 0, "size_over": "4K"}]}
     structure = evaluate(plan(offload=offload)).structures[1]
     need = structure.smds
@@ -71,7 +71,7 @@ def test_space_of_the_job_is_that_of_the_result(load: Load) -> None:
     }
 
 
-def test_a_structure_that_offloads_nothing_at_its_backlog_has_space_for_an_overload() -> None:
+def test_structure_without_offload_at_its_backlog_has_space_for_an_overload() -> None:
     """The space is that of a plan with half as many messages more in a structure of the same size."""
     sizes = {
         "initsize": "1G",
@@ -93,7 +93,7 @@ def test_a_structure_that_offloads_nothing_at_its_backlog_has_space_for_an_overl
     assert primary == -(-after.data_set_bytes_at_backlog // 2**20)
 
 
-def test_primary_space_is_100_mib_at_least_but_no_more_than_a_full_structure_needs() -> None:
+def test_primary_space_is_between_100_mib_and_the_need_of_a_full_structure() -> None:
     large = structure(
         [queue(backlog=1)], queue_managers=NAMES, offload={"dsgroup": "MQ.*.A"}, initsize="1G", size="1G"
     )
@@ -108,7 +108,7 @@ def test_primary_space_is_100_mib_at_least_but_no_more_than_a_full_structure_nee
     assert all(9 <= each.primary_mib == each.when_full_mib < 100 for each in small.data_sets)
 
 
-def test_the_head_of_the_job_names_the_placeholders_in_it() -> None:
+def test_job_header_lists_its_placeholders() -> None:
     for job in (
         made(initsize="40M", size="60M"),
         made(initsize="20G", size="40G"),
@@ -118,7 +118,7 @@ def test_the_head_of_the_job_names_the_placeholders_in_it() -> None:
         assert set(re.findall(r"[+]{2}[A-Z]+[+]{2}", head)) == set(re.findall(r"[+]{2}[A-Z]+[+]{2}", body))
 
 
-def test_a_primary_space_for_a_full_structure_may_not_fit_on_one_volume_and_the_answer_says_so() -> None:
+def test_primary_space_above_one_volume_is_reported() -> None:
     assert "on one volume" in made_for("size").text
     (assumed,) = made_for("size").findings
     (primary,) = {each.primary_mib for each in made_for("size").data_sets}
@@ -126,7 +126,7 @@ def test_a_primary_space_for_a_full_structure_may_not_fit_on_one_volume_and_the_
 
 
 @pytest.mark.parametrize("load", LOADS)
-def test_data_sets_that_do_not_expand_have_the_space_of_a_full_structure_and_are_reported(load: Load) -> None:
+def test_data_sets_with_dsexpand_no_have_the_space_of_a_full_structure(load: Load) -> None:
     offload = {"dsgroup": "MQ.SMDS.*.APP1", "dsexpand": False}
     job = made_for(load, offload=offload)
     assert {(each.primary_mib - each.when_full_mib, each.secondary_mib) for each in job.data_sets} == {(0, 0)}
@@ -137,7 +137,7 @@ def test_data_sets_that_do_not_expand_have_the_space_of_a_full_structure_and_are
     assert [each.code for each in made().findings] == ["SMDS_JOB_CHOICES_ASSUMED"]
 
 
-def test_a_plan_with_errors_gives_no_job() -> None:
+def test_plan_with_errors_gives_no_job() -> None:
     assert made().text
     document = plan().model_dump(mode="json", exclude_defaults=True) | {"system": {"initsize": "1M"}}
     wrong = smds_job(evaluate(read_object(document)))
@@ -145,14 +145,14 @@ def test_a_plan_with_errors_gives_no_job() -> None:
     assert [each.code for each in wrong.findings] == ["SYSTEM_STRUCTURE_BELOW_MINIMUM"]
 
 
-def test_what_only_the_cfrm_job_lacks_does_not_keep_the_data_sets_from_their_job() -> None:
+def test_fields_missing_for_the_cfrm_job_only_do_not_block_the_smds_job() -> None:
     document = plan().model_dump(mode="json", exclude_defaults=True) | {"policy": {"job": True}}
     result = evaluate(read_object(document))
     assert "JOB_INCOMPLETE" in {each.code for each in result.findings}
     assert smds_job(result).text
 
 
-def test_every_queue_manager_has_a_data_set_of_the_size_when_the_structure_is_full() -> None:
+def test_each_queue_manager_has_a_data_set_with_its_size_for_a_full_structure() -> None:
     job = made_for("size")
     assert [(each.queue_manager, each.name) for each in job.data_sets] == [
         (name, f"MQ.SMDS.{name}.APP1") for name in NAMES
@@ -165,7 +165,7 @@ def test_every_queue_manager_has_a_data_set_of_the_size_when_the_structure_is_fu
     assert [finding.code for finding in job.findings] == ["SMDS_JOB_CHOICES_ASSUMED"]
 
 
-def test_the_job_keeps_to_the_columns_and_rules_of_jcl() -> None:
+def test_job_follows_the_columns_and_rules_of_jcl() -> None:
     for line in [*made().text.splitlines(), *made_for("size", initsize="20G", size="40G").text.splitlines()]:
         assert len(line) <= 71
         assert line.isascii()
@@ -178,7 +178,7 @@ def test_the_job_keeps_to_the_columns_and_rules_of_jcl() -> None:
     assert all(len(name) <= 8 for name in names)
 
 
-def test_data_sets_over_4_gb_name_a_data_class_and_smaller_ones_do_not() -> None:
+def test_only_data_sets_over_4_gb_name_a_data_class() -> None:
     large = made(initsize="20G", size="40G")
     assert all(each.extended_addressability for each in large.data_sets)
     assert large.text.count("DATACLASS(") == 3
@@ -194,16 +194,14 @@ def test_data_sets_over_4_gb_name_a_data_class_and_smaller_ones_do_not() -> None
         ({"offload": {}}, "/structures/0/offload/dsgroup", "no DSGROUP"),
     ],
 )
-def test_what_is_missing_is_named_and_no_job_is_given(
-    keys: dict[str, object], field: str, words: str
-) -> None:
+def test_missing_input_is_reported_without_a_job(keys: dict[str, object], field: str, words: str) -> None:
     job = made(**keys)
     assert (job.text, job.data_sets) == ("", ())
     assert [(finding.severity, finding.field) for finding in job.findings] == [("error", field)]
     assert words in job.findings[0].message
 
 
-def test_two_structures_with_one_dsgroup_are_refused() -> None:
+def test_structures_with_the_same_dsgroup_are_refused() -> None:
     found = plan().model_dump(mode="json", exclude_defaults=True)
     other = {**found["structures"][0], "name": "APP2", "queues": [queue("Q2", message_bytes=20_000)]}
     job = smds_job(evaluate(read_object({**found, "structures": [*found["structures"], other]})))
@@ -212,13 +210,13 @@ def test_two_structures_with_one_dsgroup_are_refused() -> None:
 
 
 @pytest.mark.parametrize("keys", [{"offload": {"to": "DB2"}}, {"cflevel": 4}])
-def test_without_smds_there_is_nothing_to_define(keys: dict[str, object]) -> None:
+def test_plan_without_smds_defines_no_data_set(keys: dict[str, object]) -> None:
     job = made(**keys)
     assert job.data_sets == ()
     assert "No structure of the plan offloads to SMDS." in job.text
 
 
-def test_a_job_has_at_most_255_steps() -> None:
+def test_job_has_at_most_255_steps() -> None:
     """z/OS MVS JCL Reference, EXEC statement: "A job can have a maximum of 255 job steps"."""
     names = [f"QM{number:02}" for number in range(1, 33)]
     structures = [
@@ -241,7 +239,7 @@ def test_a_job_has_at_most_255_steps() -> None:
     assert "Put another" not in made().text
 
 
-def test_a_data_set_name_of_more_than_44_characters_is_told_and_no_job_is_given() -> None:
+def test_data_set_name_over_44_characters_is_reported_without_a_job() -> None:
     longest = "AAAAAAAA.BBBBBBBB.CCCCCCCC.DDDDDDDD.*.EEE"  # 44 with QM01
     assert made(offload={"dsgroup": longest}).text
     job = made(offload={"dsgroup": longest + "E"})
@@ -251,7 +249,7 @@ def test_a_data_set_name_of_more_than_44_characters_is_told_and_no_job_is_given(
     assert "up to 45 characters, such as AAAAAAAA.BBBBBBBB.CCCCCCCC.DDDDDDDD.QM01.EEEE" in finding.message
 
 
-def test_two_dsgroups_that_give_one_data_set_are_told() -> None:
+def test_dsgroups_that_give_the_same_data_set_are_reported() -> None:
     structures = [
         {
             "name": name,

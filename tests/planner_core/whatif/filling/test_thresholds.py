@@ -56,7 +56,7 @@ def ask(document: PlanDocument, **keys: object) -> ThresholdAdvice:
 
 
 @SIZES
-def test_example_1_10_gb_and_a_million_messages_92_at_most_and_80_with_the_margin(message_bytes: int) -> None:
+def test_example_1_of_10_gb_gives_92_without_and_80_with_the_margin(message_bytes: int) -> None:
     advice = ask(plan_of("10G", queue(message_bytes=message_bytes, backlog=MILLION)))
     assert advice.ibm.highest_threshold == 92
     assert advice.ibm.with_margin is not None
@@ -67,14 +67,14 @@ def test_example_1_10_gb_and_a_million_messages_92_at_most_and_80_with_the_margi
     assert "IBM_MARGIN_NOT_KEPT" not in codes(advice)
 
 
-def test_example_1_without_the_margin_the_default_of_90_is_not_exceeded() -> None:
+def test_example_1_without_margin_does_not_exceed_the_default_of_90() -> None:
     advice = ask(plan_of("10G", queue(backlog=MILLION)), margin_percent=Decimal(0))
     assert advice.ibm.threshold == 90  # 92 rounded down
     assert thresholds(advice) == [70, 80, 90]
 
 
 @SIZES
-def test_example_2_4_gb_that_cannot_be_expanded_and_a_million_messages_80(message_bytes: int) -> None:
+def test_example_2_of_4_gb_gives_80(message_bytes: int) -> None:
     advice = ask(plan_of("4G", queue(message_bytes=message_bytes, backlog=MILLION)))
     assert advice.compared[0].rules[2] == Rule(80, 0)
     assert thresholds(advice)[:2] == [60, 70]  # the others are adjusted
@@ -83,12 +83,12 @@ def test_example_2_4_gb_that_cannot_be_expanded_and_a_million_messages_80(messag
     assert "IBM_MARGIN_NOT_KEPT" in codes(advice)
 
 
-def test_example_2_with_the_margin_insisted_on_is_70() -> None:
+def test_example_2_with_the_full_margin_gives_70() -> None:
     assert thresholds(ask(plan_of("4G", queue(backlog=MILLION)), margin_percent=Decimal(10)))[2] == 70
 
 
 @pytest.mark.parametrize("message_bytes", [140, 141, 1024, 1164, 64_513, 100_000])
-def test_where_offloading_lets_no_more_in_the_defaults_stand_and_it_is_said(message_bytes: int) -> None:
+def test_defaults_are_kept_and_reported_if_offload_gains_nothing(message_bytes: int) -> None:
     """1 entry and at most 6 elements each, of 1:6: entries run out, and an offloaded message keeps its entry."""
     document = plan_of("4G", queue(message_bytes=message_bytes, backlog=MILLION))
     advice = ask(document)
@@ -102,7 +102,7 @@ def test_where_offloading_lets_no_more_in_the_defaults_stand_and_it_is_said(mess
 
 
 @pytest.mark.parametrize(("message_bytes", "expected"), [(140, 90), (141, 80), (1024, 80), (1164, 80)])
-def test_where_automatic_alter_can_use_what_offloading_frees_ibm_s_arithmetic_is_followed(
+def test_ibms_arithmetic_applies_if_automatic_alter_uses_the_freed_elements(
     message_bytes: int, expected: int
 ) -> None:
     """Up to 140 bytes (with 372 of headers, 512) a message takes 2 elements, as many as offloaded: nothing is freed."""
@@ -112,9 +112,7 @@ def test_where_automatic_alter_can_use_what_offloading_frees_ibm_s_arithmetic_is
     assert "OFFLOAD_GAINS_NOTHING" in codes(advice)
 
 
-def test_thresholds_that_bring_nothing_are_not_lowered_for_a_backlog_that_ibm_s_arithmetic_cannot_reserve() -> (
-    None
-):
+def test_thresholds_stay_if_ibms_arithmetic_cannot_reserve_the_backlog() -> None:
     advice = ask(plan_of("4G", queue(message_bytes=1024, backlog=5 * MILLION)))
     # 5 million x 768 B are 89.4 % of 4 GB: OFFLD3TH(10), which would hold as few as 90 does.
     assert advice.ibm.threshold == 10
@@ -122,13 +120,13 @@ def test_thresholds_that_bring_nothing_are_not_lowered_for_a_backlog_that_ibm_s_
     assert "BACKLOG_DOES_NOT_FIT" in codes(advice)
 
 
-def test_the_defaults_give_way_to_normal_running() -> None:
+def test_thresholds_exceed_the_defaults_above_normal_running() -> None:
     advice = ask(plan_of("4G", queue(message_bytes=1024, backlog=MILLION)), typical=1_400_000)
     # Of 1 949 000 or so: 71.9 %, and 10 above it.
     assert thresholds(advice) == [85, 85, 90]
 
 
-def test_one_large_queue_among_small_messages_is_worth_offloading() -> None:
+def test_one_queue_of_large_messages_is_worth_offloading() -> None:
     small, large = (
         queue("A", message_bytes=1024, backlog=900_000),
         queue("B", message_bytes=30_000, backlog=100_000),
@@ -138,7 +136,7 @@ def test_one_large_queue_among_small_messages_is_worth_offloading() -> None:
     assert advice.capacity > advice.compared[-1].capacity
 
 
-def test_example_3_messages_over_32_kb_that_are_cheap_to_offload_go_always_and_the_rest_is_adjusted() -> None:
+def test_example_3_cheap_messages_over_32_kb_are_always_offloaded() -> None:
     queues = (
         queue("SMALL", message_bytes=4096, backlog=600_000),
         queue("LARGE", message_bytes=40_000, backlog=400_000),
@@ -154,7 +152,7 @@ def test_example_3_messages_over_32_kb_that_are_cheap_to_offload_go_always_and_t
     assert thresholds(plain)[2] < 80
 
 
-def test_example_4_many_messages_of_16_kb_and_6_kb_rule_2_lies_between_them_at_a_low_threshold() -> None:
+def test_example_4_rule_2_separates_16_kb_and_6_kb_at_a_low_threshold() -> None:
     queues = (
         queue("SIX", message_bytes=6 * 1024, backlog=500_000),
         queue("SIXTEEN", message_bytes=16 * 1024, backlog=400_000),
@@ -175,7 +173,9 @@ def test_example_4_many_messages_of_16_kb_and_6_kb_rule_2_lies_between_them_at_a
     ("low", "high", "expected_kib"),
     [(6144, 16_384, 8), (5000, 9000, 8), (9000, 14_000, 11), (4097, 32_768, 16)],
 )
-def test_rule_2_is_a_round_size_between_the_two(low: int, high: int, expected_kib: int) -> None:
+def test_rule_2_has_a_round_size_between_two_kinds_of_messages(
+    low: int, high: int, expected_kib: int
+) -> None:
     advice = ask(plan_of("10G", queue("A", message_bytes=low), queue("B", message_bytes=high)))
     assert sizes_kib(advice) == [32, expected_kib, 0]
 
@@ -190,7 +190,7 @@ def test_rule_2_is_a_round_size_between_the_two(low: int, high: int, expected_ki
     ],
     ids=["few", "close", "small", "large"],
 )
-def test_rule_2_keeps_4k_where_there_are_no_two_kinds_of_intermediate_messages(other: Document) -> None:
+def test_rule_2_keeps_4k_without_two_kinds_of_intermediate_messages(other: Document) -> None:
     advice = ask(plan_of("10G", queue("A", message_bytes=6 * 1024), other))
     assert sizes_kib(advice) == [32, 4, 0]
 
@@ -198,7 +198,7 @@ def test_rule_2_keeps_4k_where_there_are_no_two_kinds_of_intermediate_messages(o
 # ---- normal running, cushion, backlog --------------------------------------------------------------------------------
 
 
-def test_no_rule_begins_in_normal_running_and_there_is_a_cushion() -> None:
+def test_rules_begin_above_normal_running_plus_a_cushion() -> None:
     document = plan_of("4G", queue(message_bytes=4096, backlog=600_000))
     advice = ask(document, typical=390_000)  # of 648 294 that fit
     assert Fraction("60.1") < advice.typical_usage_percent < Fraction("60.2")
@@ -208,7 +208,7 @@ def test_no_rule_begins_in_normal_running_and_there_is_a_cushion() -> None:
     assert "OFFLOADS_IN_NORMAL_RUNNING" not in codes(advice)
 
 
-def test_rules_of_the_plan_that_work_in_normal_running_are_told() -> None:
+def test_planned_rules_that_act_in_normal_running_are_reported() -> None:
     rules = [{"usage_over": 50, "size_over": "0K"}]
     document = plan_of("4G", queue(message_bytes=4096, backlog=600_000), offload={"rules": rules})
     advice = ask(document, typical=390_000)
@@ -234,7 +234,7 @@ def test_thresholds_are_lowered_until_the_backlog_fits() -> None:
     assert "the fill model needs less" in advice.rules[2].why
 
 
-def test_messages_that_are_costly_to_offload_stay_longer_and_the_larger_ones_go_earlier() -> None:
+def test_costly_messages_stay_longer_and_larger_ones_are_offloaded_earlier() -> None:
     queues = (
         queue("SMALL", message_bytes=2_000, backlog=500_000),
         queue("LARGE", message_bytes=20_000, backlog=100_000),
@@ -247,7 +247,7 @@ def test_messages_that_are_costly_to_offload_stay_longer_and_the_larger_ones_go_
     assert costly.holds
 
 
-def test_a_backlog_that_nothing_holds_says_how_much_larger_or_how_much_shorter() -> None:
+def test_backlog_that_does_not_fit_reports_a_larger_size_or_a_shorter_outage() -> None:
     document = structure([queue(message_bytes=6 * 1024, put_rate_per_s=1000)], initsize="1G", size="2G")
     advice = ask(document, typical=10_000)
     short = advice.shortfall
@@ -262,7 +262,7 @@ def test_a_backlog_that_nothing_holds_says_how_much_larger_or_how_much_shorter()
     )
 
 
-def test_the_size_that_is_named_suffices_and_one_increment_less_does_not() -> None:
+def test_reported_size_is_the_smallest_increment_that_suffices() -> None:
     queues = [queue(message_bytes=6 * 1024, put_rate_per_s=1000)]
     short = ask(structure(queues, initsize="1G", size="1G"), typical=10_000).shortfall
     assert short is not None
@@ -274,7 +274,7 @@ def test_the_size_that_is_named_suffices_and_one_increment_less_does_not() -> No
     assert not less.is_within_margin
 
 
-def test_a_backlog_that_size_would_hold_says_so() -> None:
+def test_backlog_that_fits_at_size_is_reported() -> None:
     document = structure([queue(message_bytes=6 * 1024, backlog=600_000)], initsize="1G", size="2G")
     short = ask(document).shortfall
     assert short is not None
@@ -282,13 +282,13 @@ def test_a_backlog_that_size_would_hold_says_so() -> None:
     assert ask(document, at="size").shortfall is None
 
 
-def test_a_backlog_beyond_every_structure_has_no_size() -> None:
+def test_backlog_beyond_every_structure_has_no_size() -> None:
     short = ask(plan_of("1G", queue(backlog=10**12))).shortfall
     assert short is not None
     assert (short.size_bytes, short.more_bytes) == (None, None)
 
 
-def test_a_backlog_in_the_last_tenth_is_held_and_told() -> None:
+def test_backlog_in_the_last_tenth_is_held_and_reported() -> None:
     document = plan_of("1G", queue(message_bytes=1024, backlog=450_000))  # of 478 344
     advice = ask(document)
     assert advice.holds
@@ -298,19 +298,19 @@ def test_a_backlog_in_the_last_tenth_is_held_and_told() -> None:
     assert "OFFLOAD_GAINS_NOTHING" in codes(advice)
 
 
-def test_normal_running_that_nearly_fills_the_structure_is_told() -> None:
+def test_normal_running_that_nearly_fills_the_structure_is_reported() -> None:
     advice = ask(plan_of("1G", queue(message_bytes=1024, backlog=475_000)), typical=450_000)
     assert thresholds(advice) == [95, 95, 95]
     assert "NORMAL_RUNNING_NEARLY_FULL" in codes(advice)
 
 
-def test_an_unknown_normal_depth_is_taken_as_none_and_told() -> None:
+def test_unknown_normal_depth_is_assumed_zero_and_reported() -> None:
     document = plan_of("4G", queue())
     assert "TYPICAL_DEPTH_NOT_GIVEN" in codes(ask(document))
     assert "TYPICAL_DEPTH_NOT_GIVEN" not in codes(ask(document, typical=0))
 
 
-def test_more_may_be_asked_for_than_is_planned() -> None:
+def test_messages_to_hold_may_exceed_the_plan() -> None:
     document = plan_of("4G", queue(message_bytes=4096, backlog=1_000))
     advice = ask(document, hold=MILLION)
     assert advice.hold == MILLION
@@ -318,14 +318,14 @@ def test_more_may_be_asked_for_than_is_planned() -> None:
     assert advice.offloaded == ask(plan_of("4G", queue(message_bytes=4096))).offloaded
 
 
-def test_everything_offloaded_always_leaves_nothing_for_the_other_rules() -> None:
+def test_offloading_everything_turns_the_other_rules_off() -> None:
     advice = ask(plan_of("4G", queue()), cheap_over=0)
     assert [rule.is_on for rule in advice.rules] == [True, False, False]
     assert advice.compared[0].rules[0] == Rule(0, 0)
     assert "OFFLD2SZ(64K)" in advice.mqsc
 
 
-def test_the_four_settings_are_compared() -> None:
+def test_four_settings_are_compared() -> None:
     advice = ask(plan_of("4G", queue(message_bytes=4096)))
     assert [each.name for each in advice.compared] == ["advised", "plan", "defaults", "none"]
     advised, planned, defaults, none = advice.compared
@@ -335,17 +335,17 @@ def test_the_four_settings_are_compared() -> None:
     assert none.offloaded == 0 < defaults.offloaded < advised.offloaded
 
 
-def test_each_rule_is_told_in_ibms_terms() -> None:
+def test_each_rule_is_explained_in_ibms_terms() -> None:
     advice = ask(plan_of("4G", queue(message_bytes=4096)))
     assert tuple(each.purpose for each in advice.rules) == PURPOSES
     assert all(each.why.endswith(".") for each in advice.rules)
 
 
-def test_rules_below_cflevel_5_are_advised_with_the_level_that_they_need() -> None:
+def test_rules_below_cflevel_5_are_advised_with_their_required_level() -> None:
     assert "OFFLOAD_NEEDS_CFLEVEL_5" in codes(ask(plan_of("4G", queue(), cflevel=4)))
 
 
-def test_a_structure_without_a_backlog_has_no_mix_to_advise_on() -> None:
+def test_structure_without_a_backlog_is_refused() -> None:
     with pytest.raises(InputInvalid, match="no backlog"):
         ask(plan_of("4G"))
 
@@ -364,7 +364,7 @@ asked = st.fixed_dictionaries(
 
 @settings(max_examples=80)
 @given(documents(same_outage=True), asked)
-def test_the_advisors_capacity_is_the_fill_models(found: Document, keys: dict[str, object]) -> None:
+def test_advised_capacity_equals_that_of_the_fill_model(found: Document, keys: dict[str, object]) -> None:
     advice = ask(read_object(found), **keys)
     changed = copy.deepcopy(found)
     changed["structures"][0]["offload"]["rules"] = [
@@ -382,7 +382,7 @@ def test_the_advisors_capacity_is_the_fill_models(found: Document, keys: dict[st
 
 @settings(max_examples=80)
 @given(documents(), asked)
-def test_thresholds_rise_leave_normal_running_alone_and_keep_the_cushion(
+def test_thresholds_ascend_and_keep_the_cushion_above_normal_running(
     found: Document, keys: dict[str, object]
 ) -> None:
     advice = ask(read_object(found), **keys)
@@ -398,7 +398,7 @@ def test_thresholds_rise_leave_normal_running_alone_and_keep_the_cushion(
 
 @settings(max_examples=80)
 @given(documents(), asked)
-def test_what_is_said_to_hold_holds(found: Document, keys: dict[str, object]) -> None:
+def test_advised_rules_hold_the_reported_messages(found: Document, keys: dict[str, object]) -> None:
     advice = ask(read_object(found), **keys)
     assert advice.holds == (advice.capacity >= advice.hold)
     assert (advice.shortfall is None) == advice.holds
@@ -435,7 +435,7 @@ def test_lower_thresholds_never_hold_less(found: Document, one: int, two: int) -
         ("100M", 10_000, 20_000, "because normal running allows no lower one"),
     ],
 )
-def test_the_reason_for_which_ibm_s_margin_is_given_up_is_the_one_that_holds(
+def test_reason_for_giving_up_ibms_margin_is_true(
     size: str, hold: int, typical: int | None, expected: str
 ) -> None:
     document = plan_of(size, queue(message_bytes=2000, backlog=hold))
@@ -445,7 +445,7 @@ def test_the_reason_for_which_ibm_s_margin_is_given_up_is_the_one_that_holds(
     assert ("BACKLOG_DOES_NOT_FIT" in codes(advice)) == ("either" in expected)
 
 
-def test_ibm_s_defaults_with_db2_are_off_as_the_syntax_of_define_cfstruct_has_them() -> None:
+def test_default_rules_with_db2_are_off() -> None:
     """OFFLD1SZ(32K/64K) OFFLD2SZ(4K/64K) OFFLD3SZ(0K/64K): a plan that gives no rules has them too."""
     document = plan_of("100M", queue(message_bytes=2000, backlog=1000), offload={"to": "DB2"})
     given = document.structures[0].offload.rules
@@ -454,7 +454,7 @@ def test_ibm_s_defaults_with_db2_are_off_as_the_syntax_of_define_cfstruct_has_th
     assert held["plan"] == held["defaults"] == held["none"] < held["advised"]
 
 
-def test_rules_that_a_plan_gives_are_taken_with_db2_as_with_smds() -> None:
+def test_planned_rules_apply_to_db2_as_to_smds() -> None:
     rules = [{"usage_over": 70, "size_over": "0K"}]
     one, two = (
         ask(plan_of("100M", queue(message_bytes=2000), offload={"to": to, "rules": rules})).compared
@@ -465,7 +465,7 @@ def test_rules_that_a_plan_gives_are_taken_with_db2_as_with_smds() -> None:
     ]
 
 
-def test_usage_without_rules_is_that_with_rules_where_no_rule_acts() -> None:
+def test_usage_is_the_same_without_rules_and_with_rules_that_do_not_act() -> None:
     wide = {"mean": 20_000, "p95": 90_000, "max": 4_194_304}
     answer = advise(structure([queue(message_bytes=wide, backlog=100_000)]), "APP1", ThresholdQuestion())
     compared = {each.name: each for each in answer.compared}

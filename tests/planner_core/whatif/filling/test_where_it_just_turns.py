@@ -23,32 +23,32 @@ def ask(size: str, *queues: Document, **keys: object) -> ThresholdAdvice:
 # ---- thresholds ------------------------------------------------------------------------------------------------------
 
 
-def test_where_all_but_the_largest_are_costly_to_offload_no_smaller_size_is_left_for_rule_2() -> None:
+def test_rule_2_is_off_if_all_but_the_largest_messages_are_costly() -> None:
     advice = ask("10G", queue(), costly_up_to=40 * KIB)
     assert advice.rules[0].size_bytes == 32 * KIB
     assert advice.rules[1].size_bytes == RULE_OFF_BYTES
     assert "the rule is off" in advice.rules[1].why
 
 
-def test_a_backlog_that_fills_the_structure_by_ibms_arithmetic_leaves_no_threshold() -> None:
+def test_backlog_that_fills_the_structure_by_ibms_arithmetic_has_no_threshold() -> None:
     # 4 194 304 x 768 bytes are 3 GB exactly.
     assert ask("3G", queue(backlog=4_194_304)).ibm.threshold is None
     assert ask("3G", queue(backlog=4_000_000)).ibm.threshold == 0
 
 
-def test_of_three_kinds_of_messages_rule_2_parts_those_that_are_furthest_apart() -> None:
+def test_rule_2_separates_the_two_most_distant_of_three_kinds() -> None:
     sizes = (5 * KIB, 9 * KIB, 31 * KIB)
     advice = ask("10G", *(queue(f"Q{size}", message_bytes=size) for size in sizes))
     assert [rule.size_bytes // KIB for rule in advice.rules] == [32, 16, 0]
 
 
-def test_a_round_size_may_be_that_of_the_smaller_messages_which_it_does_not_offload() -> None:
+def test_round_size_may_equal_the_smaller_messages() -> None:
     advice = ask("10G", queue("A", message_bytes=8 * KIB), queue("B", message_bytes=16 * KIB))
     assert advice.rules[1].size_bytes == 8 * KIB
 
 
 @pytest.mark.parametrize("messages_per_s", [900, 1100, 1300, 1700, 2300])
-def test_the_size_that_would_hold_the_backlog_is_the_smallest(messages_per_s: int) -> None:
+def test_reported_size_for_the_backlog_is_the_smallest(messages_per_s: int) -> None:
     queues = queue(message_bytes=6 * KIB, put_rate_per_s=messages_per_s)
     short = ask("1G", queues, typical=10_000).shortfall
     assert short is not None
@@ -58,7 +58,7 @@ def test_the_size_that_would_hold_the_backlog_is_the_smallest(messages_per_s: in
     assert not ask(f"{size_mib - 1}M", queues, typical=10_000).is_within_margin
 
 
-def test_outages_that_differ_are_not_shortened_to_one() -> None:
+def test_different_outages_give_no_shorter_outage() -> None:
     queues = [
         queue("A", put_rate_per_s=1000, outage_minutes=60),
         queue("B", put_rate_per_s=1000, outage_minutes=90),
@@ -71,7 +71,7 @@ def test_outages_that_differ_are_not_shortened_to_one() -> None:
 # ---- filling ---------------------------------------------------------------------------------------------------------
 
 
-def test_how_long_a_structure_lasts_counts_queues_whose_own_outage_is_over() -> None:
+def test_longest_outage_includes_queues_whose_own_outage_is_over() -> None:
     """A ends after 10 minutes and B fills the structure alone; were both down, it would last half as long."""
     queues = [
         queue("A", put_rate_per_s=100, outage_minutes=10),
@@ -86,7 +86,7 @@ def test_how_long_a_structure_lasts_counts_queues_whose_own_outage_is_over() -> 
     assert own.full_at_minutes + 10 == 2 * both.full_at_minutes  # type: ignore[operator]
 
 
-def test_a_queue_whose_outage_is_over_comes_to_no_depth_afterwards() -> None:
+def test_queue_reaches_no_depth_after_its_outage() -> None:
     queues = [
         queue("A", put_rate_per_s=1, outage_minutes=10, maxdepth=1_000),  # 600 of them; 800 is QDEPTHHI
         queue("B", put_rate_per_s=1, outage_minutes=60),
@@ -95,7 +95,7 @@ def test_a_queue_whose_outage_is_over_comes_to_no_depth_afterwards() -> None:
     assert [moment.kind for moment in answer.events] == ["outage_ends"]
 
 
-def test_a_backlog_without_a_rate_arrives_over_the_longest_of_several_outages() -> None:
+def test_backlog_without_rate_arrives_over_the_longest_of_several_outages() -> None:
     queues = [
         queue("A", backlog=4_500),
         queue("B", put_rate_per_s=1, outage_minutes=20),
@@ -105,7 +105,7 @@ def test_a_backlog_without_a_rate_arrives_over_the_longest_of_several_outages() 
     assert answer.queues[0].messages_per_minute == 100
 
 
-def test_a_rate_grows_also_where_the_plan_has_no_outage_to_make_a_backlog_of_it() -> None:
+def test_rate_without_planned_outage_grows_too() -> None:
     document = structure(
         [queue(put_rate_per_s=1, outage_minutes=0)],
         initsize="1G",
@@ -119,7 +119,7 @@ def test_a_rate_grows_also_where_the_plan_has_no_outage_to_make_a_backlog_of_it(
 # ---- recovery --------------------------------------------------------------------------------------------------------
 
 
-def test_a_recovery_that_takes_exactly_as_long_as_it_may_meets_its_time() -> None:
+def test_recovery_in_exactly_the_allowed_time_meets_it() -> None:
     """61 440 messages of 512 bytes and 512 bytes of overhead are 60 MB: a minute at 1 MB a second."""
     nothing_put = {"QM01": {"get_rate_per_s": 1}}
     queues = [queue(message_bytes=512, backlog=61_440, persistent=True, queue_manager_rates=nothing_put)]
@@ -132,7 +132,7 @@ def test_a_recovery_that_takes_exactly_as_long_as_it_may_meets_its_time() -> Non
     assert found.meets
 
 
-def test_the_log_grows_with_the_rate() -> None:
+def test_log_grows_with_the_rate() -> None:
     def logged(**growth: object) -> int:
         queues = [queue(message_bytes=1024, put_rate_per_s=100, persistent=True)]
         (found,) = recovery(structure(queues, growth=growth)).structures

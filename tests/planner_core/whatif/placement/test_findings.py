@@ -151,7 +151,7 @@ def found(scene: tuple[Sequence[Json], Sequence[Json]], more: Json | None = None
 
 
 @pytest.mark.parametrize("code", CASES)
-def test_it_is_raised_with_its_field_sentence_and_source(code: str) -> None:
+def test_finding_is_raised_with_its_field_message_and_source(code: str) -> None:
     case = CASES[code]
     items = [item for item in found(case.raised, case.raised_with) if item.code == code]
     assert items
@@ -166,7 +166,7 @@ def test_it_is_raised_with_its_field_sentence_and_source(code: str) -> None:
 
 
 @pytest.mark.parametrize("code", CASES)
-def test_it_is_not_raised_next_to_it(code: str) -> None:
+def test_finding_is_not_raised_just_beyond_its_limit(code: str) -> None:
     assert code not in {item.code for item in found(CASES[code].calm, CASES[code].calm_with)}
 
 
@@ -181,7 +181,9 @@ def test_it_is_not_raised_next_to_it(code: str) -> None:
         ("DISABLED", "SAMESITEONLY", False),
     ],
 )
-def test_sites_are_asked_for_where_duplex_names_one(duplex: str, site: str | None, *, expected: bool) -> None:
+def test_missing_sites_are_reported_if_duplex_names_one(
+    duplex: str, site: str | None, *, expected: bool
+) -> None:
     scene = [cf("CF01", site="SITE1"), cf("CF02")], [a(duplex=duplex, duplex_site=site)]
     told = [item.message for item in found(scene) if item.code == "DUPLEX_SITE_NOT_STATED"]
     assert bool(told) == expected
@@ -192,7 +194,7 @@ def test_sites_are_asked_for_where_duplex_names_one(duplex: str, site: str | Non
     assert of_plan == told  # the plan says it, whatever is asked
 
 
-def test_plans_that_say_different_things_of_a_coupling_facility_are_told_and_no_others() -> None:
+def test_only_plans_that_differ_on_a_coupling_facility_are_reported() -> None:
     one, same = result([cf("CF01")], []), result([cf("CF01")], [], qsg="QSG2")
     other = result([cf("CF01", "50G")], [], qsg="QSG2")
     code = "CF_STATED_DIFFERENTLY"

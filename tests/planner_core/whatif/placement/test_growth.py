@@ -63,14 +63,14 @@ def need_k(changed: GrownStructure) -> tuple[int, int]:
     return changed.before.sizes.need_bytes // K, changed.after.sizes.need_bytes // K
 
 
-def test_steps_to_every_published_level_one_queue_manager_and_three_years() -> None:
+def test_default_steps_are_published_levels_one_queue_manager_and_three_years() -> None:
     keys = [each.change.key for each in ask(plan()).steps]
     assert keys == ["cfcc-24", "cfcc-25", "queue-managers-1", "growth-1", "growth-2", "growth-3", "together"]
     assert levels_above(14) == (24, 25)
     assert levels_above(25) == ()
 
 
-def test_the_administrative_structure_grows_as_the_published_tables_say() -> None:
+def test_csq_admin_grows_by_the_published_tables() -> None:
     answer = ask(plan())
     # Table 1: 5 queue managers 9728 KB, 6 queue managers 10496 KB.
     assert need_k(one(step(answer, "queue-managers-1"), "CSQ_ADMIN")) == (9728, 10496)
@@ -88,14 +88,14 @@ def test_every_structure_grows_by_8_mb_from_level_24_to_25() -> None:
         assert each.after.sizes.need_bytes - each.before.sizes.need_bytes == 8 * MIB
 
 
-def test_the_model_of_each_level_gives_the_need() -> None:
+def test_need_follows_the_model_of_each_level() -> None:
     found = one(step(ask(plan()), "cfcc-25"), "APP")
     # 200 000 entries of 2018.688 bytes on 6.089 MiB; of 2196.48 bytes on 22 MiB.
     assert found.before.sizes.need_bytes == 410_122_380
     assert found.after.sizes.need_bytes == 200_000 * 2196.48 + 22 * MIB
 
 
-def test_the_same_size_holds_fewer_messages_on_a_higher_level() -> None:
+def test_same_size_holds_fewer_messages_at_a_higher_level() -> None:
     found = one(step(ask(plan()), "cfcc-25"), "APP")
     # INITSIZE 440 576 K: (451 149 824 - 6 384 779) / 2018.688 and (451 149 824 - 23 068 672) / 2196.48.
     assert found.before.sizes.initsize_bytes == 440_576 * K
@@ -108,7 +108,7 @@ def test_growth_is_compounded() -> None:
     assert messages == [220_000, 242_000]
 
 
-def test_growth_comes_on_top_of_the_plan_s_own_horizon_and_rate() -> None:
+def test_growth_is_added_to_the_plans_horizon_at_its_rate() -> None:
     document = plan(growth={"percent_per_year": 20, "years": 1})
     answer = ask(document, years=(1,))
     found = one(step(answer, "growth-1"), "APP")
@@ -122,12 +122,12 @@ def test_growth_comes_on_top_of_the_plan_s_own_horizon_and_rate() -> None:
     )
 
 
-def test_a_rate_that_nobody_asked_for_is_said_to_be_an_example() -> None:
+def test_default_growth_rate_is_reported_as_an_example() -> None:
     assert any("10 percent a year is an example" in each for each in ask(plan()).assumptions)
     assert not any("example" in each for each in ask(plan(), growth=Decimal(10)).assumptions)
 
 
-def test_the_33rd_queue_manager_is_refused_and_all_else_is_answered() -> None:
+def test_step_to_33_queue_managers_is_refused_and_the_others_are_answered() -> None:
     answer = ask(plan(queue_managers=32))
     refused = step(answer, "queue-managers-1")
     assert refused.after is None
@@ -137,12 +137,12 @@ def test_the_33rd_queue_manager_is_refused_and_all_else_is_answered() -> None:
     assert step(answer, "together").after is None
 
 
-def test_names_of_queue_managers_are_counted() -> None:
+def test_named_queue_managers_are_counted() -> None:
     answer = ask(plan(queue_managers=["QM01", "QM02"]), queue_managers=3)
     assert step(answer, "queue-managers-3").after.document.queue_manager_count == 5  # type: ignore[union-attr]
 
 
-def test_a_given_size_is_kept_while_it_holds_the_need() -> None:
+def test_given_size_is_kept_while_it_holds_the_need() -> None:
     document = plan()
     document["structures"][0] |= {"initsize": "2G", "size": "4G"}
     found = one(step(ask(document), "cfcc-25"), "APP")
@@ -150,7 +150,7 @@ def test_a_given_size_is_kept_while_it_holds_the_need() -> None:
     assert (found.after.sizes.initsize_bytes, found.after.sizes.size_bytes) == (2048 * MIB, 4096 * MIB)
 
 
-def test_a_given_size_that_no_longer_holds_the_need_is_computed() -> None:
+def test_given_size_that_no_longer_holds_the_need_is_replaced() -> None:
     document = plan()
     document["structures"][0] |= {"initsize": "435M", "size": "600M"}  # 391.1 MiB and 10 % at level 14: 430.3
     found = one(step(ask(document), "cfcc-25"), "APP")
@@ -169,7 +169,7 @@ def test_coupling_facilities_are_raised_with_the_level() -> None:
     assert [each.cfcc_level for each in after.document.coupling_facilities] == [24, 25, None]
 
 
-def test_a_step_says_what_no_longer_fits() -> None:
+def test_step_reports_structures_that_no_longer_fit() -> None:
     document = plan(coupling_facilities=[cf("CF01", "2G", cfcc_level=14), cf("CF02", "470M", cfcc_level=14)])
     answer = ask(document)
     # At level 14 APP (430.3 MiB), CSQ_ADMIN (9.5) and CSQSYSAPPL (20) fit in 470 MiB; at level 25 APP alone has 486.
@@ -178,13 +178,13 @@ def test_a_step_says_what_no_longer_fits() -> None:
     assert step(answer, "cfcc-25").unplaced == ()
 
 
-def test_the_fragment_is_the_policy_of_the_plan_after_the_step() -> None:
+def test_fragment_is_the_policy_of_the_plan_after_the_step() -> None:
     after = plan(cfcc_level=25, coupling_facilities=[cf("CF01", cfcc_level=25), cf("CF02", cfcc_level=25)])
     expected = render_output("policy", evaluate(read_object(after))).text
     assert step(ask(plan()), "cfcc-25").fragment == expected
 
 
-def test_findings_of_a_step_are_those_that_the_plan_did_not_have() -> None:
+def test_step_reports_only_new_findings() -> None:
     answer = ask(plan())
     before = {each.message for each in answer.before.findings}
     for each in answer.steps:
@@ -205,18 +205,18 @@ def test_findings_of_a_step_are_those_that_the_plan_did_not_have() -> None:
         ({"growth": Decimal(1001)}, "growth"),
     ],
 )
-def test_what_is_no_step_is_refused(how: dict[str, Any], field: str) -> None:
+def test_invalid_step_is_refused(how: dict[str, Any], field: str) -> None:
     with pytest.raises(OutOfRange) as refused:
         ask(plan(), **how)
     assert refused.value.field == field
 
 
-def test_a_plan_that_cannot_exist_is_refused() -> None:
+def test_impossible_plan_is_refused() -> None:
     with pytest.raises(PlanRefused):
         ask(plan(queue_managers=33))
 
 
-def test_without_anything_to_change_there_is_no_step() -> None:
+def test_question_without_changes_has_no_steps() -> None:
     assert ask(plan(), cfcc=[], queue_managers=0, years=[]).steps == ()
 
 
@@ -228,7 +228,7 @@ def test_without_anything_to_change_there_is_no_step() -> None:
     st.integers(1, 10**6),
 )
 @settings(max_examples=30)
-def test_a_step_is_the_plan_written_that_way(
+def test_step_equals_the_plan_with_that_change(
     queue_managers: int, level: int, more: int, percent: float, backlog: int
 ) -> None:
     document = plan(queue_managers=queue_managers, cfcc_level=level, coupling_facilities=[cf("CF01")])

@@ -33,7 +33,7 @@ def codes(found: LossAnswer) -> set[str]:
 TWO = [cf("CF01", site="SITE1"), cf("CF02", site="SITE2")]
 
 
-def test_what_was_in_the_lost_one_moves_and_the_rest_stays() -> None:
+def test_only_structures_in_the_lost_facility_move() -> None:
     found = answer(TWO, [structure("A", "4G"), structure("B", "7G", preflist=["CF02", "CF01"])])
     without_one, without_two = loss(found, "CF01"), loss(found, "CF02")
     assert became(without_one, "A") == ("moves", ("CF02",))
@@ -45,7 +45,7 @@ def test_what_was_in_the_lost_one_moves_and_the_rest_stays() -> None:
     assert [each.because for each in found.white_space] == ["CF02", "CF01"]
 
 
-def test_the_answer_has_what_a_script_looks_for() -> None:
+def test_answer_has_the_members_that_scripts_read() -> None:
     found = answer(TWO, [structure("A", "4G")]).as_json()
     (without_one,) = [each for each in found["losses"] if each["lost"] == "CF01"]
     assert without_one["white_space_mib"] == 5 * 1024
@@ -61,7 +61,7 @@ def test_the_answer_has_what_a_script_looks_for() -> None:
     assert {"lost", "kind", "placements", "unplaced", "white_space_mib"} <= set(without_one)
 
 
-def test_what_does_not_fit_is_named_with_what_is_missing() -> None:
+def test_unplaced_structure_is_reported_with_its_missing_storage() -> None:
     # CF02 has 6 G: CSQ_ADMIN (1 G) comes first, then A (4 G); B (3 G) finds 1 G: 2 G are missing.
     found = answer([cf("CF01"), cf("CF02", "6G")], [structure("A", "4G"), structure("B", "3G")])
     without = loss(found, "CF01")
@@ -80,7 +80,7 @@ def test_what_does_not_fit_is_named_with_what_is_missing() -> None:
     assert "LOSS_STRUCTURE_NOT_PLACED" in codes(found)  # fmt: skip
 
 
-def test_a_second_choice_of_preflist_that_is_full_is_passed_over() -> None:
+def test_full_second_choice_of_preflist_is_skipped() -> None:
     structures = [structure("A", "8G", preflist=["CF01", "CF02", "CF03"])]
     found = answer([cf("CF01"), cf("CF02", "6G"), cf("CF03")], structures)
     (a,) = [each for each in loss(found, "CF01").placed if each.wanted.result.name == "A"]
@@ -89,7 +89,7 @@ def test_a_second_choice_of_preflist_that_is_full_is_passed_over() -> None:
     assert a.first.rule == "space"
 
 
-def test_a_duplexed_structure_goes_on_with_its_other_copy_and_takes_no_white_space() -> None:
+def test_duplexed_structure_keeps_its_other_copy_and_needs_no_white_space() -> None:
     duplexed = structure(
         "A", "4G", duplex="ENABLED", queues=[{"name": "Q", "message_bytes": 100, "backlog": 50}]
     )
@@ -103,12 +103,12 @@ def test_a_duplexed_structure_goes_on_with_its_other_copy_and_takes_no_white_spa
     assert "LOSS_MESSAGES_GONE" not in codes(found)  # fmt: skip
 
 
-def test_duplexing_is_counted_in_both() -> None:
+def test_duplexed_structure_is_counted_in_both_facilities() -> None:
     found = answer(TWO, [structure("A", "4G", duplex="ENABLED")])
     assert [each.used_bytes for each in found.white_space] == [5 * GIB, 4 * GIB]
 
 
-def test_a_third_coupling_facility_takes_the_new_second_copy() -> None:
+def test_third_coupling_facility_takes_the_new_second_copy() -> None:
     three = [cf("CF01"), cf("CF02"), cf("CF03")]
     found = answer(three, [structure("A", "4G", duplex="ENABLED")])
     without_one, without_two = loss(found, "CF01"), loss(found, "CF02")
@@ -127,14 +127,14 @@ def test_a_third_coupling_facility_takes_the_new_second_copy() -> None:
         ([cf("CF01"), cf("CF02", "1G")], "A second copy, once it can be placed, would keep them."),
     ],
 )
-def test_a_structure_that_says_duplex_already_is_not_told_to(facilities: list[Json], remedy: str) -> None:
+def test_duplex_is_not_advised_for_a_duplexed_structure(facilities: list[Json], remedy: str) -> None:
     queues = [{"name": "Q", "message_bytes": 100, "backlog": 50}]
     found = answer(facilities, [structure("A", "4G", duplex="ENABLED", queues=queues)])
     (said,) = [each.message for each in found.findings if each.code == "LOSS_MESSAGES_GONE"]
     assert said.endswith(remedy)
 
 
-def test_structures_without_a_copy_come_before_new_second_copies() -> None:
+def test_structures_without_a_copy_are_placed_before_new_second_copies() -> None:
     # CF03 has 5 G: CSQ_ADMIN goes to CF02, B (4 G) needs CF03; the second copy of A finds 1 G there.
     three = [cf("CF01"), cf("CF02", "9G"), cf("CF03", "5G")]
     found = answer(
@@ -145,7 +145,7 @@ def test_structures_without_a_copy_come_before_new_second_copies() -> None:
     assert became(without, "A") == ("switches", ("CF02",))
 
 
-def test_a_site_is_lost_with_all_its_coupling_facilities() -> None:
+def test_loss_of_a_site_includes_all_its_coupling_facilities() -> None:
     sites = [
         cf("CF01", site="SITE1"),
         cf("CF02", site="SITE1"),
@@ -159,7 +159,7 @@ def test_a_site_is_lost_with_all_its_coupling_facilities() -> None:
     assert "COPIES_FAIL_TOGETHER" in codes(found)
 
 
-def test_a_machine_is_lost_with_all_its_coupling_facilities() -> None:
+def test_loss_of_a_machine_includes_all_its_coupling_facilities() -> None:
     facilities = [
         cf("CF01", **MACHINE, partition="01"),
         cf("CF02", **MACHINE, partition="02"),
@@ -171,14 +171,14 @@ def test_a_machine_is_lost_with_all_its_coupling_facilities() -> None:
     assert became(machine, "A") == ("moves", ("CF03",))
 
 
-def test_an_exclusion_list_gives_way_when_only_one_is_left() -> None:
+def test_exclusion_list_is_ignored_if_one_facility_remains() -> None:
     found = answer(TWO, [structure("A", "4G"), structure("B", "4G", exclist=["SQ03A"])])
     without = loss(found, "CF01")
     assert became(without, "A") == ("moves", ("CF02",))
     assert became(without, "B") == ("stays", ("CF02",))
 
 
-def test_who_finds_no_place_may_depend_on_who_comes_first() -> None:
+def test_unplaced_structures_may_depend_on_the_order() -> None:
     tight = [cf("CF01"), cf("CF02", "5G")]  # after CSQ_ADMIN 4 G: room for one of the two
     found = answer(tight, [structure("A", "4G"), structure("B", "4G")])
     assert loss(found, "CF01").order_matters
@@ -202,25 +202,25 @@ QUEUES = [
         ({"recover": True, "cflevel": 2}, 1300, False),  # RECOVER needs CFLEVEL 3
     ],
 )
-def test_messages_that_nothing_brings_back_are_counted(given: Json, gone: int, *, comes_back: bool) -> None:
+def test_unrecoverable_messages_are_counted(given: Json, gone: int, *, comes_back: bool) -> None:
     found = answer(TWO, [structure("A", "4G", **given) | {"queues": QUEUES}])
     (lost,) = [each for each in loss(found, "CF01").lost if each.wanted.result.name == "A"]
     assert (lost.non_persistent, lost.persistent, lost.gone, lost.comes_back) == (300, 1000, gone, comes_back)
     assert "LOSS_MESSAGES_GONE" in codes(found)
 
 
-def test_nothing_is_gone_where_all_is_persistent_and_recoverable() -> None:
+def test_persistent_messages_of_recoverable_structures_are_not_lost() -> None:
     assert "LOSS_MESSAGES_GONE" not in codes(answer(TWO, [structure("A", "4G")]))
 
 
-def test_growth_to_size_is_held_against_the_storage() -> None:
+def test_growth_to_size_is_compared_with_the_storage() -> None:
     grows = structure("A", "4G") | {"size": "8G"}
     # CSQ_ADMIN 1 G and A up to 8 G are 9 G.
     assert "CF_OVERCOMMITTED_AT_SIZE" in codes(answer([cf("CF01", "8G"), cf("CF02")], [grows]))
     assert "CF_OVERCOMMITTED_AT_SIZE" not in codes(answer([cf("CF01", "9G"), cf("CF02")], [grows]))
 
 
-def test_more_taken_than_there_is_sends_to_what_was_stated_and_not_to_the_structures() -> None:
+def test_overcommitted_storage_refers_to_the_stated_values() -> None:
     found = answer([cf("CF01", "8G", occupied="9G"), cf("CF02")], [structure("A")])
     (said,) = [each for each in found.findings if each.code == "CF_OVERCOMMITTED_AT_SIZE"]
     assert (
@@ -259,7 +259,7 @@ def test_more_taken_than_there_is_sends_to_what_was_stated_and_not_to_the_struct
         ({"scm": "16G"}, {}, set()),
     ],
 )
-def test_storage_class_memory_is_held_against_what_is_known_of_it(
+def test_storage_class_memory_is_checked_against_its_facility(
     facility: Json, scm: Json, expected: set[str]
 ) -> None:
     found = answer([cf("CF01", **facility)], [structure("A", "4G", scm=scm)])
@@ -313,7 +313,7 @@ def scm_of(one: Loss, name: str) -> Json:
     ],
     ids=["enough", "too little", "none", "level too low", "removed", "not stated"],
 )
-def test_a_structure_that_moves_is_held_against_the_storage_class_memory_of_where_it_goes(
+def test_moved_structure_is_checked_against_the_memory_of_its_new_facility(
     other: Json, usable_mib: int | None, code: str | None, says: str
 ) -> None:
     found = answer([cf("CF01", scm="16G"), cf("CF02", **other)], [structure("A", "4G", scm=SCM)])
@@ -328,7 +328,7 @@ def test_a_structure_that_moves_is_held_against_the_storage_class_memory_of_wher
     assert without.white_space_bytes == 6 * GIB
 
 
-def test_a_new_second_copy_is_held_against_it_too_and_the_least_of_both_counts() -> None:
+def test_new_second_copy_is_checked_and_the_lesser_memory_counts() -> None:
     three = [cf("CF01", scm="16G"), cf("CF02", scm="16G"), cf("CF03", scm="4G")]
     found = answer(three, [structure("A", "4G", scm=SCM, duplex="ENABLED")])
     assert became(loss(found, "CF01"), "A") == ("switches", ("CF02", "CF03"))
@@ -338,7 +338,7 @@ def test_a_new_second_copy_is_held_against_it_too_and_the_least_of_both_counts()
     assert [each.split(",")[0] for each in told] == ["Without CF01", "Without CF02"]
 
 
-def test_structures_that_come_together_may_have_too_little_storage_class_memory_between_them() -> None:
+def test_storage_class_memory_of_one_facility_may_be_overcommitted_after_a_loss() -> None:
     b = structure("B", "4G", preflist=["CF02", "CF01"], scm=SCM)
     found = answer([cf("CF01", scm="16G"), cf("CF02", scm="12G")], [structure("A", "4G", scm=SCM), b])
     told = [each.message for each in found.findings if each.code == "SCM_OVERCOMMITTED"]
@@ -347,20 +347,20 @@ def test_structures_that_come_together_may_have_too_little_storage_class_memory_
     ]
 
 
-def test_a_site_of_one_coupling_facility_does_not_say_it_twice() -> None:
+def test_site_with_one_facility_is_not_reported_twice() -> None:
     sites = [cf("CF01", scm="16G", site="SITE1"), cf("CF02", scm="2G", site="SITE2")]
     found = answer(sites, [structure("A", "4G", scm=SCM)])
     assert [each.code for each in found.findings].count("SCM_LESS_THAN_ASKED") == 1
 
 
-def test_one_coupling_facility_is_said_to_be_the_only_one() -> None:
+def test_single_coupling_facility_is_reported() -> None:
     assert "ONE_COUPLING_FACILITY" in codes(answer([cf("CF01")], []))
     assert "ONE_COUPLING_FACILITY" not in codes(answer(TWO, []))
 
 
 @given(scenes())
 @settings(max_examples=60)
-def test_white_space_is_what_lost_its_only_copy_and_what_stays_is_where_it_was(
+def test_white_space_is_the_sum_of_structures_that_lost_their_only_copy(
     scene: tuple[list[Json], list[Json]],
 ) -> None:
     found = answer(*scene)

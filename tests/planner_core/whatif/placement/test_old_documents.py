@@ -25,7 +25,7 @@ def stored(document: dict[str, Any]) -> dict[str, Any]:
     return found
 
 
-def test_keys_of_placement_are_filled_in_at_every_place() -> None:
+def test_missing_placement_keys_are_filled_in_everywhere() -> None:
     new = stored(json.loads(COMPLETE.read_text(encoding="utf-8")))
     old = json.loads(json.dumps(new))
     for place in (old["admin"], old["system"], *old["structures"]):
@@ -45,13 +45,13 @@ def test_keys_of_placement_are_filled_in_at_every_place() -> None:
     assert filled == stored(old)
 
 
-def test_what_is_written_is_kept() -> None:
+def test_given_values_are_kept() -> None:
     complete = json.loads(read_json(COMPLETE.read_bytes()).model_dump_json())
     assert with_new_keys(complete) == complete
 
 
 @pytest.mark.parametrize("to", ["SMDS", "DB2"])
-def test_missing_offload_rules_are_the_defaults_of_where_the_data_goes(to: str) -> None:
+def test_missing_offload_rules_get_the_defaults_of_the_method(to: str) -> None:
     new = stored(varied(structures__0__offload={"to": to}))
     old = copy.deepcopy(new)
     del old["structures"][0]["offload"]["rules"]
@@ -84,7 +84,7 @@ def paths(value: object, at: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
     )
 
 
-def test_each_key_of_a_complete_document_comes_back() -> None:
+def test_each_key_of_a_complete_document_is_kept() -> None:
     new = stored(json.loads(COMPLETE.read_text(encoding="utf-8")))
     restored = 0
     for *steps, key in paths(new):
@@ -104,7 +104,7 @@ def test_each_key_of_a_complete_document_comes_back() -> None:
 
 @given(documents(), st.randoms(use_true_random=False))
 @settings(max_examples=40)
-def test_a_key_that_is_missing_and_has_a_default_comes_back(document: dict[str, Any], random: Random) -> None:
+def test_missing_key_with_a_default_is_filled_in(document: dict[str, Any], random: Random) -> None:
     new = stored(document)
     *steps, key = random.choice(paths(new))
     old = json.loads(json.dumps(new))

@@ -220,7 +220,7 @@ CASES = (
 
 
 @pytest.mark.parametrize("case", CASES, ids=[case.about for case in CASES])
-def test_a_structure_goes_where_the_rule_says(case: Case) -> None:
+def test_structure_is_placed_by_the_reported_rule(case: Case) -> None:
     facilities, structures = list(case.facilities), list(case.structures)
     found = placed(facilities, structures)[structures[-1]["name"]]
     assert found.now == case.now
@@ -234,12 +234,12 @@ def test_a_structure_goes_where_the_rule_says(case: Case) -> None:
     assert {each.code for each in answer.findings} & about_now == case.codes
 
 
-def test_every_rule_of_choice_decides_in_a_case() -> None:
+def test_every_rule_decides_in_a_case() -> None:
     decided = {case.rule for case in CASES} | {case.second_rule for case in CASES}
     assert decided - {None} == set(RULES)
 
 
-def test_the_reason_says_what_is_wrong_with_those_before_it() -> None:
+def test_reason_names_the_drawbacks_of_earlier_facilities() -> None:
     found = placed(
         [cf("CF01", "4G"), cf("CF02", volatile=True), cf("CF03")],
         [structure("A", preflist=["CF01", "CF02", "CF03"])],
@@ -251,14 +251,14 @@ def test_the_reason_says_what_is_wrong_with_those_before_it() -> None:
     )
 
 
-def test_a_coupling_facility_that_only_preflist_knows_is_taken_to_have_room() -> None:
+def test_facility_known_only_from_preflist_is_assumed_to_have_room() -> None:
     answer = losses_of([("SQ03", result([cf("CF02")], [structure("A", preflist=["CF09", "CF02"])]))])
     (found,) = [each for each in answer.normal if each.wanted.result.name == "A"]
     assert found.now == ("CF09",)
     assert "CF_STORAGE_NOT_STATED" in {each.code for each in answer.findings}
 
 
-def test_structures_of_other_groups_come_after_and_take_what_is_left() -> None:
+def test_structures_of_other_groups_are_placed_last() -> None:
     first = result([cf("CF01", "10G"), cf("CF02")], [A])  # CF01: 1 G and 4 G of it
     other = result([cf("CF01", "10G"), cf("CF02")], [structure("A", "5G")], qsg="QSG2")
     found = allocate(question([group_of("ONE", first), group_of("TWO", other)])).placed
@@ -271,13 +271,13 @@ def test_structures_of_other_groups_come_after_and_take_what_is_left() -> None:
     }
 
 
-def test_one_structure_in_two_plans_is_refused() -> None:
+def test_structure_in_two_plans_is_refused() -> None:
     plan = result([cf("CF01")], [])
     with pytest.raises(PlansDoNotFit, match=r"SQ03CSQ_ADMIN is in the plans ONE and TWO"):
         question([group_of("ONE", plan), group_of("TWO", plan)])
 
 
-def test_what_plans_say_differently_is_taken_at_its_worse() -> None:
+def test_worse_of_different_statements_is_used() -> None:
     one = result([cf("CF01", "10G")], [])
     two = result([cf("CF01", "8G", volatile=True, occupied="2G", cfcc_level=24)], [], qsg="QSG2")
     asked = question([group_of("ONE", one), group_of("TWO", two)])
@@ -291,7 +291,7 @@ def test_what_plans_say_differently_is_taken_at_its_worse() -> None:
     assert asked.stated_differently == ("CF01",)  # fmt: skip
 
 
-def test_size_instead_of_initsize_is_counted_when_asked_for() -> None:
+def test_question_at_size_counts_size() -> None:
     plan = result([cf("CF01", "6G"), cf("CF02")], [structure("A", "4G") | {"size": "8G"}])
     assert [
         allocate(question([group_of("P", plan)], at=at)).placed[1].now for at in ("initsize", "size")
@@ -337,7 +337,7 @@ def scenes(draw: st.DrawFn) -> tuple[list[Json], list[Json]]:
 
 @given(scenes())
 @settings(max_examples=60)
-def test_nothing_is_over_full_or_where_it_must_not_be(scene: tuple[list[Json], list[Json]]) -> None:
+def test_facilities_are_never_overfilled_or_outside_preflist(scene: tuple[list[Json], list[Json]]) -> None:
     answer = losses_of([("SQ03", result(*scene))])
     for gone, board, found in [
         ((), answer.board, answer.normal),
@@ -354,7 +354,7 @@ def test_nothing_is_over_full_or_where_it_must_not_be(scene: tuple[list[Json], l
 
 @given(scenes())
 @settings(max_examples=60)
-def test_the_choice_is_the_one_of_weights_that_halve_from_criterion_to_criterion(
+def test_choice_equals_that_of_weights_halving_by_criterion(
     scene: tuple[list[Json], list[Json]],
 ) -> None:
     """IBM speaks of weights in the order of the list; any weights of which each outdoes all after it choose alike."""
@@ -386,7 +386,7 @@ def test_the_choice_is_the_one_of_weights_that_halve_from_criterion_to_criterion
             where[name] = expected
 
 
-def test_a_plan_without_coupling_facilities_is_answered() -> None:
+def test_plan_without_coupling_facilities_is_answered() -> None:
     answer = losses_of([("SQ03", result([], []))])
     assert answer.losses == ()
     assert [each.now for each in answer.normal] == [()]

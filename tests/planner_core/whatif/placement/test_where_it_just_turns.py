@@ -10,9 +10,7 @@ from tests.planner_core.whatif.placement.test_placement import placed
 DUPLEXED = {"duplex": "ENABLED"}
 
 
-def test_a_coupling_facility_below_the_level_of_duplexing_comes_after_one_that_only_lacks_room_elsewhere() -> (
-    None
-):
+def test_facility_below_the_duplexing_level_comes_after_one_without_room_for_the_copy() -> None:
     # From CF01 (level 10) nothing is ever duplexed; from CF02 it is, once CF03 has room.
     facilities = [cf("CF01", cfcc_level=10), cf("CF02"), cf("CF03", "2G")]
     found = placed(facilities, [structure("A", preflist=["CF01", "CF02", "CF03"], **DUPLEXED)])["A"]
@@ -21,7 +19,7 @@ def test_a_coupling_facility_below_the_level_of_duplexing_comes_after_one_that_o
     assert found.first.rule == "duplex_candidacy"
 
 
-def test_samesite_prefers_the_site_of_the_first_copy_and_takes_the_other_where_it_must() -> None:
+def test_samesite_prefers_the_site_of_the_first_copy() -> None:
     near = [cf("CF01", site="SITE1"), cf("CF02", site="SITE2"), cf("CF03", site="SITE1")]
     asked = structure("A", preflist=["CF01", "CF02", "CF03"], duplex_site="SAMESITE", **DUPLEXED)
     found = placed(near, [asked])["A"]
@@ -31,7 +29,7 @@ def test_samesite_prefers_the_site_of_the_first_copy_and_takes_the_other_where_i
     assert placed(near[:2], [{**asked, "preflist": ["CF01", "CF02"]}])["A"].now == ("CF01", "CF02")
 
 
-def test_a_lost_coupling_facility_is_no_place_for_a_second_copy() -> None:
+def test_lost_facility_gets_no_second_copy() -> None:
     facilities = [cf("CF01"), cf("CF02")]
     found = loss(answer(facilities, [structure("A", duplex="ALLOWED")]), "CF01")
     (a,) = [each for each in found.placed if each.wanted.result.name == "A"]
@@ -41,7 +39,7 @@ def test_a_lost_coupling_facility_is_no_place_for_a_second_copy() -> None:
     assert "it leaves less room for a second copy" in a.first.reason
 
 
-def test_a_structure_that_never_had_a_second_copy_is_not_given_one_by_the_loss_of_another_place() -> None:
+def test_simplex_structure_gets_no_second_copy_after_another_loss() -> None:
     facilities = [cf("CF01"), cf("CF02", "2G"), cf("CF03")]
     asked = structure("A", preflist=["CF01", "CF02"], **DUPLEXED)
     found = answer(facilities, [asked, structure("B", preflist=["CF03"])])
@@ -50,7 +48,7 @@ def test_a_structure_that_never_had_a_second_copy_is_not_given_one_by_the_loss_o
     assert (a.action, a.second) == ("stays", None)
 
 
-def test_a_machine_with_one_coupling_facility_is_not_lost_a_second_time() -> None:
+def test_machine_with_one_facility_is_not_a_separate_loss() -> None:
     other = {**MACHINE, "sequence": "0000000D3E4F"}
     found = losses_of([("SQ03", result([cf("CF01", **MACHINE), cf("CF02", **other)], [structure("A")]))])
     assert [(each.kind, each.name) for each in found.losses] == [

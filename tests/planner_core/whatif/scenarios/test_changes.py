@@ -58,18 +58,18 @@ def problems(changes: object, plan: dict[str, Any] | None = None) -> list[tuple[
     return [(each.field, each.message) for each in refused.value.problems]
 
 
-def test_what_is_not_named_stays_as_it_is() -> None:
+def test_values_without_a_change_stay() -> None:
     before = read_object(document())
     after = applied(before, read_changes({"headroom_percent": 25}))
     assert after.model_dump() == {**before.model_dump(), "headroom_percent": Decimal(25)}
 
 
-def test_another_level_raises_coupling_facilities_that_are_stated_lower_and_no_others() -> None:
+def test_new_level_raises_only_facilities_with_a_lower_level() -> None:
     after = changed(cfcc_level=25)
     assert (after.cfcc_level, [each.cfcc_level for each in after.coupling_facilities]) == (25, [25, None])
 
 
-def test_factors_multiply_rates_outages_and_backlogs_each_where_it_stands() -> None:
+def test_factors_multiply_rates_outages_and_backlogs() -> None:
     plain, rated, measured = changed(rate_factor=1.5, outage_factor=2).structures[0].queues
     assert plain.backlog == 3003  # 1001 x 1.5 x 2
     assert (rated.put_rate_per_s, rated.outage_minutes, rated.backlog) == (Decimal(60), Decimal(180), None)
@@ -82,17 +82,17 @@ def test_factors_multiply_rates_outages_and_backlogs_each_where_it_stands() -> N
     assert measured.queue_manager_rates["QM01"].model_dump() == {"put_rate_per_s": 15, "get_rate_per_s": 9}
 
 
-def test_a_backlog_is_rounded_up() -> None:
+def test_multiplied_backlog_is_rounded_up() -> None:
     assert changed(outage_factor=1.0001).structures[0].queues[0].backlog == 1002  # 1001.1001
 
 
-def test_growth_takes_the_place_of_the_plan_s() -> None:
+def test_growth_replaces_that_of_the_plan() -> None:
     plan = read_object(document(growth={"percent_per_year": 5, "years": 4}))
     after = applied(plan, read_changes({"growth": {"percent_per_year": 20, "years": 1}}))
     assert (after.growth.percent_per_year, after.growth.years) == (Decimal(20), Decimal(1))
 
 
-def test_rules_of_a_structure_take_the_place_of_all_and_the_rest_of_offload_stays() -> None:
+def test_rules_replace_all_rules_and_keep_other_offload_values() -> None:
     part = {"name": "APP1", "full_threshold": 90, "offload_rules": [{"usage_over": 50, "size_over": "16K"}]}
     structure = changed(structures=[part]).structures[0]
     assert structure.full_threshold == 90
@@ -100,11 +100,11 @@ def test_rules_of_a_structure_take_the_place_of_all_and_the_rest_of_offload_stay
     assert structure.offload.dsgroup == "MQ.SMDS.*.APP1"
 
 
-def test_a_lost_coupling_facility_changes_nothing_of_the_document() -> None:
+def test_lost_facility_does_not_change_the_document() -> None:
     assert changed(lost="CF02") == read_object(document())
 
 
-def test_each_change_is_told_with_what_the_plan_says() -> None:
+def test_each_change_is_listed_with_the_planned_value() -> None:
     changes = read_changes(
         {
             "cfcc_level": 25,
@@ -148,14 +148,14 @@ def test_each_change_is_told_with_what_the_plan_says() -> None:
         ({"outage_factor": 1000, "rate_factor": 1000}, None),
     ],
 )
-def test_what_does_not_fit_is_refused_where_it_stands(changes: object, field: str | None) -> None:
+def test_invalid_change_is_refused_with_its_pointer(changes: object, field: str | None) -> None:
     if field is None:  # 40 messages/s x 1000 and 90 minutes x 1000 are numbers that a plan may have
         applied(read_object(document()), read_changes(changes))
     else:
         assert [each for each, _ in problems(changes)] == [field]
 
 
-def test_a_change_that_the_changed_plan_cannot_have_is_told_as_such() -> None:
+def test_change_that_makes_the_plan_invalid_is_refused() -> None:
     plan = document()
     plan["structures"][0]["queues"][0]["backlog"] = 10**12
     (found,) = problems({"rate_factor": 2}, plan)
@@ -163,7 +163,7 @@ def test_a_change_that_the_changed_plan_cannot_have_is_told_as_such() -> None:
     assert "/structures/0/queues/0/backlog" in found[1]
 
 
-def test_fewer_queue_managers_than_are_told_of_are_refused() -> None:
+def test_fewer_queue_managers_than_the_plan_names_are_refused() -> None:
     plan = document(perfmev={"QM01": "ENABLED", "QM02": "ENABLED"})
     (found,) = problems({"queue_managers": 1}, plan)
     assert "/perfmev" in found[1]
@@ -173,13 +173,13 @@ FACTORS = st.decimals(min_value=0, max_value=1000, places=3)
 
 
 @given(rate=FACTORS, outage=FACTORS)
-def test_any_factors_lead_to_a_plan_document_that_reads(rate: Decimal, outage: Decimal) -> None:
+def test_any_factors_give_a_valid_plan_document(rate: Decimal, outage: Decimal) -> None:
     before = copy.deepcopy(SQ03)
     after = applied(read_object(before), read_changes({"rate_factor": rate, "outage_factor": outage}))
     assert read_object(after.model_dump(mode="json")) == after
 
 
 @given(level=st.integers(1, 99), more=st.integers(1, 32))
-def test_changes_that_are_kept_and_read_again_are_the_same(level: int, more: int) -> None:
+def test_stored_changes_read_back_unchanged(level: int, more: int) -> None:
     changes = read_changes({"cfcc_level": level, "queue_managers": more, "growth": {}})
     assert read_changes(changes.as_json()) == changes
