@@ -1,7 +1,7 @@
 """Bring files into the usage history: `python -m spark_jobs.ingest --history URL FILE…`.
 
 Prints JSON lines, the last of them the report; docs/contributing/ingest-protocol.md describes them. Each file is
-committed whole or not at all: end the process at any instant, run it again, and the history is as if nothing had been.
+committed completely or not at all: the process can be killed at any time and run again.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ from spark_jobs.history.reporting import (
 )
 from spark_jobs.history.schema import HistoryError
 from spark_jobs.history.staging import TOO_OLD, Part, Source, Stage
-from spark_jobs.history.store import FileFacts, History, new_commit_id, shown
+from spark_jobs.history.store import FileFacts, History, first_kept_day, new_commit_id, shown
 from spark_jobs.java import JavaNotFoundError
 from spark_jobs.leaving import leave
 from spark_jobs.readers import COMPANION_KINDS, KINDS, KindUnknown, NotReadable, ReadResult, detect, read
@@ -62,11 +62,11 @@ logger = logging.getLogger(__name__)
 LOOKED_AT_BYTES = 65_536
 CHUNK_BYTES = 4 * 2**20
 IN_PROCESS_BELOW_BYTES = 2**30
-"""Spark's start costs some seconds: below this the same decoder in this process is done sooner."""
+"""Starting Spark takes some seconds: below this size, the same decoder in this process finishes sooner."""
 
 
 class NeedsAnswers(Exception):
-    """The file does not say what has to be known; carries the questions."""
+    """The file lacks information that only the user has; carries the questions."""
 
     def __init__(self, asks: dict[str, Any]) -> None:
         super().__init__(" ".join(asks["messages"]))
@@ -75,7 +75,7 @@ class NeedsAnswers(Exception):
 
 @dataclass
 class Options:
-    """What the command line says, for all files."""
+    """The options of the command line, the same for all files."""
 
     history: str
     groups: dict[tuple[str, str], str] = field(default_factory=dict)
@@ -107,7 +107,7 @@ class Spark:
         folder = self._options.work_dir
         if folder is None:
             folder = Path(self._stack.enter_context(tempfile.TemporaryDirectory(prefix="cfplan-spark-")))
-        # Its log would stand between the lines of this process.
+
         session = build_session("ingest", work_dir=folder, master=self._options.master)
         self._stack.callback(session.stop)
         return session
@@ -115,7 +115,7 @@ class Spark:
 
 @dataclass
 class StagedFile:
-    """What reading a file gave, staged and not yet committed."""
+    """The staged, not yet committed rows of a file, and the facts for its report."""
 
     parts: list[Part]
     facts: RowFacts
@@ -128,7 +128,7 @@ class StagedFile:
 def ingest_file(
     path: Path, *, name: str, number: int, files: int, options: Options, history: History, spark: Spark
 ) -> dict[str, Any]:
-    """Bring one file in and return its report; what is wrong with the file is in the report."""
+    """Bring one file in and return its report, which also holds the errors of the file."""
     report = empty_report(name)
     teller = Teller(name, number, files, options.progress)
     try:
@@ -169,6 +169,8 @@ def _ingest(
         index = index_dump(path, split_bytes=options.split_bytes, progress=teller, limits=options.limits)
     sha256 = index.sha256 if index else _sha256(path, teller, options.limits)
     report["sha256"] = sha256
+    # Records have their own times. The time of observation is part of a display's identity; taken into account for a
+    # dump, it would let the same dump be stored twice.
     observed_at = None if index else options.observed_at
     identity = identity_of(sha256, observed_at=observed_at)
     ledger = history.snapshot().ledger
@@ -186,12 +188,12 @@ def _ingest(
         taken = _take_other(
             path, kind, source, options=options, history=history, ledger=ledger, teller=teller
         )
+    unknown = taken.report.pop("unknown", ())
     report |= taken.report
     report |= facts_report(taken.facts)
     report["findings"] = _findings(taken.facts)
     report["passed_over"] = {reason: count for reason, count in sorted(taken.passed_over.items()) if count}
-    unknown = taken.report.pop("unknown", ())
-    report.pop("unknown", None)
+    # Only now: all queue managers without a group are asked for at once, and the last record may name another one.
     if unknown:
         raise NeedsAnswers(_group_asks(unknown, ledger, taken.facts))
     _commit(
@@ -275,6 +277,8 @@ def _take_dump(
         outcome = take_in_process(task, progress=teller)
     check_layouts(outcome)
     account = outcome.accounting
+    # Every byte is decoded, skipped or quarantined. A difference means that records were lost without a trace, and
+    # forecasts from such a history would be too low.
     if account.total_bytes != index.content_bytes:
         message = (
             f"{index.content_bytes} bytes of the dump were read and {account.total_bytes} accounted for."
@@ -299,7 +303,8 @@ def _take_dump(
 def _by_spark(
     task: Task, index: DumpIndex, spark: Spark, teller: Teller
 ) -> tuple[RangeOutcome | None, str | None]:
-    """Return what Spark made of a dump, or why it could not: one process can still do it."""
+    """Return the outcome of a dump read by Spark, or the reason why Spark could not read it."""
+    # Imported here: most files are read without Spark, and loading pyspark would delay each of them.
     from pyspark.errors import PySparkException
 
     from spark_jobs.history.by_spark import take_by_spark
@@ -361,14 +366,14 @@ def _take_other(
 
 
 def _first_bytes(path: Path) -> bytes:
-    """As much of a file as detection wants to see; of what is no file, nothing is waited for."""
+    """Read as many bytes of a file as detection needs."""
     check_regular(path)
     with path.open("rb") as file:
         return file.read(LOOKED_AT_BYTES)
 
 
 def _findings(facts: RowFacts) -> list[dict[str, Any]]:
-    """What is wrong with a file that was read all the same."""
+    """Return the findings on a file that was stored."""
     last, now = facts.last_interval_end, dt.datetime.now(dt.UTC)
     if last is None or not is_ahead(last, now=now):
         return []
@@ -383,10 +388,10 @@ def _findings(facts: RowFacts) -> list[dict[str, Any]]:
 
 
 def _take_companion(path: Path, kind: Kind, report: dict[str, Any], options: Options) -> None:
-    """Tell what is in a file that comes with usage; whoever has the site's map takes the entries from the report."""
+    """Report the content of a file that accompanies usage. The application stores the entries of a QSG map itself."""
     report["sha256"] = hashlib.sha256(path.read_bytes()).hexdigest()
     if kind != "qsg_map":
-        message = "This is what is true of a simulation, and no usage: nothing of it was read."
+        message = "This file describes a simulation and holds no usage: nothing of it was read."
         report |= {"status": "not_usage", "message": message}
         return
     found = read_qsg_map(path)
@@ -394,8 +399,8 @@ def _take_companion(path: Path, kind: Kind, report: dict[str, Any], options: Opt
         held = options.groups.get((system, manager), group)
         if held != group:
             message = (
-                f"{manager} on {system} is in {group or 'no group'} by this map, and in {held or 'no group'} by another "
-                "of the files: bring one map. Nothing of this one was taken over."
+                f"{manager} on {system} is in {group or 'no group'} by this map, but in {held or 'no group'} by another "
+                "of the files: use one map. Nothing of this one was read."
             )
             raise NotReadable(message)
     report["qsg_map"] = [
@@ -408,9 +413,9 @@ def _take_companion(path: Path, kind: Kind, report: dict[str, Any], options: Opt
 
 
 def _groups_of_maps(files: Sequence[Path], options: Options) -> dict[tuple[str, str], str]:
-    """The entries of all maps among the files, wherever they stand: the others may need them.
+    """Return the entries of all QSG maps among the files, wherever they are in the list.
 
-    Of two maps that contradict each other the first holds; the other's own turn tells.
+    If two maps contradict each other, the first one is used here; the error is reported for the second file.
     """
     found: dict[tuple[str, str], str] = {}
     for path in files:
@@ -423,6 +428,7 @@ def _groups_of_maps(files: Sequence[Path], options: Options) -> dict[tuple[str, 
 
 def _already_stored(report: dict[str, Any], entry: Entry, history: History) -> None:
     kept = history.stored_report(entry.commit_id) or {}
+    # The stored report was made under the name of the earlier upload.
     for name in ("file", "sha256", "size_bytes"):
         kept.pop(name, None)
     if "findings" not in kept:  # of a version that counted skipped records among the others
@@ -441,7 +447,7 @@ def _already_stored(report: dict[str, Any], entry: Entry, history: History) -> N
 
 
 def _group_asks(unknown: Sequence[tuple[str, str]], ledger: Ledger, facts: RowFacts) -> dict[str, Any]:
-    """Ask for groups; what other records of the file or answers to other files say is suggested and not taken."""
+    """Ask for groups, with suggestions from other records of the file or from answers to other files."""
     of_file = {(system, manager): group for system, manager, group in sorted(facts.queue_managers) if group}
     names = ", ".join(f"{manager} on {system}" for system, manager in unknown)
     return {
@@ -488,13 +494,13 @@ def _nothing_sentence(passed_over: dict[str, int], keep_from: dt.date | None) ->
     if count and keep_from:
         return (
             f"All {count} rows are of days before {keep_from}, the first day that the usage history keeps; "
-            "keep more days to have them."
+            "keep more days to store them."
         )
     return "Nothing in the file belongs to the usage history."
 
 
 def _stored_sentence(report: dict[str, Any]) -> str:
-    """What became of the rows. What was there before from another source is not called new."""
+    """Return how many rows were stored, replaced or already there; rows known from another source are not new."""
     names = ("new", "replacing", "duplicates", "outranked", "conflicts")
     new, replacing, duplicates, outranked, conflicts = (
         sum(counts[name] for counts in report["rows"].values()) for name in names
@@ -505,30 +511,25 @@ def _stored_sentence(report: dict[str, Any]) -> str:
         else "Nothing new"
     )
     if replacing:
-        told += (
-            f"; {_were(replacing)} there already from a less trusted source, in whose place "
-            f"{'this one is' if replacing == 1 else 'these are'} used from now on"
-        )
+        told += f"; {replacing} replace{'s' if replacing == 1 else ''} rows from a less trusted source"
     if duplicates - outranked:
-        told += f"; {_were(duplicates - outranked)} there already or came twice"
+        told += f"; {_were(duplicates - outranked)} already stored or duplicated in the file"
     if outranked:
-        told += f"; {_were(outranked)} there already from a more trusted source, which stays in use"
+        told += f"; {_were(outranked)} already stored from a more trusted source, which stays in use"
     if conflicts:
-        told += (
-            f"; {conflicts} contradict{'s' if conflicts == 1 else ''} what was there, and the newer is used"
-        )
+        told += f"; {conflicts} contradict{'s' if conflicts == 1 else ''} stored rows, and the newest is used"
     return told + "."
 
 
 def _problem_sentence(report: dict[str, Any]) -> str:
-    """What was not taken over: the first line with what is wrong with it, and how many more there are."""
+    """Return the first problem with its line, and the number of further problems."""
     count, first = report["problems"]["count"], report["problems"]["first"]
     if not first:
         return ""
-    place = f"Line {first[0]['line']}" if first[0]["line"] else "Of the file"
-    others = "is 1" if count - 1 == 1 else f"are {count - 1}"
-    more = f" There {others} more of the kind." if count > 1 else ""
-    return f" Not all was taken over. {place}: {first[0]['message'].rstrip('.')}.{more}"
+    place = f"Line {first[0]['line']}" if first[0]["line"] else "In the file"
+    others = "is 1 more problem" if count - 1 == 1 else f"are {count - 1} more problems"
+    more = f" There {others}." if count > 1 else ""
+    return f" Not everything was read. {place}: {first[0]['message'].rstrip('.')}.{more}"
 
 
 def _were(count: int) -> str:
@@ -539,7 +540,7 @@ def _were(count: int) -> str:
 
 
 def _sha256(path: Path, teller: Teller, limits: UnpackLimits) -> str:
-    """The hash of a text as it lies there; one that is packed is unpacked as well, to see that it can be read."""
+    """Return the hash of a file as stored. A packed file is also unpacked, to check that it can be read."""
     digest, done, total = hashlib.sha256(), 0, path.stat().st_size
     with path.open("rb") as file:
         while chunk := file.read(CHUNK_BYTES):
@@ -556,7 +557,7 @@ def _sha256(path: Path, teller: Teller, limits: UnpackLimits) -> str:
 
 
 def group_entry(text: str) -> tuple[tuple[str, str], str]:
-    """Read SID:QMGR=QSG; an empty group says that the queue manager is in none.
+    """Read SID:QMGR=QSG; an empty group means that the queue manager is in none.
 
     >>> group_entry("SYSA:CSQ1=SQ03")
     (('SYSA', 'CSQ1'), 'SQ03')
@@ -570,7 +571,7 @@ def group_entry(text: str) -> tuple[tuple[str, str], str]:
 
 
 def groups_of(pairs: Sequence[tuple[tuple[str, str], str]]) -> dict[tuple[str, str], str]:
-    """Put entries together; one queue manager cannot be in two groups.
+    """Combine entries; one queue manager cannot be in two groups.
 
     Raises:
         argparse.ArgumentTypeError: Two of them contradict each other.
@@ -608,16 +609,17 @@ def zone(text: str) -> dt.tzinfo:
     else:
         try:
             return ZoneInfo(text)
-        except (ZoneInfoNotFoundError, ValueError, OSError):
+        except (ZoneInfoNotFoundError, ValueError, OSError):  # OSError: a folder of zones, such as Europe
             pass
     message = f"{text!r} is no time zone; give a name such as Europe/Berlin or an offset such as +01:00"
     raise argparse.ArgumentTypeError(message)
 
 
 def _zones_joined(argv: Sequence[str]) -> list[str]:
-    """Write `--zone -06:00` as `--zone=-06:00`: argparse takes what begins with a minus for an option."""
+    """Write `--zone -06:00` as `--zone=-06:00`."""
     joined: list[str] = []
     for argument in argv:
+        # argparse treats an argument that begins with a minus as an option.
         if joined and joined[-1] == "--zone":
             joined[-1] = f"--zone={argument}"
         else:
@@ -699,13 +701,6 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
-def first_kept_day(retention_days: int) -> dt.date | None:
-    """Return the first day that is kept, today being the last; nothing where 0 days say that all are."""
-    if retention_days == 0:
-        return None
-    return dt.datetime.now(dt.UTC).date() - dt.timedelta(days=retention_days - 1)
-
-
 def _options(arguments: argparse.Namespace) -> Options:
     in_zone = zone(arguments.zone) if arguments.zone else None
     observed_at = arguments.observed_at
@@ -755,6 +750,7 @@ def main(argv: list[str] | None = None) -> int:
         try:
             history = History.open(options.history, create=True)
             spark = Spark(options, stack)
+            # Before the first file: a map may be listed after the dumps that need it.
             options.groups |= _groups_of_maps(arguments.files, options)
             for number, path in enumerate(arguments.files, start=1):
                 name = arguments.name[number - 1] if number <= len(arguments.name) else path.name
@@ -787,8 +783,9 @@ def main(argv: list[str] | None = None) -> int:
 
 
 def _dropped_days(history: History, keep_from: dt.date | None) -> list[str]:
-    """Apply retention. The files are stored by now: what goes wrong here is told and left to the next time."""
+    """Apply retention and return the dropped days."""
     try:
+        # The files are stored by now; the next ingest applies retention again, so a failure must not fail this one.
         return history.retain(keep_from=keep_from) if keep_from else []
     except HistoryError as error:
         logger.error("Older days were not dropped: %s", error)

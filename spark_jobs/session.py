@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 LOOPBACK = "127.0.0.1"
 DRIVER_HOST_VARIABLE = "CFPLAN_SPARK_DRIVER_HOST"
-"""The name under which a cluster's workers reach the machine of the job: they call the driver, not only it them."""
+"""The name by which a cluster's workers reach the machine of the job; they connect to the driver as well."""
 
 SMALL_DATA_CONF: Mapping[str, str] = {
     # Small inputs are over before an optimising compiler or a parallel collector pays for itself: this halves the
@@ -36,22 +36,23 @@ def build_session(
     master: str = "local[*]",
     conf: Mapping[str, str] | None = None,
 ) -> SparkSession:
-    """Start Spark in this process, reachable from this machine only, unless a cluster's workers have to reach it.
+    """Start Spark in this process, reachable from this machine only unless a cluster's workers must reach it.
 
-    The process is the job's own: its environment is set so that the JVM and the Python workers are the ones meant here,
-    whatever the machine's environment says of Java, Spark and Python.
+    The environment of this process is set so that the JVM and the Python workers are those of this installation, whatever
+    other Java, Spark or Python the machine has.
 
     Args:
-        app_name: what Spark calls the application.
-        work_dir: where Spark may write: shuffle files, the warehouse, the Java launcher.
+        app_name: the name of the application in Spark.
+        work_dir: the folder for shuffle files, the warehouse and the Java launcher.
         master: the master URL.
-        conf: Spark settings on top of the ones made here, which they override.
+        conf: Spark settings that override the ones made here.
     """
     work_dir = work_dir.absolute()
     java = find_java(os.environ, launcher_dir=work_dir / "java")
     host = driver_host(master, os.environ)
     os.environ.update(environment(java_home=java.home, host=host))
     builder = SparkSession.builder.appName(app_name).master(master)
+    # In this order: callers override the base settings.
     for key, value in {**base_conf(work_dir=work_dir, host=host), **(conf or {})}.items():
         builder = builder.config(key, value)
     session = builder.getOrCreate()
@@ -60,7 +61,7 @@ def build_session(
 
 
 def driver_host(master: str, environ: Mapping[str, str]) -> str:
-    """Return the name by which this process is reached: what the environment says, and only where a cluster asks."""
+    """Return the name by which this process is reached: the loopback address unless a cluster has to reach it."""
     is_local = master.startswith("local")  # local-cluster too: its workers are on this machine
     return LOOPBACK if is_local else environ.get(DRIVER_HOST_VARIABLE) or LOOPBACK
 
@@ -83,6 +84,7 @@ def base_conf(*, work_dir: Path, host: str = LOOPBACK) -> dict[str, str]:
         "spark.driver.host": host,
         "spark.local.dir": str(work_dir / "local"),
         "spark.sql.execution.arrow.pyspark.enabled": "true",
+        # Otherwise days and hours would be those of the machine's zone, and two machines would disagree.
         "spark.sql.session.timeZone": "UTC",
         "spark.sql.warehouse.dir": str(work_dir / "warehouse"),
         "spark.ui.enabled": "false",

@@ -1,8 +1,8 @@
 """Start a part of a Spark standalone cluster: `python -m spark_jobs.standalone master|worker …`.
 
-It is Spark's own program, started with the Spark and the Java that the jobs use, so that a cluster and its jobs are of one
-version. What stands behind the part's name is handed on; Spark's documentation of its standalone mode lists the options.
-This process becomes Spark's: a signal reaches it directly.
+This starts Spark's own program with the Spark and the Java that the jobs use, so that a cluster and its jobs have the same
+version. Options after the part's name are passed on; Spark's documentation of its standalone mode lists them.
+This process becomes Spark's, so signals reach it directly.
 """
 
 from __future__ import annotations
@@ -27,12 +27,12 @@ USAGE = "usage: python -m spark_jobs.standalone {master,worker} [options of Spar
 
 
 def command(part: str, options: Sequence[str], *, work_dir: Path) -> tuple[list[str], dict[str, str]]:
-    """Return what starts a part, and the variables that it needs.
+    """Return the command that starts a part, and the variables that it needs.
 
     Args:
         part: master or worker.
-        options: handed to it as they are.
-        work_dir: where a launcher of Java may be written.
+        options: passed on unchanged.
+        work_dir: the folder for a launcher of Java.
 
     Raises:
         JavaNotFoundError: there is no Java.
@@ -40,14 +40,14 @@ def command(part: str, options: Sequence[str], *, work_dir: Path) -> tuple[list[
     """
     java = find_java(os.environ, launcher_dir=work_dir / "java")
     variables = environment(java_home=java.home)
-    # Where a part listens, its own options say: --host.
+    # The variable would override the part's own option --host.
     del variables["SPARK_LOCAL_IP"]
     program = str(Path(variables["SPARK_HOME"]) / "bin" / "spark-class")
     return [program, PARTS[part], *options], variables
 
 
 def main(arguments: Sequence[str], environ: Mapping[str, str]) -> int:
-    """Become the part; return only where that cannot be, with 2."""
+    """Become the part; return 2 only if that fails."""
     if not arguments or arguments[0] not in PARTS:
         sys.stderr.write(f"{USAGE}\n")
         return 0 if arguments and arguments[0] in ("-h", "--help") else 2

@@ -1,4 +1,4 @@
-"""Look after the usage history: `python -m spark_jobs.history export|files|forget|maintain --history URL …`."""
+"""Maintain the usage history: `python -m spark_jobs.history export|files|forget|maintain --history URL …`."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ import pyarrow.csv as pacsv
 
 from spark_jobs.history.compare import instant_text
 from spark_jobs.history.schema import USAGE_TABLES, HistoryError, stored_schema
-from spark_jobs.history.store import History
+from spark_jobs.history.store import History, first_kept_day
 from spark_jobs.leaving import leave
 
 if TYPE_CHECKING:
     from typing import BinaryIO
 
 INTERNAL = ("day", "key_high", "key_low", "content_hash")
-"""Columns that mean nothing outside the history."""
+"""Columns that have no meaning outside the history."""
 
 
 def export_columns(table: str) -> list[str]:
@@ -39,7 +39,7 @@ def export_csv(
     start: dt.datetime | None = None,
     end: dt.datetime | None = None,
 ) -> int:
-    """Write rows as CSV, a day of the partitions at a time; returns how many."""
+    """Write rows as CSV, one day of the partitions at a time, and return their number."""
     names = export_columns(table)
     out.write((",".join(names) + "\n").encode())
     count = 0
@@ -52,6 +52,7 @@ def export_csv(
 
 def _as_text(rows: pa.Table) -> pa.Table:
     for place, one in enumerate(rows.schema):
+        # pyarrow writes timestamps with a space and microseconds; exports have the form of the JSON answers.
         if pa.types.is_timestamp(one.type):
             text = pc.strftime(rows[one.name], format="%Y-%m-%dT%H:%M:%SZ")
             rows = rows.set_column(place, one.name, text)
@@ -111,9 +112,9 @@ def _parser() -> argparse.ArgumentParser:
 
 def _maintain(history: History, retention_days: int | None) -> dict[str, object]:
     dropped: list[str] = []
-    if retention_days:
-        first = dt.datetime.now(dt.UTC).date() - dt.timedelta(days=retention_days - 1)
-        dropped = history.retain(keep_from=first)
+    keep_from = first_kept_day(retention_days or 0)
+    if keep_from:
+        dropped = history.retain(keep_from=keep_from)
     snapshot = history.snapshot()
     joined = [
         f"{table} {day}"
@@ -125,11 +126,12 @@ def _maintain(history: History, retention_days: int | None) -> dict[str, object]
 
 
 def main(argv: list[str] | None = None) -> int:
-    """Do what the command line says."""
+    """Run the command that the command line names."""
     arguments = _parser().parse_args(argv)
     try:
         if arguments.command == "maintain":
-            History(arguments.history).place.mend_log()
+            # A torn entry, left by a power failure, would keep the history from being opened.
+            History(arguments.history).place.repair_log()
         history = History.open(arguments.history)
         if arguments.command == "maintain":
             history.renew_keys()

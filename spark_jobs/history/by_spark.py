@@ -1,7 +1,7 @@
-"""A dump into the history's staging by Spark: a data source whose partitions are the ranges of the dump's index.
+"""Read a dump into the history's staging by Spark: a data source whose partitions are the ranges of the dump's index.
 
-What a task does with its range is what one process does with it: `dumps.take_one`. Its answer, one line of JSON, says what
-it staged; the rows themselves never come to the driver.
+A task treats its range as a single process does, by `dumps.take_one`. Its answer, one line of JSON, lists what it staged;
+the rows themselves never reach the driver.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import pyarrow as pa
 from pyspark.sql.datasource import DataSource, DataSourceReader, InputPartition
 
 from spark_jobs.history.dumps import RangeOutcome, Task, count_rows, finished, take_one
-from spark_jobs.smf.errors import BrokenChain
+from spark_jobs.smf.decode import meet
 from spark_jobs.smf.results import DumpIndex
 
 if TYPE_CHECKING:
@@ -45,19 +45,19 @@ class _Range(InputPartition):
 
 
 class RangesSource(DataSource):
-    """Options: index (JSON) and task (JSON): what to read; work: take it in, or only count its rows."""
+    """Options: index and task, both JSON, and work: stage the rows or only count them."""
 
     @classmethod
     def name(cls) -> str:
-        """The name that Spark knows it by."""
+        """Return the name of the format."""
         return FORMAT
 
     def schema(self) -> str:
-        """One answer for each range."""
+        """Return the schema: one answer for each range."""
         return "answer string"
 
     def reader(self, schema: object) -> DataSourceReader:
-        """The reader of a partition."""
+        """Return the reader of the partitions."""
         return _Reader(dict(self.options))
 
 
@@ -87,10 +87,10 @@ def take_by_spark(task: Task, index: DumpIndex, session: SparkSession, *, progre
     """Read a dump's ranges in Spark's tasks.
 
     Args:
-        task: what the tasks have to know. Dump and history have to be reached from every worker by these names.
-        index: where the ranges begin.
-        session: Spark.
-        progress: called with the bytes done and the total; it advances by finished tasks, so in steps.
+        task: the parameters of the tasks. Every worker must be able to reach dump and history by these names.
+        index: the starts of the ranges.
+        session: the Spark session.
+        progress: called with the bytes done and the total; advances in steps, when a task finishes.
 
     Raises:
         BrokenChain: the ranges do not meet.
@@ -105,23 +105,17 @@ def take_by_spark(task: Task, index: DumpIndex, session: SparkSession, *, progre
     outcomes = sorted(
         (RangeOutcome.from_json(answer) for answer in answers), key=lambda found: found.first_start
     )
-    splits = [split.offset for split, _ in index.ranges()]
-    expected = splits[0] if splits else 0
+    # A task finds the first record of its range itself. If every range ends where the next begins, no record was lost
+    # and none was read twice.
+    meet(((outcome.first_start, outcome.end_offset) for outcome in outcomes), end=size)
     for outcome in outcomes:
-        if outcome.first_start != expected:
-            message = f"Byte ranges of the dump do not meet: one ends at {expected}, the next starts at {outcome.first_start}."
-            raise BrokenChain(message)
-        expected = outcome.end_offset
         total.add(outcome)
-    if len(outcomes) != len(splits) or expected != size:
-        message = f"Byte ranges of the dump end at {expected}, the dump at {size}."
-        raise BrokenChain(message)
     progress(size, size)
     return finished(total, task.stage(), group_of=task.group_of)
 
 
 def count_by_spark(index: DumpIndex, session: SparkSession, *, task: Task) -> int:
-    """Decode a dump's ranges in Spark's tasks and count the rows: what decoding costs there, and nothing else."""
+    """Decode a dump's ranges in Spark's tasks and count the rows, to measure the cost of decoding alone."""
     answers = _answers(session, task, index, work=COUNT, told=lambda _done, _tasks: None)
     return sum(int(answer) for answer in answers)
 
@@ -138,6 +132,8 @@ def _answers(
     session.dataSource.register(RangesSource)
     options = {"index": index.to_json(), "task": task.to_json(), "work": work}
     frame = session.read.format(FORMAT).options(**options).load()
+    # Spark's status tracker finds stages only by the group of their job. A fixed name would also match the previous
+    # dump.
     group = f"cfplan-{secrets.token_hex(8)}"
     context = session.sparkContext
 
@@ -145,6 +141,7 @@ def _answers(
         context.setJobGroup(group, f"{work} {index.content_bytes} bytes")
         return [row["answer"] for row in frame.collect()]
 
+    # collect() returns when the job has ended; progress is reported from here meanwhile.
     with ThreadPoolExecutor(max_workers=1) as pool:
         job = pool.submit(collect)
         try:

@@ -1,4 +1,4 @@
-"""How the rows of a file relate to those that are there: new, the same again, or in conflict."""
+"""Compare the rows of a file with those of the history: new, already there, or in conflict."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from spark_jobs.history.places import Place
 
 MOST_CONFLICTS = 20
-"""Told in full; the others are counted."""
+"""Conflicts described in full; the others are only counted."""
 
 
 @dataclass(frozen=True)
@@ -48,12 +48,12 @@ class Comparison(RowCounts):
 def compare(
     place: Place, table: str, *, staged: Sequence[Part], there: Sequence[Part], ignored: frozenset[str]
 ) -> Comparison:
-    """Compare the staged rows of one table and day with the rows of that day, those of `ignored` commits left out.
+    """Compare the staged rows of a table and day with the history's, without those of `ignored` commits.
 
-    new: observations that the history did not have. replacing: rows of observations that it had from a less trusted origin
-    only, which are read in place of those from now on. duplicates: the same again, in the file or the history, told more or
-    less fully perhaps, or already there from a more trusted origin (outranked). conflicts: the same observation, told
-    differently by the same kind of origin; the one brought last is the one read. A value left out contradicts none.
+    new: observations that the history did not have. replacing: rows of observations that it had only from a less trusted
+    origin; they are read instead of those. duplicates: the same observation, in the file or the history, possibly with
+    fewer values, or already there from a more trusted origin (outranked). conflicts: the same observation with different
+    values from the same kind of origin; the one stored last is read. A missing value contradicts nothing.
     """
     columns = list(resolve.KEY_COLUMNS)
     new_rows = read_parts(place, staged, table=table, columns=columns)
@@ -65,6 +65,7 @@ def compare(
     numbers = {
         name: np.asarray(rows[name].combine_chunks()) for name in ("key_high", "key_low", "content_hash")
     }
+    # Most files bring only new observations. If even half of the key is unique, no row has a duplicate.
     if len(np.unique(numbers["key_low"])) == count:
         return Comparison(read=count - first_new, new=count - first_new)
     piece = np.asarray(pc.fill_null(rows["piece"].combine_chunks(), 0))
@@ -84,6 +85,7 @@ def compare(
     differs = lowest != highest
 
     outranked = best_there[keys] > ranks
+    # Only these rows are read in full: digests differ, too, where one row merely lacks a value.
     in_question = np.unique(cells[is_new & differs[cells] & ~outranked])
     parts = [*there, *staged]
     full = _rows_of_cells(place, table, parts, ignored, np.isin(cells, in_question))
@@ -99,7 +101,7 @@ def compare(
     replacing = int(((there_before >= 0) & (there_before < ranks[firsts])).sum())
     conflicts = np.unique(cells[is_new & in_conflict & ~outranked])
     told_otherwise = int((is_new & in_conflict & ~outranked).sum())
-    # Of a conflict, one row counts as new where none was there; its other rows are the conflict.
+    # One row of a conflict counts as new if there was none before; its other rows are the conflict.
     fresh = len(new_cells)
     read = count - first_new
     in_conflict_beyond = told_otherwise - len(np.intersect1d(new_cells, conflicts))
@@ -133,7 +135,7 @@ def _rows_of_cells(
     ignored: frozenset[str],
     chosen: NDArray[np.bool_],
 ) -> pa.Table | None:
-    """Read all columns of some rows; none where there are none."""
+    """Read all columns of the chosen rows; return None if none are chosen."""
     if not chosen.any():
         return None
     rows = resolve.without(read_parts(place, parts, table=table), ignored)
@@ -143,7 +145,7 @@ def _rows_of_cells(
 def _contradict(
     table: str, rows: pa.Table, cells: NDArray[np.int64], wanted: NDArray[np.int64]
 ) -> NDArray[np.bool_]:
-    """Tell for each cell whether its rows say different things of any one column."""
+    """Tell for each cell whether its rows have different values in any one column."""
     number = np.searchsorted(wanted, cells)
     found = np.zeros(len(wanted), dtype=bool)
     for name in resolve.merged_columns(table):
@@ -168,7 +170,7 @@ def _told(
     conflicts: NDArray[np.int64],
     keys: pa.Table,
 ) -> tuple[dict[str, Any], ...]:
-    """Describe the first conflicts: which observation, where both are told, in which columns they differ."""
+    """Describe the first conflicts: the observation, both places, and the columns that differ."""
     if full is None or len(conflicts) == 0:
         return ()
     told = []
@@ -182,7 +184,7 @@ def _told(
             (row for row in rows if row["content_hash"] == winner), key=lambda row: str(row["commit_id"])
         )
         differing = [(row, _differing(kept, row, columns)) for row in rows]
-        # Where the row that is used leaves something out, two others may be the ones that differ.
+        # If the row in use lacks a value, the contradiction may be between two of the others.
         other, names = next(
             ((row, names) for row, names in differing if names),
             next((row, []) for row in rows if row["content_hash"] != winner),
@@ -215,5 +217,5 @@ def _plain(value: Any) -> Any:  # noqa: ANN401 - values of any column
 
 
 def instant_text(value: Any) -> str:  # noqa: ANN401 - a datetime or a date
-    """Return a time as JSON and CSV have it."""
+    """Return a time in the form of JSON answers and CSV exports."""
     return str(value.isoformat()).replace("+00:00", "Z")

@@ -1,8 +1,8 @@
 """The days of the history for other engines: the files of a day, whether it changed, and which of its rows count.
 
-Whoever reads the Parquet files with Spark or another engine takes one `Snapshot` and asks for everything by it: the files
-of a table's day (`day_files`), a fingerprint that changes whenever the day's rows may (`day_fingerprints`), and the SQL that
-leaves of them the rows that `History.read_days` gives (`standing_sql`).
+A program that reads the Parquet files with Spark or another engine takes one `Snapshot` and uses it for everything: the
+files of a table's day (`day_files`), a fingerprint that changes whenever the day's rows may change (`day_fingerprints`),
+and the SQL that selects the rows that `History.read_days` returns (`standing_sql`).
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ FINGERPRINT_RULES = 1
 """Increased when the rules for counting rows change, so that every day is reduced again."""
 
 NAMED_LATER = (STRUCTURE_USAGE, ALLOCATION)
-"""Tables with rows that only name XCF's structure, and are given their group when it is known."""
+"""Tables with rows that only have XCF's structure name, and are assigned to a group once it is known."""
 
 _ORDER = ("key_high", "key_low", "piece", "content_hash", "origin", "commit_id", "file_offset")
 _TYPES = {
@@ -52,8 +52,8 @@ def day_fingerprints(
 ) -> dict[tuple[str, str], str]:
     """Return, by table and day, a fingerprint that changes whenever the rows that count may have changed.
 
-    It is made of the ingests that count and touched the day, of what retention took, and of the groups that rows of RMF may
-    be named after; not of the files, so that putting files together changes nothing. A day that is gone has no fingerprint.
+    It is computed from the ingests that count and touched the day, from what retention removed, and from the groups that rows
+    of RMF may be named after; not from the files, so compaction changes nothing. A removed day has no fingerprint.
     """
     snapshot = snapshot or history.snapshot()
     ledger = snapshot.ledger
@@ -77,10 +77,11 @@ def day_fingerprints(
         for day in snapshot.days(table):
             of_day = commits.get((table, day), set())
             if not of_day:
-                continue  # what is left there is an ingest's that was replaced or forgotten
+                continue  # rows left here belong to an ingest that was replaced or forgotten
             words = [*rules, *sorted(of_day)]
             words += sorted(commit_id for before, commit_id in cuts if day < before)
             if day in unnamed:
+                # Rows without a group get one when they are read, so a new group in the ledger can change this day.
                 words.append(groups)
             found[table, day] = hashlib.sha256("\n".join(words).encode()).hexdigest()
     return found
@@ -97,24 +98,26 @@ def day_files(history: History, table: str, day: str, *, snapshot: Snapshot | No
 
 
 def has_twins(history: History, table: str, day: str, *, snapshot: Snapshot | None = None) -> bool:
-    """Whether any of a day's rows has to be left out or put together; otherwise `standing_sql(…, twins=False)` will do.
+    """Whether any rows of a day must be left out or merged; if not, `standing_sql(…, twins=False)` is sufficient.
 
-    It reads one column of the day, about 20 million rows a second and core.
+    It reads one column of the day, about 20 million rows per second and core.
     """
     snapshot = snapshot or history.snapshot()
     parts = snapshot.of(table, day)
     dead = snapshot.ledger.dead_commits
+    # A compacted file holds rows of many commits, dead ones possibly among them.
     if any(part.commit_id in dead or (dead and not part.commit_id) for part in parts):
         return True
+    # Half of the key halves the reading. Two keys that agree in it by chance only cost the slower query.
     keys = read_parts(history.place, parts, table=table, columns=["key_low"])["key_low"].combine_chunks()
     numbers = np.sort(np.asarray(keys))
     return bool((numbers[1:] == numbers[:-1]).any())
 
 
 def spark_schema(table: str, columns: Sequence[str] | None = None) -> str:
-    """Return the columns as Spark's DDL, to read files of any release with: a column that a file lacks is null.
+    """Return the columns as Spark's DDL, to read files of any release: a column that a file lacks is null.
 
-    The columns that `standing_sql` needs are always among them.
+    The columns that `standing_sql` needs are always included.
     """
     schema = stored_schema(table)
     names = _needed(table, columns)
@@ -129,14 +132,14 @@ def standing_sql(
     columns: Sequence[str] | None = None,
     twins: bool = True,
 ) -> str:
-    """Return a query over `view`, the files of any days of a table, that gives the rows of `History.read_days`.
+    """Return a query over `view`, the files of any days of a table, that selects the rows of `History.read_days`.
 
     Args:
         table: a table of the history.
-        view: the name under which the files' rows are known, with the columns of `spark_schema(table, columns)`.
+        view: the name of the files' rows, with the columns of `spark_schema(table, columns)`.
         snapshot: the version of the history that the files were taken from.
-        columns: what the query gives; all that the files hold otherwise.
-        twins: whether rows may have to be left out or put together; False only if `has_twins` is of none of the days.
+        columns: the columns to return; by default all.
+        twins: whether rows may have to be left out or merged; False only if `has_twins` is False for all of the days.
     """
     wanted = [name for name in (columns or stored_schema(table).names) if name != "day"]
     told = {name: f"`{name}`" for name in wanted}
@@ -151,6 +154,7 @@ def standing_sql(
     ranks = " ".join(f"WHEN {_text(origin)} THEN {rank}" for rank, origin in enumerate(ORIGINS))
     merged = set(merged_columns(table))
     inner = [name for name in _needed(table, columns) if name != "day"]
+    # A missing value contradicts nothing: each column is read from the newest row that has it.
     put_together = ", ".join(
         f"first_value(`{name}`, true) OVER cell AS `{name}`" if name in merged else f"`{name}`"
         for name in inner
@@ -172,7 +176,7 @@ SELECT {selected} FROM (
 
 
 def _needed(table: str, columns: Sequence[str] | None) -> list[str]:
-    """Return the columns to be read for these to be given, in the schema's order."""
+    """Return the columns that must be read to return the given ones, in the schema's order."""
     names = stored_schema(table).names
     wanted = set(columns) if columns is not None else set(names)
     unknown = wanted - set(names)
@@ -186,7 +190,7 @@ def _needed(table: str, columns: Sequence[str] | None) -> list[str]:
 
 
 def _named(groups: Sequence[str]) -> dict[str, str]:
-    """Return how rows that name only XCF's structure get their group and MQ's name."""
+    """Return the expressions that give rows with only XCF's structure name their group and MQ's name."""
     prefix = "substr(`xcf_structure`, 1, 4)"
     whens = " ".join(f"WHEN {_text(xcf_name(group, ''))} THEN {_text(group)}" for group in groups)
     known = f"{prefix} IN ({', '.join(_text(xcf_name(group, '')) for group in groups)})"
@@ -197,5 +201,6 @@ def _named(groups: Sequence[str]) -> dict[str, str]:
 
 
 def _text(text: str) -> str:
-    """Return a text as SQL writes it."""
+    """Return a text as an SQL literal."""
+    # Spark reads backslashes in literals as escapes.
     return "'" + text.replace("\\", "\\\\").replace("'", "\\'") + "'"

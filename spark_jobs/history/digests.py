@@ -1,7 +1,7 @@
 """Digests of rows, computed column by column.
 
-They are not meant to withstand someone who searches for collisions; 128 bits keep chance ones away. A null adds nothing,
-so a column that a release adds later, null in older rows, does not change the digest of a row.
+They do not resist a deliberate search for collisions; 128 bits make accidental ones negligible. A null adds nothing, so
+a column that a later release adds, null in older rows, does not change the digest of a row.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ if TYPE_CHECKING:
     Words = NDArray[np.uint64]
 
 LANE_SEEDS = (0x243F6A8885A308D3, 0x13198A2E03707344)
-"""The first fractional digits of pi: an arbitrary number that was not chosen for a property."""
+"""The first fractional digits of pi: numbers that were not chosen for any property."""
 
 SHORT_BYTES = 64
-"""Longer texts are digested by themselves first."""
+"""Longer texts are replaced by a digest of their own first."""
 
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 _FIRST = np.uint64(0xBF58476D1CE4E5B9)
@@ -40,6 +40,7 @@ def row_digest(
         array = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
         if array.null_count == len(array):
             continue
+        # The words are added up. Without the name, exchanging the values of two columns would not change the sum.
         seed = np.uint64(_seed(name, lane))
         words = _mixed(_value_words(array) + seed)
         if array.null_count:
@@ -88,6 +89,7 @@ def _text_words(texts: list[str]) -> Words:
         for text in encoded
     ]
     matrix = np.array(encoded, dtype=f"S{SHORT_BYTES}").view(np.uint64).reshape(len(encoded), -1)
+    # NumPy pads texts with zero bytes; the length separates texts that differ only in trailing ones.
     words = np.array([len(text) for text in encoded], dtype=np.uint64)
     for position in range(matrix.shape[1]):
         words = _mixed(words ^ matrix[:, position])

@@ -1,4 +1,4 @@
-"""A dump into the history's staging, range after range in this process; `by_spark` takes the ranges in Spark's tasks.
+"""Read a dump into the history's staging, range after range in this process; `by_spark` does it in Spark's tasks.
 
 Both process a range with `take_range`: make rows and write them as files that are invisible before the commit.
 """
@@ -55,7 +55,7 @@ class RangeOutcome:
         self.end_offset = other.end_offset
 
     def to_json(self) -> str:
-        """Write it for the way from a Spark task to the driver."""
+        """Serialize it for the transfer from a Spark task to the driver."""
         return json.dumps(
             {
                 "parts": [asdict(part) for part in self.parts],
@@ -76,7 +76,7 @@ class RangeOutcome:
 
     @classmethod
     def from_json(cls, text: str) -> RangeOutcome:
-        """Read what to_json wrote."""
+        """Read the output of to_json."""
         found = json.loads(text)
         account = found["accounting"]
         return cls(
@@ -114,12 +114,12 @@ class Task:
     keep_from: dt.date | None = None
 
     def to_json(self) -> str:
-        """Write it for the way to Spark's workers."""
+        """Serialize it for the transfer to Spark's workers."""
         return json.dumps({**asdict(self), "keep_from": self.keep_from and self.keep_from.isoformat()})
 
     @classmethod
     def from_json(cls, text: str) -> Task:
-        """Read what to_json wrote."""
+        """Read the output of to_json."""
         found = json.loads(text)
         return cls(
             dump=found["dump"],
@@ -136,12 +136,12 @@ class Task:
         return {(system, manager): group for system, manager, group in self.groups}
 
     def stage(self) -> Stage:
-        """Return what takes the rows."""
+        """Return a stage for the rows."""
         return Stage(place_of(self.history), self.source, keep_from=self.keep_from)
 
 
 def take_range(found: RangeResult, stage: Stage, group_of: GroupMap) -> RangeOutcome:
-    """Turn one decoded range into staged rows and say what it held; the stage's files come when it is finished."""
+    """Stage the rows of one decoded range and return its outcome; the stage's files follow when it is finished."""
     mapped = rows_of(found.batches, group_of=group_of)
     facts = RowFacts()
     for table, rows in mapped.tables.items():
@@ -193,11 +193,13 @@ def count_rows(dump: str, framing: str, *, start: int, end: int, first_record: i
 
 
 def check_layouts(outcome: RangeOutcome) -> None:
-    """Refuse a dump of which a section fails its self-check.
+    """Refuse a dump if a section fails its self-check.
 
     Raises:
         LayoutError: more than one row in a hundred is impossible.
     """
+    # Offsets that were only inferred from IBM's field order can be wrong. Their values would look like usage, and a
+    # wrong history is worse than none.
     for section, check in outcome.checks.items():
         if check.is_layout_wrong:
             message = (
@@ -221,9 +223,11 @@ def _decoded(dump: str, framing: str, *, start: int, end: int, first_record: int
 
 
 def finished(total: RangeOutcome, stage: Stage, *, group_of: GroupMap | None = None) -> RangeOutcome:
-    """Take what the ranges left over, and write what is waiting."""
+    """Decode the pieces that ranges left over, and write the waiting rows."""
     if total.pieces:
         pieces, total.pieces = total.pieces, []
+        # The pieces are decoded only now, when all ranges have delivered theirs: until then their bytes count as
+        # held.
         held = total.accounting.held_bytes
         end_offset = total.end_offset
         total.add(take_range(finish(pieces, sections=SECTIONS, columns=COLUMNS), stage, group_of or {}))

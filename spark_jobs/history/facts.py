@@ -1,4 +1,4 @@
-"""The objects of rows: structures, queue managers, queues, period. Collected while the rows are read."""
+"""The objects of rows: structures, queue managers, queues and the period, collected while the rows are read."""
 
 from __future__ import annotations
 
@@ -9,14 +9,13 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from spark_jobs.history.schema import DAY_US
 from spark_jobs.history.staging import interval_starts
-
-_DAY_US = 24 * 3_600_000_000
 
 
 @dataclass
 class RowFacts:
-    """Facts about rows of the history; those of ranges can be combined."""
+    """Facts about rows of the history; the facts of several ranges can be combined."""
 
     structures: set[tuple[str, str, str]] = field(default_factory=set)
     """Group, MQ's name, XCF's name; empty where not known."""
@@ -24,12 +23,12 @@ class RowFacts:
     """System, queue manager, group."""
     queues: set[tuple[str, str]] = field(default_factory=set)
     days: set[str] = field(default_factory=set)
-    """UTC days that the intervals lie in."""
+    """UTC days that the intervals touch."""
     first_end_us: int | None = None
     last_end_us: int | None = None
 
     def see(self, rows: pa.Table) -> None:
-        """Take account of rows in the schema of a table of the history."""
+        """Add the facts of rows in the schema of a table of the history."""
         if rows.num_rows == 0:
             return
         self.structures |= _combinations(rows, "qsg", "structure", "xcf_structure")
@@ -40,8 +39,9 @@ class RowFacts:
             self.queues |= _combinations(rows, "qsg", "queue")
         ends = np.asarray(rows["interval_end"].cast(pa.int64()).combine_chunks())
         starts = np.asarray(interval_starts(rows).cast(pa.int64()).combine_chunks())
+        # An interval that ends at midnight does not touch the next day.
         spans = np.unique(
-            np.stack([starts // _DAY_US, np.maximum(ends - 1, starts) // _DAY_US], axis=1), axis=0
+            np.stack([starts // DAY_US, np.maximum(ends - 1, starts) // DAY_US], axis=1), axis=0
         )
         for first, last in spans.tolist():
             self.days |= {_day(number) for number in range(first, last + 1)}
@@ -62,21 +62,21 @@ class RowFacts:
 
     @property
     def qsgs(self) -> list[str]:
-        """The groups named."""
+        """The groups that the rows name."""
         return sorted({qsg for qsg, _, _ in self.structures if qsg} | {qsg for qsg, _ in self.queues if qsg})
 
     @property
     def first_interval_end(self) -> dt.datetime | None:
-        """The first end of an interval."""
+        """The earliest end of an interval."""
         return _instant(self.first_end_us)
 
     @property
     def last_interval_end(self) -> dt.datetime | None:
-        """The last end of an interval."""
+        """The latest end of an interval."""
         return _instant(self.last_end_us)
 
     def to_json(self) -> dict[str, Any]:
-        """Return it as JSON has it."""
+        """Return the facts as JSON values."""
         return {
             "structures": sorted(self.structures),
             "queue_managers": sorted(self.queue_managers),
@@ -87,7 +87,7 @@ class RowFacts:
 
     @classmethod
     def from_json(cls, found: dict[str, Any]) -> RowFacts:
-        """Read what to_json returned."""
+        """Read the result of to_json."""
         return cls(
             structures={(qsg, structure, xcf) for qsg, structure, xcf in found["structures"]},
             queue_managers={(system, manager, qsg) for system, manager, qsg in found["queue_managers"]},

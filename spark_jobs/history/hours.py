@@ -1,7 +1,7 @@
-"""From intervals to hours.
+"""Assign the figures of intervals to hours.
 
-Counts of an interval are spread evenly over the time it lasted; figures that are no counts (what is in use, sizes, depths)
-hold for every hour the interval lies in. Less than a minute into an hour is not in it: intervals end some hundredths of a
+Counts of an interval are spread evenly over its duration; figures that are not counts (in use, sizes, depths) hold for
+every hour that the interval touches. Less than a minute of an hour does not count: intervals end some hundredths of a
 second after the full hour.
 """
 
@@ -19,7 +19,7 @@ import pyarrow.compute as pc
 from planner_core.contracts.rollup import QueueHour, SizeBucket, SmdsHour, StructureHour
 from spark_jobs.history import placements, resolve
 from spark_jobs.history.compare import instant_text
-from spark_jobs.history.schema import ALLOCATION, QUEUE_USAGE, SMDS_USAGE, STRUCTURE_USAGE
+from spark_jobs.history.schema import ALLOCATION, HOUR_US, QUEUE_USAGE, SMDS_USAGE, STRUCTURE_USAGE
 from spark_jobs.history.staging import interval_starts, read_parts
 from spark_jobs.history.store import History, Snapshot, named
 
@@ -30,13 +30,12 @@ if TYPE_CHECKING:
 
 Line = dict[str, Any]
 
-HOUR_US = 3_600_000_000
 EDGE_US = 60_000_000
 LEAST_US = 2 * EDGE_US
 """A shorter interval belongs to the hour it starts in."""
 
 SIZE_BUCKETS = tuple(2**power for power in range(8, 28))
-"""Upper ends of the sizes that puts are counted by, 256 bytes to 128 MiB; the last one takes larger messages too."""
+"""Upper ends of the sizes that puts are counted by, 256 bytes to 128 MiB; the last one also takes larger messages."""
 
 STRUCTURE_COUNTS = (
     "structure_full_count",
@@ -115,7 +114,7 @@ QUEUE_MAXIMA = {
 QUEUE_MINIMA = {"put_size_min_bytes": "put_size_min_bytes"}
 
 FAMILIES = ("115-2", "115-216", "116", "74-4", "CFACT", "overview", "display", "template")
-"""Of sources that count the same things, the first that did is taken, never their sum."""
+"""Of sources that count the same things, the first one that did is used, never their sum."""
 OTHERS = len(FAMILIES)
 
 STRUCTURE_KEYS = tuple(
@@ -140,7 +139,7 @@ COLUMNS = {
 
 
 class Days:
-    """Reads the days of a history, each once as long as neighbouring days are asked for."""
+    """Reads the days of a history, each one only once as long as neighbouring days are requested."""
 
     KEPT = 6
 
@@ -152,9 +151,10 @@ class Days:
         self._read: OrderedDict[tuple[str, str], pa.Table] = OrderedDict()
 
     def rows(self, table: str, day: dt.date) -> Iterator[pa.Table]:
-        """Yield the rows of which some may lie in a UTC day."""
+        """Yield rows, some of which may be in a UTC day."""
         end = dt.datetime.combine(day + dt.timedelta(days=1), dt.time(), dt.UTC)
         for filed in self._snapshot.days(table):
+            # Rows are filed under the end of their interval or later, never under an earlier day than they belong to.
             if filed >= day.isoformat() and self._snapshot.may_start_before(table, filed, end):
                 yield self._of(table, filed)
 
@@ -168,6 +168,8 @@ class Days:
             merged = [name for name in resolve.merged_columns(table) if name in COLUMNS[table]]
             found = resolve.standing(found, columns=merged)
             found = named(found.select(COLUMNS[table]), self._groups)
+            # A structure cannot be assigned to a plan without its group. When the group becomes known, its days are
+            # rolled up again.
             found = found.filter(pc.and_(pc.is_valid(found["qsg"]), pc.invert(pc.equal(found["qsg"], ""))))
             self._read[table, filed] = found
         self._read.move_to_end((table, filed))
@@ -177,7 +179,7 @@ class Days:
 
 
 def roll_up(history: History, days: Sequence[dt.date] | None = None) -> Iterator[Line]:
-    """Yield the lines of the roll-up: the days, their hours, the end."""
+    """Yield the lines of the roll-up: the days, their hours and the end."""
     snapshot = history.snapshot()
     if days is None:
         days = _all_days(history, snapshot)
@@ -276,8 +278,8 @@ def smds_hours(reader: Days, day: dt.date) -> Iterator[SmdsHour]:
 def queue_hours(reader: Days, day: dt.date) -> Iterator[QueueHour]:
     """Yield the hours of queues on a day.
 
-    115-216 and 116 count the same messages: of each queue manager, the counts are taken from the former where there are
-    any. The sizes of 116, with a row for each task, show more of the distribution, so buckets prefer them.
+    115-216 and 116 count the same messages: for each queue manager, the counts of 115-216 are used if there are any. 116 has
+    a row for each task and shows more of the size distribution, so buckets prefer its sizes.
     """
     keys = ["qsg", "queue", "hour"]
     hours: dict[tuple[Any, ...], dict[str, dict[int, Line]]] = {}
@@ -325,6 +327,7 @@ def _queue_line(key: tuple[Any, ...], managers: Mapping[str, Mapping[int, Line]]
             sizes[bucket] = sizes.get(bucket, 0) + puts
     average = None
     if line["puts"] and line["put_bytes"] is not None:
+        # Rounded up: a plan must never assume less than was measured.
         average = -(-line["put_bytes"] // line["puts"])
     return QueueHour(
         qsg=key[0],
@@ -340,7 +343,7 @@ def _queue_line(key: tuple[Any, ...], managers: Mapping[str, Mapping[int, Line]]
 
 
 def spread_over_hours(rows: pa.Table, *, day: dt.date, counts: Iterable[str]) -> pa.Table:
-    """Return each row once for each hour of a UTC day that its interval lies in, its counts shared out.
+    """Return each row once for each hour of a UTC day that its interval touches, with its share of the counts.
 
     The shares of a count over all its hours add up to it: each is the difference of two rounded running totals.
     """

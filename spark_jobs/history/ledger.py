@@ -16,7 +16,7 @@ BEGINNING = "0000"
 """Sorts before every day."""
 
 KEPT_FROM = "kept_from"
-"""Among the answers: the first day that was kept of a file of which older days were passed over."""
+"""Among the answers: the first day that was kept of a file whose older days were skipped."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +31,7 @@ class Entry:
     qsgs: tuple[str, ...]
     days: dict[str, list[str]]
     unnamed_days: dict[str, list[str]]
-    """Days with rows that name only XCF's structure: of an older release's entry, all of its days."""
+    """Days with rows that have only XCF's structure name; for an entry of an older release, all of its days."""
 
     @classmethod
     def from_row(cls, row: dict[str, Any]) -> Entry:
@@ -58,10 +58,12 @@ class Ledger:
 
     @property
     def dead_commits(self) -> frozenset[str]:
-        """Ingests whose rows do not count: the file was ingested again, or forgotten, since."""
+        """Ingests whose rows no longer count, because the file was ingested again or forgotten."""
         last: dict[str, str] = {}
         for entry in self.entries:
             if entry.entry in (INGEST, FORGET):
+                # Commit ids sort by the start of the ingest: of two concurrent ingests of one file, the one that began
+                # later counts.
                 last[entry.identity] = max(last.get(entry.identity, ""), entry.commit_id)
         return frozenset(
             entry.commit_id
@@ -71,14 +73,14 @@ class Ledger:
 
     @property
     def groups(self) -> tuple[str, ...]:
-        """Queue-sharing groups that rows have named."""
+        """Queue-sharing groups that rows name."""
         dead = self.dead_commits
         return tuple(
             sorted({qsg for entry in self.entries if entry.commit_id not in dead for qsg in entry.qsgs})
         )
 
     def group_of(self, who: tuple[str, str]) -> str | None:
-        """Return the group that an earlier file's answers gave a queue manager, the last one's if they differ."""
+        """Return the group of a queue manager from the answers to earlier files, the latest one if they differ."""
         dead, name = self.dead_commits, ":".join(who)
         found = [
             (entry.commit_id, entry.answers["qsg"][name])
@@ -88,7 +90,7 @@ class Ledger:
         return max(found)[1] if found else None
 
     def live(self, identity: str) -> Entry | None:
-        """Return the ingest of a file that counts."""
+        """Return the ingest of a file that counts, or None."""
         dead = self.dead_commits
         for entry in self.entries:
             if (entry.entry, entry.identity) == (INGEST, identity) and entry.commit_id not in dead:
@@ -96,7 +98,7 @@ class Ledger:
         return None
 
     def live_of(self, file_sha256: str) -> list[Entry]:
-        """Return the ingests of these bytes that count: of a display, one for each time of observation."""
+        """Return the ingests of these bytes that count; a display has one for each time of observation."""
         dead = self.dead_commits
         return [
             entry
@@ -107,28 +109,30 @@ class Ledger:
         ]
 
     def stored(self, identity: str, *, given: Mapping[str, Any], keep_from: dt.date | None) -> Entry | None:
-        """Return the ingest that makes another one of this file, with these answers, change nothing.
+        """Return the ingest that makes another ingest of this file, with these answers, unnecessary.
 
-        Only answers that were used count, and one that is not given now is not another one.
+        Only answers that were used are compared, and an answer that is missing now is not a different one.
         """
         entry = self.live(identity)
         if entry is None or _differ(entry.answers, given):
             return None
         kept_from = entry.answers.get(KEPT_FROM)
         wanted_from = keep_from.isoformat() if keep_from else BEGINNING
+        # The earlier ingest skipped days that a longer retention would keep now.
         if kept_from is not None and wanted_from < kept_from:
             return None
         first = max(entry.first_day or wanted_from, wanted_from)
         dropped = (
             other for other in self.entries if other.entry == RETENTION and other.commit_id > entry.commit_id
         )
+        # Retention has removed rows of it since; a new ingest would bring them back.
         if any(first < other.answers["before"] for other in dropped):
             return None
         return entry
 
 
 def identity_of(file_sha256: str, *, observed_at: dt.datetime | None) -> str:
-    """Return what makes two uploads the same file: its bytes and, of a display, the time it was taken."""
+    """Return the identity of a file: its bytes and, for a display, the time of observation."""
     if observed_at is None:
         return file_sha256
     return f"{file_sha256}@{observed_at.astimezone(dt.UTC).isoformat()}"

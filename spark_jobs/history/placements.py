@@ -1,6 +1,7 @@
 """Where structures were allocated at their last observation in each hour, and whether they were duplexed.
 
-Records of RMF, its reports and displays of XCF name the coupling facility. Messages do not count: each speaks of one instance.
+Records of RMF, its reports and displays of XCF name the coupling facility. Messages are ignored: each of them is about
+one instance only.
 """
 
 from __future__ import annotations
@@ -17,13 +18,11 @@ USAGE_COLUMNS: Final = ("coupling_facility", "status")
 ALLOCATION_COLUMNS: Final = ("coupling_facility", "status", "is_active", "duplex")
 """The columns to read of each table."""
 
-KEYS: Final = ("coupling_facilities", "is_duplexed", "policy_duplex", "placed_by")
-"""The fields of an hour."""
 
 _TOGETHER: Final = dt.timedelta(seconds=60)
 """Intervals of several systems end some hundredths of a second apart, and displays follow each other within seconds."""
 _DUPLEXED: Final = re.compile(r"\bduplexed\b|\bduplexing (?:new|old)$", re.IGNORECASE)
-"""As rows of 74-4 and of displays say it. A display may speak of duplexing of which there is only one instance yet."""
+"""The wording in rows of 74-4 and of displays. A display may mention duplexing while there is only one instance yet."""
 _TWO_INSTANCES: Final = re.compile(r"\b(?:duplex(?:ed|ing)|rebuild|rebuilt|NEW|OLD)\b", re.IGNORECASE)
 _FIRST: Final = re.compile(r"\b(?:primary|old)\b", re.IGNORECASE)
 _SECOND: Final = re.compile(r"\b(?:secondary|new)\b", re.IGNORECASE)
@@ -40,7 +39,7 @@ class Placements:
         self._rows: dict[HourKey, list[Row]] = {}
 
     def add(self, spread: pa.Table) -> None:
-        """Add rows that are spread over hours; rows that say the same are kept once, with the last time."""
+        """Add rows that are spread over hours; equal rows are kept once, with the latest time."""
         names = [name for name in ALLOCATION_COLUMNS if name in spread.schema.names]
         told = pc.is_valid(spread["coupling_facility"])
         if "duplex" in names:
@@ -76,7 +75,7 @@ def _observed(row: Row) -> dt.datetime:
 
 
 def _last(rows: list[Row]) -> list[Row]:
-    """The rows of the last observation: of each system and coupling facility one."""
+    """Return the rows of the last observation: one for each system and coupling facility."""
     if not rows:
         return rows
     latest = max(map(_observed, rows))
@@ -84,12 +83,12 @@ def _last(rows: list[Row]) -> list[Row]:
 
 
 def _is_gone(row: Row) -> bool:
-    """An instance that is only held or in transition. A record without any flag says nothing of its state."""
+    """Whether an instance is only held or in transition. A record without any flag does not state its condition."""
     return row.get("is_active") is False and bool(row["status"]) and not _TWO_INSTANCES.search(row["status"])
 
 
 def _is_duplexed(rows: Iterable[Row], *, instances: int) -> bool | None:
-    """Whether two instances held the same; None if the rows do not show it, as with two instances without flags."""
+    """Whether two instances held the same data; None if the rows do not show it, such as two without flags."""
     if any(_DUPLEXED.search(row["status"] or "") for row in rows):
         return True
     is_told = instances == 1 and any(row.get("is_active") for row in rows)
@@ -97,7 +96,7 @@ def _is_duplexed(rows: Iterable[Row], *, instances: int) -> bool | None:
 
 
 def _place(rows: Iterable[Row], name: str, *, is_duplexed: bool) -> int:
-    """Of a duplexed structure, the primary comes first; of one that is moved, the new instance."""
+    """Sort the primary of a duplexed structure first; of a structure that is moved, the new instance."""
     said = " ".join(row["status"] or "" for row in rows if row["coupling_facility"] == name)
     place = bool(_SECOND.search(said)) - bool(_FIRST.search(said))
     return place if is_duplexed else -place

@@ -1,7 +1,7 @@
-"""Where the files of a table lie: a folder of this machine, or a URL of an object store that delta-rs knows.
+"""The location of a table's files: a folder of this machine, or a URL of an object store that delta-rs knows.
 
-pyarrow's file systems written in Python are read by pyarrow's own threads, which abort the process when it ends before
-they do; so an object store is read and written whole file by whole file, and a folder by pyarrow itself.
+pyarrow's file systems written in Python are read by pyarrow's own threads, which abort the process if it ends before
+they do; so an object store is read and written in whole files, and a folder by pyarrow itself.
 """
 
 from __future__ import annotations
@@ -30,19 +30,19 @@ class Place(Protocol):
     url: str
 
     def make_lasting(self, paths: Iterable[str]) -> None:
-        """Have these files on the disk, whatever becomes of the machine's power, before the log names them."""
+        """Force these files to the disk, so that they survive a power failure, before the log names them."""
         ...
 
     def make_log_lasting(self) -> None:
-        """Have the last entries of the log on the disk."""
+        """Force the last entries of the log to the disk."""
         ...
 
     def has_torn_log(self) -> bool:
         """Whether a power failure left the log's last entry torn."""
         ...
 
-    def mend_log(self) -> Path | None:
-        """Take a last entry that a power failure left torn out of the log; returns where it was put, if there was one."""
+    def repair_log(self) -> Path | None:
+        """Move a last entry that a power failure left torn out of the log; return its new place, if there was one."""
         ...
 
     def write(self, path: str, data: pa.Buffer) -> None:
@@ -50,7 +50,7 @@ class Place(Protocol):
         ...
 
     def read(self, path: str, *, columns: list[str] | None = None) -> pa.Table:
-        """Read the columns of a Parquet file that it has, of those that are asked for."""
+        """Read those of the requested columns that a Parquet file has."""
         ...
 
 
@@ -63,7 +63,7 @@ def place_of(url: str) -> Place:
 
 
 _YOUNGEST = 3
-"""So many of the log's last entries are forced: other processes may have made some in between."""
+"""Number of the log's last entries that are forced: other processes may have written some in between."""
 _TICK_S = 2.0
 
 
@@ -103,7 +103,7 @@ class Folder:
             raise _not_written(error) from error
 
     def make_log_lasting(self) -> None:
-        """Force what was last written of the log to the disk: its youngest entry, and a checkpoint if one was made with it."""
+        """Force the youngest entries of the log to the disk, and a checkpoint if one was made with them."""
         log = self.folder / LOG
         try:
             entries = sorted(log.glob("*.json"))[-_YOUNGEST:]
@@ -113,7 +113,7 @@ class Folder:
             ]
             for path in (*entries, *checkpoints, log, self.folder):
                 _force(path)
-        except FileNotFoundError:  # another process has just put the log in order
+        except FileNotFoundError:  # another process has just cleaned up the log
             _force(log)
         except OSError as error:
             raise _not_written(error) from error
@@ -123,11 +123,11 @@ class Folder:
         entries = sorted((self.folder / LOG).glob("*.json"))
         return bool(entries) and _is_torn(entries[-1])
 
-    def mend_log(self) -> Path | None:
-        """Put a torn last entry aside.
+    def repair_log(self) -> Path | None:
+        """Move a torn last entry aside.
 
-        Entries are forced to disk before a commit is reported, so a torn entry was never reported: the file
-        that it stood for is not in the history, and is brought in again.
+        Entries are forced to disk before a commit is reported, so a torn entry was never reported: its file is not in the
+        history, and is ingested again.
         """
         log = self.folder / LOG
         entries = sorted(log.glob("*.json"))
@@ -148,17 +148,17 @@ class ObjectStore:
         self._files = DeltaStorageHandler(self.url)._handler
 
     def make_lasting(self, paths: Iterable[str]) -> None:
-        """Do nothing: an object that a store has taken is kept."""
+        """Do nothing: an object store keeps what it has accepted."""
 
     def make_log_lasting(self) -> None:
-        """Do nothing: an object that a store has taken is kept."""
+        """Do nothing: an object store keeps what it has accepted."""
 
     def has_torn_log(self) -> bool:
-        """Say no: an object is there as a whole or not at all."""
+        """Return False: an object exists completely or not at all."""
         return False
 
-    def mend_log(self) -> Path | None:
-        """Do nothing: an object is there as a whole or not at all."""
+    def repair_log(self) -> Path | None:
+        """Do nothing: an object exists completely or not at all."""
         return None
 
     def write(self, path: str, data: pa.Buffer) -> None:
@@ -168,7 +168,7 @@ class ObjectStore:
             stream.write(data.to_pybytes())
         except OSError as error:
             raise _not_written(error) from error
-        stream.close()  # type: ignore[attr-defined]  # it is there, and not in what is published of its types
+        stream.close()  # type: ignore[attr-defined]  # exists, but is missing in the published types
 
     def read(self, path: str, *, columns: list[str] | None = None) -> pa.Table:
         """Read columns of a Parquet file."""
@@ -178,8 +178,8 @@ class ObjectStore:
 
 
 def _force(path: Path) -> None:
-    """Have a file or folder on the disk."""
-    if path.is_dir() and os.name == "nt":  # Windows forces no folders, and needs not to
+    """Force a file or folder to the disk."""
+    if path.is_dir() and os.name == "nt":  # Windows cannot force folders, and does not need to
         return
     handle = os.open(path, os.O_RDONLY if os.name != "nt" else os.O_RDWR)
     try:
@@ -189,7 +189,10 @@ def _force(path: Path) -> None:
 
 
 def _is_torn(entry: Path) -> bool:
-    """Whether an entry of the log is torn: it was being written when the power failed. An empty entry is harmless."""
+    """Whether an entry of the log is torn, so that the power failed while it was written.
+
+    An empty entry is harmless.
+    """
     data = entry.read_bytes()
     try:
         for line in data.splitlines():

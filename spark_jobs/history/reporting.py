@@ -33,11 +33,12 @@ PROGRESS_PAUSE_S = 0.1
 def say(event: str, /, **values: Any) -> None:  # noqa: ANN401 - whatever JSON has
     """Print one line."""
     sys.stdout.write(json.dumps({"event": event, **values}) + "\n")
+    # The application shows progress while the job runs; a pipe would hold lines back until its buffer is full.
     sys.stdout.flush()
 
 
 def verdict_of(files: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """The status and exit code of all files, which are those of the worst one, and how many have which."""
+    """Return the status and exit code of the worst file, and the number of files by status."""
     statuses = [str(file["status"]) for file in files]
     worst = max(statuses, key=list(EXIT_CODES).index)
     counts = {status: statuses.count(status) for status in EXIT_CODES if status in statuses}
@@ -58,19 +59,19 @@ class Teller:
     _began: float = 0.0
 
     def begin(self, stage: str) -> None:
-        """Start a stage and the clock of it."""
+        """Start a stage and its clock."""
         self.end()
         self._stage, self._began, self._said = stage, time.monotonic(), 0.0
 
     def end(self) -> None:
-        """Stop the clock."""
+        """Stop the clock of the stage."""
         if self._stage:
             spent = time.monotonic() - self._began
             self.seconds[self._stage] = round(self.seconds.get(self._stage, 0.0) + spent, 3)
         self._stage = ""
 
     def __call__(self, done: int, total: int) -> None:
-        """Tell how far the stage is."""
+        """Report the progress of the stage."""
         now = time.monotonic()
         if not self.wanted or (now - self._said < PROGRESS_PAUSE_S and done < total):
             return
@@ -87,12 +88,12 @@ class Teller:
 
 
 def empty_report(file: str) -> dict[str, Any]:
-    """Return a file's report with every key and nothing in it."""
+    """Return a file's report with every key and no values."""
     return asdict(FileReport(file=file))
 
 
 def facts_report(facts: RowFacts) -> dict[str, Any]:
-    """Report the objects of the rows. RMF names a structure as XCF does; if MQ's rows name it too, only that name is listed."""
+    """Report the objects of the rows. Structures that MQ's rows name are not repeated with RMF's name alone."""
     named = {xcf for qsg, structure, xcf in facts.structures if qsg and structure}
     structures = {each for each in facts.structures if (each[0] and each[1]) or each[2] not in named}
     return {
@@ -118,8 +119,8 @@ def decoded_records(records: Mapping[str, int], account: Accounting) -> dict[str
 
 
 def accounting_report(account: Accounting) -> dict[str, Any]:
-    """Report what became of every byte of a dump."""
-    # Ranges are read in parallel and arrive in any order.
+    """Report how every byte of a dump was used."""
+    # Ranges are read in parallel, so their items arrive in any order.
     quarantined = sorted(account.quarantined, key=lambda item: item.offset)
     return {
         "bytes": asdict(
@@ -139,7 +140,7 @@ def accounting_report(account: Accounting) -> dict[str, Any]:
 
 
 def rows_report(comparisons: Mapping[str, Comparison]) -> dict[str, Any]:
-    """Say what of the rows was new."""
+    """Report how many rows were new, and the first conflicts."""
     conflicts = [conflict for found in comparisons.values() for conflict in found.first_conflicts]
     return {
         "rows": {table: asdict(found.counts) for table, found in comparisons.items() if found.read},

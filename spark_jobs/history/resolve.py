@@ -1,10 +1,10 @@
-"""Which of the rows that claim to be one observation is it.
+"""Choose among rows that claim to be the same observation.
 
-Rows of one natural key are the same observation. The most trusted origin has the word; within it, each piece is told
-once; of copies that differ, the one brought last is taken, and what it leaves out is taken from the one before it: a value
-left out contradicts nothing. The answer does not depend on the order of the rows.
+Rows of one natural key are the same observation. The most trusted origin is used; within it, each piece counts once. If
+copies differ, the one ingested last is used, and its missing values are taken from the previous one: a missing value
+contradicts nothing. The result does not depend on the order of the rows.
 
-`spark_jobs.history.days` says the same as SQL.
+`spark_jobs.history.days` has the same rules as SQL.
 """
 
 from __future__ import annotations
@@ -39,13 +39,13 @@ def winners(rows: pa.Table) -> Numbers:
 
 
 def merged_columns(table: str) -> list[str]:
-    """Return the columns in which a row takes from another of its cell what it leaves out itself."""
+    """Return the columns in which a missing value is taken from another row of the cell."""
     own = {column.name for column in PROVENANCE}
     return [name for name in row_schema(table).names if name not in own]
 
 
 def standing(rows: pa.Table, *, columns: Sequence[str]) -> pa.Table:
-    """Return the rows that count, with these columns filled from the other rows of their cell, in the order of `rows`."""
+    """Return the rows that count, in the order of `rows`, with these columns filled from other rows of their cell."""
     low = _numbers(rows, "key_low")
     count = len(low)
     if count == 0 or len(np.unique(low)) == count:
@@ -59,7 +59,7 @@ def standing(rows: pa.Table, *, columns: Sequence[str]) -> pa.Table:
     found = rows.take(pa.array(last[order]))
     if not differs.any():
         return found
-    # Of the cells whose rows differ, take every row, in the order in which they were brought.
+    # Only cells whose rows differ can have values to merge: all their rows, in the order of their ingests.
     lengths = (ends - starts + 1)[differs]
     inside = np.repeat(starts[differs] - np.append(0, np.cumsum(lengths)[:-1]), lengths)
     few = rows.take(pa.array(ordered[inside + np.arange(lengths.sum())]))
@@ -84,7 +84,7 @@ def standing(rows: pa.Table, *, columns: Sequence[str]) -> pa.Table:
 
 
 def without(rows: pa.Table, commits: frozenset[str]) -> pa.Table:
-    """Return the rows that none of these commits brought."""
+    """Return the rows that do not belong to any of these commits."""
     if not commits or rows.num_rows == 0:
         return rows
     dead = pc.is_in(rows["commit_id"], value_set=pa.array(sorted(commits), pa.string()))
@@ -98,7 +98,7 @@ def _cells(rows: pa.Table) -> tuple[Numbers, Numbers, Numbers]:
     """
     order, starts = _by_key(rows)
     ranks = _ranks(rows)[order]
-    # The last row of each key has the highest rank, for the order says so.
+    # The order puts the highest rank of each key last.
     ends = np.append(starts[1:], len(order))
     best = np.repeat(ranks[ends - 1], ends - starts)
     trusted = order[ranks == best]
@@ -114,6 +114,7 @@ def _by_key(rows: pa.Table) -> tuple[Numbers, Numbers]:
     high, low = _numbers(rows, "key_high"), _numbers(rows, "key_low")
     order = np.lexsort(
         (
+            # The last two only break ties, so that the result does not depend on the order of the rows.
             _numbers(rows, "file_offset"),
             _numbers(rows, "content_hash"),
             _codes(rows, "commit_id"),

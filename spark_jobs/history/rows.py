@@ -1,6 +1,6 @@
-"""From decoded SMF sections to rows of the history.
+"""Turn decoded SMF sections into rows of the history.
 
-A function of one range's batches: it needs nothing of other ranges, so ranges may be read in any order, anywhere.
+Each range is converted from its own batches alone, so ranges may be read in any order, on any machine.
 """
 
 from __future__ import annotations
@@ -27,16 +27,16 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 Column: TypeAlias = Any
-"""An array or a chunked array: pyarrow publishes no types."""
+"""An array or a chunked array; pyarrow publishes no types."""
 
-NOT_OBSERVED = "maxima of 0 were taken as not observed"
-NO_SCM = "storage-class memory is not told by structure"
+NOT_OBSERVED = "maxima of 0 are treated as not observed"
+NO_SCM = "storage-class memory is not reported by structure"
 
-NO_GROUP_SLOTS = "slots without any activity of queue managers in no known group"
-NOT_IN_GROUP = "rows of queue managers that were said to be in no group"
+NO_GROUP_SLOTS = "slots without activity, of queue managers without a known group"
+NOT_IN_GROUP = "rows of queue managers that are in no group"
 PRIVATE_QUEUES = "queues outside coupling facility structures"
 PARTIAL = "queues that the queue manager could not look at (partial rows)"
-NOT_LISTS = "structures that are no lists"
+NOT_LISTS = "structures other than lists"
 
 SECTIONS = ("qest", "qesd", "qqst", "wq", "r744")
 LIST_TYPES = ("UNSERIALIZED LIST", "SERIALIZED LIST")
@@ -202,23 +202,23 @@ COLUMNS: dict[str, Sequence[str]] = {
     "r744_cf": ("record", "coupling_facility"),
     "r744_scm": ("record",),
 }
-"""The columns that the history needs of each table of the decoder: fewer are faster."""
+"""The columns that the history needs from each table of the decoder; reading fewer is faster."""
 
 Batches = Mapping[str, Sequence[pa.RecordBatch]]
 GroupMap = Mapping[tuple[str, str], str]
-"""(System id, queue manager) to group; an empty name: in no group."""
+"""(System id, queue manager) to group; an empty name means in no group."""
 
 
 @dataclass
 class Mapped:
-    """Rows by table of the history, and what was left out or is not known."""
+    """Rows by table of the history, and the rows that were left out or lack a group."""
 
     tables: dict[str, pa.Table] = field(default_factory=dict)
     passed_over: Counter[str] = field(default_factory=Counter)
     unknown: set[tuple[str, str]] = field(default_factory=set)
     """Queue managers with an unknown group."""
     used: dict[tuple[str, str], str] = field(default_factory=dict)
-    """Entries of the map that rows were named after."""
+    """Entries of the map that were used."""
 
     def _add(self, table: str, rows: pa.Table) -> None:
         before = self.tables.get(table)
@@ -226,7 +226,7 @@ class Mapped:
 
 
 def rows_of(batches: Batches, *, group_of: GroupMap) -> Mapped:
-    """Return the rows that one range gives; rows of an unknown group are left out and the queue manager named."""
+    """Return the rows of one range; rows of an unknown group are left out and their queue manager is listed."""
     mapped = Mapped()
     for section, function in (
         ("qest", _from_qest),
@@ -245,6 +245,7 @@ def rows_of(batches: Batches, *, group_of: GroupMap) -> Mapped:
 
 def _from_qest(found: pa.Table, mapped: Mapped, group_of: GroupMap) -> None:
     qsg = _groups(found, found["qsg"], group_of)
+    # A queue manager outside a group also writes a slot for CSQ_ADMIN, without any activity.
     idle = _all_zero(found, [name for name in _QEST.values() if name in found.schema.names])
     skipped = pc.and_(pc.is_null(qsg), idle)
     mapped.passed_over[NO_GROUP_SLOTS] += _count(skipped)
@@ -253,6 +254,8 @@ def _from_qest(found: pa.Table, mapped: Mapped, group_of: GroupMap) -> None:
     columns = {name: found[source] for name, source in _QEST.items()}
     nothing: Any = None
     for name in ("entries_in_use", "elements_in_use"):
+        # A queue manager reports a maximum of 0 if no answer of the coupling facility showed it the figure, even after
+        # calls.
         unseen = pc.equal(columns[name], 0)
         columns[name] = pc.if_else(unseen, None, columns[name])
         nothing = unseen if nothing is None else pc.or_(nothing, unseen)
@@ -294,6 +297,7 @@ def _from_qqst(found: pa.Table, mapped: Mapped, group_of: GroupMap) -> None:
     shared = pc.or_(pc.fill_null(found["is_shared"], False), pc.is_valid(structure))
     mapped.passed_over[PRIVATE_QUEUES] += _count(pc.invert(shared))
     found = found.filter(shared)
+    # The queue manager could not look at such a queue: its depth and age are 0.
     partial = pc.fill_null(found["is_partial"], False)
     mapped.passed_over[PARTIAL] += _count(partial)
     found = found.filter(pc.invert(partial))
@@ -350,6 +354,7 @@ def _from_wq(found: pa.Table, mapped: Mapped, group_of: GroupMap) -> None:
 
 def _from_r744(found: pa.Table, batches: Batches, mapped: Mapped) -> None:
     is_list = pc.is_in(found["structure_type"], value_set=pa.array(LIST_TYPES, pa.string()))
+    # Every system writes request sections, which have the type; only the sysplex master writes structure sections.
     untold = pc.is_null(found["structure_type"])
     mapped.passed_over[NOT_LISTS] += _count(pc.invert(pc.or_(is_list, untold)))
     found = found.filter(pc.or_(is_list, untold))
@@ -408,7 +413,7 @@ def _from_r744(found: pa.Table, batches: Batches, mapped: Mapped) -> None:
 
 
 def _groups(found: pa.Table, told: Column, group_of: GroupMap) -> Column:
-    """Return each row's group: the record's own word, or the map's; null where neither has any."""
+    """Return each row's group from the record or, if it has none, from the map; null if neither has one."""
     told = _named(told)
     if told.null_count == 0 or not group_of:
         return told
@@ -419,7 +424,7 @@ def _groups(found: pa.Table, told: Column, group_of: GroupMap) -> Column:
 
 
 def _in_groups(found: pa.Table, qsg: Column, mapped: Mapped, group_of: GroupMap) -> tuple[pa.Table, Column]:
-    """Keep the rows of known groups; note who is unknown and which entries of the map were used."""
+    """Keep the rows of known groups; record unknown queue managers and the entries of the map that were used."""
     unknown = pc.is_null(qsg)
     out = pc.fill_null(pc.equal(qsg, ""), False)
     mapped.passed_over[NOT_IN_GROUP] += _count(out)
@@ -449,7 +454,7 @@ def _who(found: pa.Table) -> Column:
 
 
 def _rows(table: str, found: pa.Table, **columns: Any) -> pa.Table:  # noqa: ANN401 - arrays, or a constant text
-    """Put a table of the history together: the common columns, those given, null for the others."""
+    """Build a table of the history from the common columns and the given ones; the others are null."""
     count = found.num_rows
     given: dict[str, Any] = {
         "origin": _constant("binary", count),
@@ -460,6 +465,7 @@ def _rows(table: str, found: pa.Table, **columns: Any) -> pa.Table:  # noqa: ANN
         "queue_manager": found["queue_manager"],
         "written_at": found["written_at"],
         "interval_start": found["interval_start"],
+        # Accounting records (116-0 to 116-2) have no interval in their header.
         "interval_end": pc.coalesce(found["interval_end"], found["written_at"]),
         "interval_us": found["interval_us"],
         **columns,
@@ -478,6 +484,7 @@ def _rows(table: str, found: pa.Table, **columns: Any) -> pa.Table:  # noqa: ANN
 
 
 def _cast(column: Column, kind: pa.DataType) -> Column:
+    # RMF stores counts as hexadecimal floating-point numbers.
     if pa.types.is_floating(column.type) and pa.types.is_integer(kind):
         return pc.round(column).cast(kind)
     return column.cast(kind)
@@ -494,7 +501,7 @@ def _table(batches: Batches, name: str) -> pa.Table | None:
 
 
 def _named(column: Column) -> Column:
-    """Return names, null where there is none."""
+    """Return names, with null instead of an empty name."""
     column = column.cast(pa.string())
     return pc.if_else(pc.equal(column, ""), pa.scalar(None, pa.string()), column)
 
@@ -525,7 +532,7 @@ def _all_zero(found: pa.Table, names: list[str]) -> Column:
 
 
 def _sum(found: pa.Table, names: tuple[str, ...]) -> Column:
-    """Add columns; null where any is."""
+    """Add columns; null if any of them is null."""
     total = found[names[0]].cast(pa.int64())
     for name in names[1:]:
         total = pc.add(total, found[name].cast(pa.int64()))
@@ -533,7 +540,7 @@ def _sum(found: pa.Table, names: tuple[str, ...]) -> Column:
 
 
 def _no_sizes_without_puts(columns: dict[str, Column]) -> None:
-    """A largest or smallest message of none is none, not 0 bytes."""
+    """Set the largest and smallest message to null, not 0 bytes, if there was no message."""
     for count, sizes in (("puts", "put_size"), ("gets", "get_size")):
         for name in (f"{sizes}_min_bytes", f"{sizes}_max_bytes"):
             if name in columns:
@@ -550,7 +557,7 @@ def _number_in_record(found: pa.Table) -> NDArray[np.int64]:
 
 
 def _by_record(found: pa.Table, other: pa.Table | None, names: list[str]) -> dict[str, Column]:
-    """Return columns of another section of the same records, row for row; null where a record has none."""
+    """Return columns of another section of the same records, row by row; null if a record lacks it."""
     if other is None:
         kinds = {name: pa.string() if name == "coupling_facility" else pa.int64() for name in names}
         return {name: pa.nulls(found.num_rows, kind) for name, kind in kinds.items()}
@@ -566,7 +573,7 @@ def _by_record_exists(found: pa.Table, other: pa.Table | None) -> Column:
 
 
 def _flags(found: pa.Table, flags: Mapping[str, str]) -> Column:
-    """Return the names of the flags that are set, null where none is."""
+    """Return the names of the flags that are set; null if none is."""
     code = np.zeros(found.num_rows, dtype=np.int64)
     for bit, name in enumerate(flags):
         code |= np.asarray(pc.fill_null(found[name].combine_chunks(), False)).astype(np.int64) << bit

@@ -1,8 +1,8 @@
-"""The tables of the usage history as data: columns, types, units, natural keys, where each value comes from.
+"""The tables of the usage history as data: columns, types, units, natural keys, and the source of each value.
 
-Whoever brings rows (the SMF decoder, the readers of other inputs) fills the columns of `row_schema(table)`; a column that
-a source does not know stays null. The store adds the columns of `STORAGE_COLUMNS`. The page docs/reference/usage-history.md is
-written from this file.
+The SMF decoder and the readers of other inputs fill the columns of `row_schema(table)`; a column that a source does not
+know stays null. The store adds the columns of `STORAGE_COLUMNS`. The page docs/reference/usage-history.md is generated
+from this file.
 """
 
 from __future__ import annotations
@@ -14,6 +14,8 @@ import pyarrow as pa
 from planner_core.errors import PlannerError
 
 INSTANT = pa.timestamp("us", tz="UTC")
+HOUR_US = 3_600_000_000
+DAY_US = 24 * HOUR_US
 
 STRUCTURE_USAGE = "structure_usage"
 SMDS_USAGE = "smds_usage"
@@ -27,6 +29,8 @@ the output of mq-smf-csv, the SMF records themselves. Rows of one natural key ar
 
 IN_USE_KINDS = ("interval_maximum", "at_end")
 """The meaning of an in-use figure: the largest in the interval (MQ), or the one at its end (RMF, displays)."""
+
+IN_USE_PAIRS = (("entries_in_use", "entries_total"), ("elements_in_use", "elements_total"))
 
 IN_HOURS_AT_MOST = 7 * 24
 """The counts of an interval are spread over the hours it lies in; those of a longer one count in the hour of its end."""
@@ -341,7 +345,7 @@ KEY_RULES = 2
 rows of tasks are known without the time at which the queue was opened, which mq-smf-csv does not always tell."""
 
 REKEYED_FAMILIES = ("116", "CFACT", "overview", "display", "message")
-"""Families whose keys other rules made differently."""
+"""Families whose keys were made differently by older rules."""
 
 NATURAL_KEYS: tuple[NaturalKey, ...] = (
     NaturalKey(
@@ -439,12 +443,12 @@ FILE_COLUMNS = (
 
 
 def row_schema(table: str) -> pa.Schema:
-    """Return the schema of the rows that a decoder or reader hands over."""
+    """Return the schema of the rows that a decoder or reader delivers."""
     return pa.schema([pa.field(column.name, column.type) for column in _table(table).columns])
 
 
 def stored_schema(table: str) -> pa.Schema:
-    """Return the schema of the rows as they are kept, and as `read` returns them."""
+    """Return the schema of the rows as stored, and as `read` returns them."""
     if table == FILES:
         return pa.schema([pa.field(column.name, column.type) for column in FILE_COLUMNS])
     columns = (*STORAGE_COLUMNS, *_table(table).columns)
@@ -463,7 +467,7 @@ def natural_key(source: str) -> NaturalKey:
 
 
 def xcf_name(qsg: str, structure: str) -> str:
-    """Return the name that XCF and RMF have for a structure of a group.
+    """Return the name of a group's structure in XCF and RMF.
 
     >>> xcf_name("SQ3", "APPLICATION1")
     'SQ3@APPLICATION1'

@@ -1,4 +1,4 @@
-"""Rows of one file on their way into the history: complete Parquet files that no reader sees before the commit."""
+"""Stage the rows of one file for the history: complete Parquet files that no reader sees before the commit."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from spark_jobs.history.places import Place
 
 FLUSH_ROWS = 200_000
-"""Rows held back before they are written: some tens of MB."""
+"""Rows that are collected before they are written: some tens of MB."""
 
 WRITTEN_AT_FAMILIES = ("115-2", "115-216", "116")
 """Rows of MQ's records are filed under the day they were written, which their key contains; others under the end of
@@ -41,6 +41,8 @@ their interval. So rows of one key are always in one partition."""
 TOO_OLD = "older than the retention"
 
 _PARTITIONS = ("table", "day")
+# 10000 x subtype (1 or 2) + the number of the section fits into the lower half of an int32. The digest of opened_at
+# above it has one bit less, so that a piece is never negative.
 _PIECE_BITS = 16
 _PIECES = (1 << _PIECE_BITS) - 1
 _OPENINGS = (1 << 15) - 1
@@ -49,7 +51,7 @@ _PROVENANCE_ONLY = {column.name for column in PROVENANCE} - {"source"}
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """One Parquet file of a table and a day, with what the history's log says of it."""
+    """One Parquet file of a table and a day, with the values that the history's log has for it."""
 
     path: str
     size_bytes: int
@@ -57,7 +59,7 @@ class Part:
     day: str
     rows: int
     commit_id: str
-    """Empty where rows of several commits were put together."""
+    """Empty if it holds rows of several commits."""
     file_sha256: str
     first_start: str = ""
     """The start of its first interval; empty if it was not recorded, which means any time."""
@@ -76,7 +78,7 @@ class Source:
 
 
 class Stage:
-    """Takes rows, adds what the history keeps with them, and writes them; `finish` returns the files written."""
+    """Takes rows, adds the columns of the history and writes files; `finish` returns the files."""
 
     def __init__(
         self, place: Place, source: Source, *, keep_from: dt.date | None = None, flush_rows: int = FLUSH_ROWS
@@ -91,7 +93,7 @@ class Stage:
         self._waiting_rows = 0
 
     def add(self, table: str, rows: pa.Table) -> None:
-        """Take rows in the schema of `row_schema(table)`."""
+        """Add rows in the schema of `row_schema(table)`."""
         if rows.num_rows == 0:
             return
         prepared = prepared_rows(table, rows, source=self._source)
@@ -107,7 +109,7 @@ class Stage:
             self._flush()
 
     def finish(self) -> list[Part]:
-        """Write what is left and return all files written."""
+        """Write the remaining rows and return all files."""
         self._flush()
         return self._parts
 
@@ -119,10 +121,10 @@ class Stage:
 
 
 def prepared_rows(table: str, rows: pa.Table, *, source: Source) -> pa.Table:
-    """Return rows with the columns that the history adds: day, digests, file.
+    """Return rows with the columns that the history adds: day, digests and file.
 
     Raises:
-        HistoryError: the rows are not of the table's schema, or lack what their natural key or day is made of.
+        HistoryError: the rows do not have the table's schema, or lack values that their natural key or day needs.
     """
     expected = row_schema(table)
     if rows.schema.names != expected.names:
@@ -218,6 +220,7 @@ def write_part(place: Place, table: str, day: dt.date, rows: pa.Table) -> Part:
     inner = rows.drop_columns(["day"])
     texts = [field.name for field in inner.schema if pa.types.is_string(field.type)]
     sink = pa.BufferOutputStream()
+    # Dictionaries are made for texts only: digests hardly ever repeat.
     pq.write_table(inner, sink, compression="zstd", compression_level=1, use_dictionary=texts)
     data = sink.getvalue()
     place.write(path, data)
@@ -271,7 +274,7 @@ def ledger_rows(entries: list[dict[str, Any]]) -> pa.Table:
 
 
 def _pieces(rows: pa.Table, high: Any, low: Any, content: Any) -> pa.ChunkedArray | pa.Array:  # noqa: ANN401
-    """Number what mq-smf-csv printed twice under one key: it does not print which record of a task it was."""
+    """Number rows that mq-smf-csv printed under one key; its output does not contain the number of the record."""
     pieces = np.asarray(pc.fill_null(rows["piece"].combine_chunks(), 0)).astype(np.int32)
     formatted = np.asarray(
         pc.and_(pc.equal(rows["origin"], "formatter"), pc.starts_with(rows["source"], "116"))
@@ -305,7 +308,7 @@ def _has_unnamed(rows: pa.Table) -> bool:
 
 
 def interval_starts(rows: pa.Table) -> pa.ChunkedArray:
-    """Return where the rows' counts begin to count: of an instant or an overlong interval, its end."""
+    """Return the start from which the rows' counts are spread: for an instant or an overlong interval, its end."""
     starts = pc.coalesce(rows["interval_start"], rows["interval_end"])
     longest = pa.scalar(dt.timedelta(hours=IN_HOURS_AT_MOST), pa.duration("us"))
     is_odd = pc.or_(
@@ -320,6 +323,6 @@ def _repeated(text: str, count: int) -> pa.Array:
 
 
 def _only(column: pa.ChunkedArray) -> str:
-    """Return the column's one value, or nothing where there are several."""
+    """Return the only value of a column; an empty text if there are several."""
     values = pc.unique(column).to_pylist()
     return values[0] if len(values) == 1 else ""

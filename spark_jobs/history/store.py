@@ -1,8 +1,8 @@
 """The usage history on disk: one Delta table, in which every file is one commit.
 
 The tables of `schema` are partitions of one Delta table, so the rows of a file, whichever tables they belong to, and the
-file's row in the table of files become visible in one step, or not at all. docs/decisions explains why, and what protects
-what.
+file's row in the table of files become visible together or not at all. docs/decisions has the reasons and the
+guarantees.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ import random
 import secrets
 import time
 from dataclasses import dataclass, field
+from functools import reduce
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
@@ -57,7 +58,7 @@ if TYPE_CHECKING:
 
 PARTITIONS = ("table", "day")
 KEY_RULES_NAME = "cfplan.keyRules"
-"""The table's property that says by which rules its rows' natural keys were made."""
+"""The table's property with the rules by which the natural keys of its rows were made."""
 TEXT_STATISTICS = ("commit_id", "file_sha256")
 STATISTICS = (*TEXT_STATISTICS, "interval_start")
 
@@ -65,11 +66,11 @@ MOST_SMALL_PARTS = 24
 """A table's day with more files is rewritten as one file after the commit that exceeds the limit."""
 MOST_LEDGER_PARTS = 32
 ENTRIES_TO_A_CHECKPOINT = 20
-"""Whoever opens the history reads the log from its last checkpoint on, in an object store with a request for each entry."""
+"""A reader reads the log from its last checkpoint on; in an object store, each entry costs a request."""
 MOST_RENEWED = 100
-"""So many files are given new keys in one commit."""
+"""Number of files that get new keys in one commit."""
 MOST_JOINED_ROWS = 500_000
-"""So many rows are held in memory while files are put together: a few hundred MB."""
+"""Number of rows held in memory while files are compacted: a few hundred MB."""
 
 ATTEMPTS = 25
 LONGEST_PAUSE_S = 0.5
@@ -88,7 +89,7 @@ class Snapshot:
 
     @property
     def key_rules(self) -> int:
-        """By which rules the natural keys of its rows were made."""
+        """The rules by which the natural keys of its rows were made."""
         return int(self.delta.metadata().configuration.get(KEY_RULES_NAME, 1))
 
     def of(self, table: str, day: str | None = None) -> list[Part]:
@@ -96,16 +97,16 @@ class Snapshot:
         return [part for part in self.parts if part.table == table and (day is None or part.day == day)]
 
     def may_start_before(self, table: str, day: str, end: dt.datetime) -> bool:
-        """Whether a table's day may hold an interval that starts before `end`."""
+        """Whether a table's day may contain an interval that starts before `end`."""
         starts = [part.first_start for part in self.of(table, day)]
         return any(not start or dt.datetime.fromisoformat(start) < end for start in starts)
 
     def days(self, table: str) -> list[str]:
-        """Return the days of which a table has files, in order."""
+        """Return the days for which a table has files, in order."""
         return sorted({part.day for part in self.parts if part.table == table})
 
     def unnamed_days(self, table: str) -> set[str]:
-        """Return the days on which a table may have rows that only name XCF's structure."""
+        """Return the days on which a table may have rows with only XCF's structure name."""
         dead = self.ledger.dead_commits
         return {
             day
@@ -128,7 +129,7 @@ class FileFacts:
     last_interval_end: dt.datetime | None = None
     qsgs: Sequence[str] = ()
     kept_from: dt.date | None = None
-    """The first day kept, if older ones were passed over."""
+    """The first day kept, if older ones were skipped."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,12 +139,19 @@ class Committed:
     commit_id: str
     comparisons: dict[str, Comparison] = field(default_factory=dict)
     days: tuple[str, ...] = ()
-    """The days filed under, those of an earlier ingest of the file included."""
+    """The days of its partitions, including those of an earlier ingest of the file."""
 
 
 def new_commit_id() -> str:
-    """Return a name for an ingest that sorts by the time of its start."""
+    """Return an identifier for an ingest that sorts by the time of its start."""
     return f"{dt.datetime.now(dt.UTC):%Y%m%dT%H%M%S.%fZ}-{secrets.token_hex(4)}"
+
+
+def first_kept_day(retention_days: int) -> dt.date | None:
+    """Return the first day that is kept, counting today; None if all days are (0)."""
+    if retention_days == 0:
+        return None
+    return dt.datetime.now(dt.UTC).date() - dt.timedelta(days=retention_days - 1)
 
 
 class History:
@@ -156,27 +164,27 @@ class History:
 
     @classmethod
     def open(cls, url: str, *, create: bool = False) -> History:
-        """Open a history; `create` makes an empty one where there is none, and adds columns that a new release has.
+        """Open a history; `create` makes an empty one if there is none, and adds the columns of a new release.
 
         Raises:
-            HistoryError: there is none and it is not to be made, or it is none of ours.
+            HistoryError: there is none and `create` is not set, or the folder holds something else.
         """
         history = cls(url)
         if create:
-            history.place.mend_log()
+            history.place.repair_log()
             history._create()
         history._delta()
         return history
 
     @property
     def is_local(self) -> bool:
-        """Whether it lies in a folder of this machine."""
+        """Whether it is in a folder of this machine."""
         return "://" not in self.url
 
     # ---- writing -----------------------------------------------------------------------------------------------------
 
     def stage(self, source: Source, *, keep_from: dt.date | None = None) -> Stage:
-        """Return what takes the rows of a file."""
+        """Return a stage for the rows of a file."""
         return Stage(self.place, source, keep_from=keep_from)
 
     def commit(
@@ -187,11 +195,11 @@ class History:
         *,
         report: Callable[[dict[str, Comparison], set[str]], dict[str, Any]] | None = None,
     ) -> Committed:
-        """Make the staged rows of a file visible, with its row in the table of files: all of it, in one step.
+        """Make the staged rows of a file visible, together with its row in the table of files, in one step.
 
-        What an earlier ingest of the same file brought ceases to count in the same step. `report` is called before, with
-        what comparing the rows to those there gave and the other days whose roll-ups change: those of an earlier ingest,
-        and those with rows of RMF that have a group now; what it returns is kept in the table of files.
+        The rows of an earlier ingest of the same file cease to count in the same step. `report` is called before, with the
+        comparisons with existing rows and the other days whose roll-ups change: those of an earlier ingest, and those with rows
+        of RMF that have a group now. Its result is stored in the table of files.
         """
         before = self.snapshot()
         identity = facts.identity or source.file_sha256
@@ -227,6 +235,7 @@ class History:
             now_live = snapshot.ledger.live(identity)
             if now_live is not None and now_live.commit_id < source.commit_id:
                 gone = [part for part in snapshot.parts if part.commit_id == now_live.commit_id]
+                # The ledger's row stays: readers learn from it that the ingest is dead.
                 gone = [part for part in gone if part.table != FILES]
             return [*map(_added, parts), *map(_removed, gone)]
 
@@ -236,7 +245,7 @@ class History:
         return Committed(source.commit_id, comparisons, tuple(sorted(touched)))
 
     def forget(self, file_sha256: str) -> list[str]:
-        """Take away what a file brought; returns the days whose roll-ups may have changed."""
+        """Remove the rows of a file and return the days whose roll-ups may have changed."""
         entries = self.snapshot().ledger.live_of(file_sha256)
         days: set[str] = set()
         for entry in entries:
@@ -255,7 +264,7 @@ class History:
         return sorted(days)
 
     def retain(self, *, keep_from: dt.date) -> list[str]:
-        """Drop the days before `keep_from`; returns them."""
+        """Drop the days before `keep_from` and return them."""
         first = keep_from.isoformat()
         dropped: set[str] = set()
 
@@ -277,7 +286,7 @@ class History:
     def compact(self, table: str, day: str) -> bool:
         """Rewrite the small files of a table's day as one, without rows that no longer count.
 
-        Returns whether there was anything to do that no other process did meanwhile.
+        Return whether files were rewritten; False also if another process did it meanwhile.
         """
         snapshot = self.snapshot()
         dead = snapshot.ledger.dead_commits
@@ -299,6 +308,7 @@ class History:
     def vacuum(self) -> list[str]:
         """Delete the files that no reader can need: those of killed ingests, and those replaced a week ago."""
         delta = self._delta()
+        # full: also files that no entry of the log has ever named, as killed ingests leave them.
         return delta.vacuum(retention_hours=7 * 24, dry_run=False, full=True)
 
     # ---- reading -----------------------------------------------------------------------------------------------------
@@ -333,11 +343,11 @@ class History:
 
         Args:
             table: one of TABLES.
-            qsg: of this group only; rows that name only XCF's structure are named after it by their first four characters.
-            structure: of the structure that MQ or XCF calls so.
+            qsg: only this group; rows with only XCF's structure name are assigned to it by their first four characters.
+            structure: only this structure, by MQ's or XCF's name.
             start: intervals that end later than this, and observations not before it.
             end: intervals that start before this, and observations before it.
-            snapshot: the version to read; the current one otherwise.
+            snapshot: the version to read; by default the current one.
         """
         if table not in TABLES:
             message = f"The history has no table {table!r}; it has {', '.join(TABLES)}."
@@ -434,7 +444,7 @@ class History:
         raise HistoryError(message)
 
     def renew_keys(self) -> None:
-        """Give rows of older releases the natural keys of this one, if this was not done yet.
+        """Give rows of older releases the natural keys of this one, if this has not been done yet.
 
         It may be interrupted and run again, or run twice at once: keys follow from the rows.
         """
@@ -472,7 +482,7 @@ class History:
         raise HistoryError(message)
 
     def _renewed(self, part: Part) -> Part | None:
-        """Return a file with recalculated keys, or nothing if they are unchanged."""
+        """Return a file with recalculated keys, or None if they are unchanged."""
         sources = read_parts(self.place, [part], table=part.table, columns=["source"])["source"]
         if not any(
             natural_key(source).family in REKEYED_FAMILIES for source in pc.unique(sources).to_pylist()
@@ -490,7 +500,7 @@ class History:
         *,
         entry: dict[str, Any],
     ) -> None:
-        """Commit what `actions` makes of the current version, with an entry in the ledger; again if others came first."""
+        """Commit the result of `actions` with a ledger entry; recalculate it if others have committed first."""
         own = write_part(self.place, FILES, entry["day"], ledger_rows([entry]))
         for attempt in range(ATTEMPTS):
             snapshot = self.snapshot()
@@ -522,6 +532,7 @@ class History:
         self.place.make_log_lasting()
 
     def _merged_ledger(self, snapshot: Snapshot) -> list[AddAction | RemoveAction]:
+        # Opening the history reads every file of the ledger. They are merged within a commit that is made anyway.
         small = [part for part in snapshot.of(FILES) if part.rows == 1]
         if len(small) < MOST_LEDGER_PARTS:
             return []
@@ -531,12 +542,12 @@ class History:
         return [_added(merged), *(_removed(part) for part in small)]
 
     def days_of(self, entry: Entry) -> set[str]:
-        """Return the days that an ingest touched, by its partitions and by its own report."""
+        """Return the days that an ingest touched, from its partitions and from its own report."""
         report = self.stored_report(entry.commit_id) or {}
         return {*report.get("days", ()), *(day for of_table in entry.days.values() for day in of_table)}
 
     def _days_named_by(self, snapshot: Snapshot, groups: set[str]) -> set[str]:
-        """Return the days with rows that named only XCF's structure until these groups were known."""
+        """Return the days with rows that had only XCF's structure name until these groups were known."""
         days: set[str] = set()
         if not groups:
             return days
@@ -559,7 +570,7 @@ class History:
     def _compare(
         self, snapshot: Snapshot, earlier: Entry | None, parts: Sequence[Part]
     ) -> dict[str, Comparison]:
-        """Count, table by table and day by day, what of the staged rows is new."""
+        """Count, by table and day, how many of the staged rows are new."""
         ignored = set(snapshot.ledger.dead_commits)
         if earlier is not None:
             ignored.add(earlier.commit_id)
@@ -582,7 +593,7 @@ def _days_of(parts: Iterable[Part]) -> dict[str, list[str]]:
 
 
 def _to_be_joined(parts: Sequence[Part], dead: frozenset[str]) -> list[Part]:
-    """Return files worth rewriting: the smallest ones that fit into memory together; nothing if there is only one."""
+    """Return the smallest files that fit into memory together; an empty list if there is nothing to rewrite."""
     chosen: list[Part] = []
     rows = 0
     for part in sorted(parts, key=lambda part: part.rows):
@@ -597,7 +608,7 @@ def _to_be_joined(parts: Sequence[Part], dead: frozenset[str]) -> list[Part]:
 
 
 def shown(url: str) -> str:
-    """Return a URL without what may be a secret in it: user, password, query.
+    """Return a URL without the parts that may be secret: user, password and query.
 
     >>> shown("abfss://history:key@example/usage?sig=xyz")
     'abfss://example/usage'
@@ -609,7 +620,7 @@ def shown(url: str) -> str:
 
 
 def named(rows: pa.Table, groups: Sequence[str]) -> pa.Table:
-    """Give rows that name only XCF's structure its group and MQ's name, where the group is known."""
+    """Give rows with only XCF's structure name their group and MQ's name, if the group is known."""
     if rows.num_rows == 0 or not groups:
         return rows
     unnamed = pc.and_(pc.is_null(rows["qsg"]), pc.is_valid(rows["xcf_structure"]))
@@ -649,14 +660,7 @@ def _within(
         )
     if end is not None:
         conditions.append(pc.less(begins, pa.scalar(end, begins.type)))
-    for condition in conditions:
-        rows = rows.filter(condition) if len(conditions) == 1 else rows
-    if len(conditions) > 1:
-        together = conditions[0]
-        for condition in conditions[1:]:
-            together = pc.and_kleene(together, condition)
-        rows = rows.filter(together)
-    return rows
+    return rows.filter(reduce(pc.and_kleene, conditions)) if conditions else rows
 
 
 _SORT = ("interval_end", "qsg", "structure", "xcf_structure", "queue_manager", "system_id", "source")
@@ -669,7 +673,7 @@ def _sorted(rows: pa.Table) -> pa.Table:
 
 
 def _delta_schema() -> pa.Schema:
-    """Return all columns of all tables: those of one name have one type."""
+    """Return all columns of all tables; columns of one name have one type."""
     fields = {"table": pa.field("table", pa.string()), "day": pa.field("day", pa.date32())}
     for table in (FILES, *TABLES):
         fields |= {one.name: one for one in stored_schema(table)}
@@ -710,7 +714,7 @@ def _same_text(found: pa.Table, name: str) -> list[str]:
 
 
 def _added(part: Part) -> AddAction:
-    # A file of several commits has none in its statistics: nothing may be concluded from it.
+    # A file of several commits has no commit in its statistics, so that no reader draws a conclusion from them.
     values = {name: getattr(part, name) for name in TEXT_STATISTICS if getattr(part, name)}
     lowest = values | ({"interval_start": part.first_start} if part.first_start else {})
     statistics = {"numRecords": part.rows, "minValues": lowest, "maxValues": values, "nullCount": {}}

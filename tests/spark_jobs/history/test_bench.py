@@ -9,7 +9,7 @@ import pytest
 from bench.__main__ import main
 
 
-def test_both_ways_are_measured(capsys: pytest.CaptureFixture[str]) -> None:
+def test_dump_benchmark_measures_both_drivers(capsys: pytest.CaptureFixture[str]) -> None:
     main(["--only", "dumps", "--dump-mb", "2", "--no-spark"])
     printed = capsys.readouterr().out
     for name in ("Arrow, in one process", "history, in one process"):

@@ -43,7 +43,7 @@ def table(text: str) -> list[dict[str, str]]:
     return list(csv.DictReader(io.StringIO(text)))
 
 
-def test_an_export_has_all_rows_in_order_of_time(run: Run) -> None:
+def test_export_has_all_rows_in_order_of_time(run: Run) -> None:
     code, out, _ = run("export", "--table", "structure_usage")
     rows = table(out)
     assert code == 0
@@ -56,13 +56,13 @@ def test_an_export_has_all_rows_in_order_of_time(run: Run) -> None:
 
 
 @pytest.mark.parametrize("name", TABLES)
-def test_the_header_has_every_column_but_internal_ones(run: Run, name: str) -> None:
+def test_export_header_has_every_column_except_internal_ones(run: Run, name: str) -> None:
     _, out, _ = run("export", "--table", name)
     assert out.splitlines()[0].split(",") == export_columns(name)
     assert set(stored_schema(name).names) - set(export_columns(name)) == set(INTERNAL)
 
 
-def test_an_export_is_bounded_by_group_structure_and_time(run: Run) -> None:
+def test_export_is_limited_to_group_structure_and_time(run: Run) -> None:
     assert len(table(run("export", "--table", "structure_usage", "--qsg", "SQ09")[1])) == 1
     assert len(table(run("export", "--table", "structure_usage", "--structure", "APPLICATION1")[1])) == 96
     bounds = ("--from", "2026-11-20T12:00:00+01:00", "--to", "2026-11-20T12:00:00")
@@ -70,19 +70,19 @@ def test_an_export_is_bounded_by_group_structure_and_time(run: Run) -> None:
     assert len(table(run("export", "--table", "structure_usage", "--from", "2026-11-21")[1])) == 48
 
 
-def test_odd_names_are_quoted(run: Run) -> None:
+def test_export_quotes_names_with_special_characters(run: Run) -> None:
     (row,) = table(run("export", "--table", "queue_usage")[1])
     assert row["queue"] == 'ODD,"NAME"'
 
 
-def test_files_are_listed_without_their_reports(run: Run) -> None:
+def test_files_command_omits_reports(run: Run) -> None:
     code, out, _ = run("files")
     (line,) = [json.loads(line) for line in out.splitlines()]
     assert (code, line["file_name"], line["entry"]) == (0, "a", "ingest")
     assert "report" not in line
 
 
-def test_a_file_is_forgotten_and_its_days_are_told(run: Run, history: History) -> None:
+def test_forget_removes_a_file_and_prints_its_days(run: Run, history: History) -> None:
     code, out, _ = run("forget", sha256("a"))
     assert code == 0
     assert json.loads(out)["days"] == ["2026-11-20", "2026-11-21", "2026-11-22"]
@@ -90,7 +90,7 @@ def test_a_file_is_forgotten_and_its_days_are_told(run: Run, history: History) -
     assert run("forget", sha256("a"))[0] == 1
 
 
-def test_maintaining_drops_old_days(run: Run, history: History) -> None:
+def test_maintain_drops_days_before_the_retention(run: Run, history: History) -> None:
     days = (dt.datetime.now(dt.UTC).date() - dt.date(2026, 11, 21)).days + 1
     code, out, _ = run("maintain", "--retention-days", str(days))
     assert code == 0
@@ -99,12 +99,12 @@ def test_maintaining_drops_old_days(run: Run, history: History) -> None:
     assert history.read("structure_usage").num_rows == 49
 
 
-def test_a_history_that_is_not_there_is_told(run: Run, tmp_path: Path) -> None:
+def test_missing_history_is_an_error(run: Run, tmp_path: Path) -> None:
     code, _, err = run("files", url=str(tmp_path / "nowhere"))
     assert code == 1
     assert "There is no usage history" in err
 
 
-def test_a_time_that_is_none_is_refused(run: Run) -> None:
+def test_invalid_time_is_refused(run: Run) -> None:
     with pytest.raises(SystemExit):
         run("export", "--table", "structure_usage", "--from", "yesterday")

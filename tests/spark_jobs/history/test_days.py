@@ -34,7 +34,7 @@ def history(tmp_path: Path) -> History:
     return History.open(str(tmp_path / "history"), create=True)
 
 
-def test_the_files_of_a_day_hold_its_rows(history: History) -> None:
+def test_day_files_contain_the_rows_of_the_day(history: History) -> None:
     commit(history, "a", structures=structure_rows(*map(qest, range(60))), queues=queue_rows(wq(3)))
     files = day_files(history, STRUCTURE_USAGE, DAY)
     assert [pq.ParquetFile(path).metadata.num_rows for path in files] == [47]
@@ -42,7 +42,7 @@ def test_the_files_of_a_day_hold_its_rows(history: History) -> None:
     assert day_files(history, QUEUE_USAGE, NEXT) == []
 
 
-def test_a_file_that_was_taken_away_is_in_no_day(history: History) -> None:
+def test_forgotten_file_is_in_no_day(history: History) -> None:
     commit(history, "a", structures=structure_rows(qest(1)))
     commit(history, "b", structures=structure_rows(qest(2)))
     before = day_files(history, STRUCTURE_USAGE, DAY)
@@ -53,7 +53,7 @@ def test_a_file_that_was_taken_away_is_in_no_day(history: History) -> None:
     assert day_fingerprints(history) == {}
 
 
-def test_only_days_that_a_commit_touched_have_a_new_fingerprint(history: History) -> None:
+def test_commit_changes_fingerprints_of_its_days_only(history: History) -> None:
     commit(history, "a", structures=structure_rows(*map(qest, range(60))))
     before = day_fingerprints(history)
     assert set(before) == {(STRUCTURE_USAGE, DAY), (STRUCTURE_USAGE, NEXT)}
@@ -64,7 +64,7 @@ def test_only_days_that_a_commit_touched_have_a_new_fingerprint(history: History
     assert set(after) - set(before) == {(QUEUE_USAGE, DAY)}
 
 
-def test_putting_files_together_and_reading_again_change_no_fingerprint(history: History) -> None:
+def test_compaction_changes_no_fingerprint(history: History) -> None:
     for name in "abc":
         commit(history, name, structures=structure_rows(qest(ord(name) - 90)))
     before = day_fingerprints(history)
@@ -73,7 +73,7 @@ def test_putting_files_together_and_reading_again_change_no_fingerprint(history:
     assert day_fingerprints(History.open(history.url)) == before
 
 
-def test_a_file_that_was_forgotten_or_brought_in_again_changes_its_days(history: History) -> None:
+def test_forgetting_or_repeating_a_file_changes_fingerprints_of_its_days(history: History) -> None:
     commit(history, "a", structures=structure_rows(qest(1)))
     commit(history, "b", structures=structure_rows(qest(2)))
     both = day_fingerprints(history)
@@ -85,7 +85,7 @@ def test_a_file_that_was_forgotten_or_brought_in_again_changes_its_days(history:
     assert len({tuple(found.values()) for found in (both, again, day_fingerprints(history))}) == 3
 
 
-def test_a_group_that_becomes_known_changes_the_days_it_gives_names_to(history: History) -> None:
+def test_new_group_changes_fingerprints_of_days_with_unnamed_rows(history: History) -> None:
     commit(history, "mq", structures=structure_rows(qest(60)))
     rows = structure_rows(qest(1, **R744, xcf_structure="SQ05APPLICATION1"))
     source = Source(new_commit_id(), "rmf", sha256("rmf"))
@@ -102,7 +102,7 @@ def test_a_group_that_becomes_known_changes_the_days_it_gives_names_to(history: 
     assert after[STRUCTURE_USAGE, NEXT] == before[STRUCTURE_USAGE, NEXT]
 
 
-def test_days_brought_in_again_after_retention_change(history: History) -> None:
+def test_fingerprint_changes_when_a_day_returns_after_retention(history: History) -> None:
     commit(history, "a", structures=structure_rows(*map(qest, range(60))))
     before = day_fingerprints(history)
     history.retain(keep_from=dt.date(2026, 11, 21))
@@ -111,7 +111,7 @@ def test_days_brought_in_again_after_retention_change(history: History) -> None:
     assert day_fingerprints(history)[STRUCTURE_USAGE, DAY] != before[STRUCTURE_USAGE, DAY]
 
 
-def test_a_day_with_a_row_twice_has_twins(history: History) -> None:
+def test_day_with_a_repeated_row_has_twins(history: History) -> None:
     commit(history, "a", structures=structure_rows(*map(qest, range(60))))
     assert not has_twins(history, STRUCTURE_USAGE, DAY)
     commit(history, "b", structures=structure_rows(qest(3)))
@@ -119,7 +119,7 @@ def test_a_day_with_a_row_twice_has_twins(history: History) -> None:
     assert not has_twins(history, STRUCTURE_USAGE, NEXT)
 
 
-def test_columns_that_a_table_does_not_have_are_refused(history: History) -> None:
+def test_unknown_columns_are_refused(history: History) -> None:
     snapshot = history.snapshot()
     with pytest.raises(ValueError, match="has no columns blocks_total"):
         standing_sql(STRUCTURE_USAGE, "v", snapshot=snapshot, columns=["blocks_total"])
@@ -157,7 +157,7 @@ def _awkward(history: History) -> None:
 
 
 @pytest.mark.spark
-def test_spark_sql_reads_the_rows_that_stand(spark: SparkSession, tmp_path: Path) -> None:
+def test_standing_sql_in_spark_returns_the_valid_rows(spark: SparkSession, tmp_path: Path) -> None:
     history = History.open(str(tmp_path / "history"), create=True)
     _awkward(history)
     later = [qest(200 + number) for number in range(5)]
@@ -184,6 +184,6 @@ def test_spark_sql_reads_the_rows_that_stand(spark: SparkSession, tmp_path: Path
     assert (both["entries_in_use"], both["elements_in_use"]) == (1, 5)
 
 
-def test_the_schema_of_other_engines_has_every_column() -> None:
+def test_spark_schema_has_every_column() -> None:
     for name in row_schema(STRUCTURE_USAGE).names:
         assert f"`{name}` " in spark_schema(STRUCTURE_USAGE)

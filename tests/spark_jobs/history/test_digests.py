@@ -32,43 +32,43 @@ def digest(rows: list[tuple[object, ...]], *, lane: int = 0, reverse: bool = Fal
 
 
 @given(ROWS)
-def test_a_row_has_the_same_digest_in_any_company(rows: list[tuple[object, ...]]) -> None:
+def test_digest_of_a_row_does_not_depend_on_other_rows(rows: list[tuple[object, ...]]) -> None:
     assert digest(rows) == [digest([row])[0] for row in rows]
 
 
 @given(ROWS)
-def test_the_order_of_columns_does_not_matter(rows: list[tuple[object, ...]]) -> None:
+def test_digest_does_not_depend_on_column_order(rows: list[tuple[object, ...]]) -> None:
     assert digest(rows) == digest(rows, reverse=True)
 
 
 @given(ROWS)
-def test_different_rows_differ_and_equal_rows_do_not(rows: list[tuple[object, ...]]) -> None:
+def test_digests_differ_only_for_different_rows(rows: list[tuple[object, ...]]) -> None:
     digests = digest(rows)
     for one, its in zip(rows, digests, strict=True):
         for other, others in zip(rows, digests, strict=True):
             assert (one == other) == (its == others)
 
 
-def test_a_column_of_nulls_adds_nothing_so_later_columns_change_no_digest() -> None:
+def test_column_of_nulls_does_not_change_the_digest() -> None:
     known = ("a", pa.array([1, 2]))
     later = ("b", pa.nulls(2, pa.int64()))
     assert np.array_equal(row_digest([known], rows=2, lane=0), row_digest([known, later], rows=2, lane=0))
 
 
-def test_values_are_told_apart_by_their_columns() -> None:
+def test_equal_values_in_different_columns_have_different_digests() -> None:
     one = row_digest([("a", pa.array([1])), ("b", pa.array([2]))], rows=1, lane=0)
     other = row_digest([("a", pa.array([2])), ("b", pa.array([1]))], rows=1, lane=0)
     assert one[0] != other[0]
 
 
-def test_the_two_lanes_are_independent() -> None:
+def test_digest_lanes_are_independent() -> None:
     column = [("a", pa.array(range(1000)))]
     assert not np.intersect1d(
         row_digest(column, rows=1000, lane=0), row_digest(column, rows=1000, lane=1)
     ).size
 
 
-def test_chunks_do_not_matter() -> None:
+def test_digest_does_not_depend_on_chunks() -> None:
     whole = pa.array(["x", None, "y" * 100])
     pieces = pa.chunked_array([["x"], [None, "y" * 100]], pa.string())
     assert np.array_equal(
@@ -76,13 +76,13 @@ def test_chunks_do_not_matter() -> None:
     )
 
 
-def test_instants_count_as_numbers_of_microseconds() -> None:
+def test_digest_of_an_instant_is_that_of_its_microseconds() -> None:
     kind = pa.timestamp("us", tz="UTC")
     one = pa.array([dt.datetime(2026, 11, 20, tzinfo=dt.UTC)], kind)
     other = pa.array([dt.datetime(2026, 11, 20, microsecond=1, tzinfo=dt.UTC)], kind)
     assert row_digest([("a", one)], rows=1, lane=0)[0] != row_digest([("a", other)], rows=1, lane=0)[0]
 
 
-def test_no_two_of_a_million_keys_collide() -> None:
+def test_million_keys_have_different_digests() -> None:
     columns = [("n", pa.array(range(1_000_000))), ("s", pa.repeat(pa.scalar("SYSA"), 1_000_000))]
     assert len(np.unique(row_digest(columns, rows=1_000_000, lane=0))) == 1_000_000

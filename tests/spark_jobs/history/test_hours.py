@@ -46,34 +46,34 @@ def spread(start: dt.datetime, end: dt.datetime, puts: int) -> dict[int, int]:
     st.integers(0, 3000 * 60),
     st.integers(0, 10**12),
 )
-def test_the_shares_of_a_count_add_up_to_it(start_minute: int, seconds: int, puts: int) -> None:
+def test_hourly_shares_add_up_to_the_count(start_minute: int, seconds: int, puts: int) -> None:
     start = MIDNIGHT + start_minute * MINUTE
     assert sum(spread(start, start + dt.timedelta(seconds=seconds), puts).values()) == puts
 
 
-def test_an_interval_across_the_full_hour_is_shared_by_time() -> None:
+def test_interval_across_an_hour_is_split_by_time() -> None:
     start = MIDNIGHT + dt.timedelta(hours=9, minutes=45)
     assert spread(start, start + 30 * MINUTE, 100) == {9: 50, 10: 50}
     assert spread(start, start + 60 * MINUTE, 100) == {9: 25, 10: 75}
 
 
-def test_hundredths_of_a_second_after_the_hour_are_not_in_it() -> None:
+def test_end_just_after_the_hour_does_not_count_for_it() -> None:
     start = MIDNIGHT + dt.timedelta(hours=9, minutes=30, milliseconds=20)
     assert spread(start, start + 30 * MINUTE, 100) == {9: 100}
     early = MIDNIGHT + dt.timedelta(hours=9, minutes=59, seconds=59, milliseconds=990)
     assert spread(early, early + 30 * MINUTE, 100) == {10: 100}
 
 
-def test_midnight_parts_an_interval_too() -> None:
+def test_interval_across_midnight_is_split() -> None:
     assert spread(MIDNIGHT - 15 * MINUTE, MIDNIGHT + 15 * MINUTE, 10) == {-1: 5, 0: 5}
 
 
-def test_an_observation_is_in_its_hour() -> None:
+def test_observation_counts_in_its_hour() -> None:
     at = MIDNIGHT + dt.timedelta(hours=10)
     assert spread(at, at, 7) == {10: 7}
 
 
-def test_an_interval_of_more_than_a_week_counts_in_the_hour_of_its_end() -> None:
+def test_interval_longer_than_a_week_counts_in_the_hour_of_its_end() -> None:
     end = MIDNIGHT + dt.timedelta(hours=5, minutes=30)
     assert spread(end - dt.timedelta(days=8), end, 7) == {5: 7}
 
@@ -86,7 +86,7 @@ def test_maxima_hold_for_every_hour_of_the_interval(history: History) -> None:
     assert found == {"2026-11-20T01:00:00Z": 500, "2026-11-20T02:00:00Z": 500}
 
 
-def test_calls_of_queue_managers_add_up_and_what_is_in_use_does_not(history: History) -> None:
+def test_calls_of_queue_managers_are_added_and_usage_is_not(history: History) -> None:
     one = qest(0, ixllste_calls=10, entries_in_use=100, structure_full_count=1)
     other = qest(0, queue_manager="CSQ2", ixllste_calls=5, entries_in_use=120, structure_full_count=2)
     second = qest(1, ixllste_calls=1, entries_in_use=90)
@@ -101,7 +101,7 @@ def test_calls_of_queue_managers_add_up_and_what_is_in_use_does_not(history: His
     assert line["entries_total"] is None
 
 
-def test_two_sources_that_count_the_same_requests_are_not_added(history: History) -> None:
+def test_requests_counted_by_two_sources_are_not_added(history: History) -> None:
     rmf = qest(
         source="74-4 R744SREQ",
         queue_manager=None,
@@ -121,7 +121,7 @@ def test_two_sources_that_count_the_same_requests_are_not_added(history: History
     assert line["entries_total"] == 5000
 
 
-def test_queue_statistics_come_before_accounting_for_each_queue_manager(history: History) -> None:
+def test_queue_statistics_are_preferred_to_accounting_for_each_queue_manager(history: History) -> None:
     statistics = wq(source="115-216 QQST", correlation=None, puts=100, put_bytes=100_000, depth_max=50)
     accounting = [wq(correlation=f"{n:032X}", puts=40, put_bytes=4_000, depth_max=60) for n in range(2)]
     other = [wq(queue_manager="CSQ2", puts=7, put_bytes=700)]
@@ -155,13 +155,13 @@ def test_sizes_are_counted_by_powers_of_two(history: History) -> None:
     assert sum(bucket["puts"] for bucket in line["size_buckets"]) == line["puts"]
 
 
-def test_what_nobody_said_is_null_and_not_0(history: History) -> None:
+def test_unknown_values_are_null_and_not_0(history: History) -> None:
     commit(history, "a", queues=queue_rows(wq(puts=None, put_bytes=None)))
     (line,) = lines(history, "queue_hour")
     assert (line["puts"], line["put_size_avg_bytes"], line["size_buckets"]) == (None, None, [])
 
 
-def test_only_the_days_asked_for_are_rolled_up_and_they_are_whole(history: History) -> None:
+def test_only_requested_days_are_rolled_up_completely(history: History) -> None:
     commit(history, "a", structures=structure_rows(*map(qest, range(-48, 96))))
     assert len(lines(history, "structure_hour")) == 72
     found = lines(history, "structure_hour", DAY)
@@ -170,7 +170,7 @@ def test_only_the_days_asked_for_are_rolled_up_and_they_are_whole(history: Histo
     assert found == [line for line in lines(history, "structure_hour") if line["hour"][:10] == "2026-11-20"]
 
 
-def test_an_interval_that_is_filed_under_the_next_day_is_in_its_hours(history: History) -> None:
+def test_interval_filed_under_the_next_day_counts_in_its_hours(history: History) -> None:
     row = wq(
         47, interval_start=MIDNIGHT + dt.timedelta(hours=23), interval_end=MIDNIGHT + dt.timedelta(hours=25)
     )
@@ -179,12 +179,12 @@ def test_an_interval_that_is_filed_under_the_next_day_is_in_its_hours(history: H
     assert found == {"2026-11-20T23:00:00Z": 5}
 
 
-def test_the_days_of_a_history_are_all_that_its_intervals_lie_in(history: History) -> None:
+def test_all_days_touched_by_intervals_are_rolled_up(history: History) -> None:
     commit(history, "a", structures=structure_rows(qest(0), qest(47)))
     assert next(iter(roll_up(history)))["days"] == ["2026-11-20", "2026-11-21"]
 
 
-def test_a_day_without_rows_is_named_so_that_its_hours_are_deleted(history: History) -> None:
+def test_day_without_rows_is_listed_so_that_its_hours_are_deleted(history: History) -> None:
     commit(history, "a", structures=structure_rows(qest(0)))
     history.forget(sha256("a"))
     assert list(roll_up(history, [DAY])) == [
@@ -193,13 +193,15 @@ def test_a_day_without_rows_is_named_so_that_its_hours_are_deleted(history: Hist
     ]
 
 
-def test_rows_of_no_known_group_have_no_hours(history: History) -> None:
+def test_rows_without_a_known_group_have_no_hours(history: History) -> None:
     row = qest(source="74-4 R744SREQ", qsg=None, structure=None, xcf_structure="DSNDB0G_SCA")
     commit(history, "a", structures=structure_rows(row))
     assert lines(history, "structure_hour") == []
 
 
-def test_the_command_prints_one_object_a_line(history: History, capsys: pytest.CaptureFixture[str]) -> None:
+def test_rollup_command_prints_one_object_per_line(
+    history: History, capsys: pytest.CaptureFixture[str]
+) -> None:
     commit(history, "a", structures=structure_rows(qest(0)), queues=queue_rows(wq(0)))
     assert rollup.main(["--history", history.url, "--days", "2026-11-20"]) == 0
     found = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
@@ -207,8 +209,6 @@ def test_the_command_prints_one_object_a_line(history: History, capsys: pytest.C
     assert found[-1] == {"event": "end", "structure_hours": 1, "smds_hours": 0, "queue_hours": 1}
 
 
-def test_the_command_says_that_there_is_no_history(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_rollup_command_reports_a_missing_history(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert rollup.main(["--history", str(tmp_path / "none")]) == 1
     assert "There is no usage history" in capsys.readouterr().err

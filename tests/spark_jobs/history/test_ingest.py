@@ -74,7 +74,7 @@ def run(url: str, capsys: pytest.CaptureFixture[str]) -> Run:
     return one
 
 
-def test_a_dump_is_stored_with_every_byte_accounted_for(run: Run, url: str, tmp_path: Path) -> None:
+def test_dump_is_stored_with_every_byte_accounted_for(run: Run, url: str, tmp_path: Path) -> None:
     dump = dumps.write(tmp_path / "night.smf", range(6))
     said = run(dump, *GROUPS)
     assert said.code == 0
@@ -100,7 +100,7 @@ def test_a_dump_is_stored_with_every_byte_accounted_for(run: Run, url: str, tmp_
     assert set(usage["qsg"].to_pylist()) == {"SQ03"}, "rows of RMF are named once the group is known"
 
 
-def test_the_same_dump_twice_changes_nothing(run: Run, url: str, tmp_path: Path) -> None:
+def test_repeated_dump_changes_nothing(run: Run, url: str, tmp_path: Path) -> None:
     dump = dumps.write(tmp_path / "night.smf", range(3))
     first = run(dump, *GROUPS)
     before = contents(History.open(url))
@@ -113,7 +113,7 @@ def test_the_same_dump_twice_changes_nothing(run: Run, url: str, tmp_path: Path)
     assert len(History.open(url).files()) == 1
 
 
-def test_overlapping_dumps_in_any_form_give_the_history_of_one(run: Run, url: str, tmp_path: Path) -> None:
+def test_overlapping_dumps_give_the_history_of_one(run: Run, url: str, tmp_path: Path) -> None:
     forms = [Framing(), Framing(kind="bdw"), Framing(kind="gzip+rdw"), Framing(segment_bytes=(500, 90))]
     files = [
         dumps.write(tmp_path / f"{place}.smf", range(first, first + 5), framing=framing)
@@ -128,7 +128,7 @@ def test_overlapping_dumps_in_any_form_give_the_history_of_one(run: Run, url: st
     assert said.files[3]["rows"]["queue_usage"]["conflicts"] == 0
 
 
-def test_an_unknown_group_is_asked_for_and_nothing_is_stored(run: Run, url: str, tmp_path: Path) -> None:
+def test_unknown_group_is_asked_for_and_nothing_is_stored(run: Run, url: str, tmp_path: Path) -> None:
     dump = dumps.write(tmp_path / "night.smf", range(2))
     said = run(dump, "--qsg", "SYSA:CSQ1=SQ03")
     assert said.code == 4
@@ -139,18 +139,18 @@ def test_an_unknown_group_is_asked_for_and_nothing_is_stored(run: Run, url: str,
     assert run(dump, *GROUPS).code == 0
 
 
-def test_a_group_that_was_given_before_is_suggested_and_not_taken(run: Run, tmp_path: Path) -> None:
+def test_group_from_an_earlier_answer_is_suggested_and_not_used(run: Run, tmp_path: Path) -> None:
     run(dumps.write(tmp_path / "a.smf", range(2)), *GROUPS)
     said = run(dumps.write(tmp_path / "b.smf", range(2, 4)))
     assert said.code == 4
     assert {ask["suggested"] for ask in said.events("asks")[0]["unknown_qsg"]} == {"SQ03"}
 
 
-def test_the_records_of_mq_10_say_their_group_themselves(run: Run, tmp_path: Path) -> None:
+def test_mq_10_records_contain_their_group(run: Run, tmp_path: Path) -> None:
     assert run(dumps.write(tmp_path / "a.smf", range(2), qsg="SQ03")).code == 0
 
 
-def test_another_answer_replaces_what_the_file_brought(run: Run, url: str, tmp_path: Path) -> None:
+def test_different_answer_replaces_the_rows_of_the_file(run: Run, url: str, tmp_path: Path) -> None:
     dump = dumps.write(tmp_path / "a.smf", range(2))
     run(dump, "--qsg", "SYSA:CSQ1=SQ09", "--qsg", "SYSB:CSQ2=SQ09")
     said = run(dump, *GROUPS)
@@ -160,13 +160,13 @@ def test_another_answer_replaces_what_the_file_brought(run: Run, url: str, tmp_p
     assert groups == {"SQ03"}
 
 
-def test_a_zone_is_no_answer_to_a_dump(run: Run, tmp_path: Path) -> None:
+def test_zone_does_not_count_as_an_answer_for_a_dump(run: Run, tmp_path: Path) -> None:
     dump = dumps.write(tmp_path / "a.smf", range(2))
     run(dump, "--zone", "-06:00", *GROUPS)
     assert run(dump, "--zone", "Europe/Berlin").file["status"] == "already_stored"
 
 
-def test_days_of_rmf_are_rolled_up_anew_when_their_group_is_known(run: Run, tmp_path: Path) -> None:
+def test_rmf_days_are_rolled_up_again_when_their_group_becomes_known(run: Run, tmp_path: Path) -> None:
     rmf = tmp_path / "rmf.smf"
     head = dumps.header("SYSA", "", 0)
     rmf.write_bytes(dump([plain_record(2, head), *dumps.rmf(0), plain_record(3, head)]))
@@ -180,14 +180,14 @@ def test_days_of_rmf_are_rolled_up_anew_when_their_group_is_known(run: Run, tmp_
     assert "2026-11-20" not in again.file["days"], "the group is no news"
 
 
-def test_a_queue_manager_in_no_group_is_passed_over(run: Run, url: str, tmp_path: Path) -> None:
+def test_queue_manager_in_no_group_is_skipped(run: Run, url: str, tmp_path: Path) -> None:
     said = run(dumps.write(tmp_path / "a.smf", range(2)), "--qsg", "SYSA:CSQ1=SQ03", "--qsg", "SYSB:CSQ2=")
     assert said.code == 0
     assert any(count for reason, count in said.file["passed_over"].items() if "in no group" in reason)
     assert "CSQ2" not in History.open(url).read("smds_usage")["queue_manager"].to_pylist()
 
 
-def test_a_damaged_record_costs_that_record_only(run: Run, tmp_path: Path) -> None:
+def test_damaged_record_costs_only_that_record(run: Run, tmp_path: Path) -> None:
     dump = dumps.write(tmp_path / "a.smf", range(3), framing=Framing(block_bytes=None))
     data = bytearray(dump.read_bytes())
     at = data.index("QEST".encode("cp037")) - 600
@@ -200,7 +200,7 @@ def test_a_damaged_record_costs_that_record_only(run: Run, tmp_path: Path) -> No
     assert file["rows"]["smds_usage"]["new"] >= 5
 
 
-def test_a_truncated_dump_gives_what_is_whole(run: Run, tmp_path: Path) -> None:
+def test_truncated_dump_keeps_complete_records(run: Run, tmp_path: Path) -> None:
     dump = dumps.write(tmp_path / "a.smf", range(3))
     dump.write_bytes(dump.read_bytes()[:-5000])
     said = run(dump, *GROUPS)
@@ -213,9 +213,7 @@ def test_a_truncated_dump_gives_what_is_whole(run: Run, tmp_path: Path) -> None:
     ("name", "data"),
     [("note.txt", b"Dear planner, the dump follows.\n"), ("picture.pdf", b"%PDF-1.7\n"), ("empty", b"")],
 )
-def test_what_is_no_usage_data_is_refused_with_a_sentence(
-    run: Run, tmp_path: Path, name: str, data: bytes
-) -> None:
+def test_other_files_are_refused_with_a_message(run: Run, tmp_path: Path, name: str, data: bytes) -> None:
     (tmp_path / name).write_bytes(data)
     said = run(tmp_path / name)
     assert said.code == 3
@@ -223,7 +221,7 @@ def test_what_is_no_usage_data_is_refused_with_a_sentence(
     assert said.file["message"].endswith(".")
 
 
-def test_a_dump_without_rdws_is_refused(run: Run, tmp_path: Path) -> None:
+def test_dump_without_rdws_is_refused(run: Run, tmp_path: Path) -> None:
     data = dumps.write(tmp_path / "a.smf", range(1), framing=Framing(block_bytes=None)).read_bytes()
     (tmp_path / "nordw.smf").write_bytes(data[4:])
     said = run(tmp_path / "nordw.smf")
@@ -231,20 +229,20 @@ def test_a_dump_without_rdws_is_refused(run: Run, tmp_path: Path) -> None:
     assert said.file["kind"] == "smf"
 
 
-def test_a_missing_file_is_told(run: Run, tmp_path: Path) -> None:
+def test_missing_file_is_reported(run: Run, tmp_path: Path) -> None:
     said = run(tmp_path / "nowhere.smf")
     assert said.code == 3
     assert "cannot be read" in said.file["message"]
 
 
-def test_one_bad_file_does_not_keep_the_others_out(run: Run, tmp_path: Path) -> None:
+def test_unreadable_file_does_not_stop_the_others(run: Run, tmp_path: Path) -> None:
     (tmp_path / "note.txt").write_text("nothing")
     said = run(tmp_path / "note.txt", dumps.write(tmp_path / "a.smf", range(2)), *GROUPS)
     assert [file["status"] for file in said.files] == ["not_readable", "stored"]
     assert (said.code, said.report["status"]) == (3, "not_readable")
 
 
-def test_nothing_of_use_is_said(run: Run, tmp_path: Path) -> None:
+def test_file_without_usage_is_reported(run: Run, tmp_path: Path) -> None:
     head = dumps.header("SYSA", "", 0)
     path = tmp_path / "a.smf"
     path.write_bytes(dump([plain_record(2, head), plain_record(30, head, subtype=4), plain_record(3, head)]))
@@ -252,7 +250,7 @@ def test_nothing_of_use_is_said(run: Run, tmp_path: Path) -> None:
     assert (said.code, said.file["status"]) == (1, "nothing")
 
 
-def test_a_display_needs_its_time_and_is_an_observation_for_each(run: Run, url: str, tmp_path: Path) -> None:
+def test_display_needs_a_time_and_is_an_observation_for_each_time(run: Run, url: str, tmp_path: Path) -> None:
     path = tmp_path / "status.txt"
     path.write_text(CFSTATUS)
     group = ("--qsg", "SYSA:CSQ1=SQ03")
@@ -270,13 +268,13 @@ def test_a_display_needs_its_time_and_is_an_observation_for_each(run: Run, url: 
     ] == [(8, 38), (9, 38)]
 
 
-def test_names_are_those_that_are_given(run: Run, url: str, tmp_path: Path) -> None:
+def test_reports_use_the_given_names(run: Run, url: str, tmp_path: Path) -> None:
     said = run(dumps.write(tmp_path / "0815", range(2)), "--name", "night.smf", *GROUPS)
     assert said.file["file"] == "night.smf"
     assert History.open(url).files()[0]["file_name"] == "night.smf"
 
 
-def test_progress_is_told_stage_by_stage(run: Run, tmp_path: Path) -> None:
+def test_progress_is_printed_for_each_stage(run: Run, tmp_path: Path) -> None:
     dump = dumps.write(tmp_path / "a.smf", range(4))
     said = run(dump, "--progress", *GROUPS)
     stages = [line["stage"] for line in said.events("progress")]
@@ -287,7 +285,7 @@ def test_progress_is_told_stage_by_stage(run: Run, tmp_path: Path) -> None:
     assert said.lines[-1]["event"] == "report"
 
 
-def test_retention_keeps_old_days_out_and_drops_them(run: Run, url: str, tmp_path: Path) -> None:
+def test_retention_skips_old_days_and_drops_stored_ones(run: Run, url: str, tmp_path: Path) -> None:
     dump = dumps.write(tmp_path / "a.smf", range(2))
     assert run(dump, *GROUPS).report["kept_from"] is None
     said = run(dump, "--retention-days", "1", *GROUPS)
@@ -300,7 +298,7 @@ def test_retention_keeps_old_days_out_and_drops_them(run: Run, url: str, tmp_pat
     assert all(rows == [] for rows in contents(History.open(url)).values())
 
 
-def test_without_java_a_large_dump_is_read_in_one_process(
+def test_large_dump_without_java_is_read_in_one_process(
     run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def none(*_: object, **__: object) -> None:
@@ -318,7 +316,7 @@ def no_room(*_: object) -> None:
     raise HistoryError(message)
 
 
-def test_a_full_disk_is_told_and_nothing_is_stored(
+def test_full_disk_is_reported_and_nothing_is_stored(
     run: Run, url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     dump = dumps.write(tmp_path / "a.smf", range(2))
@@ -339,9 +337,7 @@ def test_a_full_disk_is_told_and_nothing_is_stored(
     assert run(dump, *GROUPS).code == 0
 
 
-def test_a_place_that_cannot_hold_a_history_is_told(
-    tmp_path: Path, capfd: pytest.CaptureFixture[str]
-) -> None:
+def test_unusable_history_location_is_reported(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "file").write_text("no folder")
     dump = dumps.write(tmp_path / "a.smf", range(1))
     assert ingest.main(["--history", str(tmp_path / "file"), str(dump)]) == 1
@@ -354,7 +350,7 @@ def test_compressed_text_is_read(run: Run, tmp_path: Path) -> None:
     assert run(path).file["kind"] == "cfstatus"
 
 
-def test_every_table_is_reached_by_the_dumps_of_these_tests(run: Run, url: str, tmp_path: Path) -> None:
+def test_test_dumps_fill_every_table(run: Run, url: str, tmp_path: Path) -> None:
     run(dumps.write(tmp_path / "a.smf", range(1)), *GROUPS)
     assert all(History.open(url).read(table).num_rows for table in TABLES)
 
@@ -376,7 +372,7 @@ needs_samples = pytest.mark.skipif(
         ("TESTCHL", "QESD", "MPX1:QML1=SQ02", "-04:00"),
     ],
 )
-def test_the_same_intervals_from_a_dump_and_from_mq_smf_csv_are_one(
+def test_intervals_from_a_dump_and_from_mq_smf_csv_are_stored_once(
     run: Run, url: str, dump: str, section: str, group: str, zone: str, binary_first: bool
 ) -> None:
     files = [SAMPLES / f"{dump}.dat", SAMPLES / "expected" / f"{dump}-{section}.csv"]
@@ -389,7 +385,7 @@ def test_the_same_intervals_from_a_dump_and_from_mq_smf_csv_are_one(
 
 
 @needs_samples
-def test_what_ibm_published_of_a_shared_queue_manager_is_in_the_history(run: Run, url: str) -> None:
+def test_published_ibm_sample_of_a_shared_queue_manager_is_stored(run: Run, url: str) -> None:
     run(SAMPLES / "TEST115.dat", "--qsg", "H019:MQPC=SQ01")
     rows = {row["structure"]: row for row in History.open(url).read("structure_usage").to_pylist()}
     admin = rows["CSQ_ADMIN"]

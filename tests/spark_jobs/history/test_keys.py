@@ -64,7 +64,7 @@ def text_row(source: str, **values: object) -> dict[str, Any]:
     ],
 )
 @pytest.mark.parametrize("named_first", [True, False])
-def test_a_row_is_the_same_whether_its_group_was_known_or_not(
+def test_key_does_not_depend_on_whether_the_group_is_known(
     history: History, source: str, table: str, *, named_first: bool
 ) -> None:
     first, second = (NAMED, UNNAMED) if named_first else (UNNAMED, NAMED)
@@ -75,13 +75,13 @@ def test_a_row_is_the_same_whether_its_group_was_known_or_not(
     assert (rows["qsg"].to_pylist(), rows["structure"].to_pylist()) == (["SQ03"], ["APPLICATION1"])
 
 
-def test_displays_of_different_commands_are_different_rows(history: History) -> None:
+def test_displays_of_different_commands_have_different_keys(history: History) -> None:
     bring(history, "a", ALLOCATION, text_row("display XCF", coupling_facility=None))
     found = bring(history, "b", ALLOCATION, text_row("display CFSTRUCT", coupling_facility=None))
     assert (found.new, found.conflicts) == (1, 0)
 
 
-def test_a_task_is_recognised_though_the_formatter_did_not_tell_when_it_opened_its_queue(
+def test_task_without_an_opening_time_has_the_same_key(
     history: History,
 ) -> None:
     formatted = {"origin": "formatter", "source": "116 WQ", "opened_at": None}
@@ -95,7 +95,7 @@ def test_a_task_is_recognised_though_the_formatter_did_not_tell_when_it_opened_i
     assert set(rows["origin"].to_pylist()) == {"binary"}
 
 
-def test_openings_of_one_queue_in_two_continuations_are_told_apart(history: History) -> None:
+def test_openings_in_two_continuations_have_different_pieces(history: History) -> None:
     rows = [
         wq(0, source="116-2 WQ", piece=20_000, opened_at=MIDNIGHT + dt.timedelta(minutes=minute))
         for minute in range(20)
@@ -143,9 +143,7 @@ def old_history(path: Path, monkeypatch: pytest.MonkeyPatch) -> History:
     return history
 
 
-def test_a_history_of_an_older_release_becomes_that_of_this_one(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_history_of_an_older_release_gets_new_keys(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     old = old_history(tmp_path / "old", monkeypatch)
     assert old.read(STRUCTURE_USAGE).num_rows == 5  # it can be read as it is; one row stands twice
     before = day_fingerprints(old)
@@ -161,7 +159,7 @@ def test_a_history_of_an_older_release_becomes_that_of_this_one(
     assert DeltaTable(old.url).version() == version
 
 
-def test_keys_may_be_made_anew_again_after_an_interruption(
+def test_renewing_keys_continues_after_an_interruption(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     old = old_history(tmp_path / "old", monkeypatch)
@@ -183,7 +181,9 @@ def test_keys_may_be_made_anew_again_after_an_interruption(
     assert contents(History.open(old.url, create=True)) == contents(new)
 
 
-def test_two_may_make_the_keys_anew_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_keys_can_be_renewed_by_two_processes_at_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     old = old_history(tmp_path / "old", monkeypatch)
     new = History.open(str(tmp_path / "new"), create=True)
     fill(new)
@@ -210,7 +210,7 @@ def test_two_may_make_the_keys_anew_at_once(tmp_path: Path, monkeypatch: pytest.
     assert rows == sum(part.rows for part in new.snapshot().parts), "no file was made anew twice"
 
 
-def test_files_can_be_forgotten_after_their_rows_got_new_keys(
+def test_files_can_be_forgotten_after_their_keys_were_renewed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     old_history(tmp_path / "old", monkeypatch)

@@ -95,17 +95,21 @@ def kill_at_random(night: Night, history: Path, chance: random.Random) -> None:
 
 
 @pytest.mark.parametrize("seed", range(KILLS))
-def test_killed_at_a_random_instant(night: Night, tmp_path: Path, seed: int) -> None:
+def test_ingest_killed_at_a_random_instant_is_completed_by_the_next(
+    night: Night, tmp_path: Path, seed: int
+) -> None:
     kill_at_random(night, tmp_path / "history", random.Random(seed))
 
 
 @pytest.mark.soak
 @pytest.mark.parametrize("seed", range(KILLS, KILLS + SOAK_KILLS))
-def test_killed_at_another_random_instant(night: Night, tmp_path: Path, seed: int) -> None:
+def test_ingest_killed_at_another_random_instant_is_completed_by_the_next(
+    night: Night, tmp_path: Path, seed: int
+) -> None:
     kill_at_random(night, tmp_path / "history", random.Random(seed))
 
 
-def test_killed_at_every_step(night: Night, tmp_path: Path) -> None:
+def test_ingest_killed_at_every_step_is_completed_by_the_next(night: Night, tmp_path: Path) -> None:
     """Half a file written, a whole one, before the log's entry, after it: each in turn."""
     found = []
     for step in range(1, MOST_STEPS):
@@ -125,9 +129,7 @@ def test_killed_at_every_step(night: Night, tmp_path: Path) -> None:
     assert found.count(True) >= 2, "the step after the log's entry, and the run that was not killed"
 
 
-def test_what_a_killed_ingest_left_behind_is_deleted_in_time_and_nothing_else(
-    night: Night, tmp_path: Path
-) -> None:
+def test_maintain_deletes_only_the_leftovers_of_killed_ingests(night: Night, tmp_path: Path) -> None:
     history = tmp_path / "history"
     shutil.copytree(night.base, history)
     with started("--die", "6", *night.arguments(history)) as process:
@@ -144,7 +146,7 @@ def test_what_a_killed_ingest_left_behind_is_deleted_in_time_and_nothing_else(
     finish(night, history)
 
 
-def test_two_ingests_at_once_give_the_history_of_one(night: Night, tmp_path: Path) -> None:
+def test_concurrent_ingests_give_the_history_of_one(night: Night, tmp_path: Path) -> None:
     """Three overlapping dumps and one of them twice, in processes of their own, into a history that is not there."""
     history, one = tmp_path / "history", tmp_path / "one"
     files = [dumps.write(tmp_path / f"{n}.smf", range(n, n + 20)) for n in (0, 10, 20)]
@@ -163,7 +165,7 @@ def test_two_ingests_at_once_give_the_history_of_one(night: Night, tmp_path: Pat
     assert contents(History.open(str(history))) == contents(History.open(str(one)))
 
 
-def test_one_is_killed_while_the_other_goes_on(night: Night, tmp_path: Path) -> None:
+def test_killed_ingest_does_not_disturb_a_concurrent_one(night: Night, tmp_path: Path) -> None:
     history = tmp_path / "history"
     shutil.copytree(night.base, history)
     other = dumps.write(tmp_path / "other.smf", range(30, 70))
@@ -179,7 +181,7 @@ def test_one_is_killed_while_the_other_goes_on(night: Night, tmp_path: Path) -> 
     assert contents(History.open(str(history))) == night.after
 
 
-def test_the_last_line_of_an_ingest_that_ends_is_its_report(night: Night, tmp_path: Path) -> None:
+def test_last_line_of_an_ingest_is_its_report(night: Night, tmp_path: Path) -> None:
     with started("--history", str(tmp_path / "h"), str(night.dump), *GROUPS) as process:
         process.begin()
         assert process.wait(PATIENCE_S) == 0

@@ -51,7 +51,7 @@ def at_commit(monkeypatch: pytest.MonkeyPatch, forced: list[str]) -> Callable[[]
 @pytest.mark.skipif(
     not Path("/proc/self/fd").exists(), reason="the test reads paths of open files from /proc"
 )
-def test_files_and_folders_are_on_the_disk_before_the_log_names_them_and_the_entry_after(
+def test_files_are_forced_to_disk_before_the_log_and_its_entry_after(
     history: History, forced: list[str], at_commit: Callable[[], None]
 ) -> None:
     at_commit()
@@ -77,7 +77,7 @@ def torn(history: History, kept_bytes: int) -> Path:
 
 
 @pytest.mark.parametrize("kept_bytes", [0, 1, 700, -2])
-def test_a_torn_entry_is_put_aside_and_its_file_brought_in_again(
+def test_torn_entry_is_moved_aside_and_its_file_ingested_again(
     history: History, tmp_path: Path, kept_bytes: int
 ) -> None:
     commit(history, "a", structures=structure_rows(qest(0)))
@@ -95,7 +95,7 @@ def test_a_torn_entry_is_put_aside_and_its_file_brought_in_again(
     assert contents(again) == contents(one)
 
 
-def test_maintain_puts_a_torn_entry_aside(history: History, capsys: pytest.CaptureFixture[str]) -> None:
+def test_maintain_moves_a_torn_entry_aside(history: History, capsys: pytest.CaptureFixture[str]) -> None:
     commit(history, "a", structures=structure_rows(qest(0)))
     commit(history, "b", structures=structure_rows(qest(1)))
     torn(history, 700)
@@ -106,13 +106,13 @@ def test_maintain_puts_a_torn_entry_aside(history: History, capsys: pytest.Captu
     assert len(list(Path(history.url).glob("*.torn"))) == 1
 
 
-def test_a_sound_log_is_left_alone(history: History) -> None:
+def test_intact_log_is_not_changed(history: History) -> None:
     commit(history, "a", structures=structure_rows(qest(0)))
-    assert History(history.url).place.mend_log() is None
+    assert History(history.url).place.repair_log() is None
     assert History.open(history.url, create=True).read("structure_usage").num_rows == 1
 
 
-def test_a_folder_that_cannot_be_forced_stops_the_commit(
+def test_commit_fails_if_a_folder_cannot_be_forced_to_disk(
     history: History, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def fails(_: int) -> None:

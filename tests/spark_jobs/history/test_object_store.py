@@ -48,7 +48,7 @@ def fill(history: History) -> None:
     history.compact(STRUCTURE_USAGE, "2026-11-20")
 
 
-def test_the_history_is_that_of_a_folder(url: str, tmp_path: Path) -> None:
+def test_history_in_an_object_store_equals_that_in_a_folder(url: str, tmp_path: Path) -> None:
     far, near = History.open(url, create=True), History.open(str(tmp_path / "near"), create=True)
     assert isinstance(far.place, ObjectStore)
     assert not far.is_local
@@ -67,7 +67,7 @@ def conditional_requests(environment: dict[str, str]) -> int:
         return int(json.load(answer).get("PUT if absent", 0))
 
 
-def test_two_ingests_at_once_are_both_kept(url: str, environment: dict[str, str], tmp_path: Path) -> None:
+def test_concurrent_ingests_are_both_stored(url: str, environment: dict[str, str], tmp_path: Path) -> None:
     """Whose entry comes second is refused by the store, and made anew."""
     history = History.open(url, create=True)
     before = conditional_requests(environment)
@@ -98,7 +98,9 @@ def test_two_ingests_at_once_are_both_kept(url: str, environment: dict[str, str]
     assert conditional_requests(environment) >= before + 4
 
 
-def test_a_dump_is_brought_in(url: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_dump_is_ingested_into_an_object_store(
+    url: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     dump = dumps.write(tmp_path / "a.smf", range(5))
     for place in (url, str(tmp_path / "near")):
         assert ingest.main(["--history", place, str(dump), *GROUPS]) == 0
@@ -107,7 +109,7 @@ def test_a_dump_is_brought_in(url: str, tmp_path: Path, capsys: pytest.CaptureFi
     assert '"already_stored"' in capsys.readouterr().out
 
 
-def test_a_file_of_many_megabytes_is_written_in_parts_and_read_back(url: str) -> None:
+def test_large_file_is_written_in_parts_and_read_back(url: str) -> None:
     place = History.open(url, create=True).place
     data = pa.table({"a": pa.array(range(3_000_000), pa.int64())})
     sink = pa.BufferOutputStream()
@@ -116,12 +118,12 @@ def test_a_file_of_many_megabytes_is_written_in_parts_and_read_back(url: str) ->
     assert place.read("table=x/day=2026-11-20/big.parquet").equals(data)
 
 
-def test_a_store_without_a_history_says_so(url: str) -> None:
+def test_object_store_without_a_history_is_an_error(url: str) -> None:
     with pytest.raises(HistoryError, match="There is no usage history"):
         History.open(url)
 
 
-def test_a_store_that_does_not_answer_is_told_without_its_secrets(
+def test_unreachable_object_store_is_reported_without_secrets(
     url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("AWS_ENDPOINT_URL", "http://127.0.0.1:9")

@@ -60,7 +60,7 @@ def by_hand(rows: list[dict[str, Any]]) -> list[tuple[object, ...]]:
 
 
 @given(st.lists(ROW, max_size=25))
-def test_winners_are_those_of_the_rule(rows: list[dict[str, Any]]) -> None:
+def test_winners_follow_origin_and_precedence(rows: list[dict[str, Any]]) -> None:
     got = sorted(
         (
             row["key_high"],
@@ -76,7 +76,7 @@ def test_winners_are_those_of_the_rule(rows: list[dict[str, Any]]) -> None:
 
 
 @given(st.lists(ROW, max_size=25), st.randoms())
-def test_the_order_of_rows_does_not_matter(rows: list[dict[str, Any]], random: object) -> None:
+def test_winners_do_not_depend_on_row_order(rows: list[dict[str, Any]], random: object) -> None:
     shuffled = list(rows)
     random.shuffle(shuffled)  # type: ignore[attr-defined]
     plain = [{**row, "file_offset": row["file_offset"] or 0} for row in standing(rows)]
@@ -88,7 +88,7 @@ FILLED = st.lists(st.tuples(ROW, st.one_of(st.none(), st.integers(0, 3))), max_s
 
 
 @given(FILLED)
-def test_what_the_last_row_leaves_out_is_taken_from_the_one_before(
+def test_missing_value_is_taken_from_the_previous_row(
     rows: list[tuple[dict[str, Any], int]],
 ) -> None:
     # One content, one value: the digest is of all values.

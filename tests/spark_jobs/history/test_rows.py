@@ -65,11 +65,11 @@ def wq(**values: Any) -> dict[str, Any]:  # noqa: ANN401 - of any column
 
 
 @pytest.mark.parametrize("table", SECTIONS)
-def test_the_decoder_has_every_column_that_the_history_needs(table: str) -> None:
+def test_decoder_has_every_column_that_the_history_needs(table: str) -> None:
     assert set(COLUMNS[table]) <= set(schema(table).names)
 
 
-def test_maxima_of_0_are_not_observed() -> None:
+def test_maxima_of_0_become_null() -> None:
     found = rows_of(section("qest", qest(ixllstm_calls=191), qest(entries_in_use_max=5)), group_of=GROUPS)
     first, second = found.tables["structure_usage"].to_pylist()
     assert (first["entries_in_use"], first["elements_in_use"]) == (None, None)
@@ -78,7 +78,7 @@ def test_maxima_of_0_are_not_observed() -> None:
     assert first["structure_full_count"] == 0, "a count of 0 is a count"
 
 
-def test_a_structure_has_its_group_and_its_name_in_xcf() -> None:
+def test_structure_rows_have_group_and_xcf_name() -> None:
     found = rows_of(section("qest", qest(ixllste_calls=1)), group_of={("SYSA", "CSQ1"): "Q1"})
     (row,) = found.tables["structure_usage"].to_pylist()
     assert (row["qsg"], row["structure"], row["xcf_structure"]) == ("Q1", "APPLICATION1", "Q1@@APPLICATION1")
@@ -86,33 +86,33 @@ def test_a_structure_has_its_group_and_its_name_in_xcf() -> None:
     assert (row["file_offset"], row["file_record"], row["source"]) == (4711, 12, "115-2 QEST")
 
 
-def test_the_records_own_group_comes_before_the_map() -> None:
+def test_group_in_the_record_overrides_the_map() -> None:
     found = rows_of(section("qest", qest(qsg="SQ09", ixllste_calls=1)), group_of=GROUPS)
     assert found.tables["structure_usage"]["qsg"].to_pylist() == ["SQ09"]
     assert found.used == {}
 
 
-def test_an_unknown_group_is_named_and_never_guessed() -> None:
+def test_unknown_group_is_listed_and_never_guessed() -> None:
     other = qest(queue_manager="CSQ7", ixllste_calls=1)
     found = rows_of(section("qest", qest(ixllste_calls=1), other), group_of=GROUPS)
     assert found.unknown == {("SYSA", "CSQ7")}
     assert found.tables["structure_usage"]["queue_manager"].to_pylist() == ["CSQ1"]
 
 
-def test_a_queue_manager_that_is_in_no_group_is_passed_over_and_counted() -> None:
+def test_queue_manager_in_no_group_is_skipped_and_counted() -> None:
     found = rows_of(section("qest", qest(ixllste_calls=1)), group_of={("SYSA", "CSQ1"): ""})
     assert found.tables["structure_usage"].num_rows == 0
     assert found.passed_over[module.NOT_IN_GROUP] == 1
     assert found.unknown == set()
 
 
-def test_idle_slots_of_a_queue_manager_without_group_ask_no_questions() -> None:
+def test_idle_slots_without_a_group_are_skipped_without_a_question() -> None:
     found = rows_of(section("qest", qest(structure="CSQ_ADMIN")), group_of={})
     assert found.unknown == set()
     assert found.passed_over[module.NO_GROUP_SLOTS] == 1
 
 
-def test_private_queues_are_passed_over_and_those_in_structures_are_not() -> None:
+def test_private_queues_are_skipped_and_queues_in_structures_are_not() -> None:
     private = wq(cf_structure=None, disposition="QMGR", queue_manager="CSQ7")
     by_structure = wq(disposition="COPY")
     found = rows_of(section("wq", private, wq(), by_structure), group_of=GROUPS)
@@ -121,7 +121,7 @@ def test_private_queues_are_passed_over_and_those_in_structures_are_not() -> Non
     assert found.unknown == set(), "nobody is asked for the group of a private queue's manager"
 
 
-def test_pieces_count_the_shared_sections_of_each_record() -> None:
+def test_pieces_number_the_shared_sections_of_each_record() -> None:
     rows = [
         wq(record=1),
         wq(record=1, cf_structure=None, disposition="QMGR"),
@@ -143,12 +143,12 @@ def test_sizes_of_no_messages_are_unknown() -> None:
     assert first["persistent_puts"] == 3
 
 
-def test_a_sum_of_which_a_part_is_unknown_is_unknown() -> None:
+def test_sum_with_an_unknown_part_is_unknown() -> None:
     found = rows_of(section("wq", wq(persistent_put1s=None)), group_of=GROUPS)
     assert found.tables["queue_usage"]["persistent_puts"].to_pylist() == [None]
 
 
-def test_queue_statistics_add_mqput_and_mqput1_and_drop_partial_rows() -> None:
+def test_queue_statistics_add_mqput_and_mqput1_and_skip_partial_rows() -> None:
     row = {
         "queue": "PAYMENTS.IN",
         "cf_structure": "APPLICATION1",
@@ -177,7 +177,7 @@ def test_queue_statistics_add_mqput_and_mqput1_and_drop_partial_rows() -> None:
     assert found.unknown == set()
 
 
-def test_structures_of_rmf_are_lists_with_their_facility_and_its_storage() -> None:
+def test_rmf_structures_are_lists_with_facility_and_storage() -> None:
     version = dt.datetime(2026, 11, 1, tzinfo=dt.UTC)
     common = {"queue_manager": None, "sysplex": "PLEX1", "allocated_at": version}
     listed = {
@@ -226,6 +226,6 @@ def test_rows_have_the_schema_of_their_table() -> None:
         assert rows.schema.equals(row_schema(table))
 
 
-def test_nothing_gives_nothing() -> None:
+def test_no_batches_give_no_rows() -> None:
     found = rows_of({}, group_of=GROUPS)
     assert (found.tables, found.unknown, +found.passed_over) == ({}, set(), {})

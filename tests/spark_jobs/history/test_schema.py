@@ -18,19 +18,19 @@ from spark_jobs.history.schema import (
 from tests.spark_jobs.history.page import PAGE, with_blocks
 
 
-def test_columns_of_one_name_have_one_type_since_all_tables_are_one_delta_table() -> None:
+def test_columns_of_one_name_have_one_type() -> None:
     types: dict[str, pa.DataType] = {}
     for table in (*TABLES, FILES):
         for field in stored_schema(table):
             assert types.setdefault(field.name, field.type) == field.type, f"{table}.{field.name}"
 
 
-def test_no_column_is_named_like_the_partitions() -> None:
+def test_no_column_has_the_name_of_a_partition() -> None:
     assert all("table" not in stored_schema(table).names for table in (*TABLES, FILES))
 
 
 @pytest.mark.parametrize("key", NATURAL_KEYS, ids=lambda key: key.family)
-def test_natural_keys_are_made_of_columns(key: object) -> None:
+def test_natural_keys_consist_of_columns(key: object) -> None:
     known = {name for table in TABLES for name in row_schema(table).names}
     assert set(key.columns) <= known  # type: ignore[attr-defined]
 
@@ -51,11 +51,11 @@ def test_natural_keys_are_made_of_columns(key: object) -> None:
         ("template", "template"),
     ],
 )
-def test_every_source_has_its_key(source: str, family: str) -> None:
+def test_every_source_has_a_natural_key(source: str, family: str) -> None:
     assert natural_key(source).family == family
 
 
-def test_a_source_without_a_key_is_refused() -> None:
+def test_source_without_a_natural_key_is_refused() -> None:
     with pytest.raises(HistoryError, match="No natural key"):
         natural_key("hearsay")
 
@@ -64,10 +64,10 @@ def test_a_source_without_a_key_is_refused() -> None:
     ("qsg", "structure", "expected"),
     [("SQ03", "APPLICATION1", "SQ03APPLICATION1"), ("Q1", "CSQ_ADMIN", "Q1@@CSQ_ADMIN")],
 )
-def test_xcf_names_pad_the_group_to_four(qsg: str, structure: str, expected: str) -> None:
+def test_xcf_name_pads_the_group_to_four_characters(qsg: str, structure: str, expected: str) -> None:
     assert xcf_name(qsg, structure) == expected
 
 
-def test_the_page_describes_the_tables_as_they_are() -> None:
+def test_usage_history_page_matches_the_tables() -> None:
     text = PAGE.read_text("utf-8")
     assert with_blocks(text) == text, "write it anew: python -m tests.spark_jobs.history.page"

@@ -29,13 +29,13 @@ def ends(history: History) -> list[dt.datetime]:
     return history.read(STRUCTURE_USAGE)["interval_end"].to_pylist()
 
 
-def test_rows_come_back_as_they_were_given(history: History) -> None:
+def test_stored_rows_are_read_back_unchanged(history: History) -> None:
     rows = structure_rows(*(qest(number) for number in range(60)))
     commit(history, "a", structures=rows)
     assert history.read(STRUCTURE_USAGE).select(row_schema(STRUCTURE_USAGE).names).equals(rows)
 
 
-def test_staged_rows_are_seen_by_nobody_before_the_commit(history: History) -> None:
+def test_staged_rows_are_invisible_before_the_commit(history: History) -> None:
     source, parts = staged(history, "a", structures=structure_rows(qest()), queues=queue_rows(wq()))
     assert contents(history) == contents(History.open(history.url))
     assert history.read(STRUCTURE_USAGE).num_rows == 0
@@ -44,26 +44,26 @@ def test_staged_rows_are_seen_by_nobody_before_the_commit(history: History) -> N
     assert history.read("queue_usage").num_rows == 1
 
 
-def test_all_tables_and_the_ledger_appear_in_one_version(history: History) -> None:
+def test_tables_and_ledger_appear_in_one_version(history: History) -> None:
     before = DeltaTable(history.url).version()
     commit(history, "a", structures=structure_rows(qest()), queues=queue_rows(wq()))
     assert DeltaTable(history.url).version() == before + 1
     assert [row["file_name"] for row in history.files()] == ["a"]
 
 
-def test_a_history_that_is_not_there_is_not_made_by_reading(tmp_path: Path) -> None:
+def test_reading_does_not_create_a_history(tmp_path: Path) -> None:
     with pytest.raises(HistoryError, match="There is no usage history"):
         History.open(str(tmp_path / "nowhere"))
     assert not (tmp_path / "nowhere").exists()
 
 
-def test_a_foreign_delta_table_is_refused(tmp_path: Path) -> None:
+def test_foreign_delta_table_is_refused(tmp_path: Path) -> None:
     DeltaTable.create(str(tmp_path / "foreign"), Schema.from_arrow(pa.schema([("a", pa.int64())])))
     with pytest.raises(HistoryError, match="no usage history"):
         History.open(str(tmp_path / "foreign"), create=True)
 
 
-def test_a_history_of_an_older_release_gets_the_new_columns(tmp_path: Path) -> None:
+def test_history_of_an_older_release_gets_new_columns(tmp_path: Path) -> None:
     schema = store._delta_schema()
     old = pa.schema([field for field in schema if field.name != "structure_full_count"])
     DeltaTable.create(str(tmp_path / "h"), Schema.from_arrow(old), partition_by=["table", "day"])
@@ -74,7 +74,7 @@ def test_a_history_of_an_older_release_gets_the_new_columns(tmp_path: Path) -> N
     assert names == set(schema.names)
 
 
-def test_a_url_with_a_scheme_names_the_same_folder(tmp_path: Path) -> None:
+def test_file_url_names_the_same_folder(tmp_path: Path) -> None:
     history = History.open((tmp_path / "h").as_uri(), create=True)
     commit(history, "a", structures=structure_rows(qest()))
     assert contents(History.open(str(tmp_path / "h"))) == contents(history)
@@ -92,27 +92,27 @@ def test_overlapping_files_give_the_history_of_one(history: History, tmp_path: P
     assert contents(history) == contents(one)
 
 
-def test_rows_twice_in_one_file_count_once(history: History) -> None:
+def test_rows_repeated_in_one_file_count_once(history: History) -> None:
     twice = [qest(0), qest(1), qest(0, file_offset=77_000)]
     found = commit(history, "a", structures=structure_rows(*twice)).comparisons[STRUCTURE_USAGE]
     assert (found.read, found.new, found.duplicates, found.conflicts) == (3, 2, 1, 0)
     assert len(ends(history)) == 2
 
 
-def test_a_continuation_never_collides_with_its_first_record(history: History) -> None:
+def test_continuation_does_not_collide_with_its_first_record(history: History) -> None:
     first, second = wq(0), wq(0, source="116-2 WQ", piece=20_000)
     found = commit(history, "a", queues=queue_rows(first, second)).comparisons["queue_usage"]
     assert (found.new, found.duplicates, found.conflicts) == (2, 0, 0)
     assert history.read("queue_usage").num_rows == 2
 
 
-def test_two_sections_of_one_record_never_collide(history: History) -> None:
+def test_sections_of_one_record_do_not_collide(history: History) -> None:
     commit(history, "a", queues=queue_rows(wq(0), wq(0, piece=10_001)))
     assert history.read("queue_usage").num_rows == 2
 
 
 @pytest.mark.parametrize("binary_first", [True, False])
-def test_the_binary_record_wins_over_the_formatters_row(history: History, binary_first: bool) -> None:
+def test_binary_record_overrides_the_formatters_row(history: History, binary_first: bool) -> None:
     files = {
         "binary": structure_rows(qest(0, entries_in_use=2194)),
         "formatter": structure_rows(qest(0, entries_in_use=2194, ixllste_us=None, origin="formatter")),
@@ -122,14 +122,14 @@ def test_the_binary_record_wins_over_the_formatters_row(history: History, binary
     assert history.read(STRUCTURE_USAGE)["origin"].to_pylist() == ["binary"]
 
 
-def test_the_formatters_row_after_the_binary_one_is_a_duplicate_and_no_conflict(history: History) -> None:
+def test_formatters_row_after_the_binary_one_is_a_duplicate(history: History) -> None:
     commit(history, "dump", structures=structure_rows(qest(0)))
     row = qest(0, ixllste_calls=None, origin="formatter")
     found = commit(history, "csv", structures=structure_rows(row)).comparisons[STRUCTURE_USAGE]
     assert (found.new, found.duplicates, found.conflicts) == (0, 1, 0)
 
 
-def test_formatter_rows_of_one_task_and_queue_are_all_kept_and_lose_to_the_binary_ones_together(
+def test_formatter_rows_of_a_task_are_all_kept_until_binary_rows_replace_them(
     history: History,
 ) -> None:
     csv = [wq(0, origin="formatter", source="116 WQ", piece=0, puts=puts) for puts in (5, 6, 5)]
@@ -141,7 +141,7 @@ def test_formatter_rows_of_one_task_and_queue_are_all_kept_and_lose_to_the_binar
     assert set(found["origin"].to_pylist()) == {"binary"}
 
 
-def test_a_contradiction_is_reported_with_both_places_and_the_newer_row_is_used(history: History) -> None:
+def test_conflict_is_reported_with_both_places_and_the_newer_row_is_used(history: History) -> None:
     commit(history, "a", structures=structure_rows(qest(3, entries_in_use=1)))
     found = commit(history, "b", structures=structure_rows(qest(3, entries_in_use=2))).comparisons[
         STRUCTURE_USAGE
@@ -154,14 +154,14 @@ def test_a_contradiction_is_reported_with_both_places_and_the_newer_row_is_used(
     assert history.read(STRUCTURE_USAGE)["entries_in_use"].to_pylist() == [2]
 
 
-def test_a_contradiction_within_one_file_is_reported(history: History) -> None:
+def test_conflict_within_one_file_is_reported(history: History) -> None:
     rows = structure_rows(qest(3, entries_in_use=1), qest(3, entries_in_use=2, file_offset=9))
     found = commit(history, "a", structures=rows).comparisons[STRUCTURE_USAGE]
     assert (found.read, found.new, found.duplicates, found.conflicts) == (2, 1, 0, 1)
 
 
 @pytest.mark.parametrize("names", ["ab", "ba"])
-def test_a_value_left_out_is_no_contradiction_and_replaces_nothing(history: History, names: str) -> None:
+def test_missing_value_is_no_conflict_and_replaces_nothing(history: History, names: str) -> None:
     rows = {
         "a": qest(3, entries_in_use=1000, elements_in_use=None),
         "b": qest(3, entries_in_use=None, elements_in_use=6000),
@@ -176,7 +176,7 @@ def test_a_value_left_out_is_no_contradiction_and_replaces_nothing(history: Hist
     assert history.read(STRUCTURE_USAGE)["elements_in_use"].to_pylist() == [None]
 
 
-def test_of_contradicting_rows_only_the_columns_that_differ_are_named(history: History) -> None:
+def test_conflict_lists_only_the_columns_that_differ(history: History) -> None:
     commit(history, "a", structures=structure_rows(qest(3, entries_in_use=1, elements_in_use=5)))
     commit(history, "b", structures=structure_rows(qest(3, entries_in_use=2, elements_in_use=None)))
     found = commit(history, "c", structures=structure_rows(qest(3, entries_in_use=None, elements_in_use=5)))
@@ -186,7 +186,7 @@ def test_of_contradicting_rows_only_the_columns_that_differ_are_named(history: H
     assert (stands["entries_in_use"].to_pylist(), stands["elements_in_use"].to_pylist()) == ([2], [5])
 
 
-def test_the_counts_of_a_comparison_add_up_whatever_is_left_out(history: History) -> None:
+def test_comparison_counts_add_up_with_missing_values(history: History) -> None:
     commit(history, "a", structures=structure_rows(*(qest(n) for n in range(10))))
     rows = [qest(n, entries_in_use=None) for n in range(5)]
     rows += [qest(n, entries_in_use=7) for n in range(5, 8)] + [qest(n) for n in range(8, 12)]
@@ -194,7 +194,7 @@ def test_the_counts_of_a_comparison_add_up_whatever_is_left_out(history: History
     assert (found.read, found.new, found.duplicates, found.conflicts) == (12, 2, 7, 3)
 
 
-def test_an_interval_at_midnight_meets_its_twin_though_their_ends_lie_in_two_days(history: History) -> None:
+def test_interval_at_midnight_matches_its_duplicate_on_the_other_day(history: History) -> None:
     """The output of mq-smf-csv takes the interval's end from the record's header, some hundredths after the clock's."""
     written = MIDNIGHT + dt.timedelta(days=1)
     binary = qest(47, written_at=written, interval_end=written - dt.timedelta(microseconds=900))
@@ -208,7 +208,7 @@ def test_an_interval_at_midnight_meets_its_twin_though_their_ends_lie_in_two_day
     assert history.read(STRUCTURE_USAGE, start=MIDNIGHT, end=written).num_rows == 1
 
 
-def test_two_ingests_at_once_of_overlapping_files_give_the_history_of_one(
+def test_concurrent_ingests_of_overlapping_files_give_the_history_of_one(
     history: History, tmp_path: Path
 ) -> None:
     """All rows are staged before any is committed, then all commits race."""
@@ -237,7 +237,7 @@ def test_two_ingests_at_once_of_overlapping_files_give_the_history_of_one(
     assert len(history.files()) == 8
 
 
-def test_the_same_file_twice_at_once_counts_once(history: History) -> None:
+def test_file_ingested_twice_concurrently_counts_once(history: History) -> None:
     rows = structure_rows(qest(0), qest(1))
     first, second = staged(history, "a", structures=rows), staged(history, "a", structures=rows)
     for source, parts in (second, first):  # the one that began later is done earlier
@@ -249,7 +249,7 @@ def test_the_same_file_twice_at_once_counts_once(history: History) -> None:
 # ---- a file again ----------------------------------------------------------------------------------------------------
 
 
-def test_the_same_file_with_the_same_answers_is_known(history: History) -> None:
+def test_file_with_the_same_answers_is_already_stored(history: History) -> None:
     commit(history, "a", structures=structure_rows(qest()), answers={"qsg": {"SYSA:CSQ1": "SQ03"}})
     ledger = history.snapshot().ledger
     for given in ({}, {"qsg": {"SYSA:CSQ1": "SQ03", "SYSZ:CSQ9": "SQ09"}}, {"zone": None}):
@@ -258,7 +258,7 @@ def test_the_same_file_with_the_same_answers_is_known(history: History) -> None:
     assert ledger.stored(sha256("b"), given={}, keep_from=None) is None
 
 
-def test_the_same_file_with_other_answers_replaces_what_it_brought(history: History) -> None:
+def test_file_with_other_answers_replaces_its_rows(history: History) -> None:
     commit(history, "a", structures=structure_rows(qest(0, qsg="SQ04"), qest(1, qsg="SQ04")))
     commit(history, "b", structures=structure_rows(qest(9)))
     commit(history, "a", structures=structure_rows(qest(0)), answers={"qsg": {"SYSA:CSQ1": "SQ03"}})
@@ -266,7 +266,7 @@ def test_the_same_file_with_other_answers_replaces_what_it_brought(history: Hist
     assert len(ends(history)) == 2
 
 
-def test_what_another_file_told_too_stays_when_a_file_is_forgotten(history: History) -> None:
+def test_forgetting_a_file_keeps_the_same_rows_of_other_files(history: History) -> None:
     commit(history, "a", structures=structure_rows(qest(0), qest(1)))
     commit(history, "b", structures=structure_rows(qest(1), qest(2)))
     history.compact(STRUCTURE_USAGE, "2026-11-20")
@@ -275,7 +275,7 @@ def test_what_another_file_told_too_stays_when_a_file_is_forgotten(history: Hist
     assert history.forget(sha256("b")) == []
 
 
-def test_a_forgotten_file_can_be_brought_again(history: History) -> None:
+def test_forgotten_file_can_be_ingested_again(history: History) -> None:
     commit(history, "a", structures=structure_rows(qest(0)))
     history.forget(sha256("a"))
     assert history.snapshot().ledger.stored(sha256("a"), given={}, keep_from=None) is None
@@ -283,7 +283,7 @@ def test_a_forgotten_file_can_be_brought_again(history: History) -> None:
     assert len(ends(history)) == 1
 
 
-def test_one_display_taken_twice_is_two_observations(history: History) -> None:
+def test_display_taken_twice_is_two_observations(history: History) -> None:
     for hour in (9, 10):
         at = MIDNIGHT + dt.timedelta(hours=hour)
         source = Source(new_commit_id(), "status", sha256("status"))
@@ -302,14 +302,14 @@ def test_one_display_taken_twice_is_two_observations(history: History) -> None:
 # ---- upkeep ----------------------------------------------------------------------------------------------------------
 
 
-def test_retention_drops_old_days_and_nothing_else(history: History) -> None:
+def test_retention_drops_only_old_days(history: History) -> None:
     commit(history, "a", structures=structure_rows(*map(qest, range(0, 48 * 3, 12))))
     assert history.retain(keep_from=dt.date(2026, 11, 21)) == ["2026-11-20"]
     assert min(ends(history)).date() == dt.date(2026, 11, 21)
     assert history.retain(keep_from=dt.date(2026, 11, 21)) == []
 
 
-def test_days_older_than_the_retention_are_not_taken_in(history: History) -> None:
+def test_days_before_the_retention_are_skipped(history: History) -> None:
     source = Source(new_commit_id(), "a", sha256("a"))
     stage = Stage(history.place, source, keep_from=dt.date(2026, 11, 21))
     stage.add(STRUCTURE_USAGE, structure_rows(*map(qest, range(0, 96, 12))))
@@ -317,7 +317,7 @@ def test_days_older_than_the_retention_are_not_taken_in(history: History) -> Non
     assert stage.passed_over == {TOO_OLD: 4}
 
 
-def test_a_file_dropped_by_retention_comes_back_when_the_retention_is_longer(history: History) -> None:
+def test_file_dropped_by_retention_returns_with_a_longer_retention(history: History) -> None:
     commit(history, "a", structures=structure_rows(qest(0), qest(60)))
     history.retain(keep_from=dt.date(2026, 11, 21))
     ledger = history.snapshot().ledger
@@ -326,7 +326,7 @@ def test_a_file_dropped_by_retention_comes_back_when_the_retention_is_longer(his
     assert ledger.stored(sha256("a"), given={}, keep_from=None) is None
 
 
-def test_a_file_taken_in_part_comes_back_when_the_retention_is_longer(history: History) -> None:
+def test_partly_skipped_file_is_completed_with_a_longer_retention(history: History) -> None:
     source, parts = staged(history, "a", structures=structure_rows(qest(60)))
     history.commit(source, parts, FileFacts(1, "smf", {}, kept_from=dt.date(2026, 11, 21)))
     ledger = history.snapshot().ledger
@@ -335,7 +335,7 @@ def test_a_file_taken_in_part_comes_back_when_the_retention_is_longer(history: H
     assert ledger.stored(sha256("a"), given={}, keep_from=dt.date(2026, 11, 20)) is None
 
 
-def test_many_small_files_are_joined_and_nothing_changes(history: History, tmp_path: Path) -> None:
+def test_compacting_small_files_changes_no_rows(history: History, tmp_path: Path) -> None:
     count = store.MOST_SMALL_PARTS + store.MOST_LEDGER_PARTS + 3
     for number in range(count):
         commit(history, f"f{number}", structures=structure_rows(qest(number % 40)))
@@ -348,7 +348,7 @@ def test_many_small_files_are_joined_and_nothing_changes(history: History, tmp_p
     assert contents(history) == contents(one)
 
 
-def test_joining_takes_away_rows_that_no_longer_count(history: History) -> None:
+def test_compacting_removes_rows_that_no_longer_count(history: History) -> None:
     commit(history, "a", structures=structure_rows(qest(0)))
     commit(history, "b", structures=structure_rows(qest(1)))
     history.compact(STRUCTURE_USAGE, "2026-11-20")
@@ -357,7 +357,7 @@ def test_joining_takes_away_rows_that_no_longer_count(history: History) -> None:
     assert [part.rows for part in history.snapshot().of(STRUCTURE_USAGE)] == [1]
 
 
-def test_a_joined_file_is_not_written_anew_for_nothing(history: History) -> None:
+def test_compacted_file_is_not_rewritten_without_need(history: History) -> None:
     for name, number in (("a", 0), ("b", 1), ("c", 2)):
         commit(history, name, structures=structure_rows(qest(number)))
     history.forget(sha256("c"))
@@ -365,7 +365,7 @@ def test_a_joined_file_is_not_written_anew_for_nothing(history: History) -> None
     assert not history.compact(STRUCTURE_USAGE, "2026-11-20")
 
 
-def test_no_more_is_joined_than_fits_into_memory(history: History, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_compacting_is_limited_by_memory(history: History, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(store, "MOST_JOINED_ROWS", 5)
     for name, count in (("a", 4), ("b", 2), ("c", 3)):
         commit(history, name, structures=structure_rows(*map(qest, range(count))))
@@ -381,13 +381,11 @@ def test_no_more_is_joined_than_fits_into_memory(history: History, monkeypatch: 
         ("/data/history", "/data/history"),
     ],
 )
-def test_urls_are_shown_without_secrets(url: str, harmless: str) -> None:
+def test_shown_url_has_no_secrets(url: str, harmless: str) -> None:
     assert store.shown(url) == harmless
 
 
-def test_joining_while_another_file_is_committed_loses_nothing(
-    history: History, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_compacting_during_a_commit_loses_nothing(history: History, monkeypatch: pytest.MonkeyPatch) -> None:
     commit(history, "a", structures=structure_rows(qest(0)))
     commit(history, "b", structures=structure_rows(qest(1)))
     write = history._write
@@ -401,7 +399,7 @@ def test_joining_while_another_file_is_committed_loses_nothing(
     assert len(ends(history)) == 3
 
 
-def test_two_who_join_the_same_day_at_once_lose_nothing(
+def test_concurrent_compactions_of_a_day_lose_nothing(
     history: History, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     commit(history, "a", structures=structure_rows(qest(0)))
@@ -418,7 +416,7 @@ def test_two_who_join_the_same_day_at_once_lose_nothing(
     assert len(ends(history)) == 2
 
 
-def test_days_dropped_while_someone_joins_their_files_stay_dropped(
+def test_days_dropped_during_a_compaction_stay_dropped(
     history: History, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     commit(history, "a", structures=structure_rows(qest(0)))
@@ -434,7 +432,7 @@ def test_days_dropped_while_someone_joins_their_files_stay_dropped(
     assert ends(history) == []
 
 
-def test_a_file_forgotten_while_someone_joins_its_day_stays_forgotten(
+def test_file_forgotten_during_a_compaction_stays_forgotten(
     history: History, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     commit(history, "a", structures=structure_rows(qest(0)))
@@ -451,7 +449,7 @@ def test_a_file_forgotten_while_someone_joins_its_day_stays_forgotten(
     assert ends(history) == [qest(1)["interval_end"]]
 
 
-def test_vacuum_spares_what_is_in_use_and_what_is_new(history: History) -> None:
+def test_vacuum_keeps_used_and_new_files(history: History) -> None:
     commit(history, "a", structures=structure_rows(qest(0)))
     staged(history, "b", structures=structure_rows(qest(1)))
     files = sorted(Path(history.url).rglob("*.parquet"))
@@ -462,7 +460,7 @@ def test_vacuum_spares_what_is_in_use_and_what_is_new(history: History) -> None:
 # ---- reading ---------------------------------------------------------------------------------------------------------
 
 
-def test_rows_that_name_only_xcfs_structure_are_given_their_group_when_it_is_known(history: History) -> None:
+def test_rows_with_only_an_xcf_name_get_their_group_when_it_is_known(history: History) -> None:
     row = qest(
         source="74-4 R744SREQ", qsg=None, structure=None, queue_manager=None, xcf_structure="SQ03APPLICATION1"
     )
@@ -475,7 +473,7 @@ def test_rows_that_name_only_xcfs_structure_are_given_their_group_when_it_is_kno
     assert sorted(map(str, history.read(STRUCTURE_USAGE)["qsg"].to_pylist())) == ["None", "SQ03", "SQ03"]
 
 
-def test_reading_takes_intervals_that_overlap_the_period(history: History) -> None:
+def test_read_returns_intervals_that_overlap_the_period(history: History) -> None:
     commit(history, "a", structures=structure_rows(*map(qest, range(48))))
     start = MIDNIGHT + dt.timedelta(hours=9, minutes=15)
     found = history.read(STRUCTURE_USAGE, start=start, end=MIDNIGHT + dt.timedelta(hours=10))
@@ -485,7 +483,7 @@ def test_reading_takes_intervals_that_overlap_the_period(history: History) -> No
     ]
 
 
-def test_an_observation_at_the_start_of_the_period_is_in_it(history: History) -> None:
+def test_observation_at_the_start_of_the_period_is_included(history: History) -> None:
     at = MIDNIGHT + dt.timedelta(hours=9)
     row = qest(
         source="display CFSTATUS", origin="display", interval_start=None, interval_end=at, interval_us=0
@@ -495,15 +493,13 @@ def test_an_observation_at_the_start_of_the_period_is_in_it(history: History) ->
     assert history.read(STRUCTURE_USAGE, end=at).num_rows == 0
 
 
-def test_a_task_that_ran_for_days_is_found_in_each_of_them(history: History) -> None:
+def test_task_that_ran_for_days_is_found_on_each_of_them(history: History) -> None:
     long = wq(200, interval_start=MIDNIGHT)
     commit(history, "a", queues=queue_rows(long))
     assert history.read("queue_usage", start=MIDNIGHT, end=MIDNIGHT + dt.timedelta(hours=1)).num_rows == 1
 
 
-def test_days_are_not_read_that_cannot_hold_the_period(
-    history: History, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_days_outside_the_period_are_not_read(history: History, monkeypatch: pytest.MonkeyPatch) -> None:
     commit(history, "a", structures=structure_rows(*map(qest, range(480))))
     read: list[Part] = []
     before = staging.read_parts
@@ -522,23 +518,23 @@ def test_days_are_not_read_that_cannot_hold_the_period(
     }
 
 
-def test_an_unknown_table_is_refused(history: History) -> None:
+def test_unknown_table_is_refused(history: History) -> None:
     with pytest.raises(HistoryError, match="no table 'queues'"):
         history.read("queues")
 
 
 @pytest.mark.parametrize("lacking", ["source", "written_at"])
-def test_rows_without_what_their_key_is_made_of_are_refused(history: History, lacking: str) -> None:
+def test_rows_without_their_key_columns_are_refused(history: History, lacking: str) -> None:
     with pytest.raises(HistoryError, match=lacking):
         staged(history, "a", structures=structure_rows({**qest(), lacking: None}))
 
 
-def test_rows_of_another_schema_are_refused(history: History) -> None:
+def test_rows_with_another_schema_are_refused(history: History) -> None:
     with pytest.raises(HistoryError, match="do not have its columns"):
         staged(history, "a", structures=pa.table({"qsg": ["SQ03"]}))
 
 
-def test_many_rows_are_written_as_they_come(history: History) -> None:
+def test_stage_writes_rows_before_it_is_finished(history: History) -> None:
     source = Source(new_commit_id(), "a", sha256("a"))
     stage = Stage(history.place, source, flush_rows=10)
     assert FLUSH_ROWS > 10
@@ -547,5 +543,5 @@ def test_many_rows_are_written_as_they_come(history: History) -> None:
     assert [part.rows for part in stage.finish()] == [10, 10, 5]
 
 
-def test_fields_of_the_delta_table_are_those_of_the_tables(history: History) -> None:
+def test_delta_table_has_the_columns_of_all_tables(history: History) -> None:
     assert Field.from_arrow(pa.field("table", pa.string())) in DeltaTable(history.url).schema().fields

