@@ -1,8 +1,8 @@
-"""Read usage data that is no SMF dump into the tables of the history.
+"""Read usage data other than SMF dumps into the tables of the history.
 
-`detect` says what a file is, `read` turns it into Arrow tables in the schemas of
-`spark_jobs.history.schema`. A bad line costs that line: it is reported with its number and the
-reason. What the data does not say (the group's name, when a display was taken) is asked for.
+`detect` returns the kind of a file, `read` turns it into Arrow tables in the schemas of `spark_jobs.history.schema`. An
+unreadable line costs only that line: it is reported with its number and the reason. Information that the data lacks (the
+group's name, the time of a display) is asked for.
 """
 
 from planner_core.inputs import (

@@ -1,10 +1,9 @@
-"""RMF Monitor III's CFACT report, CSV or JSON: what each structure holds, against its limits.
+"""RMF Monitor III's CFACT report, CSV or JSON: the use of each structure and its limits.
 
-Columns are known by the display names that IBM's Grafana plugin for RMF has for them
-(github.com/IBM/RMF); which of them a file has depends on how it was saved. The distributed data
-server itself names columns by ids, for which no public list was found: such a file is refused with
-the ids in the message. How rows and values are written is from memory: one row a structure and
-system, with a row *ALL for the sysplex; sizes with a unit. A size without a unit is left out.
+Columns are recognized by the display names in IBM's Grafana plugin for RMF (github.com/IBM/RMF); which of them a file has
+depends on how it was saved. The distributed data server itself names columns by ids, for which no public list was found:
+such a file is refused with the ids in the message. The format of rows and values is from memory: one row for each
+structure and system, with a row *ALL for the sysplex; sizes with a unit. A size without a unit is left out.
 """
 
 from __future__ import annotations
@@ -19,7 +18,7 @@ from planner_core.errors import SizeSyntax
 from planner_core.inputs import squeezed
 from planner_core.units import parse_size
 from spark_jobs.history.rows import NOT_LISTS
-from spark_jobs.history.schema import STRUCTURE_USAGE
+from spark_jobs.history.schema import IN_USE_PAIRS, STRUCTURE_USAGE
 from spark_jobs.readers.json_objects import objects
 from spark_jobs.readers.names import XCF_NAME, Groups, QsgMap
 from spark_jobs.readers.result import Ask, Collector, NotReadable, Value
@@ -65,13 +64,13 @@ _SIZES: Final[dict[str, tuple[str, ...]]] = {
     "scm_max_bytes": ("maximumofscmspace",),
 }
 _SHARED: Final = ("sync_requests", "async_requests", "changed_requests")
-"""The columns that *ALL sums up over the systems."""
+"""The columns that *ALL adds up over the systems."""
 
 _NAMED: Final = {
     key: name for names in (_COLUMNS, _COUNTS, _SIZES) for name, keys in names.items() for key in keys
 }
 _ALL_SYSTEMS: Final = "*ALL"
-_PAIRS: Final = (("entries_in_use", "entries_total"), ("elements_in_use", "elements_total"))
+
 _UNIT: Final = re.compile(r"\((?P<unit>B|BYTES|K|KB|KIB|M|MB|MIB|G|GB|GIB|4K)\)", re.IGNORECASE)
 _PAGES: Final = 4096
 _DDS_TIME: Final = re.compile(r"(\d{4})(\d{2})(\d{2})(\d{2})(\d{2})(\d{2})")
@@ -92,7 +91,7 @@ class _Row:
 
 @dataclass(slots=True)
 class _Headings:
-    """Which cell is what: the first column of a meaning counts."""
+    """The meaning of each cell: the first column with a meaning counts."""
 
     names: list[str | None] = field(default_factory=list)
     units: dict[str, str] = field(default_factory=dict)
@@ -134,14 +133,14 @@ def read_csv(
     """Read a CSV file of the report.
 
     Raises:
-        NotReadable: No heading line names structures and what they hold.
+        NotReadable: No heading line has structures with their figures.
     """
     table = CsvTable(
         file,
         collector,
         is_heading=lambda cells: _Headings.of(cells).are_cfact(),
         missing=(
-            "No heading line was found that names structures and what they hold: "
+            "No heading line with structures and their figures was found: "
             "Structure Name with Structure Size, Total List Entries or Actual List Entries."
         ),
     )
@@ -153,10 +152,10 @@ def read_csv(
 def read_json(
     file: TextFile, collector: Collector, *, zone: Zone, observed_at: datetime | None, qsg_of: QsgMap
 ) -> None:
-    """Read a JSON file: what RMF's data server answers, or a list of objects named like the report's columns.
+    """Read a JSON file: an answer of RMF's data server, or a list of objects with the names of the report's columns.
 
     Raises:
-        NotReadable: Nothing in it names structures and what they hold.
+        NotReadable: It has no structures with their figures.
     """
     rows: list[_Row] = []
     for line, found in objects(file, on_problem=collector.problem):
@@ -171,14 +170,14 @@ def read_json(
             else:
                 collector.problem(line, "The object names no structure with its size or entries.")
     if not rows:
-        msg = "Nothing in the file names structures and what they hold."
+        msg = "The file has no structures with their figures."
         raise NotReadable(msg)
     _Reader(collector, zone, observed_at).take(rows, qsg_of)
 
 
 def _report(report: object, line: int, collector: Collector) -> Iterator[_Row]:
     if not isinstance(report, dict):
-        collector.problem(line, "A report that is no JSON object is passed over.")
+        collector.problem(line, "A report that is not a JSON object is skipped.")
         return
     columns = [_text_of(each) for each in _list_in(report.get("columnHeaders"), "col")]
     headings = _Headings.of(columns)
@@ -186,8 +185,8 @@ def _report(report: object, line: int, collector: Collector) -> Iterator[_Row]:
         shown_ids = ", ".join(column[:24] for column in columns[:_SHOWN_IDS]) or "none"
         msg = (
             f"The report's columns are {shown_ids}...: RMF's own ids, not the names that its reports show. No public list "
-            "of these ids is known. Save the table with its names, such as by Inspect, Data, Download CSV of the Grafana "
-            "plugin, or put the names in place of the ids in columnHeaders."
+            "of these ids is known. Save the table with its names, for example with Inspect, Data, Download CSV of the Grafana "
+            "plugin, or replace the ids in columnHeaders with the names."
         )
         raise NotReadable(msg)
     times = report.get("timeData") or report.get("TimeData")
@@ -196,7 +195,7 @@ def _report(report: object, line: int, collector: Collector) -> Iterator[_Row]:
     for each in _list_in(report, "row"):
         cells = each.get("col") if isinstance(each, dict) else each
         if not isinstance(cells, list) or len(cells) > len(columns):
-            collector.problem(line, "A row of the report that does not fit its columns is passed over.")
+            collector.problem(line, "A row of the report that does not match its columns is skipped.")
             continue
         row = headings.row(line, [_text_of(cell) for cell in cells])
         row.start, row.end = start, end
@@ -239,6 +238,8 @@ class _Reader:
     def take(self, rows: list[_Row], qsg_of: QsgMap) -> None:
         self._to.note(_FROM_MEMORY)
         groups = Groups(qsg_of, (row.cells.get("structure", "") for row in rows))
+        # A file with at least one structure known to be MQ's shows which groups matter; only then are the others
+        # certainly foreign.
         own = [groups.split(row.cells.get("structure", "")) is not None for row in rows]
         by_system = {
             row.cells.get("structure")
@@ -253,7 +254,7 @@ class _Reader:
                 self._to.pass_over(NOT_LISTS)
             elif not is_own and any(own):
                 foreign[row.cells.get("structure", "")] = None
-                self._to.pass_over("structures of no known queue-sharing group")
+                self._to.pass_over("structures of unknown queue-sharing groups")
             else:
                 try:
                     self._row(row, groups, by_system)
@@ -262,23 +263,23 @@ class _Reader:
         if foreign:
             some = ", ".join(list(foreign)[:_SHOWN_IDS])
             self._to.note(
-                f"{len(foreign)} list structures are of no queue-sharing group that the file or the site's map shows, and "
-                f"are passed over: {some}{', ...' if len(foreign) > _SHOWN_IDS else ''}."
+                f"{len(foreign)} list structures belong to no queue-sharing group in the file or in the site's map, and "
+                f"are skipped: {some}{', ...' if len(foreign) > _SHOWN_IDS else ''}."
             )
         if rows and not any(own):
             self._to.note(
-                "No structure in the file is known to be MQ's (none is a group's CSQ_ADMIN, and the site's map names none "
-                "of the groups): all list structures are kept under XCF's names only."
+                "No structure in the file is known to be MQ's (none is a group's CSQ_ADMIN, and the site's map has none of "
+                "the groups): all list structures are stored under XCF's names only."
             )
 
     def _row(self, row: _Row, groups: Groups, by_system: set[str | None]) -> None:
         name = row.cells.get("structure", "")
         if not XCF_NAME.fullmatch(name):
-            message = f"{shown(name)} is no structure"
+            message = f"{shown(name)} is not a structure name"
             raise BadValue(message)
         values: dict[str, Value] = {column: self._count(row, column) for column in _COUNTS}
         values |= {column: self._size(row, column) for column in _SIZES}
-        for in_use, total in _PAIRS:
+        for in_use, total in IN_USE_PAIRS:
             used, of = values[in_use], values[total]
             if isinstance(used, int) and isinstance(of, int) and used > of:
                 self._to.problem(row.line, f"{in_use} {used} is more than {total} {of}: left out.")
@@ -287,6 +288,7 @@ class _Reader:
         note = None
         if system == _ALL_SYSTEMS:
             system = None
+            # *ALL holds the sums over the systems, whose rows count already; the history adds up all rows.
             if name in by_system:
                 values |= dict.fromkeys(_SHARED)
                 note = "requests left to the rows of the systems"
@@ -321,7 +323,7 @@ class _Reader:
         if end is None and not row.cells.get("time"):
             end = self._observed_at
             if end is None:
-                message = "When was the report taken? The file names no time: give the time of observation with its zone."
+                message = "When was the report taken? The file has no time: enter the time of observation with its zone."
                 self._to.ask(Ask("observed_at", message))
         return (None if start and end and start > end else start), end
 
@@ -331,7 +333,7 @@ class _Reader:
         try:
             return instant_of(text, self._zone)
         except NoZone:
-            self._to.ask(Ask("zone", "In which time zone are the report's times? They carry no offset."))
+            self._to.ask(Ask("zone", "In which time zone are the report's times? They have no offset."))
             return None
 
     def _count(self, row: _Row, column: str) -> int | None:
@@ -340,7 +342,7 @@ class _Reader:
         except BadValue:
             text = shown(row.cells[column])
             self._to.problem(
-                row.line, f"{column} {text} is no whole number (rounded figures are not taken): left out."
+                row.line, f"{column} {text} is not a whole number (rounded figures are not used): left out."
             )
             return None
 
@@ -354,7 +356,7 @@ class _Reader:
                 return (whole(text) or 0) * _PAGES
             return parse_size(text, default_unit=unit[0] if unit else None)
         except (SizeSyntax, BadValue):
-            hint = " It has no unit: write one into the value or the heading, such as Structure Size (K)."
+            hint = " It has no unit: add one to the value or the heading, such as Structure Size (K)."
             is_bare = text.isdigit() and not unit
             self._to.problem(row.line, f"{column} {shown(text)} is left out.{hint if is_bare else ''}")
             return None

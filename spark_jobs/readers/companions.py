@@ -1,4 +1,4 @@
-"""Files that come with usage and hold none: the map of queue managers to their groups."""
+"""Files that accompany usage and hold none: the map of queue managers to their groups."""
 
 from __future__ import annotations
 
@@ -18,20 +18,20 @@ LONGEST_TEXT: Final = 2_000_000
 
 
 def read_qsg_map(path: Path) -> dict[tuple[str, str], str]:
-    """The entries of a map file: (system id, queue manager) to group; an empty group says that it is in none.
+    """Return the entries of a map file: (system id, queue manager) to group, an empty one for no group.
 
     Raises:
-        NotReadable: It is no map, or an entry's names are none; nothing of such a file is taken.
+        NotReadable: It is not a map, or an entry has an invalid name; nothing of such a file is used.
         OSError: The file cannot be read.
     """
     try:
         content = json.loads(TextFile(path).whole()[:LONGEST_TEXT])
     except (ValueError, RecursionError):
-        _refuse(f"{path.name} is no JSON, or too long for a QSG map.")
+        _refuse(f"{path.name} is not JSON, or too long for a QSG map.")
     entries = content.get("entries") if isinstance(content, dict) and content.get("kind") == QSG_MAP else None
     if not isinstance(entries, list) or len(entries) > MOST_ENTRIES:
         _refuse(
-            f'{path.name} is no QSG map: {{"kind": "{QSG_MAP}", "entries": [{{"system_id", "queue_manager", "qsg"}}]}}.'
+            f'{path.name} is not a QSG map: {{"kind": "{QSG_MAP}", "entries": [{{"system_id", "queue_manager", "qsg"}}]}}.'
         )
     found: dict[tuple[str, str], str] = {}
     for number, entry in enumerate(entries, start=1):
@@ -46,11 +46,11 @@ def _entry(entry: object, number: int) -> tuple[tuple[str, str], str]:
         [entry.get(name) for name in ("system_id", "queue_manager", "qsg")] if isinstance(entry, dict) else []
     )
     if len(values) != 3 or not all(isinstance(value, str) for value in values):  # noqa: PLR2004 - those three
-        _refuse(f"Entry {number} of the map has not the texts system_id, queue_manager and qsg.")
+        _refuse(f"Entry {number} of the map lacks one of the texts system_id, queue_manager and qsg.")
     system, manager, group = (str(value).strip().upper() for value in values)
     if not SHORT_NAME.fullmatch(system):
         _refuse(
-            f"Entry {number} of the map: {system[:20]!a} is no system id of 1 to 4 characters A-Z 0-9 $ # @."
+            f"Entry {number} of the map: {system[:20]!a} is not a system id of 1 to 4 characters A-Z 0-9 $ # @."
         )
     try:
         names.queue_manager(manager)

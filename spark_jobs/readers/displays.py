@@ -1,8 +1,8 @@
-"""Displays and messages to rows of the history: what was said, at the time it was observed.
+"""Turn displays and messages into rows of the history, at the time they were observed.
 
-MQ's and XCF's displays carry no date, so the time of observation is asked for. Messages out of
-SYSLOG or OPERLOG carry date and time, but no zone; messages off a console carry a time only, and
-are then taken as the last such time before the observation.
+MQ's and XCF's displays carry no date, so the time of observation is asked for. Messages from SYSLOG or OPERLOG carry date
+and time, but no zone; messages from a console carry only a time, and are assumed to be from the last such time before
+the observation.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ class Observed:
 
 
 class DisplayReader:
-    """Turns what a text says into rows."""
+    """Turns a text into rows."""
 
     def __init__(self, collector: Collector, *, observed: Observed, qsg_of: QsgMap) -> None:
         self._to = collector
@@ -56,7 +56,7 @@ class DisplayReader:
         self._said: dict[tuple[Value, ...], dict[tuple[tuple[str, str], ...], int]] = {}
 
     def read(self, text: str) -> bool:
-        """Read everything of use in a text; False where there is nothing."""
+        """Read all known displays and messages in a text; return False if there are none."""
         xcf, mq = read_xcf(text), read_mq(text)
         for problem in sorted((*xcf.problems, *mq.problems), key=lambda found: found.line):
             self._to.problem(problem.line, problem.message)
@@ -67,21 +67,21 @@ class DisplayReader:
     # ---- when -----------------------------------------------------------------------------------------------
 
     def _when(self, stamp: Stamp | None, line: int) -> datetime | None:
-        """The time of an observation; asks for what is missing."""
+        """Return the time of an observation; ask for missing information."""
         if stamp and stamp.day:
             try:
                 return self._zone.utc(datetime.combine(stamp.day, stamp.clock))
             except NoZone:
                 message = (
-                    "In which time zone was the log written? Its lines carry dates and times, but no zone."
+                    "In which time zone was the log written? Its lines have dates and times, but no zone."
                 )
                 self._to.ask(Ask("zone", message))
                 return None
             except OverflowError:
-                self._to.problem(line, f"{stamp} is no time of a record.")
+                self._to.problem(line, f"{stamp} is not a valid time.")
                 return None
         if self._observed_at is None:
-            message = "When was this taken? It carries no date: give the time of observation with its zone."
+            message = "When was this taken? It has no date: enter the time of observation with its zone."
             self._to.ask(Ask("observed_at", message))
             return None
         if stamp and self._zone_info:
@@ -90,7 +90,7 @@ class DisplayReader:
 
     def _last_before(self, stamp: Stamp, observed_at: datetime, zone: tzinfo) -> datetime:
         self._to.note(
-            "Messages with a time but no date are taken as written at the last such time before the observation."
+            "Messages with a time but no date are assumed to be from the last such time before the observation."
         )
         local = observed_at.astimezone(zone)
         at = datetime.combine(local.date(), stamp.clock, tzinfo=zone)
@@ -104,7 +104,7 @@ class DisplayReader:
         try:
             return self._zone.utc(datetime.combine(stamp.day, stamp.clock))
         except NoZone:
-            self._to.note("Allocation times are local and no zone was given: left out.")
+            self._to.note("Allocation times are local, and no zone was given: left out.")
         except OverflowError:
             pass
         return None
@@ -149,10 +149,10 @@ class DisplayReader:
             self._struct(struct)
 
     def _named(self, found: CfStatus | CfStruct) -> dict[str, Value] | None:
-        """Group and structure; None where the queue manager is in no group, or not named."""
+        """Return group and structure; None if the queue manager is in no group, or not named."""
         if found.queue_manager is None:
             message = (
-                f"The text does not name the queue manager that spoke of {found.name}: left out. Paste the whole answer, "
+                f"The text does not name the queue manager that reported {found.name}: left out. Paste the whole answer, "
                 "with its first line, CSQM201I and the queue manager's name."
             )
             self._to.problem(found.line, message)
@@ -333,7 +333,7 @@ class DisplayReader:
         parts = groups.split(name)
         if parts is None:
             self._to.note(
-                f"Nothing shows whether {name} is MQ's: kept under XCF's name only. It is taken apart when its group is "
+                f"It is unknown whether {name} is MQ's: stored under XCF's name only, until its group is "
                 "in the site's map."
             )
             return {"xcf_structure": name}
@@ -341,7 +341,7 @@ class DisplayReader:
 
 
 def _status_of(found: StructureDisplay, instance: DisplayedInstance) -> str | None:
-    """The first line of the status, and what the heading of the instance says: the status of a rebuild is the same."""
+    """Return the first line of the status with the instance's heading: both instances of a rebuild have one status."""
     duplexing = "DUPLEXING" if instance.is_duplexed else None
     return " ".join(part for part in (found.status, duplexing, instance.role) if part) or None
 

@@ -1,4 +1,4 @@
-"""The objects of a JSON text that may be one array, one object after another, or damaged in the middle."""
+"""Read the objects of a JSON text that may be an array, a sequence of objects, or damaged in the middle."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _NEXT_OBJECT = re.compile(r"\n[ \t,\[]*(?=\{)")
 
 
 def first_wins(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """An object in which the first of two equal keys keeps its name; the second is called `name#2`.
+    """Return an object in which the first of two equal keys keeps its name; the second is called `name#2`.
 
     mq-smf-csv writes the table's name and a column of the same name under one key, `structure`.
     """
@@ -41,7 +41,7 @@ class _Window:
         self.at = position
 
     def grow(self) -> bool:
-        """Read on; what lies behind is let go."""
+        """Read the next chunk and drop the text before the current position."""
         chunk = next(self._chunks, None)
         self.is_last = chunk is None
         self.text, self.at = self.text[self.at :] + (chunk or ""), 0
@@ -51,7 +51,7 @@ class _Window:
 def objects(
     file: TextFile, *, on_problem: Callable[[int, str], None]
 ) -> Iterator[tuple[int, dict[str, Any]]]:
-    """Line (from 1) and content of each object; what is none is reported and passed over."""
+    """Yield the line (from 1) and the content of each object; anything else is reported and skipped."""
     decoder = json.JSONDecoder(object_pairs_hook=first_wins)
     window = _Window(file)
     while True:
@@ -64,14 +64,16 @@ def objects(
         try:
             value, end = decoder.raw_decode(window.text, window.at)
         except (ValueError, RecursionError):
+            # The object may only be cut by the end of the window. Beyond the limit it is damaged, and reading on would
+            # load the whole file.
             if len(window.text) - window.at < _LARGEST_OBJECT and not window.is_last and window.grow():
                 continue
-            on_problem(window.line, "Text that is no whole JSON object is passed over.")
+            on_problem(window.line, "Text that is not a complete JSON object is skipped.")
             following = _NEXT_OBJECT.search(window.text, window.at)
             window.go_to(following.end() if following else len(window.text))
             continue
         if isinstance(value, dict):
             yield window.line, value
         else:
-            on_problem(window.line, "A value that is no JSON object is passed over.")
+            on_problem(window.line, "A value that is not a JSON object is skipped.")
         window.go_to(end)

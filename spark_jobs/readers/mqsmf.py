@@ -1,18 +1,16 @@
 """The output of IBM's mq-smf-csv, CSV or JSON: structures (QEST), data sets (QESD), queues (QQST, WQ).
 
-What the formatter does to the values, and what is done about it:
+How the formatter changes values, and how they are read:
 
-- One conversion for all times: the header's date and time are z/OS local time as written in the
-  record, the interval's start is local time moved by the zone of the machine that formatted it, and
-  the opening of a queue is UTC moved likewise. The move is found by comparing the header with what
-  must lie beside it (the end of the interval, the closing of a queue) and taken out again. Local
-  time becomes UTC by the zone that is given: nothing in the file proves it.
-- Buffer_Wait_Time is the upper half of a clock value and Encrypted tests a wrong word, so both are
-  left out.
+- One conversion for all times: the header's date and time are z/OS local time as written in the record, the interval's
+  start is local time shifted by the zone of the machine that ran the formatter, and the opening time of a queue is UTC
+  shifted in the same way. The shift is found by comparing the header with the times that must be close to it (the end of
+  the interval, the closing of a queue) and is removed. Local time becomes UTC by the zone that the user gives: nothing in
+  the file proves it.
+- Buffer_Wait_Time is the upper half of a clock value and Encrypted tests a wrong word, so both are left out.
 - -1, 1970 and dots mean values that the record does not have: null.
-- Durations are two columns, seconds and microseconds, or one of microseconds; the interval's length
-  is cut to whole seconds, so its end is taken from the header, a hundredth of a second at most from
-  the record's own.
+- Durations are two columns, seconds and microseconds, or one of microseconds; the interval's length is truncated to whole
+  seconds, so its end is taken from the header, which is at most a hundredth of a second from the record's own.
 """
 
 from __future__ import annotations
@@ -34,6 +32,7 @@ from spark_jobs.history.schema import QUEUE_USAGE, SMDS_USAGE, STRUCTURE_USAGE, 
 from spark_jobs.readers.json_objects import objects
 from spark_jobs.readers.names import NO_GROUP, QSG_NAME, SHORT_NAME, STRUCTURE_NAME, QsgMap, ask_group
 from spark_jobs.readers.result import Ask, Collector, NotReadable, Value
+from spark_jobs.readers.tables import HEADER_LINES
 from spark_jobs.readers.text import TextFile
 from spark_jobs.readers.values import (
     QUARTER_US,
@@ -49,13 +48,12 @@ from spark_jobs.readers.values import (
     whole,
 )
 
-_HEADER_LINES: Final = 30
 _SAME_MOMENT_US: Final = 60_000_000
-"""How far a record's header may lie from the end of its interval, or from the closing of a queue just before."""
+"""Largest distance of a record's header from the end of its interval, or from the closing of a queue just before."""
 _NO_SMALLEST: Final = 0x0FFF_FFFF
 """The smallest message that MQ writes if there was none."""
 _FIRST_WITH_GROUP: Final = 946
-"""The release from which on records carry the group's name [QWHX]."""
+"""The first release whose records carry the group's name [QWHX]."""
 
 _MARKS: Final[dict[str, frozenset[str]]] = {
     "QEST": frozenset({"structurename", "structurefull", "maxinuseentries"}),
@@ -63,7 +61,7 @@ _MARKS: Final[dict[str, frozenset[str]]] = {
     "QQST": frozenset({"queue", "queuedisp", "structure"}),
     "WQ": frozenset({"basename", "cfstructure", "totalvalidputs"}),
 }
-"""Columns that a table is known by."""
+"""Columns that identify a table."""
 
 _QEST_COUNTS: Final = {
     "ixllste_calls": "ixllstecalls",
@@ -186,7 +184,7 @@ class _JsonRow:
 
 
 def read_csv(file: TextFile, collector: Collector, *, zone: Zone, qsg_of: QsgMap) -> None:
-    """Read a CSV file that mq-smf-csv wrote, with its heading line.
+    """Read a CSV file of mq-smf-csv with its heading line.
 
     Raises:
         NotReadable: No heading line is found.
@@ -195,7 +193,7 @@ def read_csv(file: TextFile, collector: Collector, *, zone: Zone, qsg_of: QsgMap
 
 
 def read_json(file: TextFile, collector: Collector, *, zone: Zone, qsg_of: QsgMap) -> None:
-    """Read a JSON file that mq-smf-csv wrote, in either of its forms."""
+    """Read a JSON file of mq-smf-csv, in either of its forms."""
     _read(lambda told: _json_rows(file, told), collector, zone=zone, qsg_of=qsg_of)
 
 
@@ -209,7 +207,7 @@ def _csv_rows(file: TextFile, collector: Collector) -> Iterator[_Row]:
     table, delimiter, width = "", ",", 0
     for line, text in file.lines():
         if text is None:
-            collector.problem(line, "The line is longer than any that the formatter writes.")
+            collector.problem(line, "The line is longer than any line that the formatter writes.")
             continue
         if not text.strip():
             continue
@@ -226,7 +224,7 @@ def _csv_rows(file: TextFile, collector: Collector) -> Iterator[_Row]:
             index, width = heading, len(cells)
             table = next((name for name, marks in _MARKS.items() if marks <= index.keys()), "")
         elif index is None:
-            if line > _HEADER_LINES:
+            if line > HEADER_LINES:
                 break
         elif len(cells) != width:
             collector.problem(line, f"The line has {len(cells)} values under {width} headings.")
@@ -235,7 +233,7 @@ def _csv_rows(file: TextFile, collector: Collector) -> Iterator[_Row]:
     if index is None:
         msg = (
             "No line with the headings Date, Time, LPAR, QMgr was found. Without headings (-h no, -f SQL) the columns "
-            "could only be guessed: run mqsmfcsv again in its CSV form, with headings."
+            "could only be guessed: run mqsmfcsv again with CSV output and headings."
         )
         raise NotReadable(msg)
 
@@ -262,7 +260,7 @@ def _json_rows(file: TextFile, collector: Collector) -> Iterator[_Row]:
 
 
 def _read(rows: _Rows, collector: Collector, *, zone: Zone, qsg_of: QsgMap) -> None:
-    first = Collector(collector.kind)  # what the first look finds wrong is said by the second
+    first = Collector(collector.kind)  # the second pass reports the same problems
     shift = _Opening(rows(first))
     reader = _Reader(collector, zone, qsg_of, shift)
     for row in rows(collector):
@@ -270,11 +268,11 @@ def _read(rows: _Rows, collector: Collector, *, zone: Zone, qsg_of: QsgMap) -> N
             collector.count(row.table)
             reader.take(row)
         else:
-            collector.pass_over("records of tables that the history does not keep")
+            collector.pass_over("records of tables that the history does not store")
 
 
 class _Opening:
-    """How far the times at which queues were opened and closed lie from the header's local times."""
+    """The difference between the times at which queues were opened and closed and the header's local times."""
 
     def __init__(self, rows: Iterator[_Row]) -> None:
         latest: int | None = None
@@ -292,8 +290,10 @@ class _Opening:
                 apart = [in_microseconds(time - written) for time in times if time is not None]
                 latest = max([*apart, latest] if latest is not None else apart, default=None)
         self.quarters: int | None = None
-        """Return those times less the header's, as a multiple of a quarter of an hour [us]; None if unclear."""
+        """Those times less the header's, as a multiple of a quarter of an hour [us]; None if unclear."""
         if latest is not None:
+            # A queue is closed before its record is written, so the difference is rounded up to the next possible
+            # offset.
             near = -(-(latest - QUARTER_US // 15) // QUARTER_US) * QUARTER_US
             if near - latest <= _SAME_MOMENT_US:
                 self.quarters = near
@@ -339,13 +339,13 @@ class _Reader:
         except BadValue as error:
             self._to.problem(row.line, f"{row.table}: {error}.")
 
-    # ---- what every record begins with ----------------------------------------------------------------------
+    # ---- common fields --------------------------------------------------------------------------------------
 
     def _common(self, row: _Row, *, is_idle: bool = False) -> _Common | None:
-        """The record's identity; None where it is passed over, which is then counted."""
+        """Return the record's identity; None if it is skipped, which is then counted."""
         system_id, manager = plain(row.cell("lpar")), plain(row.cell("qmgr"))
         if not SHORT_NAME.fullmatch(system_id) or not SHORT_NAME.fullmatch(manager):
-            msg = f"LPAR {shown(system_id)} and QMgr {shown(manager)} are no names"
+            msg = f"LPAR {shown(system_id)} and QMgr {shown(manager)} are not valid names"
             raise BadValue(msg)
         local = local_of(row.cell("date"), row.cell("time"))
         if local is None:
@@ -363,16 +363,17 @@ class _Reader:
         return _Common(system_id, manager, qsg, local, self._utc(local))
 
     def _group(self, row: _Row, system_id: str, manager: str) -> str | None:
-        """The group that the record names, or else the site's map; `NO_GROUP` where it is in none."""
+        """Return the group from the record, or else from the site's map; `NO_GROUP` if it is in none."""
         could_say = False
         for column in ("qsgname", "qsg"):
             text = plain(row.cell(column))
             if text:
                 if not QSG_NAME.fullmatch(text):
-                    msg = f"{shown(text)} is no queue-sharing group"
+                    msg = f"{shown(text)} is not the name of a queue-sharing group"
                     raise BadValue(msg)
                 return text
             could_say = could_say or (row.has(column) and "." not in str(row.cell(column)))
+        # From this release on, a blank name means that the queue manager is in no group.
         if could_say and _release(row) >= _FIRST_WITH_GROUP:
             return NO_GROUP
         return self._qsg_of.get((system_id, manager))
@@ -385,16 +386,16 @@ class _Reader:
             if self._opening.quarters is not None:
                 ahead = -self._opening.quarters // QUARTER_US
                 offset = f"{'-' if ahead < 0 else '+'}{abs(ahead) // 4:02}:{abs(ahead) % 4 * 15:02}"
-                hint = f" If mqsmfcsv ran in GMT, the file itself says {offset} of UTC."
+                hint = f" If mqsmfcsv ran in GMT, the file shows an offset of {offset}."
             message = (
-                "In which time zone does z/OS run? mq-smf-csv writes local times and not their zone: "
-                f"give a name such as America/New_York, or an offset such as -05:00.{hint}"
+                "In which time zone does z/OS run? mq-smf-csv writes local times without their zone: "
+                f"enter a name such as America/New_York, or an offset such as -05:00.{hint}"
             )
             self._to.ask(Ask("zone", message))
             return None
 
     def _interval(self, row: _Row, common: _Common) -> dict[str, Value]:
-        """Start and length of the interval; null, and said so, where start and header do not fit together."""
+        """Return start and length of the interval; null with a problem if start and header do not match."""
         printed = local_of(row.cell("intervalstartdate"), row.cell("intervalstarttime"))
         seconds = whole(row.cell("intervalduration"))
         if printed is None or seconds is None or common.written_at is None:
@@ -403,13 +404,13 @@ class _Reader:
         moved = quarters_near(behind)
         if abs(behind - moved) > _SAME_MOMENT_US:
             self._to.problem(
-                row.line, "The interval's start and length do not lead to the record's time: left out."
+                row.line, "The interval's start and length do not match the record's time: left out."
             )
             return {}
         if moved:
             self._to.note(
-                "Starts of intervals were moved by the zone of the machine that ran mqsmfcsv "
-                f"({moved // 60_000_000:+} minutes); they were moved back."
+                "Starts of intervals were shifted by the zone of the machine that ran mqsmfcsv "
+                f"({moved // 60_000_000:+} minutes); they were shifted back."
             )
         start = common.written_at - (common.local - (printed - timedelta(microseconds=moved)))
         if start > common.written_at:
@@ -418,7 +419,7 @@ class _Reader:
 
     def _structure(self, text: str, common: _Common) -> dict[str, Value]:
         if not STRUCTURE_NAME.fullmatch(text):
-            msg = f"{shown(text)} is no structure"
+            msg = f"{shown(text)} is not a structure name"
             raise BadValue(msg)
         return {"structure": text, "xcf_structure": xcf_name(common.qsg, text) if common.qsg else None}
 
@@ -438,7 +439,7 @@ class _Reader:
         note = NOT_OBSERVED if 0 in maxima.values() else None
         if note:
             self._to.note(
-                "QEST: a queue manager writes a maximum of 0 when it did not look; it is taken as not observed."
+                "QEST: a queue manager writes a maximum of 0 if it did not observe one; it is treated as not observed."
             )
         self._to.add(
             STRUCTURE_USAGE,
@@ -517,6 +518,7 @@ class _Reader:
                 "opened_at": self._opened(row, common),
             }
         )
+        # mq-smf-csv prints the sections of a record in a row, without its number: a new task starts a new count.
         task = (common.system_id, common.queue_manager, common.local, values["correlation"])
         if task != self._task:
             self._task = task
@@ -533,15 +535,15 @@ class _Reader:
         if self._opening.quarters is None:
             self._to.note(
                 "WQ: no queue was closed within a minute before its record was written, so the zone of the machine that "
-                "ran mqsmfcsv cannot be told: the times at which queues were opened are left out."
+                "ran mqsmfcsv is unknown: the times at which queues were opened are left out."
             )
             return None
         moved = timedelta(microseconds=self._opening.quarters)
         offset = common.local.replace(tzinfo=UTC) - common.written_at
         self._to.note(
-            "WQ: times at which queues were opened are UTC moved by "
+            "WQ: times at which queues were opened are UTC shifted by "
             f"{(moved + offset) // timedelta(minutes=1):+} minutes, the zone of the machine that ran mqsmfcsv, as the "
-            "closing times beside the headers show; they were moved back."
+            "closing times next to the headers show; they were shifted back."
         )
         return common.written_at - (common.local - (printed - moved))
 
@@ -550,13 +552,14 @@ def _release(row: _Row) -> int:
     text = plain(row.cell("mqversion"))
     if not text.isascii() or not text.isdigit():
         return 0
+    # MQ 10 writes six digits, such as 100000.
     return _FIRST_WITH_GROUP if len(text) > len("946") else int(text)
 
 
 def _queue(cell: object) -> str:
     name = plain(cell)
     if not name or len(name) > 48 or not name.isascii() or not name.isprintable():  # noqa: PLR2004 - MQ's longest name
-        msg = f"{shown(name)} is no queue"
+        msg = f"{shown(name)} is not a queue name"
         raise BadValue(msg)
     return name
 
@@ -587,7 +590,7 @@ def _sums(row: _Row, columns: Mapping[str, tuple[str, str]]) -> dict[str, Value]
 
 
 def _without_sizes_of_none(values: dict[str, Value]) -> dict[str, Value]:
-    """The largest or smallest message of none is none, not 0 bytes."""
+    """Set the largest and smallest message to null, not 0 bytes, if there was no message."""
     for count, sizes in (("puts", "put_size"), ("gets", "get_size")):
         if values.get(count) == 0:
             values |= {name: None for name in values if name.startswith(sizes)}

@@ -1,9 +1,8 @@
-"""Whose structure is it: queue-sharing groups of queue managers and of XCF's structure names.
+"""The owner of a structure: queue-sharing groups of queue managers and of XCF's structure names.
 
-XCF and RMF know a structure by the group's name, padded to four characters with @, followed by
-MQ's name of the structure. The same rule cuts any long name in two, so a name is only taken
-apart where something shows that the group is one: the site's map, or the group's own
-administrative structure or a connection of MQ's in the same text.
+XCF and RMF name a structure by the group's name, padded to four characters with @, followed by MQ's name of the
+structure. The same rule would split any long name, so a name is split only if the group is known to be one: from the
+site's map, or from the group's own administrative structure or a connection of MQ's in the same text.
 """
 
 from __future__ import annotations
@@ -12,7 +11,7 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Final
 
-from planner_core.names import ADMIN_STRUCTURE, SYSTEM_STRUCTURE
+from planner_core.names import ADMIN_STRUCTURE, STRUCTURE_PATTERN, SYSTEM_STRUCTURE
 from spark_jobs.readers.result import Ask, Collector
 
 QsgMap = Mapping[tuple[str, str], str]
@@ -20,10 +19,10 @@ NO_GROUP: Final = ""
 """The entry of the site's map for a queue manager without a group."""
 
 ANY_SYSTEM: Final = "ANY"
-"""The system in questions and answers about a display, which names only the queue manager."""
+"""The system in questions and answers about a display, which does not name it."""
 
 STRUCTURE_NAME: Final = re.compile(rf"{ADMIN_STRUCTURE}|[A-Z][A-Z0-9]{{0,11}}")
-XCF_NAME: Final = re.compile(r"[A-Z][A-Z0-9$#@_]{0,15}")
+XCF_NAME: Final = re.compile(STRUCTURE_PATTERN)
 SHORT_NAME: Final = re.compile(r"[A-Z0-9$#@]{1,4}")
 QSG_NAME: Final = re.compile(r"[A-Z$#@][A-Z0-9$#@]{0,3}")
 _OWN_STRUCTURES: Final = (ADMIN_STRUCTURE, SYSTEM_STRUCTURE)
@@ -32,7 +31,7 @@ _CONNECTION: Final = re.compile(r"CSQE(?P<group>[A-Z][A-Z0-9$#@]{3})[A-Z0-9$#@]{
 
 
 class Groups:
-    """The groups that are known, and the cutting of XCF's names."""
+    """The known groups, and the rule for splitting XCF's names."""
 
     def __init__(
         self, qsg_of: QsgMap, xcf_names: Iterable[str] = (), connections: Iterable[str] = ()
@@ -47,7 +46,7 @@ class Groups:
                 self._known.add(found["group"].rstrip("@"))
 
     def split(self, xcf_name: str) -> tuple[str, str] | None:
-        """Group and MQ's name of the structure, where the group is known to be one."""
+        """Return group and MQ's name of the structure; None if the group is not known."""
         group, structure = xcf_name[:_GROUP_LENGTH].rstrip("@"), xcf_name[_GROUP_LENGTH:]
         if group in self._known and STRUCTURE_NAME.fullmatch(structure):
             return group, structure
@@ -62,7 +61,7 @@ def ask_group(collector: Collector, *, system_id: str, queue_manager: str) -> No
 
 
 def group_of_display(qsg_of: QsgMap, queue_manager: str) -> str | None:
-    """The group of a queue manager that a display names without its system; None if that is not clear."""
+    """Return the group of a queue manager that a display names without its system; None if that is unclear."""
     told = qsg_of.get((ANY_SYSTEM, queue_manager))
     if told is not None:
         return told

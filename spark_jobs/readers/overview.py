@@ -1,10 +1,9 @@
-"""RMF overview conditions as CSV: how full structures are, in percent.
+"""RMF overview conditions as CSV: the use of structures in percent.
 
-The names of the conditions are IBM's: LDECTR list entries, DECTR data elements, current against
-total, by structure. The shape of the file is from memory, and a column's heading is what the site
-called it; so a heading must name condition and structure, `LDECTR(SQ03APP1)`. Whether a site's
-values are ratios or percentages is taken from the heading (`%` or `ratio`), else from the values:
-one above 1 shows percentages. Where nothing shows it, the column is left out.
+The names of the conditions are IBM's: LDECTR list entries, DECTR data elements, current as a share of the total, by
+structure. The layout of the file is from memory, and sites choose the headings of columns; so a heading must contain
+condition and structure, `LDECTR(SQ03APP1)`. Whether values are ratios or percentages is decided by the heading (`%` or
+`ratio`), else by the values: one above 1 shows percentages. If nothing shows it, the column is left out.
 """
 
 from __future__ import annotations
@@ -16,6 +15,7 @@ from datetime import datetime, timedelta
 from typing import Final
 
 from planner_core.inputs import OVERVIEW_CONDITIONS, squeezed
+from planner_core.names import STRUCTURE_PATTERN
 from spark_jobs.history.schema import STRUCTURE_USAGE
 from spark_jobs.readers.names import Groups, QsgMap
 from spark_jobs.readers.result import Ask, Collector, Value
@@ -34,7 +34,7 @@ from spark_jobs.readers.values import (
 )
 
 _HEADING: Final = re.compile(
-    rf"\b(?P<condition>{'|'.join(OVERVIEW_CONDITIONS)})\s*\(\s*(?P<structure>[A-Z][A-Z0-9$#@_]{{0,15}})\s*\)"
+    rf"\b(?P<condition>{'|'.join(OVERVIEW_CONDITIONS)})\s*\(\s*(?P<structure>{STRUCTURE_PATTERN})\s*\)"
 )
 _TARGET: Final = {"LDECTR": "entries_in_use_pct", "DECTR": "elements_in_use_pct"}
 _END: Final = ("intervalend", "endtime", "datetime", "timestamp")
@@ -67,7 +67,7 @@ def read_overview(file: TextFile, collector: Collector, *, zone: Zone, qsg_of: Q
     """Read a CSV file of overview conditions.
 
     Raises:
-        NotReadable: No heading names a condition and a structure.
+        NotReadable: No heading has a condition and a structure.
     """
     collector.note(_FROM_MEMORY)
     table = CsvTable(
@@ -75,8 +75,8 @@ def read_overview(file: TextFile, collector: Collector, *, zone: Zone, qsg_of: Q
         collector,
         is_heading=lambda cells: any(_HEADING.search(cell.upper()) for cell in cells),
         missing=(
-            "No heading names a condition and a structure. Columns are recognised by headings such as LDECTR(SQ03APP1) "
-            "for list entries and DECTR(SQ03APP1) for data elements: put them in place of your own names."
+            "No heading has a condition and a structure. Columns are recognized by headings such as LDECTR(SQ03APP1) "
+            "for list entries and DECTR(SQ03APP1) for data elements: replace your own headings with them."
         ),
     )
     columns = _columns(table.headings)
@@ -91,7 +91,7 @@ def read_overview(file: TextFile, collector: Collector, *, zone: Zone, qsg_of: Q
         except BadValue as error:
             collector.problem(line, f"{error}.")
         except NoZone:
-            collector.ask(Ask("zone", "In which time zone are the overview's times? They carry no offset."))
+            collector.ask(Ask("zone", "In which time zone are the overview's times? They have no offset."))
 
 
 def _columns(headings: Sequence[str]) -> list[_Column]:
@@ -127,7 +127,7 @@ def _when(headings: Sequence[str]) -> _When:
 
 
 def _decide(columns: list[_Column], rows: list[tuple[int, list[str]]], collector: Collector) -> None:
-    """Ratio or percentage, where the heading does not say."""
+    """Choose between ratio and percentage if the heading does not."""
     open_columns = [column for column in columns if column.is_percentage is None]
     largest = 0.0
     for _, cells in rows:
@@ -143,7 +143,7 @@ def _decide(columns: list[_Column], rows: list[tuple[int, list[str]]], collector
         collector.note("Overview: values above 1 show that the columns hold percentages.")
     else:
         names = ", ".join(f"{column.condition}({column.structure})" for column in open_columns)
-        message = f"Whether {names} are ratios or percentages cannot be told: left out. Write % or ratio behind the heading."
+        message = f"It is unclear whether {names} are ratios or percentages: left out. Add % or ratio to the heading."
         collector.problem(1, message)
     for column in open_columns:
         column.is_percentage = True if largest > 1 else None
@@ -193,14 +193,15 @@ def _row(
         percent = value if is_percentage else value * _ALL_PERCENT
         if not 0 <= percent <= _ALL_PERCENT:
             collector.problem(
-                line, f"{column.condition}({column.structure}) {shown(text)} is no share: left out."
+                line,
+                f"{column.condition}({column.structure}) {shown(text)} is not between 0 and 100 %: left out.",
             )
             continue
         by_structure.setdefault(column.structure, {})[_TARGET[column.condition]] = percent
     for name, values in by_structure.items():
         split = groups.split(name)
         if split is None:
-            collector.note(f"Nothing shows whether {name} is MQ's: kept under XCF's name only.")
+            collector.note(f"It is unknown whether {name} is MQ's: stored under XCF's name only.")
         base: dict[str, Value] = {
             "source": "overview",
             "origin": "report",

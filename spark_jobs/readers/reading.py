@@ -1,4 +1,4 @@
-"""The one way in: a file and its kind to the tables of the history."""
+"""Read a file of a given kind into the tables of the history."""
 
 from __future__ import annotations
 
@@ -25,37 +25,37 @@ def read(
     zone: tzinfo | None = None,
     qsg_of: Mapping[tuple[str, str], str] | None = None,
 ) -> ReadResult:
-    """Read a file that is no SMF dump.
+    """Read a file other than an SMF dump.
 
     Args:
         path: The file; text in UTF-8, UTF-16 or Latin-1, gzip or not.
-        kind: What it is, from `detect` or from the person who brought it; not "smf".
+        kind: Its kind, from `detect` or from the user; not "smf".
         observed_at: When a display was taken; with its zone, or in `zone`. Displays carry no date.
         zone: The zone of local times in the file.
         qsg_of: The site's map of (system id, queue manager) to queue-sharing group; "" for none.
-            Displays name no system: any entry of the queue manager serves, "ANY" first.
+            Displays do not name the system: any entry of the queue manager is used, "ANY" first.
 
     Returns:
-        The rows, and the questions that have to be answered before they may be stored.
+        The rows, and the questions that must be answered before they may be stored.
 
     Raises:
-        NotReadable: The file is not of that kind, or an argument cannot be.
+        NotReadable: The file is not of that kind, or an argument is invalid.
         OSError: The file cannot be read.
     """
     if kind == "smf" or kind not in KIND_TITLES:
-        msg = f"{kind!r} is no kind that is read here."
+        msg = f"{kind!r} is not a kind of file that can be read here."
         raise NotReadable(msg)
     if kind in COMPANION_KINDS:
-        msg = f"{KIND_TITLES[kind]}: holds no usage."
+        msg = f"{KIND_TITLES[kind]}: contains no usage."
         raise NotReadable(msg)
     if observed_at is not None and observed_at.year not in _YEARS:
-        msg = f"{observed_at.isoformat()} is no time at which anything was observed."
+        msg = f"{observed_at.isoformat()} cannot be a time of observation."
         raise NotReadable(msg)
     file = TextFile(Path(path))
     collector = Collector(kind)
     _read(file, collector, observed=Observed(observed_at, zone), qsg_of=qsg_of or {})
     if file.is_cut:
-        collector.problem(0, "The packed file ends before its end: what came before it was read.")
+        collector.problem(0, "The packed file is cut short: the part before the cut was read.")
     return collector.result()
 
 
@@ -87,7 +87,7 @@ def _read(
 
 
 def _instant(observed: Observed, zone: Zone) -> datetime | None:
-    """The time of observation in UTC; without a zone it is not known."""
+    """Return the time of observation in UTC; None if its zone is unknown."""
     if observed.at is None:
         return None
     if observed.at.tzinfo is not None:

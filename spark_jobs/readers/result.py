@@ -21,11 +21,11 @@ Value = str | int | float | bool | datetime | None
 
 
 class NotReadable(PlannerError):
-    """The file is not of the kind it was said to be; the sentence says what was missing."""
+    """The file is not of the stated kind; the message says what is missing."""
 
 
 class Problem(NamedTuple):
-    """A line (from 1) that was not taken over, in whole or in part, and why."""
+    """A line (from 1) that was not read, or only in part, and the reason."""
 
     line: int
     message: str
@@ -38,7 +38,7 @@ class Ask:
     what: Literal["qsg", "observed_at", "zone"]
     message: str
     system_id: str | None = None
-    """For a group: the system, or ANY where the text does not name it."""
+    """For a group: the system, or ANY if the text does not name it."""
     queue_manager: str | None = None
 
 
@@ -55,13 +55,13 @@ class ReadResult:
     notes: tuple[str, ...] = ()
     """Assumptions: formats known from memory, inferred zones, values left out on purpose."""
     records: dict[str, int] = field(default_factory=dict)
-    """Records or lines that were read, by what they are."""
+    """Number of records or lines that were read, by kind."""
     passed_over: dict[str, int] = field(default_factory=dict)
     """Records that do not belong to the history, by reason."""
 
 
 class Collector:
-    """Takes rows, problems, questions and assumptions while a file is read."""
+    """Collects rows, problems, questions and assumptions while a file is read."""
 
     def __init__(self, kind: Kind) -> None:
         self.kind = kind
@@ -75,17 +75,18 @@ class Collector:
         self._passed_over: dict[str, int] = {}
 
     def add(self, table: str, row: Mapping[str, Value]) -> None:
-        """Take a row of a table of the history; columns that are not named are null.
+        """Add a row of a table of the history; missing columns are null.
 
-        A row without its time is not taken: it is asked for, or the line is reported.
+        A row without its time is not added: the time is asked for, or the line is reported.
         """
         if row.get("interval_end") is None:
+            # Once the zone or the time has been asked for, one question covers all of these rows.
             if not any(ask.what != "qsg" for ask in self._asks.values()):
                 self.problem(_line_of(row), "The row has no time: left out.")
             return
         for name, value in row.items():
             if isinstance(value, int) and value > _LARGEST:
-                self.problem(_line_of(row), f"{name} is larger than can be kept: the row is left out.")
+                self.problem(_line_of(row), f"{name} is too large to be stored: the row is left out.")
                 return
         rows = self._rows.setdefault(table, [])
         rows.append(row)
@@ -93,17 +94,17 @@ class Collector:
             self._flush(table)
 
     def problem(self, line: int, message: str) -> None:
-        """Report a line that was not taken over, in whole or in part."""
+        """Report a line that was not read, or only in part."""
         self._problem_count += 1
         if len(self._problems) < SHOWN_PROBLEMS:
             self._problems.append(Problem(line, message))
 
     def ask(self, ask: Ask) -> None:
-        """Ask a person, once."""
+        """Ask the user a question, once."""
         self._asks.setdefault((ask.what, ask.system_id, ask.queue_manager), ask)
 
     def note(self, message: str) -> None:
-        """Say what was assumed, once."""
+        """Record an assumption, once."""
         self._notes[message] = None
 
     def count(self, what: str) -> None:
@@ -115,7 +116,7 @@ class Collector:
         self._passed_over[reason] = self._passed_over.get(reason, 0) + 1
 
     def result(self) -> ReadResult:
-        """Everything taken so far."""
+        """Return all rows so far, with problems, questions and assumptions."""
         for table in self._rows:
             self._flush(table)
         return ReadResult(

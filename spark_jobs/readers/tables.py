@@ -1,4 +1,4 @@
-"""CSV with a heading line: what CFACT, overview and template have in common."""
+"""CSV with a heading line, as CFACT, overview and template have it."""
 
 from __future__ import annotations
 
@@ -39,10 +39,10 @@ class CsvTable:
             raise NotReadable(missing)
 
     def rows(self) -> Iterator[tuple[int, list[str]]]:
-        """Line and cells of each row; a line with another number of cells is reported."""
+        """Yield line and cells of each row; a line with another number of cells is reported."""
         for line, text in self._lines:
             if text is None:
-                self._to.problem(line, "The line is longer than any that can be meant.")
+                self._to.problem(line, "The line is too long for a row.")
             elif text.strip() and not text.startswith("#"):
                 cells = split_cells(text, self._delimiter)
                 if cells is None:
@@ -58,5 +58,5 @@ class CsvTable:
 
 
 def _without_last(cells: list[str]) -> list[str]:
-    """The cells without an empty one that a delimiter at the end of the line makes."""
+    """Return the cells without the empty one after a delimiter at the end of the line."""
     return cells[:-1] if cells and not cells[-1].strip() else cells

@@ -1,4 +1,4 @@
-"""cfplan's own CSV: one row a structure, or a structure and queue, and interval, in the columns of the history."""
+"""cfplan's own CSV: one row for each interval and structure (or structure and queue), in the history's columns."""
 
 from __future__ import annotations
 
@@ -10,7 +10,14 @@ import pyarrow as pa
 
 from planner_core.errors import SizeSyntax
 from planner_core.units import parse_size
-from spark_jobs.history.schema import IN_USE_KINDS, QUEUE_USAGE, STRUCTURE_USAGE, row_schema, xcf_name
+from spark_jobs.history.schema import (
+    IN_USE_KINDS,
+    IN_USE_PAIRS,
+    QUEUE_USAGE,
+    STRUCTURE_USAGE,
+    row_schema,
+    xcf_name,
+)
 from spark_jobs.readers.names import QSG_NAME, SHORT_NAME, STRUCTURE_NAME
 from spark_jobs.readers.result import Ask, Collector, Value
 from spark_jobs.readers.tables import CsvTable
@@ -42,7 +49,7 @@ NOT_TAKEN: Final = frozenset(
         "xcf_structure",
     }
 )
-"""Columns of the history that the template does not have: they follow from the rest."""
+"""Columns of the history that the template lacks, because they follow from the others."""
 
 _YES_NO: Final = {
     "yes": True,
@@ -54,17 +61,17 @@ _YES_NO: Final = {
     "n": False,
     "0": False,
 }
-_PAIRS: Final = (("entries_in_use", "entries_total"), ("elements_in_use", "elements_total"))
+
 _LONGEST_TEXT: Final = 200
 
 
 def template_columns(table: str) -> tuple[str, ...]:
-    """The columns that the template of a table may have, in their order."""
+    """Return the columns that the template of a table may have, in their order."""
     return tuple(name for name in row_schema(table).names if name not in NOT_TAKEN)
 
 
 def read_template(file: TextFile, collector: Collector, *, zone: Zone) -> None:
-    """Read a file in the template's form; the column `queue` makes its rows rows of queues.
+    """Read a file in the template's form; with a column `queue`, its rows are about queues.
 
     Raises:
         NotReadable: A required column is missing.
@@ -80,9 +87,7 @@ def read_template(file: TextFile, collector: Collector, *, zone: Zone) -> None:
     known = template_columns(table)
     unknown = [name for name in headings if name and name not in known]
     if unknown:
-        collector.note(
-            f"Columns that the template does not have are left out: {', '.join(map(shown, unknown))}."
-        )
+        collector.note(f"Columns unknown to the template are ignored: {', '.join(map(shown, unknown))}.")
     types = {name: row_schema(table).field(name).type for name in headings if name in known}
     for line, cells in rows.rows():
         collector.count("rows")
@@ -94,7 +99,7 @@ def read_template(file: TextFile, collector: Collector, *, zone: Zone) -> None:
         except BadValue as error:
             collector.problem(line, f"{error}.")
         except NoZone:
-            message = "In which time zone are the times without an offset? Write 2026-03-14T09:30:00Z to leave no doubt."
+            message = "In which time zone are the times without an offset? Add it, as in 2026-03-14T09:30:00Z, to avoid the question."
             collector.ask(Ask("zone", message))
 
 
@@ -103,11 +108,16 @@ def _row(
 ) -> dict[str, Value]:
     values = {name: _value(name, cells[name], kind, zone) for name, kind in types.items()}
     qsg, structure = str(values["qsg"] or ""), str(values["structure"] or "")
-    _check(bool(QSG_NAME.fullmatch(qsg)), f"qsg {shown(qsg)} is no queue-sharing group")
-    _check(bool(STRUCTURE_NAME.fullmatch(structure)), f"structure {shown(structure)} is no structure of MQ's")
+    _check(bool(QSG_NAME.fullmatch(qsg)), f"qsg {shown(qsg)} is not the name of a queue-sharing group")
+    _check(
+        bool(STRUCTURE_NAME.fullmatch(structure)),
+        f"structure {shown(structure)} is not the name of a CFSTRUCT",
+    )
     for name in ("system_id", "queue_manager"):
         text = values.get(name)
-        _check(text is None or bool(SHORT_NAME.fullmatch(str(text))), f"{name} {shown(text)} is no name")
+        _check(
+            text is None or bool(SHORT_NAME.fullmatch(str(text))), f"{name} {shown(text)} is not a valid name"
+        )
     if "queue" in types:
         _check(bool(values["queue"]), "queue is empty")
     start, end = values.get("interval_start"), values["interval_end"]
@@ -116,7 +126,7 @@ def _row(
     if isinstance(start, datetime) and isinstance(end, datetime):
         length = in_microseconds(end - start)
         _check(length >= 0, "interval_end is before interval_start")
-    for in_use, total in _PAIRS:
+    for in_use, total in IN_USE_PAIRS:
         used, of = values.get(in_use), values.get(total)
         if isinstance(used, int) and isinstance(of, int):
             _check(used <= of, f"{in_use} {used} is more than {total} {of}")
@@ -157,7 +167,7 @@ def _value(name: str, cell: str, kind: pa.DataType, zone: Zone) -> Value:
         message = f"{name}: {error}"
         raise BadValue(message) from None
     is_clean = text.isprintable() and len(text) <= _LONGEST_TEXT
-    _check(is_clean, f"{name}: {shown(text)} has characters that no name has")
+    _check(is_clean, f"{name}: {shown(text)} is too long or has characters that names cannot have")
     return text
 
 

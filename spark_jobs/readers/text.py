@@ -1,4 +1,4 @@
-"""Text files, packed or not, line by line or whole, never more than asked for in memory."""
+"""Read text files, packed or not, by line or completely, with a limit to the memory used."""
 
 from __future__ import annotations
 
@@ -12,12 +12,11 @@ from typing import Final
 
 from planner_core.inputs import LOOKED_AT_BYTES, decode_text
 from spark_jobs.readers.result import NotReadable
+from spark_jobs.smf.unzip import GZIP_MAGIC
 
 LONGEST_LINE: Final = 1_048_576
 LARGEST_PASTE: Final = 64 * 1_048_576
-"""Displays and logs are read whole: longer ones have to be cut."""
-
-_GZIP = b"\x1f\x8b"
+"""Displays and logs are read completely: longer ones must be cut."""
 
 
 class TextFile:
@@ -26,18 +25,18 @@ class TextFile:
     def __init__(self, path: Path) -> None:
         self.path = path
         self.is_cut = False
-        """Whether a packed file ended before its end."""
+        """Whether a packed file was cut short."""
         with path.open("rb") as raw:
-            self._packed = raw.read(len(_GZIP)) == _GZIP
+            self._packed = raw.read(len(GZIP_MAGIC)) == GZIP_MAGIC
         with self._bytes() as file:
             first = self._first(file)
         if decode_text(first, is_whole=False) is None:
-            msg = f"{path.name} is no text."
+            msg = f"{path.name} is not a text file."
             raise NotReadable(msg)
         self._encoding, self._errors = _encoding(first)
 
     def lines(self) -> Iterator[tuple[int, str | None]]:
-        """Number (from 1) and text of each line without its end; None for a line beyond all measure."""
+        """Yield number (from 1) and text of each line without its end; None for an overlong line."""
         with self._bytes() as binary, io.TextIOWrapper(binary, self._encoding, self._errors) as file:
             number = 0
             while line := self._line(file):
@@ -51,7 +50,7 @@ class TextFile:
                 yield number, None
 
     def chunks(self, size: int) -> Iterator[str]:
-        """The text in pieces."""
+        """Yield the text in pieces."""
         with self._bytes() as binary, io.TextIOWrapper(binary, self._encoding, self._errors) as file:
             while True:
                 try:
@@ -64,14 +63,14 @@ class TextFile:
                 yield chunk
 
     def whole(self) -> str:
-        """All of a text that is short enough to be pasted."""
+        """Return all of a text that is short enough to be pasted."""
         parts: list[str] = []
         length = 0
         for chunk in self.chunks(LONGEST_LINE):
             length += len(chunk)
             if length > LARGEST_PASTE:
                 mib = LARGEST_PASTE // 1_048_576
-                msg = f"{self.path.name} has more than {mib} MiB of text: cut out what belongs to the structures."
+                msg = f"{self.path.name} has more than {mib} MiB of text: keep only the parts about the structures."
                 raise NotReadable(msg)
             parts.append(chunk)
         return "".join(parts)
@@ -89,7 +88,7 @@ class TextFile:
         try:
             return file.read(LOOKED_AT_BYTES)
         except (EOFError, zlib.error, gzip.BadGzipFile):
-            msg = f"{self.path.name} begins like gzip but cannot be unpacked: it is damaged."
+            msg = f"{self.path.name} starts like a gzip file but cannot be unpacked: it is damaged."
             raise NotReadable(msg) from None
 
     def _line(self, file: io.TextIOWrapper) -> str:
@@ -103,6 +102,7 @@ class TextFile:
 def _encoding(first: bytes) -> tuple[str, str]:
     if first.startswith((b"\xff\xfe", b"\xfe\xff")):
         return "utf-16", "replace"
+    # The first bytes may end within a character, which must not make UTF-8 look like Latin-1.
     cut = first[: first.rfind(b"\n") + 1] or first[: max(0, len(first) - 4)]
     try:
         cut.decode("utf-8")

@@ -1,7 +1,7 @@
-"""From cells to values: numbers, sizes, durations, dates, and local times to UTC.
+"""Convert cells to values: numbers, sizes, durations, dates, and local times to UTC.
 
-A value that is absent is None; one that cannot be read is a `BadValue`, which costs the row or
-the value and is reported with its line.
+A value that is absent is None; one that cannot be read is a `BadValue`, which costs the row or the value and is reported
+with its line.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Final
 
 MICROSECONDS: Final = 1_000_000
 QUARTER_US: Final = 15 * 60 * MICROSECONDS
-"""Every offset from Greenwich that is in use is a multiple of a quarter of an hour."""
+"""All offsets from Greenwich in use are multiples of a quarter of an hour."""
 
 _ABSENT = frozenset({"", "N/A", "NA", "-", "--", "NULL", "NONE", "N/D"})
 _LONGEST_WHOLE: Final = 18
@@ -32,18 +32,19 @@ _FORMULA = re.compile(r'="(?P<text>.*)"', re.DOTALL)
 
 
 class BadValue(Exception):
-    """A value that cannot be read; `str()` says what it was."""
+    """A value that cannot be read; the message describes it."""
 
 
 def shown(text: object) -> str:
-    """A value as it is quoted in a message: short and printable."""
+    """Return a value as quoted in a message: short and printable."""
     cut = str(text)[:_SHOWN]
     return ascii(cut if cut == str(text) else f"{cut}...")
 
 
 def plain(cell: object) -> str:
-    """A cell without blanks, spreadsheet formula signs and fill; dots only is nothing."""
+    """Return a cell without blanks, spreadsheet formula signs and fill; a cell of only dots is empty."""
     text = "" if cell is None else str(cell).strip()
+    # mq-smf-csv writes ="100000" so that a spreadsheet does not read text as a number.
     formula = _FORMULA.fullmatch(text)
     if formula:
         text = formula["text"].strip()
@@ -52,13 +53,13 @@ def plain(cell: object) -> str:
 
 
 def is_absent(text: str) -> bool:
-    """Whether a cleaned cell says that there is no value."""
+    """Whether a cleaned cell means that there is no value."""
     return text.upper() in _ABSENT
 
 
 def whole(cell: object) -> int | None:
-    """A count; -1 is how formatters write that there is none."""
-    if isinstance(cell, str):  # nearly all cells are digits: the short way
+    """Return a count; formatters write -1 for a missing one."""
+    if isinstance(cell, str):  # nearly all cells are digits: the fast path
         bare = cell.strip()
         if len(bare) <= _LONGEST_WHOLE and bare.isascii() and bare.isdigit():
             return int(bare)
@@ -73,7 +74,7 @@ def whole(cell: object) -> int | None:
 
 
 def decimal(cell: object) -> float | None:
-    """A number with a fraction, of any length."""
+    """Return a number with a fraction, of any length."""
     text = plain(cell)
     if is_absent(text):
         return None
@@ -87,7 +88,7 @@ def decimal(cell: object) -> float | None:
 
 
 def microseconds(seconds: object, fraction: object) -> int | None:
-    """A duration in two cells, seconds and microseconds, or in one of microseconds."""
+    """Return a duration from two cells, seconds and microseconds, or from one of microseconds."""
     whole_seconds, whole_fraction = whole(seconds), whole(fraction)
     if whole_fraction is None:
         return None if whole_seconds is None else whole_seconds * MICROSECONDS
@@ -95,7 +96,7 @@ def microseconds(seconds: object, fraction: object) -> int | None:
 
 
 def day_of(cell: object) -> date | None:
-    """A date in either of the styles 2026/03/14 and 2026-03-14; 1970 is how formatters write none."""
+    """Return a date in either of the styles 2026/03/14 and 2026-03-14; formatters write 1970 for a missing one."""
     text = plain(cell)
     if is_absent(text):
         return None
@@ -114,7 +115,7 @@ def day_of(cell: object) -> date | None:
 
 
 def clock_of(cell: object) -> time | None:
-    """A time of day; its fraction may be written with a comma."""
+    """Return a time of day; its fraction may be written with a comma."""
     text = plain(cell)
     if is_absent(text):
         return None
@@ -129,17 +130,17 @@ def clock_of(cell: object) -> time | None:
 
 
 def local_of(day: object, clock: object) -> datetime | None:
-    """A date and a time in two cells, in whatever zone they were written."""
+    """Return a date and a time from two cells, in the zone in which they were written."""
     on, at = day_of(day), clock_of(clock)
     return None if on is None or at is None else datetime.combine(on, at)
 
 
 def instant_of(cell: object, zone: Zone) -> datetime | None:
-    """A date and time in one cell, UTC; without an offset of its own it is in `zone`.
+    """Return a date and time from one cell in UTC; without an offset of its own it is in `zone`.
 
     Raises:
         NoZone: It has no offset and no zone was given.
-        BadValue: It is none.
+        BadValue: It is not a date and time.
     """
     text = plain(cell)
     if is_absent(text):
@@ -165,11 +166,11 @@ def _offset(text: str, whole_text: str) -> timedelta:
 
 
 class NoZone(Exception):
-    """A local time cannot be placed: no zone was given."""
+    """A local time cannot be converted: no zone was given."""
 
 
 class Zone:
-    """The zone of local times, and what had to be assumed with it."""
+    """The zone of local times, and the assumptions made with it."""
 
     def __init__(self, zone: tzinfo | None, *, on_doubt: Callable[[str], None]) -> None:
         self._zone = zone
@@ -177,38 +178,42 @@ class Zone:
 
     @property
     def is_known(self) -> bool:
-        """Whether local times can be placed."""
+        """Whether local times can be converted."""
         return self._zone is not None
 
     def offset(self, local: datetime) -> timedelta:
-        """Local time less UTC at a local time."""
+        """Return local time less UTC at a local time."""
         if self._zone is None:
             raise NoZone
         first = local.replace(tzinfo=self._zone)
         offset = first.utcoffset() or timedelta(0)
+        # When clocks change, the two values of fold have different offsets: a smaller second one means a repeated
+        # hour.
         second = first.replace(fold=1).utcoffset() or timedelta(0)
         if second < offset:
             self._on_doubt(
-                "Local times in an hour that the clock ran through twice are taken as its first passage."
+                "Local times in an hour that occurs twice are assumed to be in its first occurrence."
             )
         elif second > offset:
-            self._on_doubt("Local times in an hour that the clock left out are taken as if it had not.")
+            self._on_doubt(
+                "Local times in an hour that the clock skipped are read as if it had not been skipped."
+            )
         return offset
 
     def utc(self, local: datetime) -> datetime:
-        """A local time in UTC."""
+        """Return a local time in UTC."""
         return local.replace(tzinfo=UTC) - self.offset(local)
 
 
 def quarters_near(microseconds_apart: int) -> int:
-    """The multiple of a quarter of an hour nearest to a difference [us]."""
+    """Return the multiple of a quarter of an hour nearest to a difference [us]."""
     return round(microseconds_apart / QUARTER_US) * QUARTER_US
 
 
 def in_microseconds(span: timedelta) -> int:
-    """A span of time, exact."""
+    """Return a span of time in microseconds, exactly."""
     return span // timedelta(microseconds=1)
 
 
 def _no(text: object, what: str) -> str:
-    return f"{shown(text)} is no {what}"
+    return f"{shown(text)} is not a {what}"

@@ -77,7 +77,7 @@ def read_any(content: bytes, kind: Kind, *, is_told: bool) -> ReadResult | None:
 @pytest.mark.parametrize("kind", [kind for kind in KINDS if kind != "smf"])
 @settings(max_examples=60)
 @given(content=mangled() | st.binary(max_size=300), is_told=st.booleans())
-def test_nothing_but_the_documented_error_is_raised(kind: Kind, content: bytes, is_told: bool) -> None:
+def test_reading_any_text_raises_only_the_documented_error(kind: Kind, content: bytes, is_told: bool) -> None:
     result = read_any(content, kind, is_told=is_told)
     if result is None:
         return
@@ -88,8 +88,8 @@ def test_nothing_but_the_documented_error_is_raised(kind: Kind, content: bytes, 
         assert found["source"].null_count == 0
 
 
-def test_a_dump_is_not_read_here(tmp_path: Path) -> None:
+def test_reading_a_dump_is_refused(tmp_path: Path) -> None:
     with pytest.raises(NotReadable):
         read(support.written(tmp_path, b"\x00" * 40), "smf")
-    with pytest.raises(NotReadable, match="no text"):
+    with pytest.raises(NotReadable, match="not a text file"):
         read(support.written(tmp_path, b"\x00" * 40), "cfstatus")

@@ -94,7 +94,7 @@ def test_structures_of_known_groups_are_read(tmp_path: Path) -> None:
     assert found[3]["sync_requests"] == 70
 
 
-def test_without_a_known_group_lists_keep_xcfs_names(tmp_path: Path) -> None:
+def test_lists_without_a_known_group_keep_xcf_names(tmp_path: Path) -> None:
     result = read_text(
         tmp_path,
         as_csv([cells("QSG1APPLICATION1"), cells("ISGLOCK", kind="LOCK")]),
@@ -109,7 +109,7 @@ def test_without_a_known_group_lists_keep_xcfs_names(tmp_path: Path) -> None:
     assert rows(result, "structure_usage")[0]["qsg"] == "QSG1"
 
 
-def test_a_size_without_a_unit_is_left_out_and_said(tmp_path: Path) -> None:
+def test_size_without_a_unit_is_left_out_and_reported(tmp_path: Path) -> None:
     result = read_text(
         tmp_path, as_csv([cells("QSG1CSQ_ADMIN", size="262144")]), "cfact_csv", observed_at=OBSERVED
     )
@@ -123,7 +123,9 @@ def test_a_size_without_a_unit_is_left_out_and_said(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("column", "value"), [(8, "111K"), (9, "1.2M"), (9, "999999")])
-def test_rounded_or_impossible_counts_are_left_out_and_said(tmp_path: Path, column: int, value: str) -> None:
+def test_rounded_or_impossible_counts_are_left_out_and_reported(
+    tmp_path: Path, column: int, value: str
+) -> None:
     row = cells("QSG1CSQ_ADMIN")
     row[column] = value
     result = read_text(tmp_path, as_csv([row]), "cfact_csv", observed_at=OBSERVED)
@@ -134,7 +136,7 @@ def test_rounded_or_impossible_counts_are_left_out_and_said(tmp_path: Path, colu
     assert found["elements_in_use"] == 8100
 
 
-def test_the_time_is_asked_for_or_read(tmp_path: Path) -> None:
+def test_report_time_is_read_or_asked_for(tmp_path: Path) -> None:
     result = read_text(tmp_path, as_csv(TABLE), "cfact_csv")
     assert [ask.what for ask in result.asks] == ["observed_at"]
     timed = [[*row, "2026-03-22 13:00:00"] for row in TABLE]
@@ -164,7 +166,7 @@ def dds(columns: list[str], table: list[list[Any]]) -> str:
     )
 
 
-def test_the_data_servers_form_carries_its_interval(tmp_path: Path) -> None:
+def test_data_server_answer_contains_its_interval(tmp_path: Path) -> None:
     text = dds(NAMES, TABLE)
     assert detect(text.encode()).kind == "cfact_json"
     result = read_text(tmp_path, text, "cfact_json")
@@ -176,12 +178,12 @@ def test_the_data_servers_form_carries_its_interval(tmp_path: Path) -> None:
     assert found[0]["interval_us"] == 60_000_000
 
 
-def test_the_data_servers_own_ids_are_refused_with_the_ids(tmp_path: Path) -> None:
+def test_data_server_column_ids_are_refused_and_listed(tmp_path: Path) -> None:
     with pytest.raises(NotReadable, match=r"XYZ1, XYZ2.*ids"):
         read_text(tmp_path, dds(["XYZ1", "XYZ2"], [["a", "b"]]), "cfact_json")
 
 
-def test_a_list_of_objects_is_read_like_the_table(tmp_path: Path) -> None:
+def test_list_of_objects_is_read_like_the_table(tmp_path: Path) -> None:
     text = json.dumps([dict(zip(NAMES, row, strict=True)) for row in TABLE])
     result = read_text(tmp_path, text, "cfact_json", observed_at=OBSERVED)
     assert len(rows(result, "structure_usage")) == 4
@@ -198,6 +200,6 @@ def test_a_list_of_objects_is_read_like_the_table(tmp_path: Path) -> None:
         '{"columnHeaders": {"col": "x"}, "row": 1}',
     ],
 )
-def test_json_of_another_shape_is_refused(tmp_path: Path, text: str) -> None:
+def test_json_with_another_structure_is_refused(tmp_path: Path, text: str) -> None:
     with pytest.raises(NotReadable):
         read_text(tmp_path, text, "cfact_json")

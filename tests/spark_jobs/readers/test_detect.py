@@ -44,7 +44,7 @@ SMF_RECORD = struct.pack(">HBBBB", 18, 0, 0, 0x1E, 2) + bytes(12)
         (SMF_RECORD[4:] + bytes(30), "smf"),
     ],
 )
-def test_each_kind_is_recognised(content: str | bytes, kind: str) -> None:
+def test_each_kind_is_detected(content: str | bytes, kind: str) -> None:
     data = content if isinstance(content, bytes) else content.encode()
     found = detect(data, "some.name")
     assert found.kind == kind
@@ -57,11 +57,11 @@ def test_each_kind_is_recognised(content: str | bytes, kind: str) -> None:
 
 @pytest.mark.parametrize("content", [support.QEST_HEADING, support.CFSTATUS])
 @pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16", "latin-1"])
-def test_the_encoding_of_a_text_does_not_matter(content: str, encoding: str) -> None:
+def test_detection_does_not_depend_on_the_encoding(content: str, encoding: str) -> None:
     assert detect(content.encode(encoding)).kind in {"mqsmf_csv", "cfstatus"}
 
 
-def test_a_command_without_its_answer_is_no_display() -> None:
+def test_command_without_an_answer_is_not_a_display() -> None:
     with pytest.raises(KindUnknown):
         detect(b"DISPLAY CFSTATUS(APP1) TYPE(SUMMARY)\nDIS CFSTRUCT(APP1) ALL\n")
 
@@ -77,12 +77,12 @@ def test_a_command_without_its_answer_is_no_display() -> None:
         (b'{"other": 1}', "JSON"),
     ],
 )
-def test_what_cannot_be_told_is_said(content: bytes, said: str) -> None:
+def test_undetected_kind_is_reported(content: bytes, said: str) -> None:
     with pytest.raises(KindUnknown, match=said):
         detect(content)
 
 
-def test_a_character_cut_in_two_at_the_end_does_no_harm() -> None:
+def test_detection_tolerates_a_character_cut_at_the_end() -> None:
     text = support.QEST_HEADING + "\n" + "é" * 40_000
     assert detect(text.encode()[:65_536]).kind == "mqsmf_csv"
 
@@ -91,7 +91,7 @@ def test_a_character_cut_in_two_at_the_end_does_no_harm() -> None:
     st.binary(max_size=2_000) | st.text(max_size=500).map(lambda text: text.encode("utf-8", "surrogatepass")),
     st.text(max_size=20),
 )
-def test_nothing_makes_detection_fail(content: bytes, name: str) -> None:
+def test_detection_accepts_any_bytes(content: bytes, name: str) -> None:
     kind = None
     with contextlib.suppress(KindUnknown):
         kind = detect(content, name).kind

@@ -16,7 +16,7 @@ from tests.spark_jobs.readers.support import EAST, GROUPS, OBSERVED, read_text, 
 M, G = 1024**2, 1024**3
 
 
-def test_a_status_is_usage_at_the_time_of_observation(tmp_path: Path) -> None:
+def test_cfstatus_is_usage_at_the_time_of_observation(tmp_path: Path) -> None:
     result = read_text(tmp_path, support.CFSTATUS, "cfstatus", observed_at=OBSERVED, qsg_of=GROUPS)
     assert (result.asks, result.problem_count) == ((), 0)
     (row,) = rows(result, "structure_usage")
@@ -42,7 +42,7 @@ def test_a_status_is_usage_at_the_time_of_observation(tmp_path: Path) -> None:
     assert any("from memory" in note for note in result.notes)
 
 
-def test_a_definition_is_kept_beside_the_allocation(tmp_path: Path) -> None:
+def test_cfstruct_definition_is_stored_with_allocations(tmp_path: Path) -> None:
     result = read_text(tmp_path, support.CFSTRUCT, "cfstruct", observed_at=OBSERVED, qsg_of=GROUPS)
     (row,) = rows(result, "allocation")
     assert (row["source"], row["qsg"], row["structure"]) == ("display CFSTRUCT", "QSG1", "APPLICATION1")
@@ -55,7 +55,7 @@ def test_a_definition_is_kept_beside_the_allocation(tmp_path: Path) -> None:
     )
 
 
-def test_a_display_of_xcf_is_an_allocation(tmp_path: Path) -> None:
+def test_xcf_display_is_an_allocation(tmp_path: Path) -> None:
     result = read_text(tmp_path, support.IXC360I, "xcf_str", observed_at=OBSERVED, zone=EAST)
     assert (result.asks, result.problem_count) == ((), 0)
     (row,) = rows(result, "allocation")
@@ -83,7 +83,7 @@ def test_a_display_of_xcf_is_an_allocation(tmp_path: Path) -> None:
     assert {name: row[name] for name in wanted} == wanted
 
 
-def test_all_messages_of_a_log_are_rows(tmp_path: Path) -> None:
+def test_all_messages_of_a_log_become_rows(tmp_path: Path) -> None:
     text = support.IXC585E + support.IXC582I + support.IXC588I + support.IXL015I
     result = read_text(tmp_path, text, "messages", observed_at=OBSERVED)
     assert (result.asks, result.problem_count) == ((), 0)
@@ -99,7 +99,7 @@ def test_all_messages_of_a_log_are_rows(tmp_path: Path) -> None:
     assert all(natural_key(row["source"]).columns for row in found)
 
 
-def test_a_structure_that_nothing_shows_to_be_mqs_keeps_xcfs_name_only(tmp_path: Path) -> None:
+def test_structure_not_known_to_be_mqs_keeps_only_its_xcf_name(tmp_path: Path) -> None:
     result = read_text(tmp_path, support.IXC585E, "messages", observed_at=OBSERVED)
     (row,) = rows(result, "allocation")
     assert (row["xcf_structure"], "qsg" in row, "structure" in row) == ("QSG1APPLICATION1", False, False)
@@ -108,7 +108,7 @@ def test_a_structure_that_nothing_shows_to_be_mqs_keeps_xcfs_name_only(tmp_path:
     assert rows(result, "allocation")[0]["structure"] == "APPLICATION1"
 
 
-def test_structures_that_are_no_lists_are_passed_over(tmp_path: Path) -> None:
+def test_structures_other_than_lists_are_skipped(tmp_path: Path) -> None:
     text = support.IXC360I.replace("SERIALIZED LIST", "LOCK")
     result = read_text(tmp_path, text, "xcf_str", observed_at=OBSERVED)
     assert (result.tables, sum(result.passed_over.values())) == ({}, 1)
@@ -123,14 +123,14 @@ def test_structures_that_are_no_lists_are_passed_over(tmp_path: Path) -> None:
         (support.IXC585E, "messages"),
     ],
 )
-def test_the_time_of_observation_is_asked_for(tmp_path: Path, text: str, kind: Kind) -> None:
+def test_display_without_a_time_asks_for_it(tmp_path: Path, text: str, kind: Kind) -> None:
     assert kind in TIMELESS_KINDS
     result = read_text(tmp_path, text, kind, qsg_of=GROUPS)
     assert [ask.what for ask in result.asks] == ["observed_at"]
     assert result.tables == {}
 
 
-def test_the_group_of_the_queue_manager_that_answered_is_asked_for(tmp_path: Path) -> None:
+def test_display_without_a_group_asks_for_it(tmp_path: Path) -> None:
     result = read_text(tmp_path, support.CFSTATUS, "cfstatus", observed_at=OBSERVED)
     (ask,) = result.asks
     assert (ask.what, ask.system_id, ask.queue_manager) == ("qsg", "ANY", "QM01")
@@ -139,20 +139,20 @@ def test_the_group_of_the_queue_manager_that_answered_is_asked_for(tmp_path: Pat
     assert rows(result, "structure_usage")[0]["qsg"] == "QSG9"
 
 
-def test_one_name_in_two_groups_is_asked_about(tmp_path: Path) -> None:
+def test_queue_manager_name_in_two_groups_asks_for_the_group(tmp_path: Path) -> None:
     two = {("SYSA", "QM01"): "QSG1", ("SYSB", "QM01"): "QSG2"}
     result = read_text(tmp_path, support.CFSTATUS, "cfstatus", observed_at=OBSERVED, qsg_of=two)
     assert [ask.what for ask in result.asks] == ["qsg"]
 
 
-def test_an_answer_without_the_queue_managers_name_is_reported(tmp_path: Path) -> None:
+def test_answer_without_the_queue_managers_name_is_reported(tmp_path: Path) -> None:
     bare = support.CFSTATUS[support.CFSTATUS.index("CFSTATUS(") : support.CFSTATUS.index("CSQ9022I")]
     result = read_text(tmp_path, bare, "cfstatus", observed_at=OBSERVED, qsg_of=GROUPS)
     assert result.tables == {}
     assert "CSQM201I" in result.problems[0].message
 
 
-def test_a_log_with_dates_needs_a_zone_and_no_time_of_observation(tmp_path: Path) -> None:
+def test_log_with_dates_needs_a_zone_and_no_time_of_observation(tmp_path: Path) -> None:
     text = "\n".join(
         f"SYSA 2026080 10:21:33.45 STC01234 00000090  {line}" for line in support.IXC585E.split("\n")
     )
@@ -165,7 +165,7 @@ def test_a_log_with_dates_needs_a_zone_and_no_time_of_observation(tmp_path: Path
     )
 
 
-def test_times_without_a_date_are_the_last_before_the_observation(tmp_path: Path) -> None:
+def test_times_without_a_date_are_the_last_ones_before_the_observation(tmp_path: Path) -> None:
     morning = support.IXC585E.replace("*IXC585E", "10.21.33 STC01234 *IXC585E")
     evening = support.IXC588I.replace("IXC588I", "22.00.00 STC01234 IXC588I")
     result = read_text(tmp_path, morning + evening, "messages", observed_at=OBSERVED, zone=EAST)
@@ -176,25 +176,25 @@ def test_times_without_a_date_are_the_last_before_the_observation(tmp_path: Path
     assert any("last such time" in note for note in result.notes)
 
 
-def test_what_was_pasted_twice_is_one_and_what_differs_stays_two(tmp_path: Path) -> None:
+def test_repeated_display_is_one_row_and_a_different_one_stays(tmp_path: Path) -> None:
     changed = support.IXC585E.replace("4874 TOTAL", "4800 TOTAL").replace("100% FULL", "98% FULL")
     result = read_text(tmp_path, support.IXC585E * 2 + changed, "messages", observed_at=OBSERVED)
     assert [row["piece"] for row in rows(result, "allocation")] == [0, 0, 1]
 
 
-def test_a_text_with_nothing_in_it_is_refused(tmp_path: Path) -> None:
+def test_text_without_displays_is_refused(tmp_path: Path) -> None:
     with pytest.raises(NotReadable, match="DISPLAY CFSTATUS"):
         read_text(tmp_path, "nothing at all\n", "cfstatus", observed_at=OBSERVED)
 
 
-def test_a_size_beyond_what_can_be_kept_costs_the_row(tmp_path: Path) -> None:
+def test_size_too_large_to_be_stored_drops_the_row(tmp_path: Path) -> None:
     text = support.IXC360I.replace("512 M", "999999999999999 T")
     result = read_text(tmp_path, text, "xcf_str", observed_at=OBSERVED)
     assert result.tables == {}
-    assert "larger" in result.problems[0].message
+    assert "too large" in result.problems[0].message
 
 
-def test_rows_of_a_display_have_the_counts_of_space_usage_not_of_storage_class_memory(tmp_path: Path) -> None:
+def test_display_rows_have_the_counts_of_space_usage(tmp_path: Path) -> None:
     """The job reads with the reader of the core: a block of storage-class memory changes no row."""
     counts = support.IXC360I.index("                IN-USE        TOTAL     %\n")
     block = "  STORAGE-CLASS MEMORY:     100 M          4 G     2\n   ENTRIES:     900 1000 90\n   ELEMENTS:    900 1000 90\n"

@@ -16,19 +16,19 @@ TEXT = PAGE.read_text(encoding="utf-8")
 EXAMPLES = re.findall(r"```csv\n(.*?)```", TEXT, re.DOTALL)
 
 
-def test_every_kind_has_its_row() -> None:
+def test_every_kind_is_in_the_documented_table() -> None:
     for kind in KINDS:
         assert re.search(rf"^\| `{kind}` \|", TEXT, re.MULTILINE), kind
 
 
-def test_the_columns_that_the_template_does_not_have_are_listed() -> None:
+def test_columns_missing_in_the_template_are_documented() -> None:
     listed = TEXT[TEXT.index("except those that follow") : TEXT.index("Other columns are left out")]
     assert set(re.findall(r"`(\w+)`", listed)) == NOT_TAKEN
     assert " and ".join(f"`{name}`" for name in REQUIRED[1:]) in TEXT
 
 
 @pytest.mark.parametrize("number", range(2))
-def test_the_examples_are_read_without_a_problem(tmp_path: Path, number: int) -> None:
+def test_documented_examples_are_read_without_problems(tmp_path: Path, number: int) -> None:
     example = EXAMPLES[number]
     assert detect(example.encode()).kind == "template"
     result = read_text(tmp_path, example, "template")
@@ -36,7 +36,7 @@ def test_the_examples_are_read_without_a_problem(tmp_path: Path, number: int) ->
     assert sum(table.num_rows for table in result.tables.values()) == 1
 
 
-def test_every_format_says_how_far_it_is_known() -> None:
+def test_every_format_states_how_well_it_is_known() -> None:
     sections = re.split(r"^## ", TEXT, flags=re.MULTILINE)[1:]
     for section in sections:
         title = section.split("\n", 1)[0]

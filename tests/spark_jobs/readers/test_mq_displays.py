@@ -12,7 +12,7 @@ from tests.spark_jobs.readers import support
 K = 1024
 
 
-def test_a_status_is_read() -> None:
+def test_cfstatus_is_read() -> None:
     found = read_mq(support.CFSTATUS)
     assert found.problems == ()
     (status,) = found.statuses
@@ -39,13 +39,13 @@ def test_a_status_is_read() -> None:
         lambda text: text[text.index("CFSTATUS(") :],
     ],
 )
-def test_the_shape_of_the_lines_does_not_matter(change: object) -> None:
+def test_layout_of_the_lines_does_not_matter(change: object) -> None:
     assert callable(change)
     (status,) = read_mq(change(support.CFSTATUS)).statuses
     assert (status.name, status.size_used_percent, status.entries_used) == ("APPLICATION1", 12, 1200)
 
 
-def test_many_answers_that_lost_their_line_breaks_are_all_read() -> None:
+def test_answers_without_line_breaks_are_all_read() -> None:
     names = [f"APPLICATION{n}" for n in range(1, 30)]
     text = " ".join(support.CFSTATUS.replace("APPLICATION1", name).replace("\n", " ") for name in names)
     assert len(text) > 8000
@@ -54,7 +54,7 @@ def test_many_answers_that_lost_their_line_breaks_are_all_read() -> None:
     assert {status.entries_used for status in found.statuses} == {1200}
 
 
-def test_the_queue_manager_that_answered_is_named_for_each_answer() -> None:
+def test_each_answer_has_the_name_of_its_queue_manager() -> None:
     text = support.CFSTATUS + support.CFSTATUS.replace("QM01", "QM02").replace("APPLICATION1", "CSQ_ADMIN")
     assert [(each.name, each.queue_manager) for each in read_mq(text).statuses] == [
         ("APPLICATION1", "QM01"),
@@ -62,13 +62,13 @@ def test_the_queue_manager_that_answered_is_named_for_each_answer() -> None:
     ]
 
 
-def test_other_types_of_status_are_passed_over_and_said() -> None:
+def test_other_types_of_status_are_skipped_and_reported() -> None:
     found = read_mq("CFSTATUS(APP1) TYPE(CONNECT) QMNAME(QM01) STATUS(ACTIVE)\n")
     assert found.statuses == ()
     assert "TYPE(CONNECT)" in found.problems[0].message
 
 
-def test_values_that_are_none_are_left_out_and_reported() -> None:
+def test_invalid_values_are_left_out_and_reported() -> None:
     found = read_mq("CFSTATUS(APP1)\nSIZEMAX(huge)\nSIZEUSED(101)\nENTSMAX(1,000)\nENTSUSED(7)\n")
     (status,) = found.statuses
     assert (status.size_max_bytes, status.size_used_percent, status.entries_max, status.entries_used) == (
@@ -80,7 +80,7 @@ def test_values_that_are_none_are_left_out_and_reported() -> None:
     assert sorted(problem.line for problem in found.problems) == [2, 3, 4]
 
 
-def test_a_structure_that_is_in_no_coupling_facility_has_no_zeros() -> None:
+def test_structure_in_no_coupling_facility_has_nulls() -> None:
     text = support.CFSTATUS.replace("STATUS(ACTIVE)", "STATUS(NOTFOUND)")
     for keyword, value in (
         ("SIZEMAX", "524288"),
@@ -98,13 +98,13 @@ def test_a_structure_that_is_in_no_coupling_facility_has_no_zeros() -> None:
     assert found.problems == ()
 
 
-def test_an_empty_structure_has_zeros_in_use() -> None:
+def test_empty_structure_has_zero_in_use() -> None:
     text = support.CFSTATUS.replace("ENTSUSED(1200)", "ENTSUSED(0)").replace("SIZEUSED(12)", "SIZEUSED(0)")
     (status,) = read_mq(text).statuses
     assert (status.size_used_percent, status.entries_used) == (0, 0)
 
 
-def test_an_answer_that_was_cut_off_anywhere_is_reported_with_its_line() -> None:
+def test_truncated_answer_is_reported_with_its_line() -> None:
     whole = read_mq(support.CFSTATUS).statuses[0]
     for length in range(
         support.CFSTATUS.index("+QM01 CSQMDRTC  D"), support.CFSTATUS.index(" DETAILS\nCSQ9")
@@ -119,7 +119,7 @@ def test_an_answer_that_was_cut_off_anywhere_is_reported_with_its_line() -> None
                 assert getattr(status, name) in {None, getattr(whole, name)}, text
 
 
-def test_the_keywords_that_a_cut_off_answer_lacks_are_named() -> None:
+def test_missing_keywords_of_a_truncated_answer_are_listed() -> None:
     text = support.CFSTATUS[: support.CFSTATUS.index("ENTSMAX")] + "ENTSMAX(2291"
     messages = [(problem.line, problem.message) for problem in read_mq(text).problems]
     assert messages[0][0] == 10
@@ -130,13 +130,13 @@ def test_the_keywords_that_a_cut_off_answer_lacks_are_named() -> None:
     )
 
 
-def test_a_definition_without_an_end_is_reported() -> None:
+def test_definition_without_an_end_is_reported() -> None:
     text = support.CFSTRUCT[: support.CFSTRUCT.index("DSGROUP")]
     (problem,) = read_mq(text).problems
     assert (problem.line, "no END CFSTRUCT DETAILS" in problem.message) == (8, True)
 
 
-def test_a_first_answer_that_was_cut_off_is_reported_though_another_follows() -> None:
+def test_truncated_first_answer_is_reported_before_another() -> None:
     cut = support.CFSTATUS[: support.CFSTATUS.index("ENTSUSED")]
     found = read_mq(cut + support.CFSTATUS.replace("APPLICATION1", "APP2"))
     assert [status.name for status in found.statuses] == ["APPLICATION1", "APP2"]
@@ -155,9 +155,7 @@ def test_a_first_answer_that_was_cut_off_is_reported_though_another_follows() ->
         ("SIZEUSED", "12", "-1"),
     ],
 )
-def test_a_number_that_cannot_be_read_is_named_with_its_line_and_text(
-    keyword: str, value: str, text: str
-) -> None:
+def test_unreadable_number_is_reported_with_line_and_text(keyword: str, value: str, text: str) -> None:
     found = read_mq(support.CFSTATUS.replace(f"{keyword}({value})", f"{keyword}({text})"))
     (problem,) = found.problems
     lines = support.CFSTATUS.split("\n")
@@ -165,12 +163,12 @@ def test_a_number_that_cannot_be_read_is_named_with_its_line_and_text(
     assert f"{keyword}({text})" in problem.message
 
 
-def test_a_word_that_is_neither_yes_nor_no_is_named() -> None:
+def test_word_other_than_yes_or_no_is_reported() -> None:
     (problem,) = read_mq(support.CFSTRUCT.replace("RECOVER(YES)", "RECOVER(JA)")).problems
     assert (problem.line, "RECOVER(JA)" in problem.message) == (5, True)
 
 
-def test_a_definition_is_read_with_parentheses_in_its_description() -> None:
+def test_definition_with_parentheses_in_its_description_is_read() -> None:
     found = read_mq(support.CFSTRUCT)
     assert found.problems == ()
     (struct,) = found.structures
@@ -185,11 +183,11 @@ def test_a_definition_is_read_with_parentheses_in_its_description() -> None:
     assert struct.attributes["DESCR"] == "Payments (both sites)"
 
 
-def test_a_command_is_no_answer() -> None:
+def test_command_is_not_an_answer() -> None:
     assert read_mq("+QM01 DIS CFSTATUS(APP1) TYPE(SUMMARY)\n").is_empty
 
 
-def test_a_text_of_quotes_and_parentheses_takes_no_time() -> None:
+def test_text_of_quotes_and_parentheses_is_read_quickly() -> None:
     assert read_mq("CFSTRUCT(A) DESCR(" + "'" * 20_000 + "\n" + "A(" * 20_000).structures
 
 
@@ -199,12 +197,12 @@ WORDS = st.sampled_from(
 
 
 @given(st.lists(WORDS | st.text(max_size=30), max_size=40), st.sampled_from(["\n", " ", ""]))
-def test_no_text_makes_the_reading_fail(parts: list[str], between: str) -> None:
+def test_reading_accepts_any_text(parts: list[str], between: str) -> None:
     assert isinstance(read_mq(between.join(parts)), MqText)
 
 
 @given(st.integers(1, 10**15), st.integers(0, 100), st.integers(1, 10**12))
-def test_any_numbers_come_back(size_kb: int, percent: int, entries: int) -> None:
+def test_any_numbers_are_read_back(size_kb: int, percent: int, entries: int) -> None:
     text = f"CFSTATUS(APP1) SIZEMAX({min(size_kb, 10**14)}) SIZEUSED({percent}) ENTSMAX({entries})"
     (status,) = read_mq(text).statuses
     assert (status.size_max_bytes, status.size_used_percent, status.entries_max) == (

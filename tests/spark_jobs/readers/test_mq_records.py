@@ -72,7 +72,7 @@ def plain(record: Record) -> dict[str, str]:
     return {key: value.text for key, value in record.values.items()}
 
 
-def test_the_answers_of_runmqsc_are_read() -> None:
+def test_runmqsc_answers_are_read() -> None:
     assert names(RUNMQSC) == [
         ("CLUSQMGR", "A", 7, "A"),
         ("CLUSQMGR", "B", 12, "A"),
@@ -97,7 +97,7 @@ def test_the_answers_of_runmqsc_are_read() -> None:
     assert (found.records[0].line_of("STATUS"), found.records[0].line_of("NETPRTY")) == (10, 7)
 
 
-def test_the_answer_on_the_console_is_read() -> None:
+def test_console_answer_is_read() -> None:
     found = read_records(CONSOLE)
     (status,) = found.records
     assert (status.kind, status.name, status.queue_manager) == ("CHSTATUS", "TO.B", "ZQS1")
@@ -107,7 +107,7 @@ def test_the_answer_on_the_console_is_read() -> None:
     assert not status.is_cut
 
 
-def test_messages_that_hold_one_record_each_are_read() -> None:
+def test_messages_with_one_record_each_are_read() -> None:
     assert names(CSQUTIL) == [
         ("QUEUE", "Q1", 2, "MQ1"),
         ("QUEUE", "Q1", 3, "MQ1"),
@@ -127,7 +127,7 @@ def test_messages_that_hold_one_record_each_are_read() -> None:
         lambda text: "\n".join(line for line in text.split("\n") if "AMQ" not in line and "CSQ9" not in line),
     ],
 )
-def test_neither_line_ends_nor_the_console_nor_missing_headings_matter(text: str, change: object) -> None:
+def test_line_ends_console_prefixes_and_missing_headings_are_tolerated(text: str, change: object) -> None:
     assert callable(change)
     before, after = read_records(text).records, read_records(change(text)).records
     assert [(each.kind, each.name, plain(each)) for each in after] == [
@@ -135,7 +135,7 @@ def test_neither_line_ends_nor_the_console_nor_missing_headings_matter(text: str
     ]
 
 
-def test_records_that_lost_their_line_breaks_are_read() -> None:
+def test_records_without_line_breaks_are_read() -> None:
     text = (
         "AMQ8417I: Display Channel Status details. CHANNEL(A) STATUS(RUNNING) "
         "AMQ8417I: Display Channel Status details. CHANNEL(B) STATUS(RETRYING)"
@@ -146,14 +146,14 @@ def test_records_that_lost_their_line_breaks_are_read() -> None:
     ]
 
 
-def test_a_channel_definition_is_no_status() -> None:
+def test_channel_definition_is_not_a_status() -> None:
     definition = "CHANNEL(TO.A) CHLTYPE(CLUSRCVR) CLWLRANK(3)\n"
     assert names("AMQ8414I: Display Channel details.\n   " + definition) == [("CHANNEL", "TO.A", 2, None)]
     assert names(definition) == [("CHANNEL", "TO.A", 1, None)]
     assert names("CSQM201I !MQ1 CSQMDRTC DISPLAY CHANNEL DETAILS\n" + definition)[0][0] == "CHANNEL"
 
 
-def test_displays_of_other_things_give_nothing() -> None:
+def test_displays_of_other_objects_are_ignored() -> None:
     text = (
         "AMQ8276I: Display Connection details.\n   CONN(X) CHANNEL(TO.A) STATUS(RUNNING) QMNAME(Z)\n"
         "CSQM201I !MQ1 CSQMDRTC DISPLAY CONN DETAILS\n CONN(X)\n CHANNEL(TO.A)\n END CONN DETAILS\n"
@@ -161,13 +161,13 @@ def test_displays_of_other_things_give_nothing() -> None:
     assert names(text) == []
 
 
-def test_a_command_is_no_answer() -> None:
+def test_command_is_not_an_answer() -> None:
     assert (
         names("DIS CLUSQMGR(*) ALL\n     1 : ALTER QMGR CLWLUSEQ(ANY) QMNAME(X)\n       : QUEUE(Q1)\n") == []
     )
 
 
-def test_only_the_kinds_that_are_wanted_come_back_and_are_reported() -> None:
+def test_only_requested_kinds_are_returned_and_reported() -> None:
     text = "QUEUE(Q1) CFSTRUCT(APP1) MAXDEPTH(1) MAXDEPTH(2)\nCFSTRUCT(APP2) CFLEVEL(5)\n"
     assert names(text) == [("QUEUE", "Q1", 1, None), ("CFSTRUCT", "APP2", 2, None)]
     found = read_records(text, kinds=["CFSTRUCT"])
@@ -177,7 +177,7 @@ def test_only_the_kinds_that_are_wanted_come_back_and_are_reported() -> None:
     assert problem.message == "MAXDEPTH appears twice for QUEUE(Q1): the first is kept."
 
 
-def test_a_value_without_an_end_is_reported_where_it_is_read() -> None:
+def test_value_without_an_end_is_reported_where_it_is_read() -> None:
     text = "CLUSQMGR(A) CHANNEL(TO.A) STATUS(RUNN"
     assert read_records(text).problems == ()
     found = read_records(text, reads=frozenset({"STATUS"}))
@@ -185,24 +185,24 @@ def test_a_value_without_an_end_is_reported_where_it_is_read() -> None:
     assert "STATUS(RUNN is cut off" in found.problems[0].message
 
 
-def test_an_answer_without_an_end_is_marked() -> None:
+def test_answer_without_an_end_is_marked() -> None:
     (status,) = read_records(CONSOLE[: CONSOLE.index("SUBSTATE")]).records
     assert status.is_cut
 
 
-def test_every_kind_is_begun_by_its_keyword() -> None:
+def test_every_kind_begins_with_its_keyword() -> None:
     for kind in KINDS:
         (record,) = read_records(f"{kind.keyword}(X1) DESCR(it's (so))").records
         assert (record.kind, record.name, record.text("DESCR")) == (kind.name, "X1", "it's (so)")
 
 
 @given(st.text(st.sampled_from("AB1(') \n\tCSQM201IDLAYETHNUQWR:"), max_size=400))
-def test_no_text_makes_the_reading_fail(text: str) -> None:
+def test_reading_accepts_any_text(text: str) -> None:
     read_records(text)
     read_records(
         RUNMQSC[: len(text)] + text + RUNMQSC[len(text) :], kinds=["QUEUE"], reads=frozenset({"QUEUE"})
     )
 
 
-def test_a_text_without_an_end_takes_no_time() -> None:
+def test_text_without_an_end_is_read_quickly() -> None:
     assert read_records("QUEUE(" * 100_000 + "\n 'x" * 100_000).records == ()

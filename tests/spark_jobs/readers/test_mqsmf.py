@@ -65,7 +65,7 @@ def dumped(numbered: dict[str, Any], **how: Any) -> str:  # noqa: ANN401 - of js
 # ---- structures ---------------------------------------------------------------------------------------------
 
 
-def test_a_structure_row_has_the_values_of_the_record(tmp_path: Path) -> None:
+def test_structure_row_has_the_values_of_the_record(tmp_path: Path) -> None:
     result = read_csv(tmp_path, support.QEST_HEADING, support.QEST_ROW)
     assert result.problem_count == 0
     assert result.asks == ()
@@ -98,7 +98,7 @@ def test_a_structure_row_has_the_values_of_the_record(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("minutes", [-300, 0, 60, 345])
-def test_the_zone_of_the_machine_that_formatted_is_taken_out_again(tmp_path: Path, minutes: int) -> None:
+def test_shift_by_the_formatting_machines_zone_is_removed(tmp_path: Path, minutes: int) -> None:
     printed = datetime(2026, 1, 14, 20, 40, 12, 45_359) + timedelta(minutes=minutes)  # noqa: DTZ001 - as printed
     moved = support.QEST_ROW.replace(
         '"2026/01/14","20:40:12,045359"',
@@ -107,24 +107,24 @@ def test_the_zone_of_the_machine_that_formatted_is_taken_out_again(tmp_path: Pat
     result = read_csv(tmp_path, support.QEST_HEADING, moved)
     (row,) = rows(result, "structure_usage")
     assert row["interval_start"] == datetime(2026, 1, 15, 1, 40, 12, 45_359, tzinfo=UTC)
-    assert any("moved back" in note for note in result.notes) is (minutes != 0)
+    assert any("shifted back" in note for note in result.notes) is (minutes != 0)
 
 
-def test_a_start_that_leads_nowhere_near_the_record_is_left_out_and_reported(tmp_path: Path) -> None:
+def test_start_far_from_the_record_is_left_out_and_reported(tmp_path: Path) -> None:
     result = read_csv(tmp_path, support.QEST_HEADING, support.QEST_ROW.replace(",1792,", ",1400,"))
     (row,) = rows(result, "structure_usage")
     assert "interval_start" not in row
     assert [problem.line for problem in result.problems] == [2]
 
 
-def test_maxima_of_zero_are_not_observed(tmp_path: Path) -> None:
+def test_maxima_of_zero_become_null(tmp_path: Path) -> None:
     result = read_csv(tmp_path, support.QEST_HEADING, support.QEST_ROW.replace("1254,6358", "0,0"))
     (row,) = rows(result, "structure_usage")
     assert "entries_in_use" not in row
     assert "not observed" in row["note"]
 
 
-def test_spreadsheets_may_have_saved_it_again(tmp_path: Path) -> None:
+def test_file_saved_by_a_spreadsheet_is_read(tmp_path: Path) -> None:
     text = "\n".join((support.QEST_HEADING, support.QEST_ROW)) + "\n"
     saved = text.replace('="800"', "800").replace("04,930000", "04.930000").replace("12,045359", "12.045359")
     saved = saved.replace('"', "").replace(",", ";").replace("\n", "\r\n")
@@ -145,18 +145,18 @@ def test_missing_values_are_null(tmp_path: Path) -> None:
 # ---- what a person has to say -------------------------------------------------------------------------------
 
 
-def test_a_group_is_asked_for_and_never_guessed(tmp_path: Path) -> None:
+def test_unknown_group_is_asked_for_and_never_guessed(tmp_path: Path) -> None:
     result = read_csv(tmp_path, support.QEST_HEADING, support.QEST_ROW, support.QEST_ROW, groups={})
     assert [(ask.what, ask.system_id, ask.queue_manager) for ask in result.asks] == [("qsg", "SYSA", "QM01")]
 
 
-def test_a_queue_manager_in_no_group_is_passed_over(tmp_path: Path) -> None:
+def test_queue_manager_in_no_group_is_skipped(tmp_path: Path) -> None:
     result = read_csv(tmp_path, support.QEST_HEADING, support.QEST_ROW, groups={("SYSA", "QM01"): ""})
     assert (result.asks, rows(result, "structure_usage")) == ((), [])
     assert list(result.passed_over.values()) == [1]
 
 
-def test_a_record_of_mq_10_names_its_group_or_has_none(tmp_path: Path) -> None:
+def test_mq_10_record_has_its_group_or_none(tmp_path: Path) -> None:
     ten = support.QEST_ROW.replace('"....",="800"', '="QSG7",="100000"')
     none = support.QEST_ROW.replace('"....",="800"', '="    ",="100000"')
     old = support.QEST_ROW.replace('"....",="800"', '="    ",="930"')
@@ -165,7 +165,7 @@ def test_a_record_of_mq_10_names_its_group_or_has_none(tmp_path: Path) -> None:
     assert sum(result.passed_over.values()) == 1
 
 
-def test_without_a_zone_it_is_asked_for_and_nothing_is_placed(tmp_path: Path) -> None:
+def test_missing_zone_is_asked_for_and_no_time_is_converted(tmp_path: Path) -> None:
     text = f"{support.WQ_HEADING}\n{support.wq_row()}\n"
     result = read_text(tmp_path, text, "mqsmf_csv", qsg_of=GROUPS)
     (ask,) = result.asks
@@ -176,7 +176,7 @@ def test_without_a_zone_it_is_asked_for_and_nothing_is_placed(tmp_path: Path) ->
     assert rows(result, "queue_usage") == []
 
 
-def test_an_hour_that_comes_twice_is_said(tmp_path: Path) -> None:
+def test_repeated_hour_is_reported(tmp_path: Path) -> None:
     text = support.QEST_ROW.replace('"2026/01/14","21:10:04', '"2026/11/01","01:10:04')
     text = text.replace('"2026/01/14","20:40:12', '"2026/11/01","00:40:12')
     result = read_text(
@@ -194,7 +194,7 @@ def test_an_hour_that_comes_twice_is_said(tmp_path: Path) -> None:
 # ---- data sets and queues -----------------------------------------------------------------------------------
 
 
-def test_a_data_set_row_leaves_out_what_the_formatter_gets_wrong(tmp_path: Path) -> None:
+def test_data_set_row_omits_values_that_the_formatter_gets_wrong(tmp_path: Path) -> None:
     result = read_csv(tmp_path, support.QESD_HEADING, support.QESD_ROW)
     (row,) = rows(result, "smds_usage")
     assert {
@@ -211,7 +211,7 @@ def test_a_data_set_row_leaves_out_what_the_formatter_gets_wrong(tmp_path: Path)
     assert any("wrong bytes" in note for note in result.notes)
 
 
-def test_a_task_row_has_the_puts_of_a_shared_queue(tmp_path: Path) -> None:
+def test_task_row_has_the_puts_of_a_shared_queue(tmp_path: Path) -> None:
     result = read_csv(
         tmp_path, support.WQ_HEADING, support.wq_row(), support.wq_row(scope="QMgr", structure="")
     )
@@ -238,19 +238,19 @@ def test_a_task_row_has_the_puts_of_a_shared_queue(tmp_path: Path) -> None:
     assert "get_size_max_bytes" not in row
 
 
-def test_two_sections_of_one_queue_are_told_apart(tmp_path: Path) -> None:
+def test_sections_of_one_queue_have_different_pieces(tmp_path: Path) -> None:
     result = read_csv(tmp_path, support.WQ_HEADING, support.wq_row(), support.wq_row())
     assert [row["piece"] for row in rows(result, "queue_usage")] == [0, 1]
 
 
-def test_no_opening_time_is_given_where_the_machines_zone_cannot_be_told(tmp_path: Path) -> None:
+def test_opening_time_is_null_if_the_machines_zone_is_unknown(tmp_path: Path) -> None:
     result = read_csv(tmp_path, support.WQ_HEADING, support.wq_row(close="02:04:00,000000"))
     (row,) = rows(result, "queue_usage")
     assert "opened_at" not in row
-    assert any("cannot be told" in note for note in result.notes)
+    assert any("is unknown" in note for note in result.notes)
 
 
-def test_queue_statistics_carry_their_own_group(tmp_path: Path) -> None:
+def test_queue_statistics_contain_their_group(tmp_path: Path) -> None:
     result = read_csv(
         tmp_path,
         support.QQST_HEADING,
@@ -284,7 +284,7 @@ def test_queue_statistics_carry_their_own_group(tmp_path: Path) -> None:
 # ---- damage -------------------------------------------------------------------------------------------------
 
 
-def test_bad_lines_cost_themselves_only(tmp_path: Path) -> None:
+def test_bad_lines_cost_only_themselves(tmp_path: Path) -> None:
     cut = support.QEST_ROW[:60]
     quote = support.QEST_ROW.replace('"APPLICATION1"', '"APPLICATION1')
     number = support.QEST_ROW.replace(",7059,", ",seven,")
@@ -297,7 +297,7 @@ def test_bad_lines_cost_themselves_only(tmp_path: Path) -> None:
     assert all(problem.message for problem in result.problems)
 
 
-def test_headings_may_come_again(tmp_path: Path) -> None:
+def test_repeated_headings_are_accepted(tmp_path: Path) -> None:
     result = read_csv(
         tmp_path, support.QEST_HEADING, support.QEST_ROW, support.QESD_HEADING, support.QESD_ROW
     )
@@ -305,24 +305,24 @@ def test_headings_may_come_again(tmp_path: Path) -> None:
     assert result.problem_count == 0
 
 
-def test_without_headings_nothing_is_guessed(tmp_path: Path) -> None:
+def test_file_without_headings_is_refused(tmp_path: Path) -> None:
     with pytest.raises(NotReadable, match="headings"):
         read_text(tmp_path, support.QEST_ROW, "mqsmf_csv", zone=UTC, qsg_of=GROUPS)
 
 
-def test_tables_that_the_history_does_not_keep_are_counted(tmp_path: Path) -> None:
+def test_records_of_other_tables_are_counted(tmp_path: Path) -> None:
     result = read_csv(
         tmp_path, "Date,Time,LPAR,QMgr,Opens,", '"2026/01/14","21:10:04,930000","SYSA","QM01",7,'
     )
     assert (result.tables, sum(result.passed_over.values())) == ({}, 1)
 
 
-def test_a_packed_file_that_was_cut_gives_what_is_whole(tmp_path: Path) -> None:
+def test_truncated_gzip_file_keeps_complete_lines(tmp_path: Path) -> None:
     text = "\n".join([support.QEST_HEADING, *[support.QEST_ROW] * 3_000])
     packed = gzip.compress(text.encode() + os.urandom(4_000))
     result = read_text(tmp_path, packed[:-2_000], "mqsmf_csv", zone=NEW_YORK_WINTER, qsg_of=GROUPS)
     assert len(rows(result, "structure_usage")) > 2_000
-    assert any("ends before" in problem.message for problem in result.problems)
+    assert any("cut short" in problem.message for problem in result.problems)
 
 
 # ---- JSON ---------------------------------------------------------------------------------------------------
@@ -338,7 +338,7 @@ def test_a_packed_file_that_was_cut_gives_what_is_whole(tmp_path: Path) -> None:
     ],
 )
 @pytest.mark.parametrize("form", ["lines", "array", "pretty"])
-def test_json_says_the_same_as_csv(
+def test_json_gives_the_same_rows_as_csv(
     tmp_path: Path, heading: str, row: str, table: str, usage: str, form: str
 ) -> None:
     one = dumped(as_json(heading, row, table), indent=2 if form == "pretty" else None)
@@ -355,7 +355,7 @@ def test_json_says_the_same_as_csv(
     assert found == [wanted, wanted]
 
 
-def test_a_damaged_object_costs_itself_only(tmp_path: Path) -> None:
+def test_damaged_json_object_costs_only_itself(tmp_path: Path) -> None:
     one = dumped(as_json(support.QEST_HEADING, support.QEST_ROW, "QEST"))
     result = read_text(
         tmp_path, f"{one}\n{one[:200]}\n{one}\n7\n", "mqsmf_json", zone=NEW_YORK_WINTER, qsg_of=GROUPS
@@ -369,7 +369,7 @@ def test_a_damaged_object_costs_itself_only(tmp_path: Path) -> None:
 
 @settings(max_examples=30)
 @given(st.lists(st.integers(0, 2**32 - 1), min_size=7, max_size=7), st.integers(0, 2**40))
-def test_any_numbers_come_back(counts: list[int], micro: int) -> None:
+def test_any_numbers_are_read_back(counts: list[int], micro: int) -> None:
     import tempfile
 
     ste, stm, ste_redrives, stm_redrives, full, entries, elements = counts
@@ -411,7 +411,7 @@ REAL_GROUPS = {("H019", "MQPC"): "SQ03", ("MPX1", "QML1"): "QSG1"}
         ("TEST116-WQ", None, 2),
     ],
 )
-def test_real_output_is_read_whole(tmp_path: Path, name: str, usage: str | None, count: int) -> None:
+def test_real_output_is_read_completely(tmp_path: Path, name: str, usage: str | None, count: int) -> None:
     path = EXPECTED / f"{name}.csv"
     if not path.exists():
         pytest.skip(f"no real output of mq-smf-csv at {EXPECTED} (CFPLAN_SMF_SAMPLES)")

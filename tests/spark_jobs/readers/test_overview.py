@@ -31,30 +31,30 @@ def test_percentages_are_read(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("heading", "percent"), [("LDECTR(QSG1APP1) %", 0.5), ("LDECTR(QSG1APP1) ratio", 50.0)]
 )
-def test_the_heading_says_what_the_values_are(tmp_path: Path, heading: str, percent: float) -> None:
+def test_heading_decides_between_ratio_and_percentage(tmp_path: Path, heading: str, percent: float) -> None:
     result = read_text(tmp_path, f"Interval End,{heading}\n2026-03-22T12:00Z,0.5\n", "overview_csv")
     (row,) = rows(result, "structure_usage")
     assert (row["entries_in_use_pct"], row["interval_end"]) == (percent, OBSERVED)
 
 
-def test_what_may_be_either_is_left_out_and_said(tmp_path: Path) -> None:
+def test_ambiguous_column_is_left_out_and_reported(tmp_path: Path) -> None:
     result = read_text(tmp_path, "Interval End,LDECTR(QSG1APP1)\n2026-03-22T12:00Z,0.5\n", "overview_csv")
     assert result.tables == {}
     assert "ratio" in result.problems[0].message
 
 
-def test_values_that_are_no_share_are_left_out_and_said(tmp_path: Path) -> None:
+def test_values_that_are_not_shares_are_left_out_and_reported(tmp_path: Path) -> None:
     text = "Interval End,LDECTR(QSG1APP1) %\n2026-03-22T12:00Z,140\nnever,3\n2026-03-22T12:00Z,lots\n"
     result = read_text(tmp_path, text, "overview_csv")
     assert result.tables == {}
     assert [problem.line for problem in result.problems] == [2, 3, 4]
 
 
-def test_the_zone_is_asked_for(tmp_path: Path) -> None:
+def test_missing_zone_is_asked_for(tmp_path: Path) -> None:
     result = read_text(tmp_path, f"{HEADING}\n2026/03/22,13.00.00,00.15.00,12.5,80,3\n", "overview_csv")
     assert [ask.what for ask in result.asks] == ["zone"]
 
 
-def test_a_heading_of_the_sites_own_is_refused_with_advice(tmp_path: Path) -> None:
+def test_unknown_headings_are_refused_with_advice(tmp_path: Path) -> None:
     with pytest.raises(NotReadable, match=r"LDECTR\(SQ03APP1\)"):
         read_text(tmp_path, "Date,Time,LDECTR1\n2026/03/22,13.00.00,5\n", "overview_csv")

@@ -52,7 +52,7 @@ def from_binary(path: Path) -> dict[str, list[dict[str, Any]]]:
 @pytest.mark.parametrize(
     ("dump", "section", "count"), [("TEST115", "QEST", 3), ("TESTCHL", "QEST", 19), ("TESTCHL", "QESD", 16)]
 )
-def test_rows_of_a_dump_and_of_its_formatted_output_are_the_same(dump: str, section: str, count: int) -> None:
+def test_dump_and_its_formatted_output_give_the_same_rows(dump: str, section: str, count: int) -> None:
     binary = from_binary(sample(f"{dump}.dat"))
     path = sample(f"expected/{dump}-{section}.csv")
     result = read(path, "mqsmf_csv", zone=ZONES[dump], qsg_of=GROUPS)
@@ -72,7 +72,7 @@ def test_rows_of_a_dump_and_of_its_formatted_output_are_the_same(dump: str, sect
         assert abs(row["interval_end"] - twin["interval_end"]) < NEAR
 
 
-def test_a_task_is_recognised_in_both(tmp_path: Path) -> None:
+def test_task_has_the_same_key_in_dump_and_formatted_output(tmp_path: Path) -> None:
     """The samples have no shared queue, so their private ones are called shared for the comparison."""
     text = sample("expected/TESTCHL-WQ.csv").read_text(encoding="latin-1")
     changed = text.replace(',"QMgr",', ',"Shared",')

@@ -21,7 +21,7 @@ HEADING = (
 )
 
 
-def test_a_row_of_a_structure(tmp_path: Path) -> None:
+def test_row_about_a_structure_is_read(tmp_path: Path) -> None:
     text = f"# measured by hand\n{HEADING}\nQSG1,APP1,2026-03-22T11:00Z,2026-03-22 13:00+01:00,1200,111234,256M,2\n"
     result = read_text(tmp_path, text, "template")
     assert (result.asks, result.problem_count) == ((), 0)
@@ -46,7 +46,7 @@ def test_a_row_of_a_structure(tmp_path: Path) -> None:
     ]
 
 
-def test_a_column_queue_makes_rows_of_queues(tmp_path: Path) -> None:
+def test_column_queue_gives_rows_about_queues(tmp_path: Path) -> None:
     text = "qsg;structure;interval_end;queue;puts;put_bytes;depth_max\nQSG1;APP1;2026-03-22T12:00Z;ORDERS.IN;10;20K;7\n"
     (row,) = rows(read_text(tmp_path, text, "template"), "queue_usage")
     assert (row["queue"], row["puts"], row["put_bytes"], row["depth_max"]) == ("ORDERS.IN", 10, 20 * 1024, 7)
@@ -75,7 +75,7 @@ def test_times_without_an_offset_need_a_zone(tmp_path: Path) -> None:
         ('QSG1,"APP1,,2026-03-22T12:00Z,,,,', "quote"),
     ],
 )
-def test_a_row_that_cannot_be_is_reported_with_its_line(tmp_path: Path, row: str, said: str) -> None:
+def test_impossible_row_is_reported_with_its_line(tmp_path: Path, row: str, said: str) -> None:
     good = "QSG1,APP1,,2026-03-22T12:00Z,1,2,3B,0"
     result = read_text(tmp_path, f"{HEADING}\n{good}\n{row}\n{good}\n", "template")
     assert [problem.line for problem in result.problems] == [3]
@@ -83,7 +83,7 @@ def test_a_row_that_cannot_be_is_reported_with_its_line(tmp_path: Path, row: str
     assert [found["file_record"] for found in rows(result, "structure_usage")] == [2, 4]
 
 
-def test_columns_that_the_template_does_not_have_are_said(tmp_path: Path) -> None:
+def test_unknown_columns_are_reported(tmp_path: Path) -> None:
     result = read_text(
         tmp_path, "qsg,structure,interval_end,colour,note\nQSG1,APP1,2026-03-22T12:00Z,red,x\n", "template"
     )
@@ -91,12 +91,12 @@ def test_columns_that_the_template_does_not_have_are_said(tmp_path: Path) -> Non
     assert len(rows(result, "structure_usage")) == 1
 
 
-def test_required_columns_are_required(tmp_path: Path) -> None:
+def test_missing_required_columns_are_refused(tmp_path: Path) -> None:
     with pytest.raises(NotReadable, match="interval_end"):
         read_text(tmp_path, "qsg,structure\nQSG1,APP1\n", "template")
 
 
-def test_the_template_has_the_columns_of_the_history() -> None:
+def test_template_has_the_columns_of_the_history() -> None:
     for table in ("structure_usage", "queue_usage"):
         assert set(template_columns(table)) | NOT_TAKEN >= set(row_schema(table).names)
         assert set(REQUIRED) <= set(template_columns(table))
@@ -112,7 +112,7 @@ COUNTS = st.integers(0, 10**17)
     st.datetimes(datetime(1991, 1, 1), datetime(2150, 1, 1)),  # noqa: DTZ001 - the strategy adds the zone
     st.integers(0, 10**9),
 )
-def test_any_numbers_and_times_come_back(first: int, second: int, end: datetime, length_us: int) -> None:
+def test_any_numbers_and_times_are_read_back(first: int, second: int, end: datetime, length_us: int) -> None:
     end = end.replace(tzinfo=UTC)
     start = end - timedelta(microseconds=length_us)
     in_use, total = sorted((first, second))

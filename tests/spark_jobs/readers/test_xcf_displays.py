@@ -22,7 +22,7 @@ def one(text: str) -> StructureDisplay:
     return found
 
 
-def test_a_display_is_read_line_by_line() -> None:
+def test_display_is_read_line_by_line() -> None:
     found = read_xcf(support.IXC360I)
     assert found.problems == ()
     assert found.structures == (
@@ -64,7 +64,7 @@ def test_a_display_is_read_line_by_line() -> None:
     )
 
 
-def test_a_structure_that_is_not_allocated_has_no_instances() -> None:
+def test_unallocated_structure_has_no_instances() -> None:
     """The display of IBM's manual for IMS CQS, in the older style."""
     found = one(
         "STRNAME: IMSRSRC01\n  STATUS: NOT ALLOCATED\n    POLICY SIZE      : 4096 K\n    POLICY INITSIZE  : N/A\n"
@@ -97,7 +97,7 @@ def test_pending_policy_and_a_second_instance_are_kept_apart() -> None:
     assert found.connectors == ("CSQEQSG1QM0101",)
 
 
-def test_lists_may_go_on_below() -> None:
+def test_lists_may_continue_on_the_next_lines() -> None:
     text = support.IXC360I.replace(
         "  PREFERENCE LIST: CF01     CF02\n", "  PREFERENCE LIST: CF01     CF02\n                   CF03\n"
     ).replace(
@@ -109,14 +109,14 @@ def test_lists_may_go_on_below() -> None:
     assert found.exclist == ("QSG1CSQ_ADMIN", "QSG1CSQSYSAPPL", "OTHER01")
 
 
-def test_several_structures_in_one_answer() -> None:
+def test_several_structures_in_one_answer_are_read() -> None:
     second = support.IXC360I[support.IXC360I.index("STRNAME:") :].replace("QSG1APPLICATION1", "QSG1CSQ_ADMIN")
     found = read_xcf(support.IXC360I + second)
     assert [each.name for each in found.structures] == ["QSG1APPLICATION1", "QSG1CSQ_ADMIN"]
     assert [len(each.instances) for each in found.structures] == [1, 1]
 
 
-def test_a_display_that_lost_its_line_breaks_is_read() -> None:
+def test_display_without_line_breaks_is_read() -> None:
     found = read_xcf(" ".join(support.IXC360I.split("\n")))
     assert found.problems == ()
     (structure,) = found.structures
@@ -143,7 +143,7 @@ def test_counts_that_contradict_their_percentage_are_left_out_and_reported() -> 
     assert (instance.entries_in_use, instance.elements_in_use) == (None, 8100)
 
 
-def test_a_size_that_is_none_is_reported_with_its_line() -> None:
+def test_invalid_size_is_reported_with_its_line() -> None:
     found = read_xcf(
         support.IXC360I.replace("ACTUAL SIZE            : 256 M", "ACTUAL SIZE            : big")
     )
@@ -157,7 +157,7 @@ ENTRIES = "  ENTRIES:        1200       111234     1"
 @pytest.mark.parametrize(
     "written", ["126K 111234 1", "1.200 111.234 1", "12 111K 0", "1,200 111,234 1", "??", ""]
 )
-def test_counts_that_cannot_be_read_are_named_with_line_and_text(written: str) -> None:
+def test_unreadable_counts_are_reported_with_line_and_text(written: str) -> None:
     found = read_xcf(support.IXC360I.replace(ENTRIES, f"  ENTRIES: {written}\n *"))
     (problem,) = found.problems
     assert problem.line in {29, 30}
@@ -168,7 +168,7 @@ def test_counts_that_cannot_be_read_are_named_with_line_and_text(written: str) -
 
 
 @pytest.mark.parametrize("written", ["N/A", "  --        --", "NONE"])
-def test_counts_that_are_said_to_be_none_are_no_problem(written: str) -> None:
+def test_counts_marked_as_none_are_no_problem(written: str) -> None:
     assert read_xcf(support.IXC360I.replace(ENTRIES, f"  ENTRIES: {written}")).problems == ()
 
 
@@ -182,7 +182,7 @@ def test_counts_that_are_said_to_be_none_are_no_problem(written: str) -> None:
         "  ENTRIES:\N{NO-BREAK SPACE}\N{NO-BREAK SPACE}1200\N{NO-BREAK SPACE}111234\N{NO-BREAK SPACE}1",
     ],
 )
-def test_a_console_may_break_the_line_of_counts(wrapped: str) -> None:
+def test_line_of_counts_broken_by_a_console_is_read(wrapped: str) -> None:
     found = read_xcf(support.IXC360I.replace(ENTRIES, wrapped))
     (instance,) = found.structures[0].instances
     assert (instance.entries_in_use, instance.entries_total, instance.elements_total) == (
@@ -193,7 +193,7 @@ def test_a_console_may_break_the_line_of_counts(wrapped: str) -> None:
     assert found.problems == ()
 
 
-def test_a_full_event_whose_counts_cannot_be_read_says_which_and_where() -> None:
+def test_full_event_with_unreadable_counts_reports_which_and_where() -> None:
     text = support.IXC585E.replace("IN USE:     4874 TOTAL:     4874", "IN USE:     4.8K TOTAL:     4874")
     found = read_xcf(text)
     (problem,) = found.problems
@@ -211,19 +211,19 @@ def test_a_full_event_whose_counts_cannot_be_read_says_which_and_where() -> None
         ("POLICY SIZE    : 512 M", "POLICY SIZE    : 512 Q"),
     ],
 )
-def test_a_value_that_cannot_be_read_is_named_with_line_and_text(old: str, new: str) -> None:
+def test_unreadable_value_is_reported_with_line_and_text(old: str, new: str) -> None:
     (problem,) = read_xcf(support.IXC360I.replace(old, new)).problems
     number = next(n for n, line in enumerate(support.IXC360I.split("\n"), start=1) if old in line)
     assert problem.line == number
     assert new.partition(":")[2].strip()[:12] in problem.message
 
 
-def test_a_ratio_that_cannot_be_read_is_named() -> None:
+def test_unreadable_ratio_is_reported() -> None:
     (problem,) = read_xcf(support.IXC588I.replace("1 : 5", "one to five")).problems
     assert (problem.line, "one to five" in problem.message) == (5, True)
 
 
-def test_a_display_that_was_cut_off_anywhere_says_nothing_wrong_and_reports_it() -> None:
+def test_truncated_display_gives_no_wrong_values_and_is_reported() -> None:
     (whole,) = one(support.IXC360I).instances
     last = support.IXC360I.index("  ELEMENTS:")
     for length in range(support.IXC360I.index("  ALLOCATION TIME") + len("  ALLOCATION TIME:"), last):
@@ -235,7 +235,7 @@ def test_a_display_that_was_cut_off_anywhere_says_nothing_wrong_and_reports_it()
             assert instance.size_bytes in {None, whole.size_bytes}
 
 
-def test_a_message_that_was_cut_off_anywhere_says_nothing_wrong_and_reports_it() -> None:
+def test_truncated_message_gives_no_wrong_values_and_is_reported() -> None:
     (whole,) = read_xcf(support.IXC582I).allocations
     for length in range(support.IXC582I.index(" STRUCTURE TYPE"), support.IXC582I.index(" EMC COUNT")):
         found = read_xcf(support.IXC582I[:length])
@@ -251,19 +251,19 @@ def test_a_message_that_was_cut_off_anywhere_says_nothing_wrong_and_reports_it()
                 assert getattr(made, name) in {None, getattr(whole, name)}
 
 
-def test_a_message_that_was_cut_off_names_the_line() -> None:
+def test_truncated_message_is_reported_with_its_line() -> None:
     text = support.IXC582I[: support.IXC582I.index(" ENTRY COUNT")]
     (problem,) = read_xcf(text).problems
     assert (problem.line, "ENTRY COUNT" in problem.message) == (text.count("\n") + 1, True)
 
 
-def test_the_summary_list_is_refused_with_advice() -> None:
+def test_summary_list_is_refused_with_advice() -> None:
     text = "IXC359I  15.57.52  DISPLAY XCF\nSTRNAME            ALLOCATION TIME   STATUS\nQSG1A  11/27/2005 15:57:47 ALLOCATED\n"
     (problem,) = read_xcf(text).problems
     assert "STRNAME=" in problem.message
 
 
-def test_the_published_full_event_is_read() -> None:
+def test_published_full_event_is_read() -> None:
     """IBM's manual for IMS CQS."""
     found = read_xcf(
         "*IXC585E STRUCTURE IMSRSRC01 IN COUPLING FACILITY LF03, 725\n"
@@ -280,7 +280,7 @@ def test_the_published_full_event_is_read() -> None:
     assert found.problems == ()
 
 
-def test_a_refusal_copied_from_a_console_is_that_of_its_structure_and_not_of_an_answer() -> None:
+def test_refusal_from_a_console_belongs_to_its_structure() -> None:
     found = read_xcf(
         "IXL015I STRUCTURE ALLOCATION INFORMATION FOR\nSTRUCTURE QSG1APPLICATION1, CONNECTOR NAME CSQEQSG1CSQ101,\n"
         "CONNECTIVITY=SYSPLEX\nCFNAME   ALLOCATION STATUS/FAILURE REASON\n-------- -----------------------\n"
@@ -289,7 +289,7 @@ def test_a_refusal_copied_from_a_console_is_that_of_its_structure_and_not_of_an_
     assert {refusal.name for refusal in found.refusals} == {"QSG1APPLICATION1"}
 
 
-def test_the_published_refusals_are_read() -> None:
+def test_published_refusals_are_read() -> None:
     """The z16 performance report, and IBM's answer on ISTGENERIC, which has lost its indentation."""
     found = read_xcf(
         "IXL015I STRUCTURE ALLOCATION INFORMATION FOR 213\n STRUCTURE PERFCSQSYSAPPL, CONNECTOR NAME CSQEPERFVKW303,\n"
@@ -316,7 +316,7 @@ def test_the_published_refusals_are_read() -> None:
     assert found.refusals[1].initsize_at_least_bytes == 4 * M
 
 
-def test_an_allocation_is_read() -> None:
+def test_allocation_message_is_read() -> None:
     (made,) = read_xcf(support.IXC582I).allocations
     assert (made.name, made.allocated_by, made.coupling_facility) == ("QSG1APPLICATION1", "COUNTS", "CF01")
     assert (made.size_bytes, made.max_size_bytes, made.policy_size_bytes) == (G, 2 * G, 2 * G)
@@ -326,7 +326,7 @@ def test_an_allocation_is_read() -> None:
     assert made.structure_type == "SERIALIZED LIST"
 
 
-def test_an_alter_is_read_on_one_line_or_on_several() -> None:
+def test_alter_message_is_read_on_one_line_or_several() -> None:
     for text in (support.IXC588I, " ".join(support.IXC588I.split())):
         (alter,) = read_xcf(text).alters
         assert (alter.current_size_bytes, alter.target_size_bytes) == (G, 2 * G)
@@ -348,7 +348,7 @@ def in_syslog(text: str, *, number: str = "313") -> str:
     "text",
     [support.IXC360I.split("\n", 1)[1], support.IXC585E, support.IXC582I, support.IXC588I, support.IXL015I],
 )
-def test_syslog_says_the_same_as_the_console(text: str) -> None:
+def test_syslog_gives_the_same_as_the_console(text: str) -> None:
     def bare(found: XcfText) -> list[object]:
         """What was found, without lines and stamps."""
         every: list[Any] = [
@@ -398,21 +398,21 @@ def test_syslog_gives_day_and_time() -> None:
         ("SYSA 25366 10:21:33.45 TEXT", "SYSA 25366 10:21:33.45 TEXT", None),
     ],
 )
-def test_what_the_console_put_before_a_line_is_taken_off(line: str, text: str, stamp: str | None) -> None:
+def test_console_prefixes_are_removed(line: str, text: str, stamp: str | None) -> None:
     (found,) = lines(line)
     assert found.text.strip() == text
     assert (str(found.stamp) if found.stamp else None) == stamp
 
 
 @given(st.integers(0, 2**49).map(lambda count: count * K), st.sampled_from(["", " "]))
-def test_any_size_comes_back_as_xcf_would_write_it(size: int, gap: str) -> None:
+def test_any_size_is_read_back_from_xcf_notation(size: int, gap: str) -> None:
     shown = format_size(size)
     found = one(f"STRNAME: QSG1A\n POLICY SIZE    : {shown[:-1]}{gap}{shown[-1]}\n")
     assert found.policy_size_bytes == size
 
 
 @given(st.integers(1, 10**12), st.data())
-def test_any_counts_come_back(total: int, data: st.DataObject) -> None:
+def test_any_counts_are_read_back(total: int, data: st.DataObject) -> None:
     in_use = data.draw(st.integers(0, total))
     text = f"STRNAME: QSG1A\n ALLOCATION TIME: 03/14/2026 09:12:44\n ENTRIES: {in_use} {total} {100 * in_use // total}\n"
     (instance,) = one(text).instances
@@ -436,7 +436,7 @@ WORDS = st.sampled_from(
 
 
 @given(st.lists(WORDS | st.text(max_size=30), max_size=40), st.sampled_from(["\n", " ", ""]))
-def test_no_text_makes_the_reading_fail(parts: list[str], between: str) -> None:
+def test_reading_accepts_any_text(parts: list[str], between: str) -> None:
     assert isinstance(read_xcf(between.join(parts)), XcfText)
 
 
@@ -496,9 +496,7 @@ def counted(text: str) -> tuple[int | None, ...]:
 
 @pytest.mark.parametrize("block", STORAGE_CLASS_BLOCKS.values(), ids=STORAGE_CLASS_BLOCKS)
 @pytest.mark.parametrize("gap", ["", "\n", "\n\n"], ids=["close", "blank", "blanks"])
-def test_counts_come_from_space_usage_whether_storage_class_memory_is_before_or_after_it(
-    block: str, gap: str
-) -> None:
+def test_counts_come_from_space_usage_wherever_storage_class_memory_is(block: str, gap: str) -> None:
     for shown in (f"{block}{gap}{PUBLISHED}", f"{PUBLISHED}{gap}{block}"):
         text = support.IXC360I.replace(USAGE, shown)
         assert text != support.IXC360I
@@ -513,7 +511,7 @@ def test_counts_without_the_heading_space_usage_are_read_outside_storage_class_m
         assert counted(support.IXC360I.replace(USAGE, f"{USAGE}{block}")) == plain
 
 
-def test_storage_class_memory_alone_gives_no_counts_and_the_display_is_reported_as_cut_off() -> None:
+def test_storage_class_memory_alone_gives_no_counts_and_a_truncation_problem() -> None:
     for block in STORAGE_CLASS_BLOCKS.values():
         text = support.IXC360I.replace(USAGE, block)
         assert counted(text) == (None, None, None, None)
@@ -521,7 +519,7 @@ def test_storage_class_memory_alone_gives_no_counts_and_the_display_is_reported_
         assert "ENTRIES and ELEMENTS" in problem.message
 
 
-def test_storage_class_memory_that_a_structure_does_not_have_is_no_block() -> None:
+def test_missing_storage_class_memory_is_not_a_block() -> None:
     for word in ("N/A", "NONE"):
         text = support.IXC360I.replace(COLUMNS, f"  STORAGE-CLASS MEMORY: {word}\n")
         assert counted(text) == (1200, 111_234, 8100, 667_404)
@@ -541,7 +539,7 @@ def test_each_instance_of_a_duplexed_structure_has_the_counts_of_its_own_space_u
 
 
 @pytest.mark.parametrize("block", STORAGE_CLASS_BLOCKS.values(), ids=STORAGE_CLASS_BLOCKS)
-def test_a_full_event_counts_space_usage_only(block: str) -> None:
+def test_full_event_counts_only_space_usage(block: str) -> None:
     begin = """\
 *IXC585E STRUCTURE QSG1CSQ_ADMIN IN COUPLING FACILITY CF01, 725
  PHYSICAL STRUCTURE VERSION B4704775 92D95302,
