@@ -1,1 +1,1 @@
-"""SMF dumps: framing, wire types, layouts as data, one decoder, and the encoder that makes dumps of its own."""
+"""SMF dumps: framing, wire types, layouts as data, one decoder, and an encoder for test and simulated dumps."""

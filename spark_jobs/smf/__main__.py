@@ -1,4 +1,4 @@
-"""Rows of an SMF dump on stdout, what was not read on stderr; and dumps of made-up work.
+"""Print rows of an SMF dump to stdout and a summary of unread bytes to stderr, or generate a dump of simulated work.
 
 `python -m spark_jobs.smf decode FILE --section SECTION`, `python -m spark_jobs.smf generate FILE --bytes N`.
 """
@@ -45,6 +45,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return EXIT_FAILED
     except OSError as error:
         if isinstance(error, BrokenPipeError):
+            # Python flushes standard output once more when it ends, which would fail again.
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             return EXIT_OK
         _say(f"{options.file} cannot be read: {error.strerror}")
@@ -93,7 +94,7 @@ def _streamed(results: Iterable[RangeResult], section: str, account: Accounting)
 
 
 def _checked(results: Iterable[RangeResult], account: Accounting) -> list[pa.RecordBatch]:
-    """Rows of 74-4, once all of them have passed the self-checks."""
+    """Return the rows of 74-4 after all of them have passed the self-checks."""
     check = LayoutCheck()
     found: list[pa.RecordBatch] = []
     for result in results:
@@ -102,8 +103,8 @@ def _checked(results: Iterable[RangeResult], account: Accounting) -> list[pa.Rec
         found.extend(structures_joined(result))
     if check.is_layout_wrong:
         message = (
-            f"{check.failed} of {check.rows} rows of R744SREQ fail the self-checks: the records 74-4 of this dump do not "
-            "have the layout that is known here, and nothing of them is given."
+            f"{check.failed} of {check.rows} rows of R744SREQ fail the self-checks: the 74-4 records of this dump do not "
+            "have the known layout, so none of them is printed."
         )
         raise LayoutError(message)
     if not found:
@@ -116,7 +117,7 @@ def _checked(results: Iterable[RangeResult], account: Accounting) -> list[pa.Rec
 
 
 def _as_text(batch: pa.RecordBatch) -> pa.RecordBatch:
-    """Times as ISO 8601 text; UTC is marked by Z."""
+    """Return times as ISO 8601 text; UTC is marked by Z."""
     columns = []
     for field, column in zip(batch.schema, batch.columns, strict=True):
         if pa.types.is_timestamp(field.type):
@@ -127,7 +128,7 @@ def _as_text(batch: pa.RecordBatch) -> pa.RecordBatch:
 
 
 def _csv_writer(columns: pa.Schema) -> Callable[[pa.RecordBatch], None]:
-    """Write the header line, and give what writes a batch."""
+    """Write the header line and return a writer of batches."""
     sys.stdout.write(",".join(columns.names) + "\n")
     sys.stdout.flush()
     options = pyarrow.csv.WriteOptions(include_header=False, quoting_style="needed")
@@ -143,7 +144,7 @@ def _write_lines(batch: pa.RecordBatch) -> None:
 
 
 def _report(account: Accounting, out: TextIO) -> None:
-    """What was not given, and why."""
+    """Print what was not decoded, and why."""
     out.write(f"decoded: {account.decoded_bytes} bytes\n")
     for kind, (records, size) in sorted(account.skipped.items()):
         out.write(f"skipped: {kind}: {records} records, {size} bytes\n")

@@ -1,8 +1,8 @@
 """A window of a dump, read with every check: descriptor words, headers, segments, and the search for a record.
 
 A dump is a chain: each segment's descriptor word (RDW: length, segment code, zero) leads to the next segment. A record of
-one segment has code 0; a spanned one has a first (1), middle ones (3) and a last (2). In a dump with blocks every block
-begins with four bytes more (BDW).
+one segment has code 0; a spanned one has a first (1), middle ones (3) and a last (2). In a dump with blocks, each block
+begins with four more bytes (BDW).
 """
 
 from __future__ import annotations
@@ -21,23 +21,23 @@ SHORTEST_RECORD = 18
 """The standard header, without subtype."""
 NUL = 0x00
 LOWEST_CHARACTER = 0x40
-"""The blank: nothing below it is in a system id."""
+"""The blank: a system id has no lower byte."""
 LONGEST_SEGMENT = 32_767
 LONGEST_RECORD = 65_535
-"""SMF's own limit is 32,760; a chain of segments that grows beyond this is none."""
+"""SMF's own limit is 32,760; a longer chain of segments is not a record."""
 WHOLE, FIRST, LAST, MIDDLE = 0, 1, 2, 3
 DEEP = 6
-"""How many records in a row must look right where a range begins in the middle of a dump."""
+"""Number of consecutive records that must look right where a range begins in the middle of a dump."""
 SEARCH_BYTES = 2**16
 NEAR_BYTES = 64
-"""How far from its place a damaged header is looked for."""
+"""How far from its position a damaged header is searched for."""
 
 RDW_WORD = Struct(">HH")
 """Length; segment code and a zero."""
 _HEADER = Struct(">HBBBBIBBBB")
 
 Segment = tuple[int, int, int]
-"""Where it begins, its code, its length."""
+"""Its position, its code and its length."""
 
 
 class Careful:
@@ -51,7 +51,7 @@ class Careful:
         self.view = data.data
 
     def is_start(self, position: int) -> bool:
-        """Whether a record begins there: descriptor word, time, date and system id."""
+        """Whether a record begins at the position: descriptor word, time, date and system id."""
         if position + RDW > self.size:
             return False
         length, word = RDW_WORD.unpack_from(self.view, position)
@@ -72,7 +72,7 @@ class Careful:
         )
 
     def _has_split_header(self, position: int) -> bool:
-        """The same for a record whose first segment ends within the header."""
+        """Whether a record begins there whose first segment ends within the header."""
         header = b""
         while len(header) < SHORTEST_RECORD - RDW:
             if position + RDW > self.size:
@@ -95,19 +95,20 @@ class Careful:
         high: int
         low: int
         high, low = RDW_WORD.unpack_from(self.view, position)
+        # The high bit marks an extended block descriptor word, with a length of 31 bits.
         if high & 0x8000:
             return ((high & 0x7FFF) << 16 | low) >= BDW + SHORTEST_SEGMENT
         return high >= BDW + SHORTEST_SEGMENT and low == 0
 
     def is_continuation(self, position: int) -> bool:
-        """Whether the descriptor word there is one of a middle or last segment."""
+        """Whether the descriptor word there is that of a middle or last segment."""
         if position + RDW > self.size:
             return False
         length, code = RDW_WORD.unpack_from(self.view, position)
         return SHORTEST_SEGMENT <= length <= LONGEST_SEGMENT and code in (LAST << 8, MIDDLE << 8)
 
     def next_continuation(self, position: int) -> int | None:
-        """A middle or last segment at the position, or behind the block word there."""
+        """Return the position of a middle or last segment here, or after the block word here."""
         if self.is_continuation(position):
             return position
         if self.blocked and self.is_block_word(position) and self.is_continuation(position + BDW):
@@ -115,7 +116,7 @@ class Careful:
         return None
 
     def next_start(self, position: int) -> int | None:
-        """The beginning of a record at the position, or behind the block word there."""
+        """Return the start of a record at the position, or after the block word there."""
         if self.is_start(position):
             return position
         if self.blocked and self.is_block_word(position) and self.is_start(position + BDW):
@@ -127,10 +128,10 @@ class Careful:
         return (position == self.size and self.at_end) or self.next_start(position) is not None
 
     def segments(self, position: int) -> tuple[list[Segment], int]:
-        """Follow the segments of the record that begins at the position, whatever its header says.
+        """Follow the segments of the record that begins at the position, whatever its header contains.
 
-        Returns where each segment begins, its code and its length; and where the last one ends. That the chain breaks
-        shows in the last segment's code: it is no last one, and the end is where another segment should begin.
+        Return position, code and length of each segment, and the end of the last one. If the chain breaks, the last segment's
+        code is not that of a last segment, and the end is where another segment should begin.
         """
         length, word = RDW_WORD.unpack_from(self.view, position)
         found = [(position, word >> 8, length)]
@@ -148,12 +149,12 @@ class Careful:
         return found, position
 
     def record_end(self, position: int) -> int | None:
-        """Where the record that begins at the position ends; None if its segments break or run off the window."""
+        """Return the end of the record that begins here; None if its segments break or leave the window."""
         found, end = self.segments(position)
         return end if found[-1][1] in (WHOLE, LAST) and end <= self.size else None
 
     def is_deep_start(self, position: int, *, depth: int) -> bool:
-        """Whether `depth` records in a row begin there, or as many as there are before the file ends."""
+        """Whether `depth` consecutive records begin there, or all that remain before the file ends."""
         for _ in range(depth - 1):
             if not self.is_start(position):
                 return False
@@ -169,7 +170,7 @@ class Careful:
         return True
 
     def search(self, position: int, *, depth: int = 1, until: int | None = None) -> int | None:
-        """The first beginning of a record from the position on."""
+        """Return the first start of a record at or after the position."""
         last = self.size - SHORTEST_RECORD + 1
         if until is not None:
             last = min(last, until)
@@ -182,21 +183,23 @@ class Careful:
         return None
 
     def _candidates(self, position: int, stop: int) -> list[int]:
-        """Positions whose bytes 2, 3, 10 and 13 are those of a record's beginning."""
+        """Return positions whose bytes 2, 3, 10 and 13 could belong to the start of a record."""
         data = self.data
         code = data[position + 2 : stop + 2]
         zero = data[position + 3 : stop + 3]
         century = data[position + 10 : stop + 10]
         sign = data[position + 13 : stop + 13]
+        # Four comparisons of whole arrays leave few positions for the full check, which runs in Python.
         hits = (code <= FIRST) & (zero == 0) & (century <= 1) & ((sign & 15) == 15)  # noqa: PLR2004
         found: list[int] = (np.flatnonzero(hits) + position).tolist()
         return found
 
     def damaged_record_end(self, position: int) -> int | None:
-        """Where a record with a damaged header ends, if its descriptor words lead to another record."""
+        """Return the end of a record with a damaged header, if its descriptor words lead to another record."""
         if position + RDW > self.size:
             return None
         length, word = RDW_WORD.unpack_from(self.view, position)
+        # A descriptor word has no other bits than the two of the segment code.
         if word & 0xFCFF or not SHORTEST_SEGMENT <= length <= LONGEST_SEGMENT:
             return None
         if word >> 8 in (WHOLE, FIRST):
@@ -206,15 +209,16 @@ class Careful:
         return end if self.is_end(end) or self.next_continuation(end) is not None else None
 
     def has_blocks(self, position: int) -> bool:
-        """Whether block words stand in the chain from the position on."""
+        """Whether there are block words in the chain from the position on."""
         for blocked in (False, True):
             self.blocked = blocked
+            # Deeper than elsewhere: without block words in between, the records of one block would pass as a chain.
             if self.is_deep_start(position, depth=DEEP * DEEP):
                 return blocked
         return True
 
     def is_filling(self, position: int) -> bool:
-        """Whether nothing but zeros, or nothing but blanks, fills the dump up."""
+        """Whether only zeros, or only blanks, fill the rest of the dump."""
         if not self.at_end or set(self.view[position : position + NEAR_BYTES]) not in (
             {NUL},
             {LOWEST_CHARACTER},
@@ -224,7 +228,7 @@ class Careful:
         return bool((rest == rest[0]).all())
 
     def has_header_near(self, position: int) -> bool:
-        """Whether a record began there whose first bytes are damaged, or have lost some or got some more."""
+        """Whether a record began there whose first bytes are damaged, or have lost or gained some."""
         shifts = range(-RDW + 1, NEAR_BYTES)
         if any(
             has_header_at(self.data, position + shift + RDW) and not self.is_start(position + shift)
@@ -241,7 +245,7 @@ class Careful:
 
 
 def has_header_at(data: npt.NDArray[np.uint8], position: int) -> bool:
-    """Whether flag, type, time, date and system id stand at the position (without a descriptor word before them)."""
+    """Whether flag, type, time, date and system id are at the position, without a descriptor word before them."""
     if position < 0 or position + SHORTEST_RECORD - RDW > data.size:
         return False
     header = data[position : position + SHORTEST_RECORD - RDW].tobytes()

@@ -1,4 +1,4 @@
-"""The fast way along a dump: the chain of descriptor words, as far as it holds."""
+"""The fast path along a dump: the chain of descriptor words, as far as it holds."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ Positions = npt.NDArray[np.int64]
 
 
 class Run:
-    """The chain from a record's beginning, as far as it holds: whole records, each followed by the next or by the end."""
+    """The chain from a record's start, as far as it holds: whole records, each followed by the next or by the end."""
 
     def __init__(self, careful: Careful, position: int, *, until: int, most: int) -> None:
         """Follow the chain until the position `until` or where it breaks, but no more than about `most` segments."""
@@ -43,7 +43,7 @@ class Run:
             and ends[-1] == kept
             and not (following is not None or (end == careful.size and careful.at_end))
         ):
-            ends = ends[:-1]  # what follows the last record is none, so the record is in doubt
+            ends = ends[:-1]  # no record follows the last one, so its own length is in doubt
         whole = int(ends[-1]) if len(ends) else 0
         if whole == kept:
             self.end = end if following is None else following
@@ -57,7 +57,7 @@ class Run:
 
 
 def _sound_segments(careful: Careful, positions: Positions, codes: Positions, lengths: Positions) -> int:
-    """How many segments in a row are in order: first, middle, last, and headers with time, date and system id."""
+    """Return how many consecutive segments are valid: their order, and headers with time, date and system id."""
     count = len(positions)
     if not count:
         return 0
@@ -80,6 +80,7 @@ def _sound_segments(careful: Careful, positions: Positions, codes: Positions, le
     for short in np.flatnonzero(lengths[firsts] < SHORTEST_RECORD).tolist():
         good[short] = careful.is_start(int(positions[firsts[short]]))
     wrong[firsts] |= ~good
+    # A damaged code can make a chain of segments that never ends; no record is that long.
     joined = np.cumsum(lengths)
     before = np.zeros(count, dtype=np.int64)
     before[firsts] = joined[firsts] - lengths[firsts]
@@ -89,15 +90,16 @@ def _sound_segments(careful: Careful, positions: Positions, codes: Positions, le
 
 
 Chain = tuple[Positions, Positions, Positions, list[int], int]
-"""Segments: where they begin, codes, lengths; block words; where the chain ends."""
+"""Segments: positions, codes, lengths; block words; the end of the chain."""
 
 
 def _plain_chain(careful: Careful, position: int, until: int, most: int) -> Chain:
-    """Follow descriptor words; nothing is checked but that they could be some."""
+    """Follow descriptor words; checked only for being possible."""
     unpack = RDW_WORD.unpack_from
     view, size = careful.view, careful.size
     positions: list[int] = []
     words: list[int] = []
+    # Local names: this loop runs once for each segment, and a dump has millions of them.
     add_position, add_word = positions.append, words.append
     last = size - RDW
     is_open = 0
@@ -115,7 +117,7 @@ def _plain_chain(careful: Careful, position: int, until: int, most: int) -> Chai
 
 
 def _blocked_chain(careful: Careful, position: int, until: int, most: int) -> Chain:
-    """The same where there are block words: each record's header is looked at, to know the two kinds of words apart."""
+    """Follow descriptor words with block words between them; checking each record's header distinguishes the two."""
     unpack = RDW_WORD.unpack_from
     segments: list[Segment] = []
     block_words: list[int] = []

@@ -1,4 +1,4 @@
-"""From the bytes of a dump to Arrow record batches: the one decoder, in-process and under Spark."""
+"""Decode the bytes of a dump to Arrow record batches: the one decoder, in-process and under Spark."""
 
 from __future__ import annotations
 
@@ -48,12 +48,12 @@ __all__ = [
 ]
 
 SECTIONS = ("qest", "qesd", "qqst", "wq", "r744")
-"""What can be asked for."""
+"""The sections that can be requested."""
 TABLES = ("qest", "qesd", "qqst", "wq", "r744_structure", "r744_storage", "r744_scm", "r744_cf")
-"""What comes back: section r744 gives four tables."""
+"""The tables that are returned: section r744 has four."""
 
 Columns = Mapping[str, Sequence[str]]
-"""Table -> the columns wanted, common ones included; a table that is not named has all of its columns."""
+"""Table -> the columns wanted, including common ones; a table that is not listed has all of its columns."""
 
 
 _RECORDS = {
@@ -84,7 +84,7 @@ class _Decoder:
         self.wanted = {kind for section in self.sections for kind in _RECORDS[section]}
 
     def empty(self, start: int) -> RangeResult:
-        """A result to fill."""
+        """Return an empty result."""
         tables = [
             table
             for table in TABLES
@@ -124,14 +124,12 @@ class _Decoder:
             self._collect(result, records, mq.decode_115_2(records, tables=tables, columns=self.columns))
         if "115-216" in members:
             records = self._records(batch, members["115-216"])
-            made = mq.decode_115_216(
-                records, tables=["qqst"], columns=self.columns, only_shared=self.only_shared
-            )
+            made = mq.decode_115_216(records, columns=self.columns, only_shared=self.only_shared)
             self._collect(result, records, made)
         tasks = [members[kind] for kind in ("116-1", "116-2") if kind in members]
         if tasks:
             records = self._records(batch, np.logical_or.reduce(tasks))
-            made = mq.decode_116(records, tables=["wq"], columns=self.columns, only_shared=self.only_shared)
+            made = mq.decode_116(records, columns=self.columns, only_shared=self.only_shared)
             self._collect(result, records, made)
         if "74-4" in members:
             self._decode_74_4(result, self._records(batch, members["74-4"]))
@@ -143,11 +141,12 @@ class _Decoder:
             return
         result.pieces += rmf.as_pieces(records.take(np.flatnonzero(broken)))
         result.accounting.decoded_bytes -= int(records.extents[broken].sum())
+        # Together with the assembled records, so that rows stay in the order of the dump.
         whole = rmf.as_pieces(records.take(np.flatnonzero(~broken)))
         self.assemble(result, [rmf.Assembled(piece.data, [piece]) for piece in whole])
 
     def assemble(self, result: RangeResult, whole: Sequence[rmf.Assembled] = ()) -> None:
-        """Put together the pieces that the result holds, as far as they are complete; decode them and whole records."""
+        """Assemble the pieces that are complete, and decode them together with the whole records."""
         complete, waiting, damaged = rmf.assemble(result.pieces)
         account = result.accounting
         result.pieces = waiting
@@ -200,17 +199,17 @@ def decode_range(
     columns: Columns | None = None,
     only_shared: bool = False,
 ) -> RangeResult:
-    """Decode the records that begin in the bytes from start up to end; start need not be a record's.
+    """Decode the records that begin in the bytes from start up to end; no record needs to begin at start.
 
     Args:
         path: the dump.
         start: offset of the first byte of the range.
         end: offset of the first byte after it; the last record is read to its own end.
-        framing: as DumpIndex says.
-        sections: of SECTIONS; records of all others are counted as skipped.
-        first_record: how many records come before, when that is known (Split.record_number).
-        columns: which columns of which table to make: fewer are faster.
-        only_shared: of wq and qqst, only the rows of queues in a coupling facility structure.
+        framing: the framing from DumpIndex.
+        sections: some of SECTIONS; records of all others are counted as skipped.
+        first_record: the number of records before, if it is known (Split.record_number).
+        columns: the columns to return for each table; fewer are faster.
+        only_shared: for wq and qqst, only the rows of queues in a coupling facility structure.
     """
     decoder = _Decoder(str(path), sections=sections, columns=columns, only_shared=only_shared)
     with open_source(path, framing=framing) as source:
@@ -232,15 +231,16 @@ def decode_file(
     framing: str | None = None,
     progress: Progress | None = None,
 ) -> Iterator[RangeResult]:
-    """Decode a whole dump in order, some megabytes at a time; nothing is left over after the last result.
+    """Decode a whole dump in order, some megabytes at a time; the last result is complete.
 
     Raises:
-        NotAnSmfDump: it is none, or was transferred in a way that lost its records.
+        NotAnSmfDump: it is not a dump, or was transferred in a way that lost its records.
     """
     framing = framing or detect_file(path)
     size = Path(path).stat().st_size
     with Path(path).open("rb", buffering=0) as file, open_source(file, framing=framing) as source:
         decoder = _Decoder(str(path), sections=sections, columns=columns, only_shared=only_shared)
+        # A small dump needs no full window; the unpacked size of a gzip file is unknown.
         window = size + 1 if not framing.startswith("gzip") else None
         for result in _results(decoder, _walk(source, framing, window_bytes=window)):
             if progress is not None:
@@ -257,10 +257,10 @@ def decode_bytes(
     framing: str | None = None,
     file: str = "",
 ) -> RangeResult:
-    """Decode a dump that lies in memory; gzip too.
+    """Decode a dump in memory, gzip or not.
 
     Raises:
-        NotAnSmfDump: it is none, or was transferred in a way that lost its records.
+        NotAnSmfDump: it is not a dump, or was transferred in a way that lost its records.
     """
     framing = framing or detect_framing(data[:DETECTED_IN_BYTES], size=len(data))
     decoder = _Decoder(file, sections=sections, columns=columns, only_shared=only_shared)
@@ -280,9 +280,9 @@ def finish(
     file: str = "",
     start: int = 0,
 ) -> RangeResult:
-    """Put together the pieces that ranges left over (RangeResult.pieces); what stays incomplete is quarantined.
+    """Assemble the pieces that ranges left over (RangeResult.pieces); those that stay incomplete are quarantined.
 
-    The result's account covers these pieces: it takes the place of what the ranges counted as held.
+    The result's account covers these pieces and replaces what the ranges counted as held.
     """
     decoder = _Decoder(file, sections=sections, columns=columns, only_shared=False)
     result = decoder.empty(start)
@@ -301,10 +301,10 @@ def finish(
 
 
 def meet(ranges: Iterable[tuple[int, int]], *, end: int) -> None:
-    """Show that ranges meet: each begins (first_start) where the one before it ended (end_offset), the last one at `end`.
+    """Check that ranges meet: each begins (first_start) at the previous one's end (end_offset), the last ends at `end`.
 
     Raises:
-        BrokenChain: they do not; read the dump in one piece.
+        BrokenChain: they do not meet; read the dump in one piece.
     """
     expected = 0
     for first_start, end_offset in ranges:
@@ -340,7 +340,7 @@ def _walk(
 
 
 def _results(decoder: _Decoder, walk: Walk) -> Iterator[RangeResult]:
-    """A result for each window; pieces go on from one to the next, and the last one has what is left of them."""
+    """Yield a result for each window; incomplete pieces are passed on, and the last result has the rest."""
     pieces: list[Piece] = []
     end = 0
     for batch in walk.batches():
@@ -360,7 +360,7 @@ def _results(decoder: _Decoder, walk: Walk) -> Iterator[RangeResult]:
 
 
 def _append(whole: RangeResult, result: RangeResult) -> None:
-    """Put a result behind what is there."""
+    """Append a result to another."""
     for table, batches in result.batches.items():
         whole.batches[table].extend(batches)
     whole.accounting.add(result.accounting)

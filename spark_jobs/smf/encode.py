@@ -1,6 +1,6 @@
 """The project's own encoder: rows -> records -> segments -> a dump. For tests, benchmarks and simulated data.
 
-Rows have the columns that the decoder gives. What a row does not have is written as zeros or blanks.
+Rows have the columns of the decoder. Missing values are written as zeros or blanks.
 """
 
 from __future__ import annotations
@@ -13,14 +13,15 @@ from datetime import UTC, datetime, timedelta
 from struct import Struct
 from typing import Any
 
-from spark_jobs.smf.careful import BDW, FIRST, LAST, MIDDLE, RDW, SHORTEST_SEGMENT, WHOLE
+from spark_jobs.smf.careful import BDW, FIRST, LAST, MIDDLE, RDW, RDW_WORD, SHORTEST_SEGMENT, WHOLE
 from spark_jobs.smf.layouts import FieldLayout, Layout, layout
 from spark_jobs.smf.mq import QWHC_BYTES, QWHS_BYTES, QWHS_SHORT_BYTES, QWHX_BYTES, QWHX_FLAG, TRIPLETS_AT
+from spark_jobs.smf.rmf import PRODUCT_BYTES
 from spark_jobs.smf.wire import STCK_SHIFT, UNIX_EPOCH_STCK_US
 
 Row = Mapping[str, Any]
 Segment = tuple[int, bytes]
-"""Segment code, and what comes after the descriptor word."""
+"""Segment code, and the bytes after the descriptor word."""
 
 CODE_PAGE = "cp037"
 PLAIN_FLAG, SUBTYPES_FLAG = 0x1E, 0x5E
@@ -30,14 +31,13 @@ LONGEST_RECORD = 32_756
 SMALLEST_LEFT = 64
 """A block with less room than this is closed."""
 
-_RDW = Struct(">HH")
 _TRIPLET = Struct(">IHH")
 _U8, _U4, _U2 = Struct(">Q"), Struct(">I"), Struct(">H")
 
 
 @dataclass(frozen=True)
 class Header:
-    """Who wrote a record, when, and for which interval."""
+    """The writer and time of a record, and its interval."""
 
     written_at: datetime
     """UTC, to the hundredth of a second."""
@@ -46,7 +46,7 @@ class Header:
     release: str = "930"
     """As in the record: 800, 910, 946 ...; from 946 on a QSG can be carried."""
     qsg: str | None = None
-    """None: the record does not say; empty: not in a group."""
+    """None: the record has no group field; empty: not in a group."""
     utc_offset_minutes: int = 0
     interval_end: datetime | None = None
     """None: as written_at."""
@@ -54,13 +54,13 @@ class Header:
 
     @property
     def end_us(self) -> int:
-        """The end of the interval, in microseconds from 1970."""
+        """The end of the interval, in microseconds since 1970."""
         return unix_us(self.interval_end or self.written_at)
 
 
 @dataclass(frozen=True)
 class Framing:
-    """How records become a file."""
+    """The way in which records become a file."""
 
     kind: str = "rdw"
     """rdw, bdw, gzip+rdw, gzip+bdw."""
@@ -72,23 +72,23 @@ class Framing:
 
 
 def unix_us(instant: datetime) -> int:
-    """Microseconds from 1970."""
+    """Return microseconds since 1970."""
     return (instant - EPOCH) // timedelta(microseconds=1)
 
 
 def stck(us: int) -> int:
-    """An instant of the hardware clock from microseconds from 1970."""
+    """Return the hardware clock's value for microseconds since 1970."""
     return us + UNIX_EPOCH_STCK_US << STCK_SHIFT
 
 
 def packed_date(day: datetime) -> bytes:
-    """A date as 0cyydddF."""
+    """Return a date as 0cyydddF."""
     digits = f"0{(day.year - 1900) // 100}{day.year % 100:02}{day.timetuple().tm_yday:03}F"
     return bytes.fromhex(digits)
 
 
 def hexadecimal_float(value: float) -> bytes:
-    """Hexadecimal floating point, long."""
+    """Return a long hexadecimal floating-point number."""
     if value == 0:
         return bytes(8)
     fraction, exponent = math.frexp(abs(value))
@@ -101,7 +101,7 @@ def hexadecimal_float(value: float) -> bytes:
 
 
 def pack_row(section: Layout, row: Row, *, length: int) -> bytearray:
-    """Make one section of a row; fields beyond the length are left out."""
+    """Return one section of a row; fields beyond the length are left out."""
     packed = bytearray(length)
     for place in section.all_fields:
         if place.end <= length:
@@ -110,7 +110,7 @@ def pack_row(section: Layout, row: Row, *, length: int) -> bytearray:
 
 
 def pack_section(section: Layout, row: Row, *, length: int | None = None) -> bytes:
-    """The same with the section's identifier, length and name."""
+    """Return one section of a row with its identifier, length and name."""
     length = length or section.row_bytes
     packed = pack_row(section, row, length=length)
     _head(packed, section.eyecatcher)
@@ -155,7 +155,7 @@ def _code(place: FieldLayout, word: str | None) -> int:
 
 
 def standard_header(smf_type: int, header: Header, *, subtype: int | None, subsystem: str) -> bytearray:
-    """The first 18 or 24 bytes of a record; its length is filled in by `closed`."""
+    """Return the first 18 or 24 bytes of a record; `closed` fills in its length."""
     local = header.written_at + timedelta(minutes=header.utc_offset_minutes)
     midnight = local.replace(hour=0, minute=0, second=0, microsecond=0)
     made = bytearray(RDW)
@@ -169,7 +169,7 @@ def standard_header(smf_type: int, header: Header, *, subtype: int | None, subsy
 
 
 def closed(record: bytearray) -> bytes:
-    """Fill the length in."""
+    """Return a record with its length filled in."""
     if len(record) > LONGEST_RECORD:
         message = f"a record of {len(record)} bytes: SMF has none longer than {LONGEST_RECORD}"
         raise ValueError(message)
@@ -184,7 +184,7 @@ _PLAIN_SECTIONS: dict[str, dict[int, tuple[str, int]]] = {
     "116-1": {},
     "116-2": {},
 }
-"""Sections that are not read: triplet -> name and length."""
+"""Sections that are not decoded: triplet -> name and length."""
 _TRIPLETS = {"115-1": 12, "115-2": 9, "115-216": 2, "116-1": 4, "116-2": 3}
 _WTAS_BYTES = 2344
 _QEST_BYTES = 4104
@@ -197,10 +197,10 @@ def mq_record(
     *,
     lengths: Mapping[str, int] | None = None,
 ) -> bytes:
-    """Make one record 115-1, 115-2, 115-216, 116-1 or 116-2 of rows by table: qest, qesd, qqst, wq.
+    """Return one record 115-1, 115-2, 115-216, 116-1 or 116-2 from rows by table: qest, qesd, qqst, wq.
 
-    The identity of the task (WTID) is taken from the first row of wq, or from rows of `wtid`; the interval of the header
-    is the task's in 116-1. `lengths` gives the lengths of sections in another release.
+    The identity of the task (WTID) is taken from the first row of wq, or from rows of `wtid`; in 116-1, the interval of the
+    header is that of the task. `lengths` gives the lengths of sections in another release.
     """
     smf_type, subtype = (int(part) for part in kind.split("-"))
     rows = dict(sections or {})
@@ -228,7 +228,7 @@ def mq_record(
 def _with_sections(
     record: bytearray, kind: str, contents: Mapping[int, list[bytes]], product: bytes
 ) -> bytearray:
-    """Triplets, sections, and the product section at the end, where MQ has it."""
+    """Append triplets, sections, and the product section at the end, as MQ does."""
     count = _TRIPLETS[kind]
     at = TRIPLETS_AT + _TRIPLET.size * count
     triplets = b""
@@ -239,13 +239,14 @@ def _with_sections(
             _TRIPLET.pack(at + len(body), len(parts[0]), len(parts)) if parts else bytes(_TRIPLET.size)
         )
         body += b"".join(parts)
+    # QWHSNSDA counts the triplet of the product section, too.
     product = product[:6] + bytes([count]) + product[7:]
     record += _TRIPLET.pack(at + len(body), len(product), 1) + triplets + body + product
     return record
 
 
 def _product_section(kind: str, header: Header) -> bytes:
-    """QWHS, in accounting records with QWHC, and QWHX where the group is told."""
+    """Return QWHS, in accounting records with QWHC, and QWHX if the group is known."""
     is_accounting = kind.startswith("116")
     made = bytearray(QWHS_SHORT_BYTES if is_accounting else QWHS_BYTES)
     made[:2] = _U2.pack(len(made))
@@ -265,7 +266,7 @@ def _product_section(kind: str, header: Header) -> bytes:
 
 
 def _task_section(header: Header) -> bytes:
-    """WTAS, of which only the accounting interval is filled in."""
+    """Return WTAS with only the accounting interval filled in."""
     made = bytearray(_WTAS_BYTES)
     _head(made, "WTAS")
     made[664:672] = _U8.pack(stck(header.end_us - header.interval_us))
@@ -274,7 +275,7 @@ def _task_section(header: Header) -> bytes:
 
 
 def _slots(section: Layout, rows: Sequence[Row]) -> bytes:
-    """QEST: each row in its slot, by its column `section`, otherwise in turn."""
+    """Return QEST with each row in its slot, by its column `section`, otherwise in turn."""
     made = bytearray(_QEST_BYTES)
     _head(made, section.eyecatcher)
     for number, row in enumerate(rows):
@@ -284,7 +285,7 @@ def _slots(section: Layout, rows: Sequence[Row]) -> bytes:
 
 
 def plain_record(smf_type: int, header: Header, *, subtype: int | None = None, body: bytes = b"") -> bytes:
-    """Make a record of any other type (2 and 3 begin and end a dump)."""
+    """Return a record of any other type (2 and 3 begin and end a dump)."""
     return closed(standard_header(smf_type, header, subtype=subtype, subsystem="") + bytearray(body))
 
 
@@ -293,16 +294,16 @@ def plain_record(smf_type: int, header: Header, *, subtype: int | None = None, b
 _R744_TRIPLETS = 11
 _R744_SECTIONS = {0: "r744_cf", 2: "r744_storage", 3: "r744_qsds", 4: "r744_sreq", 9: "r744_scm"}
 _R744_LENGTHS = {"r744_cf": 106, "r744_storage": 52, "r744_qsds": 32, "r744_sreq": 268, "r744_scm": 32}
-_PRODUCT_BYTES = 104
 
 
 def rmf_record(
     header: Header, rows: Mapping[str, Sequence[Row]], *, piece_bytes: int | None = None
 ) -> list[bytes]:
-    """Make a record 74-4 of rows of the r744 tables: one of r744_cf, with sysplex and system, and any of the others.
+    """Return a 74-4 record from rows of the r744 tables: one of r744_cf, and any of the others.
 
-    A row of r744_structure gives a section R744QSDS if it has a policy_size_bytes, and R744SREQ if it has a
-    structure_type. Where the record would be longer than piece_bytes, it is broken into pieces.
+    The row of r744_cf has sysplex and system. A row of r744_structure becomes a section R744QSDS if it has a
+    policy_size_bytes, and R744SREQ if it has a structure_type. If the record would be longer than piece_bytes, it is broken
+    into pieces.
     """
     structures = rows.get("r744_structure", [])
     by_number: dict[int, Sequence[Row]] = {
@@ -335,7 +336,7 @@ def rmf_record(
 
 
 def _rmf_overhead(*, broken: bool) -> int:
-    plain = 36 + 8 * _R744_TRIPLETS + _PRODUCT_BYTES
+    plain = 36 + 8 * _R744_TRIPLETS + PRODUCT_BYTES
     return plain + (16 + 4 * _R744_TRIPLETS if broken else 0)
 
 
@@ -360,7 +361,7 @@ def _reassembly(pieces: int, sequence: int, totals: Mapping[int, int], positions
 
 
 def _rmf_product(header: Header, row: Row) -> bytes:
-    made = bytearray(_PRODUCT_BYTES)
+    made = bytearray(PRODUCT_BYTES)
     minutes, milliseconds = divmod(header.interval_us // 1000, 60_000)
     made[18:22] = bytes.fromhex(f"{minutes:02}{milliseconds // 1000:02}{milliseconds % 1000:03}F")
     offset = header.utc_offset_minutes * 60_000_000 << STCK_SHIFT
@@ -398,11 +399,12 @@ def dump(records: Iterable[bytes], framing: Framing | None = None) -> bytes:
     """Frame records: segments, descriptor words, blocks, compression."""
     framing = framing or Framing()
     made = b"".join(framed(records, framing))
+    # Without a time: the same records must give the same bytes.
     return gzip.compress(made, mtime=0) if framing.kind.startswith("gzip") else made
 
 
 def framed(records: Iterable[bytes], framing: Framing) -> Iterator[bytes]:
-    """The blocks of a dump one after the other, not compressed."""
+    """Yield the blocks of a dump, not compressed."""
     has_words = framing.kind.endswith("bdw")
     if framing.block_bytes is None:
         if has_words:
@@ -410,7 +412,7 @@ def framed(records: Iterable[bytes], framing: Framing) -> Iterator[bytes]:
             raise ValueError(message)
         for record in records:
             yield from (
-                _RDW.pack(len(part) + RDW, code << 8) + part for code, part in _segments(record, framing)
+                RDW_WORD.pack(len(part) + RDW, code << 8) + part for code, part in _segments(record, framing)
             )
         return
     room = framing.block_bytes - BDW
@@ -427,7 +429,7 @@ def framed(records: Iterable[bytes], framing: Framing) -> Iterator[bytes]:
             size = min(left - RDW, len(rest), most)
             part, rest = rest[:size], rest[size:]
             code = _segment_code(is_first=number == 0, is_last=not rest)
-            block.append(_RDW.pack(len(part) + RDW, code << 8) + part)
+            block.append(RDW_WORD.pack(len(part) + RDW, code << 8) + part)
             left -= len(part) + RDW
             number += 1
     if block:
@@ -436,7 +438,7 @@ def framed(records: Iterable[bytes], framing: Framing) -> Iterator[bytes]:
 
 def _block(segments: list[bytes], *, has_words: bool) -> bytes:
     body = b"".join(segments)
-    return _RDW.pack(len(body) + BDW, 0) + body if has_words else body
+    return RDW_WORD.pack(len(body) + BDW, 0) + body if has_words else body
 
 
 def _segments(record: bytes, framing: Framing) -> Iterator[Segment]:
@@ -450,7 +452,7 @@ def _segments(record: bytes, framing: Framing) -> Iterator[Segment]:
 
 
 def _longest_segment(framing: Framing, number: int) -> int:
-    """Bytes after the descriptor word."""
+    """Return the largest number of bytes after the descriptor word."""
     if not framing.segment_bytes:
         return LONGEST_RECORD
     return max(framing.segment_bytes[number % len(framing.segment_bytes)], SHORTEST_SEGMENT) - RDW

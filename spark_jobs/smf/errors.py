@@ -1,4 +1,4 @@
-"""What is refused."""
+"""The errors of reading SMF dumps."""
 
 from __future__ import annotations
 
@@ -6,20 +6,20 @@ from planner_core.errors import PlannerError
 
 
 class NotAnSmfDump(PlannerError):
-    """The bytes are no SMF dump, or one that lost what is needed to read it; the sentence says how to transfer it."""
+    """Not an SMF dump, or one that lost parts needed to read it; the message explains how to transfer it."""
 
 
 class NotAFile(NotAnSmfDump):
-    """A folder, pipe or device: what is no file cannot be read twice, and may never end."""
+    """A folder, pipe or device, which cannot be read twice and may never end."""
 
 
 class UnpacksTooLarge(NotAnSmfDump):
-    """A packed file that is beyond the limits once unpacked."""
+    """A packed file that exceeds the limits once unpacked."""
 
 
 class LayoutError(PlannerError):
-    """Records of a type do not have the layout that is known of them: nothing of that type may be stored."""
+    """Records of a type do not have the known layout, so nothing of that type may be stored."""
 
 
 class BrokenChain(PlannerError):
-    """Byte ranges of a dump do not meet; the dump has to be read in one piece."""
+    """Byte ranges of a dump do not meet, so it must be read in one piece."""

@@ -1,4 +1,4 @@
-"""How a dump is framed: RDW, BDW and RDW, gzip around either; and the sentences for what cannot be read."""
+"""The framing of a dump: RDW, BDW and RDW, gzip around either; and the messages for unreadable files."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ HOW_TO_TRANSFER = "Transfer it again in binary with the record descriptor words:
 
 
 def detect_framing(head: bytes, *, size: int | None = None) -> str:
-    """Say how a dump is framed, from its first megabyte.
+    """Return the framing of a dump, from its first megabyte.
 
     Raises:
-        NotAnSmfDump: it is none, or lost its descriptor words or its bytes in the transfer.
+        NotAnSmfDump: it is not a dump, or lost its descriptor words or its bytes in the transfer.
     """
     if head.startswith(GZIP_MAGIC):
         inner = io.BufferedReader(Unzipped(io.BytesIO(head))).read(DETECTED_IN_BYTES)
@@ -57,8 +57,9 @@ _PRINTABLE = np.array([chr(b).isprintable() or b in b"\t\n\r" for b in range(128
 
 
 def _refusal(head: bytes) -> str | None:
-    """The sentence for what is known to go wrong in transfers; None for all else."""
+    """Return the message for a known transfer problem; None for anything else."""
     data = np.frombuffer(head, dtype=np.uint8)
+    # Without its descriptor word, a record begins with the flag byte.
     if has_header_at(data, 0):
         return (
             "This SMF dump was transferred without its record descriptor words (RDW): where a record ends cannot be "
@@ -97,25 +98,26 @@ _EYECATCHERS = (
 
 
 def _looks_translated(head: bytes) -> bool:
-    """Section names in ASCII, and none in EBCDIC."""
+    """Whether section names are in ASCII rather than in EBCDIC."""
     in_ascii = sum(head.count(name) for name in _EYECATCHERS)
     in_ebcdic = sum(head.count(name.decode().encode("cp037")) for name in _EYECATCHERS)
     return in_ascii > in_ebcdic
 
 
 def open_source(path: str | Path | Source, *, framing: str, limits: UnpackLimits | None = None) -> Source:
-    """Open a dump for reading, decompressed; `limits` on what comes out of a compressed one."""
+    """Open a dump for reading, unpacked; `limits` restrict the unpacked size."""
     file = io.FileIO(str(path)) if isinstance(path, str | Path) else path
     return Unzipped(file, limits=limits) if framing.startswith("gzip") else file
 
 
 def check_regular(path: str | Path) -> None:
-    """Refuse what is no file before it is opened: opening a pipe that nobody writes to would wait for ever.
+    """Refuse anything but a regular file.
 
     Raises:
-        NotAFile: it is a folder, a pipe, a device.
-        OSError: there is nothing of this name, or it may not be looked at.
+        NotAFile: it is a folder, a pipe or a device.
+        OSError: there is nothing with this name, or access is denied.
     """
+    # Before it is opened: opening a pipe without a writer would wait forever.
     what = what_it_is(Path(path).stat().st_mode)
     if what:
         message = f"{path} is {what}. Only files are read."
@@ -123,7 +125,7 @@ def check_regular(path: str | Path) -> None:
 
 
 def detect_file(path: str | Path) -> str:
-    """Say how the dump in a file is framed."""
+    """Return the framing of the dump in a file."""
     path = Path(path)
     check_regular(path)
     with path.open("rb") as file:

@@ -1,4 +1,4 @@
-"""A dump of any size, of made-up work: by bytes 60 % WQ, 20 % QQST, 10 % 115-2, 10 % others; the same for a seed."""
+"""A simulated dump of any size: by bytes 60 % WQ, 20 % QQST, 10 % 115-2, 10 % others; equal for equal seeds."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def generate_dump(path: str | Path, size_bytes: int, seed: int) -> None:
 
 
 def _records(seed: int) -> Iterator[bytes]:
-    """Records in the order of time, without end."""
+    """Yield records in the order of time, without end."""
     random = np.random.default_rng(seed)
     start = Header(FIRST_INTERVAL, utc_offset_minutes=UTC_OFFSET_MINUTES)
     yield plain_record(2, start)
@@ -74,7 +74,7 @@ def _records(seed: int) -> Iterator[bytes]:
 
 
 class _Template:
-    """A record with the places of what changes from one interval to the next."""
+    """A record with the positions of the values that change from one interval to the next."""
 
     def __init__(
         self, kind: str, data: bytes, *, varied: Sequence[int], clocks: Sequence[tuple[int, int]] = ()
@@ -94,7 +94,7 @@ class _Template:
             self._bytes[self._varied] = random.integers(0, 256, len(self._varied), dtype=np.uint8)
 
     def stamp(self, written: datetime, number: int) -> None:
-        """Change the times, and the task in accounting records."""
+        """Change the times and, in accounting records, the task."""
         local = written + timedelta(minutes=UTC_OFFSET_MINUTES)
         midnight = local.replace(hour=0, minute=0, second=0, microsecond=0)
         self.data[6:10] = _U4.pack((local - midnight) // timedelta(milliseconds=10))
@@ -113,7 +113,7 @@ class _Template:
 
 
 class _Templates:
-    """What one queue manager writes in an interval."""
+    """The records that one queue manager writes in an interval."""
 
     def __init__(self, system: str, manager: str, random: np.random.Generator) -> None:
         header = Header(
@@ -133,7 +133,7 @@ class _Templates:
         self._due = dict.fromkeys(SHARE, 0.0)
 
     def interval(self, random: np.random.Generator) -> Iterator[_Template]:
-        """All queues once, and of the other kinds what keeps the shares."""
+        """Yield all queues once, and as many of the other kinds as keep the shares."""
         total = sum(len(template.data) for template in self._by_kind["115-216"]) / SHARE["115-216"]
         for kind, share in SHARE.items():
             self._due[kind] += total * share
@@ -267,7 +267,7 @@ def _accounting(header: Header, random: np.random.Generator) -> list[_Template]:
 
 
 def _others(header: Header, random: np.random.Generator) -> list[_Template]:
-    """Records that nobody asks for: MQ's own, and jobs, data sets and security."""
+    """Return records that cfplan does not read: MQ's own, and those of jobs, data sets and security."""
     made = [_Template("115-1", mq_record("115-1", header), varied=())]
     for smf_type, size in ((30, 1600), (42, 700), (80, 400), (92, 300), (14, 360)):
         body = Struct(">H").pack(RDW) + random.bytes(size)
@@ -276,7 +276,7 @@ def _others(header: Header, random: np.random.Generator) -> list[_Template]:
 
 
 def _places(record: bytes, section: Layout, count: int, triplet: int, columns: Sequence[str]) -> list[int]:
-    """Where the low-order bytes of some columns stand in a record."""
+    """Return the positions of the low-order bytes of some columns in a record."""
     at: Mapping[str, int] = {field.column: field.end - 1 for field in section.fields}
     first = int.from_bytes(record[28 + 8 * triplet : 32 + 8 * triplet], "big")
     length = int.from_bytes(record[32 + 8 * triplet : 34 + 8 * triplet], "big")

@@ -1,4 +1,4 @@
-"""One pass over a dump: its hash, its records by type, and where tasks may begin."""
+"""One pass over a dump: its hash, its records by type, and the starts of tasks."""
 
 from __future__ import annotations
 
@@ -32,18 +32,19 @@ PATIENCE_RECORDS = 4096
 READ_BYTES = 2**20
 
 Progress = Callable[[int, int], None]
-"""Called with bytes done and bytes in all (of the file as it lies on disk)."""
+"""Called with the bytes done and the total, of the file as stored."""
 
 
 def kind_of(kind: int) -> str:
-    """The name of a kind of record in counts: 115-2, or 2 where the record has no subtype."""
+    """Return the name of a kind of record in counts: 115-2, or 2 for a record without a subtype."""
     smf_type, subtype = kind >> 16, kind & 0xFFFF
     return str(smf_type) if subtype == NO_SUBTYPE else f"{smf_type}-{subtype}"
 
 
 def kinds_of(batch: Batch) -> Ints:
-    """Type and subtype of each record, as one number."""
+    """Return type and subtype of each record as one number."""
     data, starts = batch.data, batch.starts
+    # Without the flag, the header ends before the subtype, and these bytes are data.
     has_subtype = (data[starts + 4] & SUBTYPES_FLAG != 0) & (batch.lengths >= HAS_SUBTYPE_BYTES)
     subtypes = data[starts + 22].astype(np.int64) << 8 | data[starts + 23]
     return data[starts + 5].astype(np.int64) << 16 | np.where(has_subtype, subtypes, NO_SUBTYPE)
@@ -56,18 +57,20 @@ def index_dump(
     progress: Progress | None = None,
     limits: UnpackLimits | None = None,
 ) -> DumpIndex:
-    """Pass once over a dump: hash, framing, records by type, and where tasks may begin.
+    """Pass once over a dump: hash, framing, records by type, and the starts of tasks.
 
-    A task may begin at a record from which six records follow one another, and never between the pieces of a broken one.
+    A task may begin at a record from which six consecutive records follow, and never between the pieces of a broken
+    one.
 
     Raises:
-        NotAnSmfDump: it is none, or was transferred in a way that lost its records, or is beyond `limits` once unpacked.
+        NotAnSmfDump: it is not a dump, was transferred in a way that lost its records, or exceeds `limits` once unpacked.
     """
     framing = detect_file(path)
     size = Path(path).stat().st_size
     counts: dict[str, int] = {}
     with _Hashed(path) as file:
         walk = Walk(open_source(file, framing=framing, limits=limits), blocked=framing.endswith("bdw"))
+        # A gzip file cannot be read from the middle, so it has only one split.
         splits = _Splits(walk, split_bytes=split_bytes, is_whole=framing.startswith("gzip"))
         for batch in walk.batches():
             kinds = kinds_of(batch)
@@ -78,6 +81,7 @@ def index_dump(
             splits.add(batch, kinds)
             if progress is not None:
                 progress(min(file.tell(), size), size)
+        # The hash is that of the whole file, including bytes after the compressed content.
         file.drain()
         return DumpIndex(
             framing=framing,
@@ -108,7 +112,7 @@ class _Hashed(io.RawIOBase):
         return self._file.tell()
 
     def drain(self) -> None:
-        """Read what is left, behind the end of a compressed stream."""
+        """Read the rest, after the end of a compressed stream."""
         while self.read(READ_BYTES):
             pass
 
@@ -118,7 +122,7 @@ class _Hashed(io.RawIOBase):
 
 
 class _Splits:
-    """Where tasks may begin."""
+    """The offsets at which tasks may begin."""
 
     def __init__(self, walk: Walk, *, split_bytes: int, is_whole: bool) -> None:
         self.found = [Split(0, 0)]
@@ -128,7 +132,7 @@ class _Splits:
         self._pieces = _OpenPieces()
 
     def add(self, batch: Batch, kinds: Ints) -> None:
-        """Look at a batch, before the walk goes on."""
+        """Examine a batch before the walk continues."""
         pieces = self._broken(batch, kinds)
         next_piece = 0
         number = 0
@@ -150,7 +154,7 @@ class _Splits:
             self._pieces.add(batch.first_number + place, data)
 
     def _broken(self, batch: Batch, kinds: Ints) -> list[tuple[int, bytes]]:
-        """The pieces of broken records in a batch."""
+        """Return the pieces of broken records in a batch."""
         chosen: Ints = np.flatnonzero(kinds == KIND_74_4)
         if not len(chosen):
             return []
@@ -177,7 +181,7 @@ class _OpenPieces:
         self._open: dict[bytes, int] = {}
 
     def add(self, record: int, data: bytes) -> None:
-        """Take note of a piece."""
+        """Record a piece."""
         head = rmf.piece_head(data)
         if head is None:
             return
@@ -186,5 +190,5 @@ class _OpenPieces:
             self._open[head.whole] = record
 
     def is_open(self, record: int) -> bool:
-        """Whether pieces are still to come, of a record that is not too far back."""
+        """Whether more pieces are expected, of a record that is not too far back."""
         return any(record - last <= PATIENCE_RECORDS for last in self._open.values())

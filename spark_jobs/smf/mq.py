@@ -29,16 +29,16 @@ QWHC_BYTES = 92
 QWHX_BYTES = 16
 QWHX_FLAG = 0x40
 QWHX_SINCE = "946"
-"""Before this release the flag that announces QWHX is not to be trusted."""
+"""Before this release, the flag for QWHX cannot be trusted: older queue managers leave garbage in it."""
 WTAS_INTERVAL_AT = 664
 LONGEST_INTERVAL_US = 400 * 24 * 3600 * 1_000_000
-"""An interval of more than a year is a damaged one."""
+"""A longer interval, of more than a year, is a damaged one."""
 
 BATCHES = dict[str, pa.RecordBatch]
 
 
 def decode_115_2(records: Records, *, tables: Sequence[str], columns: Mapping[str, Sequence[str]]) -> BATCHES:
-    """QEST and QESD."""
+    """Decode QEST and QESD."""
     heads = _Heads(records, "115-2")
     sections = {table: heads.section(layout(table)) for table in ("qest", "qesd")}
     made: BATCHES = {}
@@ -50,10 +50,8 @@ def decode_115_2(records: Records, *, tables: Sequence[str], columns: Mapping[st
     return made
 
 
-def decode_115_216(
-    records: Records, *, tables: Sequence[str], columns: Mapping[str, Sequence[str]], only_shared: bool
-) -> BATCHES:
-    """QQST."""
+def decode_115_216(records: Records, *, columns: Mapping[str, Sequence[str]], only_shared: bool) -> BATCHES:
+    """Decode QQST."""
     heads = _Heads(records, "115-216")
     section = layout("qqst")
     rows = heads.section(section)
@@ -61,15 +59,12 @@ def decode_115_216(
     if only_shared:
         rows = rows.take(_has_name(rows, section, "cf_structure"))
     made: BATCHES = {}
-    for table in tables:
-        _add(made, table, heads, rows, columns)
+    _add(made, "qqst", heads, rows, columns)
     return made
 
 
-def decode_116(
-    records: Records, *, tables: Sequence[str], columns: Mapping[str, Sequence[str]], only_shared: bool
-) -> BATCHES:
-    """WQ of 116-1 and 116-2, with the identity of WTID and, in 116-1, the interval of WTAS."""
+def decode_116(records: Records, *, columns: Mapping[str, Sequence[str]], only_shared: bool) -> BATCHES:
+    """Decode WQ of 116-1 and 116-2, with the identity from WTID and, in 116-1, the interval from WTAS."""
     heads = _Heads(records, "116-1", "116-2")
     section = layout("wq")
     rows = heads.section(section)
@@ -80,13 +75,12 @@ def decode_116(
     if only_shared:
         rows = rows.take(_has_name(rows, section, "cf_structure"))
     made: BATCHES = {}
-    for table in tables:
-        _add(made, table, heads, rows, columns, identity=identity)
+    _add(made, "wq", heads, rows, columns, identity=identity)
     return made
 
 
 class _Heads:
-    """What the heads of MQ records say: product section, release, group, times, triplets."""
+    """The heads of MQ records: product section, release, group, times and triplets."""
 
     def __init__(self, records: Records, *kinds: str) -> None:
         self.records = records
@@ -105,7 +99,7 @@ class _Heads:
         self.first_section = TRIPLETS_AT + TRIPLET_BYTES * self.triplets
         records.reject(
             (offset < self.first_section) | (offset + length > records.lengths) | (self.triplets < 1),
-            "section QWHS does not lie within the record",
+            "section QWHS is not within the record",
         )
         self._read_times(qwhs)
         self.texts = {
@@ -130,10 +124,11 @@ class _Heads:
         length = wire.unsigned(qwhs, 44, 8)
         begin_local = wire.stck_unix_us(qwhs, 36)
         records.reject((length < 0) | (length > LONGEST_INTERVAL_US), "the interval is longer than a year")
+        # QWHSTIME is local time, so the start is calculated from the end and the length, which are not.
         self.times = Times(local, minutes, end - length, end, length, begin_local, zeros == 0)
 
     def _group(self, qwhs: Bytes) -> pa.Array:
-        """The queue-sharing group, where the release and the flag say that the record carries it."""
+        """Return the queue-sharing group of records whose release and flag show that they have one."""
         records = self.records
         at = self.qwhs_at + (QWHS_SHORT_BYTES + QWHC_BYTES if self.is_accounting else QWHS_BYTES)
         release = self.texts["release"]
@@ -148,7 +143,7 @@ class _Heads:
         return wire.text(name, blank_is_null=False, missing=~has_group)
 
     def _triplet(self, section: Layout) -> tuple[Ints, Ints, Ints]:
-        """Offset, length and count of a section in each record; zeros where its triplet is not there."""
+        """Return offset, length and count of a section in each record; zeros if its triplet is missing."""
         number = np.full(len(self.records), section.triplet_of(self.kinds[0]), dtype=np.int64)
         for kind in self.kinds[1:]:
             number[self.subtypes == int(kind.split("-")[1])] = section.triplet_of(kind)
@@ -157,7 +152,7 @@ class _Heads:
         return np.where(there, offset, 0), np.where(there, length, 0), np.where(there, count, 0)
 
     def section(self, section: Layout) -> Rows:
-        """The rows of a section; records in which its triplet leads elsewhere are quarantined."""
+        """Return the rows of a section; records whose triplet leads elsewhere are quarantined."""
         offset, length, count = self._triplet(section)
         name = section.eyecatcher
         records = self.records
@@ -165,12 +160,12 @@ class _Heads:
         records.reject((count > 0) & (length > 0) & (length < 8), f"section {name} is too short")  # noqa: PLR2004
         rows = records.rows(offset, length, count, among=records.sound, row_bytes=_longest(section))
         records.reject_by_rows(
-            rows, ~has_eyecatcher(rows, name), f"no section {name} where its triplet leads"
+            rows, ~has_eyecatcher(rows, name), f"the triplet does not lead to section {name}"
         )
         return rows
 
     def read_task_interval(self) -> None:
-        """116-1 has the accounting interval of the task in WTAS; 116-2 has none."""
+        """Read the task's accounting interval from WTAS of 116-1; 116-2 has none."""
         records = self.records
         offset, length, count = records.triplets(TRIPLETS_AT + TRIPLET_BYTES * 2)
         there = (
@@ -195,13 +190,14 @@ def _longest(section: Layout) -> int:
 
 
 def _slots(rows: Rows, section: Layout) -> Rows:
-    """The used slots of a section that is a table of slots."""
+    """Return the used slots of a section that is a table of slots."""
     if section.slots is None:
         return rows
     first, stride, count = section.slots.first, section.slots.stride, section.slots.count
     numbers = np.arange(count)
     positions = rows.positions[:, None] + first + stride * numbers
     inside = first + stride * (numbers + 1) <= rows.lengths[:, None]
+    # A slot whose name begins with a zero byte is not used.
     used = inside & (rows.data[np.where(inside, positions, 0)] != 0)
     which, slot = np.nonzero(used)
     return Rows(
@@ -230,7 +226,7 @@ def _add(
     *,
     identity: Rows | None = None,
 ) -> None:
-    """Make a batch of some rows of a table."""
+    """Add a batch of some rows of a table."""
     if not len(rows):
         return
     wanted = plan(table, columns.get(table))
@@ -240,6 +236,7 @@ def _add(
     arrays |= columns_of(rows, wanted.fields.get(table, ()))
     if identity is not None and "wtid" in wanted.fields:
         of_record = np.zeros(len(heads.records), dtype=np.int64)
+        # Reversed, so that of several sections the first is assigned last and remains.
         of_record[identity.record[::-1]] = np.arange(len(identity))[::-1]
         arrays |= columns_of(identity.take(of_record[rows.record]), wanted.fields["wtid"])
     names = wanted.schema.names

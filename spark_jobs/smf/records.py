@@ -1,4 +1,4 @@
-"""Records of one kind, side by side: their headers, triplets, times, and which of them are damaged."""
+"""Records of one kind as arrays: their headers, triplets and times, and which of them are damaged."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from spark_jobs.smf.wire import Bytes, Ints, Mask
 
 TRIPLET_BYTES = 8
 FARTHEST_OFFSET_MINUTES = 18 * 60
-"""No local time is further from UTC."""
+"""No local time differs more from UTC."""
 _COMMON_TYPES = {column.name: column.type for column in (*COMMON, INTERVAL_START_LOCAL)}
 
 
 @dataclass
 class Records:
-    """Some records of a batch, and where they lie in the dump."""
+    """Some records of a batch, and their positions in the dump."""
 
     data: npt.NDArray[np.uint8]
     starts: Ints
@@ -33,10 +33,10 @@ class Records:
     numbers: Ints
     file: str
     reasons: npt.NDArray[np.object_] = field(init=False)
-    """Why a record is quarantined; None: it is not."""
+    """The reason for which a record is quarantined, or None."""
 
     def __post_init__(self) -> None:
-        """No record is damaged as yet."""
+        """Mark all records as sound."""
         self.reasons = np.full(len(self.starts), None, dtype=object)
         self._sound = np.ones(len(self.starts), dtype=np.bool_)
 
@@ -44,7 +44,7 @@ class Records:
         return len(self.starts)
 
     def reject(self, which: Mask, reason: str) -> None:
-        """Quarantine records, for the first reason that is found."""
+        """Quarantine records, with the first reason found."""
         hits = which & self._sound
         if hits.any():
             self.reasons[hits] = reason
@@ -56,7 +56,7 @@ class Records:
         return self._sound
 
     def take(self, which: Ints) -> Records:
-        """Some of the records."""
+        """Return some of the records."""
         return Records(
             self.data,
             self.starts[which],
@@ -68,7 +68,7 @@ class Records:
         )
 
     def quarantined(self) -> list[Quarantine]:
-        """What was rejected."""
+        """Return the rejected records."""
         return [
             Quarantine(int(self.offsets[i]), int(self.extents[i]), self.reasons[i])
             for i in np.flatnonzero(~self._sound)
@@ -81,18 +81,19 @@ class Records:
         return cut(self.data, self.starts + np.where(fits, offsets, 0), width)
 
     def triplets(self, at: Ints | int) -> tuple[Ints, Ints, Ints]:
-        """Offset, length and number of sections, from the triplet at an offset in each record."""
+        """Return offset, length and number of sections, from the triplet at an offset in each record."""
         found = self.read(at, TRIPLET_BYTES)
         return wire.unsigned(found, 0, 4), wire.unsigned(found, 4, 2), wire.unsigned(found, 6, 2)
 
     def rows(self, offset: Ints, length: Ints, count: Ints, *, among: Mask, row_bytes: int) -> Rows:
-        """The sections that triplets lead to, of the records in `among`."""
+        """Return the sections that the triplets of the records in `among` lead to."""
         counts = np.where(among & (length > 0), count, 0)
         record = np.repeat(np.arange(len(self)), counts)
         first = np.cumsum(counts) - counts
         section = np.arange(len(record)) - first[record]
         return Rows(
             data=self.data,
+            # By the length in the triplet: sections become longer from release to release.
             positions=(self.starts + offset)[record] + section * length[record],
             lengths=np.minimum(length[record], row_bytes),
             record=record,
@@ -102,10 +103,10 @@ class Records:
     def reject_overrun(
         self, offset: Ints, length: Ints, count: Ints, *, first: Ints | int, name: str
     ) -> None:
-        """Quarantine the records whose sections lie outside of them, or in their headers."""
+        """Quarantine the records whose sections are outside of them, or in their headers."""
         present = (length > 0) & (count > 0)
         outside = (offset < first) | (offset + length * count > self.lengths)
-        self.reject(present & outside, f"section {name} does not lie within the record")
+        self.reject(present & outside, f"section {name} is not within the record")
 
     def reject_by_rows(self, rows: Rows, wrong: Mask, reason: str) -> None:
         """Quarantine the records of some rows."""
@@ -135,12 +136,12 @@ class Times:
 
     @property
     def written_us(self) -> Ints:
-        """In UTC."""
+        """The times at which they were written, in UTC."""
         return self.written_local_us - self.offset_minutes * wire.US_A_MINUTE
 
 
 def written_local(records: Records) -> Ints:
-    """Time of writing in the header of each record, in microseconds from 1970, local time."""
+    """Return the time in the header of each record, in microseconds since 1970, local time."""
     header = records.read(0, 18)
     days, is_date = wire.packed_days(header, 10)
     hundredths = wire.unsigned(header, 6, 4)
@@ -149,7 +150,8 @@ def written_local(records: Records) -> Ints:
 
 
 def quarters_between(local_us: Ints, utc_us: Ints) -> Ints:
-    """Local time less UTC in minutes, rounded to quarters of an hour."""
+    """Return local time less UTC in minutes, rounded to quarters of an hour."""
+    # Time zones are whole quarters of an hour; the rest is the time between the readings of the two clocks.
     return (local_us - utc_us + wire.QUARTER_US // 2) // wire.QUARTER_US * 15
 
 
@@ -162,7 +164,7 @@ def common_columns(
     texts: dict[str, pa.Array],
     subtypes: Ints,
 ) -> dict[str, pa.Array]:
-    """The common columns for rows of some records; texts has the names by record."""
+    """Return the common columns for rows of some records; `texts` has the names by record."""
     makers: dict[str, Any] = {
         "offset": records.offsets,
         "record": records.numbers,

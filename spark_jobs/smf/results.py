@@ -25,7 +25,7 @@ class LayoutCheck:
 
     @property
     def is_layout_wrong(self) -> bool:
-        """Whether more than one row in a hundred failed, which means that the layout is wrong and not the rows."""
+        """Whether more than one row in a hundred failed, which means that the layout is wrong, not the rows."""
         return self.failed * 100 > self.rows
 
 
@@ -43,7 +43,7 @@ class Accounting:
     lost_bytes: int = 0
     """The incomplete record at the end of a truncated dump."""
     held_bytes: int = 0
-    """Pieces of broken records whose other pieces lie in another range."""
+    """Pieces of broken records whose other pieces are in another range."""
 
     @property
     def skipped_bytes(self) -> int:
@@ -57,7 +57,7 @@ class Accounting:
 
     @property
     def total_bytes(self) -> int:
-        """The sum over all kinds."""
+        """The sum of all of them."""
         return (
             self.decoded_bytes
             + self.skipped_bytes
@@ -95,21 +95,21 @@ class RangeResult:
     batches: dict[str, list[pa.RecordBatch]]
     """Table (see decode.TABLES) -> batches in record order."""
     first_start: int
-    """Offset of the first record that begins in the range; the range before must end here."""
+    """Offset of the first record that begins in the range; the previous range must end here."""
     end_offset: int
-    """Where the range's last record ends; the next range must begin here."""
+    """The end of the range's last record; the next range must begin here."""
     accounting: Accounting
     records: dict[str, int]
     """Type-subtype -> records, whether decoded, skipped or quarantined."""
     checks: dict[str, LayoutCheck] = field(default_factory=dict)
-    """Section -> its self-check. Where `is_layout_wrong` over the whole dump, nothing of the section may be stored."""
+    """Section -> its self-check. If `is_layout_wrong` for the whole dump, nothing of the section may be stored."""
     pieces: list[Piece] = field(default_factory=list)
-    """Pieces of broken records that the range does not complete: for `decode.finish`, with those of all ranges."""
+    """Pieces of records that the range does not complete: for `decode.finish`, together with those of all ranges."""
 
 
 @dataclass(frozen=True)
 class Split:
-    """Where a task may begin: a record's offset, and the records before it."""
+    """The start of a task: a record's offset, and the number of records before it."""
 
     offset: int
     record_number: int
@@ -122,16 +122,16 @@ class DumpIndex:
     framing: str
     """rdw, bdw, gzip+rdw or gzip+bdw; a compressed dump has one split, and its offsets count decompressed bytes."""
     size_bytes: int
-    """Of the file as it lies on disk."""
+    """The size of the file as stored."""
     sha256: str
     splits: tuple[Split, ...]
     counts: dict[str, int]
     """Type-subtype -> records."""
     content_bytes: int
-    """Of the dump once decompressed: what all accounts add up to. size_bytes where it is not compressed."""
+    """The unpacked size of the dump, to which all accounts add up; equal to size_bytes if it is not compressed."""
 
     def ranges(self) -> list[tuple[Split, int]]:
-        """Where each task begins, and the offset from which the next one owns the records."""
+        """Return the start of each task, and the offset from which the next one owns the records."""
         ends = [split.offset for split in self.splits[1:]] + [self.content_bytes]
         return list(zip(self.splits, ends, strict=True))
 
@@ -141,7 +141,7 @@ class DumpIndex:
 
     @classmethod
     def from_json(cls, text: str) -> DumpIndex:
-        """Read what to_json wrote."""
+        """Read the output of to_json."""
         found = json.loads(text)
         found["splits"] = tuple(Split(**split) for split in found["splits"])
         return cls(**found)

@@ -1,9 +1,9 @@
-"""RMF's record 74-4: coupling facility activity. Behind self-checks, because no sample of it is published.
+"""RMF's record 74-4: coupling facility activity. Its values are checked, because no sample of it is published.
 
-A record of more than 32 KB is written in pieces. Each piece is a record of its own kind with triplets of its own, and a
-reassembly area in the product section says how many pieces there are, which one it is, how many sections the whole has and
-where the piece's first ones stand among them. Pieces of one whole have the same header but for the length, and the same
-interval.
+A record of more than 32 KB is written in pieces. Each piece is a record with triplets of its own, and a reassembly area in
+the product section contains the number of pieces, the number of this one, the number of sections in the whole record, and
+the position of the piece's first sections among them. Pieces of one record have the same header except for the length, and
+the same interval.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ LARGEST_COUNT = 2.0**53
 
 
 class Heads:
-    """What the heads of 74-4 records say."""
+    """The heads of 74-4 records."""
 
     def __init__(self, records: Records) -> None:
         """Read header, product section and triplets."""
@@ -67,6 +67,7 @@ class Heads:
             "RMF's product section is missing",
         )
         self.product = records.read(self.product_at, PRODUCT_BYTES)
+        # Older releases have fewer triplets than the newest section number needs.
         self.triplets = np.minimum(
             wire.unsigned(head, 24, 2), (self.product_at - TRIPLETS_AT) // TRIPLET_BYTES
         )
@@ -87,13 +88,16 @@ class Heads:
         minutes = (difference + wire.US_A_MINUTE // 2) // wire.US_A_MINUTE
         clock = wire.stck_us(self.product, 80)
         records.reject(~is_length | (clock == 0), "RMF's product section has no valid interval")
-        records.reject(np.abs(minutes) > FARTHEST_OFFSET_MINUTES, "RMF's difference to GMT is no time zone")
+        records.reject(
+            np.abs(minutes) > FARTHEST_OFFSET_MINUTES, "RMF's difference to GMT is not a time zone"
+        )
+        # The end of the interval in GMT: the other times of the product section are local.
         end = clock - wire.UNIX_EPOCH_STCK_US
         every = np.ones(len(records), dtype=np.bool_)
         self.times = Times(local, minutes, end - length, end, length, local, every)
 
     def rows(self, number: int, name: str, *, row_bytes: int) -> Rows:
-        """The rows of a section; records in which its triplet leads elsewhere are quarantined."""
+        """Return the rows of a section; records whose triplet leads elsewhere are quarantined."""
         records = self.records
         offset, length, count = records.triplets(TRIPLETS_AT + TRIPLET_BYTES * number)
         there = (number < self.triplets) & records.sound
@@ -105,7 +109,7 @@ class Heads:
 
 
 def is_piece(records: Records) -> Mask:
-    """Which records are pieces of a broken one."""
+    """Return which records are pieces of a broken one."""
     product_at, length, _ = records.triplets(PRODUCT_TRIPLET_AT)
     fits = (length >= PRODUCT_BYTES) & (product_at + length <= records.lengths)
     number = wire.unsigned(records.read(np.where(fits, product_at, 0) + REASSEMBLY_AT + 6, 2), 0, 2)
@@ -116,7 +120,7 @@ def is_piece(records: Records) -> Mask:
 def decode_74_4(
     records: Records, *, tables: Sequence[str], columns: Mapping[str, Sequence[str]]
 ) -> tuple[dict[str, pa.RecordBatch], LayoutCheck]:
-    """Make the tables of whole records; rows that fail the self-checks are counted, and their records quarantined."""
+    """Return the tables of whole records; rows that fail the self-checks are counted, and their records quarantined."""
     heads = Heads(records)
     facility = heads.rows(FLCF, "R744FLCF", row_bytes=layout("r744_cf").row_bytes)
     sections = {
@@ -130,7 +134,7 @@ def decode_74_4(
     records.reject(~has_facility, "section R744FLCF is missing")
     failed = _failed_checks(requests) | ~_is_known_name(requests, 16)
     check = LayoutCheck(len(requests), int(failed.sum()))
-    records.reject_by_rows(requests, failed, "values of R744SREQ that cannot be: see the self-checks")
+    records.reject_by_rows(requests, failed, "impossible values in R744SREQ: see the self-checks")
     records.reject_by_rows(
         structures, ~_is_known_name(structures, 16), "a structure without a name in R744QSDS"
     )
@@ -150,7 +154,7 @@ def decode_74_4(
 
 
 def _failed_checks(requests: Rows) -> Mask:
-    """What must be true of every row if the layout is right (smf-records.md, self-checks)."""
+    """Return the rows that violate a rule that holds if the layout is right (smf-records.md, self-checks)."""
     if not len(requests):
         return np.zeros(0, dtype=np.bool_)
     section = layout("r744_sreq")
@@ -189,7 +193,7 @@ def _is_known_name(rows: Rows, width: int) -> Mask:
 def _structures(
     heads: Heads, structures: Rows, requests: Rows, wanted: Plan, facility: Rows
 ) -> pa.RecordBatch | None:
-    """Join what the master gatherer says of structures with the requests to them, by record, name and instance."""
+    """Join the master gatherer's sections on structures with the requests to them, by record, name and instance."""
     sound = heads.records.sound
     structures = structures.take(sound[structures.record])
     requests = requests.take(sound[requests.record])
@@ -227,7 +231,7 @@ def _structures(
 
 
 def _keys(rows: Rows, version_at: int) -> npt.NDArray[np.void]:
-    """Record, name and version of each row, as one value."""
+    """Return record, name and version of each row as one value."""
     parts = np.empty((len(rows), 32), dtype=np.uint8)
     parts[:, :8] = rows.record.astype(">i8").view(np.uint8).reshape(-1, 8)
     parts[:, 8:24] = cut(rows.data, rows.positions, 16)
@@ -269,10 +273,10 @@ def _batch(
 
 @dataclass(frozen=True)
 class PieceHead:
-    """What a piece's reassembly area says."""
+    """The reassembly area of a piece."""
 
     whole: bytes
-    """What all pieces of one record have in common: system, date and interval."""
+    """The bytes that all pieces of one record have in common: system, date and interval."""
     pieces: int
     sequence: int
     totals: tuple[int, ...]
@@ -280,7 +284,7 @@ class PieceHead:
 
 
 def piece_head(data: bytes) -> PieceHead | None:
-    """Read the reassembly area; None where there is none that makes sense."""
+    """Read the reassembly area; None if it is missing or invalid."""
     product_at, _, _ = _TRIPLET.unpack_from(data, PRODUCT_TRIPLET_AT)
     area, area_bytes, _ = _TRIPLET.unpack_from(data, product_at + REASSEMBLY_AT)
     begin = product_at + area
@@ -305,14 +309,14 @@ def piece_head(data: bytes) -> PieceHead | None:
 
 @dataclass
 class Assembled:
-    """A whole record made of its pieces."""
+    """A whole record assembled from its pieces."""
 
     data: bytes
     pieces: list[Piece]
 
 
 def assemble(pieces: Iterable[Piece]) -> tuple[list[Assembled], list[Piece], list[Quarantine]]:
-    """Put together what is complete; return that, what is left waiting, and pieces that cannot be."""
+    """Assemble complete records; return them, the pieces that still wait, and the pieces that cannot be assembled."""
     open_sets: dict[bytes, list[tuple[Piece, PieceHead]]] = {}
     complete: list[Assembled] = []
     waiting: list[Piece] = []
@@ -321,7 +325,7 @@ def assemble(pieces: Iterable[Piece]) -> tuple[list[Assembled], list[Piece], lis
         head = piece_head(piece.data)
         if head is None:
             damaged.append(
-                Quarantine(piece.offset, piece.length, "a broken record's reassembly area makes no sense")
+                Quarantine(piece.offset, piece.length, "a broken record's reassembly area is invalid")
             )
             continue
         found = open_sets.get(head.whole, [])
@@ -349,7 +353,7 @@ def _complete(
     data = _joined(found)
     if data is None:
         damaged.extend(
-            Quarantine(piece.offset, piece.length, "the pieces of a broken record do not fit together")
+            Quarantine(piece.offset, piece.length, "the pieces of a broken record do not match")
             for piece in pieces
         )
     else:
@@ -357,7 +361,7 @@ def _complete(
 
 
 def _joined(found: list[tuple[Piece, PieceHead]]) -> bytes | None:
-    """One record with all sections of the pieces; None if sections are missing or overlap."""
+    """Return one record with all sections of the pieces; None if sections are missing or overlap."""
     first = found[0][0].data
     product_at, product_bytes, _ = _TRIPLET.unpack_from(first, PRODUCT_TRIPLET_AT)
     totals = found[0][1].totals
@@ -398,7 +402,7 @@ def _joined(found: list[tuple[Piece, PieceHead]]) -> bytes | None:
 
 
 def _part(data: bytes, number: int, head: PieceHead) -> tuple[bytes, int, int] | None:
-    """A piece's sections of one kind: their bytes, the length and number of them."""
+    """Return a piece's sections of one kind: their bytes, their length and their number."""
     product_at, _, _ = _TRIPLET.unpack_from(data, PRODUCT_TRIPLET_AT)
     at = TRIPLETS_AT + TRIPLET_BYTES * number
     if at + TRIPLET_BYTES > product_at or len(head.totals) <= number:
@@ -412,7 +416,7 @@ def _part(data: bytes, number: int, head: PieceHead) -> tuple[bytes, int, int] |
 
 
 def as_pieces(records: Records) -> list[Piece]:
-    """Records as they stand in the dump, joined."""
+    """Return records as pieces, with their segments joined."""
     return [
         Piece(
             int(records.offsets[i]),
@@ -425,7 +429,7 @@ def as_pieces(records: Records) -> list[Piece]:
 
 
 def as_records(assembled: Sequence[Assembled], *, file: str) -> Records:
-    """Assembled records beside one another, in one array."""
+    """Return assembled records as one array."""
     lengths = np.array([len(whole.data) for whole in assembled], dtype=np.int64)
     starts = np.cumsum(lengths) - lengths
     data = np.frombuffer(b"".join(whole.data for whole in assembled) + bytes(SLACK_BYTES), dtype=np.uint8)

@@ -1,4 +1,4 @@
-"""One row for each structure of a 74-4, with what the same record says of the coupling facility and its storage."""
+"""One row for each structure of a 74-4, with the coupling facility and its storage from the same record."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ PREFIX = "cf_"
 
 
 def _added(table: str) -> list[tuple[str, str]]:
-    """The columns that a table adds: their names there, and here."""
+    """Return the columns that a table adds: their names there and here."""
     known = (
         set(full_schema("r744_structure").names)
         if table == "r744_storage"
@@ -26,7 +26,7 @@ def _added(table: str) -> list[tuple[str, str]]:
 
 
 def joined_schema() -> pa.Schema:
-    """The columns of a structure, then those of its coupling facility."""
+    """Return the columns of a structure, followed by those of its coupling facility."""
     fields = list(full_schema("r744_structure"))
     for table in BESIDE:
         types = full_schema(table)

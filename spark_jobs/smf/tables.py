@@ -1,4 +1,4 @@
-"""The tables that come out: their columns, and how a column is made from the rows of a section."""
+"""The tables of the decoder: their columns, and how a column is made from the rows of a section."""
 
 from __future__ import annotations
 
@@ -70,20 +70,20 @@ TABLE_LAYOUTS: dict[str, tuple[str, ...]] = {
     "r744_scm": ("r744_product", "r744_cf", "r744_scm"),
     "r744_cf": ("r744_product", "r744_cf"),
 }
-"""Table -> the sections that its columns come from; two sections may give one column: the later one where it is there."""
+"""Table -> the sections of its columns. If two sections have the same column, the later one is preferred."""
 
 _CF_COLUMNS_ELSEWHERE = ("coupling_facility",)
-"""What the tables of other sections say of the coupling facility; the rest is in r744_cf."""
+"""Columns about the coupling facility in the tables of other sections; the others are in r744_cf."""
 
 
 def extra_columns(table: str) -> tuple[CommonColumn, ...]:
-    """Columns that only some tables have beside the common ones."""
+    """Return the columns that only some tables have in addition to the common ones."""
     return (INTERVAL_START_LOCAL,) if table in ("qest", "qesd", "qqst") else ()
 
 
 @cache
 def table_fields(table: str) -> tuple[tuple[Layout, FieldLayout], ...]:
-    """The fields of a table in the order of its columns, each column once."""
+    """Return the fields of a table in the order of its columns, each column once."""
     found: dict[str, tuple[Layout, FieldLayout]] = {}
     for layout_id in TABLE_LAYOUTS[table]:
         section = layout(layout_id)
@@ -96,14 +96,14 @@ def table_fields(table: str) -> tuple[tuple[Layout, FieldLayout], ...]:
 
 @cache
 def full_schema(table: str) -> pa.Schema:
-    """All columns of a table."""
+    """Return all columns of a table."""
     columns = [pa.field(c.name, c.type) for c in (*COMMON, *extra_columns(table))]
     columns += [pa.field(field.column, arrow_type(field)) for _, field in table_fields(table)]
     return pa.schema(columns)
 
 
 def schema(table: str, *, columns: Sequence[str] | None = None) -> pa.Schema:
-    """The columns of a table, or those wanted, in the table's order."""
+    """Return the columns of a table, or the chosen ones, in the table's order."""
     whole = full_schema(table)
     if columns is None:
         return whole
@@ -115,7 +115,7 @@ def schema(table: str, *, columns: Sequence[str] | None = None) -> pa.Schema:
 
 
 def arrow_type(field: FieldLayout) -> pa.DataType:
-    """The type of the column that a field becomes."""
+    """Return the type of the column that a field becomes."""
     if field.type in ("char", "hex", "code1", "code4"):
         return pa.string()
     if field.type.startswith("bit"):
@@ -130,7 +130,7 @@ def arrow_type(field: FieldLayout) -> pa.DataType:
 
 @dataclass(frozen=True)
 class Plan:
-    """What a choice of columns asks for."""
+    """The fields that a choice of columns needs."""
 
     schema: pa.Schema
     common: tuple[str, ...]
@@ -153,7 +153,7 @@ def _plan(table: str, columns: tuple[str, ...] | None) -> Plan:
 
 
 def plan(table: str, columns: Sequence[str] | None) -> Plan:
-    """Look up what a choice of columns asks for."""
+    """Look up the fields that a choice of columns needs."""
     return _plan(table, None if columns is None else tuple(columns))
 
 
@@ -162,14 +162,14 @@ def plan(table: str, columns: Sequence[str] | None) -> Plan:
 
 @dataclass(frozen=True)
 class Rows:
-    """Where the rows of a section stand in an array of bytes."""
+    """The positions of a section's rows in an array of bytes."""
 
     data: npt.NDArray[np.uint8]
     positions: Ints
     lengths: Ints
-    """How much of the row there is; what a field needs beyond that is missing."""
+    """The length of each row; fields beyond it are missing."""
     record: Ints
-    """Which record each row belongs to."""
+    """The record that each row belongs to."""
     section: Ints
     """The row's number in its record."""
 
@@ -177,25 +177,26 @@ class Rows:
         return len(self.positions)
 
     def take(self, which: npt.NDArray[Any]) -> Rows:
-        """Some of the rows."""
+        """Return some of the rows."""
         return Rows(
             self.data, self.positions[which], self.lengths[which], self.record[which], self.section[which]
         )
 
 
 def cut(data: npt.NDArray[np.uint8], positions: Ints, width: int) -> Bytes:
-    """Copy `width` bytes from each position: a matrix with one row for each."""
+    """Copy `width` bytes from each position, as a matrix with one row for each."""
     windows: Bytes = np.ndarray((data.size - width + 1, width), dtype=np.uint8, buffer=data, strides=(1, 1))
     return windows[positions]
 
 
 GAP_BYTES = 96
-"""Fields further apart than this are copied apart: wide sections of which little is wanted cost little."""
+"""Fields further apart than this are copied separately, so that a few fields of a wide section cost little."""
 
 
 def columns_of(rows: Rows, fields: Iterable[FieldLayout]) -> dict[str, pa.Array]:
-    """Make the columns of the fields."""
+    """Return the columns of the fields."""
     made: dict[str, pa.Array] = {}
+    # Usually no row is too short for a field, and the mask of missing values is not needed.
     least = int(rows.lengths.min()) if len(rows) else 0
     for span in _spans(tuple(sorted(fields, key=lambda field: field.offset))):
         begin, end = span[0].offset, max(field.end for field in span)
@@ -223,7 +224,7 @@ Maker = Callable[[Bytes, FieldLayout, int, Mask | None], pa.Array]
 
 def _unsigned(matrix: Bytes, field: FieldLayout, at: int, missing: Mask | None) -> pa.Array:
     values = wire.unsigned(matrix, at, field.size)
-    if field.size == 8:  # noqa: PLR2004 - beyond what a signed number holds there is nothing that is counted
+    if field.size == 8:  # noqa: PLR2004 - no count needs the 64th bit
         missing = _or(missing, (values < 0) | (values > np.iinfo(np.int64).max // field.scale))
     return _number(values, field, missing)
 
@@ -269,7 +270,7 @@ def _code(matrix: Bytes, field: FieldLayout, at: int, missing: Mask | None) -> p
 
 
 def unknown_code(code: int) -> str:
-    """What stands in the column for a code whose word is not known."""
+    """Return the text for a code without a known name."""
     return f"code {code}"
 
 

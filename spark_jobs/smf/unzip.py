@@ -1,4 +1,4 @@
-"""A gzip file as a stream of its content, which gives all that can be had of a file that is cut short or damaged."""
+"""A gzip file as a stream of its content, which returns all that is readable of a truncated or damaged file."""
 
 from __future__ import annotations
 
@@ -16,33 +16,36 @@ if TYPE_CHECKING:
 GZIP_MAGIC = b"\x1f\x8b"
 READ_BYTES = 2**20
 PIECE_BYTES = 2**12
-"""What is decompressed at a time, and lost at most where the file is damaged."""
+"""Number of bytes decompressed at a time, which is the most that is lost if the file is damaged."""
 GZIP_WINDOW = 31
-"""zlib's way to say: a window of 32 KB, with gzip's header and trailer."""
+"""zlib's code for a window of 32 KB with gzip's header and trailer."""
 
 
 RATIO_COUNTS_FROM_BYTES = 256 * MIB
-"""A short file of few different bytes may well be packed better than any dump; it does no harm."""
+"""A short file of few distinct bytes may be packed better than any dump, and does no harm."""
 
 
 @dataclass(frozen=True, slots=True)
 class UnpackLimits:
-    """How much may come out of a packed file: gzip makes a thousand bytes of one, and some megabytes keep a machine busy."""
+    """Limits of the unpacked size.
+
+    gzip can expand a byte to a thousand, so that a few megabytes could keep a machine busy.
+    """
 
     most_bytes: int = 512 * GIB
     most_ratio: int = 250
-    """Bytes unpacked for one packed. Dumps reach some ten, texts some fifty."""
+    """Unpacked bytes for each packed one. Dumps reach about ten, texts about fifty."""
 
 
 class Unzipped(io.RawIOBase):
-    """The content of a gzip file of one member or several.
+    """The content of a gzip file with one or more members.
 
     Raises:
-        UnpacksTooLarge: more comes out than the limits allow; as soon as that is seen.
+        UnpacksTooLarge: the content exceeds the limits; raised as soon as this is known.
     """
 
     def __init__(self, file: io.RawIOBase | io.BufferedIOBase, *, limits: UnpackLimits | None = None) -> None:
-        """Begin at the file's position; the file is closed with this."""
+        """Begin at the file's position; closing this closes the file."""
         self._file = file
         self._limits = limits
         self._taken_bytes = 0
@@ -54,11 +57,11 @@ class Unzipped(io.RawIOBase):
         """Why the content ended before its end."""
 
     def readable(self) -> bool:
-        """It can be read."""
+        """Return True."""
         return True
 
     def readinto(self, target: WriteableBuffer, /) -> int:
-        """Give some of the content."""
+        """Read some of the content."""
         view = memoryview(target)
         while not self._is_over:
             content = self._some(len(view))
@@ -70,7 +73,7 @@ class Unzipped(io.RawIOBase):
         return 0
 
     def _check(self) -> None:
-        """Hold what has come out against the limits."""
+        """Compare the unpacked size with the limits."""
         if self._limits is None:
             return
         most, ratio = self._limits.most_bytes, self._limits.most_ratio
@@ -95,16 +98,17 @@ class Unzipped(io.RawIOBase):
             self._rest = self._read()
             if not self._rest:
                 self._is_over = True
-                self.problem = "the compressed file is cut short: what came after this cannot be had"
+                self.problem = "the compressed file is cut short: the rest is missing"
                 return b""
         taken = self._member.unconsumed_tail
         if not taken:
             taken, self._rest = self._rest[:PIECE_BYTES], self._rest[PIECE_BYTES:]
         try:
+            # With a limit: a piece can expand a thousandfold.
             return self._member.decompress(taken, most)
         except zlib.error:
             self._is_over = True
-            self.problem = "the compressed file is damaged: what came after this cannot be had"
+            self.problem = "the compressed file is damaged: the rest cannot be read"
             return b""
 
     def _read(self) -> bytes:
@@ -113,24 +117,24 @@ class Unzipped(io.RawIOBase):
         return packed
 
     def _next_member(self) -> None:
-        """Another member may follow; zeros that fill the file up are none."""
+        """Start the next member, if there is one; zeros that fill the file are not one."""
         rest = self._member.unused_data + self._rest
         if len(rest) < len(GZIP_MAGIC):
             rest += self._read()
         if not rest.startswith(GZIP_MAGIC):
             self._is_over = True
             if rest.strip(b"\0"):
-                self.problem = "what follows the compressed content is no gzip: it was not read"
+                self.problem = "the data after the compressed content is not gzip and was not read"
             return
         self._member = zlib.decompressobj(wbits=GZIP_WINDOW)
         self._rest = rest
 
     def seekable(self) -> bool:
-        """Forward only."""
+        """Return True, although only forward."""
         return True
 
     def seek(self, offset: int, whence: int = io.SEEK_SET, /) -> int:
-        """Pass over content, from the beginning on."""
+        """Skip content, from the beginning on."""
         if whence != io.SEEK_SET or offset < self._position:
             message = "a gzip file is read forward only"
             raise io.UnsupportedOperation(message)
@@ -139,6 +143,6 @@ class Unzipped(io.RawIOBase):
         return self._position
 
     def close(self) -> None:
-        """Close the file too."""
+        """Close this and the file."""
         self._file.close()
         super().close()

@@ -1,9 +1,8 @@
-"""From the bytes of a dump to its logical records.
+"""Find the logical records in the bytes of a dump.
 
-The walk is fast where the chain of descriptor words holds and careful where it breaks. It gives a record away only when
-what follows it is the beginning of a record, or the end of the dump: so a damaged length costs the record whose length it
-is. What it finds depends on the bytes alone and not on how they are read, so ranges of a dump give what the whole dump
-gives.
+The walk is fast where the chain of descriptor words holds and careful where it breaks. It yields a record only if the
+start of a record, or the end of the dump, follows it: so a damaged length costs only its own record. The result depends
+only on the bytes and not on how they are read, so ranges of a dump give the same records as the whole dump.
 """
 
 from __future__ import annotations
@@ -33,12 +32,12 @@ from spark_jobs.smf.chain import Positions, Run
 
 CHUNK_BYTES = 16 * 2**20
 LOOKAHEAD_BYTES = 2 * 2**20
-"""No decision needs more bytes than these after the record in question."""
+"""No decision needs more bytes after the record in question."""
 SLACK_BYTES = 8192
-"""After the end of the window, so that the longest row may be copied from its last byte."""
+"""Bytes after the end of the window, so that the longest row can be copied from its last byte."""
 FEW_SEGMENTS, MANY_SEGMENTS = 32, 2**30
 
-NO_BEGIN = "a segment that continues no record"
+NO_BEGIN = "a segment without the beginning of its record"
 NO_HEADER = "the record's header has no valid date, time or system id"
 NO_BLOCK = "a damaged block descriptor word"
 NO_RECORD = "no record begins here"
@@ -49,18 +48,18 @@ Source = io.RawIOBase | io.BufferedIOBase
 
 @dataclass
 class Batch:
-    """Some logical records in one array of bytes, and what was not a record."""
+    """Some logical records in one array of bytes, and the parts that were not records."""
 
     data: npt.NDArray[np.uint8]
     """The window, joined records after it; beyond the last record there are SLACK_BYTES more."""
     starts: Positions
-    """Where each record stands in data, joined if it was spanned."""
+    """The position of each record in data, joined if it was spanned."""
     lengths: Positions
-    """Of the joined records, with the first segment's descriptor word."""
+    """Lengths of the joined records, including the first segment's descriptor word."""
     extents: Positions
-    """Bytes of all segments in the dump, their descriptor words included."""
+    """Bytes of all segments in the dump, including their descriptor words."""
     offsets: Positions
-    """Where each record begins in the dump."""
+    """The offset of each record in the dump."""
     first_number: int
     """Number of the first record."""
     damage: list[Quarantine] = field(default_factory=list)
@@ -69,7 +68,7 @@ class Batch:
 
 
 class Walk:
-    """Pass over a dump, or a range of it, and give its records in batches."""
+    """Pass over a dump, or a range of it, and yield its records in batches."""
 
     def __init__(
         self,
@@ -82,16 +81,16 @@ class Walk:
         first_number: int = 0,
         window_bytes: int | None = None,
     ) -> None:
-        """Set out at the source's position, which is `start` in the dump.
+        """Start at the source's position, which is `start` in the dump.
 
         Args:
             source: bytes from `start` on.
             blocked: whether there are block words.
             start: offset in the dump.
             stop: records that begin here or later belong to the next range.
-            is_begin: whether the dump begins at `start`; otherwise the first record is looked for.
+            is_begin: whether the dump begins at `start`; otherwise the first record is searched for.
             first_number: number of the first record.
-            window_bytes: how much is held at a time, for sources that are known to be smaller than usual.
+            window_bytes: size of the window, for sources that are known to be smaller than usual.
         """
         self._source = source
         self._blocked = blocked
@@ -99,6 +98,7 @@ class Walk:
         self._is_begin = is_begin
         self._number = first_number
         self._capacity = CHUNK_BYTES + LOOKAHEAD_BYTES if window_bytes is None else window_bytes
+        # Twice the capacity: spanned records are joined behind the window, and all of them may be spanned.
         self._window = np.zeros(2 * self._capacity + SLACK_BYTES, dtype=np.uint8)
         self._base = start
         """Offset in the dump of the window's first byte."""
@@ -113,7 +113,7 @@ class Walk:
         """How far the walk has come."""
 
     def batches(self) -> Iterator[Batch]:
-        """Give the records of the range. A batch's data are only good until the next one is asked for."""
+        """Yield the records of the range. A batch's data are valid only until the next one is requested."""
         self._fill(0)
         position, done = self._set_out()
         while not done:
@@ -129,13 +129,13 @@ class Walk:
                 position = 0
 
     def is_deep_start(self, offset: int, *, depth: int) -> bool:
-        """Whether that many records begin one after the other there; for an offset in the batch that came last."""
+        """Whether `depth` consecutive records begin at an offset in the last batch."""
         return self._careful().is_deep_start(offset - self._base, depth=depth)
 
     # ---- the window
 
     def _fill(self, keep_from: int) -> None:
-        """Drop what is before keep_from and read more."""
+        """Drop the bytes before keep_from and read more."""
         kept = self._filled - keep_from
         self._window[:kept] = self._window[keep_from : self._filled]
         self._base += keep_from
@@ -148,14 +148,14 @@ class Walk:
 
     @property
     def _horizon(self) -> int:
-        """Records that begin before it may be looked at: enough is known of what comes after them."""
+        """The end of the records that can be judged, because enough bytes after them are known."""
         return self._filled if self._at_end else max(0, self._filled - LOOKAHEAD_BYTES)
 
     def _careful(self) -> Careful:
         return Careful(self._window[: self._filled], at_end=self._at_end, blocked=self._blocked)
 
     def _set_out(self) -> tuple[int, bool]:
-        """Find the first record; return its position, and whether there is none in the range."""
+        """Find the first record; return its position, and whether the range has none."""
         if self._is_begin:
             return 0, False
         while True:
@@ -175,7 +175,7 @@ class Walk:
     # ---- one window
 
     def _pass(self, found: _Found, position: int) -> tuple[int, bool]:
-        """Walk through the window; return where to go on, and whether the range is done."""
+        """Walk through the window; return where to continue, and whether the range is finished."""
         careful = self._careful()
         while position < self._horizon:
             if self._garbage is not None:
@@ -189,6 +189,7 @@ class Walk:
                 if run.is_sound:
                     self._patience = min(self._patience * 2, MANY_SEGMENTS)
                 elif position < self._horizon and not self._is_past(position):
+                    # Damage often has company: following the whole window again after each break would be in vain.
                     self._patience = FEW_SEGMENTS
                     position = self._step(careful, found, position)
             if self._garbage is None and self._is_past(position):
@@ -199,10 +200,10 @@ class Walk:
         return self._horizon if self._stop is None else min(self._horizon, self._stop - self._base)
 
     def _step(self, careful: Careful, found: _Found, position: int) -> int:
-        """One record with every check, and what follows it if that is not another record; return where to go on."""
+        """Process one record with every check, and any other bytes after it; return where to continue."""
         begin = careful.next_start(position)
         if begin is None:
-            return self._mend(careful, found, position, record=None)
+            return self._diagnose(careful, found, position, record=None)
         found.blocks += begin != position
         segments, end = careful.segments(begin)
         is_complete = segments[-1][1] in (WHOLE, LAST)
@@ -212,7 +213,7 @@ class Walk:
         if end > careful.size:
             return self._cut(careful, found, begin)
         if is_complete:
-            return self._mend(careful, found, end, record=segments)
+            return self._diagnose(careful, found, end, record=segments)
         if careful.next_start(end) is not None:
             found.damage.append(
                 (self._base + begin, self._base + end, "the record's last segment is missing")
@@ -222,17 +223,19 @@ class Walk:
             return self._cut(careful, found, begin)
         return self._give_up(begin, begin + RDW, "the record's segments do not join")
 
-    def _mend(self, careful: Careful, found: _Found, trouble: int, *, record: list[Segment] | None) -> int:
-        """What follows a record (or begins the dump) is none: find out which of the two is damaged."""
+    def _diagnose(
+        self, careful: Careful, found: _Found, trouble: int, *, record: list[Segment] | None
+    ) -> int:
+        """Find out which is damaged: a record, or the bytes after it that are not a record."""
         if careful.size - trouble < SHORTEST_RECORD and careful.at_end:
             found.add_record(record)
             return self._tail(careful, found, trouble)
-        # Before the chain is asked: a block's word with another bit leads to the next block like a segment's.
+        # Before the chain is followed: a damaged block word leads to the next block like a segment's word.
         if careful.blocked and careful.is_start(trouble + BDW):
             found.add_record(record)
             found.damage.append((self._base + trouble, self._base + trouble + BDW, NO_BLOCK))
             return trouble + BDW
-        # A block's word may have the look of a whole record's, and lead to the next block as that to the next record.
+        # A block word may look like that of a whole record, and lead to the next block as that leads to the next record.
         segment = careful.next_continuation(trouble)
         end = careful.damaged_record_end(trouble if segment is None else segment)
         if end is not None:
@@ -247,7 +250,7 @@ class Walk:
         return self._give_up(begin, begin + RDW, "the record's length does not lead to another record")
 
     def _arrive(self, careful: Careful, found: _Found, position: int) -> int:
-        """Step over the block word at the position, if a record begins behind it."""
+        """Skip the block word at the position, if a record begins after it."""
         begin = careful.next_start(position)
         if begin is None or begin == position:
             return position
@@ -259,7 +262,7 @@ class Walk:
         return search_from
 
     def _leave_garbage(self, careful: Careful, found: _Found, position: int) -> int:
-        """Look for the next record behind an unreadable stretch."""
+        """Search for the next record after an unreadable stretch."""
         begin = careful.search(position, until=None if self._at_end else self._horizon)
         if begin is None and not self._at_end:
             return max(position, self._horizon)
@@ -270,7 +273,7 @@ class Walk:
         return end
 
     def _cut(self, careful: Careful, found: _Found, begin: int) -> int:
-        """The record ends after the dump does: the dump is cut off, or the length is damaged."""
+        """Decide whether a record that ends after the dump is cut off or has a damaged length."""
         following = careful.search(begin + SHORTEST_RECORD)
         if following is None:
             found.lost_bytes += self._filled - begin
@@ -280,7 +283,7 @@ class Walk:
         return following
 
     def _tail(self, careful: Careful, found: _Found, trouble: int) -> int:
-        """Fewer bytes are left than a header has: the beginning of a record, or nothing known."""
+        """Classify a rest that is shorter than a header: the beginning of a record, or unknown bytes."""
         rest = bytes(careful.view[trouble : self._filled])
         may_begin = _may_begin_record(rest) or (
             careful.blocked and careful.is_block_word(trouble) and _may_begin_record(rest[BDW:])
@@ -291,7 +294,7 @@ class Walk:
             found.damage.append((self._base + trouble, self._base + self._filled, NO_RECORD))
         return self._filled
 
-    # ---- what is given away
+    # ---- batches
 
     def _batch(self, found: _Found) -> Batch:
         positions, codes, lengths = found.arrays()
@@ -317,7 +320,7 @@ class Walk:
     def _join(
         self, batch: Batch, positions: Positions, lengths: Positions, firsts: Positions, spanned: Positions
     ) -> None:
-        """Put the segments of spanned records together, behind the window."""
+        """Join the segments of spanned records behind the window."""
         window = self._window
         target = self._capacity
         for record in spanned.tolist():
@@ -332,7 +335,7 @@ class Walk:
 
 
 def _may_begin_record(rest: bytes) -> bool:
-    """Whether so few bytes could be the beginning of a record."""
+    """Whether these few bytes could be the beginning of a record."""
     word = rest[:RDW].ljust(RDW, b"\0")
     length = int.from_bytes(word[:2], "big")
     is_length = len(rest) < len(word[:2]) or SHORTEST_SEGMENT <= length <= LONGEST_SEGMENT
@@ -340,7 +343,7 @@ def _may_begin_record(rest: bytes) -> bool:
 
 
 class _Found:
-    """What a window gave so far."""
+    """The results of a window so far."""
 
     def __init__(self) -> None:
         self._parts: list[tuple[Positions, Positions, Positions]] = []
@@ -361,7 +364,7 @@ class _Found:
             self.blocks += (end - begin - int(table[:, 2].sum())) // BDW
 
     def arrays(self) -> tuple[Positions, Positions, Positions]:
-        """Where each segment begins, its code and length."""
+        """Return position, code and length of each segment."""
         if len(self._parts) == 1:
             return self._parts[0]
         if not self._parts:

@@ -1,7 +1,7 @@
 """Wire types of SMF records, a whole column at a time: matrices of bytes in, numpy or Arrow columns out.
 
-A column is cut out of `rows`, a matrix of bytes with one row of the section in each of its rows. Nothing here loops over
-rows, except for names with characters outside ASCII.
+A column is cut out of `rows`, a matrix of bytes with one row for each section. No code here loops over rows, except for
+names with characters outside ASCII.
 """
 
 from __future__ import annotations
@@ -28,6 +28,7 @@ US_A_DAY = 86_400_000_000
 QUARTER_US = 15 * US_A_MINUTE
 
 BLANK, NUL = 0x40, 0x00
+# Python has no cp1047; names use only characters that both code pages have in common.
 _CHARACTERS = bytes(range(256)).decode("cp037")
 _ASCII = np.array([ord(c) if ord(c) < 0x80 else 0 for c in _CHARACTERS], dtype=np.uint8)  # noqa: PLR2004
 _NOT_ASCII = np.array([ord(c) >= 0x80 for c in _CHARACTERS], dtype=np.bool_)  # noqa: PLR2004
@@ -38,7 +39,7 @@ _PACKED_PAIR = np.array(
     [(b >> 4) * 10 + (b & 15) if (b >> 4) < 10 and (b & 15) < 10 else -1 for b in range(256)],  # noqa: PLR2004
     dtype=np.int64,
 )
-"""Two packed digits -> their number; -1 where they are no digits."""
+"""Two packed digits -> their number; -1 if they are not digits."""
 _PACKED_LAST = np.array(
     [b >> 4 if (b >> 4) < 10 and (b & 15) == 15 else -1 for b in range(256)],  # noqa: PLR2004
     dtype=np.int64,
@@ -55,35 +56,30 @@ _LEAP = ((_YEARS % 4 == 0) & (_YEARS % 100 != 0)) | (_YEARS % 400 == 0)
 
 
 def unsigned(rows: Bytes, offset: int, size: int) -> Ints:
-    """Big-endian binary without sign; eight bytes with the high bit set come out negative."""
+    """Return unsigned big-endian numbers; eight bytes with the high bit set become negative."""
     if size == 1:
         return rows[:, offset].astype(np.int64)
     return rows[:, offset : offset + size].view(f">u{size}")[:, 0].astype(np.int64)
 
 
 def signed(rows: Bytes, offset: int, size: int) -> Ints:
-    """Big-endian binary with sign."""
+    """Return signed big-endian numbers."""
     return rows[:, offset : offset + size].view(f">i{size}")[:, 0].astype(np.int64)
 
 
 def stck_us(rows: Bytes, offset: int) -> Ints:
-    """A length of time on the hardware clock, in microseconds."""
+    """Return durations of the hardware clock in microseconds."""
     clock = rows[:, offset : offset + 8].view(">u8")[:, 0]
     return (clock >> np.uint64(STCK_SHIFT)).astype(np.int64)
 
 
 def stck_unix_us(rows: Bytes, offset: int) -> Ints:
-    """An instant of the hardware clock, in microseconds from 1970 (UTC)."""
+    """Return instants of the hardware clock in microseconds since 1970 (UTC)."""
     return stck_us(rows, offset) - UNIX_EPOCH_STCK_US
 
 
-def stcke_unix_us(rows: Bytes, offset: int) -> Ints:
-    """An instant of the extended clock: its second to ninth byte are the clock's eight."""
-    return stck_unix_us(rows, offset + 1)
-
-
 def hexadecimal_float(rows: Bytes, offset: int) -> Floats:
-    """Hexadecimal floating point, long: sign, exponent of 16 in excess of 64, fraction of 56 bits."""
+    """Return long hexadecimal floating-point numbers: sign, base-16 exponent in excess of 64, fraction of 56 bits."""
     word = rows[:, offset : offset + 8].view(">u8")[:, 0].astype(np.uint64)
     fraction = (word & np.uint64(0x00FFFFFFFFFFFFFF)).astype(np.float64)
     exponent = ((word >> np.uint64(56)) & np.uint64(0x7F)).astype(np.int64)
@@ -93,7 +89,7 @@ def hexadecimal_float(rows: Bytes, offset: int) -> Floats:
 
 
 def packed_days(rows: Bytes, offset: int) -> tuple[Ints, Mask]:
-    """A date 0cyydddF: days from 1970-01-01, and which of them are dates."""
+    """Return dates 0cyydddF as days since 1970-01-01, and which of them are dates."""
     century = rows[:, offset].astype(np.int64)
     year = _PACKED_PAIR[rows[:, offset + 1]]
     high = _PACKED_PAIR[rows[:, offset + 2]]
@@ -112,7 +108,7 @@ def packed_days(rows: Bytes, offset: int) -> tuple[Ints, Mask]:
 
 
 def packed_interval_us(rows: Bytes, offset: int) -> tuple[Ints, Mask]:
-    """A length of time mmsstttF, in microseconds."""
+    """Return durations mmsstttF in microseconds, and which of them are valid."""
     minutes = _PACKED_PAIR[rows[:, offset]]
     seconds = _PACKED_PAIR[rows[:, offset + 1]]
     high = _PACKED_PAIR[rows[:, offset + 2]]
@@ -122,7 +118,7 @@ def packed_interval_us(rows: Bytes, offset: int) -> tuple[Ints, Mask]:
 
 
 def text(characters: Bytes, *, blank_is_null: bool = True, missing: Mask | None = None) -> pa.Array:
-    """Names in EBCDIC (cp037), without the blanks or zeros that fill them up."""
+    """Return names in EBCDIC (cp037) without the blanks or zeros at their end."""
     n, width = characters.shape
     if n == 0:
         return pa.array([], pa.string())
@@ -133,6 +129,7 @@ def text(characters: Bytes, *, blank_is_null: bool = True, missing: Mask | None 
     nulls = missing
     if blank_is_null:
         nulls = lengths == 0
+    # Built from buffers: a Python string for each name would take most of the decoder's time.
     within = np.arange(width) < lengths[:, None]
     kept = characters[within]
     if _NOT_ASCII[kept].any():
@@ -160,7 +157,7 @@ def _text_by_row(characters: Bytes, lengths: npt.NDArray[Any], nulls: Mask | Non
 
 
 def hex_text(content: Bytes, *, missing: Mask | None = None) -> pa.Array:
-    """Bytes as hexadecimal digits."""
+    """Return bytes as hexadecimal digits."""
     n, width = content.shape
     digits = np.empty((n, width * 2), dtype=np.uint8)
     digits[:, 0::2] = _HEX_DIGITS[content >> 4]
@@ -175,12 +172,12 @@ def hex_text(content: Bytes, *, missing: Mask | None = None) -> pa.Array:
 
 
 def bitmap(valid: Mask) -> pa.Buffer:
-    """Arrow's bitmap of what is not null."""
+    """Return Arrow's validity bitmap."""
     return pa.py_buffer(np.packbits(valid, bitorder="little"))
 
 
 def numbers(values: npt.NDArray[Any], type_: pa.DataType, *, missing: Mask | None = None) -> pa.Array:
-    """An Arrow column of fixed-width numbers or times."""
+    """Return an Arrow column of fixed-width numbers or times."""
     if missing is not None and not missing.any():
         missing = None
     width = np.dtype(f"i{type_.bit_width // 8}") if type_ != pa.float64() else np.dtype("f8")
@@ -190,6 +187,6 @@ def numbers(values: npt.NDArray[Any], type_: pa.DataType, *, missing: Mask | Non
 
 
 def truths(values: Mask, *, missing: Mask | None = None) -> pa.Array:
-    """An Arrow column of true and false."""
+    """Return an Arrow column of booleans."""
     validity = None if missing is None or not missing.any() else bitmap(~missing)
     return pa.Array.from_buffers(pa.bool_(), len(values), [validity, bitmap(values)])

@@ -1,8 +1,9 @@
-"""Sections of SMF records as data: one file a section, read strictly.
+"""Sections of SMF records as data: one file for each section, read strictly.
 
-A field has IBM's name, the column it becomes, its offset in the section, its wire type, the unit of the column, and what
-is known of it: verified (equal to IBM's formatter on real dumps, with values other than zero), published (read in IBM's
-documentation or code), inferred (the order is published, offsets follow from the lengths), recalled (from memory of manuals).
+A field has IBM's name, the column it becomes, its offset in the section, its wire type, the unit of the column, and a
+confidence: verified (equal to IBM's formatter on real dumps, with values other than zero), published (read in IBM's
+documentation or code), inferred (the order is published, offsets follow from the lengths), recalled (from memory of
+manuals).
 """
 
 from __future__ import annotations
@@ -65,9 +66,9 @@ class FieldLayout(_Strict):
     length: int = 0
     mask: int = 0
     scale: int = 1
-    """What one unit of the field is worth in units of the column."""
+    """The value of one unit of the field in units of the column."""
     none: int | None = None
-    """The value that means none."""
+    """The value that means a missing one."""
     values: dict[str, str] = {}
     unit: str = ""
     meaning: str
@@ -137,7 +138,7 @@ class Matrix(_Strict):
     confidence: Confidence
 
     def fields(self) -> list[FieldLayout]:
-        """Spell it out."""
+        """Return the fields that the matrix stands for."""
         return [
             FieldLayout(
                 name=self.name,
@@ -162,15 +163,15 @@ class Layout(_Strict):
     title: str
     about: str
     table: str
-    """The table that its rows go to."""
+    """The table of its rows."""
     records: list[str]
     triplet: int | dict[str, int]
-    """Which triplet of the record leads to it; -1 for RMF's product section."""
+    """The triplet of the record that leads to it; -1 for RMF's product section."""
     eyecatcher: str = ""
     known_lengths: list[int]
     minimum_bytes: int = 0
     row_bytes: int
-    """The longest row that is known: what comes after it is left unread."""
+    """The longest known row; bytes after it are not read."""
     slots: Slots | None = None
     source: str
     confidence: Confidence
@@ -201,7 +202,7 @@ class Layout(_Strict):
         return self.fields + (self.matrix.fields() if self.matrix else [])
 
     def triplet_of(self, record: str) -> int:
-        """Which triplet of that record leads to the section."""
+        """Return the triplet of that record that leads to the section."""
         return self.triplet[record] if isinstance(self.triplet, dict) else self.triplet
 
 

@@ -228,9 +228,9 @@ def test_what_a_record_lost_is_told_with_its_place_and_the_reason() -> None:
     ("place", "value", "reason"),
     [
         (28, b"\xff\xff\xff\xff", "QWHS"),
-        (28 + 8 * 6, b"\x00\x7f\xff\xff", "section QEST does not lie within the record"),
-        (28 + 8 * 6 + 6, b"\xff\xff", "section QEST does not lie within the record"),
-        (28 + 8 * 6 + 3, b"\x01", "no section QEST where its triplet leads"),
+        (28 + 8 * 6, b"\x00\x7f\xff\xff", "section QEST is not within the record"),
+        (28 + 8 * 6 + 6, b"\xff\xff", "section QEST is not within the record"),
+        (28 + 8 * 6 + 3, b"\x01", "the triplet does not lead to section QEST"),
         (28 + 8 * 8 + 4, b"\x00\x02", "section QESD is too short"),
     ],
 )
