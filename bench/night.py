@@ -30,6 +30,8 @@ import pyarrow as pa
 from spark_jobs.history.days import standing_sql
 from spark_jobs.history.schema import (
     ALLOCATION,
+    DAY_US,
+    HOUR_US,
     QUEUE_USAGE,
     SMDS_USAGE,
     STRUCTURE_USAGE,
@@ -278,7 +280,7 @@ def by_polars(files: Files) -> Tables:
         if counted.filter(pl.col("rows") != pl.col("keys")).collect(engine="streaming").height:
             message = "the benchmark's rows are told once"
             raise RuntimeError(message)
-    day_us, hour_us = reduce.DAY_US, reduce.HOUR_US
+    day_us, hour_us = DAY_US, HOUR_US
     family = pl.lit(OTHER_FAMILIES)
     for number, name in reversed(list(enumerate(FAMILIES))):
         family = pl.when(pl.col("source").str.starts_with(name)).then(pl.lit(number)).otherwise(family)

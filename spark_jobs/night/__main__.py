@@ -34,7 +34,9 @@ SPARK_CONF = {
     # Days are many small files, so that one task should read several.
     "spark.sql.files.openCostInBytes": "524288",
     "spark.sql.files.maxPartitionBytes": "33554432",
+    # Above the threshold, Spark would start a job of its own only to list the files.
     "spark.sql.sources.parallelPartitionDiscovery.threshold": "100000",
+    # The size of the batches already limits the results.
     "spark.driver.maxResultSize": "0",
 }
 MANY_ROWS = 4_000_000
@@ -42,7 +44,7 @@ MANY_ROWS = 4_000_000
 
 
 def main(argv: list[str] | None = None) -> int:
-    """Return 0 when the file is written, 1 after printing an error."""
+    """Run the job; return 0 when the file is written, 1 after printing an error."""
     arguments = _parser().parse_args(argv)
     progress = Progress(wanted=arguments.progress)
     logging.basicConfig(stream=sys.stderr, level=logging.INFO, format="%(asctime)s %(message)s")
@@ -71,6 +73,7 @@ def main(argv: list[str] | None = None) -> int:
     except PlannerError as error:
         progress.say("error", sentence=str(error))
         return 1
+    # The application shows this sentence; with the traceback alone, a failed run would have no reason.
     except Exception as error:
         logging.exception("the nightly run failed")
         progress.say(
@@ -99,6 +102,7 @@ def write_whole(path: Path, result: NightlyResult) -> None:
     except BaseException:
         Path(name).unlink(missing_ok=True)
         raise
+    # The new name is only safe once the folder is forced to the disk, too.
     folder = os.open(path.parent, os.O_RDONLY)
     try:
         os.fsync(folder)

@@ -1,4 +1,4 @@
-"""Turns daily statistics into the input of fits, forecasts and findings: some hundred rows for each structure.
+"""Turn daily statistics into the input of fits, forecasts and findings: some hundred rows for each structure.
 
 Data about one UTC day from several filed days are merged here.
 """
@@ -15,7 +15,7 @@ import pyarrow.compute as pc
 
 from planner_core.contracts.nightly import DailyFigures, DataSetPeak
 from spark_jobs.fit import AllocationPoint, QueueDay, StructureDay
-from spark_jobs.history.schema import xcf_name
+from spark_jobs.history.schema import DAY_US, HOUR_US, xcf_name
 from spark_jobs.night.groups import NONE, Groups, Rows
 from spark_jobs.night.statistics import AT_INSTANTS, ENTRIES_SHIFT, POLICY, QUEUE, SMDS, STRUCTURE
 
@@ -30,17 +30,15 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
 
 EPOCH = dt.date(1970, 1, 1).toordinal()
-DAY_US = 24 * 3_600_000_000
-HOUR_US = 3_600_000_000
 
 SERIES_DAYS = 430
-"""Days that are read, for new forecasts and for the ones that must be scored."""
+"""Days that are read, for new forecasts and for those due for scoring."""
 FIT_DAYS = 400
-"""Days whose allocations are fitted. Older ones may be of another coupling facility of the same name."""
+"""Days whose allocations are fitted. Older ones may be from another coupling facility with the same name."""
 MIX_DAYS = 91
 """Days of the message mix."""
 LEAST_COVERED = 0.5
-"""Share of the usual hours that must be observed for a day to have a peak."""
+"""Share of the usual hours that must be observed before a day has a peak."""
 USUAL_DAYS = 28
 """Days that the last day of a group is compared with."""
 LATE_US = HOUR_US
@@ -62,7 +60,7 @@ class Series:
     """NONE where nothing was measured, here and below."""
     elements_peak: Numbers
     entries_total: Numbers
-    """Those of the end of the day, here and below."""
+    """The last known value of the day, here and below."""
     elements_total: Numbers
     size_bytes: Numbers
     size_max_bytes: Numbers
@@ -71,14 +69,14 @@ class Series:
     """Whether enough of the day was observed for a peak."""
     is_simulated: NDArray[np.bool_]
     coupling_facility: str | None
-    """The last one known."""
+    """The last known one."""
 
     def peaks(self, measure: str) -> Floats:
-        """Return the peaks of entries or elements as forecasts take them: nan where a day has none."""
+        """Return the peaks of entries or elements in the form that forecasts use: nan for a day without a peak."""
         return floats(self.entries_peak if measure == "entries" else self.elements_peak, self.is_whole)
 
     def last(self, values: Numbers) -> int | None:
-        """Return the last known of a column."""
+        """Return the last known value of a column."""
         known = np.flatnonzero(values != NONE)
         return int(values[known[-1]]) if len(known) else None
 
@@ -99,7 +97,7 @@ class DataSet:
     is_simulated: NDArray[np.bool_]
 
     def peaks(self) -> Floats:
-        """Return the peaks as forecasts take them."""
+        """Return the peaks in the form that forecasts use."""
         return floats(self.blocks_peak, self.is_whole)
 
 
@@ -129,12 +127,12 @@ class Collected:
         return sorted({one.qsg for one in self.series() if one.is_simulated.any()})
 
     def series(self) -> list[Series | DataSet]:
-        """Return the days of everything."""
+        """Return the series of all structures and data sets."""
         return [*self.structures.values(), *self.data_sets.values()]
 
 
 def collect(kept: DailySnapshot, *, cfcc_levels: Mapping[str, int]) -> Collected:
-    """Return what the daily statistics hold of the last `SERIES_DAYS` days."""
+    """Return the input from the daily statistics of the last `SERIES_DAYS` days."""
     last = max((day for one in kept.filed().values() for day in one.days), default=None)
     if last is None:
         return Collected()
@@ -183,7 +181,7 @@ def date_of(day: int) -> dt.date:
 
 
 def floats(values: Numbers, whole: NDArray[np.bool_]) -> Floats:
-    """Return numbers with nan for what is not known, or not of a whole day."""
+    """Return numbers with nan for unknown values and for days that were not observed long enough."""
     return np.where(whole & (values != NONE), values, np.nan).astype(np.float64)
 
 
@@ -239,17 +237,18 @@ def _structures(usage: pa.Table) -> dict[Key, Series]:
 def whole_days(days: Numbers, hours: Numbers, ends: Numbers, *, last_day: int) -> NDArray[np.bool_]:
     """Return which days were observed for long enough to have a peak.
 
-    A day needs half of the hours that days of this series usually have. The last day of all is whole when it ends as late as
-    days usually do; with few days to compare, when it ends in its last hour.
+    A day needs half of the hours that days of this series usually have. The last day of all counts if it ends as late as days
+    usually do; with few days to compare, if it ends in its last hour.
 
     Args:
         days: days since 1970, in order.
-        hours: bits of the hours in which something was observed.
-        ends: when the last interval ended [microseconds].
+        hours: bits of the hours with an observation.
+        ends: the end of the last interval [microseconds].
         last_day: the last day of the group.
     """
     covered = np.array([int(bits).bit_count() for bits in hours.tolist()])
     whole: NDArray[np.bool_] = covered >= LEAST_COVERED * np.median(covered)
+    # Only the last day can be incomplete because its dumps have not arrived yet.
     if days[-1] == last_day:
         told = ends - days * DAY_US
         before = told[:-1][-USUAL_DAYS:]
@@ -272,31 +271,32 @@ def _with_peaks_of_percentages(usage: pa.Table) -> pa.Table:
 
 
 def _full_counts(rows: Rows, by_day: Groups) -> Numbers:
-    """Return the sums of the first kind of source that counted, for each day of each structure."""
+    """Return the counts of the first kind of source that has any, for each day of each structure."""
     by_family = Groups(rows, (*_OF_DAY, "family"))
     sums = by_family.total("full_count")
     # Both have the days in the same order, and the families of a day are adjacent.
     day_of_family = np.searchsorted(by_day.starts, by_family.starts, side="right") - 1
     found = np.full(len(by_day), NONE, dtype=np.int64)
+    # Reversed, so that the first family of a day is assigned last and remains.
     known = np.flatnonzero(sums != NONE)[::-1]
     found[day_of_family[known]] = sums[known]
     return found
 
 
 def _last_known(rows: Rows, keys: tuple[str, ...], name: str) -> Numbers:
-    """Return of each group the value of a column at the end; of two at once, that of the newer instance."""
+    """Return each group's last value of a column; of two at the same time, that of the newer instance."""
     values = rows[name]
     groups = Groups(rows, keys, then=(values != NONE, rows["last_at"], *_newer(rows), values))
     return groups.last(name)
 
 
 def _newer(rows: Rows) -> list[Numbers]:
-    """Return what tells instances apart, the newer one being larger."""
+    """Return the columns that sort instances by age, if there are any."""
     return [rows["allocated_at"]] if "allocated_at" in rows else []
 
 
 def _last_texts(rows: Rows, name: str) -> list[str | None]:
-    """Return of each structure the value of a column of texts at the end."""
+    """Return the last value of a text column for each structure."""
     codes = rows[name]
     then = (codes != rows.unknown(name), rows["last_at"], *_newer(rows), codes)
     groups = Groups(rows, _OF_STRUCTURE, then=then)
@@ -304,7 +304,7 @@ def _last_texts(rows: Rows, name: str) -> list[str | None]:
 
 
 def _slices(*codes: Numbers) -> list[tuple[int, int]]:
-    """Return where runs of the same combination begin and end."""
+    """Return the start and end of each run of equal combinations."""
     if not len(codes[0]):
         return []
     changed = np.zeros(len(codes[0]), dtype=bool)
@@ -370,7 +370,7 @@ def _policies(told: pa.Table) -> dict[Key, Policy]:
     }
 
 
-# ---- what fits take --------------------------------------------------------------------------------------------------
+# ---- input of fits ---------------------------------------------------------------------------------------------------
 
 
 def _since(rows: pa.Table, day: int) -> pa.Table:
@@ -378,7 +378,7 @@ def _since(rows: pa.Table, day: int) -> pa.Table:
 
 
 def _points(usage: pa.Table, cfcc_levels: Mapping[str, int]) -> list[AllocationPoint]:
-    """Return how often each instance was seen on each day with the same totals."""
+    """Return how often each instance was observed on each day with the same totals."""
     told = pc.and_(
         pc.and_(pc.greater(usage["size_bytes"], 0), pc.greater(usage["entries_total"], 0)),
         pc.and_(pc.greater(usage["elements_total"], 0), pc.is_valid(usage["coupling_facility"])),
@@ -411,7 +411,7 @@ def _points(usage: pa.Table, cfcc_levels: Mapping[str, int]) -> list[AllocationP
 
 
 def _recent(kept: DailySnapshot, kind: str, first: int) -> pa.Table:
-    """Return the rows of days from one on; what is told of a day is never filed under an earlier one."""
+    """Return the rows from a day on; data about a day are never filed under an earlier one."""
     month = date_of(max(first, 0)).isoformat()[:7]
     months = [file.month for file in kept.files(kind) if file.month >= month]
     return _since(kept.rows(kind, months=months), first)
@@ -442,7 +442,7 @@ def _queue_days(usage: pa.Table) -> list[QueueDay]:
 def _structure_days(usage: pa.Table) -> list[StructureDay]:
     """Return entries and elements in use at the fullest observation of each day.
 
-    Where an instant was observed, it is taken: MQ's two maxima of an interval need not have been at one time.
+    An observation at an instant is preferred: MQ's two maxima of an interval may have occurred at different times.
     """
     instant = pc.is_in(usage["family"], value_set=pa.array(AT_INSTANTS, pa.int32()))
     usage = usage.append_column("instant", instant.cast(pa.int32()))
@@ -454,6 +454,7 @@ def _structure_days(usage: pa.Table) -> list[StructureDay]:
     for qsg, structure, day, fullest in zip(
         *(found[name].to_pylist() for name in (*keys, "fullest_max")), strict=True
     ):
+        # Sorted by `instant`, an observation at an instant overwrites the maxima of an interval.
         last[qsg, structure, day] = fullest
     return [
         StructureDay(qsg, structure, day, fullest // ENTRIES_SHIFT, fullest % ENTRIES_SHIFT)

@@ -36,7 +36,7 @@ PARTITIONS = ("kind", "month")
 ATTEMPTS = 25
 LONGEST_PAUSE_S = 0.5
 KEPT_HOURS = 7 * 24
-"""How long replaced files stay for other readers."""
+"""How long replaced files remain for other readers."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +59,10 @@ class _File:
 
 
 def url_of(history_url: str) -> str:
-    """Return the address of a history's daily statistics. It contains the version of the reduction, so a new one starts over."""
+    """Return the address of a history's daily statistics.
+
+    It contains the reduction's version, so a new one starts over.
+    """
     return f"{history_url.rstrip('/')}/{FOLDER}/{REDUCTION}"
 
 
@@ -71,7 +74,7 @@ class Daily:
         self.url = self.place.url
 
     def read(self) -> DailySnapshot:
-        """Return the statistics as they are now."""
+        """Return the current statistics."""
         try:
             delta = DeltaTable(self.url)
         except TableNotFoundError:
@@ -105,7 +108,7 @@ class Daily:
         raise HistoryError(message)
 
     def tidy(self) -> None:
-        """Delete the files that no reader can need."""
+        """Delete the files that no reader can need any more."""
         DeltaTable(self.url).vacuum(retention_hours=KEPT_HOURS, dry_run=False, full=True)
 
     def _try_to_replace(self, added: Mapping[str, pa.Table], days: set[str]) -> bool:
@@ -150,6 +153,7 @@ class Daily:
                 mode="ignore",
                 partition_by=list(PARTITIONS),
                 name="cfplan daily statistics",
+                # Files are chosen by kind and month; statistics of their columns would only enlarge the log.
                 configuration={"delta.dataSkippingNumIndexedCols": "0"},
             )
         except CommitFailedError:
@@ -233,7 +237,7 @@ def _ledger_rows(filed: Sequence[Filed]) -> pa.Table:
 
 
 def _schema() -> Schema:
-    """Return the columns of all kinds: those of one name have one type."""
+    """Return the columns of all kinds; columns of one name have one type."""
     fields = {name: pa.field(name, pa.string()) for name in PARTITIONS}
     for kind in (*KINDS, LEDGER):
         fields |= {one.name: one for one in kept_schema(kind)}

@@ -1,4 +1,4 @@
-"""The rules for findings of a nightly run. They depend on its results only."""
+"""The rules for findings of a nightly run. They depend only on its results."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from planner_core.units import format_mib
 from planner_core.urgency import FULL_DAYS, UsedDay, fullness, times_of
 
 DEMAND_DAYS = 91
-"""The demand is the highest peak of so many days; fewer than `LEAST_DAYS` do not determine it."""
+"""The demand is the highest peak of this many days; fewer than `LEAST_DAYS` measured days do not determine it."""
 LEAST_DAYS = 28
 LEAST_USED_SHARE = 0.05
 """Share of a pool below which its use does not determine the ratio."""
 PERCENT = 100
 FULL_KINDS: tuple[LevelKind, ...] = ("full_threshold", "full", "size")
-"""Levels whose passing means that a structure is full, the most serious one last."""
+"""Levels that mean a full structure when they are passed, the most serious one last."""
 OWN, OWN_RULE = "own", "cfplan, docs/operations/nightly.md, Basis of the findings"
 """The source of this project's own rules."""
 
@@ -38,7 +38,7 @@ class NightFindingKind:
 
     @property
     def source(self) -> str:
-        """The document on which the rule rests."""
+        """The document that the rule is based on."""
         return OWN_RULE if self.source_key == OWN else str(tables.source(self.source_key, self.section))
 
 
@@ -75,7 +75,7 @@ class Day:
     entries_peak: int | None = None
     elements_peak: int | None = None
     full_count: int | None = None
-    smds_messages_peak: int | None = None
+
     entries_total: int | None = None
     elements_total: int | None = None
 
@@ -245,6 +245,7 @@ def _offload_earlier(state: State, facts: NightlyFacts) -> Iterable[NightlyFindi
             continue
         lowest = min(thresholds)
         planned = PERCENT * max(need - state.base_bytes, 0) / (size - state.base_bytes)
+        # A plan that passes the threshold itself expects offloaded messages.
         if planned > lowest:
             continue
         over = [
@@ -300,6 +301,7 @@ def _ratio_far(state: State, facts: NightlyFacts) -> Iterable[NightlyFinding]:
     if demand is None or not state.entries_total or not state.elements_total or not demand[0]:
         return
     entries, elements = demand
+    # A nearly empty structure has the ratio of a few messages, not of its demand.
     if max(entries / state.entries_total, elements / state.elements_total) < LEAST_USED_SHARE:
         return
     there, used = state.elements_total / state.entries_total, elements / entries

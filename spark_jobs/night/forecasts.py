@@ -1,6 +1,6 @@
-"""The forecasts of all structures and data sets, spread over processes where there are many.
+"""The forecasts of all structures and data sets, distributed to processes if there are many.
 
-Each forecast draws from a seed of its own, so it is the same wherever it is made.
+Each forecast has a seed of its own, so it is the same in whichever process it is made.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from spark_jobs.forecast import DailyPeaks, Resize, forecast
 from spark_jobs.night.levels import Named
 
 FEWEST_FOR_PROCESSES = 60
-"""A process needs seconds to start and to load its libraries, as long as so many forecasts take."""
+"""A process needs seconds to start and to load its libraries; this many forecasts take as long."""
 AT_ONCE = 8
 
 

@@ -16,11 +16,11 @@ if TYPE_CHECKING:
     Numbers: TypeAlias = NDArray[np.int64]
 
 NONE = np.iinfo(np.int64).min
-"""The value for `not known` in columns of whole numbers, smaller than all others."""
+"""The value for `not known` in columns of whole numbers; smaller than all others."""
 
 
 class Rows:
-    """A table as arrays of whole numbers: texts as places in a sorted list, times and days as numbers, nulls as NONE."""
+    """A table as arrays of whole numbers: texts as positions in a sorted list, dates as numbers, nulls as NONE."""
 
     def __init__(self, table: pa.Table) -> None:
         self.count = table.num_rows
@@ -40,7 +40,7 @@ class Rows:
         return name in self._columns
 
     def unknown(self, name: str) -> int:
-        """Return the code of a text that is not known; -1 where all are."""
+        """Return the code of an unknown text; -1 if there is none."""
         texts = self._texts[name]
         return 0 if texts and texts[0] is None else -1
 
@@ -50,7 +50,7 @@ class Rows:
 
 
 class Groups:
-    """Rows in the order of some columns, and where each combination of the first ones starts."""
+    """Rows in the order of some columns, and the start of each combination of the key columns."""
 
     def __init__(self, rows: Rows, keys: Sequence[str], *, then: Sequence[Numbers] = ()) -> None:
         columns = [_packed([rows[name] for name in keys])]
@@ -69,7 +69,7 @@ class Groups:
         return len(self.starts)
 
     def first(self, name: str) -> Numbers:
-        """Return a column's value in each group's first row: of a key, the group's."""
+        """Return a column's value in each group's first row; for a key column, the group's value."""
         return self._rows[name][self.order[self.starts]]
 
     def last(self, name: str) -> Numbers:
@@ -77,24 +77,17 @@ class Groups:
         return self._rows[name][self.order[self.ends]]
 
     def most(self, name: str) -> Numbers:
-        """Return each group's largest value; NONE where nothing is known."""
+        """Return each group's largest value; NONE if no value is known."""
         return self._reduced(np.maximum, self._rows[name])
 
-    def least(self, name: str) -> Numbers:
-        """Return each group's smallest value; NONE where nothing is known."""
-        values = self._rows[name]
-        top = np.iinfo(np.int64).max
-        found = self._reduced(np.minimum, np.where(values == NONE, top, values))
-        return np.where(found == top, NONE, found)
-
     def total(self, name: str) -> Numbers:
-        """Return each group's sum; NONE where nothing is known."""
+        """Return each group's sum; NONE if no value is known."""
         values = self._rows[name]
         found = self._reduced(np.add, np.where(values == NONE, 0, values))
         return np.where(self.most(name) == NONE, NONE, found)
 
     def bits(self, name: str) -> Numbers:
-        """Return the bits that any row of each group has."""
+        """Return the bits that are set in any row of each group."""
         return self._reduced(np.bitwise_or, self._rows[name])
 
     def _reduced(self, how: Any, values: Numbers) -> Numbers:  # noqa: ANN401 - a universal function
@@ -105,7 +98,12 @@ class Groups:
 
 
 def _packed(columns: Sequence[Numbers]) -> Numbers:
-    """Return one column in the order of several, so that they are sorted as one; their last one where it does not fit."""
+    """Return one column that sorts like several.
+
+    Raises:
+        OverflowError: their combinations do not fit into 64 bits.
+    """
+    # One sort key instead of four or five: np.lexsort sorts once for each.
     packed = np.zeros(len(columns[0]), dtype=np.int64)
     if not len(packed):
         return packed

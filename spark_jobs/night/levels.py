@@ -1,4 +1,4 @@
-"""The levels of a structure that forecasts are compared with, in entries, elements or blocks."""
+"""The levels that a structure's forecasts are compared with, in entries, elements or blocks."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from spark_jobs.night.collect import Policy, Series
 
 NEWEST_LEVEL = 25
-"""CFCC level whose published base is used if neither the site nor a fit gives one: it is the largest."""
+"""CFCC level whose published base is used if neither the site nor a fit gives one; its base is the largest."""
 RESIZES = (("1.25 times", Fraction(5, 4)), ("1.5 times", Fraction(3, 2)), ("2 times", Fraction(2)))
 
 
@@ -32,7 +32,7 @@ class Named:
 
     @property
     def stored(self) -> ForecastLevel:
-        """The level as it is stored with its forecast."""
+        """The level in the form stored with its forecast."""
         value = self.level.value
         return ForecastLevel(
             self.level.name, self.kind, self.percent, None if value is None else round(value)
@@ -51,7 +51,7 @@ class Limits:
     base_bytes: float
 
     def growth_to(self, size_bytes: float) -> float | None:
-        """Return how many times as much a structure of another size holds, less its base."""
+        """Return how many times as much a structure of another size holds, less the base of both."""
         if not self.size_bytes or self.size_bytes <= self.base_bytes or size_bytes <= self.base_bytes:
             return None
         return (size_bytes - self.base_bytes) / (self.size_bytes - self.base_bytes)
@@ -85,7 +85,7 @@ def offload_percentages(rules: str | None) -> tuple[int, ...]:
 
 
 def structure_levels(total: int | None, limits: Limits) -> list[Named]:
-    """Return the levels of a structure with a total of entries or elements, the lowest first."""
+    """Return the levels of a structure with this total of entries or elements, the lowest first."""
     if not total:
         return [Named(Level("SIZE", None, reached=True), "size", 100.0)]
     found = [
@@ -126,7 +126,7 @@ def base_of(
     cfcc_levels: Mapping[str, int],
     curves: Sequence[CurveFit],
 ) -> float:
-    """Return the size of an empty structure: fitted to its coupling facility, else published."""
+    """Return the size of an empty structure: the fitted one of its coupling facility, else the published one."""
     for curve in curves:
         if (
             curve.state == "fitted"

@@ -40,7 +40,7 @@ class Progress:
             self.out.flush()
 
     def tell(self, stage: str, done: int, total: int, sentence: str) -> None:
-        """Write a line of progress, unless it is the same as before or too soon after another one of the stage."""
+        """Write a line of progress, unless it repeats the previous one or follows another of the stage too soon."""
         if not self.wanted or self._said == f"{stage} {done} {total} {sentence}":
             return
         now = time.monotonic()
@@ -93,7 +93,7 @@ class Watch:
             self._progress.tell("reducing", max(done, total), total, f"{self._sentence}: done, {total} tasks")
 
     def tasks(self) -> tuple[int, int]:
-        """Return how many tasks have ended, and of how many."""
+        """Return how many tasks have ended, and their total."""
         return sum(done for done, _ in self._stages.values()), sum(
             total for _, total in self._stages.values()
         )

@@ -1,7 +1,7 @@
-"""Days of the history to daily statistics, in Spark SQL.
+"""Reduce days of the history to daily statistics, in Spark SQL.
 
 Every day is reduced from its own files alone, so days may be reduced in any order, together or one by one, on one machine
-or many: the statistics are the same, for they are counts, whole sums, maxima and minima.
+or several. The statistics are the same, because they are counts, whole sums, maxima and minima.
 """
 
 from __future__ import annotations
@@ -14,9 +14,12 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from planner_core.simulated import FILE_PREFIX
 from spark_jobs.history.days import has_twins, spark_schema, standing_sql
 from spark_jobs.history.schema import (
     ALLOCATION,
+    DAY_US,
+    HOUR_US,
     IN_HOURS_AT_MOST,
     QUEUE_USAGE,
     SMDS_USAGE,
@@ -31,7 +34,6 @@ from spark_jobs.night.statistics import (
     OTHER_FAMILIES,
     POLICY,
     QUEUE,
-    SIMULATED_PREFIX,
     SMDS,
     STEP_BYTES,
     STRUCTURE,
@@ -47,10 +49,8 @@ if TYPE_CHECKING:
     from spark_jobs.history.staging import Part
     from spark_jobs.history.store import History, Snapshot
 
-HOUR_US = 3_600_000_000
-DAY_US = 24 * HOUR_US
 LOOKERS = 4
-"""Threads that look for duplicate rows; they read one column and sort it."""
+"""Threads that look for duplicate rows; each reads one column and sorts it."""
 
 _ALWAYS = ("file_name", "source", "qsg", "structure", "written_at", "interval_start", "interval_end")
 COLUMNS: dict[str, tuple[str, ...]] = {
@@ -148,13 +148,14 @@ def reduce_days(
     Args:
         spark: the session.
         history: the history.
-        snapshot: the version of it that is reduced.
-        days: filed days as `2026-11-20`.
-        work_dir: where copies of a history in an object store may lie meanwhile.
-        began: told of each kind before it is made.
+        snapshot: the version of the history to reduce.
+        days: filed days such as `2026-11-20`.
+        work_dir: the folder for temporary copies of a history in an object store.
+        began: called with each kind before it is reduced.
     """
     files = files_of_days(snapshot, days)
     with ThreadPoolExecutor(LOOKERS) as pool:
+        # Choosing among duplicate rows needs a sort of all rows, and few days have duplicates (decision record 0012).
         twins = dict(
             zip(files, pool.map(lambda one: has_twins(history, *one, snapshot=snapshot), files), strict=True)
         )
@@ -180,14 +181,14 @@ def reduce_days(
 
 
 def query(kind: str, views: Sequence[tuple[str, str]]) -> str:
-    """Return the SQL that reduces rows that stand: pairs of a table of the history and a query over its rows."""
+    """Return the SQL that reduces the valid rows: pairs of a table of the history and a query over its rows."""
     return _QUERIES[kind](views)
 
 
 def _readable(
     history: History, files: Mapping[tuple[str, str], Sequence[Part]], work_dir: Path
 ) -> dict[tuple[str, str], list[str]]:
-    """Return paths that Spark can read: of an object store, copies of the columns that are needed."""
+    """Return paths that Spark can read: for an object store, copies of the required columns."""
     if history.is_local:
         return {one: [f"{history.url}/{part.path}" for part in parts] for one, parts in files.items()}
     found: dict[tuple[str, str], list[str]] = {}
@@ -208,13 +209,14 @@ def _standing(
     paths: Mapping[tuple[str, str], Sequence[str]],
     twins: Mapping[tuple[str, str], bool],
 ) -> list[tuple[str, str]]:
-    """Return queries for the rows that stand: one for the days on which some do not, one for the others."""
+    """Return queries for the valid rows: one for the days with duplicates, one for the others."""
     found = []
     for has in (False, True):
         chosen = [path for one, of_day in paths.items() if twins[one] == has for path in of_day]
         if not chosen:
             continue
         view = f"{table}_{'twins' if has else 'plain'}"
+        # Without this option, Spark expands brackets and asterisks in the history's path.
         reader = spark.read.schema(spark_schema(table, COLUMNS[table])).option("__globPaths__", "false")
         reader.parquet(*chosen).createOrReplaceTempView(view)
         found.append((table, standing_sql(table, view, snapshot=snapshot, columns=COLUMNS[table], twins=has)))
@@ -241,7 +243,7 @@ _DAYS = "date_from_unix_date(filed_on) AS filed, date_from_unix_date(told_of) AS
 
 
 def _rows(views: Sequence[tuple[str, str]], *names: str) -> str:
-    """Return the rows of structures in a group, and when: the days that they are filed under and belong to."""
+    """Return the rows of structures in a group, with the days that they are filed under and that they are about."""
     selects = []
     for table, standing in views:
         told = ", ".join(
@@ -250,7 +252,7 @@ def _rows(views: Sequence[tuple[str, str]], *names: str) -> str:
         selects.append(f"""\
   SELECT CASE WHEN {_IS_WRITTEN} THEN unix_micros(written_at) ELSE {_END} END AS filed_us,
     CASE {_FAMILY} ELSE {OTHER_FAMILIES} END AS family, {_START} AS start_us, {_END} AS end_us,
-    file_name LIKE '{SIMULATED_PREFIX}%' AS simulated, qsg, structure, {told}
+    file_name LIKE '{FILE_PREFIX}%' AS simulated, qsg, structure, {told}
   FROM ({standing})
   WHERE qsg <> '' AND structure <> ''""")  # noqa: S608 - names and numbers of ours, as everywhere below
     together = "\n  UNION ALL\n".join(selects)
@@ -315,6 +317,7 @@ def _queues(views: Sequence[tuple[str, str]]) -> str:
         "persistent_puts",
         "puts_to_waiting_getter",
     )
+    # In ANSI mode, Spark's default, sum() ends the whole job on an overflow. try_sum() loses one figure.
     sums = ", ".join(f"try_sum({name}) AS {name}" for name in summed)
     queue = "filed_on, told_of, qsg, structure, queue"
     return f"""\

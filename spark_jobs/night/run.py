@@ -50,13 +50,13 @@ if TYPE_CHECKING:
     Plans = Mapping[tuple[str, str], tuple[PlannedStructure, ...]]
 
 BATCH_ROWS = 30_000_000
-"""Rows of the history that are reduced and stored at once; a killed run loses no more than these."""
+"""Rows of the history that are reduced and stored at once; a killed run loses at most these."""
 FIRST_BATCH_ROWS = 2_000_000
-"""Rows of the first batch, until the number of statistics from a row is known."""
+"""Rows of the first batch, before the number of statistics for each row is known."""
 BATCH_STATISTICS = 1_000_000
-"""Statistics of one kind that go through the memory of Spark's driver at once, by estimate."""
+"""Statistics of one kind that pass through the memory of Spark's driver at once, estimated."""
 ATTEMPTS = 5
-"""Attempts, because other runs may replace days of this run by those of another version."""
+"""Attempts, because another run may replace days of this run with those of another version."""
 WORDS = {STRUCTURE: "structures", POLICY: "policies", SMDS: "data sets", QUEUE: "queues"}
 
 MakeSession = Callable[[int], "SparkSession"]
@@ -205,6 +205,7 @@ def bring_up_to_date(
                     started_spark=work.started_spark,
                     told_of=frozenset(work.told_of),
                 )
+            # Starting Spark takes seconds; a night without new dumps does not need it.
             if changed and session is None:
                 with progress.stage("starting", "Starting Spark"):
                     session = make_session(_rows_of(snapshot, changed))
@@ -278,10 +279,10 @@ def _reduce(
 
 
 class Batches:
-    """Batches of days, limited by the rows of the history and by the statistics that the driver's memory takes.
+    """Batches of days, limited by rows of the history and by the statistics that fit into the driver's memory.
 
-    The number of statistics from a row is not known before: with one interval a day, each row gives nearly one; with
-    intervals of five minutes, hundreds of rows give one. The first batch is small, and each sets the size of the next.
+    The number of statistics for each row is not known before: with one interval a day, each row gives nearly one; with
+    intervals of five minutes, hundreds of rows give one. The first batch is small, and each one sets the size of the next.
     """
 
     def __init__(
@@ -303,7 +304,7 @@ class Batches:
         self._given = 0
 
     def __iter__(self) -> Iterator[list[str]]:
-        """Return batches of at least a day each; `learn` sets the size of later ones."""
+        """Return batches of at least one day; `learn` sets the size of later ones."""
         at = 0
         while at < len(self._days):
             batch = [self._days[at]]
@@ -318,7 +319,7 @@ class Batches:
             yield batch
 
     def learn(self, statistics: int) -> None:
-        """Set the size of the next batch by the statistics of the last one, of the most frequent kind."""
+        """Set the size of the next batch from the last one's statistics of the most frequent kind."""
         if statistics:
             self._room = min(self._most, max(self._given * self._most_statistics // statistics, 1))
         else:
@@ -417,6 +418,7 @@ def _made_on(collected: Collected, facts: NightlyFacts) -> dict[str, int]:
         last = EPOCH + int(whole[-1] if len(whole) else one.days[-1])
         found[one.qsg] = max(found.get(one.qsg, last), last)
     if facts.today is not None:
+        # Today is not over, so its peak is not known yet.
         yesterday = facts.today.toordinal() - 1
         simulated = set(collected.simulated())
         found = {qsg: last if qsg in simulated else yesterday for qsg, last in found.items()}

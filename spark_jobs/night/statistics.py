@@ -1,8 +1,8 @@
-"""The columns of the daily statistics, and how figures from several days' files merge.
+"""The columns of the daily statistics, and how figures from the files of several days are merged.
 
-The unit of reduction is a day of the history's partitions (`filed`): the rows of one natural key are always in one of
-them. What a row tells belongs to the UTC day in which the middle of its interval lies (`day`): usually the same, sometimes
-the day before. So figures of one `day` may come from several `filed` days, and every column says how they merge.
+The unit of reduction is a day of the history's partitions (`filed`): all rows of one natural key are in one of them. The
+figures of a row belong to the UTC day that contains the middle of its interval (`day`): usually the same, sometimes the
+day before. So figures of one `day` may come from several `filed` days, and each column states how they merge.
 """
 
 from __future__ import annotations
@@ -23,15 +23,13 @@ LONG, INT, DOUBLE, STRING, DATE = pa.int64(), pa.int32(), pa.float64(), pa.strin
 
 Merge = Literal["key", "max", "min", "sum", "or", "fullest"]
 
-SIMULATED_PREFIX = "simulated-"
-"""The names of files with simulated data begin with it."""
 
 ENTRIES_SHIFT = 2**32
-"""`fullest` is entries x this + elements: a structure has fewer elements than this, 1 TiB being its largest size."""
+"""`fullest` is entries x this + elements: a structure has fewer elements than this, its largest size being 1 TiB."""
 
 
 STEP_BYTES = 256
-"""Squares are of sizes in such steps, so that sums stay whole and do not depend on their order."""
+"""Sizes are squared in steps of this many bytes, so that sums stay whole and do not depend on their order."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,17 +116,17 @@ STATISTICS: dict[str, tuple[Statistic, ...]] = {
 }  # fmt: skip
 
 FAMILIES = ("115-2", "115-216", "116", "74-4", "CFACT", "overview", "display", "message", "template")
-"""Kinds of sources. Of those that count the same, the first is used, never their sum."""
+"""Kinds of sources. Of those that count the same things, the first one is used, never their sum."""
 OTHER_FAMILIES = len(FAMILIES)
 AT_INSTANTS = tuple(FAMILIES.index(name) for name in ("74-4", "CFACT", "display", "message"))
-"""Families whose entries and elements in use are those of one instant; MQ's are two maxima of an interval."""
+"""Families whose entries and elements in use are of one instant; MQ's are two maxima of an interval."""
 
 LEDGER_COLUMNS = (
     ("fingerprint", STRING),
     ("rows_read", LONG),
     ("days", STRING),
 )
-"""In addition to `filed`: fingerprint and number of rows of a filed day, and the UTC days that they are about."""
+"""In addition to `filed`: fingerprint and number of rows of a filed day, and the UTC days they are about."""
 
 
 def kept_schema(kind: str) -> pa.Schema:
@@ -140,5 +138,5 @@ def kept_schema(kind: str) -> pa.Schema:
 
 
 def keys(kind: str) -> list[str]:
-    """Return the columns that tell the rows of a filed day apart."""
+    """Return the columns that identify the rows of a filed day."""
     return [one.name for one in STATISTICS[kind] if one.merge == "key"]

@@ -11,7 +11,7 @@ from bench import night
 
 @pytest.mark.soak
 @pytest.mark.spark
-def test_three_engines_give_the_same_statistics(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_engines_give_the_same_statistics(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     reductions, nights = night.measure(rows=20_000, structures=8, rounds=1, folder=tmp_path)
     assert reductions.agree
     assert 18_000 < reductions.rows < 22_000
@@ -23,7 +23,7 @@ def test_three_engines_give_the_same_statistics(tmp_path: Path, capsys: pytest.C
     assert list(tmp_path.iterdir()) == [], "nothing is left"
 
 
-def test_what_differs_is_seen() -> None:
+def test_benchmark_detects_different_statistics() -> None:
     """So that engines cannot agree on nothing."""
     from spark_jobs.night.statistics import KINDS, kept_schema
 

@@ -50,7 +50,7 @@ def lines(tmp_path: Path) -> list[dict[str, Any]]:
     return written
 
 
-def test_the_figures_of_a_day_are_those_of_all_who_told_of_it(tmp_path: Path) -> None:
+def test_figures_of_a_day_combine_all_sources(tmp_path: Path) -> None:
     later = MIDNIGHT + 6 * HOUR
     found = collected(
         tmp_path,
@@ -78,7 +78,7 @@ def test_the_figures_of_a_day_are_those_of_all_who_told_of_it(tmp_path: Path) ->
     assert found.structures["SQ03", "APP1"].coupling_facility == "CF01", "of the newer instance"
 
 
-def test_what_the_same_records_say_through_two_programs_is_not_added_up(tmp_path: Path) -> None:
+def test_full_counts_of_two_sources_are_not_added(tmp_path: Path) -> None:
     """The template counts what 115-2 counts: the first that counted has the word, whoever told more."""
     at = MIDNIGHT + HOUR
     template = qest(at + HOUR, source="template", origin="template", structure_full_count=40)
@@ -97,7 +97,7 @@ def test_what_the_same_records_say_through_two_programs_is_not_added_up(tmp_path
     assert [(line["structure"], line["full_count"]) for line in lines(tmp_path)] == [("APP1", 2), ("APP2", 4)]
 
 
-def test_a_percentage_of_a_known_total_is_a_number(tmp_path: Path) -> None:
+def test_percentage_of_a_known_total_becomes_a_number(tmp_path: Path) -> None:
     row = r744(
         MIDNIGHT + HOUR, source="overview", entries_in_use=None, entries_in_use_pct=12.5, elements_in_use=None
     )
@@ -105,7 +105,7 @@ def test_a_percentage_of_a_known_total_is_a_number(tmp_path: Path) -> None:
     assert [(line["entries_peak"], line["elements_peak"]) for line in lines(tmp_path)] == [(25_000, None)]
 
 
-def test_points_are_one_a_day_for_each_instance_and_its_totals(tmp_path: Path) -> None:
+def test_points_are_one_per_day_instance_and_totals(tmp_path: Path) -> None:
     rows = [
         r744(MIDNIGHT + hour * HOUR, system_id=system) for hour in range(1, 5) for system in ("SYSA", "SYSB")
     ]
@@ -124,7 +124,7 @@ def test_points_are_one_a_day_for_each_instance_and_its_totals(tmp_path: Path) -
     }
 
 
-def test_a_policy_is_the_last_that_was_told_of_each_of_its_values(tmp_path: Path) -> None:
+def test_policy_has_the_last_known_value_of_each_column(tmp_path: Path) -> None:
     none = dict.fromkeys(("policy_size_bytes", "policy_initsize_bytes", "full_threshold_pct"))
     rules = displayed(MIDNIGHT, source="display CFSTRUCT", mq_offload_rules="70:32768") | none
     rules |= {"qsg": "SQ03", "structure": "APP1"}
@@ -145,7 +145,7 @@ def test_a_policy_is_the_last_that_was_told_of_each_of_its_values(tmp_path: Path
     )
 
 
-def test_queues_and_fullest_observations_of_a_day(tmp_path: Path) -> None:
+def test_queue_days_and_fullest_observations_are_collected(tmp_path: Path) -> None:
     at = MIDNIGHT + HOUR
     found = collected(
         tmp_path,
@@ -169,9 +169,7 @@ def test_queues_and_fullest_observations_of_a_day(tmp_path: Path) -> None:
     ]
 
 
-def test_what_is_looked_at_does_not_grow_with_the_history(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_collected_days_do_not_grow_with_the_history(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     history = history_at_once(tmp_path / "history", range(70), structures=1, every=24)
     monkeypatch.setattr("spark_jobs.night.run.forecast_all", lambda tasks, told: [])
     plain_night(history.url)
@@ -208,32 +206,32 @@ FULL = [(day, ALL_HOURS, 24.0) for day in range(6)]
         ((6, ALL_HOURS, 24.01), True),
     ],
 )
-def test_the_last_day_has_a_peak_when_it_is_over(last: tuple[int, int, float], is_whole: bool) -> None:
+def test_last_day_has_a_peak_when_it_is_over(last: tuple[int, int, float], is_whole: bool) -> None:
     assert whole(*FULL, last) == [True] * 6 + [is_whole]
 
 
-def test_a_day_that_others_of_the_group_have_passed_needs_no_last_hour() -> None:
+def test_day_before_the_groups_last_day_needs_no_last_hour() -> None:
     assert whole(*FULL, (6, 2**20 - 1, 20.0), last_day=7) == [True] * 7
 
 
-def test_a_day_with_a_large_hole_has_no_peak() -> None:
+def test_day_with_a_large_gap_has_no_peak() -> None:
     assert whole(*FULL[:3], (3, 2**11 - 1, 24.0), *FULL[4:]) == [True, True, True, False, True, True]
 
 
-def test_a_site_that_stops_in_the_evening_has_whole_days() -> None:
+def test_days_that_always_end_in_the_evening_are_whole() -> None:
     assert whole(*[(day, 2**22 - 2**6, 22.0) for day in range(6)]) == [True] * 6
 
 
-def test_displays_in_the_morning_are_whole_days() -> None:
+def test_days_with_only_morning_displays_are_whole() -> None:
     assert whole(*[(day, 2**9, 9.0) for day in range(6)]) == [True] * 6
 
 
-def test_little_to_hold_a_last_day_against() -> None:
+def test_last_day_with_few_earlier_days_needs_its_last_hour() -> None:
     assert whole((0, 2**12 - 1, 12.0)) == [False]
     assert whole((0, ALL_HOURS, 24.0), (1, ALL_HOURS, 23.5)) == [True, True]
 
 
-def test_an_incomplete_last_day_is_no_part_of_a_forecast(tmp_path: Path) -> None:
+def test_incomplete_last_day_is_not_forecast_from(tmp_path: Path) -> None:
     history = history_at_once(tmp_path / "history", range(45), structures=1, every=6)
     commit(history, "part.smf", {STRUCTURE_USAGE: [qest(MIDNIGHT + 45 * DAY + 6 * HOUR, entries_in_use=1)]})
     found = plain_night(history.url, republish=True)
@@ -253,7 +251,7 @@ VALUES = st.one_of(st.none(), st.integers(-5, 5))
 
 
 @given(st.lists(st.tuples(st.sampled_from(["a", "b", None]), st.integers(0, 2), VALUES), max_size=30))
-def test_groups_are_what_a_dictionary_gives(rows: list[tuple[str | None, int, int | None]]) -> None:
+def test_groups_match_a_dictionary(rows: list[tuple[str | None, int, int | None]]) -> None:
     schema = pa.schema([("text", pa.string()), ("number", pa.int64()), ("value", pa.int64())])
     table = pa.Table.from_arrays(
         [pa.array([row[place] for row in rows], schema[place].type) for place in range(3)], schema=schema
@@ -271,12 +269,11 @@ def test_groups_are_what_a_dictionary_gives(rows: list[tuple[str | None, int, in
         known = [value for value in expected[key] if value is not None]
         for figures, value in (
             (groups.most("value"), max(known, default=NONE)),
-            (groups.least("value"), min(known, default=NONE)),
             (groups.total("value"), sum(known) if known else NONE),
             (groups.last("value"), max(known, default=NONE)),
         ):
             assert figures[place] == value
 
 
-def test_days_count_from_1970() -> None:
+def test_day_0_is_the_first_of_1970() -> None:
     assert dt.date.fromordinal(EPOCH) == dt.date(1970, 1, 1)

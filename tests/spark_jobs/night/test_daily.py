@@ -51,14 +51,14 @@ def peaks(daily: Daily) -> dict[str, int]:
     return {row["day"].isoformat(): row["entries_peak"] for row in rows}
 
 
-def test_nothing_is_there_before_the_first_night(tmp_path: Path) -> None:
+def test_daily_statistics_are_empty_before_the_first_run(tmp_path: Path) -> None:
     kept = Daily(str(tmp_path)).read()
     assert kept.filed() == {}
     assert [kept.rows(kind).num_rows for kind in (*KINDS, LEDGER)] == [0] * 5
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_day_is_replaced_and_others_stay(tmp_path: Path) -> None:
+def test_replace_changes_only_the_given_days(tmp_path: Path) -> None:
     daily = Daily(str(tmp_path))
     daily.replace(statistics(JANUARY, FEBRUARY), filed(JANUARY, FEBRUARY))
     daily.replace(statistics(FEBRUARY, peak=7), filed(FEBRUARY, fingerprint="g"))
@@ -72,7 +72,7 @@ def test_a_day_is_replaced_and_others_stay(tmp_path: Path) -> None:
     assert list(daily.read().filed()) == ["2026-02-01"]
 
 
-def test_a_month_is_one_file_of_each_kind_however_many_nights_made_it(tmp_path: Path) -> None:
+def test_month_has_one_file_of_each_kind_after_many_runs(tmp_path: Path) -> None:
     daily = Daily(str(tmp_path))
     days = [dt.date(2026, 1, number) for number in range(1, 11)]
     for day in days:
@@ -82,7 +82,7 @@ def test_a_month_is_one_file_of_each_kind_however_many_nights_made_it(tmp_path: 
     assert peaks(daily) == {day.isoformat(): 1 for day in days}
 
 
-def test_of_two_runs_that_bring_the_first_days_at_once_neither_is_lost_nor_twice_there(
+def test_concurrent_first_runs_are_both_stored_once(
     tmp_path: Path,
 ) -> None:
     """Neither has a file that is in the way of the other's."""
@@ -96,7 +96,7 @@ def test_of_two_runs_that_bring_the_first_days_at_once_neither_is_lost_nor_twice
     assert [len(daily.read().files(STRUCTURE, month)) for month in ("2026-01", "2026-02")] == [1, 1]
 
 
-def test_whoever_finds_a_month_changed_under_him_starts_from_the_changed_one(tmp_path: Path) -> None:
+def test_replace_restarts_from_a_month_changed_meanwhile(tmp_path: Path) -> None:
     daily, other = Daily(str(tmp_path)), Daily(str(tmp_path))
     daily.replace(statistics(JANUARY), filed(JANUARY))
     stale, fresh = [daily.read()], other.read
@@ -107,7 +107,7 @@ def test_whoever_finds_a_month_changed_under_him_starts_from_the_changed_one(tmp
     assert peaks(daily) == {"2026-01-02": 9, "2026-01-31": 5}
 
 
-def test_files_that_a_killed_run_left_are_deleted_in_time_and_the_history_does_not_mind_them(
+def test_tidy_deletes_files_of_killed_runs_and_leaves_the_history(
     tmp_path: Path,
 ) -> None:
     history = make_history(tmp_path / "history", range(2))
@@ -121,7 +121,7 @@ def test_files_that_a_killed_run_left_are_deleted_in_time_and_the_history_does_n
     assert plain_night(history.url)["days_reduced"] == 0
 
 
-def test_damaged_statistics_are_named(tmp_path: Path) -> None:
+def test_damaged_statistics_are_reported_with_their_place(tmp_path: Path) -> None:
     daily = Daily(str(tmp_path))
     daily.replace(statistics(JANUARY), filed(JANUARY))
     for path in Path(daily.url).rglob("*.parquet"):
@@ -147,7 +147,7 @@ def same_as_anew(history: History) -> dict[str, Any]:
     return found
 
 
-def test_only_days_that_changed_are_reduced_again(tmp_path: Path) -> None:
+def test_only_changed_days_are_reduced_again(tmp_path: Path) -> None:
     history = make_history(tmp_path / "history", range(5))
     first = plain_night(history.url)
     assert first["days_reduced"] == first["days_total"] == 6, "the last interval is filed under the next day"
@@ -163,7 +163,7 @@ def test_only_days_that_changed_are_reduced_again(tmp_path: Path) -> None:
     same_as_anew(history)
 
 
-def test_files_put_together_change_nothing(tmp_path: Path) -> None:
+def test_compaction_causes_no_reduction(tmp_path: Path) -> None:
     history = make_history(tmp_path / "history", range(1))
     commit(history, "more.smf", usual_day(0, seed=9))
     plain_night(history.url)
@@ -171,7 +171,7 @@ def test_files_put_together_change_nothing(tmp_path: Path) -> None:
     assert plain_night(history.url)["days_reduced"] == 0
 
 
-def test_days_that_retention_dropped_are_gone(tmp_path: Path) -> None:
+def test_days_dropped_by_retention_are_removed(tmp_path: Path) -> None:
     history = make_history(tmp_path / "history", range(4))
     plain_night(history.url)
     history.retain(keep_from=(MIDNIGHT + 2 * DAY).date())
@@ -185,7 +185,7 @@ def test_days_that_retention_dropped_are_gone(tmp_path: Path) -> None:
     same_as_anew(history)
 
 
-def test_a_file_that_was_forgotten_is_gone(tmp_path: Path) -> None:
+def test_days_of_a_forgotten_file_are_removed(tmp_path: Path) -> None:
     history = make_history(tmp_path / "history", range(3))
     plain_night(history.url)
     wrong = commit(history, "wrong.smf", {STRUCTURE_USAGE: [qest(MIDNIGHT + HOUR, entries_in_use=10**6)]})
@@ -195,7 +195,7 @@ def test_a_file_that_was_forgotten_is_gone(tmp_path: Path) -> None:
     assert max(line["entries_peak"] for line in found["daily"]) < 10**6
 
 
-def test_rows_of_rmf_count_when_their_group_becomes_known(tmp_path: Path) -> None:
+def test_rmf_rows_count_once_their_group_is_known(tmp_path: Path) -> None:
     history = History.open(str(tmp_path / "history"), create=True)
     commit(history, "display.txt", {ALLOCATION: [displayed(MIDNIGHT + HOUR)]})
     found = plain_night(history.url)
@@ -207,7 +207,7 @@ def test_rows_of_rmf_count_when_their_group_becomes_known(tmp_path: Path) -> Non
     same_as_anew(history)
 
 
-def test_a_history_of_displays_only(tmp_path: Path) -> None:
+def test_history_of_displays_only_is_reduced(tmp_path: Path) -> None:
     history = History.open(str(tmp_path / "history"), create=True)
     rows = [
         displayed(MIDNIGHT + number * DAY + 9 * HOUR, entries_in_use=10_000 + 20 * number)
@@ -227,7 +227,7 @@ def test_a_history_of_displays_only(tmp_path: Path) -> None:
     assert [curve["state"] for curve in found["curves"]] == ["too_little"]
 
 
-def test_a_history_without_rows_and_one_that_is_not_there(tmp_path: Path) -> None:
+def test_empty_or_missing_history_gives_no_days(tmp_path: Path) -> None:
     History.open(str(tmp_path / "empty"), create=True)
     for name in ("empty", "missing"):
         found = plain_night(str(tmp_path / name))
@@ -241,7 +241,7 @@ def test_a_history_without_rows_and_one_that_is_not_there(tmp_path: Path) -> Non
     assert not (tmp_path / "missing").exists()
 
 
-def test_results_that_were_never_stored_are_given_again(tmp_path: Path) -> None:
+def test_unpublished_results_are_returned_again(tmp_path: Path) -> None:
     """The statistics were kept, and then the run was killed: the application has its figures from before."""
     history = make_history(tmp_path / "history", range(2))
     stored = plain_night(history.url)
@@ -253,7 +253,7 @@ def test_results_that_were_never_stored_are_given_again(tmp_path: Path) -> None:
     assert plain_night(history.url, NightlyFacts(published=again["published"]))["days"] == []
 
 
-def test_a_day_that_is_gone_is_given_as_nothing(tmp_path: Path) -> None:
+def test_removed_day_is_returned_without_figures(tmp_path: Path) -> None:
     history = make_history(tmp_path / "history", range(2))
     stored = plain_night(history.url)
     history.retain(keep_from=(MIDNIGHT + 10 * DAY).date())
@@ -264,7 +264,7 @@ def test_a_day_that_is_gone_is_given_as_nothing(tmp_path: Path) -> None:
     assert found["published"] == {}
 
 
-def test_batches_give_what_one_gives(tmp_path: Path) -> None:
+def test_batches_give_the_same_statistics_as_one(tmp_path: Path) -> None:
     history = make_history(tmp_path / "history", range(6))
     in_batches = plain_night(history.url, batch_rows=150, republish=True)
     assert Daily(history.url).read().delta.version() > 3  # type: ignore[union-attr]
@@ -273,14 +273,14 @@ def test_batches_give_what_one_gives(tmp_path: Path) -> None:
     assert in_batches["daily"] == expected["daily"]
 
 
-def test_results_are_json(tmp_path: Path) -> None:
+def test_reduction_results_are_json(tmp_path: Path) -> None:
     history = history_at_once(tmp_path / "history", range(50), structures=1, every=12)
     found = plain_night(history.url)
     assert json.loads(json.dumps(found, allow_nan=False)) == found
     assert {one["state"] for one in found["forecasts"]} == {"forecast"}
 
 
-def test_a_simulated_group_is_forecast_from_its_own_last_day(tmp_path: Path) -> None:
+def test_simulated_group_is_forecast_from_its_last_day(tmp_path: Path) -> None:
     history = History.open(str(tmp_path / "history"), create=True)
     for name, qsg in (("simulated-1.smf", "SIM1"), ("real.smf", "SQ03")):
         rows = [qest(MIDNIGHT + day * DAY + HOUR, qsg=qsg, structure=f"OF{qsg}") for day in range(5)]
@@ -290,7 +290,7 @@ def test_a_simulated_group_is_forecast_from_its_own_last_day(tmp_path: Path) -> 
     assert made_on == {("SIM1", (MIDNIGHT + 4 * DAY).date().isoformat()), ("SQ03", "2026-12-31")}
 
 
-def test_simulated_files_mark_what_they_told(tmp_path: Path) -> None:
+def test_simulated_files_mark_their_statistics(tmp_path: Path) -> None:
     history = make_history(tmp_path / "history", range(1))
     commit(history, "simulated-1.smf", {STRUCTURE_USAGE: [qest(MIDNIGHT + HOUR, qsg="SIM1")]})
     found = plain_night(history.url)
@@ -299,7 +299,9 @@ def test_simulated_files_mark_what_they_told(tmp_path: Path) -> None:
     assert {one["qsg"] for one in found["forecasts"] if one["is_simulated"]} == {"SIM1"}
 
 
-def test_a_fingerprint_is_of_a_version_and_its_rules(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_fingerprint_depends_on_history_version_and_rules(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     history = make_history(tmp_path / "history", range(1))
     before = fingerprints(history, history.snapshot())
     assert before == fingerprints(history, history.snapshot())
@@ -310,7 +312,7 @@ def test_a_fingerprint_is_of_a_version_and_its_rules(tmp_path: Path, monkeypatch
     assert POLICY in KINDS
 
 
-def test_a_batch_is_as_large_as_the_one_before_says(tmp_path: Path) -> None:
+def test_batch_size_follows_from_the_previous_batch(tmp_path: Path) -> None:
     history = make_history(tmp_path / "history", range(12))
     snapshot = history.snapshot()
     days = sorted({part.day for part in snapshot.parts if part.table != "files"})
@@ -331,7 +333,7 @@ def test_a_batch_is_as_large_as_the_one_before_says(tmp_path: Path) -> None:
     assert len(found) > 2
 
 
-def test_few_statistics_of_many_rows_leave_all_the_rest_to_one_batch(tmp_path: Path) -> None:
+def test_few_statistics_leave_the_rest_to_one_batch(tmp_path: Path) -> None:
     history = make_history(tmp_path / "history", range(12))
     snapshot = history.snapshot()
     days = sorted({part.day for part in snapshot.parts if part.table != "files"})

@@ -68,11 +68,11 @@ def only(state: State, facts: NightlyFacts | None = None) -> dict[str, Any]:
     return written
 
 
-def test_an_ordinary_structure_is_not_spoken_of() -> None:
+def test_ordinary_structure_has_no_findings() -> None:
     assert codes(replace(USUAL, plans=(PLAN,), forecasts=[forecast(p50=None, state="beyond")])) == []
 
 
-def test_a_structure_that_was_full_is_an_error_for_a_week() -> None:
+def test_structure_was_full_is_an_error_for_a_week() -> None:
     full = [*days(89), Day(LAST - dt.timedelta(days=6), full_count=3), Day(LAST, full_count=1)]
     found = only(replace(USUAL, days=full))
     assert (found["code"], found["severity"], found["day"]) == ("STRUCTURE_WAS_FULL", "error", "2026-11-20")
@@ -87,21 +87,21 @@ def test_a_structure_that_was_full_is_an_error_for_a_week() -> None:
 @pytest.mark.parametrize(
     ("peak", "failed", "said"), [(990, 0, True), (989, None, False), (5, 2, True), (989, 0, False)]
 )
-def test_a_full_data_set(peak: int, failed: int | None, said: bool) -> None:
+def test_smds_was_full_is_reported(peak: int, failed: int | None, said: bool) -> None:
     state = replace(USUAL, data_sets=[DataSetState("MQ01", LAST, peak, 990, failed)])
     assert codes(state) == (["SMDS_WAS_FULL"] if said else [])
     assert codes(replace(state, last_day=LAST + dt.timedelta(days=8), days=[])) == []
 
 
 @pytest.mark.parametrize(("days_to", "said"), [(43, True), (60, True), (61, False), (None, False)])
-def test_what_fills_within_the_lead_time(days_to: int | None, said: bool) -> None:
+def test_fills_within_lead_time_is_reported(days_to: int | None, said: bool) -> None:
     assert codes(replace(USUAL, forecasts=[forecast(p50=days_to)])) == (
         ["FILLS_WITHIN_LEAD_TIME"] if said else []
     )
     assert codes(replace(USUAL, forecasts=[forecast(p50=days_to)]), NightlyFacts(lead_time_days=20)) == []
 
 
-def test_of_several_levels_the_most_serious_is_told_and_offload_is_not_filling() -> None:
+def test_fills_within_lead_time_names_the_most_serious_level_and_ignores_offload() -> None:
     forecasts = [
         forecast("offload at 70 %", "offload", p50=1), forecast("FULLTHRESHOLD 85 %", "full_threshold", p50=5),
         forecast("SIZE", "size", p50=50, measure="elements"), forecast("SIZE", "size", p50=51),
@@ -116,7 +116,7 @@ def test_of_several_levels_the_most_serious_is_told_and_offload_is_not_filling()
     assert codes(replace(USUAL, forecasts=forecasts[:1])) == []
 
 
-def test_a_level_that_is_passed_already_comes_in_no_days() -> None:
+def test_level_already_passed_has_0_days() -> None:
     found = only(
         replace(
             USUAL,
@@ -126,7 +126,7 @@ def test_a_level_that_is_passed_already_comes_in_no_days() -> None:
     assert found["figures"]["days"] == 0
 
 
-def test_offload_that_the_plan_did_not_expect() -> None:
+def test_offload_earlier_than_planned_is_reported() -> None:
     """The plan's 300 of 500 MiB are 58 % of what is above the base; 75 % of the elements are in use."""
     state = replace(USUAL, days=days(elements_peak=900_000), plans=(PLAN,), initsize_bytes=None)
     found = only(state)
@@ -150,14 +150,14 @@ def test_offload_that_the_plan_did_not_expect() -> None:
     ("elements", "tolerance", "said"),
     [(600_000, 0.5, False), (390_000, 0.5, True), (410_000, 0.5, False), (890_000, 0.5, False), (910_000, 0.5, True), (390_000, 1.0, False)],
 )  # fmt: skip
-def test_a_ratio_far_from_what_is_used(elements: int, tolerance: float, said: bool) -> None:
+def test_ratio_far_from_demand_is_reported(elements: int, tolerance: float, said: bool) -> None:
     state = replace(USUAL, days=days(elements_peak=elements), initsize_bytes=None)
     assert codes(state, NightlyFacts(ratio_tolerance=tolerance)) == (
         ["RATIO_FAR_FROM_DEMAND"] if said else []
     )
 
 
-def test_a_ratio_says_which_pool_runs_out_first() -> None:
+def test_ratio_finding_names_the_pool_that_runs_out_first() -> None:
     few, many = (
         replace(USUAL, days=days(elements_peak=number), initsize_bytes=None)
         for number in (200_000, 1_100_000)
@@ -168,7 +168,7 @@ def test_a_ratio_says_which_pool_runs_out_first() -> None:
     assert codes(replace(few, days=days(elements_peak=2_000, entries_peak=1_000))) == [], "hardly used"
 
 
-def test_initsize_above_need() -> None:
+def test_initsize_above_need_is_reported() -> None:
     """Half of 490 MiB above the base: 267 MiB are needed; half as much again is 400.5."""
     assert codes(replace(USUAL, initsize_bytes=400 * MIB)) == []
     found = only(replace(USUAL, initsize_bytes=402 * MIB))
@@ -183,7 +183,7 @@ def test_initsize_above_need() -> None:
     assert (of_plan["figures"]["plan"], of_plan["figures"]["initsize_bytes"]) == ("SQ03", 450 * MIB)
 
 
-def test_the_most_serious_comes_first() -> None:
+def test_findings_are_sorted_by_severity() -> None:
     states = [
         replace(USUAL, structure="B", initsize_bytes=900 * MIB),
         replace(USUAL, structure="A", initsize_bytes=900 * MIB, forecasts=[forecast()]),
@@ -193,11 +193,11 @@ def test_the_most_serious_comes_first() -> None:
     assert found == [("error", "C"), ("warning", "A"), ("info", "A"), ("info", "B")]
 
 
-def test_simulated_usage_is_marked() -> None:
+def test_findings_on_simulated_usage_are_marked() -> None:
     assert only(replace(USUAL, forecasts=[forecast()], is_simulated=True))["is_simulated"]
 
 
-def test_every_code_is_in_the_documentation_with_its_severity() -> None:
+def test_every_nightly_code_is_documented_with_its_severity() -> None:
     page = PAGE.read_text(encoding="utf-8")
     told = dict(re.findall(r"^\| `([A-Z_]+)` \| (\w+) \|", page, re.MULTILINE))
     assert told == {kind.code: kind.severity for kind in FINDING_KINDS}

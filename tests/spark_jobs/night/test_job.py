@@ -58,7 +58,7 @@ def called(
     return code, [json.loads(line) for line in capsys.readouterr().out.splitlines()]
 
 
-def test_results_are_written_and_their_path_is_the_last_line(
+def test_job_writes_results_and_prints_their_path_last(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     history = make_history(tmp_path / "history", range(2))
@@ -87,7 +87,7 @@ def test_results_are_written_and_their_path_is_the_last_line(
     assert [path.name for path in tmp_path.iterdir() if path.name.startswith(".")] == []
 
 
-def test_the_protocol_names_every_key_of_the_results(
+def test_protocol_page_names_every_result_key(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     page = PROTOCOL.read_text(encoding="utf-8")
@@ -99,7 +99,7 @@ def test_the_protocol_names_every_key_of_the_results(
     assert added <= result["forecasts"][0].keys()
 
 
-def test_a_history_that_is_not_there_gives_results_without_any(
+def test_missing_history_gives_empty_results(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     facts, out = tmp_path / "facts.json", tmp_path / "result.json"
@@ -112,7 +112,7 @@ def test_a_history_that_is_not_there_gives_results_without_any(
 @pytest.mark.parametrize(
     "text", [None, "no JSON", "[]", '{"plans": [{"plan": "X"}]}', '{"today": "tomorrow"}']
 )
-def test_facts_that_are_none_end_it_with_a_sentence(
+def test_invalid_facts_end_the_job_with_a_sentence(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], text: str | None
 ) -> None:
     facts = tmp_path / "facts.json"
@@ -125,7 +125,7 @@ def test_facts_that_are_none_end_it_with_a_sentence(
     assert not (tmp_path / "result.json").exists()
 
 
-def test_whatever_goes_wrong_is_a_sentence_and_old_results_stay(
+def test_unexpected_error_is_a_sentence_and_keeps_old_results(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     history = make_history(tmp_path / "history", range(1))
@@ -148,7 +148,7 @@ def test_whatever_goes_wrong_is_a_sentence_and_old_results_stay(
     assert out.read_text() == "before"
 
 
-def test_it_loads_nothing_of_the_application_and_says_how_it_is_used() -> None:
+def test_job_imports_nothing_of_the_application() -> None:
     command = "import sys; from spark_jobs.night.__main__ import main; assert not [m for m in sys.modules if m.split('.')[0] in ('app', 'sqlalchemy')]; main(['--help'])"
     done = subprocess.run(
         [sys.executable, "-c", command], cwd=ROOT, capture_output=True, text=True, check=False
@@ -168,7 +168,7 @@ def test_it_loads_nothing_of_the_application_and_says_how_it_is_used() -> None:
         assert option in PROTOCOL.read_text(encoding="utf-8")
 
 
-def test_a_small_night_is_given_a_small_machine() -> None:
+def test_small_history_uses_settings_for_small_data() -> None:
     assert "-XX:TieredStopAtLevel=1" in job.conf_for(1000)["spark.driver.extraJavaOptions"]
     assert "spark.driver.extraJavaOptions" not in job.conf_for(20_000_000)
 
@@ -233,7 +233,7 @@ def told(limits: Limits, total: int | None = 200_000) -> list[tuple[str, float |
     return [(one.level.name, one.level.value) for one in structure_levels(total, limits)]
 
 
-def test_levels_are_those_of_the_policy_and_size_is_scaled_without_the_base() -> None:
+def test_levels_follow_the_policy_and_size_is_scaled_without_the_base() -> None:
     policy = Policy(size_bytes=1002 * MIB, full_threshold_pct=85, offload_rules="70:32768 80:4096 90:0")
     limits = limits_of(series(), policy, None, base_bytes=22 * MIB)
     assert told(limits) == [
@@ -243,7 +243,7 @@ def test_levels_are_those_of_the_policy_and_size_is_scaled_without_the_base() ->
     assert [one.factor for one in resizes(limits)] == [1.2612, 1.5224, 2.0449]
 
 
-def test_what_the_policy_does_not_say_the_plan_does() -> None:
+def test_plan_supplies_levels_missing_in_the_policy() -> None:
     (plan,) = facts_of({"plans": [PLAN]}).plans
     limits = limits_of(series(), Policy(), plan, base_bytes=22 * MIB)
     assert (limits.size_at_most_bytes, limits.full_threshold_pct, limits.offload_pct) == (
@@ -257,7 +257,7 @@ def test_what_the_policy_does_not_say_the_plan_does() -> None:
     )
 
 
-def test_a_structure_that_cannot_grow_is_full_at_size() -> None:
+def test_structure_that_cannot_grow_is_full_at_size() -> None:
     assert told(limits_of(series(), Policy(size_bytes=512 * MIB), None, base_bytes=22 * MIB)) == [
         ("SIZE", 200_000)
     ]
@@ -265,7 +265,7 @@ def test_a_structure_that_cannot_grow_is_full_at_size() -> None:
     assert [one.level.value for one in data_set_levels(None)] == [None]
 
 
-def test_the_base_is_the_fitted_one_then_the_published_one() -> None:
+def test_base_is_fitted_else_published() -> None:
     fitted, rejected = (
         CurveFit(state=state, coupling_facility="CF01", base_bytes=Estimate(value, value, value))
         for state, value in (("fitted", 5.0), ("rejected", -1.0))
@@ -284,7 +284,7 @@ def task(number: int) -> Task:
     return Task(peaks, tuple(data_set_levels(9)), (), 9, 738_004, 10, is_simulated=False)
 
 
-def test_many_forecasts_are_spread_over_processes_and_are_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_many_forecasts_in_processes_equal_those_in_one(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("os.cpu_count", lambda: 2)
     tasks = [task(number) for number in range(FEWEST_FOR_PROCESSES)]
     counted: list[int] = []
@@ -295,7 +295,7 @@ def test_many_forecasts_are_spread_over_processes_and_are_the_same(monkeypatch: 
     assert [one.structure for one in spread] == [one.peaks.structure for one in tasks]
 
 
-def test_past_forecasts_are_held_against_what_came(tmp_path: Path) -> None:
+def test_past_forecasts_are_scored_with_later_peaks(tmp_path: Path) -> None:
     history = history_at_once(tmp_path / "history", range(50), structures=1, every=12)
     made = next(one for one in plain_night(history.url)["forecasts"] if one["measure"] == "entries")
     early = made | {"made_on": "2026-04-10"}
@@ -310,7 +310,7 @@ def test_past_forecasts_are_held_against_what_came(tmp_path: Path) -> None:
     assert (entries["made_on"], entries["last_day"]) == ("2026-04-14", "2026-04-14"), "today is not over"
 
 
-def test_a_second_night_of_one_day_says_the_same_and_has_nothing_to_score(tmp_path: Path) -> None:
+def test_second_run_on_a_day_repeats_results_without_scores(tmp_path: Path) -> None:
     history = history_at_once(tmp_path / "history", range(50), structures=1, every=12)
     first = plain_night(history.url, facts_of({"today": "2026-04-21"}))
     made = [{"id": number, "json": one} for number, one in enumerate(first["forecasts"])]
@@ -323,7 +323,7 @@ def test_a_second_night_of_one_day_says_the_same_and_has_nothing_to_score(tmp_pa
     assert {one["days_scored"] for one in second["scores"]} == {0}
 
 
-def test_progress_is_told_when_there_is_something_new() -> None:
+def test_progress_prints_only_changes() -> None:
     out = StringIO()
     progress = Progress(wanted=True, out=out)
     for done in (0, 0, 1, 2, 3, 3):
@@ -335,7 +335,7 @@ def test_progress_is_told_when_there_is_something_new() -> None:
     assert silent.getvalue() == ""
 
 
-def test_tasks_of_stages_are_counted_while_they_run_and_after() -> None:
+def test_watch_counts_tasks_during_and_after_stages() -> None:
     looked = threading.Event()
     stages: list[dict[int, tuple[int, int]]] = [{1: (2, 4)}, {2: (1, 3)}, {}]
 
@@ -384,7 +384,7 @@ def test_tasks_of_stages_are_counted_while_they_run_and_after() -> None:
     assert (lines[-1]["done"], lines[-1]["total"]) == (7, 7)
 
 
-def test_a_damaged_history_is_no_empty_one(tmp_path: Path) -> None:
+def test_damaged_history_is_an_error_and_not_empty(tmp_path: Path) -> None:
     History.open(str(tmp_path / "history"), create=True)
     for path in (tmp_path / "history" / "_delta_log").iterdir():
         path.unlink()

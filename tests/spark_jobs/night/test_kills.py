@@ -102,18 +102,22 @@ def kill_at_random(changed: Changed, history: Path, chance: random.Random) -> No
 
 
 @pytest.mark.parametrize("seed", range(KILLS))
-def test_killed_at_a_random_instant(changed: Changed, tmp_path: Path, seed: int) -> None:
+def test_run_killed_at_a_random_instant_is_completed_by_the_next(
+    changed: Changed, tmp_path: Path, seed: int
+) -> None:
     kill_at_random(changed, tmp_path / "history", random.Random(seed))
 
 
 @pytest.mark.soak
 @pytest.mark.parametrize("seed", range(KILLS, KILLS + SOAK_KILLS))
-def test_killed_at_another_random_instant(changed: Changed, tmp_path: Path, seed: int) -> None:
+def test_run_killed_at_another_random_instant_is_completed_by_the_next(
+    changed: Changed, tmp_path: Path, seed: int
+) -> None:
     kill_at_random(changed, tmp_path / "history", random.Random(seed))
 
 
 @pytest.mark.soak
-def test_killed_at_every_step(changed: Changed, tmp_path: Path) -> None:
+def test_run_killed_at_every_step_is_completed_by_the_next(changed: Changed, tmp_path: Path) -> None:
     """Half a file written, a whole one, before the log's entry, after it, before the results: each in turn."""
     for step in range(1, MOST_STEPS):
         history = tmp_path / str(step)
@@ -134,7 +138,7 @@ def test_killed_at_every_step(changed: Changed, tmp_path: Path) -> None:
     assert not (tmp_path / f"{step - 3}.json").exists()
 
 
-def test_two_nights_at_once_give_what_one_gives(changed: Changed, tmp_path: Path) -> None:
+def test_concurrent_runs_give_the_results_of_one(changed: Changed, tmp_path: Path) -> None:
     history = tmp_path / "history"
     shutil.copytree(changed.base, history)
     shutil.rmtree(history / "_daily")
@@ -152,9 +156,7 @@ def test_two_nights_at_once_give_what_one_gives(changed: Changed, tmp_path: Path
     changed.check(history)
 
 
-def test_a_file_that_comes_while_the_night_works_is_in_the_next_one(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_file_stored_during_a_run_is_in_the_next_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     history = make_history(tmp_path / "history", range(2), structures=1, every=12)
     before = fingerprints(history, history.snapshot())
     replaced = Daily.replace
@@ -189,7 +191,7 @@ def spark_night(history: Path, out: Path) -> list[str]:
 @pytest.mark.soak
 @pytest.mark.spark
 @pytest.mark.parametrize("seed", range(SPARK_KILLS))
-def test_a_night_with_spark_is_killed_at_a_random_instant(
+def test_run_with_spark_killed_at_a_random_instant_is_completed_by_the_next(
     changed: Changed, tmp_path: Path, seed: int
 ) -> None:
     """With its Java virtual machine: its process group, as a machine that loses power would."""
@@ -216,7 +218,7 @@ def test_a_night_with_spark_is_killed_at_a_random_instant(
 @pytest.mark.soak
 @pytest.mark.spark
 @pytest.mark.parametrize("master", ["local[1]", "local-cluster[2,1,1024]"])
-def test_one_machine_and_several_executors_give_the_same(
+def test_several_executors_give_the_results_of_one_machine(
     changed: Changed, tmp_path: Path, master: str
 ) -> None:
     history, out = tmp_path / "history", tmp_path / "out.json"

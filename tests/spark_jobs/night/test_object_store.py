@@ -24,7 +24,7 @@ def url(monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
         yield f"s3://{BUCKET}/site/history"
 
 
-def test_the_night_is_that_of_a_folder(url: str, tmp_path: Path) -> None:
+def test_run_on_an_object_store_equals_that_on_a_folder(url: str, tmp_path: Path) -> None:
     far, near = (
         History.open(url, create=True),
         make_history(tmp_path / "near", range(2), structures=1, every=12),
@@ -49,11 +49,11 @@ def test_the_night_is_that_of_a_folder(url: str, tmp_path: Path) -> None:
     assert plain_night(url)["days_gone"] == 1
 
 
-def test_a_store_without_a_history_has_no_rows(url: str) -> None:
+def test_object_store_without_a_history_has_no_rows(url: str) -> None:
     assert plain_night(url)["days_total"] == 0
 
 
-def test_the_statistics_move_with_the_history(tmp_path: Path) -> None:
+def test_daily_statistics_move_with_the_history(tmp_path: Path) -> None:
     history = make_history(tmp_path / "here", range(2), structures=1, every=12)
     first = plain_night(history.url)
     shutil.move(history.url, tmp_path / "there")

@@ -146,7 +146,7 @@ def mixture(folder: Path) -> History:
     return history
 
 
-def test_spark_reduces_days_to_what_they_are_row_by_row(spark: SparkSession, tmp_path: Path) -> None:
+def test_spark_statistics_match_those_calculated_row_by_row(spark: SparkSession, tmp_path: Path) -> None:
     history = mixture(tmp_path / "history")
     snapshot = history.snapshot()
     twins = {
@@ -159,7 +159,7 @@ def test_spark_reduces_days_to_what_they_are_row_by_row(spark: SparkSession, tmp
         assert by_hand[kind]
 
 
-def test_an_interval_counts_for_the_day_in_which_its_middle_lies(spark: SparkSession, tmp_path: Path) -> None:
+def test_interval_counts_for_the_day_of_its_middle(spark: SparkSession, tmp_path: Path) -> None:
     history = History.open(str(tmp_path / "history"), create=True)
     over = MIDNIGHT + DAY + 20 * dt.timedelta(minutes=1)
     commit(
@@ -183,7 +183,7 @@ def test_an_interval_counts_for_the_day_in_which_its_middle_lies(spark: SparkSes
     assert found[0]["hours"] == 1 << 23
 
 
-def test_puts_of_a_queue_manager_are_counted_once(spark: SparkSession, tmp_path: Path) -> None:
+def test_puts_counted_by_two_sources_count_once(spark: SparkSession, tmp_path: Path) -> None:
     """Statistics and accounting tell the same messages; a queue manager without statistics has accounting only."""
     at = MIDNIGHT + HOUR
     history = History.open(str(tmp_path / "history"), create=True)
@@ -199,7 +199,7 @@ def test_puts_of_a_queue_manager_are_counted_once(spark: SparkSession, tmp_path:
     assert found[0]["put_size_squares"] == 10 * 4**2 + 5
 
 
-def test_each_state_of_an_allocation_is_a_row(spark: SparkSession, tmp_path: Path) -> None:
+def test_each_state_of_an_allocation_has_a_row(spark: SparkSession, tmp_path: Path) -> None:
     history = History.open(str(tmp_path / "history"), create=True)
     later = MIDNIGHT + 3 * HOUR
     rows = [r744(MIDNIGHT + hour * HOUR) for hour in (1, 2)]
@@ -224,7 +224,7 @@ def test_each_state_of_an_allocation_is_a_row(spark: SparkSession, tmp_path: Pat
     assert found[SMDS] == found[QUEUE] == []
 
 
-def test_copies_of_an_object_store_are_reduced_like_the_files(spark: SparkSession, tmp_path: Path) -> None:
+def test_copies_from_an_object_store_are_reduced_like_files(spark: SparkSession, tmp_path: Path) -> None:
     history = make_history(tmp_path / "history", range(1))
     remote = SimpleNamespace(place=history.place, url=history.url, is_local=False)
     snapshot = history.snapshot()
@@ -235,7 +235,7 @@ def test_copies_of_an_object_store_are_reduced_like_the_files(spark: SparkSessio
     assert list((tmp_path / "work").rglob("*.parquet"))
 
 
-def test_a_night_says_which_tasks_it_waits_for(spark: SparkSession, tmp_path: Path) -> None:
+def test_run_reports_the_tasks_it_waits_for(spark: SparkSession, tmp_path: Path) -> None:
     """From a history to results and back: what changed is reduced, the progress names Spark's tasks."""
     history = make_history(tmp_path / "history", range(3))
     lines: list[dict[str, Any]] = []
@@ -270,7 +270,7 @@ def test_a_night_says_which_tasks_it_waits_for(spark: SparkSession, tmp_path: Pa
     assert again.forecasts == first.forecasts
 
 
-def test_every_kind_names_the_columns_that_are_kept() -> None:
+def test_every_kind_selects_the_stored_columns() -> None:
     for kind in KINDS:
         query = reduce.query(kind, [(table, "SELECT 1") for table in reduce.TABLES_OF[kind]])
         assert all(name in query for name in kept_schema(kind).names)
