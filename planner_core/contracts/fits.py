@@ -43,7 +43,7 @@ class Cut(Answer):
     structure: str
     day: date
     why: str
-    """A sentence without its period: `allocated anew with 512 MiB`."""
+    """A sentence without its period: `reallocated with 512M`."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,7 +1,7 @@
 """Curves fitted to a site's own allocations, and its message mixes, with numpy and scipy and without Spark.
 
-`fit_all` takes the daily allocation statistics of all structures and gives one `CurveFit` for each coupling facility
-and CFCC level; `fit_mix` takes daily statistics of queues and structures and gives one `MixFit` for each structure.
+`fit_all` converts the daily allocation statistics of all structures into one `CurveFit` for each coupling facility and
+CFCC level; `fit_mix` converts daily statistics of queues and structures into one `MixFit` for each structure.
 """
 
 from __future__ import annotations

@@ -2,8 +2,8 @@
 
     size = base + entry x entries + element x elements
 
-XES divides a size into as many entries and elements as fit, at a ratio. If all structures have one ratio, entries and
-elements rise together: then the data determine only the cost of one entry with its elements, the bundle.
+XES divides a size into as many entries and elements as fit, at a ratio. If all structures have the same ratio, entries
+and elements grow together: then the data determine only the cost of one entry with its elements, the bundle.
 """
 
 from __future__ import annotations
@@ -43,23 +43,23 @@ FEWEST_POINTS = 4
 """For a line; a plane (two costs) needs one more."""
 FEWEST_AT_A_RATIO = 2
 LEAST_SPREAD = 1.5
-"""The least ratio of the largest size used to the smallest."""
+"""The least ratio of the largest size to the smallest."""
 SAME_RATIO = 0.05
 """Ratios that differ by less count as one."""
 NEAR_INITIAL = 0.02
-"""A ratio this near to the published one counts as the published one."""
+"""A ratio this close to the published one counts as the published one."""
 WIDEST = 0.1
-"""Half the interval of the bundle, as a share of it; a wider one is of no use for planning."""
+"""Half the interval of the bundle, as a share of it; a wider one is useless for planning."""
 WIDEST_APART = 0.25
 """Half the interval of the cost of an entry or of an element; if it is wider, only the bundle is given."""
 OUTLIER = "off the line of the others by more than chance"
 EARLIER = "of another base than now: allocated before the coupling facility was empty on"
 """Followed by the day."""
-OTHER_RATIO = "at another ratio than most, and too few there to tell entries and elements apart"
+OTHER_RATIO = "at another ratio than most, and too few of them to separate the costs of entries and elements"
 
 
 def fit_all(points: Iterable[AllocationPoint], *, confidence: float = 0.9) -> list[CurveFit]:
-    """Fit each coupling facility and CFCC level on its own, in their order; rows without a facility are ignored."""
+    """Fit each coupling facility and CFCC level separately, in their order; rows without a facility are ignored."""
     groups: dict[tuple[str, int], list[AllocationPoint]] = defaultdict(list)
     for point in points:
         if point.coupling_facility:
@@ -86,7 +86,7 @@ def fit_curve(points: Iterable[AllocationPoint], *, confidence: float = 0.9) -> 
     main = max(ratios, key=lambda ratio: ratio.points, default=None)
     if main is None:
         return frame.without(
-            "No allocation of an application structure was seen here with size, entries and elements."
+            "No allocation of an application structure with size, entries and elements was found."
         )
     several = sum(ratio.points >= FEWEST_AT_A_RATIO for ratio in ratios) > 1
     if several and len(stretches) > FEWEST_POINTS:
@@ -95,6 +95,8 @@ def fit_curve(points: Iterable[AllocationPoint], *, confidence: float = 0.9) -> 
             return found
     for stretch in stretches:
         if not _same_ratio(stretch.elements_per_entry, main.elements_per_entry):
+            # A few points at another ratio would pull the line, as the cost of an entry with other elements is
+            # another.
             stretch.left_out = OTHER_RATIO
     return _bundle(frame, _in(stretches), main.elements_per_entry)
 
@@ -105,7 +107,7 @@ def _in(stretches: Iterable[Stretch]) -> list[Stretch]:
 
 @dataclass(frozen=True, slots=True)
 class _Frame:
-    """The members that every fit of these points has, with or without figures."""
+    """The fields that every fit of these points has, with or without figures."""
 
     coupling_facility: str | None
     cfcc_level: int | None
@@ -115,7 +117,7 @@ class _Frame:
     gathered: Gathered
 
     def since(self) -> str:
-        """Return from which day points count, if earlier ones do not."""
+        """Return the day from which points count, if earlier ones do not."""
         day = next(
             (s.left_out for s in self.gathered.stretches if (s.left_out or "").startswith(EARLIER)), None
         )
@@ -193,7 +195,7 @@ def _point(stretch: Stretch, fitted_bytes: float | None) -> FitPoint:
 
 
 def _part_by_base(stretches: Sequence[Stretch]) -> None:
-    """Leave out allocations from before an upgrade, if the later ones do not fit to them.
+    """Leave out allocations from before an upgrade, if the later ones do not fit them.
 
     A coupling facility is emptied for an upgrade of its control code, and for other reasons. If the later allocations
     fit to the earlier ones, all of them count.
@@ -212,13 +214,14 @@ def _part_by_base(stretches: Sequence[Stretch]) -> None:
     fit = _regress(np.column_stack([np.ones(len(old.sizes)), old.entries * unit]), old, same[0])
     design = np.column_stack([np.ones(len(new.sizes)), new.entries * unit])
     expected = fit.expects(design, new.sizes / MIB, sizes=new.sizes)
+    # The majority decides: a single later point may be wrong, and single ones are left out by name anyway.
     if 2 * int(expected.sum()) < len(new.sizes):
         for stretch in before:
             stretch.left_out = f"{EARLIER} {emptied.date().isoformat()}"
 
 
 def _emptied(stretches: Sequence[Stretch]) -> dt.datetime | None:
-    """Return the last time at which the facility was empty: all structures were allocated again after it."""
+    """Return the last time at which the facility was empty, so that all structures were reallocated after it."""
     moments = sorted({s.allocated_at for s in stretches if s.allocated_at is not None}, reverse=True)
     if any(s.allocated_at is None for s in stretches):
         return None
@@ -241,7 +244,7 @@ def _same_ratio(one: float, other: float) -> bool:
 
 
 def _ratios(stretches: Iterable[Stretch]) -> list[RatioCount]:
-    """Return the ratios in the data, ascending; neighbors that differ by little count as one."""
+    """Return the ratios in the data, ascending; neighbours that differ by little count as one."""
     groups: list[list[float]] = []
     for value in sorted(stretch.elements_per_entry for stretch in stretches):
         if groups and _same_ratio(groups[-1][0], value):
@@ -255,7 +258,7 @@ def _two_costs(frame: _Frame, stretches: list[Stretch]) -> CurveFit | None:
     """Fit base, entry and element; return None if the costs of entry and element are too uncertain."""
     per_entry = model_constant("ratio_elements")
     arrays = _arrays(stretches)
-    # Bundles at the published ratio, and what elements there are beyond it: that parts the two costs best.
+    # Columns for bundles at the published ratio and for the elements beyond it separate the two costs best.
     beyond = arrays.elements - per_entry * arrays.entries
     unit = _unit(arrays.sizes, arrays.entries)
     design = np.column_stack([np.ones(len(stretches)), arrays.entries * unit, beyond * unit / per_entry])
@@ -268,6 +271,7 @@ def _two_costs(frame: _Frame, stretches: list[Stretch]) -> CurveFit | None:
     bundle = _estimate(fit, [0, MIB * unit, 0], frame.confidence)
     element = _estimate(fit, [0, 0, MIB * unit / per_entry], frame.confidence)
     entry = _estimate(fit, [0, MIB * unit, -MIB * unit], frame.confidence)
+    # Two uncertain costs would be worse than one certain bundle.
     if any(_half(each) > WIDEST_APART * abs(each.value) for each in (entry, element)):
         return None
     _mark(stretches, fit)
@@ -279,7 +283,7 @@ def _two_costs(frame: _Frame, stretches: list[Stretch]) -> CurveFit | None:
         "rejected" if contradiction else "fitted",
         contradiction,
         kind="two_costs",
-        note="The data hold several ratios of entries to elements, so that the costs of both are known.",
+        note="The data have several ratios of entries to elements, so the costs of both are known.",
         fitted=lambda s: base.value + entry.value * s.entries + element.value * s.elements,
         base=base,
         entry=entry,
@@ -295,7 +299,7 @@ def _bundle(frame: _Frame, chosen: list[Stretch], measured: float) -> CurveFit:
     if len(chosen) < FEWEST_POINTS:
         return frame.without(
             f"Only {_number(len(chosen), 'different allocation')} of application structures "
-            f"{'was' if len(chosen) == 1 else 'were'} seen{frame.since()}; {FEWEST_POINTS} are the fewest."
+            f"{'was' if len(chosen) == 1 else 'were'} found{frame.since()}; at least {FEWEST_POINTS} are needed."
         )
     arrays = _arrays(chosen)
     refusal = _too_alike(arrays.sizes)
@@ -303,7 +307,7 @@ def _bundle(frame: _Frame, chosen: list[Stretch], measured: float) -> CurveFit:
         return frame.without(refusal)
     ratio = _whole_ratio(measured)
     per_entry = ratio[1] / ratio[0]
-    # The elements' share of a bundle, for ratios that are not quite the same: first the published one, then the fit's.
+    # Ratios are only nearly the same, so the elements' share of a bundle matters: first the published one, then the fit's.
     share = 0.7
     fit, design = None, np.empty((0, 0))
     for _ in range(2):
@@ -318,7 +322,8 @@ def _bundle(frame: _Frame, chosen: list[Stretch], measured: float) -> CurveFit:
     _mark(chosen, fit)
     if int(fit.used.sum()) < FEWEST_POINTS:
         return frame.without(
-            f"Of {_number(len(chosen), 'different allocation')} only {int(fit.used.sum())} lie on one line; {FEWEST_POINTS} are the fewest."
+            f"Only {int(fit.used.sum())} of {_number(len(chosen), 'different allocation')} lie on one line; "
+            f"at least {FEWEST_POINTS} are needed."
         )
     refusal = _too_alike(arrays.sizes[fit.used]) or _too_wide(bundle, frame.confidence)
     if refusal:
@@ -329,8 +334,8 @@ def _bundle(frame: _Frame, chosen: list[Stretch], measured: float) -> CurveFit:
         "rejected" if contradiction else "fitted",
         contradiction,
         kind="bundle",
-        note=f"The data hold one ratio of entries to elements, {ratio_text}: entries and elements rise together, so that only "
-        "the cost of an entry with its elements is known, not what each costs.",
+        note=f"The data have one ratio of entries to elements, {ratio_text}: entries and elements grow together, so only "
+        "the cost of an entry with its elements is known, not the cost of each.",
         fitted=lambda s: (
             base.value + bundle.value * ((1 - share) * s.entries + share * s.elements / per_entry)
         ),
@@ -354,11 +359,13 @@ def _arrays(stretches: Sequence[Stretch]) -> _Arrays:
 
 
 def _unit(sizes: Floats, counts: Floats) -> float:
-    """Return about one MiB in each unit of the counts, so that coefficients are near 1."""
+    """Return a scale at which one unit of the counts takes about one MiB, so that coefficients are near 1."""
     return float(np.median(sizes / counts)) / MIB
 
 
 def _regress(design: Floats, arrays: _Arrays, stretches: Sequence[Stretch]) -> Regression:
+    # None, str], int] = {} | Deviations of one structure may be alike, so the regression must know which points belong
+    # together.
     numbers: dict[tuple[str | None, str], int] = {}
     groups = [numbers.setdefault((stretch.qsg, stretch.structure), len(numbers)) for stretch in stretches]
     return regress(design, arrays.sizes / MIB, sizes=arrays.sizes, groups=np.array(groups))
@@ -389,10 +396,11 @@ def _residuals(design: Floats, fit: Regression, sizes: Floats) -> Residuals:
 
 
 def _whole_ratio(measured: float) -> tuple[int, int]:
-    """Return entries to elements as whole numbers: the published ratio if it is near, else within a twentieth of an element."""
+    """Return entries to elements as whole numbers: the published ratio if it is near, else a close fraction."""
     published = (model_constant("ratio_entries"), model_constant("ratio_elements"))
     if abs(measured * published[0] / published[1] - 1) <= NEAR_INITIAL:
         return published
+    # In whole numbers, as D XCF shows the ratio; a denominator of up to 10 is within a twentieth of an element.
     near = Fraction(measured).limit_denominator(10)
     return near.denominator, near.numerator
 
@@ -402,8 +410,8 @@ def _too_alike(sizes: Floats) -> str | None:
     if largest >= LEAST_SPREAD * smallest:
         return None
     return (
-        f"All {len(sizes)} allocations have between {_mib(smallest)} and {_mib(largest)}: too much alike to tell a base from what "
-        f"entries cost. The largest should have at least {LEAST_SPREAD:g} times the smallest."
+        f"All {len(sizes)} allocations have between {_mib(smallest)} and {_mib(largest)}: too similar to separate the base "
+        f"from the cost of entries. The largest should have at least {LEAST_SPREAD:g} times the smallest."
     )
 
 
@@ -428,10 +436,11 @@ def _contradiction(
     """Return why the figures cannot be costs of structures; None if they can."""
     holds = model_constant("element_bytes")
     sure = f"with a confidence of {100 * confidence:g} %"
+    # The estimates decide, not their intervals: a reader can check this rule (decision record 0010).
     if base.value < 0:
         return (
             f"The base comes to {_mib(base.value)}, below zero ({_mib(base.low)} to {_mib(base.high)} {sure}): "
-            "no structure is small enough to tell it, or the sizes are not of one coupling facility and level."
+            "no structure is small enough to determine it, or the sizes are not of one coupling facility and level."
         )
     if element is not None and element.value < holds:
         return (

@@ -1,13 +1,13 @@
-"""The message mix of a site: message sizes, and the header that each message has.
+"""The message mix of a site: message sizes, and the header of each message.
 
 A message of L bytes takes one entry and ceil((L + header) / 256) elements while its data is in the structure. So if
 messages of L bytes on average take m elements on average,
 
     256 (m - 1) < L + header <= 256 m
 
-whatever their sizes. Each day bounds the header to an interval of 256 bytes; days with other sizes bound it elsewhere,
-and where most of the intervals of a structure meet is the header. If messages are offloaded, or do not stay in the
-structure in the proportions in which they were put, the intervals do not meet, or meet too far away.
+whatever their sizes are. Each day limits the header to an interval of 256 bytes; days with other sizes give other
+intervals, and the header is where most of a structure's intervals overlap. If messages are offloaded, or do not stay in
+the structure in the proportions in which they were put, the intervals do not overlap, or overlap too far away.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ from planner_core.sizing.structure_size import model_constant
 
 FEWEST_DAYS = 10
 FEWEST_ENTRIES = 500
-"""With fewer in use, MQ's own data in the structure weigh too much."""
+"""With fewer in use, MQ's own data in the structure have too much weight."""
 MEETING = 0.8
-"""The share of the days whose intervals must meet."""
+"""The share of the days whose intervals must overlap."""
 NARROW_BYTES = 64
 """A wider range does not determine a header."""
 LARGEST_BYTES = 1024
@@ -111,7 +111,7 @@ def _mix(rows: list[QueueDay], held: Sequence[StructureDay]) -> MixFit:
 
 
 def _quantile(rows: Iterable[QueueDay], share: float) -> float:
-    """Return the mean size of queue and day below which this share of the messages lies."""
+    """Return the smallest mean size of a queue and day that reaches this share of the messages."""
     ordered = sorted((row.put_bytes / row.puts, row.puts) for row in rows)
     goal = share * sum(puts for _, puts in ordered)
     reached = 0
@@ -131,6 +131,7 @@ def _header(rows: Iterable[QueueDay], held: Iterable[StructureDay]) -> tuple[Est
         before = by_day.get(row.day, (0, 0))
         by_day[row.day] = (before[0] + row.puts, before[1] + row.put_bytes)
         if (row.put_size_max_bytes or 0) > model_constant("largest_message_in_cf_bytes"):
+            # MQ keeps only 63 KB of a message in the structure, so L does not count in full on such a day.
             large.add(row.day)
     bounds = []
     for day in held:
@@ -140,24 +141,25 @@ def _header(rows: Iterable[QueueDay], held: Iterable[StructureDay]) -> tuple[Est
             bounds.append((highest - element, highest))
     if len(bounds) < FEWEST_DAYS:
         return None, (
-            f"The header cannot be told: on {len(bounds)} days sizes are known, no message is too large for the structure and it holds "
-            f"{FEWEST_ENTRIES} messages or more; {FEWEST_DAYS} such days are the fewest."
+            f"The header cannot be determined: on {len(bounds)} days sizes are known, no message is too large for the structure "
+            f"and it holds {FEWEST_ENTRIES} messages or more; at least {FEWEST_DAYS} such days are needed."
         )
     low, high, meeting = _meet(bounds)
     if meeting < MEETING * len(bounds):
         return None, (
-            f"The header cannot be told: only on {meeting} of {len(bounds)} days do elements in use agree on one. Messages were offloaded, "
-            "or stayed in the structure in other proportions than they were put."
+            f"The header cannot be determined: elements in use agree on one only on {meeting} of {len(bounds)} days. Messages "
+            "were offloaded, or stayed in the structure in other proportions than they were put."
         )
     if high < 0 or low > LARGEST_BYTES:
         return None, (
-            f"The header cannot be told: {low:.0f} to {high:.0f} bytes would be none. Messages were offloaded, or stayed in the structure "
-            "in other proportions than they were put."
+            f"The header cannot be determined: {low:.0f} to {high:.0f} bytes is not plausible. Messages were offloaded, or stayed "
+            "in the structure in other proportions than they were put."
         )
     low = max(low, 0.0)
     if high - low > NARROW_BYTES:
         return None, (
-            f"The header cannot be told: it lies between {low:.0f} and {high:.0f} bytes. Messages of other sizes would bound it closer."
+            f"The header cannot be determined: it is between {low:.0f} and {high:.0f} bytes. Messages of other sizes would "
+            "narrow the range."
         )
     return Estimate((low + high) / 2, low, high), (
         f"Elements in use on {meeting} of {len(bounds)} days agree on a header of {low:.0f} to {high:.0f} bytes."
@@ -165,7 +167,7 @@ def _header(rows: Iterable[QueueDay], held: Iterable[StructureDay]) -> tuple[Est
 
 
 def _meet(bounds: Sequence[tuple[float, float]]) -> tuple[float, float, int]:
-    """Return the range in which most intervals meet, and their number."""
+    """Return the range in which most intervals overlap, and their number."""
     ends = sorted([(low, 1) for low, _ in bounds] + [(high, -1) for _, high in bounds])
     best, at, depth = 0, 0, 0
     for number, (_, step) in enumerate(ends):

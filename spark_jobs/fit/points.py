@@ -20,12 +20,12 @@ from planner_core.units import MIB, format_size
 ALIKE = 0.01
 """Totals that differ by less count as the same allocation, drifting: one point."""
 SELDOM = 0.5
-"""Totals that are seen on single days, and less often than this share of the usual, are an allocation in progress."""
+"""Totals observed on single days, and less often than this share of the usual, are an allocation in progress."""
 
 
 @dataclass(frozen=True, slots=True)
 class AllocationPoint:
-    """How often one instance of a structure was seen on one day with these totals: a row for each distinct triple.
+    """How often one instance of a structure was observed on one day with these totals: a row for each distinct triple.
 
     Rows of one instance, day and triple from several systems are added up in `observations`; nothing else is added.
     """
@@ -60,17 +60,17 @@ class Stretch:
 
     @property
     def first_day(self) -> dt.date:
-        """The first day on which it was seen."""
+        """The first day on which it was observed."""
         return min(self.days)
 
     @property
     def last_day(self) -> dt.date:
-        """The last day on which it was seen."""
+        """The last day on which it was observed."""
         return max(self.days)
 
     @property
     def elements_per_entry(self) -> float:
-        """Its ratio."""
+        """Its ratio of elements to entries."""
         return self.elements / self.entries
 
 
@@ -87,13 +87,13 @@ class Gathered:
 NO_TOTALS = "a total or the size was not known"
 OTHER_KIND = "CSQ_ADMIN holds no messages: its base is another"
 PASSING = (
-    "seen on single days, between days with other figures: an alter or rebuild under way, or a wrong figure"
+    "seen on single days, between days with other figures: an alter or rebuild in progress, or a wrong figure"
 )
 SCARCE = "seen on single days, and only for a part of them"
 
-REPEATED = "with the totals of another allocation of the structure: it says nothing new"
+REPEATED = "with the totals of another allocation of the structure: the same observation again"
 SAME_TIME = dt.timedelta(hours=26)
-"""Sources give the time of an allocation with or without seconds, in UTC or not."""
+"""Sources state the time of an allocation with or without seconds, in UTC or local time."""
 
 _Instance = tuple[str | None, str, dt.datetime | None]
 _Structure = tuple[str | None, str]
@@ -142,7 +142,7 @@ def _add(triples: dict[_Triple, Stretch], point: AllocationPoint) -> None:
 
 
 def _lasting(found: list[Stretch], *, ordinary: float, left_out: Counter[str]) -> Iterable[Stretch]:
-    """Return stretches that lasted, or may still last, but not figures of single days between days with other figures."""
+    """Yield stretches that lasted, or may still last, without single days between days with other figures."""
     turns = {day: turn for turn, day in enumerate(sorted({day for each in found for day in each.days}))}
     lasting = [each for each in found if _lasts({turns[day] for day in each.days})]
     for stretch in found:
@@ -157,7 +157,7 @@ def _lasting(found: list[Stretch], *, ordinary: float, left_out: Counter[str]) -
 
 
 def _lasts(turns: set[int]) -> bool:
-    """Whether they include two consecutive days, of those with observations."""
+    """Whether they include two consecutive days with observations."""
     return any(turn + 1 in turns for turn in turns)
 
 
@@ -205,9 +205,10 @@ def _both(one: Stretch, other: Stretch) -> Stretch:
 
 
 def leave_out_repeated(stretches: Iterable[Stretch]) -> None:
-    """Count allocations of a structure with equal totals once, because they deviate from the line by the same.
+    """Count allocations of a structure with equal totals once.
 
-    A coupling facility makes the same totals of the same size, so only different totals are another observation.
+    A coupling facility creates the same totals for the same size, so they deviate from the line by the same amount, and only
+    different totals are another observation.
     """
     kept: dict[tuple[_Structure, float, float, float], Stretch] = {}
     for stretch in stretches:
@@ -228,7 +229,7 @@ def cuts_of(stretches: Iterable[Stretch]) -> list[Cut]:
         by_day = by_structure[stretch.qsg, stretch.structure]
         for day in stretch.days:
             other = by_day.get(day)
-            # On a day with two, the one that lasts longer is the one that it went over to.
+            # On a day with two stretches, the one that lasts longer replaced the other.
             if other is None or stretch.last_day > other.last_day:
                 by_day[day] = stretch
     found = []
@@ -255,7 +256,7 @@ def _why(before: Stretch, after: Stretch) -> str:
     size = _size(after.size_bytes)
     times = (before.allocated_at, after.allocated_at)
     if None not in times and times[0] != times[1]:
-        return f"allocated anew with {size}"
+        return f"reallocated with {size}"
     if not _near(before.size_bytes, after.size_bytes):
         return f"altered from {_size(before.size_bytes)} to {size}"
     if not _near(before.elements_per_entry, after.elements_per_entry):

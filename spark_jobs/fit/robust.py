@@ -1,13 +1,13 @@
-"""Linear regression for few points of which some are wrong, with intervals that hold for few points.
+"""Linear regression for few points, some of them wrong, with intervals that are valid for few points.
 
 1. A start that up to half of the points cannot spoil: least trimmed squares over elementary subsets.
-2. Points are in as long as their deviation could be chance; the others are left out, each by name. The test is that of
+2. Points count as long as their deviation could be chance; the others are left out, each by name. The test is that of
    a new observation, at a level of one fit in a thousand (Bonferroni).
-3. Generalised least squares on the points that are in. Deviations may grow with the size, and those of one structure may
-   be alike: as far as the data favour it (restricted likelihood).
-4. Intervals by Student's t. Where the data favour neither, those of least squares; else from the sandwich with the
-   correction CR2 and the degrees of freedom of Bell and McCaffrey, since how deviations differ is then itself
-   estimated from few points.
+3. Generalised least squares on the points that count. Deviations may grow with the size, and those of one structure may
+   be alike, as far as the data favour it (restricted likelihood).
+4. Intervals by Student's t. If the data favour neither, those of least squares; else from the sandwich with the
+   correction CR2 and the degrees of freedom of Bell and McCaffrey, because the differences between deviations are then
+   themselves estimated from few points.
 """
 
 from __future__ import annotations
@@ -28,45 +28,45 @@ if TYPE_CHECKING:
 
 _SUBSETS = 3000
 _DEVIATIONS = 3_000_000
-"""Of all subsets together: what is held at once."""
+"""Deviations of all subsets together that are held in memory at once."""
 _STEPS = 12
 _ROUNDS = 25
 LEVEL = 0.001
-"""One fit in a thousand, about, leaves out a point that is right."""
+"""About one fit in a thousand leaves out a correct point."""
 _SHARES = (0.0, 0.1, 0.3, 1.0, 3.0)
-"""Deviation that grows with the size against the constant one, at the median size."""
+"""Ratio of the deviation that grows with the size to the constant one, at the median size."""
 _GAIN = 1.0
-"""Logarithm of the likelihood that a growing deviation must gain to be taken for one."""
+"""Gain of the log-likelihood that a growing deviation must reach to be accepted."""
 _LIKENESSES = (0.0, 0.2, 0.4, 0.6, 0.8, 0.95)
-"""Correlation of the deviations of points of one structure."""
+"""Correlation of the deviations of one structure's points."""
 _GAIN_ALIKE = 0.5
 _TINY = 1e-12
 
 
 @dataclass(frozen=True, slots=True)
 class Regression:
-    """Coefficients, and what their intervals are made from: rows scaled so that deviations are equal and independent."""
+    """Coefficients, and the basis of their intervals: rows scaled so that deviations are equal and independent."""
 
     coefficients: Floats
     used: Mask
     growth: float
-    """Deviation that grows with the size against the constant one, at the median size; 0: it is the same for all."""
+    """Ratio of the deviation that grows with the size to the constant one, at the median size; 0: none grows."""
     likeness: float
-    """Correlation of the deviations of points of one structure."""
+    """Correlation of the deviations of one structure's points."""
     design: Floats
     residuals: Floats
     groups: NDArray[np.intp]
     median_size: float
 
     def interval(self, contrast: Floats, *, confidence: float) -> tuple[float, float, float]:
-        """A linear combination of the coefficients, and the interval that holds it: value, low, high."""
+        """Return a linear combination of the coefficients and its interval: value, low, high."""
         value = float(contrast @ self.coefficients)
         root, freedom = self._sandwich(contrast) if self.growth or self.likeness else self._plain(contrast)
         half = root * float(stats.t.ppf(0.5 + confidence / 2, freedom))
         return value, value - half, value + half
 
     def expects(self, design: Floats, values: Floats, *, sizes: Floats) -> Mask:
-        """Which of these new points could be of the same line, each tested for itself."""
+        """Return which of these new points could be on the same line, each tested separately."""
         scales = _scales(sizes / self.median_size, self.growth)
         points, columns = self.design.shape
         freedom = max(points - columns, 1)
@@ -77,14 +77,14 @@ class Regression:
         return expected
 
     def _plain(self, contrast: Floats) -> tuple[float, float]:
-        """Standard error and degrees of freedom where deviations are equal and independent."""
+        """Return standard error and degrees of freedom for equal and independent deviations."""
         points, columns = self.design.shape
         freedom = max(points - columns, 1)
         weights = contrast @ np.linalg.pinv(self.design)
         return float(np.sqrt(weights @ weights * (self.residuals @ self.residuals) / freedom)), freedom
 
     def _sandwich(self, contrast: Floats) -> tuple[float, float]:
-        """The same where the data say how deviations differ, and so not for sure: CR2, Bell and McCaffrey."""
+        """Return the same if the differences between deviations are estimated: CR2, Bell and McCaffrey."""
         influence = np.linalg.pinv(self.design)
         rest = np.eye(len(self.residuals)) - self.design @ influence
         weights = contrast @ influence
@@ -106,13 +106,14 @@ def regress(
     """Fit values by columns of the design.
 
     Args:
-        design: A row a point, a column a coefficient; columns of like magnitude.
-        values: What is to be met.
-        sizes: By which deviations may grow.
-        groups: Points with one number may deviate alike.
-        seed: For the choice of subsets where there are too many.
+        design: One row for each point, one column for each coefficient; columns of similar magnitude.
+        values: The values to fit.
+        sizes: The sizes with which deviations may grow.
+        groups: Points with the same number may have similar deviations.
+        seed: For the choice of subsets if there are too many.
     """
     relative = sizes / np.median(sizes)
+    # From both extremes, because what counts as an outlier depends on how deviations grow, and the other way round.
     fits = [_grown(design, values, relative, share=share, seed=seed) for share in (_SHARES[0], _SHARES[-1])]
     used, share = max(fits, key=lambda fit: (int(fit[0].sum()), _likelihood(design, values, relative, *fit)))
     scales = _scales(relative, share)[used]
@@ -126,7 +127,7 @@ def regress(
 
 
 def _floor(values: Floats) -> float:
-    """A squared deviation that is none: what arithmetic loses."""
+    """Return a squared deviation below which a point is on the line: the rounding errors of the arithmetic."""
     return float((_TINY**0.5 * np.median(np.abs(values))) ** 2)
 
 
@@ -136,7 +137,7 @@ def _scales(relative: Floats, share: float) -> Floats:
 
 
 def _unlike(rows: Floats, groups: NDArray[np.intp], likeness: float) -> Floats:
-    """Rows whose deviations have this correlation within groups, made uncorrelated."""
+    """Return rows whose deviations have this correlation within groups, transformed to be uncorrelated."""
     if not likeness:
         return rows
     found: Floats = rows / np.sqrt(1 - likeness)
@@ -148,7 +149,7 @@ def _unlike(rows: Floats, groups: NDArray[np.intp], likeness: float) -> Floats:
 
 
 def _alike_likelihood(x: Floats, y: Floats, groups: NDArray[np.intp], likeness: float) -> float:
-    """Restricted logarithmic likelihood of a correlation within groups, less what chance gains."""
+    """Return the restricted log-likelihood of a correlation within groups, less the gain expected by chance."""
     if not likeness:
         return _restricted(x, y)
     counts = np.unique(groups, return_counts=True)[1]
@@ -160,7 +161,7 @@ def _alike_likelihood(x: Floats, y: Floats, groups: NDArray[np.intp], likeness: 
 
 
 def _restricted(x: Floats, y: Floats) -> float:
-    """Restricted logarithmic likelihood of equal and independent deviations, their variance estimated."""
+    """Return the restricted log-likelihood of equal and independent deviations with estimated variance."""
     count, columns = x.shape
     if count <= columns:
         return -np.inf
@@ -172,7 +173,7 @@ def _restricted(x: Floats, y: Floats) -> float:
 
 
 def _root_inverse(matrix: Floats) -> Floats:
-    """The inverse of the symmetric root; directions in which one group alone decides are left out."""
+    """Return the inverse of the symmetric root, without directions that a single group determines."""
     values, vectors = np.linalg.eigh(matrix)
     roots = np.where(values > _TINY**0.5, 1 / np.sqrt(np.maximum(values, _TINY)), 0.0)
     inverse: Floats = (vectors * roots) @ vectors.T
@@ -182,7 +183,7 @@ def _root_inverse(matrix: Floats) -> Floats:
 def _grown(
     design: Floats, values: Floats, relative: Floats, *, share: float, seed: int
 ) -> tuple[Mask, float]:
-    """The points that belong together, and how their deviation grows, from one guess of the latter."""
+    """Return the points that belong together, and how their deviation grows, starting from a guess of the latter."""
     scales = _scales(relative, share)
     used = _core(design / scales[:, None], values / scales, seed=seed)
     for _ in range(_ROUNDS):
@@ -196,7 +197,7 @@ def _grown(
 
 
 def _core(design: Floats, values: Floats, *, seed: int) -> Mask:
-    """Half of the points, those that lie closest together along one fit (least trimmed squares), and all near them."""
+    """Return the half of the points closest to one fit (least trimmed squares), and all points near them."""
     count, columns = design.shape
     half = (count + columns + 1) // 2
     if count <= columns + 1:
@@ -205,6 +206,7 @@ def _core(design: Floats, values: Floats, *, seed: int) -> Mask:
     if comb(count, columns) <= most:
         subsets = np.array(list(combinations(range(count), columns)))
     else:
+        # Seeded: the same data must give the same fit every night.
         random = np.random.default_rng(seed)
         subsets = np.argsort(random.random((most, count)), axis=1)[:, :columns]
     squares, sides = design[subsets], values[subsets]
@@ -221,14 +223,14 @@ def _core(design: Floats, values: Floats, *, seed: int) -> Mask:
         best = (values - design @ coefficients) ** 2
     core = np.zeros(count, dtype=bool)
     core[np.argsort(best, kind="stable")[:half]] = True
-    # The half is closer together than chance would have it: begin with all that are near it.
+    # The chosen half is closer together than chance would make it, so begin with all points near it.
     spread = 1.4826 * float(np.sqrt(np.median(best)))
     core |= best <= (2.5 * spread) ** 2
     return core
 
 
 def _belonging(design: Floats, values: Floats, used: Mask) -> Mask:
-    """All points whose deviation from the fit of those used could be chance."""
+    """Return all points whose deviation from the fit of the used ones could be chance."""
     x, y = design[used], values[used]
     count, columns = x.shape
     if count <= columns:
@@ -241,7 +243,8 @@ def _belonging(design: Floats, values: Floats, used: Mask) -> Mask:
     spread = np.einsum("ij,ij->i", design @ influence, design @ influence)
     floor = _floor(values)
     outside = ~used
-    # A point outside: as a new observation. A point inside: as if it had not been there (externally studentised).
+    # A point outside is tested as a new observation, a point inside as if it were absent (externally studentised):
+    # otherwise it would have pulled the line towards itself.
     expected = variance * (1 + spread)
     inner = np.maximum(1 - spread[used], _TINY)
     without = np.maximum(variance * freedom - residuals[used] ** 2 / inner, 0) / max(freedom - 1, 1)
@@ -255,7 +258,7 @@ def _belonging(design: Floats, values: Floats, used: Mask) -> Mask:
 
 
 def _likelihood(design: Floats, values: Floats, relative: Floats, used: Mask, share: float) -> float:
-    """Restricted logarithmic likelihood of the points used."""
+    """Return the restricted log-likelihood of the points used."""
     scales = _scales(relative, share)[used]
     return _restricted(design[used] / scales[:, None], values[used] / scales) - float(np.log(scales).sum())
 

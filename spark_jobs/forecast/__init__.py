@@ -1,6 +1,7 @@
 """Forecasts: daily peaks of entries, elements and blocks, and the day on which they pass a level.
 
-Pure: numpy and scipy, no Spark. docs/explanation/forecasts.md tells what comes out, docs/decisions/0011-*.md why it is made so.
+With numpy and scipy, without Spark. docs/explanation/forecasts.md describes the results, docs/decisions/0011-*.md has the
+reasons for the method.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The simplest rules, which a forecast must beat."""
+"""The simplest forecasting rules, which a forecast must outperform."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def baselines_of(days: Days, peaks: Peaks, *, made_on: int) -> Baselines:
-    """Return last value, last week, and the straight line through all points."""
+    """Return the last value, the last week and the straight line through all points."""
     last = float(peaks[-1])
     week = [last] * WEEK
     for day, peak in zip(weekdays(days).tolist(), peaks.tolist(), strict=True):

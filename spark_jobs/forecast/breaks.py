@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 AT_MOST = 4
 STRENGTH = 20.0
-"""How much the squared error must fall, in variances of the noise, for a break to count."""
+"""How much a break must reduce the squared error, in variances of the noise, to count."""
 LEAST_SHIFT, LEAST_TURN = 0.08, 0.0005
 """Smaller changes of level (logarithm) and of pace (a day) are left to the wandering level."""
 EDGE_DAYS, TURN_EDGE_DAYS, TURN_STEP_DAYS = 6, 18, 3
@@ -30,17 +30,17 @@ SCAN = Lasting(0.5, 1.0, 0.05)
 
 
 def breaks_of(days: Days, logs: Floats, distances: Distances, *, last: int, deviation: float) -> list[Break]:
-    """Return the breaks, found one after the other by how much each explains.
+    """Return the breaks, one after the other, each the one that explains most of the rest.
 
-    All days are tried at once: with columns made independent of noise and of what is explained already, what a break would
-    explain is a product of two columns.
+    All days are tried at once: after removing noise and explained parts from the columns, the part that a break would explain
+    is a product of two columns.
     """
     candidates = [Break(int(day), "level") for day in days[EDGE_DAYS : len(days) - EDGE_DAYS]]
     least = np.full(len(candidates), LEAST_SHIFT)
     turns = days[TURN_EDGE_DAYS : len(days) - TURN_EDGE_DAYS : TURN_STEP_DAYS]
     candidates += [Break(int(day), "pace") for day in turns]
     least = np.concatenate([least, np.full(len(turns), LEAST_TURN)])
-    # A trend that is linear in the peaks is bent on the logarithmic scale: that is no break.
+    # A trend that is linear in the peaks is bent on the logarithmic scale, which must not count as a break.
     bend = ((days - last) / YEAR)[:, None] ** 2
     plain = Design(days, last=last)
     design = np.concatenate([plain.of(days), bend], axis=1)
@@ -56,6 +56,7 @@ def breaks_of(days: Days, logs: Floats, distances: Distances, *, last: int, devi
         weight = (steps * free).sum(axis=0)
         usable = weight > LEAST_WEIGHT
         size = np.where(usable, rest @ steps / np.where(usable, weight, 1.0), 0.0)
+        # The median: breaks that have not been found yet would inflate a standard deviation.
         variance = max(NORMAL_MAD * float(np.median(np.abs(rest))), LEAST_WEIGHT) ** 2
         strength = np.where(np.abs(size) >= least, size**2 * weight / variance, 0.0)
         best = int(np.argmax(strength))
@@ -69,7 +70,7 @@ def breaks_of(days: Days, logs: Floats, distances: Distances, *, last: int, devi
 
 
 def _basis(design: Floats) -> Floats:
-    """Orthonormal columns of a design with its priors as further rows (ridge); of those the rows of days."""
+    """Return orthonormal columns of a design with its priors as further rows (ridge), limited to the rows of days."""
     basis, _ = np.linalg.qr(np.vstack([design, np.eye(design.shape[1])]))
     found: Floats = basis[: len(design)]
     return found

@@ -20,6 +20,7 @@ MONTH_DAYS = (-3, -2, -1, 1, 2)
 
 def weekdays(days: Days) -> NDArray[np.int64]:
     """Return 0 for Monday to 6 for Sunday."""
+    # Ordinal 1, the first of January of year 1, was a Monday.
     return (days + WEEK - 1) % WEEK
 
 

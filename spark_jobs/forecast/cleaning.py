@@ -1,4 +1,4 @@
-"""Separates ordinary days from exceptional ones; models learn from ordinary days only."""
+"""Separate ordinary days from exceptional ones; models learn from ordinary days only."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     Mask = NDArray[np.bool_]
 
 NORMAL_MAD = 1.4826
-"""Standard deviation of a normal variable whose median absolute deviation is 1."""
+"""Standard deviation of a normal variable with a median absolute deviation of 1."""
 FAR = 4.5
 """Standard deviations from the usual above which a day is exceptional."""
 LEAST_FAR = np.log(1.2)
@@ -64,7 +64,7 @@ class Usual:
 
 
 def all_usual(days: Days, *, deviation: float = 0.0) -> Usual:
-    """Return that no day is exceptional."""
+    """Return the result for a history without exceptional days."""
     return Usual(np.zeros(len(days), dtype=np.bool_), np.zeros(len(days)), deviation)
 
 
@@ -79,14 +79,15 @@ def exceptional_days(days: Days, peaks: Peaks) -> Mask:
 def usual_of(days: Days, logs: Floats) -> Usual:
     """Return days far from the usual value around them, allowing for weekdays and ends of months.
 
-    The usual is the median of three weeks around a day, times a weekday's and a month day's factor. A day is exceptional
-    if it is off by more than 4.5 robust standard deviations and more than a fifth. Exceptional days that follow each
-    other for more than a week are a new usual, not an exception; where one day in seven is exceptional, none is.
+    The usual value is the median of three weeks around a day, times the factors of the weekday and of the day of the month. A
+    day is exceptional if it deviates by more than 4.5 robust standard deviations and more than a fifth. Exceptional days in a
+    row for more than a week are a new usual value, not an exception; if one day in seven is exceptional, none is.
     """
     if len(days) < LEAST_FOR_USUAL:
         return all_usual(days)
     weekday, month_day = weekdays(days), month_days(days)
     rhythm = np.zeros(len(days))
+    # The first trend still contains the rhythm, so both are estimated again.
     for _ in range(ROUNDS):
         trend = _around(days, logs - rhythm)
         rhythm = _medians(logs - trend, weekday, range(WEEK), least=2)
@@ -95,6 +96,7 @@ def usual_of(days: Days, logs: Floats) -> Usual:
     off -= np.median(off)
     deviation = NORMAL_MAD * float(np.median(np.abs(off)))
     far = np.abs(off) > max(FAR * deviation, LEAST_FAR)
+    # A change that lasts longer than a week is the new usual value: without these days, the model would not learn it.
     far &= ~_lasting(days, far)
     if float(far.mean()) > MOST_EXCEPTIONAL:
         return all_usual(days, deviation=deviation)
@@ -102,7 +104,7 @@ def usual_of(days: Days, logs: Floats) -> Usual:
 
 
 def _around(days: Days, values: Floats) -> Floats:
-    """Return the median of the values of the days around each."""
+    """Return the median of the values around each day."""
     half = WINDOW_DAYS // 2
     begin = np.searchsorted(days, days - half, side="left")
     end = np.searchsorted(days, days + half, side="right")
@@ -117,7 +119,7 @@ def _around(days: Days, values: Floats) -> Floats:
 def _medians(
     values: Floats, groups: NDArray[np.int64], which: range | tuple[int, ...], *, least: int
 ) -> Floats:
-    """Return for each value the median of its group; zero outside the groups and in smaller groups."""
+    """Return for each value the median of its group; zero outside the groups and for smaller groups."""
     found = np.zeros(len(values))
     for group in which:
         members = groups == group
@@ -136,6 +138,6 @@ def _lasting(days: Days, far: Mask) -> Mask:
 
 
 def episodes(mask: Mask) -> list[tuple[int, int]]:
-    """Return the begin of each stretch of true values, and the place after its end."""
+    """Return the start of each run of true values, and the position after its end."""
     edges = np.flatnonzero(np.diff(np.concatenate(([False], mask, [False])).astype(np.int8)))
     return [(int(first), int(last)) for first, last in zip(edges[::2], edges[1::2], strict=True)]

@@ -1,4 +1,4 @@
-"""When paths of daily peaks pass levels."""
+"""The days on which paths of daily peaks pass levels."""
 
 from __future__ import annotations
 
@@ -17,22 +17,22 @@ if TYPE_CHECKING:
     from spark_jobs.forecast.peaks import Days, Level, Peaks
 
 RECENT_DAYS = 7
-"""A level that was passed on one of the last so many days counts as passed."""
+"""A level that was passed on one of this many last days counts as passed."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class History:
-    """The measured history, for crossings."""
+    """The measured history that crossings are derived from."""
 
     days: Days
     peaks: Peaks
     exceptional: NDArray[np.bool_]
-    """Days of a kind that the paths leave out."""
+    """Days that the paths leave out."""
     made_on: int
 
 
 class Ahead:
-    """The days ahead, for crossings."""
+    """The days ahead that crossings are derived from."""
 
     def __init__(self, paths: NDArray[np.float64], spikes: NDArray[np.float64] | None) -> None:
         """Take paths in rows, from the day after the forecast is made.
@@ -62,12 +62,13 @@ def first_days(paths: NDArray[np.float64], value: float, *, reached: bool) -> ND
 
 
 def crossing(level: Level, *, history: History, ahead: Ahead | None) -> Crossing:
-    """Return when the level is first passed; `ahead` is None if there is no forecast."""
+    """Return the day on which the level is first passed; `ahead` is None if there is no forecast."""
     name, reached = level.name, level.reached
     if level.value is None:
         return Crossing(level=name, reached=reached, state="no_limit", sentence=sentences.no_limit(name))
     passed = is_above(history.peaks, level.value, reached=reached)
     last = int(history.days[passed][-1]) if passed.any() else None
+    # A backlog of one day says nothing about growth; its probability is stated separately.
     ordinary = history.days[passed & ~history.exceptional]
     recent = bool((ordinary > history.made_on - RECENT_DAYS).any())
     state: CrossingState = "already_crossed" if recent else "no_forecast"

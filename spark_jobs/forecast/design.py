@@ -20,13 +20,13 @@ if TYPE_CHECKING:
 
 YEAR = 365.25
 GROWTH_PRIOR = np.log(3.0) / YEAR
-"""Growth a day: before anything is measured, two structures in three change less than threefold in a year."""
+"""Prior growth for each day: two structures in three change less than threefold in a year."""
 LEVEL_PRIOR, WEEK_PRIOR, MONTH_PRIOR, SHIFT_PRIOR = 5.0, 1.5, 0.15, 0.5
 TURN_PRIOR = 2 * GROWTH_PRIOR
-"""Standard deviations of logarithms before anything is measured: of the level around the median, of a weekday, of a day at
-the end of a month, of a change of level, of a change of pace."""
+"""Prior standard deviations of logarithms: of the level around the median, of a weekday, of a day at the end of a month,
+of a change of level, of a change of pace."""
 PACE = 1
-"""Which column is the pace; the level is before it, the factors after it."""
+"""The column of the pace; the level is before it, the factors are after it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,8 +40,8 @@ class Break:
 class Design:
     """The columns of a history: level, pace, weekdays, days around the end of a month, breaks.
 
-    Level and pace are those of now. A weekday or a day of the month that was never measured has no column: it is taken to be
-    as the others are on average.
+    Level and pace are the current ones. A weekday or a day of the month that was never measured has no column: it is assumed
+    to be like the average of the others.
     """
 
     def __init__(self, days: Days, *, last: int, breaks: Sequence[Break] = ()) -> None:
@@ -56,13 +56,14 @@ class Design:
         mean = 1 / len(self._weekdays)
         known = np.isin(weekday, self._weekdays)
         columns = [np.ones(len(days)), (days - self._last).astype(np.float64)]
+        # Less their mean, so that the weekdays add up to zero and the level remains the average of a week.
         columns += [np.where(known, (weekday == day) - mean, 0.0) for day in self._weekdays]
         columns += [(month_day == day).astype(np.float64) for day in self._month_days]
         columns += [break_of(days, each) for each in self._breaks]
         return np.stack(columns, axis=1)
 
     def priors(self) -> Floats:
-        """Standard deviations of the coefficients before anything is measured."""
+        """Return the prior standard deviations of the coefficients."""
         return np.array(
             [LEVEL_PRIOR, GROWTH_PRIOR]
             + [WEEK_PRIOR] * len(self._weekdays)
@@ -72,7 +73,7 @@ class Design:
 
 
 def break_of(days: Days, found: Break) -> Floats:
-    """Return zero from the break on; before it, the difference of level or pace as a multiple of the coefficient."""
+    """Return zero from the break on; before it, the difference of level or pace in multiples of the coefficient."""
     if found.of == "pace":
         turned: Floats = np.minimum(days - found.day, 0).astype(np.float64)
         return turned

@@ -19,7 +19,7 @@ DIGITS = 6
 
 
 def rounded(value: float) -> float:
-    """Return a figure with as many digits as are worth storing."""
+    """Return a figure with the significant digits that are stored."""
     return float(f"{value:.{DIGITS}g}")
 
 

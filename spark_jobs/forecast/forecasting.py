@@ -1,4 +1,4 @@
-"""Makes a forecast from daily peaks."""
+"""Make a forecast from daily peaks."""
 
 from __future__ import annotations
 
@@ -32,9 +32,8 @@ LEAST_DAYS = 42
 MOST_AGE_DAYS = 45
 """The greatest age of the last measured day."""
 MOST_DAYS = 400
-"""Days of history that are used; older days say little about the next half year."""
+"""Days of history that are used; older days have little information about the next half year."""
 PATHS = 1000
-GROWTH_DAYS = 30
 MOSTLY_EMPTY = 0.5
 RESIZES = (
     Resize("1.25 times the size", 1.25),
@@ -100,6 +99,7 @@ def forecast(
 def _number(peaks: DailyPeaks) -> int:
     """Return a number for the structure's measure, the same in every process."""
     key = "\n".join((peaks.qsg, peaks.structure, peaks.measure, peaks.queue_manager or ""))
+    # Not hash(), which differs from process to process: the same history must give the same forecast.
     return zlib.crc32(key.encode())
 
 
@@ -126,8 +126,10 @@ class _Maker:
 
     def with_paths(self, random: np.random.Generator, *, count: int) -> Forecast:
         """Return a forecast with quantiles."""
+        # Paths begin after the last measured day; those up to the day of the forecast are over.
         skipped = self.made_on - int(self.days[-1])
         ahead = skipped + self.horizon_days
+        # Without any noise, the model would have nothing to estimate it from.
         if float(np.ptp(self.values)) == 0:
             return self._flat(count)
         empty = empty_days(self.values)

@@ -1,4 +1,4 @@
-"""How a day's noise depends on that of the days before: what lasts, and what wanders."""
+"""How a day's noise depends on previous days: persistent noise, and a drifting level and pace."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
 
 NOISES = ((0.0, 1.0), (0.3, 1.0), (0.5, 1.0), (0.7, 1.0), (0.85, 1.0), (0.9, 0.5))
-"""From day to day: correlation of the lasting part of the noise, and its share of the variance."""
+"""Day-to-day correlation of the persistent part of the noise, and its share of the variance."""
 LEVEL_WALKS = (0.0, 0.03, 0.08, 0.2)
 """Standard deviation of a day's step of the level, in standard deviations of the noise."""
 PACE_WALKS = (0.0, 0.0005, 0.002, 0.006)
-"""The same of the pace (a day's growth)."""
+"""The same for the pace (the growth of a day)."""
 STEADY = 0.6
-"""Probability before anything is measured that the level does not wander; the same of the pace."""
+"""Prior probability that the level does not drift; the same for the pace."""
 STATES = 4
 
 
@@ -36,7 +36,7 @@ class Lasting:
     pace_walk: float = 0.0
 
     def log_prior(self) -> float:
-        """Half of the probability says that there is no walk, the rest is shared by the others of the grid."""
+        """Return the log-probability: STEADY for no drift, the rest shared by the other values of the grid."""
         found = 0.0
         for value, grid in ((self.level_walk, LEVEL_WALKS), (self.pace_walk, PACE_WALKS)):
             found += float(np.log((1 - STEADY) / (len(grid) - 1) if value else STEADY))
@@ -44,7 +44,7 @@ class Lasting:
 
 
 class Distances:
-    """How far the measured days are from each other, once for all combinations."""
+    """The distances between the measured days, calculated once for all combinations."""
 
     def __init__(self, days: Days, *, last: int) -> None:
         self.at: Floats = (days - days[0]).astype(np.float64)
@@ -56,7 +56,7 @@ class Distances:
         self._twice: Floats = self._earlier**2 * (3 * later - self._earlier) / 6
 
     def root(self, lasting: Lasting) -> Floats:
-        """Lower Cholesky factor of the days' covariance, in units of the noise's variance."""
+        """Return the lower Cholesky factor of the days' covariance, in units of the noise's variance."""
         found = self._noise(lasting.correlation, lasting.share).copy()
         if lasting.level_walk:
             found += lasting.level_walk**2 * self._earlier
@@ -70,7 +70,7 @@ class Distances:
         return lower
 
     def _noise(self, correlation: float, share: float) -> Floats:
-        """Of the noise alone; kept for the next combination, which often has the same."""
+        """Return the covariance of the noise alone, cached for the next combination, which often has the same."""
         if self._kept is None or self._kept[0] != (correlation, share):
             table = share * correlation ** np.arange(int(self.at[-1]) + 1)
             table[0] = 1.0
@@ -78,10 +78,10 @@ class Distances:
         return self._kept[1]
 
     def with_state(self, lasting: Lasting) -> Floats:
-        """Covariance of the days (rows) with the state at the end.
+        """Return the covariance of the days (rows) with the state at the end.
 
-        The state: where the level has wandered to, where the pace's wandering has brought the level, the wandered pace
-        itself, and the lasting part of the last noise.
+        The state: the drift of the level, the level's change from the drift of the pace, the drift of the pace itself, and the
+        persistent part of the last noise.
         """
         at, last = self.at, self.last
         return np.stack(
@@ -95,7 +95,7 @@ class Distances:
         )
 
     def of_state(self, lasting: Lasting) -> Floats:
-        """Covariance of the state before anything is measured."""
+        """Return the prior covariance of the state."""
         last = float(self.last)
         found = np.zeros((STATES, STATES))
         found[0, 0] = lasting.level_walk**2 * last
@@ -105,6 +105,6 @@ class Distances:
 
 
 def whitened(root: Floats, columns: Floats) -> Floats:
-    """The columns with independent noise of variance 1."""
+    """Return the columns transformed to independent noise of variance 1."""
     found: Floats = lapack.dtrtrs(root, columns, lower=1)[0]
     return found

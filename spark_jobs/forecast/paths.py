@@ -1,4 +1,4 @@
-"""Paths of daily peaks: many ways in which the days to come may go."""
+"""Paths of daily peaks: random samples of the days ahead."""
 
 from __future__ import annotations
 
@@ -18,31 +18,32 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
 
 GROWTH_DAYS = 30
-"""Growth is told over so many days."""
+"""Growth is stated for this many days."""
 RESAMPLED_DAYS = 180
-"""Days of the past that are drawn from where nothing but drawing from the past makes sense."""
+"""Days of the past to draw from, if nothing but drawing from the past is meaningful."""
 EMPTY_WEEKS = 8
 HALF = 0.5
 SIZE_SPREAD = 0.15
-"""How much a repeated exceptional day may differ from the one seen, on the logarithmic scale."""
+"""How much a repeated exceptional day may differ from the observed one, on the logarithmic scale."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Paths:
-    """Paths in rows, days in columns, from the day after the last of the history."""
+    """Paths in rows, days in columns, from the day after the end of the history."""
 
     ordinary: Floats
     growth: Floats
-    """How much the usual peak grows in 30 days, as a logarithm: one figure a path."""
+    """Growth of the usual peak in 30 days, as a logarithm: one figure for each path."""
     model: str
     notes: tuple[str, ...] = ()
 
 
 def resampled(days: Days, peaks: Peaks, *, ahead: int, count: int, random: np.random.Generator) -> Paths:
-    """Weeks drawn from the past, as they were: for what is mostly empty and shows neither level nor growth."""
+    """Return weeks drawn from the past unchanged, for a measure that is mostly empty and has no level or growth."""
     recent = days > days[-1] - RESAMPLED_DAYS
     seen = dict(zip(days[recent].tolist(), peaks[recent].tolist(), strict=True))
     first = int(days[-1]) + 1
+    # Whole weeks, so that a job that runs on some weekdays only keeps its rhythm.
     mondays = sorted({day - (day - first) % WEEK for day in seen})
     table = np.array([[seen.get(monday + day, np.nan) for day in range(WEEK)] for monday in mondays])
     columns = [column[~np.isnan(column)] for column in table.T]
@@ -58,7 +59,7 @@ def resampled(days: Days, peaks: Peaks, *, ahead: int, count: int, random: np.ra
 def with_empty_days(
     paths: Floats, *, days: Days, empty: NDArray[np.bool_], first: int, random: np.random.Generator
 ) -> Floats:
-    """The paths with empty days: each weekday as often as it was empty in the last eight weeks of the history."""
+    """Return the paths with empty days, for each weekday as often as in the last eight weeks of the history."""
     recent = days > days[-1] - EMPTY_WEEKS * WEEK
     weekday, coming = weekdays(days[recent]), weekdays(first + np.arange(paths.shape[1]))
     chances = np.zeros(WEEK)
@@ -73,14 +74,14 @@ def with_empty_days(
 def with_episodes(
     paths: Floats, excess: Floats, *, span_days: int, random: np.random.Generator
 ) -> Floats | None:
-    """The paths with exceptional days as frequent and as high as in the history; None where it has none above the usual.
+    """Return the paths with exceptional days as frequent and as high as in the history; None if it has none.
 
-    How often they come is drawn for each path: what was seen k times in n days comes at the rate of a gamma variable
-    with shape k + 1/2, divided by n.
+    Only days above the usual count. Their rate is drawn for each path: k events in n days give a gamma variable with shape
+    k + 1/2, divided by n.
 
     Args:
         paths: Ordinary peaks.
-        excess: Of the days of the history, how far each is above the usual, as a logarithm; nought on ordinary days.
+        excess: How far each day of the history is above the usual, as a logarithm; zero on ordinary days.
         span_days: Days from the first to the last of the history.
         random: Random numbers.
     """
@@ -88,6 +89,7 @@ def with_episodes(
     if not seen:
         return None
     count, ahead = paths.shape
+    # The half is Jeffreys' prior for the rate of events.
     happens = random.poisson(random.gamma(len(seen) + HALF, 1.0, count) * ahead / span_days)
     path = np.repeat(np.arange(count), happens)
     begins = random.integers(0, ahead, len(path))

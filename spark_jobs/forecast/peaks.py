@@ -18,9 +18,9 @@ if TYPE_CHECKING:
 class DailyPeaks:
     """The highest value of each day of one measure of one structure.
 
-    `days` are date ordinals (`datetime.date.toordinal`), in any order; missing days, and days whose peak is nan,
-    were not measured. `unit` is what the peaks count: entries, elements, blocks, percent. `queue_manager`
-    is that of a shared message data set.
+    `days` are date ordinals (`datetime.date.toordinal`), in any order; missing days, and days whose peak is nan, were not
+    measured. `unit` is the unit of the peaks: entries, elements, blocks, percent. `queue_manager` is the owner of a shared
+    message data set.
     """
 
     qsg: str
@@ -51,7 +51,7 @@ class DailyPeaks:
 
 @dataclass(frozen=True, slots=True)
 class Level:
-    """A level that peaks should not pass: `name` for people ("85 %"), `value` in the unit of the peaks, None if not known.
+    """A level that peaks should not pass: a name such as "85 %", and its value, None if unknown.
 
     A level is passed on a day whose peak is above it. If nothing can be above it, because it is the total (`reached`),
     reaching it counts.

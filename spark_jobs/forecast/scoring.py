@@ -1,4 +1,4 @@
-"""Forecasts compared with the peaks that were measured since."""
+"""Compare forecasts with the peaks that were measured later."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ RULES = ("last_value", "seasonal_naive", "straight_line")
 
 
 def score(forecast: Forecast, actual_peaks: DailyPeaks, *, forecast_id: int = 0) -> Score:
-    """Compare a stored forecast with the peaks that were measured since.
+    """Compare a stored forecast with the peaks that were measured later.
 
     Args:
         forecast: The forecast.
-        actual_peaks: The measured peaks. Days outside the horizon are not scored; days before it help to tell which
-            days are exceptional.
+        actual_peaks: The measured peaks. Days outside the horizon are not scored; days before it help to recognize
+            exceptional days.
         forecast_id: The number under which the application stored the forecast.
     """
     made_on, horizon = forecast.made_on.toordinal(), forecast.horizon_days
@@ -46,7 +46,7 @@ def score(forecast: Forecast, actual_peaks: DailyPeaks, *, forecast_id: int = 0)
             forecast_id=forecast_id,
             days_past=past,
             complete=complete,
-            sentence="No day of it is past yet." if forecast.quantiles else no_forecast,
+            sentence="No day of the forecast has passed yet." if forecast.quantiles else no_forecast,
         )
     at = days[inside] - made_on - 1
     predicted = np.array([forecast.quantiles[name] for name in NAMES], dtype=np.float64)[:, at]
@@ -74,13 +74,13 @@ def score(forecast: Forecast, actual_peaks: DailyPeaks, *, forecast_id: int = 0)
 
 
 def wape(actual: Floats, said: Floats) -> float | None:
-    """Weighted absolute percentage error as a share; None where nothing was in use."""
+    """Return the weighted absolute percentage error as a share; None if nothing was in use."""
     total = float(actual.sum())
     return float(np.abs(actual - said).sum()) / total if total else None
 
 
 def pinball(actual: Floats, said: Floats) -> float | None:
-    """Mean pinball loss of the quantiles (rows of `said`), relative to the mean peak; None where nothing was in use."""
+    """Return the mean pinball loss of the quantiles, relative to the mean peak; None if nothing was in use."""
     mean = float(actual.mean())
     if not mean:
         return None
@@ -102,10 +102,11 @@ def _rules(simple: Baselines, days: Days, actual: Peaks, made_on: int) -> dict[s
 def first_crossing(
     days: Days, peaks: Peaks, *, value: float, reached: bool, made_on: int, horizon: int
 ) -> int | None:
-    """Days from `made_on` to the first ordinary day above a level, within the horizon."""
+    """Return the days from `made_on` to the first ordinary day above a level, within the horizon."""
     inside = (days > made_on) & (days <= made_on + horizon)
     above = inside & is_above(peaks, value, reached=reached)
     if above.any():
+        # The forecast is of ordinary days, so an exceptional one must not count as a hit or a miss.
         above &= ~exceptional_days(days, peaks)
     return int(days[above][0]) - made_on if above.any() else None
 
@@ -121,7 +122,7 @@ def _crossing(
 
 
 def _is_inside(low: int | None, high: int | None, actual: int | None, past: int, horizon: int) -> bool | None:
-    """Whether it came in the interval; None while it has neither come nor failed to come."""
+    """Whether the crossing was in the interval; None while this is undecided."""
     beyond = horizon + 1
     begins, ends = (beyond if low is None else low), (beyond if high is None else high)
     if actual is not None:

@@ -1,14 +1,14 @@
-"""The model: trend, week, end of month, breaks and lasting noise, each with its uncertainty.
+"""The model: trend, week, end of month, breaks and persistent noise, each with its uncertainty.
 
 On the logarithmic scale a day's peak is the sum of
 
 - a trend that compounds, or one that is linear in the peaks themselves,
 - factors of weekdays and of the days around the end of a month,
 - changes of level or pace that were found in the history,
-- noise that lasts from day to day, and a level and a pace that may wander.
+- noise that persists from day to day, and a level and a pace that may drift.
 
-How lasting the noise is, how much level and pace wander, and which trend it is, is not decided: every combination of a grid
-is fitted exactly (Gaussian, conjugate priors), and paths are drawn from each in proportion to its probability.
+The persistence of the noise, the drift of level and pace, and the kind of trend are not decided: every combination of a
+grid is fitted exactly (Gaussian, conjugate priors), and paths are drawn from each in proportion to its probability.
 """
 
 from __future__ import annotations
@@ -44,21 +44,21 @@ KEPT_NOISES = 2
 NEGLIGIBLE = 0.1
 """Combinations less probable than this share of the most probable one are left out."""
 LEAST_DEVIATION = 1e-4
-"""Of the noise's logarithm: where every week is like the other to the last digit."""
+"""Least deviation of the noise's logarithm, for a history in which every week is exactly the same."""
 PRIOR_DAYS = 4
-"""How many days' worth the first guess of the noise counts."""
+"""Number of days that the first guess of the noise counts for."""
 LARGEST_LOG = 80.0
-"""What no path goes beyond: 5e34, far above any count."""
+"""Upper limit of all paths: 5e34, far above any count."""
 LINEAR_STEPS = 3
-NEAR_NOUGHT, NEAR_NOUGHT_AHEAD = 0.05, 0.02
-"""A linear trend is not followed below these shares of the level now: backwards, and ahead."""
+NEAR_ZERO, NEAR_ZERO_AHEAD = 0.05, 0.02
+"""A linear trend is not followed below these shares of the current level: backwards, and ahead."""
 STEEPEST = 0.9
-"""A linear trend may not have begun below a tenth of the level now."""
+"""A linear trend may not have begun below a tenth of the current level."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Fit:
-    """One combination of the grid with one of the two trends; the figures of days are whitened."""
+    """One combination of the grid with one of the two trends; the values of days are whitened."""
 
     lasting: Lasting
     is_linear: bool
@@ -67,7 +67,7 @@ class _Fit:
     design: Floats
     state: Floats
     root: Floats
-    """Of the coefficients' information."""
+    """Root of the coefficients' information matrix."""
     coefficients: Floats
     variance: float
     freedom: int
@@ -83,15 +83,15 @@ def structural(
     count: int,
     random: np.random.Generator,
 ) -> Paths:
-    """Paths of the days after the last measured one.
+    """Return paths of the days after the last measured one.
 
     Args:
         days: Ordinary days that were not empty.
         peaks: Their peaks.
         last: The last measured day.
-        deviation: A first guess of the noise's.
-        ahead: How many days to draw.
-        count: How many paths.
+        deviation: A first guess of the noise's deviation.
+        ahead: Number of days to draw.
+        count: Number of paths.
         random: Random numbers.
     """
     logs = np.log(peaks)
@@ -105,6 +105,7 @@ def structural(
     weights = np.exp(weights - weights.max())
     order = [int(number) for number in np.argsort(-weights, kind="stable") if weights[number] >= NEGLIGIBLE]
     shares = weights[order] / weights[order].sum()
+    # Rounding the running totals, not the shares, makes the sizes add up to `count`.
     sizes = np.diff(np.rint(np.cumsum(shares) * count).astype(np.int64), prepend=0)
     coming = design.of(last + 1 + np.arange(ahead))
     parts = [
@@ -138,7 +139,7 @@ class _Fitter:
         self._pace = 0.0
 
     def fits(self) -> list[_Fit]:
-        """All combinations: noises without walks first, walks with those noises that explain the days best."""
+        """Fit all combinations: noises without drift first, then drifts with the noises that explain the days best."""
         found: list[_Fit] = []
         best: dict[Lasting, float] = {}
         for correlation, share in NOISES:
@@ -147,6 +148,7 @@ class _Fitter:
             found += both
             best[lasting] = max(fit.log_evidence for fit in both)
         top = max(best.values())
+        # All drifts with all noises would be 96 combinations instead of 36.
         for noise in sorted(best, key=lambda lasting: -best[lasting])[:KEPT_NOISES]:
             if best[noise] < top + np.log(NEGLIGIBLE):
                 continue
@@ -158,7 +160,7 @@ class _Fitter:
         return found
 
     def _both(self, lasting: Lasting, *, steps: int) -> list[_Fit]:
-        """The compounding trend and the linear one, which is approached in steps."""
+        """Fit the compounding trend and the linear one, which is approached in steps."""
         root = self._distances.root(lasting)
         log_det = 2 * float(np.log(np.diag(root)).sum())
         state = self._distances.with_state(lasting)
@@ -171,7 +173,9 @@ class _Fitter:
         pace = self._pace if steps == 1 else float(found[0].coefficients[PACE])
         for _ in range(steps):
             pace = min(max(pace, -10 * steepest), steepest)
-            ratio = np.maximum(1 + pace * ahead, NEAR_NOUGHT)
+            # On the logarithmic scale the linear trend is no linear function of its pace, so it is expanded at the
+            # current one.
+            ratio = np.maximum(1 + pace * ahead, NEAR_ZERO)
             bent = np.stack([ahead / ratio, np.log(ratio) - pace * ahead / ratio], axis=1)
             bent = whitened(root, bent)
             changed = design.copy()
@@ -191,7 +195,7 @@ class _Fitter:
         *,
         is_linear: bool,
     ) -> _Fit:
-        """Coefficients given the whitened days; the noise's variance is integrated out."""
+        """Fit the coefficients to the whitened days; the noise's variance is integrated out."""
         information = design.T @ design
         information[np.diag_indices_from(information)] += self._precision
         root = lapack.dpotrf(information, lower=1)[0]
@@ -226,16 +230,17 @@ class _Fitter:
 def _drawn(
     fit: _Fit, distances: Distances, design: Floats, count: int, random: np.random.Generator
 ) -> tuple[Floats, Floats]:
-    """Logarithms of paths, and their growth in 30 days."""
+    """Return logarithms of paths, and their growth in 30 days."""
     ahead, width = design.shape
     rest = fit.logs - fit.design @ fit.coefficients
+    # The noise's variance is itself uncertain: without drawing it, intervals from short histories would be too narrow.
     deviation = np.sqrt(fit.variance * fit.freedom / random.chisquare(fit.freedom, count))[:, None]
     mean = np.concatenate([fit.coefficients, fit.state.T @ rest])
     drawn = mean + deviation * (random.normal(size=(count, len(mean))) @ _root(fit, distances).T)
     coefficients, state = drawn[:, :width], drawn[:, width:]
     steps = np.arange(1, ahead + 1)
     pace = coefficients[:, PACE : PACE + 1]
-    trend = np.log(np.maximum(1 + pace * steps, NEAR_NOUGHT_AHEAD)) if fit.is_linear else pace * steps
+    trend = np.log(np.maximum(1 + pace * steps, NEAR_ZERO_AHEAD)) if fit.is_linear else pace * steps
     trend += state[:, 2:3] * steps
     lasting = fit.lasting
     if lasting.level_walk:
@@ -253,7 +258,7 @@ def _drawn(
 
 
 def _root(fit: _Fit, distances: Distances) -> Floats:
-    """A root of the covariance of coefficients and state, in units of the noise's variance."""
+    """Return a root of the covariance of coefficients and state, in units of the noise's variance."""
     width = fit.design.shape[1]
     inverse = lapack.dtrtrs(fit.root, np.eye(width), lower=1)[0]
     spread = inverse.T @ inverse
@@ -264,7 +269,8 @@ def _root(fit: _Fit, distances: Distances) -> Floats:
     covariance[:width, width:] = covariance[width:, :width].T
     of_state = distances.of_state(fit.lasting) - fit.state.T @ fit.state
     covariance[width:, width:] = of_state + gain @ spread @ gain.T
-    # Units differ by orders of magnitude, and the state may be known exactly: eigenvalues of the correlations.
+    # Of the correlations, because units differ by orders of magnitude; by eigenvalues, because the state may be known
+    # exactly, which a Cholesky factor does not allow.
     scale = np.sqrt(np.maximum(np.diag(covariance), np.finfo(np.float64).tiny))
     values, vectors = np.linalg.eigh(covariance / np.outer(scale, scale))
     root: Floats = scale[:, None] * vectors * np.sqrt(np.maximum(values, 0.0))
@@ -279,7 +285,7 @@ def _noise(
     ahead: int,
     random: np.random.Generator,
 ) -> Floats:
-    """Noise made of the history's own shocks: as lopsided and as far-reaching as they were."""
+    """Return noise drawn from the history's own shocks, so that it has the same skewness and the same extremes."""
     count = len(begins)
     drawn = shocks[random.integers(0, len(shocks), (count, ahead))] * deviation
     if not lasting.correlation:

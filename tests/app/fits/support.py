@@ -71,7 +71,7 @@ def fit_json(
         "structures": 5,
         "points_used": points - 1,
         "points_left_out": [{"why": "seen on one day only", "count": 1}],
-        "cuts": [{"structure": "APPL001", "day": "2026-09-14", "why": "allocated anew with 512M"}],
+        "cuts": [{"structure": "APPL001", "day": "2026-09-14", "why": "reallocated with 512M"}],
         "first_day": "2026-09-01",
         "last_day": "2026-11-19",
         "residuals": {"deviation_bytes": 260_000.0, "largest_bytes": 510_000.0, "largest_share": 0.002}

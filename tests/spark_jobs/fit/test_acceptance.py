@@ -24,7 +24,7 @@ def check_errors(two: Held, one: Held, simulations: int) -> None:
     assert one.worst("bundle") < BUNDLE
 
 
-def test_truth_is_found_in_200_simulations() -> None:
+def test_fit_recovers_the_truth_in_200_simulations() -> None:
     two = simulated(range(200), ratios=TWO_RATIOS)
     one = simulated(range(200), ratios=ONE_RATIO)
     check_errors(two, one, 200)
@@ -36,7 +36,7 @@ def test_truth_is_found_in_200_simulations() -> None:
 
 
 @pytest.mark.soak
-def test_truth_is_found_in_1000_simulations_and_intervals_hold_it_as_often_as_they_say() -> None:
+def test_fit_recovers_the_truth_in_1000_simulations_within_its_intervals() -> None:
     two = simulated(range(1000), ratios=TWO_RATIOS)
     one = simulated(range(1000), ratios=ONE_RATIO)
     check_errors(two, one, 1000)
@@ -46,7 +46,7 @@ def test_truth_is_found_in_1000_simulations_and_intervals_hold_it_as_often_as_th
         assert 0.87 <= one.coverage(name) <= 0.93, name
 
 
-def test_the_28_cells_of_table_2_give_its_bundle_and_base() -> None:
+def test_fit_of_the_28_cells_of_table_2_gives_its_bundle_and_base() -> None:
     """Each cell as an allocation at 1:6: as many bundles as its messages take, and MB as they are printed."""
     day = dt.date(2026, 1, 5)
     points = []

@@ -31,7 +31,7 @@ _points = st.builds(
 
 @settings(max_examples=60, deadline=None)
 @given(st.lists(_points, max_size=40))
-def test_any_rows_of_allocations_give_a_fit(points: list[AllocationPoint]) -> None:
+def test_fit_accepts_any_allocation_rows(points: list[AllocationPoint]) -> None:
     for fit in (fit_curve(points), *fit_all(points)):
         json.dumps(plain(fit), allow_nan=False)
         assert (fit.reason is None) == (fit.state == "fitted")
@@ -45,7 +45,7 @@ def test_any_rows_of_allocations_give_a_fit(points: list[AllocationPoint]) -> No
     st.lists(st.tuples(st.sampled_from("AB"), st.integers(0, 15), _counts, _counts), max_size=30),
     st.lists(st.tuples(st.integers(0, 15), _counts, _counts), max_size=30),
 )
-def test_any_rows_of_usage_give_a_mix(
+def test_mix_accepts_any_usage_rows(
     put: list[tuple[str, int, int, int]], held: list[tuple[int, int, int]]
 ) -> None:
     queues = [QueueDay("SQ03", "A", q, FIRST + dt.timedelta(days=d), n, size) for q, d, n, size in put]

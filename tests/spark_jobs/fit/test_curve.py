@@ -30,7 +30,7 @@ def value(estimate: Estimate | None) -> float:
     return estimate.value
 
 
-def test_without_noise_one_ratio_gives_base_and_bundle_to_a_thousandth_and_says_so() -> None:
+def test_one_ratio_without_noise_gives_base_and_bundle_to_a_thousandth() -> None:
     fit = fit_curve(site(SIZES))
     assert (fit.state, fit.kind, fit.ratio) == ("fitted", "bundle", (1, 6))
     assert value(fit.base_bytes) == pytest.approx(22 * MIB, rel=1e-3)
@@ -41,7 +41,7 @@ def test_without_noise_one_ratio_gives_base_and_bundle_to_a_thousandth_and_says_
     assert "one ratio of entries to elements, 1:6" in fit.note
 
 
-def test_without_noise_two_ratios_give_both_costs() -> None:
+def test_two_ratios_without_noise_give_both_costs() -> None:
     points = site(SIZES)
     for number, size in enumerate((96, 600, 3000)):
         points += seen(f"OTHER{number}", range(5), *fitting(size, ratio=2.5))
@@ -54,14 +54,14 @@ def test_without_noise_two_ratios_give_both_costs() -> None:
     assert [(ratio.elements_per_entry, ratio.points) for ratio in fit.ratios] == [(2.5, 3), (6.0, 8)]
 
 
-def test_a_single_structure_at_another_ratio_is_left_out_and_counted() -> None:
+def test_single_structure_at_another_ratio_is_left_out_and_counted() -> None:
     fit = fit_curve([*site(SIZES), *seen("OTHER", range(7), *fitting(600, ratio=2.5))])
     assert fit.kind == "bundle"
     assert fit.points_left_out == (LeftOut(OTHER_RATIO, 7),)
     assert fit.points_used == len(SIZES)
 
 
-def test_the_only_ratio_need_not_be_the_published_one() -> None:
+def test_only_ratio_may_differ_from_the_published_one() -> None:
     fit = fit_curve(site(SIZES, ratio=7.3))
     assert (fit.state, fit.ratio) == ("fitted", (10, 73))
     assert value(fit.bundle_bytes) == pytest.approx(640 + 7.3 * 270, rel=1e-4)
@@ -70,7 +70,7 @@ def test_the_only_ratio_need_not_be_the_published_one() -> None:
     assert value(near.bundle_bytes) == pytest.approx(640 + 6 * 270, rel=2e-3)
 
 
-def test_one_structure_that_was_altered_often_is_enough() -> None:
+def test_one_structure_with_many_alters_is_sufficient() -> None:
     points = [
         point
         for number, size in enumerate((200, 300, 450, 700, 1000))
@@ -83,7 +83,7 @@ def test_one_structure_that_was_altered_often_is_enough() -> None:
     assert value(fit.base_bytes) == pytest.approx(22 * MIB, rel=1e-2)
 
 
-def test_a_wrong_allocation_is_left_out_by_name_and_spoils_nothing() -> None:
+def test_wrong_allocation_is_left_out_by_name_without_effect() -> None:
     size, entries, elements = fitting(1500)
     fit = fit_curve([*site(SIZES), *seen("WRONG", range(9), size, entries // 2, elements // 2)])
     assert value(fit.base_bytes) == pytest.approx(22 * MIB, rel=1e-3)
@@ -93,7 +93,7 @@ def test_a_wrong_allocation_is_left_out_by_name_and_spoils_nothing() -> None:
     assert wrong.residual_bytes == pytest.approx(739 * MIB, rel=1e-2)
 
 
-def test_three_wrong_of_eleven_are_left_out_too() -> None:
+def test_three_wrong_allocations_of_eleven_are_left_out() -> None:
     points = site(SIZES)
     for number, size in enumerate((90, 900, 6000)):
         _, entries, elements = fitting(size)
@@ -106,16 +106,19 @@ def test_three_wrong_of_eleven_are_left_out_too() -> None:
 @pytest.mark.parametrize(
     ("points", "says"),
     [
-        ([], "No allocation of an application structure was seen"),
-        (site((512,)), "Only 1 different allocation of application structures was seen; 4 are the fewest."),
-        (site((512, 1024, 2048)), "Only 3 different allocations of application structures were seen"),
+        ([], "No allocation of an application structure with size"),
+        (
+            site((512,)),
+            "Only 1 different allocation of application structures was found; at least 4 are needed.",
+        ),
+        (site((512, 1024, 2048)), "Only 3 different allocations of application structures were found"),
         (
             site((500, 510, 520, 530, 540)),
-            "All 5 allocations have between 500.0 MiB and 540.0 MiB: too much alike",
+            "All 5 allocations have between 500.0 MiB and 540.0 MiB: too similar",
         ),
     ],
 )
-def test_too_little_gives_no_figures_but_a_sentence(points: list[AllocationPoint], says: str) -> None:
+def test_too_little_data_gives_a_sentence_without_figures(points: list[AllocationPoint], says: str) -> None:
     fit = fit_curve(points)
     assert fit.state == "too_little"
     assert fit.kind is None
@@ -124,7 +127,7 @@ def test_too_little_gives_no_figures_but_a_sentence(points: list[AllocationPoint
     assert fit.reason.startswith(says)
 
 
-def test_allocations_that_lie_on_no_line_give_a_sentence() -> None:
+def test_allocations_off_any_line_give_a_sentence_without_figures() -> None:
     chance = random.Random(4)
     points = []
     for number, size in enumerate(SIZES):
@@ -147,7 +150,7 @@ def test_allocations_that_lie_on_no_line_give_a_sentence() -> None:
         ({"entry": -40.0}, r"An entry comes to -40\.\d bytes"),
     ],
 )
-def test_two_costs_that_contradict_physics_are_kept_as_rejected(costs: dict[str, Any], says: str) -> None:
+def test_impossible_costs_are_kept_as_rejected(costs: dict[str, Any], says: str) -> None:
     points = site(SIZES, **costs)
     for number, size in enumerate((96, 600, 3000)):
         points += seen(f"OTHER{number}", range(5), *fitting(size, ratio=2.5, **costs))
@@ -158,7 +161,7 @@ def test_two_costs_that_contradict_physics_are_kept_as_rejected(costs: dict[str,
     assert re.match(says, fit.reason), fit.reason
 
 
-def test_a_bundle_that_costs_less_than_its_data_is_rejected_and_one_that_costs_more_is_not() -> None:
+def test_bundle_is_rejected_only_if_it_costs_less_than_its_data() -> None:
     fit = fit_curve(site(SIZES, entry=0.0, element=255.0))
     assert fit.state == "rejected"
     assert fit.reason is not None
@@ -166,7 +169,7 @@ def test_a_bundle_that_costs_less_than_its_data_is_rejected_and_one_that_costs_m
     assert fit_curve(site(SIZES, entry=0.0, element=257.0)).state == "fitted"
 
 
-def test_each_facility_and_level_is_fitted_on_its_own() -> None:
+def test_each_facility_and_level_is_fitted_separately() -> None:
     points = [
         *site(SIZES),
         *(p for p in _moved(site(SIZES, base_mib=14.0), coupling_facility="CF02", cfcc_level=24)),
@@ -183,7 +186,7 @@ def _moved(points: list[AllocationPoint], **changes: Any) -> list[AllocationPoin
 
 
 @pytest.mark.parametrize("noise", [{"growing": 0.002}, {"alike": 0.3, "constant": 0.1}, {"constant": 0.3}])
-def test_intervals_hold_the_truth_whichever_way_sizes_deviate(noise: dict[str, Any]) -> None:
+def test_intervals_contain_the_truth_for_all_kinds_of_deviations(noise: dict[str, Any]) -> None:
     held = []
     for seed in range(60):
         fit = fit_curve(deviating(seed, **noise))
@@ -196,7 +199,7 @@ def test_intervals_hold_the_truth_whichever_way_sizes_deviate(noise: dict[str, A
     assert 0.78 <= sum(held) / len(held) <= 0.99
 
 
-def test_a_robust_estimator_of_statsmodels_finds_the_same() -> None:
+def test_fit_agrees_with_the_robust_estimator_of_statsmodels() -> None:
     for seed in range(5):
         points = deviating(seed, constant=0.3)
         size, entries, elements = fitting(1500)
@@ -216,13 +219,13 @@ def test_a_robust_estimator_of_statsmodels_finds_the_same() -> None:
         )
 
 
-def test_the_order_of_the_rows_changes_nothing() -> None:
+def test_fit_does_not_depend_on_row_order() -> None:
     points = deviating(1, constant=0.3)
     shuffled = random.Random(2).sample(points, len(points))
     assert plain(fit_curve(shuffled)) == plain(fit_curve(points))
 
 
-def test_a_fit_says_what_it_rests_on_and_is_json() -> None:
+def test_fit_contains_its_basis_and_is_json() -> None:
     fit = fit_curve(deviating(3, constant=0.3))
     shown = json.loads(json.dumps(plain(fit), allow_nan=False))
     assert shown["state"] == "fitted"
@@ -239,7 +242,7 @@ def test_a_fit_says_what_it_rests_on_and_is_json() -> None:
     assert 0 < shown["residuals"]["deviation_bytes"] <= shown["residuals"]["largest_bytes"]
 
 
-def test_the_core_makes_a_curve_of_it() -> None:
+def test_core_converts_the_fit_into_a_curve() -> None:
     ratio = 6.0
     fit: CurveFit = fit_curve(site(SIZES, ratio=ratio))
     curve = fitted_curve(version=4, fit=parsed_text(CurveFit, json.dumps(plain(fit))))
@@ -249,7 +252,7 @@ def test_the_core_makes_a_curve_of_it() -> None:
 
 
 def upgraded(base_mib: float, *, after: tuple[int, ...] = SIZES) -> list[AllocationPoint]:
-    """All structures leave their coupling facility on the tenth day and are allocated anew on the eleventh."""
+    """All structures leave their coupling facility on the tenth day and are reallocated on the eleventh."""
     points = []
     for number, size in enumerate(SIZES):
         points += seen(f"APP{number}", range(10), *fitting(size + number + 1))
@@ -260,7 +263,7 @@ def upgraded(base_mib: float, *, after: tuple[int, ...] = SIZES) -> list[Allocat
     return points
 
 
-def test_after_an_upgrade_only_what_was_allocated_since_counts() -> None:
+def test_after_an_upgrade_only_later_allocations_count() -> None:
     fit = fit_curve(upgraded(30.0))
     assert fit.state == "fitted"
     assert value(fit.base_bytes) == pytest.approx(30 * MIB, rel=1e-3)
@@ -268,16 +271,16 @@ def test_after_an_upgrade_only_what_was_allocated_since_counts() -> None:
     assert left_out == LeftOut(f"{EARLIER} 2026-03-13", 10 * len(SIZES))
 
 
-def test_an_emptied_coupling_facility_that_costs_what_it_did_keeps_its_points() -> None:
+def test_emptied_facility_with_unchanged_costs_keeps_its_points() -> None:
     fit = fit_curve(upgraded(22.0))
     assert fit.points_left_out == ()
     assert fit.points_used == 2 * len(SIZES)
 
 
-def test_too_little_since_an_upgrade_is_no_curve_of_the_old_level() -> None:
+def test_too_little_data_since_an_upgrade_gives_no_curve() -> None:
     fit = fit_curve(upgraded(30.0, after=(64, 512)))
     assert fit.state == "too_little"
     assert fit.reason is not None
     assert fit.reason.startswith(
-        "Only 2 different allocations of application structures were seen since 2026-03-13;"
+        "Only 2 different allocations of application structures were found since 2026-03-13;"
     )

@@ -29,7 +29,7 @@ def held(number: int, messages: int, sizes: list[int], header: int) -> Structure
     return StructureDay("SQ03", "APP1", day(number), messages, elements)
 
 
-def test_the_mix_has_the_sizes_as_they_were_put() -> None:
+def test_mix_has_the_sizes_of_the_puts() -> None:
     rows = [put("A", 0, 900, 1000), put("B", 0, 80, 5000), put("C", 1, 20, 60_000)]
     (mix,) = fit_mix(rows)
     assert mix.puts == 1000
@@ -44,7 +44,7 @@ def test_the_mix_has_the_sizes_as_they_were_put() -> None:
     assert shown["header_bytes"] is None
 
 
-def test_each_structure_of_each_group_has_a_mix_of_its_own_and_csq_admin_none() -> None:
+def test_mix_is_made_for_each_structure_except_csq_admin() -> None:
     rows = [
         put("A", 0, 10, 100),
         QueueDay("SQ04", "APP1", "A", day(0), 5, 500),
@@ -57,7 +57,7 @@ def test_each_structure_of_each_group_has_a_mix_of_its_own_and_csq_admin_none() 
 
 
 @pytest.mark.parametrize("header", [300, 372, 500])
-def test_the_header_is_told_where_days_of_different_sizes_bound_it(header: int) -> None:
+def test_header_is_determined_by_days_with_different_sizes(header: int) -> None:
     chance = random.Random(header)
     sizes = [chance.randrange(200, 20_000) for _ in range(60)]
     rows = [put("A", number, 5000, size) for number, size in enumerate(sizes)]
@@ -68,16 +68,16 @@ def test_the_header_is_told_where_days_of_different_sizes_bound_it(header: int) 
     assert mix.header_note.startswith("Elements in use on 60 of 60 days agree on a header")
 
 
-def test_one_size_bounds_the_header_to_256_bytes_and_that_is_said() -> None:
+def test_header_with_one_size_is_only_known_within_256_bytes() -> None:
     rows = [put("A", number, 5000, 1000) for number in range(30)]
     (mix,) = fit_mix(rows, [held(number, 4000, [1000], 372) for number in range(30)])
     assert mix.header_bytes is None
     assert mix.header_note == (
-        "The header cannot be told: it lies between 280 and 536 bytes. Messages of other sizes would bound it closer."
+        "The header cannot be determined: it is between 280 and 536 bytes. Messages of other sizes would narrow the range."
     )
 
 
-def test_offloaded_messages_tell_no_header() -> None:
+def test_header_cannot_be_determined_from_offloaded_messages() -> None:
     chance = random.Random(1)
     sizes = [chance.randrange(5000, 20_000) for _ in range(40)]
     rows = [put("A", number, 5000, size) for number, size in enumerate(sizes)]
@@ -87,16 +87,16 @@ def test_offloaded_messages_tell_no_header() -> None:
     assert "Messages were offloaded" in mix.header_note
 
 
-def test_days_with_messages_too_large_for_a_structure_or_hardly_any_do_not_count() -> None:
+def test_header_ignores_days_with_too_large_or_too_few_messages() -> None:
     rows = [put("A", number, 5000, 1000, largest=64_513) for number in range(30)]
     (mix,) = fit_mix(rows, [held(number, 4000, [1000], 372) for number in range(30)])
-    assert mix.header_note.startswith("The header cannot be told: on 0 days")
+    assert mix.header_note.startswith("The header cannot be determined: on 0 days")
     rows = [put("A", number, 5000, 1000) for number in range(30)]
     (mix,) = fit_mix(rows, [held(number, 499, [1000], 372) for number in range(30)])
-    assert mix.header_note.startswith("The header cannot be told: on 0 days")
+    assert mix.header_note.startswith("The header cannot be determined: on 0 days")
 
 
-def test_a_few_days_that_say_something_else_do_not_matter() -> None:
+def test_header_tolerates_a_few_deviating_days() -> None:
     chance = random.Random(9)
     sizes = [chance.randrange(200, 20_000) for _ in range(60)]
     rows = [put("A", number, 5000, size) for number, size in enumerate(sizes)]

@@ -25,7 +25,7 @@ ROWS = {
 }
 
 
-def test_every_case_is_in_the_table_with_1000_fits() -> None:
+def test_accuracy_table_has_every_case_with_1000_fits() -> None:
     titles = {title for title, _ in (*CASES, *DEVIATIONS)}
     assert {title for title, _ in ROWS} == titles
     assert {fits for fits, _, _ in ROWS.values()} == {1000}
@@ -36,14 +36,14 @@ def test_every_case_is_in_the_table_with_1000_fits() -> None:
 
 
 @pytest.mark.parametrize("figure", FIGURES)
-def test_intervals_at_90_percent_held_the_truth_in_87_to_93_of_a_hundred(figure: str) -> None:
+def test_intervals_at_90_percent_contain_the_truth_in_87_to_93_percent(figure: str) -> None:
     for title in ("two ratios", "one ratio"):
         if (title, figure) in ROWS:
             assert 0.87 <= ROWS[title, figure][2] <= 0.93
             assert ROWS[title, figure][1] < (0.10 if figure == "base" else 0.01)
 
 
-def test_a_simulation_of_the_table_comes_out_within_it() -> None:
+def test_simulation_of_a_case_is_within_the_table() -> None:
     for title, how in CASES[:2]:
         found = simulated(range(20), **how)
         for figure in FIGURES:
@@ -51,7 +51,7 @@ def test_a_simulation_of_the_table_comes_out_within_it() -> None:
                 assert found.worst(figure) <= ROWS[title, figure][1] + 0.00005
 
 
-def test_limits_on_the_page_are_those_of_the_code() -> None:
+def test_limits_on_the_page_match_the_code() -> None:
     assert FEWEST_POINTS == 4
     assert "At least four allocations" in PAGE
     assert f"at least {LEAST_SPREAD:g} times the smallest" in PAGE.replace("\n   ", " ")
@@ -63,13 +63,13 @@ def test_limits_on_the_page_are_those_of_the_code() -> None:
 
 @pytest.mark.soak
 @pytest.mark.parametrize(("title", "how"), CASES[:2])
-def test_the_table_can_be_printed_again(title: str, how: dict[str, object]) -> None:
+def test_accuracy_table_can_be_reprinted(title: str, how: dict[str, object]) -> None:
     compare(title, simulated(range(1000), **how))
 
 
 @pytest.mark.soak
 @pytest.mark.parametrize(("title", "how"), DEVIATIONS)
-def test_so_can_its_other_deviations(title: str, how: dict[str, bool]) -> None:
+def test_table_of_other_deviations_can_be_reprinted(title: str, how: dict[str, bool]) -> None:
     compare(title, otherwise(range(1000), **how))
 
 

@@ -24,11 +24,11 @@ def summary(points: list[AllocationPoint]) -> list[tuple[float, float, float, in
     return [(s.size_bytes / 2**20, s.entries, s.elements, len(s.days)) for s in gather(points).stretches]
 
 
-def test_the_same_totals_day_after_day_are_one_point() -> None:
+def test_unchanged_totals_are_one_point() -> None:
     assert summary(seen("A", range(300), 512, 240_000, 1_440_000)) == [(512, 240_000, 1_440_000, 300)]
 
 
-def test_an_alter_cuts_the_series_on_its_day() -> None:
+def test_alter_cuts_the_series_on_its_day() -> None:
     points = [
         *seen("A", range(11), 512, 240_000, 1_440_000),
         *seen("A", range(10, 20), 768, 360_000, 2_160_000),
@@ -43,7 +43,7 @@ def test_an_alter_cuts_the_series_on_its_day() -> None:
     )
 
 
-def test_a_new_instance_cuts_the_series_even_with_the_same_size() -> None:
+def test_new_instance_cuts_the_series_even_with_the_same_size() -> None:
     points = [
         *seen("A", range(10), 512, 240_000, 1_440_000),
         *seen("A", range(10, 20), 512, 240_090, 1_440_540, allocated_at=LATER),
@@ -51,10 +51,10 @@ def test_a_new_instance_cuts_the_series_even_with_the_same_size() -> None:
     gathered = gather(points)
     assert len(gathered.stretches) == 2
     (cut,) = cuts_of(gathered.stretches)
-    assert cut.why == "allocated anew with 512M"
+    assert cut.why == "reallocated with 512M"
 
 
-def test_an_allocation_with_the_very_same_totals_is_a_cut_but_no_second_observation() -> None:
+def test_new_allocation_with_the_same_totals_is_a_cut_but_no_second_point() -> None:
     points = [
         *seen("A", range(10), 512, 240_000, 1_440_000),
         *seen("A", range(10, 30), 512, 240_000, 1_440_000, allocated_at=LATER),
@@ -68,10 +68,10 @@ def test_an_allocation_with_the_very_same_totals_is_a_cut_but_no_second_observat
         ("B", 10, None),
     ]
     (cut,) = cuts_of(stretches)
-    assert cut.why == "allocated anew with 512M"
+    assert cut.why == "reallocated with 512M"
 
 
-def test_one_allocation_as_two_sources_tell_it_is_no_cut() -> None:
+def test_allocation_reported_by_two_sources_is_no_cut() -> None:
     for told in (None, MADE + dt.timedelta(hours=2)):
         points = [
             *seen("A", range(0, 20, 2), 512, 240_000, 1_440_000),
@@ -83,7 +83,7 @@ def test_one_allocation_as_two_sources_tell_it_is_no_cut() -> None:
         assert [s.left_out for s in stretches] == [None, REPEATED]
 
 
-def test_another_ratio_at_the_same_size_cuts_the_series() -> None:
+def test_new_ratio_at_the_same_size_cuts_the_series() -> None:
     points = [
         *seen("A", range(10), 512, 240_000, 1_440_000),
         *seen("A", range(10, 20), 512, 300_000, 1_300_000),
@@ -92,7 +92,7 @@ def test_another_ratio_at_the_same_size_cuts_the_series() -> None:
     assert cut.why == "ratio altered at 512M, from 6 to 4.33 elements an entry"
 
 
-def test_a_return_to_an_earlier_size_is_two_cuts_and_two_points() -> None:
+def test_return_to_an_earlier_size_is_two_cuts_and_two_points() -> None:
     points = [
         *seen("A", [*range(10), *range(20, 30)], 512, 240_000, 1_440_000),
         *seen("A", range(10, 20), 768, 360_000, 2_160_000),
@@ -102,7 +102,7 @@ def test_a_return_to_an_earlier_size_is_two_cuts_and_two_points() -> None:
     assert [(c.day - FIRST).days for c in cuts_of(gathered.stretches)] == [10, 20]
 
 
-def test_figures_of_single_days_between_others_are_left_out_even_if_they_come_up_twice() -> None:
+def test_single_days_between_others_are_left_out_even_if_repeated() -> None:
     wrong = seen("A", [4, 9], 512, 24_000, 144_000, observations=2)
     gathered = gather([*seen("A", range(20), 512, 240_000, 1_440_000), *wrong])
     assert len(gathered.stretches) == 1
@@ -110,7 +110,7 @@ def test_figures_of_single_days_between_others_are_left_out_even_if_they_come_up
     assert cuts_of(gathered.stretches) == []
 
 
-def test_what_was_seen_for_a_part_of_the_last_day_only_waits_for_the_next() -> None:
+def test_totals_seen_for_part_of_the_last_day_are_left_out() -> None:
     points = [
         *seen("A", range(20), 512, 240_000, 1_440_000),
         *seen("A", [20], 768, 360_000, 2_160_000, observations=3),
@@ -122,11 +122,11 @@ def test_what_was_seen_for_a_part_of_the_last_day_only_waits_for_the_next() -> N
     assert len(whole.stretches) == 2
 
 
-def test_a_structure_displayed_once_a_day_counts_from_its_first_display() -> None:
+def test_structure_displayed_once_a_day_counts_from_its_first_display() -> None:
     assert len(gather(seen("A", [0], 512, 240_000, 1_440_000, observations=1)).stretches) == 1
 
 
-def test_totals_that_drift_by_little_are_one_point_and_by_much_several() -> None:
+def test_drifting_totals_are_one_point_only_if_they_drift_little() -> None:
     drifting = [
         point
         for day in range(40)
@@ -148,7 +148,7 @@ def test_csq_admin_and_rows_without_totals_are_left_out() -> None:
     assert gathered.left_out == {OTHER_KIND: 5, NO_TOTALS: 3}
 
 
-def test_structures_of_one_name_in_two_groups_are_two() -> None:
+def test_structures_of_one_name_in_two_groups_are_separate() -> None:
     points = [
         *seen("A", range(5), 512, 240_000, 1_440_000),
         *seen("A", range(5), 512, 240_000, 1_440_000, qsg="SQ04"),

@@ -50,7 +50,7 @@ def points_of(site: Site) -> list[AllocationPoint]:
 
 
 @pytest.mark.parametrize("seed", range(1, 7))
-def test_a_site_of_the_simulator_gives_the_costs_of_its_facilities(seed: int) -> None:
+def test_fit_of_a_simulated_site_gives_the_costs_of_its_facilities(seed: int) -> None:
     site = Site(Options(days=120, structures=8, queue_managers=3, interval_minutes=60, seed=seed))
     true = {facility.name: facility for facility in site.facilities}
     fits = fit_all(points_of(site))

@@ -50,7 +50,7 @@ def assert_good(tally: Tally, rules: dict[str, Tally]) -> None:
         assert np.mean(tally.pinball) < np.mean(found.pinball), rule
 
 
-def test_crossings_of_simulated_structures_are_told_in_time_and_as_surely_as_it_says(
+def test_crossings_of_simulated_structures_are_within_the_stated_accuracy(
     measured: tuple[Tally, dict[str, Tally]],
 ) -> None:
     tally, rules = measured
@@ -61,13 +61,13 @@ def test_crossings_of_simulated_structures_are_told_in_time_and_as_surely_as_it_
     assert 0.72 <= np.mean(tally.days_covered) <= 0.88
 
 
-def test_intervals_err_to_both_sides(measured: tuple[Tally, dict[str, Tally]]) -> None:
+def test_intervals_err_on_both_sides(measured: tuple[Tally, dict[str, Tally]]) -> None:
     tally, _ = measured
     assert 0.03 < np.mean(tally.early) < 0.17
     assert 0.03 < np.mean(tally.late) < 0.17
 
 
-def test_the_table_of_simulated_structures_is_the_one_on_the_page(
+def test_table_of_simulated_structures_matches_the_page(
     measured: tuple[Tally, dict[str, Tally]],
 ) -> None:
     tally, rules = measured
@@ -75,7 +75,7 @@ def test_the_table_of_simulated_structures_is_the_one_on_the_page(
     assert_as_on_the_page(f"simulated, {STRUCTURES} structures", lines)
 
 
-def test_a_table_that_is_off_is_noticed() -> None:
+def test_differing_table_is_detected() -> None:
     name = f"simulated, {STRUCTURES} structures"
     lines = bench.blocks_of(PAGE.read_text("utf-8"))[name].splitlines()
     assert_as_on_the_page(name, lines)
@@ -86,12 +86,12 @@ def test_a_table_that_is_off_is_noticed() -> None:
         assert_as_on_the_page(name, lines[:-1])
 
 
-def test_some_structures_of_the_other_kind_do_well_too() -> None:
+def test_some_structures_of_the_other_kind_are_within_the_stated_accuracy() -> None:
     tally, rules = bench.measure_ours("other", 60)
     assert_good(tally, rules)
 
 
-def test_the_page_has_every_table_and_no_other() -> None:
+def test_page_has_exactly_the_benchmarks_tables() -> None:
     names = [f"{world}, {STRUCTURES} structures" for world in bench.WORLDS]
     names += [f"{world}, unseen, {UNSEEN} structures" for world in bench.WORLDS]
     names += [f"histories, {LENGTH_STRUCTURES} structures"]
@@ -101,9 +101,7 @@ def test_the_page_has_every_table_and_no_other() -> None:
     assert all(len(table.splitlines()) > 3 for table in found.values())
 
 
-def test_the_command_writes_its_tables_into_a_page(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_benchmark_writes_its_tables_into_a_page(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     page = tmp_path / "page.md"
     empty = "".join(f"<!-- forecasts: {world}, 2 structures -->\n<!-- end -->\n" for world in bench.WORLDS)
     page.write_text(f"Before\n{empty}after\n", "utf-8")
@@ -121,7 +119,7 @@ def test_the_command_writes_its_tables_into_a_page(
 
 @pytest.mark.soak
 @pytest.mark.parametrize("name", ["simulated", "other"])
-def test_structures_that_no_setting_was_chosen_on_do_as_well(name: str) -> None:
+def test_structures_not_used_for_settings_are_as_accurate(name: str) -> None:
     tally, rules = bench.measure_ours(name, UNSEEN, first=bench.UNSEEN)
     assert_good(tally, rules)
     lines = bench.tables_of(name, tally, rules, UNSEEN, first=bench.UNSEEN)
@@ -129,7 +127,7 @@ def test_structures_that_no_setting_was_chosen_on_do_as_well(name: str) -> None:
 
 
 @pytest.mark.soak
-def test_the_table_of_the_other_kind_is_the_one_on_the_page() -> None:
+def test_table_of_the_other_kind_matches_the_page() -> None:
     tally, rules = bench.measure_ours("other", STRUCTURES)
     assert_good(tally, rules)
     lines = bench.tables_of("other", tally, rules, STRUCTURES)
@@ -137,13 +135,13 @@ def test_the_table_of_the_other_kind_is_the_one_on_the_page() -> None:
 
 
 @pytest.mark.soak
-def test_the_table_by_length_of_history_is_the_one_on_the_page() -> None:
+def test_table_by_length_of_history_matches_the_page() -> None:
     assert_as_on_the_page(f"histories, {LENGTH_STRUCTURES} structures", bench.length_table(LENGTH_STRUCTURES))
 
 
 @pytest.mark.soak
 @pytest.mark.parametrize("name", ["simulated", "other"])
-def test_the_table_of_models_is_the_one_on_the_page_and_none_is_better(name: str) -> None:
+def test_table_of_models_matches_the_page_and_none_is_better(name: str) -> None:
     tallies = bench.candidates_of(name, MODELS)
     assert_as_on_the_page(f"models, {name}, {MODELS} structures", bench.candidate_table(tallies))
     ours = tallies[bench.OURS]

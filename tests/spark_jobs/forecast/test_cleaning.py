@@ -12,7 +12,7 @@ from spark_jobs.forecast.cleaning import empty_days, episodes, exceptional_days,
 from tests.spark_jobs.forecast.histories import MONDAY, busy
 
 
-def test_weekdays_are_those_of_the_calendar() -> None:
+def test_weekdays_match_the_calendar() -> None:
     days = MONDAY + np.arange(400)
     assert weekdays(days).tolist() == [dt.date.fromordinal(day).weekday() for day in days.tolist()]
 
@@ -46,7 +46,7 @@ def test_quiet_weekends_and_ends_of_months_are_usual() -> None:
     assert not usual_of(days, np.log(peaks)).exceptional.any()
 
 
-def test_what_lasts_longer_than_a_week_is_a_new_usual() -> None:
+def test_deviation_longer_than_a_week_is_the_new_usual() -> None:
     days = MONDAY + np.arange(200)
     for length, exceptional in ((5, 5), (9, 0)):
         peaks = busy(200)
@@ -54,13 +54,13 @@ def test_what_lasts_longer_than_a_week_is_a_new_usual() -> None:
         assert int(usual_of(days, np.log(peaks)).exceptional.sum()) == exceptional, length
 
 
-def test_a_new_level_and_growth_are_not_exceptional() -> None:
+def test_new_level_and_growth_are_not_exceptional() -> None:
     peaks = busy(200, growth=0.01)
     peaks[90:] *= 2.5
     assert usual_of(MONDAY + np.arange(200), np.log(peaks)).exceptional.mean() < 0.02
 
 
-def test_where_far_from_the_usual_is_usual_nothing_is_exceptional() -> None:
+def test_nothing_is_exceptional_if_many_days_are_far_from_usual() -> None:
     peaks = busy(200)
     peaks[np.random.default_rng(3).permutation(200)[:60]] *= 20
     found = usual_of(MONDAY + np.arange(200), np.log(peaks))
@@ -68,18 +68,18 @@ def test_where_far_from_the_usual_is_usual_nothing_is_exceptional() -> None:
     assert not found.excess.any()
 
 
-def test_three_weeks_are_needed_to_say_what_is_usual() -> None:
+def test_fewer_than_three_weeks_have_no_exceptional_days() -> None:
     peaks = busy(20)
     peaks[10] *= 50
     assert not usual_of(MONDAY + np.arange(20), np.log(peaks)).exceptional.any()
 
 
-def test_stretches_of_days() -> None:
+def test_episodes_returns_runs_of_days() -> None:
     assert episodes(np.array([True, True, False, True])) == [(0, 2), (3, 4)]
     assert episodes(np.zeros(3, dtype=np.bool_)) == []
 
 
-def test_a_day_of_as_good_as_nothing_is_empty_and_never_exceptional() -> None:
+def test_nearly_empty_day_is_empty_and_not_exceptional() -> None:
     peaks = busy(100)
     peaks[[3, 50]] = 0.0, 5.0
     peaks[60] *= 5
@@ -89,7 +89,7 @@ def test_a_day_of_as_good_as_nothing_is_empty_and_never_exceptional() -> None:
     assert not exceptional_days(MONDAY + np.arange(30), np.zeros(30)).any()
 
 
-def test_the_empty_days_before_the_first_use_are_no_history() -> None:
+def test_empty_days_before_the_first_use_are_dropped() -> None:
     days, peaks = since_first_use(np.arange(5), np.array([0.0, 0.0, 3.0, 0.0, 2.0]))
     assert days.tolist() == [2, 3, 4]
     assert peaks.tolist() == [3, 0, 2]

@@ -17,17 +17,17 @@ from tests.spark_jobs.forecast.histories import MONDAY
 QUIET = History(MONDAY + np.arange(50), np.full(50, 5.0), np.zeros(50, dtype=np.bool_), made_on=MONDAY + 49)
 
 
-def test_the_first_day_above_the_level_counts_and_never_is_one_past_the_last() -> None:
+def test_first_days_returns_one_past_the_last_for_never() -> None:
     paths = np.array([[1.0, 5.0, 9.0], [9.0, 1.0, 1.0], [1.0, 1.0, 1.0], [5.0, 5.0, 5.0]])
     assert first_days(paths, 5.0, reached=False).tolist() == [3, 1, 4, 4]
     assert first_days(paths, 5.0, reached=True).tolist() == [2, 1, 4, 1]
 
 
-def test_days_alike_are_held_by_an_interval_of_eighty_of_a_hundred() -> None:
+def test_interval_contains_80_percent_of_equally_likely_days() -> None:
     assert day_quantiles(np.arange(1, 101), 180) == (11, 50, 90)
 
 
-def test_a_day_counts_as_inside_if_exactly_half_of_its_own_probability_is() -> None:
+def test_day_with_half_of_its_probability_inside_counts_as_inside() -> None:
     assert day_quantiles(np.array([1] * 8 + [2] * 2), 30) == (
         1,
         1,
@@ -35,7 +35,7 @@ def test_a_day_counts_as_inside_if_exactly_half_of_its_own_probability_is() -> N
     )  # half of the second day lies below 90 %
 
 
-def test_a_lump_is_inside_the_interval_if_at_least_half_of_it_is() -> None:
+def test_cluster_counts_as_inside_if_at_least_half_of_it_is() -> None:
     # Ten in a hundred on day 7: their middle lies at 5 %, so the interval begins with the next lump.
     days = np.repeat([7, 14, 21, 28, 35], [10, 30, 30, 20, 10])
     assert day_quantiles(days, 180) == (14, 21, 28)
@@ -54,7 +54,7 @@ def test_a_lump_is_inside_the_interval_if_at_least_half_of_it_is() -> None:
         (100, (None, None, None)),
     ],
 )
-def test_what_is_beyond_the_horizon_has_no_day(never: int, expected: tuple[int | None, ...]) -> None:
+def test_quantile_beyond_the_horizon_has_no_day(never: int, expected: tuple[int | None, ...]) -> None:
     days = np.repeat([1, 181], [100 - never, never])
     assert day_quantiles(days, 180) == expected
 
@@ -62,7 +62,7 @@ def test_what_is_beyond_the_horizon_has_no_day(never: int, expected: tuple[int |
 @given(
     arrays.arrays(np.int64, st.integers(1, 300), elements=st.integers(1, 31)),
 )
-def test_quantiles_are_in_order_and_those_within_come_first(days: np.ndarray) -> None:
+def test_quantiles_are_ordered_with_those_within_the_horizon_first(days: np.ndarray) -> None:
     low, middle, high = day_quantiles(days, 30)
     found = [day for day in (low, middle, high) if day is not None]
     assert found == sorted(found)
@@ -76,11 +76,11 @@ def test_quantiles_are_in_order_and_those_within_come_first(days: np.ndarray) ->
     st.floats(0, 100),
     st.floats(0, 50),
 )
-def test_a_higher_level_is_never_passed_earlier(paths: np.ndarray, level: float, more: float) -> None:
+def test_higher_level_is_never_passed_earlier(paths: np.ndarray, level: float, more: float) -> None:
     assert np.all(first_days(paths, level, reached=False) <= first_days(paths, level + more, reached=False))
 
 
-def test_a_level_has_days_probability_and_the_day_of_the_usual_peak() -> None:
+def test_crossing_has_days_probability_and_usual_day() -> None:
     # Each path is 10 but for one day of 30: days 1 to 100. The median is above 20 from day 120 on.
     paths = np.full((100, 180), 10.0)
     paths[np.arange(100), np.arange(100)] = 30.0
@@ -93,7 +93,7 @@ def test_a_level_has_days_probability_and_the_day_of_the_usual_peak() -> None:
     assert found.sentence == "85 % in 50 days, 80 % interval 11–90"  # noqa: RUF001
 
 
-def test_exceptional_days_count_in_the_probability_only() -> None:
+def test_exceptional_days_affect_only_their_probability() -> None:
     paths = np.full((100, 180), 10.0)
     spikes = paths.copy()
     spikes[:40, 3] = 99.0
@@ -108,7 +108,7 @@ def test_exceptional_days_count_in_the_probability_only() -> None:
     ("ago", "exceptional", "state"),
     [(0, False, "already_crossed"), (6, False, "already_crossed"), (7, False, "beyond"), (3, True, "beyond")],
 )
-def test_a_level_is_passed_already_if_an_ordinary_day_of_the_last_week_was_above(
+def test_level_above_which_an_ordinary_day_of_the_last_week_was_is_passed(
     ago: int, exceptional: bool, state: str
 ) -> None:
     peaks, flags = np.full(50, 5.0), np.zeros(50, dtype=np.bool_)
@@ -120,7 +120,7 @@ def test_a_level_is_passed_already_if_an_ordinary_day_of_the_last_week_was_above
     assert found.last_crossed == date.fromordinal(MONDAY + 49 - ago)
 
 
-def test_without_a_limit_there_is_no_crossing() -> None:
+def test_level_without_a_value_has_no_crossing() -> None:
     found = crossing(Level("SIZE", None), history=QUIET, ahead=Ahead(np.ones((2, 3)), None))
     assert (found.state, found.sentence) == ("no_limit", "SIZE: no limit known")
     assert found.probability_within_horizon is None

@@ -33,7 +33,7 @@ def finite(found: object) -> bool:
     return not isinstance(found, float) or math.isfinite(found)
 
 
-def test_a_growing_structure_passes_its_levels_in_their_order() -> None:
+def test_growing_structure_passes_levels_in_order() -> None:
     found = said(busy(270, level=700, growth=0.002))
     assert found.state == "forecast"
     days = [crossing.days.p50 for crossing in found.crossings]
@@ -47,7 +47,7 @@ def test_a_growing_structure_passes_its_levels_in_their_order() -> None:
     assert found.sentence.startswith(found.crossings[0].sentence)
 
 
-def test_a_forecast_is_json_with_all_that_pages_and_scores_need() -> None:
+def test_forecast_is_json_with_all_values_for_pages_and_scores() -> None:
     found = plain(said(busy(120, growth=0.002), horizon_days=90))
     assert json.loads(json.dumps(found, allow_nan=False)) == found
     assert {name: len(values) for name, values in found["quantiles"].items()} == {
@@ -64,7 +64,7 @@ def test_a_forecast_is_json_with_all_that_pages_and_scores_need() -> None:
     assert np.all(middle <= high)
 
 
-def test_the_same_history_gives_the_same_forecast_in_another_process_too() -> None:
+def test_forecast_is_the_same_in_another_process() -> None:
     peaks = busy(100, growth=0.003)
     here = json.dumps(plain(said(peaks, seed=3)))
     program = (
@@ -76,7 +76,7 @@ def test_the_same_history_gives_the_same_forecast_in_another_process_too() -> No
     assert json.dumps(plain(said(peaks, seed=4))) != here
 
 
-def test_what_the_rest_of_the_program_draws_changes_nothing_and_is_not_changed() -> None:
+def test_forecast_and_global_random_numbers_are_independent() -> None:
     np.random.seed(1)
     before = plain(said(busy(100)))
     state = np.random.get_state()[1].copy()  # type: ignore[index]
@@ -84,14 +84,14 @@ def test_what_the_rest_of_the_program_draws_changes_nothing_and_is_not_changed()
     assert np.array_equal(np.random.get_state()[1], state)  # type: ignore[index]
 
 
-def test_the_order_of_the_days_does_not_matter() -> None:
+def test_forecast_does_not_depend_on_the_order_of_days() -> None:
     peaks = busy(100, growth=0.003)
     order = np.random.default_rng(1).permutation(100)
     shuffled = history(peaks[order], days=MONDAY + order)
     assert plain(forecast(shuffled, levels=LEVELS)) == plain(said(peaks))
 
 
-def test_days_not_measured_are_like_days_not_named() -> None:
+def test_unmeasured_days_equal_missing_days() -> None:
     peaks = busy(120)
     peaks[[5, 50, 51]] = np.nan
     known = np.isfinite(peaks)
@@ -100,7 +100,7 @@ def test_days_not_measured_are_like_days_not_named() -> None:
 
 
 @pytest.mark.parametrize("days", [0, 1, LEAST_DAYS - 1])
-def test_a_short_history_is_shown_without_forecast(days: int) -> None:
+def test_short_history_has_no_forecast(days: int) -> None:
     found = said([1500.0] * days + [np.nan] * 3)
     assert found.state == ("too_short" if days else "not_measured")
     assert not found.quantiles
@@ -109,11 +109,11 @@ def test_a_short_history_is_shown_without_forecast(days: int) -> None:
     assert finite(plain(found))
 
 
-def test_six_weeks_are_enough() -> None:
+def test_six_weeks_are_sufficient_for_a_forecast() -> None:
     assert said(busy(LEAST_DAYS)).state == "forecast"
 
 
-def test_the_empty_time_before_the_first_use_is_no_history() -> None:
+def test_empty_time_before_the_first_use_is_not_history() -> None:
     short = said(np.concatenate([np.zeros(100), busy(LEAST_DAYS - 2)]))
     assert short.state == "too_short"
     assert "since its first use" in short.sentence
@@ -123,13 +123,13 @@ def test_the_empty_time_before_the_first_use_is_no_history() -> None:
     assert long.growth_per_30_days["p50"] > 0.15
 
 
-def test_nothing_is_said_of_a_structure_that_is_measured_no_longer() -> None:
+def test_structure_no_longer_measured_has_no_forecast() -> None:
     found = said(busy(100), made_on=MONDAY + 99 + 46)
     assert found.state == "out_of_date"
     assert "46 days ago" in found.sentence
 
 
-def test_days_are_counted_from_the_day_it_is_made_on() -> None:
+def test_days_are_counted_from_made_on() -> None:
     peaks = busy(200, growth=0.004, noise=0.02)
     early, late = said(peaks), said(peaks, made_on=MONDAY + 199 + 21)
     assert len(late.quantiles["p50"]) == 180
@@ -143,7 +143,7 @@ def test_days_are_counted_from_the_day_it_is_made_on() -> None:
     assert abs(earlier - 21 - later) <= 7
 
 
-def test_what_came_after_the_day_it_is_made_on_is_not_looked_at() -> None:
+def test_peaks_after_made_on_are_ignored() -> None:
     peaks = busy(200)
     other = peaks.copy()
     other[150:] *= 9
@@ -152,7 +152,7 @@ def test_what_came_after_the_day_it_is_made_on_is_not_looked_at() -> None:
 
 
 @pytest.mark.parametrize("value", [0.0, 1500.0])
-def test_what_never_changes_is_flat(value: float) -> None:
+def test_constant_peaks_are_flat(value: float) -> None:
     found = said([value] * 60)
     assert found.state == "flat"
     assert found.sentence.endswith(" on all 60 days measured, with no sign of change.")
@@ -162,7 +162,7 @@ def test_what_never_changes_is_flat(value: float) -> None:
     )
 
 
-def test_the_same_week_over_and_over_is_told_as_it_is() -> None:
+def test_identical_weeks_are_forecast_unchanged() -> None:
     week = [100.0, 110, 120, 130, 140, 50, 0]
     found = said(week * 12, levels=(Level("no", 150.0), Level("yes", 135.0)))
     assert np.abs(np.array(found.quantiles["p50"][:7]) - week).max() < 3
@@ -172,7 +172,7 @@ def test_the_same_week_over_and_over_is_told_as_it_is() -> None:
     assert yes.days.p50 == 5
 
 
-def test_one_weekday_only_does_not_make_the_others_wild() -> None:
+def test_history_of_one_weekday_keeps_the_others_moderate() -> None:
     days = MONDAY + 7 * np.arange(60)
     peaks = 1000 * np.exp(np.random.default_rng(1).normal(0, 0.05, 60))
     found = forecast(history(peaks, days=days), levels=LEVELS)
@@ -181,7 +181,7 @@ def test_one_weekday_only_does_not_make_the_others_wild() -> None:
     assert found.highest["p50"] < 1500
 
 
-def test_a_shrinking_structure_passes_nothing_and_stays_above_nought() -> None:
+def test_shrinking_structure_passes_nothing_and_stays_above_zero() -> None:
     found = said(busy(200, growth=-0.02))
     assert {crossing.state for crossing in found.crossings} == {"beyond"}
     assert found.growth_per_30_days is not None
@@ -190,7 +190,7 @@ def test_a_shrinking_structure_passes_nothing_and_stays_above_nought() -> None:
 
 
 @pytest.mark.parametrize("factor", [1e-6, 1e-3, 1e9, 1e15])
-def test_the_unit_does_not_matter(factor: float) -> None:
+def test_forecast_does_not_depend_on_the_unit(factor: float) -> None:
     peaks = busy(120, growth=0.003)
     usual = said(peaks)
     scaled = tuple(Level(level.name, (level.value or 0) * factor, level.reached) for level in LEVELS)
@@ -208,7 +208,7 @@ def test_percentages_alone_can_be_forecast() -> None:
     assert found.crossings[0].days.p50 is not None
 
 
-def test_a_structure_that_is_mostly_empty_has_no_growth() -> None:
+def test_mostly_empty_structure_has_no_growth() -> None:
     peaks = np.zeros(200)
     peaks[10::20] = 1000 + np.arange(10)
     found = said(peaks, levels=(Level("above", 1005.0), Level("never", 2000.0)))
@@ -218,7 +218,7 @@ def test_a_structure_that_is_mostly_empty_has_no_growth() -> None:
     assert never.state == "beyond"
 
 
-def test_empty_days_now_and_then_are_no_trouble() -> None:
+def test_occasional_empty_days_do_not_disturb_the_forecast() -> None:
     peaks = busy(200)
     peaks[np.random.default_rng(5).permutation(200)[:60]] = 0
     found = said(peaks, levels=(Level("far", 5000.0),))
@@ -229,14 +229,14 @@ def test_empty_days_now_and_then_are_no_trouble() -> None:
     assert found.quantiles["p10"][0] == 0
 
 
-def test_what_fell_out_of_use_stays_there() -> None:
+def test_structure_out_of_use_stays_empty() -> None:
     found = said(np.concatenate([busy(150), np.zeros(40)]))
     assert found.state == "forecast"
     assert found.crossings[1].state == "beyond"
     assert np.median(found.quantiles["p50"]) < 300
 
 
-def test_backlogs_are_told_beside_the_days_not_in_them() -> None:
+def test_backlogs_change_only_the_second_probability() -> None:
     peaks = busy(300)
     clean = said(peaks)
     for day in (60, 150, 240):
@@ -252,7 +252,7 @@ def test_backlogs_are_told_beside_the_days_not_in_them() -> None:
     assert any("3 days out of the ordinary" in note for note in found.notes)
 
 
-def test_exceptional_days_come_as_often_and_as_high_as_they_did() -> None:
+def test_exceptional_days_are_as_frequent_and_high_as_in_the_history() -> None:
     excess = np.zeros(100)
     excess[[10, 11, 50]] = np.log([3.0, 2.0, 5.0])
     paths = np.full((4000, 100), 10.0)
@@ -266,7 +266,7 @@ def test_exceptional_days_come_as_often_and_as_high_as_they_did() -> None:
     assert with_episodes(paths, -excess, span_days=100, random=np.random.default_rng(1)) is None
 
 
-def test_weekdays_are_empty_as_often_as_they_were() -> None:
+def test_weekdays_are_empty_as_often_as_in_the_history() -> None:
     days = MONDAY + np.arange(70)
     empty = days % 7 == (MONDAY + 5) % 7
     empty[14 + np.array([1, 15, 29, 43])] = True  # every other Tuesday of the last eight weeks
@@ -277,7 +277,7 @@ def test_weekdays_are_empty_as_often_as_they_were() -> None:
     assert found.mean(axis=0)[7:] == pytest.approx([1, 0.5, 1, 1, 1, 0, 1], abs=0.05)
 
 
-def test_a_larger_size_is_passed_later_and_its_levels_are_those_of_the_factor() -> None:
+def test_resize_multiplies_levels_and_delays_crossings() -> None:
     found = said(busy(270, growth=0.003), resizes=(Resize("double", 2.0), Resize("half", 0.5)))
     double, half = found.resizes
     assert [crossing.value for crossing in double.crossings] == [2800, 3400, 4000]
@@ -289,14 +289,14 @@ def test_a_larger_size_is_passed_later_and_its_levels_are_those_of_the_factor() 
     assert direct.crossings[0].days.p50 == double.crossings[1].days.p50
 
 
-def test_without_any_limit_growth_is_told_all_the_same() -> None:
+def test_growth_is_stated_without_any_limit() -> None:
     found = said(busy(100), levels=(Level("SIZE", None, reached=True),))
     assert found.sentence.startswith("No limit is known.")
     assert found.resizes == ()
     assert said(busy(100), levels=()).sentence.startswith("No limit is known.")
 
 
-def test_a_day_named_twice_and_a_senseless_horizon_are_refused() -> None:
+def test_repeated_day_and_invalid_horizon_are_refused() -> None:
     with pytest.raises(ValueError, match="twice"):
         history([1.0, 2.0], days=[MONDAY, MONDAY])
     with pytest.raises(ValueError, match="one peak for each day"):
@@ -305,7 +305,7 @@ def test_a_day_named_twice_and_a_senseless_horizon_are_refused() -> None:
         said(busy(100), horizon_days=0)
 
 
-def test_a_horizon_of_a_day_and_of_two_years() -> None:
+def test_horizons_of_a_day_and_of_two_years_are_accepted() -> None:
     assert len(said(busy(100), horizon_days=1).quantiles["p50"]) == 1
     assert len(said(busy(100), horizon_days=730).quantiles["p50"]) == 730
 
@@ -322,7 +322,7 @@ WILD = st.one_of(
 
 @settings(max_examples=40)
 @given(st.lists(WILD, min_size=0, max_size=70))
-def test_any_history_gets_an_answer_in_finite_figures(peaks: list[float]) -> None:
+def test_any_history_gives_finite_figures(peaks: list[float]) -> None:
     found = plain(said(peaks, paths=20, horizon_days=30))
     assert finite(found)
     assert found["sentence"]

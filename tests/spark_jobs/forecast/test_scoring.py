@@ -62,7 +62,7 @@ def actual(*peaks: float) -> DailyPeaks:
     return history(np.array(peaks), first=MADE_ON + 1)
 
 
-def test_errors_are_those_of_the_days_that_are_past() -> None:
+def test_score_covers_the_past_days() -> None:
     # A Monday to a Wednesday; off by 0, 20, 5 of 325.
     found = score(stored(), actual(100, 120, 105))
     assert (found.days_scored, found.days_past, found.complete) == (3, 3, False)
@@ -78,7 +78,7 @@ def test_errors_are_those_of_the_days_that_are_past() -> None:
     assert found.sentence.startswith("Over 3 days, off by 7.7 % of the peaks on average")
 
 
-def test_days_not_measured_and_days_outside_the_horizon_do_not_count() -> None:
+def test_score_ignores_unmeasured_days_and_days_outside_the_horizon() -> None:
     days = MADE_ON + np.array([-3, 0, 2, 11, 30])
     found = score(stored(), history(np.array([1e9, 1e9, 100.0, 1e9, 1e9]), days=days))
     assert (found.days_scored, found.days_past, found.complete) == (1, 10, True)
@@ -98,7 +98,7 @@ def test_days_not_measured_and_days_outside_the_horizon_do_not_count() -> None:
         ([105] * 4 + [105.5], 5, -1, True),
     ],
 )
-def test_a_crossing_is_held_against_its_day(
+def test_crossing_is_compared_with_its_actual_day(
     peaks: list[float], came: int | None, error: int | None, inside: bool | None
 ) -> None:
     (found,) = score(stored(), actual(*peaks)).crossings
@@ -116,7 +116,7 @@ def test_a_crossing_is_held_against_its_day(
         ((None, None, None), [100] * 9 + [106], False),
     ],
 )
-def test_beyond_the_horizon_is_right_once_the_horizon_is_past(
+def test_beyond_is_correct_once_the_horizon_has_passed(
     days: tuple[int | None, ...], peaks: list[float], inside: bool | None
 ) -> None:
     first, *others = stored().crossings
@@ -125,7 +125,7 @@ def test_beyond_the_horizon_is_right_once_the_horizon_is_past(
     assert found.in_interval is inside
 
 
-def test_a_backlog_is_no_crossing() -> None:
+def test_backlog_does_not_count_as_a_crossing() -> None:
     peaks = busy(80, level=90, weekend=1.0, noise=0.01)
     peaks[72] = 400
     (found,) = score(stored(), history(peaks)).crossings
@@ -135,15 +135,19 @@ def test_a_backlog_is_no_crossing() -> None:
     assert found.actual == 7
 
 
-def test_before_the_first_day_and_without_forecast_there_is_nothing_to_score() -> None:
+def test_score_is_empty_before_the_first_day_or_without_a_forecast() -> None:
     early = score(stored(), history(np.full(5, 1.0)))
-    assert (early.days_scored, early.wape, early.sentence) == (0, None, "No day of it is past yet.")
+    assert (early.days_scored, early.wape, early.sentence) == (
+        0,
+        None,
+        "No day of the forecast has passed yet.",
+    )
     none = score(stored(quantiles={}), actual(1.0))
     assert none.sentence == "Nothing to score: no forecast was made."
     assert score(stored(), history(np.array([]))).days_past == 0
 
 
-def test_where_nothing_was_in_use_there_is_no_share() -> None:
+def test_score_without_use_has_no_error_share() -> None:
     found = score(stored(), actual(0.0, 0.0))
     assert (found.wape, found.pinball, found.wape_of_rules) == (None, None, {})
     assert "nothing was in use" in found.sentence
@@ -151,7 +155,7 @@ def test_where_nothing_was_in_use_there_is_no_share() -> None:
     assert pinball(np.zeros(2), np.ones((3, 2))) is None
 
 
-def test_a_stored_forecast_can_be_scored_against_what_came() -> None:
+def test_stored_forecast_can_be_scored() -> None:
     peaks = busy(200, level=700, growth=0.003)
     made = forecast(
         history(peaks[:120]), levels=[Level("85 %", 1150.0), Level("far", 9e9)], horizon_days=60, seed=1
@@ -171,12 +175,12 @@ def test_a_stored_forecast_can_be_scored_against_what_came() -> None:
     assert json.loads(json.dumps(plain(found), allow_nan=False)) == plain(found)
 
 
-def test_a_forecast_without_paths_is_scored_as_such() -> None:
+def test_forecast_without_paths_has_no_score() -> None:
     made = forecast(history(busy(20)), levels=[Level("85 %", 100.0)])
     assert score(made, history(busy(60))).days_scored == 0
 
 
-def test_a_structure_that_was_filled_to_its_last_element_was_full() -> None:
+def test_structure_filled_to_its_last_element_was_full() -> None:
     """A level is stored as it is: rounded up, it would never be reached."""
     total = 3_438_366
     peaks = history(np.linspace(0.5, 0.9, 70) * total, first=MADE_ON - 69)

@@ -12,7 +12,7 @@ def crossing(state: str, sentence: str, *, p50: int | None = None, value: float 
     return Crossing(level="x", value=value, state=state, sentence=sentence, days=QuantileDays(p50=p50))  # type: ignore[arg-type]
 
 
-def test_crossings_are_told_in_plain_words() -> None:
+def test_crossings_have_plain_sentences() -> None:
     assert sentences.within("85 %", low=31, middle=43, high=70, horizon_days=180) == (
         "85 % in 43 days, 80 % interval 31–70"  # noqa: RUF001
     )
@@ -36,7 +36,7 @@ def test_crossings_are_told_in_plain_words() -> None:
         (1.0, "more than 99 %"),
     ],
 )
-def test_what_was_drawn_is_never_certain(share: float, told: str) -> None:
+def test_probabilities_are_never_0_or_100_percent(share: float, told: str) -> None:
     assert sentences.percent(share) == told
 
 
@@ -46,7 +46,7 @@ def test_figures_have_their_unit() -> None:
     assert sentences.number(84.26, "percent") == "84.3 %"
 
 
-def test_the_first_level_to_be_passed_leads() -> None:
+def test_forecast_sentence_begins_with_the_first_level_passed() -> None:
     growth = (0.01, 0.02, 0.031)
     late, soon = crossing("within", "late", p50=90), crossing("within", "soon", p50=9)
     grows = "+2.0 % in 30 days (80 % interval +1.0 to +3.1)"
@@ -58,7 +58,7 @@ def test_the_first_level_to_be_passed_leads() -> None:
     assert sentences.forecast(never, growth=growth, horizon_days=180) == f"70 not. {grows}."
 
 
-def test_the_page_shows_the_sentences_as_they_are(request: pytest.FixtureRequest) -> None:
+def test_sentences_on_the_page_match_the_code(request: pytest.FixtureRequest) -> None:
     page = (request.config.rootpath / "docs" / "explanation" / "forecasts.md").read_text("utf-8")
     for sentence in (
         sentences.within("85 %", low=31, middle=43, high=70, horizon_days=180),

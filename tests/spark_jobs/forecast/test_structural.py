@@ -51,12 +51,12 @@ def fitter(days: np.ndarray) -> tuple[structural._Fitter, Distances, Design]:
     )
 
 
-def test_the_covariance_is_that_of_the_long_way() -> None:
+def test_covariance_matches_a_direct_calculation() -> None:
     root = np.tril(Distances(GAPS, last=89).root(WALKS))
     assert root @ root.T == pytest.approx(long_way(GAPS, GAPS, WALKS))
 
 
-def test_evidence_is_that_of_the_days_joint_distribution() -> None:
+def test_evidence_matches_the_joint_distribution_of_the_days() -> None:
     made, _, design = fitter(GAPS)
     columns = design.of(GAPS)
     prior = np.diag((design.priors() / DEVIATION) ** 2)
@@ -72,7 +72,7 @@ def test_evidence_is_that_of_the_days_joint_distribution() -> None:
 
 
 @pytest.mark.parametrize("lasting", [WALKS, Lasting(0.0, 1.0), Lasting(0.85, 1.0, 0.2)])
-def test_paths_have_the_mean_and_the_spread_of_the_days_to_come(lasting: Lasting) -> None:
+def test_paths_have_the_mean_and_spread_of_the_predictive_distribution(lasting: Lasting) -> None:
     made, distances, design = fitter(GAPS)
     fit = made._both(lasting, steps=3)[0]
     coming = 90 + np.arange(AHEAD)
@@ -107,7 +107,7 @@ def drawn(peaks: np.ndarray, ahead: int = 180) -> np.ndarray:
     return made.ordinary
 
 
-def test_compounding_growth_goes_on() -> None:
+def test_compounding_growth_continues() -> None:
     growth = 0.003
     peaks = busy(300, growth=growth, noise=0.02)
     middle = np.median(drawn(peaks), axis=0)
@@ -115,7 +115,7 @@ def test_compounding_growth_goes_on() -> None:
     assert np.abs(np.log(middle / truth)).max() < 0.08
 
 
-def test_linear_growth_is_known_from_compounding_growth_where_it_bends_enough() -> None:
+def test_linear_growth_is_distinguished_from_compounding_growth() -> None:
     day = np.arange(480)
     truth = 200 + 5.0 * day
     peaks = truth[:300] * busy(300, level=1.0, noise=0.02, weekend=1.0)
@@ -123,7 +123,7 @@ def test_linear_growth_is_known_from_compounding_growth_where_it_bends_enough() 
     assert np.abs(np.log(middle / truth[300:])).max() < 0.06
 
 
-def test_a_shift_of_level_is_found_and_is_not_taken_for_growth() -> None:
+def test_level_shift_is_found_and_not_treated_as_growth() -> None:
     peaks = busy(200)
     peaks[120:] *= 1.5
     days = MONDAY + np.arange(200)
@@ -136,7 +136,7 @@ def test_a_shift_of_level_is_found_and_is_not_taken_for_growth() -> None:
     assert middle[working] == pytest.approx(1500, rel=0.1)
 
 
-def test_growth_that_began_is_found_and_goes_on() -> None:
+def test_start_of_growth_is_found_and_continues() -> None:
     peaks = busy(300, noise=0.04) * np.exp(np.maximum(np.arange(300) - 200, 0) * 0.006)
     days = MONDAY + np.arange(300)
     (found,) = breaks_of(
@@ -147,7 +147,7 @@ def test_growth_that_began_is_found_and_goes_on() -> None:
 
 
 @pytest.mark.parametrize("growth", [0.0, 0.004, -0.004])
-def test_steady_growth_and_lasting_noise_are_no_breaks(growth: float) -> None:
+def test_steady_growth_and_persistent_noise_are_not_breaks(growth: float) -> None:
     random = np.random.default_rng(11)
     days = MONDAY + np.arange(300)
     for _ in range(10):
@@ -161,7 +161,7 @@ def test_steady_growth_and_lasting_noise_are_no_breaks(growth: float) -> None:
         assert found == []
 
 
-def test_weekdays_that_were_never_measured_are_as_the_others_are_on_average() -> None:
+def test_unmeasured_weekdays_are_like_the_average_of_the_others() -> None:
     days = MONDAY + 7 * np.arange(60)
     design = Design(days, last=int(days[-1]))
     assert design.of(days).shape[1] == len(design.priors())
