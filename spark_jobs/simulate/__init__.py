@@ -1,1 +1,1 @@
-"""A fictitious sysplex with known truth, and its files as a site would upload them."""
+"""A fictitious sysplex whose true values are known, and its files as a site would upload them."""

@@ -1,6 +1,6 @@
-"""Simulate a site: `python -m spark_jobs.simulate --days D --structures S --queue-managers Q --interval-minutes M --seed K --out DIR`.
+"""Simulate a site: `python -m spark_jobs.simulate --days D --structures S … --seed K --out DIR`.
 
-Prints JSON lines: progress where it is asked for, and as the last line what was written.
+Prints JSON lines: progress if requested, and the written files in the last line.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ def main(argv: list[str] | None = None) -> int:
 
 
 class _Teller:
-    """Prints progress, but not more often than a reader can follow."""
+    """Prints progress, at most a few times per second."""
 
     def __init__(self, *, wanted: bool) -> None:
         self._wanted = wanted

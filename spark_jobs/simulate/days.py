@@ -1,4 +1,4 @@
-"""One day of the site in figures: the figures in the records, and the true ones."""
+"""One day of the site in figures: those in the records, and the true ones."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ INTERVAL_NOISE: Final = 0.02
 UNSEEN_SHARE: Final = 0.02
 """Share of a queue manager's intervals without a response of the coupling facility; their maxima are 0."""
 TURNS_AN_HOUR: Final = 20
-"""How often an ordinary backlog is put and got each hour."""
+"""How often an ordinary backlog is put and got in an hour."""
 SPACE_MAP_BLOCKS: Final = 1
 REJECTED_AT_ONCE: Final = 500
 """Messages lost to one refusal, because applications wait before they try again."""
@@ -47,7 +47,7 @@ class StructureDay:
     model: StructureModel
     allocations: list[Allocation]
     size_bytes: Whole
-    """The size in the records: during an alter, the new size."""
+    """The size in the records; during an alter, the new size."""
     entries: Whole
     """Maximum in use in the interval, as seen by any queue manager."""
     elements: Whole
@@ -55,15 +55,15 @@ class StructureDay:
     """In use at the end of the interval, as RMF records it."""
     elements_end: Whole
     seen: Floats
-    """By queue manager and interval: the share of the maximum that it saw; 0 without responses."""
+    """By queue manager and interval: the share of the maximum that it observed; 0 without responses."""
     full: Whole
     """Requests that found the structure full."""
     calls: Whole
     """Requests of all queue managers."""
     offloaded: Whole
-    """Messages in all data sets, at most."""
+    """Messages in all data sets at most."""
     blocks: Whole
-    """Blocks in use at most in each queue manager's data set; each has an even part."""
+    """Blocks in use at most in each queue manager's data set; all have an equal part."""
     queues: list[QueueDay]
     outlier: int | None
 
@@ -108,7 +108,7 @@ def make_day(site: Site, timeline: Timeline, number: int) -> Day | None:
 
 
 def start_messages(timeline: Timeline, model: StructureModel) -> float:
-    """Return the backlog of the first day's peak, from the trend alone."""
+    """Return the backlog at the first day's peak, from the trend alone."""
     first = timeline.allocations[model.number][0]
     return messages_for_usage(
         model, model.usage_at_start, entries_total=first.entries_total, elements_total=first.elements_total
@@ -125,6 +125,7 @@ def _structure(
 ) -> StructureDay:
     options = site.options
     count = options.intervals
+    # A generator for each structure and day: one more structure or day leaves all others unchanged.
     random = np.random.default_rng((options.seed, 60, model.number, day))
     allocations = timeline.of_day(model.number, day)
     entries_total = np.array([one.entries_total for one in allocations], dtype=np.int64)
@@ -182,6 +183,7 @@ def _backlog(
         * site.daily_noise[model.number][day]
     )
     backlog = ordinary * np.array(model.profile)[hour] * np.exp(random.normal(0, INTERVAL_NOISE, count))
+    # A single interval contains the peak, whatever the backlog is at its middle.
     if count == 1:
         backlog = ordinary * 1.0
     for rise in timeline.rises:
@@ -200,7 +202,7 @@ def _backlog(
 
 
 def _seen(random: np.random.Generator, managers: int, up: tuple[int, ...], count: int) -> Floats:
-    """Return the shares: one queue manager saw the maximum, the others nearly all of it or nothing."""
+    """Return the shares: one queue manager observed the maximum, the others nearly all of it or nothing."""
     seen: Floats = random.uniform(0.85, 1.0, (managers, count))
     seen[random.random((managers, count)) < UNSEEN_SHARE] = 0.0
     if up:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Filled:
-    """The use of a structure by a backlog, by moment. Classes are the structure's `classes()`."""
+    """The use of a structure by a backlog, at several moments. Classes are the structure's `classes()`."""
 
     taken: Floats
     """Share of the backlog that fits."""
@@ -34,10 +34,10 @@ class Filled:
 
 
 def fill(model: StructureModel, messages: Floats, *, entries_total: Whole, elements_total: Whole) -> Filled:
-    """Fill the structure with backlogs, all classes at an even rate, from empty.
+    """Fill the structure with backlogs, all classes at an even rate, starting empty.
 
-    Above each rule's usage (of the pool that is fuller), messages that are larger than the rule says take one entry and
-    two elements; those of more than 63 KB always do. Where a pool is full, nothing more is taken.
+    Above each rule's usage (of the fuller pool), messages larger than the rule's size take one entry and two elements; those
+    of more than 63 KB always do. When a pool is full, no more messages are put.
     """
     shares, sizes, in_structure = model.classes()
     by_class = shares[:, None] * messages

@@ -36,10 +36,10 @@ IXLLSTE_US, IXLLSTM_US, SYNC_US, ASYNC_US = 12, 20, 9, 95
 SYNC_SHARE: Final = 0.9
 WRITTEN_AFTER: Final = dt.timedelta(milliseconds=150)
 APART: Final = dt.timedelta(milliseconds=70)
-"""Between the records of two queue managers at the end of an interval."""
+"""Time between the records of two queue managers at the end of an interval."""
 
 Member = tuple[StructureDay, Allocation, str]
-"""A structure's instance in a coupling facility; active, new or old."""
+"""A structure's instance in a coupling facility, and its state: active, new or old."""
 
 
 class DumpMaker:
@@ -54,7 +54,7 @@ class DumpMaker:
         self._rmf_us = min(self._us, LONGEST_RMF_MINUTES * MINUTE_US)
 
     def framed_days(self, days: list[Day]) -> Iterator[bytes]:
-        """Return days as the blocks of a dump, with its first and last record."""
+        """Yield days as the blocks of a dump, with its first and last record."""
         first = self._header(self._ends(days[0])[0], "    ", self._site.systems[0])
         last = self._header(self._ends(days[-1])[-1], "    ", self._site.systems[0])
         yield from framed(self._records(days, first, last), Framing())
@@ -66,7 +66,7 @@ class DumpMaker:
         yield plain_record(3, last)
 
     def day(self, day: Day) -> Iterator[bytes]:
-        """Return the records of a day in the order of time."""
+        """Yield the records of a day in the order of time."""
         ends = self._ends(day)
         writers = [iter(records) for records in self._by_manager(day, ends)]
         rmf = [
@@ -208,11 +208,12 @@ class DumpMaker:
     # ---- RMF ---------------------------------------------------------------------------------------------------------
 
     def _facility_records(self, day: Day, facility: int, ends: list[dt.datetime]) -> Iterator[bytes]:
-        """Return a record for each system and interval; the first system is the master gatherer of the sysplex."""
+        """Yield a record for each system and interval; the first system is the sysplex's master gatherer."""
         members = [self._members(day, facility, interval) for interval in range(len(ends))]
         keys = [
             tuple((one.model.number, of.allocated_at, state) for one, of, state in found) for found in members
         ]
+        # Intervals with the same instances have records of one shape, which are made at once.
         for _, group in groupby(range(len(ends)), key=keys.__getitem__):
             chosen = list(group)
             stretch = slice(chosen[0], chosen[-1] + 1)
@@ -252,6 +253,7 @@ class DumpMaker:
                 "allocated_at": of.allocated_at,
                 "structure_type": "SERIALIZED LIST",
                 "is_connected": True,
+                # Only the master gatherer writes structure and storage sections.
                 "policy_size_bytes": of.size_bytes if is_master else None,
                 "is_active_instance": state != "old",
                 "is_new_instance": state == "new",

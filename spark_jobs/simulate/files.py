@@ -1,4 +1,4 @@
-"""Writes a simulation as a folder of files, completely or not at all."""
+"""Write a simulation as a folder of files, completely or not at all."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from planner_core.errors import PlannerError
+from planner_core.inputs import QSG_MAP
 from planner_core.simulated import FILE_PREFIX, QSG
 from spark_jobs.simulate.days import make_day
 from spark_jobs.simulate.dumps import DumpMaker
@@ -22,7 +23,6 @@ from spark_jobs.simulate.truth import DailyTruth, truth_of
 
 TRUTH: Final = "truth.json"
 MAP: Final = f"{FILE_PREFIX}qsg-map.json"
-MAP_KIND: Final = "cfplan qsg map"
 Progress = Callable[[int, int], None]
 """Called with the number of finished days and of all days."""
 
@@ -52,15 +52,15 @@ def write_simulation(
     """Write the files of a simulation; the folder appears when all of them are written.
 
     Args:
-        options: What is simulated.
-        folder: Made, or empty, or an earlier simulation with `force`.
+        options: The options of the simulation.
+        folder: A new folder, an empty one, or with `force` an earlier simulation.
         force: Whether an earlier simulation may be replaced.
         days_per_file: Days of each dump.
-        progress: Told after each day.
+        progress: Called after each day.
 
     Raises:
         OptionsInvalid: An option is out of range.
-        FolderRefused: The folder is something else, or cannot be written.
+        FolderRefused: The folder has other contents, or cannot be written.
     """
     begun = time.monotonic()
     if days_per_file < 1:
@@ -83,7 +83,7 @@ def write_simulation(
 def qsg_map(site: Site) -> dict[str, Any]:
     """Return the map of queue managers to the group, in the format of ingest."""
     return {
-        "kind": MAP_KIND,
+        "kind": QSG_MAP,
         "schema": 1,
         "entries": [
             {"system_id": one.system_id, "queue_manager": one.name, "qsg": QSG} for one in site.managers
@@ -120,7 +120,7 @@ def _checked(folder: Path, *, force: bool) -> bool:
     if not folder.exists():
         return False
     if not folder.is_dir():
-        message = f"{folder} is a file, no folder."
+        message = f"{folder} is a file, not a folder."
         raise FolderRefused(message)
     names = sorted(path.name for path in folder.iterdir())
     if not names:
@@ -135,7 +135,7 @@ def _checked(folder: Path, *, force: bool) -> bool:
 
 
 def is_simulation(folder: Path) -> bool:
-    """Whether a folder holds files of the simulator and nothing else."""
+    """Whether a folder contains files of the simulator and nothing else."""
     return (folder / TRUTH).is_file() and all(
         path.is_file() and (path.name == TRUTH or path.name.startswith(FILE_PREFIX))
         for path in folder.iterdir()
@@ -144,10 +144,11 @@ def is_simulation(folder: Path) -> bool:
 
 @contextlib.contextmanager
 def _apart(folder: Path) -> Iterator[Path]:
-    """Create a temporary folder next to the target, and remove it at the end, with those of killed processes."""
+    """Create a temporary folder next to the target, and remove it afterwards, along with those of killed processes."""
     folder.parent.mkdir(parents=True, exist_ok=True)
     for left in folder.parent.glob(f".{folder.name}.*.simulating"):
         with contextlib.suppress(ValueError, ProcessLookupError, PermissionError):
+            # Signal 0 only checks whether the process that writes this folder still exists.
             os.kill(int(left.name.split(".")[-2]), 0)
             continue
         shutil.rmtree(left, ignore_errors=True)
@@ -162,11 +163,13 @@ def _apart(folder: Path) -> Iterator[Path]:
 
 def _put_in_place(made: Path, folder: Path, *, is_earlier: bool) -> None:
     for path in made.iterdir():
+        # A folder renamed before its files are on the disk would look complete after a power failure.
         with path.open("rb") as file:
             os.fsync(file.fileno())
     if not is_earlier:
         made.rename(folder)
         return
+    # A rename cannot replace a folder that has files.
     aside = made.with_name(f"{made.name}.old")
     folder.rename(aside)
     made.rename(folder)

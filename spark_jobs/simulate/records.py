@@ -8,45 +8,42 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
+from spark_jobs.smf import mq, rmf
 from spark_jobs.smf.encode import Header, Row, mq_record, packed_date, rmf_record, stck, unix_us
 from spark_jobs.smf.layouts import Layout, layout
-from spark_jobs.smf.wire import STCK_SHIFT
+from spark_jobs.smf.wire import STCK_SHIFT, US_A_HUNDREDTH
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     Bytes = NDArray[np.uint8]
 
-MQ_TRIPLETS_AT: Final = 28
-RMF_TRIPLETS_AT: Final = 36
-RMF_PRODUCT_TRIPLET_AT: Final = 28
-HUNDREDTH_US: Final = 10_000
 SLOTS_HEAD: Final = 8
-"""QEST: the slots begin behind its head."""
+"""The slots of QEST begin after a head of this length."""
 
 
 class Records:
-    """Records of one shape, a row each, in the order of time."""
+    """Records of one shape as rows, in the order of time."""
 
     def __init__(self, template: bytes, count: int) -> None:
-        """Copies of one record."""
+        """Copy one record."""
         self.bytes: Bytes = np.tile(np.frombuffer(template, dtype=np.uint8), (count, 1))
 
     def __iter__(self) -> Iterator[bytes]:
-        """The records."""
+        """Yield the records."""
         return (row.tobytes() for row in self.bytes)
 
     def section(self, at: int, section: Layout, *, rows: int, stride: int | None = None) -> Section:
-        """The rows of a section that begin at an offset."""
+        """Return the rows of a section that begin at an offset."""
         step = stride or section.row_bytes
         part = self.bytes[:, at : at + rows * step].reshape(len(self.bytes), rows, step)
-        if not np.shares_memory(part, self.bytes):  # what is put into a copy is lost
+        if not np.shares_memory(part, self.bytes):  # values written to a copy would be lost
             message = "the section is no view of its records"
             raise ValueError(message)
         return Section(part, section)
 
     def triplet(self, at: int) -> tuple[int, int, int]:
-        """Offset, length and count, as the first record has them; the same in all."""
+        """Return offset, length and count from the first record; they are the same in all."""
         data = self.bytes[0, at : at + 8].tobytes()
         return (
             int.from_bytes(data[:4], "big"),
@@ -55,25 +52,25 @@ class Records:
         )
 
     def stamp_written(self, written: Sequence[dt.datetime], *, utc_offset_minutes: int) -> None:
-        """When the records were written, in the standard header."""
+        """Set the time of writing in the standard header."""
         for number, instant in enumerate(written):
             local = instant + dt.timedelta(minutes=utc_offset_minutes)
             midnight = local.replace(hour=0, minute=0, second=0, microsecond=0)
-            hundredths = (local - midnight) // dt.timedelta(microseconds=HUNDREDTH_US)
+            hundredths = (local - midnight) // dt.timedelta(microseconds=US_A_HUNDREDTH)
             stamp = hundredths.to_bytes(4, "big") + packed_date(local)
             self.bytes[number, 6:14] = np.frombuffer(stamp, dtype=np.uint8)
 
     def stamp_mq(self, ends: Sequence[dt.datetime], *, interval_us: int, utc_offset_minutes: int) -> None:
-        """End and local start of the interval, in MQ's product section."""
-        at, _, _ = self.triplet(MQ_TRIPLETS_AT)
+        """Set end and local start of the interval in MQ's product section."""
+        at, _, _ = self.triplet(mq.TRIPLETS_AT)
         us = np.array([unix_us(end) for end in ends], dtype=np.uint64)
         begins = us - np.uint64(interval_us) + np.uint64(utc_offset_minutes * 60_000_000)
         _put(self.bytes[:, at + 16 : at + 24], _clock(us), ">u8")
         _put(self.bytes[:, at + 36 : at + 44], _clock(begins), ">u8")
 
     def stamp_rmf(self, ends: Sequence[dt.datetime]) -> None:
-        """End of the interval, in RMF's product section."""
-        at, _, _ = self.triplet(RMF_PRODUCT_TRIPLET_AT)
+        """Set the end of the interval in RMF's product section."""
+        at, _, _ = self.triplet(rmf.PRODUCT_TRIPLET_AT)
         _put(
             self.bytes[:, at + 80 : at + 88],
             _clock(np.array([unix_us(end) for end in ends], dtype=np.uint64)),
@@ -85,7 +82,7 @@ class Section:
     """Rows of one section in many records: (record, row, byte)."""
 
     def __init__(self, part: Bytes, section: Layout) -> None:
-        """A view of the records."""
+        """Create a view of the records."""
         self._part = part
         self._fields = {field.column: field for field in section.fields}
 
@@ -120,7 +117,7 @@ def _clock(us: NDArray[np.uint64]) -> NDArray[np.uint64]:
 
 
 def _hexadecimal(values: NDArray[Any]) -> Bytes:
-    """Whole numbers as hexadecimal floating point, long."""
+    """Return whole numbers as long hexadecimal floating point."""
     numbers = values.astype(np.float64)
     fraction, exponent = np.frexp(numbers)
     power = -(-exponent // 4)
@@ -138,23 +135,23 @@ def mq_records(
     *,
     lengths: Mapping[str, int] | None = None,
 ) -> Records:
-    """Copies of one of MQ's records."""
+    """Return copies of one MQ record."""
     return Records(mq_record(kind, header, rows, lengths=lengths), count)
 
 
 def mq_section(records: Records, section: str, triplet: int, rows: int) -> Section:
-    """A section of them by its triplet; QEST has slots behind a head."""
-    at, length, _ = records.triplet(MQ_TRIPLETS_AT + 8 * triplet)
+    """Return a section of MQ records by its triplet; QEST has slots after a head."""
+    at, length, _ = records.triplet(mq.TRIPLETS_AT + 8 * triplet)
     if section == "qest":
         return records.section(at + SLOTS_HEAD, layout(section), rows=rows, stride=layout(section).row_bytes)
     return records.section(at, layout(section), rows=rows, stride=length)
 
 
 def rmf_records(header: Header, rows: Mapping[str, Sequence[Row]], count: int) -> Records:
-    """Copies of one record 74-4.
+    """Return copies of one 74-4 record.
 
     Raises:
-        ValueError: It would be longer than a record can be.
+        ValueError: It would exceed the longest possible record.
     """
     made = rmf_record(header, rows)
     if len(made) != 1:
@@ -164,6 +161,6 @@ def rmf_records(header: Header, rows: Mapping[str, Sequence[Row]], count: int) -
 
 
 def rmf_section(records: Records, section: str, triplet: int) -> Section:
-    """A section of them by its triplet."""
-    at, length, count = records.triplet(RMF_TRIPLETS_AT + 8 * triplet)
+    """Return a section of 74-4 records by its triplet."""
+    at, length, count = records.triplet(rmf.TRIPLETS_AT + 8 * triplet)
     return records.section(at, layout(section), rows=count, stride=length)

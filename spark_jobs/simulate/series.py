@@ -1,4 +1,4 @@
-"""Growth, weekly rhythm and noise of simulated days: what a simulated site and the samples of tests share."""
+"""Growth, weekly rhythm and noise of simulated days, for the simulated site and for samples in tests."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ DAYS_A_YEAR = 365.25
 
 
 def growth_path(moment: NDArray[Any], *, kind: str, growth_per_year: float) -> Floats:
-    """Level relative to the first day, at days from it (also parts of days)."""
+    """Return the level relative to the first day, at days from it (also parts of days)."""
     years = np.asarray(moment, dtype=np.float64) / DAYS_A_YEAR
     path: Floats = (1 + growth_per_year) ** years if kind == "compounding" else 1 + growth_per_year * years
     return path
 
 
 def rhythm(calendar: Whole, *, week: Floats, month_end: float) -> Floats:
-    """Factors of days given as ordinals: the week's, and the end of a month's on its last two days and the first."""
+    """Return the factors of date ordinals: that of the weekday, and of the last two days and the first of a month."""
     factors: Floats = week[(calendar + WEEK - 1) % WEEK]
     dates = (calendar - dt.date(1970, 1, 1).toordinal()).astype("datetime64[D]")
     of_month = [(dates + before).astype("datetime64[M]") for before in (-1, 0, 2)]
@@ -40,7 +40,7 @@ def rhythm(calendar: Whole, *, week: Floats, month_end: float) -> Floats:
 def autocorrelated(
     random: np.random.Generator, length: int, *, deviation: float, correlation: float
 ) -> Floats:
-    """Normal noise of which each figure depends on the one before."""
+    """Return normal noise in which each value depends on the previous one."""
     steps = random.normal(0, deviation, length)
     steps[1:] *= np.sqrt(1 - correlation**2)
     noise = np.empty(length)

@@ -11,18 +11,17 @@ import numpy as np
 
 from planner_core.errors import PlannerError
 from planner_core.names import ADMIN_STRUCTURE, SYSTEM_STRUCTURE
-from planner_core.simulated import QSG, SYSPLEX
+from planner_core.simulated import QSG
 from planner_core.sizing.offload import default_rules
 from planner_core.sizing.structure_size import elements_held, model_constant
 from planner_core.units import GIB, KIB, MIB, round_up
+from spark_jobs.history.schema import xcf_name
 from spark_jobs.simulate.series import DAYS_A_YEAR, FIRST_DAY, INITIAL_RATIO, WEEK, autocorrelated
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     Floats = NDArray[np.float64]
-
-__all__ = ["QSG", "SYSPLEX", "Facility", "Manager", "Options", "OptionsInvalid", "QueueModel", "Site"]
 
 MINUTES_A_DAY: Final = 1440
 MOST_DAYS, MOST_STRUCTURES, MOST_MANAGERS = 3_660, 62, 32
@@ -33,7 +32,7 @@ RELEASE: Final = "930"
 """Records of this release do not contain the group of a queue manager; the map does."""
 FACILITY_BYTES: Final = 256 * GIB
 RULES: Final = tuple((rule.threshold / 100, rule.size_bytes) for rule in default_rules())
-"""IBM's default offload rules: above this usage, messages of more than so many bytes."""
+"""IBM's default offload rules: usage thresholds, and the sizes above which messages are offloaded."""
 ALWAYS_OFFLOADED_ABOVE: Final = model_constant("largest_message_in_cf_bytes")
 OFFLOADED_ELEMENTS: Final = model_constant("offloaded_message_elements")
 BLOCK_BYTES: Final = 256 * KIB
@@ -45,7 +44,7 @@ _FIRST_NAMES = (
 _HEADERS = (372, 372, 404, 468)
 """Bytes of header that messages carry in a structure."""
 RATIOS: Final = (INITIAL_RATIO, (1, 2))
-"""Of the structures in the first coupling facility, in turn; the second has 1:6 only."""
+"""Ratios of the structures in the first coupling facility, in turn; the second has only 1:6."""
 
 
 class OptionsInvalid(PlannerError):
@@ -64,7 +63,7 @@ class Options:
     first_day: dt.date = FIRST_DAY
 
     def checked(self) -> Options:
-        """The same.
+        """Return the options if they are valid.
 
         Raises:
             OptionsInvalid: One of them is out of range.
@@ -91,7 +90,7 @@ class Options:
 
     @property
     def intervals(self) -> int:
-        """Intervals of a day."""
+        """Number of intervals in a day."""
         return MINUTES_A_DAY // self.interval_minutes
 
 
@@ -127,7 +126,7 @@ class QueueModel:
 
     @property
     def mean_bytes(self) -> float:
-        """Mean message."""
+        """Mean message size."""
         return sum(size * share for size, share in self.sizes)
 
 
@@ -143,7 +142,7 @@ class StructureModel:
     header_bytes: int
     queues: tuple[QueueModel, ...]
     usage_at_start: float
-    """Larger pool's usage at the first day's peak, by trend alone."""
+    """Usage of the larger pool at the first day's peak, by trend alone."""
     growth_kind: str
     growth_per_year: float
     week: tuple[float, ...]
@@ -159,7 +158,7 @@ class StructureModel:
     @property
     def xcf_structure(self) -> str:
         """The name in XCF."""
-        return QSG.ljust(4, "@") + self.name
+        return xcf_name(QSG, self.name)
 
     @property
     def peak_hour(self) -> int:
@@ -168,11 +167,11 @@ class StructureModel:
 
     @property
     def is_application(self) -> bool:
-        """Whether it is not one of MQ's own."""
+        """Whether it is not one of MQ's own structures."""
         return self.name not in (ADMIN_STRUCTURE, SYSTEM_STRUCTURE)
 
     def classes(self) -> tuple[Floats, Floats, Floats]:
-        """Messages by queue and size: share of the backlog, bytes, elements in the structure."""
+        """Return messages by queue and size: share of the backlog, bytes, elements in the structure."""
         parts = [(queue.share * share, size) for queue in self.queues for size, share in queue.sizes]
         shares, sizes = (np.array(column, dtype=np.float64) for column in zip(*parts, strict=True))
         elements = [elements_held(size, header_bytes=self.header_bytes) for _, size in parts]
@@ -180,7 +179,7 @@ class StructureModel:
 
 
 class Site:
-    """Everything about the site that does not depend on the day."""
+    """All parts of the site that do not depend on the day."""
 
     def __init__(self, options: Options) -> None:
         """Draw the site from the seed."""
@@ -261,7 +260,7 @@ class Site:
         )
 
     def _growth(self, random: np.random.Generator, place: int) -> tuple[float, float]:
-        """Growth in a year and usage at the start: three of five grow, so that some fill in the year that follows."""
+        """Return yearly growth and usage at the start: three of five grow, so that some fill within the next year."""
         if place == 0:  # one that is soon full
             growth = float(random.uniform(0.9, 1.4))
             crossed = self.options.days + float(random.uniform(20, 70))
@@ -308,7 +307,7 @@ def _name(place: int) -> str:
 
 
 def _profile(random: np.random.Generator) -> tuple[float, ...]:
-    """Backlog by the hour: office hours mostly, a batch at night for some."""
+    """Return the backlog by hour: mostly office hours, a nightly batch for some."""
     hours = np.arange(HOURS)
     middle, width = random.uniform(10, 15), random.uniform(2.5, 4.5)
     found = 0.15 + np.exp(-(((hours - middle) / width) ** 2))

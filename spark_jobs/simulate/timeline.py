@@ -1,7 +1,7 @@
 """The events of the simulation: allocations, alters, a rebuild, outages, a storm, wrong rows.
 
-Moments are numbers of intervals from the first one; interval k begins k x the interval's length after the first midnight. An
-interval is one of the day on which it begins, so the last one of a day ends at midnight.
+Moments are numbers of intervals from the first one; interval k begins k x the interval's length after the first midnight.
+An interval belongs to the day on which it begins, so the last one of a day ends at midnight.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from spark_jobs.simulate.series import INITIAL_RATIO
 from spark_jobs.simulate.site import HOURS, RATIOS, Facility, Options, Site, StructureModel
 
 NOISE_BYTES: Final = 64 * KIB
-"""Standard deviation of the size of an allocation from its calculated size, one figure for each allocation."""
+"""Standard deviation of an allocation's size from the calculated one, drawn once for each allocation."""
 OUTLIER_SHARE: Final = 0.05
 """Share of a structure's days with one interval of an alter in progress, with the new size and the old totals."""
 GROWN, MOST_GROWN = 1.25, 2.0
@@ -52,14 +52,14 @@ class Rise:
     first: int
     end: int
     kind: str
-    """offload_storm, where data is offloaded; backlog, where none is and the structure fills."""
+    """offload_storm: data is offloaded; backlog: no data is offloaded, and the structure fills."""
     usage: float
-    """What the backlog would take of the fuller pool if nothing were offloaded."""
+    """Share of the fuller pool that the backlog would take without offloading."""
 
 
 @dataclass
 class Timeline:
-    """Everything that happens."""
+    """All events."""
 
     site: Site
     allocations: list[list[Allocation]]
@@ -70,24 +70,24 @@ class Timeline:
     """Number of a queue manager and the day on which it writes nothing."""
 
     def at(self, structure: int, interval: int) -> Allocation:
-        """The allocation at an interval's end."""
+        """Return the allocation at an interval's end."""
         made = self.allocations[structure]
         return made[bisect_right([one.first for one in made], interval) - 1]
 
     def of_day(self, structure: int, day: int) -> list[Allocation]:
-        """The allocations at the ends of a day's intervals."""
+        """Return the allocations at the ends of a day's intervals."""
         count = self.site.options.intervals
         return [self.at(structure, interval) for interval in range(day * count, (day + 1) * count)]
 
     def in_rebuild(self, structure: int, interval: int) -> Allocation | None:
-        """The old instance that is still there in this interval, beside the new one."""
+        """Return the old instance that still exists in this interval, next to the new one."""
         now = self.at(structure, interval)
         if now.first == interval and now.why.startswith("rebuilt"):
             return self.at(structure, interval - 1)
         return None
 
     def outliers(self, day: int) -> dict[int, int]:
-        """Structure -> interval of the day with an alter in progress."""
+        """Return the interval of the day with an alter in progress, by structure."""
         options = self.site.options
         random = np.random.default_rng((options.seed, 40, day))
         hit = random.random(len(self.site.structures)) < OUTLIER_SHARE
@@ -98,14 +98,14 @@ class Timeline:
 def totals(
     site: Site, facility: Facility, size_bytes: int, ratio: tuple[int, int], noise_bytes: float
 ) -> tuple[int, int]:
-    """Entries and elements of an allocation."""
+    """Return entries and elements of an allocation."""
     per_entry = facility.entry_bytes + facility.element_bytes * ratio[1] / ratio[0]
     entries = max(int((size_bytes - facility.base_bytes + noise_bytes) / per_entry), 1)
     return entries, entries * ratio[1] // ratio[0]
 
 
 def make_timeline(site: Site) -> Timeline:
-    """Draw everything from the site's seed. What a short simulation has no day for does not happen."""
+    """Draw all events from the site's seed. Events that need more days than a short simulation has do not happen."""
     planner = _Planner(site)
     days, applications = site.options.days, [one for one in site.structures if one.is_application]
     first = [one for one in applications if one.facility == 0]
@@ -132,7 +132,7 @@ def make_timeline(site: Site) -> Timeline:
         "backlog", structure(2, applications), max(days - 3, 0), BACKLOG_HOURS, BACKLOG_USAGE
     )
     outage = _day(days, 0.55)
-    if days >= 14:  # noqa: PLR2004 - shorter ones have no days to lose
+    if days >= 14:  # noqa: PLR2004 - shorter simulations need all their days
         made.outage_days = range(outage, outage + OUTAGE_DAYS)
     down = _day(days, 0.25)
     if len(site.managers) > 1 and down:
@@ -141,13 +141,13 @@ def make_timeline(site: Site) -> Timeline:
 
 
 def _day(days: int, share: float) -> int:
-    """A day after the first and before the last; 0 where there is none."""
+    """Return a day after the first and before the last; 0 if there is none."""
     found = int(days * share)
     return found if 0 < found < days else 0
 
 
 class _Planner:
-    """Draws the allocations one after the other in time."""
+    """Draws the allocations in the order of time."""
 
     def __init__(self, site: Site) -> None:
         self._site = site
@@ -170,14 +170,14 @@ class _Planner:
         return replace(one, entries_total=entries, elements_total=elements)
 
     def _instant(self, interval: int) -> dt.datetime:
-        """Within the interval, to the microsecond."""
+        """Return a time within the interval, to the microsecond."""
         minutes = self._options.interval_minutes
         begin = dt.datetime.combine(self._options.first_day, dt.time(), dt.UTC)
         begin += dt.timedelta(minutes=minutes * interval)
         return begin + dt.timedelta(microseconds=int(self._random.integers(1, minutes * 60_000_000)))
 
     def _moment(self, day: int) -> int:
-        """An interval in the small hours of a day."""
+        """Return an interval in the small hours of a day."""
         per_hour = self._options.intervals / HOURS
         return day * self._options.intervals + max(int(per_hour * self._random.uniform(2, 6)), 1) * (
             self._options.intervals > 1
@@ -192,31 +192,31 @@ class _Planner:
         self.allocations[structure].append(self._with_totals(changed))
 
     def share(self) -> float:
-        """A point of the time, not too near to its ends."""
+        """Return a share of the period, not too close to its ends."""
         return float(self._random.uniform(0.1, 0.9))
 
     def altered(self, structure: int, day: int) -> None:
-        """SETXCF ALTER: larger, in place."""
+        """Alter the structure (SETXCF ALTER): larger, in place."""
         if day:
             self._change(
                 structure, self._moment(day), "altered", is_new=False, size_bytes=self._grown(structure)
             )
 
     def ratio_altered(self, structure: int, day: int) -> None:
-        """What ALLOWAUTOALT does: another ratio, in place and in the same storage."""
+        """Alter the ratio as ALLOWAUTOALT does, in place and in the same storage."""
         if day:
             other = RATIOS[1] if self.allocations[structure][0].ratio == RATIOS[0] else RATIOS[0]
             self._change(structure, self._moment(day), "ratio_altered", is_new=False, ratio=other)
 
     def reallocated(self, structure: int, day: int) -> None:
-        """Deallocated and allocated anew, larger."""
+        """Deallocate the structure and allocate it again, larger."""
         if day:
             self._change(
                 structure, self._moment(day), "reallocated", is_new=True, size_bytes=self._grown(structure)
             )
 
     def rebuilt(self, structure: int, day: int) -> None:
-        """Rebuilt to the other coupling facility and, some days later, back."""
+        """Rebuild the structure to the other coupling facility and, some days later, back."""
         if not day:
             return
         home = self.allocations[structure][-1].facility
@@ -227,7 +227,7 @@ class _Planner:
             self._change(structure, self._moment(back), "rebuilt_back", is_new=True, facility=home)
 
     def rise(self, kind: str, structure: int, day: int, hours: int, usage: float) -> list[Rise]:
-        """Some hours of a far larger backlog, at the structure's peak hour."""
+        """Return some hours of a far larger backlog, at the structure's peak hour."""
         if not day:
             return []
         per_hour = self._options.intervals / HOURS

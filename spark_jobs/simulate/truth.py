@@ -1,4 +1,4 @@
-"""What is true of a simulation, as JSON: costs, demand, what happened, and when each threshold is crossed without noise."""
+"""The true values of a simulation, as JSON: costs, demand, events, and the noise-free crossing of each threshold."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
+from planner_core.inputs import SIMULATION_TRUTH
 from planner_core.simulated import QSG, SYSPLEX, WORD
 from planner_core.units import PAGE_4K
 from spark_jobs.history.compare import instant_text
@@ -18,18 +19,17 @@ from spark_jobs.simulate.timeline import NOISE_BYTES, OUTLIER_SHARE, Timeline
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-KIND: Final = "cfplan simulation truth"
 AFTERWARDS_DAYS: Final = 365
-"""So far after the last day crossings are looked for."""
+"""Days after the last one in which crossings are searched for."""
 FULL_THRESHOLD, SIZE = 0.85, 1.0
 _ALMOST = 1e-9
 
 
 def truth_of(site: Site, timeline: Timeline) -> dict[str, Any]:
-    """Everything but what `DailyTruth` gathers while the days are made."""
+    """Return all values except those that `DailyTruth` collects while the days are made."""
     options = site.options
     return {
-        "kind": KIND,
+        "kind": SIMULATION_TRUTH,
         "schema": 1,
         "is_simulated": True,
         "note": f"All of this is {WORD}: no such site exists.",
@@ -86,10 +86,10 @@ def truth_of(site: Site, timeline: Timeline) -> dict[str, Any]:
 
 
 class DailyTruth:
-    """Gathers what each day was, as it was made."""
+    """Collects the true values of each day as it is made."""
 
     def __init__(self, site: Site) -> None:
-        """For the site's structures."""
+        """Prepare an empty table for each of the site's structures."""
         self._site = site
         self._by_structure: dict[str, dict[str, list[Any]]] = {
             model.name: {
@@ -109,7 +109,7 @@ class DailyTruth:
         }
 
     def add(self, day: Day) -> None:
-        """Another day; totals and size are those of its last interval."""
+        """Add a day; totals and size are those of its last interval."""
         for one in day.structures:
             found = self._by_structure[one.model.name]
             last = one.allocations[-1]
@@ -126,7 +126,7 @@ class DailyTruth:
                 found[name].append(value)
 
     def added_to(self, truth: dict[str, Any]) -> dict[str, Any]:
-        """The truth with the days under each structure."""
+        """Return the truth with the days of each structure."""
         for structure in truth["structures"]:
             structure["daily"] = self._by_structure[structure["structure"]]
         return truth
@@ -179,7 +179,7 @@ def _structure(site: Site, timeline: Timeline, model: StructureModel) -> dict[st
 
 
 def _expected(site: Site, timeline: Timeline, model: StructureModel) -> dict[str, NDArray[np.float64]]:
-    """Daily peaks without noise, outages and storms, from the first day to a year after the last."""
+    """Return daily peaks without noise, outages and storms, from the first day to a year after the last."""
     days = np.arange(site.options.days + AFTERWARDS_DAYS, dtype=np.int64)
     entries_total, elements_total = _totals(site, timeline, model, len(days))
     peak = (
@@ -200,7 +200,7 @@ def _expected(site: Site, timeline: Timeline, model: StructureModel) -> dict[str
 def _totals(
     site: Site, timeline: Timeline, model: StructureModel, days: int
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Totals at the end of each day; after the last day they stay."""
+    """Return the totals at the end of each day; after the last day they stay the same."""
     last = site.options.days - 1
     ends = [
         timeline.at(model.number, (min(day, last) + 1) * site.options.intervals - 1) for day in range(days)
@@ -214,7 +214,7 @@ def _totals(
 def _crossings(
     site: Site, timeline: Timeline, model: StructureModel, expected: dict[str, NDArray[np.float64]]
 ) -> list[dict[str, Any]]:
-    """The first day, and the first after the history, on which a pool's expected peak is at or above a share of it."""
+    """Return the first day, and the first after the history, on which a pool's expected peak reaches a share of it."""
     entries_total, elements_total = _totals(site, timeline, model, len(expected["entries"]))
     pools = {
         "entries": expected["entries"] / entries_total,
@@ -226,6 +226,7 @@ def _crossings(
     found = []
     for measure, path in pools.items():
         for name, share in levels:
+            # Shares such as 0.7 have no exact binary value.
             above = np.flatnonzero(path >= share - _ALMOST)
             later = above[above >= site.options.days]
             found.append(

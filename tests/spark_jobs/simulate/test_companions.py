@@ -43,11 +43,11 @@ def test_a_map_s_entries_are_read_in_upper_case(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("entries", "said"),
     [
-        ("none", "no QSG map"),
+        ("none", "not a QSG map"),
         ([ENTRY, 5], "Entry 2"),
         ([{"system_id": "SYSA", "qsg": "SQ03"}], "Entry 1"),
         ([ENTRY | {"qsg": 7}], "Entry 1"),
-        ([ENTRY | {"system_id": "SYSTEM1"}], "'SYSTEM1' is no system id"),
+        ([ENTRY | {"system_id": "SYSTEM1"}], "'SYSTEM1' is not a system id"),
         ([ENTRY | {"queue_manager": "1CSQ"}], "Entry 1 of the map: '1CSQ'"),
         ([ENTRY | {"qsg": "SQ-3"}], "Entry 1 of the map: 'SQ-3'"),
         ([ENTRY, ENTRY | {"qsg": "SQ04"}], "in two groups: SQ03 and SQ04"),
@@ -68,7 +68,7 @@ def test_what_is_no_map_is_refused(tmp_path: Path, text: str) -> None:
 
 @pytest.mark.parametrize("kind", ["qsg_map", "simulation_truth"])
 def test_neither_is_read_as_usage(tmp_path: Path, kind: Any) -> None:  # noqa: ANN401 - one of the kinds
-    with pytest.raises(NotReadable, match="holds no usage"):
+    with pytest.raises(NotReadable, match="contains no usage"):
         read(written(tmp_path, [ENTRY]), kind)
 
 
