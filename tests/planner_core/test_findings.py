@@ -750,7 +750,7 @@ def found(changes: Mapping[str, Any]) -> tuple[Finding, ...]:
         return refused.findings
 
 
-def test_every_code_of_the_catalogue_has_a_case_here_and_there_are_no_others() -> None:
+def test_every_code_of_the_catalog_has_a_case() -> None:
     of_plans = set(CASES) | ASKED_APART | DEPTH_EVENT_CODES | PLACEMENT_CODES | set(FILLING_CODES)
     elsewhere = set().union(*map(codes_expected_in, FOLDERS_OF_OTHER_QUESTIONS))
     assert set(catalogue()) - of_plans == elsewhere - of_plans
@@ -761,7 +761,7 @@ def test_depth_findings_have_cases_with_depth_keys() -> None:
     assert codes_expected_by(TESTS / "planner_core" / "sizing" / "test_depth_advice.py") >= DEPTH_EVENT_CODES
 
 
-def test_code_asserted_absent_counts_as_no_case(tmp_path: Path) -> None:
+def test_code_asserted_absent_is_not_a_case(tmp_path: Path) -> None:
     file = tmp_path / "test_some.py"
     file.write_text(
         'assert "OFFLOAD_DB2" not in codes\nassert "EMPTY_STRUCTURE" in codes\n', encoding="utf-8"
@@ -877,7 +877,7 @@ def test_known_fitted_curve_is_not_reported_as_unknown() -> None:
     assert "CURVE_UNKNOWN" not in {item.code for item in evaluate(document, curve=curve).findings}
 
 
-def test_all_limits_that_a_plan_passes_are_named_at_once() -> None:
+def test_plan_beyond_several_limits_is_refused_with_all_of_them() -> None:
     with pytest.raises(PlanRefused) as refused:
         evaluate(
             read_object(
@@ -896,7 +896,7 @@ def test_all_limits_that_a_plan_passes_are_named_at_once() -> None:
         assert item.message in str(refused.value)
 
 
-def test_a_coupling_facility_below_level_9_is_named_with_its_own_field() -> None:
+def test_coupling_facility_below_level_9_is_reported_at_its_field() -> None:
     items = [i for i in found({"coupling_facilities__1__cfcc_level": 8}) if i.code == "CFCC_LEVEL_TOO_LOW"]
     assert [(i.field, i.message) for i in items] == [
         ("/coupling_facilities/1/cfcc_level", "CF02 has CFCC level 8: IBM MQ needs level 9 or higher.")
@@ -904,14 +904,14 @@ def test_a_coupling_facility_below_level_9_is_named_with_its_own_field() -> None
 
 
 @pytest.mark.parametrize(("level", "structures"), [(26, [None, "CSQ_ADMIN"]), (20, ["CSQ_ADMIN"])])
-def test_the_administrative_structure_has_levels_without_figures_of_its_own(
+def test_level_without_admin_figures_is_reported_for_csq_admin(
     level: int, structures: list[str | None]
 ) -> None:
     codes = {"CFCC_LEVEL_WITHOUT_FIGURES", "CFCC_LEVEL_ABOVE_FIGURES"}
     assert [i.structure for i in found({"cfcc_level": level}) if i.code in codes] == structures
 
 
-def test_messages_to_hold_beyond_the_entries_are_reported() -> None:
+def test_reserve_for_more_messages_than_entries_is_reported() -> None:
     # Messages of up to six elements take one entry each: as many as fit are the entries.
     size_bytes = Fraction(256 * 2**20)
     curve = published_curve(cfcc_level=14).curve
@@ -925,7 +925,7 @@ def test_messages_to_hold_beyond_the_entries_are_reported() -> None:
         assert (reserve["highest_threshold_by_pools"] is None) == bool(codes)
 
 
-def test_different_labels_need_different_coupling_facilities() -> None:
+def test_structures_with_different_labels_in_one_coupling_facility_are_reported() -> None:
     first = structure("A1", preflist=["CF01"], queues=[queue("A", isolation="PCI")])
     for preflist, expected in ((["CF01", "CF02"], 1), (["CF02"], 0)):
         second = structure("A2", preflist=preflist, queues=[queue("B", isolation="BANK")])
@@ -946,7 +946,7 @@ def test_low_entsmax_reports_the_missing_entries() -> None:
     assert "1024" in item.message
 
 
-def test_findings_come_with_errors_first_and_each_once() -> None:
+def test_findings_are_unique_and_errors_come_first() -> None:
     note, warning, error = (
         finding(code, "Said.") for code in ("EMPTY_STRUCTURE", "OFFLOAD_DB2", "JOB_INCOMPLETE")
     )
@@ -1005,7 +1005,7 @@ def test_finding_with_unknown_code_raises() -> None:
         finding("OFFLOAD_DB3", "Said.", severity="info", source=catalogue()["OFFLOAD_DB2"].source)
 
 
-def test_code_names_in_the_source_are_the_codes_of_the_catalogue() -> None:
+def test_codes_in_the_source_are_the_codes_of_the_catalog() -> None:
     """A typing error in a code fails here, even in a branch that no test reaches."""
     files = [file for folder in ("planner_core", "app") for file in (TESTS.parent / folder).rglob("*.py")]
     strings = {
@@ -1018,7 +1018,7 @@ def test_code_names_in_the_source_are_the_codes_of_the_catalogue() -> None:
     assert named - NAMES_OF_OTHER_THINGS == set(catalogue())
 
 
-def test_a_finding_as_json_has_these_members_and_no_other() -> None:
+def test_finding_as_json_has_the_documented_members() -> None:
     item = finding("OFFLOAD_DB2", "Said.", field="/structures/0/offload/to", structure="APP1")
     as_json = item.as_json()
     assert list(as_json) == ["code", "severity", "message", "source", "field", "structure", "acknowledged"]
@@ -1028,13 +1028,13 @@ def test_a_finding_as_json_has_these_members_and_no_other() -> None:
 
 
 @pytest.mark.parametrize(("level", "removed"), [(25, False), (26, True)])
-def test_storage_class_memory_of_a_coupling_facility_ends_with_level_25(level: int, removed: bool) -> None:
+def test_storage_class_memory_above_level_25_is_reported(level: int, removed: bool) -> None:
     changed = {"coupling_facilities__0__scm": "16G", "coupling_facilities__0__cfcc_level": level}
     fields = [item.field for item in found(changed) if item.code == "SCM_REMOVED"]
     assert fields == (["/coupling_facilities/0/scm"] if removed else [])
 
 
-def test_a_coupling_facility_without_a_level_has_that_of_the_plan() -> None:
+def test_coupling_facility_without_a_level_has_the_level_of_the_plan() -> None:
     changed = {"cfcc_level": 26, "coupling_facilities": [{"name": "CF01", "size": "512M"}, {"name": "CF02"}]}
     fields = [item.field for item in found(changed) if item.code == "CF_BELOW_LEAST_STORAGE"]
     assert fields == ["/coupling_facilities/0/size"]
@@ -1042,7 +1042,7 @@ def test_a_coupling_facility_without_a_level_has_that_of_the_plan() -> None:
 
 @settings(max_examples=100)
 @given(documents())
-def test_every_field_of_a_finding_is_a_place_in_the_document(document: dict[str, Any]) -> None:
+def test_field_of_every_finding_exists_in_the_document(document: dict[str, Any]) -> None:
     plan = read_object(document)
     whole = json.loads(plan.model_dump_json())
     for item in evaluate(plan).findings:

@@ -106,7 +106,7 @@ CHECKS: tuple[Check, ...] = (
 
 
 @given(st.sampled_from(CHECKS), st.text(max_size=60))
-def test_no_name_that_passes_can_leave_its_field(check: Check, name: str) -> None:
+def test_accepted_name_has_only_allowed_characters(check: Check, name: str) -> None:
     try:
         assert check(name) == name
     except NameSyntax as refused:
@@ -117,7 +117,7 @@ def test_no_name_that_passes_can_leave_its_field(check: Check, name: str) -> Non
         assert not set(name) - set(string.ascii_letters + string.digits + "$#@_.-*")
 
 
-def test_a_long_name_is_not_repeated_at_length() -> None:
+def test_error_on_a_long_name_shows_only_its_beginning() -> None:
     with pytest.raises(NameSyntax) as refused:
         names.policy("x" * 5000)
     assert len(str(refused.value)) < 300
@@ -133,7 +133,7 @@ def test_a_long_name_is_not_repeated_at_length() -> None:
         ("SQ03", "CSQSYSAPPL", "SQ03CSQSYSAPPL"),
     ],
 )
-def test_the_group_is_padded_to_four_with_at(group: str, name: str, expected: str) -> None:
+def test_group_name_is_padded_with_at_signs(group: str, name: str, expected: str) -> None:
     assert names.cfrm_structure_name(qsg_name=group, cfstruct_name=name) == expected
 
 
@@ -142,7 +142,7 @@ struct_names = st.from_regex(r"[A-Z][A-Z0-9]{0,11}", fullmatch=True)
 
 
 @given(group_names, struct_names)
-def test_every_structure_of_every_group_has_a_name_that_cfrm_takes(group: str, name: str) -> None:
+def test_structure_names_of_all_groups_are_valid_in_cfrm(group: str, name: str) -> None:
     made = names.cfrm_structure_name(qsg_name=names.qsg(group), cfstruct_name=name)
     assert names.structure(made) == made
     assert made[4:] == name

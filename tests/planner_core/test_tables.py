@@ -57,7 +57,7 @@ def changed(file: dict[str, Any], **values: Any) -> dict[str, Any]:  # noqa: ANN
     return {**copy.deepcopy(file), **values}
 
 
-def test_a_good_file_loads(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_valid_table_file_loads(monkeypatch: pytest.MonkeyPatch) -> None:
     found = load(monkeypatch, GOOD)
     assert found.rows == ((1, 2), (3, Decimal("4.5")))
     assert found.records()[1] == {"a": 3, "b": Decimal("4.5")}
@@ -82,7 +82,9 @@ def test_a_good_file_loads(monkeypatch: pytest.MonkeyPatch) -> None:
     ],
     ids=str,
 )
-def test_a_file_of_another_shape_is_refused(monkeypatch: pytest.MonkeyPatch, change: dict[str, Any]) -> None:
+def test_table_file_with_unknown_keys_or_types_is_refused(
+    monkeypatch: pytest.MonkeyPatch, change: dict[str, Any]
+) -> None:
     with pytest.raises(ValidationError):
         load(monkeypatch, changed(GOOD, **change))
 
@@ -104,7 +106,7 @@ def test_table_file_without_a_required_key_is_refused(monkeypatch: pytest.Monkey
         ({"basis": "guessed"}, "input_value='guessed'"),
     ],
 )
-def test_a_file_whose_contents_do_not_fit_is_refused(
+def test_table_file_with_inconsistent_contents_is_refused(
     monkeypatch: pytest.MonkeyPatch, change: dict[str, Any], says: str
 ) -> None:
     with pytest.raises(ValueError, match=says):
@@ -135,7 +137,7 @@ def test_constant_is_a_unique_whole_number_with_a_source(
         monkeypatch.undo()
 
 
-def test_a_table_of_figures_is_no_table_of_constants() -> None:
+def test_constants_of_a_table_of_figures_are_refused() -> None:
     with pytest.raises(TableError, match="is not a table of constants"):
         tables.constants("admin_structure_cfcc14")
 
@@ -147,13 +149,13 @@ def test_duplicate_source_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
         tables._sources.__wrapped__()
 
 
-def test_text_is_no_number() -> None:
+def test_exact_number_of_a_text_is_refused() -> None:
     assert tables.exact(Decimal("6.089")) == Fraction(6089, 1000)
     with pytest.raises(TableError, match="'6' is not a number"):
         tables.exact("6")
 
 
-def test_every_data_file_is_shown_and_none_is_shown_twice() -> None:
+def test_every_data_file_is_listed_once() -> None:
     files = {path.stem for path in (CORE / "tables").glob("*.toml")} - {"sources"}
     assert files == set(TABLE_IDS)
     assert len(TABLE_IDS) == len(set(TABLE_IDS))
@@ -161,7 +163,7 @@ def test_every_data_file_is_shown_and_none_is_shown_twice() -> None:
 
 
 @pytest.mark.parametrize("table_id", TABLE_IDS)
-def test_a_table_has_a_source_that_can_be_looked_up_and_columns_with_names(table_id: str) -> None:
+def test_tables_have_known_sources_and_named_columns(table_id: str) -> None:
     table = tables.table(table_id)
     assert table.source.document
     assert table.source.url.startswith(("https://", "http://")) or table.source.document.startswith(
@@ -177,7 +179,7 @@ def test_a_table_has_a_source_that_can_be_looked_up_and_columns_with_names(table
         assert note.row == 0 or note.row in firsts
 
 
-def test_a_number_of_the_project_itself_is_not_called_published() -> None:
+def test_numbers_of_the_project_are_not_marked_as_published() -> None:
     for table in tables.all_tables():
         own = table.source.document.startswith("cfplan, ")
         assert not (own and table.basis is Basis.PUBLISHED), table.id
@@ -189,7 +191,7 @@ def test_a_number_of_the_project_itself_is_not_called_published() -> None:
 
 
 @pytest.mark.parametrize("table_id", [table.id for table in tables.all_tables()])
-def test_every_row_that_names_a_basis_or_a_source_names_one_that_exists(table_id: str) -> None:
+def test_rows_name_existing_bases_and_sources(table_id: str) -> None:
     for row in tables.table(table_id).records():
         for name, cell in row.items():
             if name.endswith("basis"):
@@ -201,12 +203,12 @@ def test_every_row_that_names_a_basis_or_a_source_names_one_that_exists(table_id
                 assert cell >= 0
 
 
-def test_every_source_has_an_address_unless_it_is_our_own() -> None:
+def test_public_sources_have_addresses() -> None:
     for entry in tables._sources().values():
         assert entry.url.startswith(("https://", "http://")) or entry.document.startswith("cfplan, ")
 
 
-def test_a_limit_is_asked_for_by_name() -> None:
+def test_limit_is_returned_by_name() -> None:
     assert limit("queue_managers_per_group") == 32
     with pytest.raises(KeyError):
         limit("queue_managers")
@@ -288,6 +290,6 @@ def test_only_the_units_module_converts_k(module: Path) -> None:
 
 
 @pytest.mark.parametrize("number", [372, 7976, 7936, 20480, 50000, 41984, 64512, 768, Decimal("1.43")])
-def test_a_published_number_in_the_code_would_be_noticed(number: int | Decimal) -> None:
+def test_check_finds_a_published_number_in_code(number: int | Decimal) -> None:
     ((_, seen),) = numbers_in(f"limit = {number}")
     assert Fraction(str(seen)) in {found for found in published_numbers() if told_apart(found)}

@@ -34,12 +34,12 @@ T = G * K
 
 
 @given(st.one_of(st.integers(0, 10**15 - 1), st.integers(0, 2**40).map(lambda kib: kib * K)))
-def test_reading_what_was_written_gives_the_same_bytes(size: int) -> None:
+def test_formatted_size_parses_to_the_same_bytes(size: int) -> None:
     assert parse_size(format_size(size)) == size
 
 
 @given(st.integers(1, 999), st.sampled_from([("K", K), ("M", M), ("G", G), ("T", T)]))
-def test_a_size_is_written_in_the_largest_unit_that_is_exact(count: int, unit: tuple[str, int]) -> None:
+def test_size_is_formatted_in_the_largest_exact_unit(count: int, unit: tuple[str, int]) -> None:
     assert format_size(count * unit[1]) == f"{count}{unit[0]}"
 
 
@@ -62,7 +62,7 @@ def test_a_size_is_written_in_the_largest_unit_that_is_exact(count: int, unit: t
         ("0.001953125K", 2),
     ],
 )
-def test_a_size_is_read_as_zos_writes_it(text: str | int, size: int) -> None:
+def test_sizes_in_zos_notation_are_parsed(text: str | int, size: int) -> None:
     assert parse_size(text) == size
 
 
@@ -99,12 +99,12 @@ def test_invalid_size_is_refused_with_its_text(text: str | int) -> None:
 
 
 @pytest.mark.parametrize("text", ["0.1K", "1.1B", "0.5B", "1.000000001M"])
-def test_a_size_that_is_no_whole_number_of_bytes_is_refused(text: str) -> None:
+def test_size_with_a_fraction_of_a_byte_is_refused(text: str) -> None:
     with pytest.raises(SizeSyntax):
         parse_size(text)
 
 
-def test_a_bare_number_is_of_the_default_unit_or_refused() -> None:
+def test_number_without_a_unit_has_the_default_unit_or_is_refused() -> None:
     assert parse_size("5") == 5 * K
     assert parse_size("5", default_unit="M") == 5 * M
     assert parse_size("5", default_unit="B") == 5
@@ -114,14 +114,14 @@ def test_a_bare_number_is_of_the_default_unit_or_refused() -> None:
         parse_size("5", default_unit=None)
 
 
-def test_a_long_text_is_not_repeated_at_length() -> None:
+def test_error_on_a_long_text_shows_only_its_beginning() -> None:
     with pytest.raises(SizeSyntax) as refused:
         parse_size("x" * 5000)
     assert len(str(refused.value)) < 150
 
 
 @given(st.text(max_size=20))
-def test_no_text_raises_anything_else(text: str) -> None:
+def test_any_text_is_parsed_or_raises_size_syntax(text: str) -> None:
     with contextlib.suppress(SizeSyntax):
         assert parse_size(text) >= 0
 
@@ -129,11 +129,11 @@ def test_no_text_raises_anything_else(text: str) -> None:
 @pytest.mark.parametrize(
     ("size", "text"), [(0, "0K"), (1, "1B"), (1023, "1023B"), (120_000 * K, "120000K"), (1048576 * K, "1G")]
 )
-def test_a_size_is_written_as_xcf_displays_it(size: int, text: str) -> None:
+def test_size_is_formatted_as_in_xcf_displays(size: int, text: str) -> None:
     assert format_size(size) == text
 
 
-def test_a_negative_size_is_not_written() -> None:
+def test_negative_size_is_refused() -> None:
     with pytest.raises(OutOfRange, match="size_bytes is -1, but must be at least 0"):
         format_size(-1)
 
@@ -149,7 +149,7 @@ def test_a_negative_size_is_not_written() -> None:
         (Fraction(M, 2), "0.5 MiB"),
     ],
 )
-def test_a_size_for_people_is_in_mib_and_from_10_gib_in_gib(size: int | Fraction, text: str) -> None:
+def test_format_mib_uses_gib_from_10_gib_on(size: int | Fraction, text: str) -> None:
     assert format_mib(size) == text
 
 
@@ -165,24 +165,24 @@ def test_rounding_up_is_exact_for_numbers_of_any_size(value: int, by: int) -> No
 
 
 @given(st.fractions())
-def test_whole_numbers_lie_next_to_a_fraction_on_the_right_side(value: Fraction) -> None:
+def test_ceil_and_floor_enclose_a_fraction(value: Fraction) -> None:
     assert floor_fraction(value) == math.floor(value)
     assert ceil_fraction(value) == math.ceil(value)
 
 
 @given(st.integers(0, 10**18))
-def test_whole_k_are_never_below_the_size(size: int) -> None:
+def test_size_in_whole_k_is_never_below_the_size(size: int) -> None:
     kib = bytes_to_kib_ceil(size)
     assert kib_to_bytes(kib) >= size > kib_to_bytes(kib - 1)
 
 
 @given(st.integers(0, 2**53 - 1))
-def test_mib_of_bytes_are_exact_and_come_back(size: int) -> None:
+def test_bytes_to_mib_and_back_are_exact(size: int) -> None:
     assert mib_to_bytes(Fraction(bytes_to_mib(size))) == size
 
 
 @given(st.fractions(min_value=0, max_value=2**60))
-def test_printed_mib_are_never_below_the_exact_size_and_the_next_smaller_float_would_be(
+def test_mib_not_below_is_the_smallest_such_float(
     size: Fraction,
 ) -> None:
     mib = mib_not_below(size)
@@ -191,7 +191,7 @@ def test_printed_mib_are_never_below_the_exact_size_and_the_next_smaller_float_w
     assert mib == float(size / M) or mib_to_bytes(Decimal(repr(below))) < size
 
 
-def test_mib_that_are_whole_print_as_they_are() -> None:
+def test_mib_not_below_keeps_exact_values() -> None:
     assert mib_not_below(Fraction(391 * M)) == 391.0
     assert mib_not_below(Fraction(M, 10)) == 0.1
     assert mib_not_below(Fraction(M, 3)) > Fraction(1, 3)

@@ -27,7 +27,7 @@ def ago(days: int) -> date:
         ([UsedDay(ago(1), None, ((100, 100), (None, None)))], "was_full", "Full on 2026-03-04"),
     ],
 )  # fmt: skip
-def test_full_structures_are_recognized_by_counts_and_by_use(
+def test_full_structures_are_detected_by_counts_and_by_usage(
     days: list[UsedDay], state: str, sentence: str
 ) -> None:
     found = fullness(days, last_day=LAST)
@@ -48,7 +48,7 @@ def test_structures_with_room_or_full_long_ago_are_not_full(days: list[UsedDay])
     assert fullness(days, last_day=LAST) is None
 
 
-def test_urgency_orders_full_now_then_was_full_then_the_soonest_crossing() -> None:
+def test_urgency_sorts_full_structures_then_recent_ones_then_crossings() -> None:
     now = Fullness("full_now", 0, 1, LAST, LAST)
     often = Fullness("was_full", 102, 2, ago(2), LAST)
     once = Fullness("was_full", 1, 1, ago(6), ago(6))

@@ -21,7 +21,7 @@ class Outer:
     total: int | None = None
 
 
-def test_members_as_declared_are_read() -> None:
+def test_valid_members_are_read() -> None:
     given = {
         "inner": {"name": "a", "count": 1}, "items": [{"name": "b"}], "by_name": {"c": {"count": 2}},
         "words": ["d"], "total": 3,
@@ -29,7 +29,7 @@ def test_members_as_declared_are_read() -> None:
     assert read(Outer, given) == Outer(Inner("a", 1), (Inner("b"),), {"c": Inner(count=2)}, ("d",), 3)
 
 
-def test_members_missing_or_of_another_type_keep_their_defaults() -> None:
+def test_missing_and_invalid_members_keep_their_defaults() -> None:
     given = {"inner": 1, "items": {}, "by_name": [], "words": [1], "total": "many", "later": True}
     assert read(Outer, given) == Outer()
     assert read(Outer, {"items": [None, {"count": "x", "name": "b"}]}) == Outer(items=(Inner("b"),))

@@ -21,7 +21,7 @@ json_values = st.recursive(
 )
 
 
-def test_a_changed_value_is_named_with_its_queue_and_structure() -> None:
+def test_pointer_of_a_difference_names_structure_and_queue() -> None:
     before, after = (
         plan().model_dump(mode="json"),
         plan(structures__0__queues__0__backlog=5).model_dump(mode="json"),
@@ -37,7 +37,7 @@ def test_a_changed_value_is_named_with_its_queue_and_structure() -> None:
     }
 
 
-def test_a_queue_that_moved_in_its_list_is_no_difference() -> None:
+def test_queue_moved_within_its_list_is_not_a_difference() -> None:
     document: Any = copy.deepcopy(BASE)
     document["structures"][0]["queues"].append({"name": "Q2", "message_bytes": 1, "backlog": 1})
     turned = copy.deepcopy(document)
@@ -46,7 +46,7 @@ def test_a_queue_that_moved_in_its_list_is_no_difference() -> None:
     assert differences(document, turned) == ()
 
 
-def test_added_and_removed_queues_are_told_apart() -> None:
+def test_added_and_removed_queues_have_their_kinds() -> None:
     document: Any = copy.deepcopy(BASE)
     document["structures"][0]["queues"][0]["name"] = "Q9"
 
@@ -55,23 +55,23 @@ def test_added_and_removed_queues_are_told_apart() -> None:
     assert found == {("removed", "/structures/APP1/queues/Q1"), ("added", "/structures/APP1/queues/Q9")}
 
 
-def test_a_list_of_plain_values_is_one_value() -> None:
+def test_list_of_plain_values_is_compared_as_one_value() -> None:
     (found,) = differences({"preflist": ["CF01", "CF02"]}, {"preflist": ["CF02", "CF01"]})
 
     assert (found.pointer, found.before) == ("/preflist", ["CF01", "CF02"])
 
 
-def test_one_is_not_true_and_one_is_not_one_point_zero() -> None:
+def test_values_of_different_types_differ() -> None:
     assert len(differences({"a": 1}, {"a": True})) == 1
 
 
 @given(json_values)
-def test_a_value_does_not_differ_from_itself(value: object) -> None:
+def test_equal_values_have_no_differences(value: object) -> None:
     assert differences(value, copy.deepcopy(value)) == ()
 
 
 @given(json_values, json_values)
-def test_different_values_differ_and_the_other_way_round_as_often(before: object, after: object) -> None:
+def test_differences_are_as_many_in_both_directions(before: object, after: object) -> None:
     there, back = differences(before, after), differences(after, before)
 
     assert len(there) == len(back)

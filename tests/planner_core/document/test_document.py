@@ -67,7 +67,7 @@ def test_a_document_is_complete_with_its_defaults() -> None:
     assert (plan.coupling_facilities, plan.structures) == ([], [])
 
 
-def test_so_is_a_structure() -> None:
+def test_structure_is_complete_with_its_defaults() -> None:
     (found,) = read_object(SMALLEST | {"structures": [{"name": "APP1"}]}).structures
     assert (found.cflevel, found.recover) == (5, True)
     assert (found.initsize, found.size, found.minsize) == (None, None, None)
@@ -83,7 +83,7 @@ def test_so_is_a_structure() -> None:
     ]
 
 
-def test_a_coupling_facility_holds_its_contents_and_stands_apart_unless_it_is_said() -> None:
+def test_coupling_facility_is_nonvolatile_and_isolated_by_default() -> None:
     (cf,) = read_object(SMALLEST | {"coupling_facilities": [{"name": "CF01"}]}).coupling_facilities
     assert (cf.volatile, cf.failure_isolated, cf.size, cf.cfcc_level, cf.site) == (
         False,
@@ -100,7 +100,7 @@ def test_documents_do_not_share_their_defaults() -> None:
     assert one.structures is not other.structures
 
 
-def test_sizes_are_bytes_once_read() -> None:
+def test_sizes_are_read_as_bytes() -> None:
     plan = read_object(
         varied(
             structures__0__initsize=262144,
@@ -219,7 +219,7 @@ S0, Q0 = "structures__0__", "structures__0__queues__0__"
     ],
     ids=lambda value: next(iter(value)) if isinstance(value, dict) else None,
 )
-def test_what_is_wrong_is_told_with_its_field(changes: dict[str, Any], field: str, says: str) -> None:
+def test_invalid_value_is_reported_with_its_field(changes: dict[str, Any], field: str, says: str) -> None:
     document = varied(**{path: value for path, value in changes.items() if "/" not in path})
     document.update({path: value for path, value in changes.items() if "/" in path})
     found = problems(document)
@@ -228,7 +228,7 @@ def test_what_is_wrong_is_told_with_its_field(changes: dict[str, Any], field: st
 
 
 @pytest.mark.parametrize("key", ["qsg", "queue_managers"])
-def test_what_has_no_default_is_required(key: str) -> None:
+def test_fields_without_a_default_are_required(key: str) -> None:
     assert problems({k: v for k, v in SMALLEST.items() if k != key}) == {f"/{key}": "is required"}
 
 
@@ -239,7 +239,7 @@ def test_a_document_is_an_object(document: object) -> None:
     assert message.startswith("A plan document is an object")
 
 
-def test_every_problem_is_told_at_once() -> None:
+def test_all_problems_are_reported_together() -> None:
     found = problems(varied(qsg="x", cfcc_level=0, structures__0__name="1"))  # the level of both CFs too
     levels = ["/cfcc_level", "/coupling_facilities/0/cfcc_level", "/coupling_facilities/1/cfcc_level"]
     assert list(found) == ["/qsg", *levels, "/structures/0/name"]
@@ -273,7 +273,7 @@ def test_message_distributions_may_have_units(typed: object) -> None:
 
 
 @pytest.mark.parametrize("typed", ["1.3", "x", "101M", "1/2", "1/2/3/4", "-1", "", "9" * 5000 + "K"])
-def test_message_sizes_that_cannot_be_read_are_refused_at_the_field(typed: str) -> None:
+def test_unreadable_message_sizes_are_refused_at_their_field(typed: str) -> None:
     assert problem(**{Q0 + "message_bytes": typed})[0] == "/structures/0/queues/0/message_bytes"
 
 
@@ -283,7 +283,7 @@ def test_message_sizes_that_cannot_be_read_are_refused_at_the_field(typed: str) 
         ("8", "8G"), (8, "8G"), ("8K", "8G"), ("16M", "16G"), ("512", "512M or 512G"), (8192, "8G"), ("65535", "65535M"),
     ],
 )  # fmt: skip
-def test_coupling_facilities_of_a_few_k_are_refused_with_what_was_meant(size: str | int, meant: str) -> None:
+def test_coupling_facilities_of_a_few_k_are_refused_with_a_suggestion(size: str | int, meant: str) -> None:
     at, message = problem(coupling_facilities__0__size=size)
     assert at == "/coupling_facilities/0/size"
     assert message.endswith(f"did you mean {meant}?")
@@ -317,18 +317,18 @@ def test_a_stored_document_with_a_small_coupling_facility_still_loads() -> None:
         ({"admin__headroom": 1}, "/admin/headroom", "headroom_percent"),
     ],
 )
-def test_unknown_keys_get_the_closest_key_of_their_object(
+def test_unknown_key_is_refused_with_the_closest_known_one(
     changes: dict[str, Any], field: str, meant: str
 ) -> None:
     assert problems(varied(**changes))[field].endswith(f": did you mean {meant}?")
 
 
 @pytest.mark.parametrize("key", ["colour", "x" * 100_000])
-def test_unknown_keys_that_are_like_no_other_get_no_suggestion(key: str) -> None:
+def test_unknown_key_unlike_any_other_has_no_suggestion(key: str) -> None:
     assert problems({**SMALLEST, key: 1})[f"/{key}"] == "is not a key of the plan document"
 
 
-def test_suggestions_are_bounded() -> None:
+def test_number_of_suggestions_is_limited() -> None:
     found = problems({**SMALLEST, **{f"queue_manager{nth}": 1 for nth in range(1000)}})
     assert sum("did you mean" in message for message in found.values()) == 50
 
@@ -388,13 +388,13 @@ def test_suggestions_are_bounded() -> None:
         ),
     ],
 )
-def test_fields_that_do_not_go_together_are_told(changes: dict[str, Any], field: str, says: str) -> None:
+def test_contradictory_fields_are_reported(changes: dict[str, Any], field: str, says: str) -> None:
     found, message = problem(**changes)
     assert found == field
     assert says in message
 
 
-def test_names_of_queues_are_told_apart_by_case() -> None:
+def test_queue_names_are_case_sensitive() -> None:
     queues = [{"name": name, "message_bytes": 1, "backlog": 1} for name in ("q1", "Q1")]
     assert len(read_object(varied(structures__0__queues=queues)).structures[0].queues) == 2
 
@@ -424,19 +424,19 @@ def test_json_is_read_strictly(text: str | bytes, says: str, field: str) -> None
     assert [item.field for item in refused.value.problems] == [field]
 
 
-def test_every_number_that_cannot_be_read_is_named() -> None:
+def test_every_unreadable_number_is_reported() -> None:
     with pytest.raises(DocumentInvalid) as refused:
         read_json('{"a~b": NaN, "c/d": [1, Infinity]}')
     assert [item.field for item in refused.value.problems] == ["/a~0b", "/c~1d/1"]
 
 
 @pytest.mark.parametrize("text", ["", "qsg: SQ03", "{", '{"qsg": }', b""])
-def test_what_is_no_json_at_all_is_told_with_line_and_column(text: str | bytes) -> None:
+def test_text_that_is_not_json_is_refused_with_line_and_column(text: str | bytes) -> None:
     with pytest.raises(NotJson, match=r"not JSON: .*\(line 1, column \d+\)"):
         read_json(text)
 
 
-def test_numbers_keep_the_digits_they_were_written_with() -> None:
+def test_numbers_keep_all_their_digits() -> None:
     assert parse_json('{"a": 33.3, "b": 12345678901234567890}') == {
         "a": Decimal("33.3"),
         "b": 12345678901234567890,
@@ -453,7 +453,7 @@ def test_numbers_keep_the_digits_they_were_written_with() -> None:
         max_leaves=8,
     )
 )
-def test_no_object_raises_anything_but_what_is_documented(value: object) -> None:
+def test_any_object_is_read_or_raises_documented_errors(value: object) -> None:
     try:
         read_object(value)
     except DocumentInvalid as refused:
@@ -467,7 +467,7 @@ def test_no_object_raises_anything_but_what_is_documented(value: object) -> None
 
 @settings(max_examples=200)
 @given(st.one_of(documents(), policy_documents()))
-def test_a_document_that_is_stored_and_read_again_is_the_same(document: dict[str, Any]) -> None:
+def test_stored_document_reads_back_unchanged(document: dict[str, Any]) -> None:
     plan = read_object(document)
     stored = plan.model_dump_json()
     again = read_json(stored)
@@ -478,11 +478,11 @@ def test_a_document_that_is_stored_and_read_again_is_the_same(document: dict[str
 
 @settings(max_examples=50)
 @given(documents())
-def test_a_document_read_as_text_or_as_an_object_is_the_same(document: dict[str, Any]) -> None:
+def test_document_from_text_equals_document_from_object(document: dict[str, Any]) -> None:
     assert read_json(json.dumps(document)) == read_object(document)
 
 
-def test_reading_does_not_change_what_was_read() -> None:
+def test_reading_does_not_modify_its_input() -> None:
     document = varied()
     before = copy.deepcopy(document)
     read_object(document)
@@ -503,7 +503,7 @@ SCHEMA = json_schema()
 VALIDATOR = jsonschema_rs.validator_for(SCHEMA)
 
 
-def test_the_schema_is_one_and_is_closed() -> None:
+def test_schema_is_valid_and_allows_no_unknown_keys() -> None:
     assert SCHEMA["$schema"] == "https://json-schema.org/draft/2020-12/schema"
     jsonschema_rs.meta.validate(SCHEMA)
     objects = [SCHEMA, *SCHEMA["$defs"].values()]
@@ -514,7 +514,7 @@ def test_the_schema_is_one_and_is_closed() -> None:
 
 @settings(max_examples=200)
 @given(st.one_of(documents(), policy_documents()))
-def test_what_the_core_reads_the_schema_allows_as_given_and_as_stored(document: dict[str, Any]) -> None:
+def test_schema_allows_every_document_that_the_core_reads(document: dict[str, Any]) -> None:
     stored = json.loads(read_object(document).model_dump_json())
     for instance in (document, stored):
         assert VALIDATOR.is_valid(instance), [error.message for error in VALIDATOR.iter_errors(instance)]
@@ -555,7 +555,7 @@ def test_the_schema_allows_a_document_with_every_key() -> None:
     ],
     ids=str,
 )
-def test_what_the_schema_refuses_the_core_refuses(changes: dict[str, Any]) -> None:
+def test_core_refuses_every_document_that_the_schema_refuses(changes: dict[str, Any]) -> None:
     document = varied(**changes)
     assert not VALIDATOR.is_valid(document)
     assert problems(document)
@@ -593,7 +593,7 @@ def test_up_to_200_field_errors_are_all_listed() -> None:
     assert problems(with_queues([1] * 200)).keys() == {f"/structures/0/queues/{at}" for at in range(200)}
 
 
-def test_field_errors_behind_many_right_items_name_their_place() -> None:
+def test_error_after_many_valid_items_has_its_pointer() -> None:
     queue = {"name": "Q", "message_bytes": 1, "backlog": 1}
     queues: list[object] = [{**queue, "name": f"Q{at}"} for at in range(1_000)]
     queues[500] = {**queue, "colour": "red"}
@@ -604,7 +604,7 @@ def test_field_errors_behind_many_right_items_name_their_place() -> None:
     }
 
 
-def test_an_object_with_more_keys_than_any_document_has_is_refused_with_their_number() -> None:
+def test_object_with_too_many_keys_is_refused_with_their_number() -> None:
     text = "{" + ",".join(f'"k{at}":1' for at in range(200_000)) + "}"
     with at_most_cpu_seconds(5), pytest.raises(DocumentInvalid) as refused:
         read_json(text)

@@ -35,7 +35,7 @@ DISPLAY_AMQ = """AMQ8409I: Display Queue details.
 """
 
 
-def test_a_table_with_tabs_and_headings_in_any_order() -> None:
+def test_table_with_tabs_and_headings_in_any_order_is_read() -> None:
     text = (
         "Backlog\tQueue name\tPersistent\tAvg size\n200 000\tPAYMENTS.IN\tYes\t1,024\n5\tOrders.in\tno\t300\n"
     )
@@ -50,7 +50,7 @@ def test_a_table_with_tabs_and_headings_in_any_order() -> None:
     )
 
 
-def test_a_table_with_commas_and_quotes_and_a_rate() -> None:
+def test_table_with_commas_quotes_and_a_rate_is_read() -> None:
     text = 'name,size,p95,max,rate,outage\n"A.B",3500,12000,60000,0.25,90\n'
 
     (queue,) = read_queues(text).queues
@@ -63,7 +63,7 @@ def test_a_table_with_commas_and_quotes_and_a_rate() -> None:
     }
 
 
-def test_without_a_heading_the_columns_are_said() -> None:
+def test_table_without_a_heading_reports_its_assumed_columns() -> None:
     found = read_queues("A,1024,500,yes\nB,10,1,no\n")
 
     assert [queue["backlog"] for queue in found.queues] == [500, 1]
@@ -84,7 +84,7 @@ def test_without_a_heading_the_columns_are_said() -> None:
         ('A\t"1\t3\tno', "a quote is not closed"),
     ],
 )
-def test_what_a_line_lacks_is_told_with_its_number(row: str, told: str) -> None:
+def test_missing_values_are_reported_with_their_line(row: str, told: str) -> None:
     found = read_queues(f"name\tsize\tbacklog\tpersistent\nOK\t1\t1\tno\n\n{row}\n")
 
     assert found.queues[0]["name"] == "OK"
@@ -92,14 +92,14 @@ def test_what_a_line_lacks_is_told_with_its_number(row: str, told: str) -> None:
     assert told in found.problems[0].message
 
 
-def test_a_queue_named_twice_with_other_values_is_not_taken_and_both_lines_are_to_be_mended() -> None:
+def test_queue_with_conflicting_lines_is_reported_at_both() -> None:
     found = read_queues("name,size,backlog\nA,1,1\nB,1,1\nA,2,2\n")
 
     assert [queue["name"] for queue in found.queues] == ["B"]
     assert sorted(problem.line for problem in found.lost) == [2, 4]
 
 
-def test_a_queue_named_twice_with_the_same_values_is_taken_once_and_told() -> None:
+def test_queue_with_identical_lines_is_read_once_and_reported() -> None:
     found = read_queues("name,size,backlog\nA,1,1\nA,1,1\n")
 
     assert [queue["name"] for queue in found.queues] == ["A"]
@@ -116,14 +116,14 @@ def test_a_queue_named_twice_with_the_same_values_is_taken_once_and_told() -> No
         ("0,5", Decimal("0.5")),
     ],
 )
-def test_numbers_as_spreadsheets_write_them(cell: str, number: object) -> None:
+def test_numbers_in_spreadsheet_notation_are_read(cell: str, number: object) -> None:
     (queue,) = read_queues(f'name\tsize\tbacklog\nA\t1\t"{cell}"\n').queues
 
     assert queue["backlog"] == number
 
 
 @pytest.mark.parametrize("cell", ["1e3", "-1", "many", "4K"])
-def test_a_line_with_a_cell_that_is_no_number_gives_no_queue(cell: str) -> None:
+def test_line_with_an_invalid_number_gives_no_queue(cell: str) -> None:
     found = read_queues(f"name\tsize\tbacklog\nA\t1\t{cell}\n")
 
     assert found.queues == ()
@@ -136,7 +136,7 @@ def test_sizes_in_tables_may_have_units() -> None:
     assert queue["message_bytes"] == {"mean": 3500, "p95": 12288, "max": 61440}
 
 
-def test_a_heading_that_cannot_be_cut_into_cells_leaves_the_whole_table_to_be_mended() -> None:
+def test_unreadable_heading_returns_the_whole_table_for_correction() -> None:
     found = read_queues('"name,size\nA,1024,500,yes\n')
 
     assert found.queues == ()
@@ -146,14 +146,14 @@ def test_a_heading_that_cannot_be_cut_into_cells_leaves_the_whole_table_to_be_me
 @pytest.mark.parametrize(
     "line", ["A.Q,3500,12K,60K,100,maybe", "A.Q,3500,12K,,100,no", "A" + "," * 20_001, '"A.Q,1,1,1,1,no']
 )
-def test_a_line_of_which_anything_cannot_be_read_is_lost_as_a_whole(line: str) -> None:
+def test_line_with_an_unreadable_value_gives_no_queue(line: str) -> None:
     found = read_queues(f"name,size,p95,max,backlog,persistent\n{line}\n")
 
     assert found.queues == ()
     assert [problem.line for problem in found.lost] == [2]
 
 
-def test_columns_of_the_structure_and_of_selectors_are_understood() -> None:
+def test_columns_for_structure_and_selectors_are_read() -> None:
     found = read_queues("structure,name,message_bytes,backlog,selector_reads\napp1,A,1,1,yes\n,B,1,1,no\n")
 
     assert found.structures == ("APP1", "")
@@ -161,7 +161,7 @@ def test_columns_of_the_structure_and_of_selectors_are_understood() -> None:
     assert found.problems == ()
 
 
-def test_two_columns_of_one_meaning_are_told() -> None:
+def test_two_columns_with_the_same_meaning_are_reported() -> None:
     found = read_queues("name,size,bytes,backlog\nA,1,2,3\n")
 
     assert found.queues[0]["message_bytes"] == 1
@@ -183,14 +183,14 @@ def test_display_qlocal_gives_shared_queues_and_asks_for_sizes() -> None:
     assert found.lost == ()
 
 
-def test_a_displayed_queue_that_cannot_be_read_is_lost_with_all_its_lines() -> None:
+def test_unreadable_displayed_queue_is_left_out_with_all_its_lines() -> None:
     found = read_queues("QUEUE(GOOD)\nMAXDEPTH(5)\nQUEUE(BAD NAME)\nMAXDEPTH(5)\nQUEUE(GOOD.TOO)\n")
 
     assert [queue["name"] for queue in found.queues] == ["GOOD", "GOOD.TOO"]
     assert [list(problem.lines) for problem in found.lost] == [[3, 4]]
 
 
-def test_a_displayed_name_that_is_cut_off_is_told() -> None:
+def test_truncated_queue_name_in_a_display_is_reported() -> None:
     found = read_queues("QUEUE(GOOD) MAXDEPTH(5)\nQUEUE(CUT.O\nMAXDEPTH(9)\n")
 
     assert [problem.line for problem in found.lost] == [2]
@@ -200,14 +200,14 @@ def test_a_displayed_name_that_is_cut_off_is_told() -> None:
     "attributes",
     ["QSGDISP(QMGR)", "QSGDISP(SHARED) CFSTRUCT(CSQSYSAPPL)", "TYPE(QALIAS)"],
 )
-def test_displayed_queues_that_are_none_of_a_plan_are_left_out_and_told(attributes: str) -> None:
+def test_displayed_queues_that_cannot_be_planned_are_reported(attributes: str) -> None:
     found = read_queues(f"DIS QLOCAL(*) ALL\nQUEUE(A) {attributes}\n")
 
     assert found.queues == ()
     assert [(problem.kind, problem.queue) for problem in found.problems] == [("apart", "A")]
 
 
-def test_the_form_of_other_platforms_is_read_too_and_an_unlimited_depth_is_no_backlog() -> None:
+def test_display_of_other_platforms_is_read() -> None:
     found = read_queues(DISPLAY_AMQ)
 
     assert found.queues == ({"name": "Orders.In", "persistent": False, "maxdepth": 999999999},)
@@ -239,14 +239,14 @@ def test_a_plan_file_gives_the_queues_of_all_its_structures() -> None:
         '{"structures": [{"name": "not one", "queues": []}]}',
     ],
 )
-def test_a_plan_of_which_anything_cannot_be_read_gives_no_queue_and_all_of_it_is_lost(text: str) -> None:
+def test_invalid_plan_gives_no_queues(text: str) -> None:
     found = read_queues(f"\n{text}\n")
 
     assert (found.kind, found.queues) == ("plan", ())
     assert [list(problem.lines) for problem in found.lost] == [[1, 2]]
 
 
-def test_a_plan_names_the_structure_of_each_queue() -> None:
+def test_pasted_plan_names_the_structure_of_each_queue() -> None:
     text = '{"structures": [{"name": "APP1", "queues": [{"name": "A"}]}, {"name": "APP2", "queues": [{"name": "B"}]}]}'
 
     assert read_queues(text).structures == ("APP1", "APP2")
@@ -257,7 +257,7 @@ def test_the_kind_can_be_overridden() -> None:
     assert read_queues("name,size,backlog\nA,1,1", kind="table").kind == "table"
 
 
-def test_many_quotes_without_a_closing_bracket_are_answered() -> None:
+def test_many_quotes_without_a_closing_bracket_are_read_quickly() -> None:
     found = read_queues("QUEUE(A) DESCR(" + "'" * 10_001)
 
     assert [queue["name"] for queue in found.queues] == ["A"]
@@ -265,7 +265,7 @@ def test_many_quotes_without_a_closing_bracket_are_answered() -> None:
 
 @settings(max_examples=300, deadline=None)
 @given(st.one_of(st.text(), st.text(alphabet="QUEUE()'\",\t\n 1a;{}:")))
-def test_any_text_is_answered(text: str) -> None:
+def test_any_pasted_text_is_read_without_an_exception(text: str) -> None:
     found = read_queues(text)
 
     assert all(1 <= problem.line <= text.count("\n") + len(text) + 1 for problem in found.problems)
@@ -275,14 +275,14 @@ def test_any_text_is_answered(text: str) -> None:
 
 @settings(max_examples=300, deadline=None)
 @given(st.lists(st.text(alphabet="AB1,\"x'; ", max_size=12), max_size=6))
-def test_every_line_of_a_table_gives_a_queue_or_is_told(lines: list[str]) -> None:
+def test_every_table_line_gives_a_queue_or_a_problem(lines: list[str]) -> None:
     found = read_queues("name,size,backlog\n" + "\n".join(lines), kind="table")
     told = {line for problem in found.problems for line in problem.lines} | set(found.lines)
 
     assert {number for number, line in enumerate(lines, start=2) if line.strip()} <= told
 
 
-def test_a_display_tells_the_depth_events_of_a_queue() -> None:
+def test_depth_events_are_read_from_a_display() -> None:
     text = (
         "QUEUE(A) QSGDISP(SHARED) MAXDEPTH(5000) QDEPTHHI(80) QDEPTHLO(20) QDPHIEV(DISABLED) QDPLOEV(ENABLED)\n"
         "QDPMAXEV(ENABLED) QSVCIEV(NONE) CURDEPTH(4200) QDEPTHHI2(1)\n"
@@ -304,7 +304,7 @@ def test_a_display_tells_the_depth_events_of_a_queue() -> None:
     assert second == {"name": "B", "backlog": 12, "maxdepth": 12}
 
 
-def test_maxdepth_is_the_backlog_of_a_table_only_where_it_has_no_other() -> None:
+def test_maxdepth_is_the_backlog_only_without_another_value() -> None:
     (one,) = read_queues("name,size,maxdepth\nA,1,200\n").queues
     assert one == {"name": "A", "message_bytes": 1, "backlog": 200}
     (both,) = read_queues("name,size,backlog,maxdepth,curdepth\nA,1,100,200,3\n").queues
@@ -319,7 +319,7 @@ def test_maxdepth_is_the_backlog_of_a_table_only_where_it_has_no_other() -> None
     }
 
 
-def test_rates_by_queue_manager_and_switches_are_cells_too() -> None:
+def test_rates_by_queue_manager_and_switches_are_read_from_tables() -> None:
     text = "name\tsize\tbacklog\tqdphiev\tqueue_manager_rates\nA\t1\t1\tenabled\tQM01:30/12.5 QM02:0/1\n"
     (queue,) = read_queues(text).queues
     assert queue["qdphiev"] == "ENABLED"
@@ -342,7 +342,7 @@ def test_rates_by_queue_manager_and_switches_are_cells_too() -> None:
     ],
     ids=lambda text: repr(text[:6]),
 )
-def test_long_pastes_that_hold_no_queue_are_read_in_bounded_cpu_time(text: str) -> None:
+def test_long_texts_without_queues_are_read_in_bounded_cpu_time(text: str) -> None:
     with at_most_cpu_seconds(5):
         assert read_queues(text).queues == ()
 
@@ -354,7 +354,7 @@ def test_empty_rows_around_a_table_change_nothing() -> None:
     assert read.lines == (12_002,)
 
 
-def test_a_maxdepth_that_is_no_number_of_mq_leaves_the_backlog_open() -> None:
+def test_invalid_maxdepth_gives_no_backlog() -> None:
     for depth in ("9" * 5_000, "\u00b2"):
         read = read_queues(f"QUEUE(Q1) QSGDISP(SHARED) MAXDEPTH({depth})")
         assert [queue.get("backlog") for queue in read.queues] == [None]
@@ -368,7 +368,7 @@ def test_rows_beyond_the_largest_plan_are_reported_and_not_read() -> None:
     assert "40000 queues" in problem.message
 
 
-def test_a_heading_with_thousands_of_unknown_columns_names_the_first_of_them() -> None:
+def test_problem_on_many_unknown_columns_names_the_first_ones() -> None:
     read = read_queues("name," + ",".join(f"c{at}" for at in range(3_000)) + "\nQ1\n")
     assert [queue["name"] for queue in read.queues] == ["Q1"]
     assert "c19 and 2980 more" in read.problems[0].message

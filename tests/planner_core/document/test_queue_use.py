@@ -91,7 +91,7 @@ QUEUE(Q1) TYPE(QLOCAL) QSGDISP(SHARED) CFSTRUCT(APP1) DEFPSIST(YES) MAXDEPTH(500
         ("MAXMSGL(999999999) BOTHRESH(x) BOQNAME(A B) INDXTYPE(MSGTOKEN)", {}),
     ],
 )
-def test_a_displayed_queue_says_how_it_is_used(words: str, expected: dict[str, Any]) -> None:
+def test_attributes_of_use_are_read_from_a_display(words: str, expected: dict[str, Any]) -> None:
     text = DISPLAY.format(words=words)
     (pasted,) = read_queues(text).queues
     base = {"name": "Q1", "backlog": 5000, "persistent": True}
@@ -101,7 +101,7 @@ def test_a_displayed_queue_says_how_it_is_used(words: str, expected: dict[str, A
     assert queue == {**base, "message_bytes": 100, **expected}
 
 
-def test_a_table_has_columns_for_it() -> None:
+def test_attributes_of_use_are_read_from_a_table() -> None:
     heading = "name,message bytes,backlog,share,defsopt,indxtype,maxmsgl,bothresh,boqname"
     (queue,) = read_queues(f"{heading}\nQ1,100,5,no,shared,msgid,4K,3,q.Backout\n").queues
     assert queue == {
@@ -110,13 +110,13 @@ def test_a_table_has_columns_for_it() -> None:
     }  # fmt: skip
 
 
-def test_a_displayed_structure_says_what_becomes_of_it_with_a_loss() -> None:
+def test_loss_attributes_are_read_from_displayed_structures() -> None:
     text = "CFSTRUCT(APP1)\nCFLEVEL(5)\nCFCONLOS(TOLERATE)\nRECAUTO(NO)\nDSEXPAND(NO)\n"
     made = plan_from(read_running([text]), qsg="SQ03").document["structures"][0]
     assert (made["cfconlos"], made["recauto"], made["offload"]["dsexpand"]) == ("TOLERATE", False, False)
 
 
-def test_a_document_without_the_keys_loads_with_the_defaults_of_define() -> None:
+def test_document_without_attributes_of_use_has_the_defaults_of_define() -> None:
     plan = read_object(varied())
     structure = plan.structures[0]
     assert (plan.cfconlos, structure.cfconlos, structure.recauto) == (None, "ASQMGR", True)
@@ -128,7 +128,7 @@ def test_a_document_without_the_keys_loads_with_the_defaults_of_define() -> None
     }
 
 
-def test_the_runbook_names_queues_that_a_second_application_cannot_read() -> None:
+def test_runbook_lists_queues_with_noshare() -> None:
     command = "ALTER QLOCAL(Q1) QSGDISP(SHARED) SHARE DEFSOPT(SHARED)"
     assert command not in render_output("runbook", evaluate(read_object(varied()))).text
     assert command in render_output("runbook", evaluate(read_object(varied(**{AT + "share": False})))).text

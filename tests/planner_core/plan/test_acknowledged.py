@@ -11,7 +11,7 @@ from tests.planner_core.plans import findings_of, plan
 PATH: dict[str, object] = {"structures__0__offload": {}}
 
 
-def test_an_acknowledged_warning_carries_its_reason() -> None:
+def test_acknowledged_warning_has_its_reason() -> None:
     found = findings_of(
         **PATH, acknowledged=[{"code": "DSGROUP_MISSING", "reason": "defined by the storage team"}]
     )
@@ -61,7 +61,7 @@ def test_every_finding_has_a_message_that_can_be_accepted() -> None:
 
 
 @pytest.mark.parametrize("message", ["", " ", "a\nb", 5, "x" * 20_001])
-def test_a_message_is_one_line(message: object) -> None:
+def test_invalid_acknowledged_message_is_refused(message: object) -> None:
     with pytest.raises(DocumentInvalid) as caught:
         plan(acknowledged=[{"code": "DSGROUP_MISSING", "reason": "x", "message": message}])
 
@@ -78,14 +78,14 @@ def test_an_error_is_not_accepted() -> None:
 
 
 @pytest.mark.parametrize("reason", ["", "   ", "a\nb", "a\x00b", "x" * 501, 5, None])
-def test_a_reason_is_a_sentence_on_one_line(reason: object) -> None:
+def test_reason_must_be_printable_text_on_one_line(reason: object) -> None:
     with pytest.raises(DocumentInvalid) as caught:
         plan(acknowledged=[{"code": "DSGROUP_MISSING", "reason": reason}])
 
     assert caught.value.problems[0].field == "/acknowledged/0/reason"
 
 
-def test_a_reason_appears_in_no_output() -> None:
+def test_reason_is_in_no_text_output() -> None:
     from planner_core.texts.outputs import OUTPUT_KINDS, render_output
 
     document = plan(**PATH, acknowledged=[{"code": "DSGROUP_MISSING", "reason": ") /* SIZE(1) ZZZ"}])

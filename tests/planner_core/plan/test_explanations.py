@@ -97,7 +97,7 @@ def test_every_figure_of_any_plan_equals_its_explanation(document: dict[str, Any
 
 @pytest.mark.parametrize("cfcc", [14, 21, 25])
 @pytest.mark.parametrize("message_bytes", [0, 1024, 1165, 64512, 64513])
-def test_the_answers_to_single_questions_equal_their_explanations(cfcc: int, message_bytes: int) -> None:
+def test_answers_to_single_questions_equal_their_explanations(cfcc: int, message_bytes: int) -> None:
     curve = published_curve(cfcc_level=cfcc).curve
     for item in explain_backlog(messages=12345, message_bytes=message_bytes, curve=curve):
         assert recalculate(item.as_json()) == Fraction(str(item.as_json()["value"])), item.figure
@@ -114,7 +114,7 @@ def test_the_answers_to_single_questions_equal_their_explanations(cfcc: int, mes
     "rules", [default_rules(), (), (Rule(0, 4096), Rule(50, 0)), (Rule(80, 0), Rule(30, 32768))]
 )
 @pytest.mark.parametrize("message_bytes", [100, 1024, 2048, 40000, 64513])
-def test_the_offload_answer_equals_its_explanation(
+def test_offload_answer_equals_its_explanation(
     message_bytes: int, rules: tuple[Rule, ...], auto_alter: bool
 ) -> None:
     answer = offload_answer(
@@ -128,13 +128,13 @@ def test_the_offload_answer_equals_its_explanation(
         assert by_figure[f"/steps/{number}/at_messages"] == step["at_messages"]
 
 
-def test_the_calculator_would_notice_a_wrong_formula() -> None:
+def test_calculator_detects_a_wrong_formula() -> None:
     assert calculate("ceil(7 / 2) + round_up(5, 4) - floor(7 / 2) * min(1, 2)", {}) == 4 + 8 - 3
     with pytest.raises(AssertionError):
         recalculate({"inputs": [], "steps": [{"name": "a", "formula": "1 + 1", "value": 3}], "formula": "a"})
 
 
-def test_assumed_numbers_are_marked_as_such_in_explanations() -> None:
+def test_explanations_mark_assumed_numbers() -> None:
     result = plan_answer(evaluate(read_object(varied(cfcc_level=21))), explain=True).as_json()
     explanations: Any = result["explanations"]
     assert explanations["/structures/1/need_bytes"]["basis"] == "assumed"
@@ -175,7 +175,7 @@ def test_basis_of_a_figure_is_the_weakest_of_its_inputs(document: dict[str, Any]
 
 
 @pytest.mark.parametrize("minsize", [None, "1K", "600M"])
-def test_a_given_minsize_is_in_the_explanation_of_initsize(minsize: str | None) -> None:
+def test_explanation_of_initsize_includes_a_given_minsize(minsize: str | None) -> None:
     result = plan_answer(
         evaluate(read_object(varied(structures__0__minsize=minsize))), explain=True
     ).as_json()
@@ -187,7 +187,7 @@ def test_a_given_minsize_is_in_the_explanation_of_initsize(minsize: str | None) 
 @pytest.mark.parametrize("auto_alter", [False, True])
 @pytest.mark.parametrize("message_bytes", [100, 2048, 40000, 64513])
 @pytest.mark.parametrize("hold", [0, 1000, 200_000])
-def test_the_reserve_equals_its_explanation(message_bytes: int, hold: int, auto_alter: bool) -> None:
+def test_reserve_equals_its_explanation(message_bytes: int, hold: int, auto_alter: bool) -> None:
     answer = offload_answer(
         Fraction(2**29),
         message_bytes=message_bytes,
@@ -206,7 +206,7 @@ def test_the_reserve_equals_its_explanation(message_bytes: int, hold: int, auto_
 
 @pytest.mark.parametrize("auto_alter", [False, True])
 @pytest.mark.parametrize(("message_bytes", "hold"), [(2048, 100_000), (1024, 60_000), (20_000, 150_000)])
-def test_the_highest_threshold_by_pools_leaves_room_and_the_next_one_does_not(
+def test_highest_threshold_by_pools_is_the_last_that_leaves_room(
     message_bytes: int, hold: int, auto_alter: bool
 ) -> None:
     def offloaded(threshold: int) -> int:

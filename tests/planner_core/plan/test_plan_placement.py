@@ -79,7 +79,7 @@ def test_plan_command_exits_1_and_prints_no_statement(
         assert "cannot be placed" in err
 
 
-def test_room_is_counted_to_the_last_k() -> None:
+def test_structure_that_fits_exactly_is_placed() -> None:
     """CSQ_ADMIN takes 1 GiB of CF01; 4 GiB and what others take fill the rest."""
     others = {"occupied": "2G", "dumpspace": "1G"}
     exact = evaluate(read_object(document([cf("CF01", "8G", **others)], [structure("A", "4G")])))
@@ -120,7 +120,7 @@ def test_structure_larger_than_every_coupling_facility_has_one_error() -> None:
     assert [each.code for each in found.findings if each.severity == "error"] == ["STRUCTURE_LARGER_THAN_CF"]
 
 
-def test_coupling_facilities_without_a_size_are_one_information() -> None:
+def test_coupling_facilities_without_a_size_have_one_finding() -> None:
     facilities = [{"name": "CF01"}, {"name": "CF02"}, cf("CF03")]
     found = result(facilities, [structure("A", "900G", preflist=["CF01", "CF02", "CF09"])])
     (unchecked,) = codes(found, "CF_STORAGE_NOT_STATED")
@@ -187,7 +187,7 @@ _ABOUT_PLACES = (
 
 @settings(max_examples=60)
 @given(scenes())
-def test_plan_and_normal_placement_of_cf_loss_agree(scene: tuple[list[Json], list[Json]]) -> None:
+def test_placement_of_plan_and_cf_loss_agree(scene: tuple[list[Json], list[Json]]) -> None:
     found = result(*scene)
     answer = losses_of([("SQ03", found)])
     now = {each.wanted.structure: each.now for each in answer.normal}

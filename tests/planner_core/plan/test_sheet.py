@@ -14,7 +14,7 @@ def on_sheet(**results: PlanResult) -> Sheet:
     return sheet([group_of(name, each) for name, each in results.items()])
 
 
-def test_structures_are_in_the_coupling_facility_that_takes_them() -> None:
+def test_sheet_lists_structures_where_they_are_placed() -> None:
     one, two = evaluate(plan()), evaluate(plan(qsg="SQ04", structures__0__preflist=["CF02", "CF01"]))
     found = on_sheet(one=one, two=two)
     by_name = {facility.name: facility for facility in found.facilities}
@@ -37,7 +37,7 @@ def test_structure_of_a_second_plan_is_placed_in_the_remaining_room() -> None:
     ]
 
 
-def test_duplexed_structure_is_counted_in_two() -> None:
+def test_duplexed_structure_counts_in_two_coupling_facilities() -> None:
     found = on_sheet(one=evaluate(plan(structures__0__duplex="ENABLED")))
     rows = [(f.name, row.structure, row.is_second_copy) for f in found.facilities for row in f.rows]
     assert ("CF01", "SQ03APP1", False) in rows
@@ -50,14 +50,14 @@ def test_second_copy_without_a_place_is_listed_as_unplaced() -> None:
     assert [(row.structure, row.is_second_copy) for row in on_sheet(one=one).unplaced] == [("SQ03A", True)]
 
 
-def test_structures_without_a_preflist_are_listed_apart() -> None:
+def test_structures_without_a_preflist_are_listed_separately() -> None:
     found = on_sheet(one=evaluate(plan(coupling_facilities=[], structures__0__preflist=[])))
     assert not found.facilities
     assert not found.unplaced
     assert len(found.without_preflist) == 3
 
 
-def test_structure_that_two_plans_have_is_reported_and_counted_once() -> None:
+def test_structure_in_two_plans_is_reported_and_counted_once() -> None:
     one = evaluate(plan())
     found = on_sheet(one=one, two=evaluate(plan(coupling_facilities=[{"name": "CF01", "size": "32G"}])))
     assert "SQ03APP1" in found.same_names
@@ -65,7 +65,7 @@ def test_structure_that_two_plans_have_is_reported_and_counted_once() -> None:
     assert rows == ["one"]
 
 
-def test_least_favorable_storage_counts_where_plans_differ() -> None:
+def test_plans_that_differ_use_the_least_favorable_storage() -> None:
     stated: list[Json] = [
         cf("CF01", "64G", occupied="1G", dumpspace="3G"),
         cf("CF01", "32G", occupied="2G", dumpspace="3G"),
@@ -86,7 +86,7 @@ def test_least_favorable_storage_counts_where_plans_differ() -> None:
         assert facility.stated_differently == ("size", "occupied storage", "dump space")
 
 
-def test_storage_that_one_plan_only_states_is_not_different() -> None:
+def test_storage_stated_by_one_plan_is_not_a_difference() -> None:
     one, two = result([cf("CF01", "64G")], []), result([{"name": "CF01"}], [], qsg="SQ04")
     (facility,) = on_sheet(one=one, two=two).facilities
     assert facility.stated_differently == ()

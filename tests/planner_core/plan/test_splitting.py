@@ -33,7 +33,7 @@ def test_splitting_without_a_reason_changes_nothing() -> None:
     assert advice.moves == ()
 
 
-def test_nonpersistent_queues_leave_persistent_ones() -> None:
+def test_nonpersistent_queues_are_moved_away_from_persistent_ones() -> None:
     document, moves = proposed(queue("A"), queue("B"), queue("C", persistent=False))
 
     assert moves["C"][0] == "APP12"
@@ -58,13 +58,13 @@ def test_queues_with_isolation_labels_get_their_own_structures() -> None:
     }
 
 
-def test_a_queue_that_takes_most_of_its_structure_leaves_it() -> None:
+def test_queue_that_fills_most_of_its_structure_is_moved() -> None:
     _, moves = proposed(queue("A"), queue("B"), queue("BIG", backlog=10_000))
 
     assert "most of its structure" in moves["BIG"][1]
 
 
-def test_a_queue_that_needs_most_of_a_coupling_facility_leaves_its_structure() -> None:
+def test_queue_that_needs_most_of_a_coupling_facility_is_moved() -> None:
     _, moves = proposed(
         queue("A", backlog=600_000),
         queue("B", backlog=600_000),
@@ -75,7 +75,7 @@ def test_a_queue_that_needs_most_of_a_coupling_facility_leaves_its_structure() -
     assert any("half of a coupling facility" in reason for _, reason in moves.values())
 
 
-def test_more_queues_than_a_structure_holds_are_spread() -> None:
+def test_queues_beyond_the_limit_of_a_structure_are_moved() -> None:
     document, moves = proposed(*(queue(f"Q{n}") for n in range(1300)))
 
     assert [len(structure.queues) for structure in document.structures] == [512, 512, 276]
@@ -105,7 +105,7 @@ def test_gains_report_the_storage_of_a_split() -> None:
 
 @settings(max_examples=60, deadline=None)
 @given(documents())
-def test_no_queue_is_lost_or_doubled_and_the_proposal_is_a_valid_plan(document: dict[str, Any]) -> None:
+def test_proposal_is_valid_and_keeps_every_queue_once(document: dict[str, Any]) -> None:
     plan = read_object(document)
 
     advice = advise(plan)

@@ -48,7 +48,7 @@ def test_the_default_target_is_80_percent_of_the_fuller_pool() -> None:
     assert structure_answer(found).target_lowered_by is None
 
 
-def test_the_target_counts_in_elements_where_they_are_the_fuller_pool() -> None:
+def test_target_applies_to_elements_if_they_are_the_fuller_pool() -> None:
     # 4000 + 372 bytes are 18 elements, three entries' worth: 22 MiB + 100 000 x 3 x 2196.48 x 100 / 80 = 807.5 MiB.
     found = app(**{S0 + "queues__0__message_bytes": 4000})
     assert initsize_mib(found) == 808
@@ -87,7 +87,7 @@ def test_a_given_initsize_has_no_target() -> None:
     assert structure_answer(app(**{S0 + "initsize": "400M"})).target_usage_percent is None
 
 
-def test_csqsysappl_is_sized_by_the_target_once_it_needs_more_than_its_minimum() -> None:
+def test_csqsysappl_above_its_minimum_is_sized_by_the_target() -> None:
     system = result(system={"shared_channels": 100_000}).structures[2]
     # 201 000 messages: 22 MiB + 201 000 x 2196.48 bytes x 1.25 = 548.3 MiB (2 KB takes more elements: 1 000 x 2 bundles).
     assert structure_answer(system).target_usage_percent == 80
@@ -106,7 +106,7 @@ def test_csqsysappl_is_sized_by_the_target_once_it_needs_more_than_its_minimum()
         ({"mean": 3500, "p95": 12_000, "max": 60_000}, 70, "OFFLD1TH(70) OFFLD1SZ(32K)"),
     ],
 )
-def test_the_default_rules_lower_the_target_where_they_can_fire(
+def test_default_rules_lower_the_target_if_messages_meet_them(
     message_bytes: object, target: int, rule: str | None
 ) -> None:
     found = app(**{S0 + "queues__0__message_bytes": message_bytes})
@@ -130,9 +130,7 @@ def test_the_default_rules_lower_the_target_where_they_can_fire(
         ([(90, "0K")], 80),
     ],
 )
-def test_rules_of_the_plan_lower_the_target_from_50_percent_on(
-    rules: list[tuple[int, str]], target: int
-) -> None:
+def test_rules_from_50_percent_on_lower_the_target(rules: list[tuple[int, str]], target: int) -> None:
     given_rules = [{"usage_over": over, "size_over": size} for over, size in rules]
     found = app(**{S0 + "offload__rules": given_rules})
     assert structure_answer(found).target_usage_percent == target
@@ -144,7 +142,7 @@ def test_offload_to_db2_and_cflevel_4_keep_the_target() -> None:
     assert structure_answer(app(**large, **{S0 + "cflevel": 4})).target_usage_percent == 80
 
 
-def test_sized_with_offload_holds_a_quarter_more_than_the_backlog_with_the_rules_at_work() -> None:
+def test_size_with_offload_holds_125_percent_of_the_backlog() -> None:
     found = app(**{S0 + "queues__0__message_bytes": 40_000, S0 + "size_with_offload": True})
     shown = structure_answer(found)
     assert (shown.target_usage_percent, shown.target_messages_percent) == (None, 80)
@@ -210,7 +208,7 @@ def _untouched(document: dict[str, Any]) -> dict[str, Any]:
 
 @settings(max_examples=200)
 @given(documents())
-def test_no_plan_gets_a_finding_about_its_own_defaults(document: dict[str, Any]) -> None:
+def test_defaults_raise_no_finding_in_any_plan(document: dict[str, Any]) -> None:
     plan = read_object(_untouched(document))
     found = evaluate(plan)
     assert not OWN_DEFAULTS & codes(found)
@@ -228,7 +226,7 @@ WIDE = {S0 + "queues__0__message_bytes": {"mean": 20_000, "p95": 90_000, "max": 
 NARROW = {S0 + "queues__0__message_bytes": {"mean": 2000, "p95": 2100, "max": 2200}}
 
 
-def test_a_size_for_any_shape_far_above_that_for_the_assumed_shape_is_reported() -> None:
+def test_size_far_above_that_of_the_assumed_shape_is_reported() -> None:
     (found,) = [each for each in result(**WIDE).findings if each.code == "SIZED_FOR_ANY_SHAPE"]
     assert (found.severity, found.field) == ("info", "/structures/0/queues")
     assert "To narrow it, define each class of sizes as a separate queue" in found.message

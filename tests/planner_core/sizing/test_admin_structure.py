@@ -31,7 +31,7 @@ K, M = 1024, 1024**2
         (99, "admin_structure_cfcc25"),
     ],
 )
-def test_a_level_takes_the_table_of_its_own_or_of_the_next_higher_level(level: int, table: str) -> None:
+def test_level_uses_its_own_table_or_the_next_higher_one(level: int, table: str) -> None:
     assert admin_need(queue_managers=5, cfcc_level=level).table_id == table
 
 
@@ -48,11 +48,11 @@ def test_a_level_takes_the_table_of_its_own_or_of_the_next_higher_level(level: i
         (32, 25, 50 * M),
     ],
 )
-def test_the_figure_is_the_published_one(managers: int, level: int, size: int) -> None:
+def test_admin_need_is_the_published_figure(managers: int, level: int, size: int) -> None:
     assert admin_need(queue_managers=managers, cfcc_level=level).published_bytes == size
 
 
-def test_beyond_the_end_of_table_1_the_chart_is_the_source_of_figure_and_finding() -> None:
+def test_32_queue_managers_use_the_chart_after_table_1() -> None:
     need = admin_need(queue_managers=32, cfcc_level=14)
     (item,) = [f for f in need.findings if f.code == "ADMIN_FIGURE_FROM_NEXT_LEVEL"]
     assert need.table_id == "admin_structure_cfcc21"
@@ -61,18 +61,14 @@ def test_beyond_the_end_of_table_1_the_chart_is_the_source_of_figure_and_finding
 
 
 @given(st.integers(1, 31), st.integers(1, 99))
-def test_a_further_queue_manager_never_needs_less_and_a_higher_level_never_less(
-    managers: int, level: int
-) -> None:
+def test_more_queue_managers_or_a_higher_level_never_need_less(managers: int, level: int) -> None:
     here = admin_need(queue_managers=managers, cfcc_level=level).published_bytes
     assert admin_need(queue_managers=managers + 1, cfcc_level=level).published_bytes >= here
     assert admin_need(queue_managers=managers, cfcc_level=level + 1).published_bytes >= here
 
 
 @given(st.integers(1, 32), st.integers(1, 99), st.integers(0, 40_000))
-def test_entsmax_is_short_exactly_when_below_1000_for_each_queue_manager(
-    managers: int, level: int, entsmax: int
-) -> None:
+def test_entsmax_below_1000_per_queue_manager_is_reported(managers: int, level: int, entsmax: int) -> None:
     need = admin_need(queue_managers=managers, cfcc_level=level, entsmax=entsmax)
     assert need.entries_required == entries_required(queue_managers=managers) == 1000 * managers
     is_short = any(item.code == "ADMIN_ENTSMAX_TOO_LOW" for item in need.findings)
@@ -80,9 +76,7 @@ def test_entsmax_is_short_exactly_when_below_1000_for_each_queue_manager(
 
 
 @given(st.integers(1, 32), st.integers(1, 99), st.integers(0, 80_000))
-def test_elements_are_short_exactly_when_below_2000_for_each_queue_manager(
-    managers: int, level: int, elements: int
-) -> None:
+def test_elements_below_2000_per_queue_manager_are_reported(managers: int, level: int, elements: int) -> None:
     need = admin_need(queue_managers=managers, cfcc_level=level, elements_total=elements)
     assert need.elements_required == elements_required(queue_managers=managers) == 2000 * managers
     codes = [item.code for item in need.findings]
@@ -90,7 +84,7 @@ def test_elements_are_short_exactly_when_below_2000_for_each_queue_manager(
     assert "ADMIN_ENTSMAX_TOO_LOW" not in codes
 
 
-def test_short_elements_name_the_size_and_the_growth_that_hold_them() -> None:
+def test_finding_on_too_few_elements_names_size_and_growth() -> None:
     need = admin_need(queue_managers=8, cfcc_level=25, elements_total=13_999)
     (item,) = [each for each in need.findings if each.code == "ADMIN_ELEMENTS_TOO_LOW"]
     # The z16 chart for CFCC 25 has 28 MB for 8 queue managers and 26 for 6, which 13,999 elements cover.
@@ -118,7 +112,7 @@ def test_group_with_an_invalid_number_of_queue_managers_is_refused(managers: int
         admin_need(queue_managers=managers, cfcc_level=25)
 
 
-def test_explanation_has_the_table_and_its_basis() -> None:
+def test_explanation_names_the_table_and_its_basis() -> None:
     size, entries, elements = explain_admin(admin_need(queue_managers=5, cfcc_level=25))
     assert (size.figure, size.value, size.unit, size.basis) == ("/size_kib", 25600, "K", Basis.READ_OFF_CHART)
     assert (entries.value, entries.formula) == (5000, "queue_managers * admin_entries_per_queue_manager")

@@ -81,7 +81,7 @@ def mean_of(sizes: SizeDistribution) -> Fraction:
 
 
 @given(distributions())
-def test_shape_keeps_the_mean_the_p95_and_the_maximum_to_the_grid(sizes: SizeDistribution) -> None:
+def test_shape_keeps_mean_p95_and_maximum_within_the_grid(sizes: SizeDistribution) -> None:
     (at_p95, bytes_at_p95), (at_maximum, bytes_at_maximum) = sizes.up_to([sizes.p95, sizes.maximum])
     assert (at_maximum, bytes_at_maximum) == (WHOLE, math.ceil(WHOLE * mean_of(sizes)))
     if sizes.mean and sizes.p95 < sizes.maximum:
@@ -95,7 +95,7 @@ def test_shape_keeps_the_mean_the_p95_and_the_maximum_to_the_grid(sizes: SizeDis
 
 
 @given(distributions(), st.lists(st.floats(0, 1), min_size=5, max_size=40))
-def test_shape_has_bytes_between_those_of_the_smallest_and_the_largest_message_of_a_part(
+def test_bytes_of_a_part_lie_between_those_of_its_smallest_and_largest_messages(
     sizes: SizeDistribution, places: list[float]
 ) -> None:
     cuts = sorted({0, sizes.p95, sizes.maximum, *(int(place * sizes.maximum) for place in places)})
@@ -146,7 +146,7 @@ def test_shape_of_a_lognormal_is_the_lognormal(sigma: float, close: float, maxim
 
 @pytest.mark.parametrize("sigma", [0.3, 0.7, 1.0, 1.3, 1.6])
 @pytest.mark.parametrize("kept", [0.7, 0.9, 0.99])
-def test_shape_of_a_lognormal_cut_off_is_the_lognormal_cut_off(sigma: float, kept: float) -> None:
+def test_shape_of_a_truncated_lognormal_is_the_truncated_lognormal(sigma: float, kept: float) -> None:
     normal = NormalDist(math.log(20_000) - sigma**2 / 2, sigma)
     maximum = math.exp(normal.inv_cdf(kept))
     p95 = math.exp(normal.inv_cdf(0.95 * kept))
@@ -170,7 +170,7 @@ def test_shape_of_a_lognormal_cut_off_is_the_lognormal_cut_off(sigma: float, kep
     ),
     st.lists(st.floats(0.001, 1), min_size=1, max_size=6),
 )
-def test_shape_changes_little_when_mean_p95_or_maximum_do(
+def test_small_change_of_mean_p95_or_maximum_changes_the_shape_little(
     p95: int, beyond: float, place: float, places: list[float]
 ) -> None:
     maximum = math.ceil(p95 * (1 + beyond))
@@ -215,7 +215,7 @@ def test_fewer_messages_are_small_when_the_mean_is_higher(
 @pytest.mark.parametrize(
     ("maximum", "lower", "higher", "expected"), [(2845, 8362, 9867, 1e-6), (10**6, 294 * 30, 500 * 30, 0.24)]
 )
-def test_more_messages_are_small_when_the_mean_passes_p95_far_below_the_maximum(
+def test_more_messages_are_small_when_the_mean_rises_above_p95(
     maximum: int, lower: int, higher: int, expected: float
 ) -> None:
     # As documented: where p95 is below 1.08 times the mean, no lognormal fits. The 95 % become wider and have a lower mean,
@@ -238,7 +238,7 @@ def test_the_shares_of_all_bands_add_up_to_one(sizes: SizeDistribution, rules: l
 
 
 @given(distributions(), st.integers(0, 64_511))
-def test_a_share_is_that_of_the_shape(sizes: SizeDistribution, edge: int) -> None:
+def test_share_of_a_band_equals_that_of_the_shape(sizes: SizeDistribution, edge: int) -> None:
     (low, *_), (middle, *_), (over, *_) = scaled_shares(sizes, (edge, LARGEST), HEADER, PAGE, PAGE_HEADER)[0]
     (below, _), (in_cf, _) = sizes.up_to([edge, LARGEST])
     assert (low, middle, over) == (below, in_cf - below, WHOLE - in_cf)
@@ -251,7 +251,7 @@ def test_a_share_is_that_of_the_shape(sizes: SizeDistribution, edge: int) -> Non
     ),
     st.lists(st.sampled_from([0, 4096, 32768, 64511]), max_size=3),
 )
-def test_backlogs_are_the_same_from_units_as_at_once(queues: list[QueueDemand], rules: list[int]) -> None:
+def test_demand_from_units_equals_the_direct_demand(queues: list[QueueDemand], rules: list[int]) -> None:
     edges = band_edges(rules)
     units = Units.of(
         [queue.message_bytes for queue in queues],
@@ -293,7 +293,7 @@ def test_rare_messages_far_over_63_kb_do_not_inflate_the_others() -> None:
 
 
 @given(st.integers(0, 2000), st.integers(0, 200), st.integers(0, 300), st.integers(0, 300))
-def test_counted_elements_suffice_for_two_uniform_pieces_of_whole_bytes(
+def test_counted_elements_suffice_for_two_uniform_parts(
     start: int, width: int, gap: int, tail_width: int
 ) -> None:
     body = range(start, start + width + 1)
@@ -322,7 +322,7 @@ def test_counted_elements_are_never_below_those_of_the_mean_size(
 
 
 @given(st.integers(0, LARGEST), st.integers(1, 10**6))
-def test_a_distribution_of_one_size_is_that_size_but_for_rounding_up(size: int, messages: int) -> None:
+def test_distribution_of_one_size_equals_that_size_except_for_rounding(size: int, messages: int) -> None:
     same = SizeDistribution(mean=size, mean_of=1, p95=size, maximum=size)
     spread = demand(QueueDemand(messages, same), edges=(4096, LARGEST))
     plain = demand(QueueDemand(messages, size), edges=(4096, LARGEST))
@@ -334,7 +334,7 @@ def test_a_distribution_of_one_size_is_that_size_but_for_rounding_up(size: int, 
 
 
 @given(real_sizes())
-def test_pages_suffice_for_any_messages_when_all_of_them_are_offloaded(sizes: list[int]) -> None:
+def test_pages_suffice_when_all_messages_are_offloaded(sizes: list[int]) -> None:
     counted = demand(QueueDemand(len(sizes), described(sizes)))
     assert Fraction(counted.bands[0].pages, counted.scale) >= sum(pages(size) for size in sizes)
 
@@ -409,12 +409,12 @@ def test_demand_without_queues_is_zero() -> None:
 # ---- rate x outage, growth ----------------------------------------------------------------------------------
 
 
-def test_600_messages_a_minute_for_an_hour_are_36_000() -> None:
+def test_backlog_is_rate_times_outage() -> None:
     # CFSizer asks for messages a minute.
     assert backlog_messages(put_rate_per_s=Decimal(10), outage_minutes=Decimal(60)) == 36_000
 
 
-def test_a_part_of_a_message_counts_as_one_but_only_after_growth() -> None:
+def test_fractions_of_messages_are_rounded_up_after_growth() -> None:
     part = backlog_messages(put_rate_per_s=Decimal("0.01"), outage_minutes=Decimal(1))
     assert part == Fraction(3, 5)
     assert grown(part, factor=Fraction(1)) == 1
@@ -436,7 +436,7 @@ def test_growth_over_whole_years_is_compounded_exactly(percent: str, years: str,
     assert growth_factor(percent_per_year=Decimal(percent), years=Decimal(years)) == factor
 
 
-def test_two_halves_of_a_year_make_a_year() -> None:
+def test_growth_of_two_half_years_is_that_of_a_year() -> None:
     half = growth_factor(percent_per_year=Decimal(21), years=Decimal("0.5"))
     assert abs(half - Fraction(11, 10)) < Fraction(1, 10**30)
     assert abs(half**2 - Fraction(121, 100)) < Fraction(1, 10**30)
@@ -460,6 +460,6 @@ def test_growth_of_minus_100_percent_or_less_is_refused() -> None:
 
 
 @given(st.integers(0, 10**12), st.fractions(min_value=Fraction(1, 100), max_value=100))
-def test_a_backlog_at_the_horizon_is_rounded_up_once(messages: int, factor: Fraction) -> None:
+def test_backlog_at_the_horizon_is_rounded_up_once(messages: int, factor: Fraction) -> None:
     assert grown(messages, factor=factor) == math.ceil(messages * factor)
     assert grown(Fraction(messages), factor=factor) == math.ceil(messages * factor)

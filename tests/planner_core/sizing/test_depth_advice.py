@@ -47,7 +47,7 @@ ERA: Json = {
 }
 
 
-def test_the_worked_capacity_of_512_mb_is_what_a_queue_alone_can_have() -> None:
+def test_capacity_of_one_queue_alone_is_the_documented_one() -> None:
     # 512 MiB at CFCC 14 hold 157 672 messages of 2 048 bytes; with the default rules 220 741, and only the rule for
     # messages over 0K fires, from 141 905 on, at 90 %. FULLTHRESHOLD(85) comes first: 85 % of 157 672 is 134 021.
     found = advice_of(**ERA)
@@ -57,13 +57,13 @@ def test_the_worked_capacity_of_512_mb_is_what_a_queue_alone_can_have() -> None:
     assert planned["alone_in_initsize_messages"] == planned["alone_in_size_messages"] == 220_741
 
 
-def test_the_first_rule_is_the_action_level_when_fullthreshold_is_above_it() -> None:
+def test_first_rule_below_fullthreshold_is_the_action_level() -> None:
     found = advice_of(**ERA, structures__0__full_threshold=95)
     assert (found["action"], found["action_percent"]) == ("OFFLD3TH", 90)
     assert found["queues"][0]["planned"]["alone_at_action_messages"] == 141_905
 
 
-def test_a_rule_that_no_message_meets_is_no_action_level() -> None:
+def test_rule_without_matching_messages_sets_no_action_level() -> None:
     # 70 % and 80 % are for messages over 32K and 4K; there are none.
     assert advice_of(**ERA)["action_percent"] == 85
     large = [queue("Q1", 40_000, 1000)]
@@ -73,12 +73,12 @@ def test_a_rule_that_no_message_meets_is_no_action_level() -> None:
 @pytest.mark.parametrize(
     ("target", "expected"), [(60, ("event_target_percent", 60)), (99, ("FULLTHRESHOLD", 85))]
 )
-def test_the_site_may_ask_for_events_earlier(target: int, expected: tuple[str, int]) -> None:
+def test_event_target_lowers_the_action_level(target: int, expected: tuple[str, int]) -> None:
     found = advice_of(**ERA, structures__0__event_target_percent=target)
     assert (found["action"], found["action_percent"]) == expected
 
 
-def test_without_monitoring_and_rules_the_level_is_full() -> None:
+def test_action_level_without_monitoring_and_rules_is_full() -> None:
     found = advice_of(structures__0__full_threshold=0, structures__0__offload={"rules": []})
     assert (found["action"], found["action_percent"]) == ("full", 100)
 
@@ -86,7 +86,7 @@ def test_without_monitoring_and_rules_the_level_is_full() -> None:
 @pytest.mark.parametrize(
     ("full_threshold", "expected"), [(0, ("OFFLD1TH", 1563)), (50, ("FULLTHRESHOLD", 1240))]
 )
-def test_the_only_queue_has_alone_what_the_structure_has_at_the_action_level(
+def test_capacity_of_the_only_queue_is_that_of_the_structure(
     full_threshold: int, expected: tuple[str, int]
 ) -> None:
     # A few of the messages are over 4K. So a rule is at work and elements are counted for the assumed shape of the sizes,
@@ -104,7 +104,7 @@ def test_the_only_queue_has_alone_what_the_structure_has_at_the_action_level(
     check(varied(**plan), depths=True)
 
 
-def test_a_rule_for_messages_that_the_queue_lacks_leaves_elements_for_any_shape() -> None:
+def test_rule_without_matching_messages_keeps_elements_for_any_shape() -> None:
     found = advice_of(
         structures__0__initsize="33813K",
         structures__0__full_threshold=63,
@@ -117,7 +117,7 @@ def test_a_rule_for_messages_that_the_queue_lacks_leaves_elements_for_any_shape(
 # ---- advice, worked by hand -----------------------------------------------------------------------------------------
 
 
-def test_advice_for_one_queue_step_by_step() -> None:
+def test_advice_for_one_queue_matches_manual_calculation() -> None:
     # 157 672 fit; at 85 % 134 021. A backlog of 100 000: its part at FULLTHRESHOLD is more, so MAXDEPTH is 134 021 and
     # QDEPTHHI would be 100; IBM's default of 80 leaves room before Queue Full. QDEPTHLO is a quarter of it.
     plan = copy.deepcopy(ERA)
@@ -137,7 +137,7 @@ def test_advice_for_one_queue_step_by_step() -> None:
     ]
 
 
-def test_two_queues_share_the_structure_as_their_backlogs_do() -> None:
+def test_two_queues_share_the_structure_in_proportion_to_their_backlogs() -> None:
     plan = {**ERA, "structures__0__queues": [queue("A", 2048, 90_000), queue("B", 2048, 30_000)]}
     a, b = advice_of(**plan)["queues"]
     # 85 % are 134 021.8 messages: three quarters and one.
@@ -162,7 +162,7 @@ def test_a_queue_without_a_backlog_gets_no_advice() -> None:
     assert empty["action_messages"] is None
 
 
-def test_a_document_without_depth_keys_gets_advice_and_nothing_else() -> None:
+def test_document_without_depth_keys_gets_only_advice() -> None:
     found = advice_of()
     assert found["together"] is found["lead"] is found["event_messages_per_event"] is None
     assert [set(each) for each in found["queues"]] == [{"name", "maxdepth", "qdepthhi", "qdepthlo"}]
@@ -172,7 +172,7 @@ def test_a_document_without_depth_keys_gets_advice_and_nothing_else() -> None:
     assert [key for s in result["structures"] for key in s if key == "depth_events"] == ["depth_events"]
 
 
-def test_a_result_has_what_concerns_all_queues_at_once_and_each_queue_when_asked() -> None:
+def test_result_has_advice_for_single_queues_only_on_request() -> None:
     plan = {**ERA, "perfmev": "ENABLED"}
     brief: Any = structure_answer(structure_of(**plan)).as_json()["depth_events"]
     whole = advice_of(**plan)
@@ -181,13 +181,13 @@ def test_a_result_has_what_concerns_all_queues_at_once_and_each_queue_when_asked
     assert "assumptions" not in structure_answer(structure_of()).as_json()["depth_events"]
 
 
-def test_perfmev_alone_says_nothing_of_queues_together() -> None:
+def test_perfmev_alone_gives_no_figures_for_all_queues() -> None:
     found = advice_of(perfmev="ENABLED")
     assert found["together"] is found["lead"] is None
     assert ["planned" in each for each in found["queues"]] == [True]
 
 
-def test_what_is_given_is_kept_and_the_rest_fits_it() -> None:
+def test_given_thresholds_are_kept_and_completed() -> None:
     plan = {**ERA, "structures__0__queues": [queue("Q1", 2048, 100_000, maxdepth=400_000)]}
     planned = advice_of(**plan)["queues"][0]["planned"]
     # 134 021 of 400 000 are 33 %: 132 000 messages.
@@ -206,7 +206,7 @@ def test_what_is_given_is_kept_and_the_rest_fits_it() -> None:
         (1000, 0, 0, (0, 0)),
     ],
 )
-def test_thresholds_are_met_as_ibms_examples_show(
+def test_thresholds_match_ibms_examples(
     maxdepth: int, high: int, low: int, expected: tuple[int, int]
 ) -> None:
     given_queue = queue("Q1", 2048, 100, maxdepth=maxdepth, qdepthhi=high, qdepthlo=low)
@@ -217,7 +217,7 @@ def test_thresholds_are_met_as_ibms_examples_show(
 # ---- rates ----------------------------------------------------------------------------------------------------------
 
 
-def test_lead_times_are_the_room_above_the_event_over_the_net_rate() -> None:
+def test_lead_time_is_remaining_room_over_net_rate() -> None:
     # High at 160 000 would be beyond 134 021, so 50 %: high at 100 000. Net 40 - 30 = 10 a second.
     given_queue = queue(
         "Q1", 2048, 100_000, maxdepth=200_000, qdepthhi=50, put_rate_per_s=40, get_rate_per_s=30
@@ -238,7 +238,7 @@ def test_lead_times_are_the_room_above_the_event_over_the_net_rate() -> None:
     assert (lead["lead_to_action_s"], lead["lead_to_full_s"]) == (3_402, 12_074)
 
 
-def test_ibms_second_example_gives_its_net_rate() -> None:
+def test_net_rate_matches_ibms_second_example() -> None:
     # Between its events 8 and 9 the queue got 324 and gave 124 messages: +200, the last 200 of MAXDEPTH(1000).
     given_queue = queue(
         "MYQUEUE1",
@@ -254,7 +254,7 @@ def test_ibms_second_example_gives_its_net_rate() -> None:
     assert planned["at_net_rate"]["to_maxdepth_s"] == 1  # T9 - T8 is the unit of time here
 
 
-def test_falling_queue_has_the_time_of_its_low_event() -> None:
+def test_falling_queue_has_a_time_to_its_low_event() -> None:
     given_queue = queue(
         "Q1", 2048, 1000, maxdepth=1000, qdepthhi=80, qdepthlo=20, put_rate_per_s=1, get_rate_per_s=4
     )
@@ -265,7 +265,7 @@ def test_falling_queue_has_the_time_of_its_low_event() -> None:
     assert planned["most_event_messages_per_day"] == 1152
 
 
-def test_growth_applies_to_rates_as_to_backlogs() -> None:
+def test_growth_applies_to_rates_and_backlogs() -> None:
     given_queue = queue("Q1", 2048, 1000, put_rate_per_s=4, get_rate_per_s=1)
     found = advice_of(structures__0__queues=[given_queue], growth={"percent_per_year": 100, "years": 1})
     planned = found["queues"][0]["planned"]
@@ -297,7 +297,7 @@ def test_queue_managers_without_rates_are_equally_active() -> None:
 # ---- over-commitment ------------------------------------------------------------------------------------------------
 
 
-def test_over_commitment_is_what_all_maxdepths_take() -> None:
+def test_overcommitment_adds_up_all_maxdepths() -> None:
     # Two queues of 157 672 messages each fill 512 MiB once each; with the rules 220 741 fit: 142.9 %.
     both = [queue(name, 2048, 50_000, maxdepth=157_672) for name in "AB"]
     together = advice_of(**{**ERA, "structures__0__queues": both})["together"]
@@ -385,7 +385,7 @@ def test_depth_finding_is_raised_and_its_near_miss_is_not(code: str, wrong: Json
     assert code not in codes(**{**GOOD, **right})
 
 
-def test_a_good_queue_has_no_findings() -> None:
+def test_queue_with_advised_thresholds_has_no_findings() -> None:
     assert codes(**GOOD) == set()
 
 
@@ -495,7 +495,7 @@ def test_all_advised_maxdepths_fit_in_initsize_together(document: Json) -> None:
 
 @settings(max_examples=100, deadline=None)
 @given(documents(), st.sampled_from([0, 50, 85, 100]))
-def test_what_one_queue_alone_fills_is_what_the_fill_model_says(document: Json, full_threshold: int) -> None:
+def test_capacity_of_one_queue_alone_agrees_with_the_fill_model(document: Json, full_threshold: int) -> None:
     """The shortcuts, without rules and below the first of them, and the model with all the rules agree."""
     document["perfmev"] = "ENABLED"
     for each in document["structures"]:

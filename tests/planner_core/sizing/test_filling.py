@@ -105,7 +105,7 @@ small_rules = st.lists(
     st.integers(2000, 4000),
     st.integers(1, 9000),
 )
-def test_what_is_offloaded_and_what_fits_agree_with_single_puts_within_one_message(
+def test_capacity_and_offloaded_messages_agree_with_single_puts(
     size: int, rules: list[Rule], entries: int, backlog: int
 ) -> None:
     one_size = filled([QueueDemand(backlog, size)], rules)
@@ -129,7 +129,7 @@ def test_what_is_offloaded_and_what_fits_agree_with_single_puts_within_one_messa
     small_rules,
     st.integers(2000, 3000),
 )
-def test_mixtures_agree_with_single_puts_within_a_round_of_the_mix_for_each_rule(
+def test_capacity_of_mixtures_agrees_with_single_puts(
     mix: list[tuple[int, int]], rules: list[Rule], entries: int
 ) -> None:
     in_a_round = [size for count, size in mix for _ in range(count)]
@@ -147,7 +147,7 @@ def test_mixtures_agree_with_single_puts_within_a_round_of_the_mix_for_each_rule
 # ---- what is published -------------------------------------------------------------------------------------
 
 
-def test_512_mb_with_the_default_rules_at_cfcc_14_is_the_worked_check() -> None:
+def test_512_mb_with_default_rules_matches_the_documented_example() -> None:
     curve = published_curve(cfcc_level=14).curve
     bundles = (512 * 2**20 - curve.base) / curve.bundle
     with_rules = filled([QueueDemand(1, 2048)], default_rules())
@@ -184,7 +184,7 @@ def test_a_larger_structure_never_holds_less(
 
 
 @given(queues_strategy, rules_strategy, st.integers(1, 10**6), st.integers(1, 1000))
-def test_what_fits_is_proportional_to_the_bundles(
+def test_capacity_is_proportional_to_bundles(
     queues: list[QueueDemand], rules: list[Rule], bundles: int, times: int
 ) -> None:
     fluid = filled(queues, rules)
@@ -193,7 +193,7 @@ def test_what_fits_is_proportional_to_the_bundles(
 
 
 @given(queues_strategy, rules_strategy, st.randoms(use_true_random=False), bundles_strategy)
-def test_the_order_in_which_rules_and_queues_are_given_does_not_matter(
+def test_order_of_rules_and_queues_does_not_matter(
     queues: list[QueueDemand], rules: list[Rule], random: object, bundles: Fraction
 ) -> None:
     mixed_rules, mixed_queues = list(rules), list(queues)
@@ -208,7 +208,7 @@ def test_the_order_in_which_rules_and_queues_are_given_does_not_matter(
 
 
 @given(queues_strategy, rules_strategy, bundles_strategy)
-def test_a_rule_starts_no_earlier_than_one_with_a_lower_threshold_and_none_after_it_is_full(
+def test_rules_start_in_the_order_of_thresholds_before_it_is_full(
     queues: list[QueueDemand], rules: list[Rule], bundles: Fraction
 ) -> None:
     fluid = filled(queues, rules)
@@ -219,7 +219,7 @@ def test_a_rule_starts_no_earlier_than_one_with_a_lower_threshold_and_none_after
 
 
 @given(queues_strategy, rules_strategy, bundles_strategy)
-def test_usage_at_the_backlog_is_full_only_when_the_backlog_does_not_fit(
+def test_usage_is_100_percent_only_if_the_backlog_does_not_fit(
     queues: list[QueueDemand], rules: list[Rule], bundles: Fraction
 ) -> None:
     fluid = filled(queues, rules)
@@ -230,7 +230,7 @@ def test_usage_at_the_backlog_is_full_only_when_the_backlog_does_not_fit(
 
 
 @given(queues_strategy, rules_strategy)
-def test_the_bundles_for_a_backlog_hold_it_and_hardly_less_do_not(
+def test_bundles_for_a_backlog_are_the_fewest_that_hold_it(
     queues: list[QueueDemand], rules: list[Rule]
 ) -> None:
     fluid = filled(queues, rules)
@@ -243,7 +243,7 @@ def test_the_bundles_for_a_backlog_hold_it_and_hardly_less_do_not(
 @given(
     st.lists(st.builds(QueueDemand, st.integers(1, 10**6), st.integers(0, 100_000)), min_size=1, max_size=4)
 )
-def test_without_rules_the_fill_and_the_model_ask_for_the_same_size(queues: list[QueueDemand]) -> None:
+def test_fill_without_rules_gives_the_size_of_the_model(queues: list[QueueDemand]) -> None:
     wanted = demand(queues, ())
     fluid = filled(queues, ())
     assert smallest_bytes(bundles_for(fluid), curve=CURVE) == size_for(
@@ -267,7 +267,7 @@ def test_a_threshold_of_100_and_a_size_of_64k_never_start() -> None:
     assert fluid.at_backlog(Fraction(500)).offloaded == 0
 
 
-def test_rules_with_equal_thresholds_start_together_and_the_smaller_size_counts() -> None:
+def test_rules_with_equal_thresholds_use_the_smaller_size() -> None:
     queues = [QueueDemand(100, 5000), QueueDemand(100, 40_000)]
     both, one = (filled(queues, rules) for rules in ([Rule(70, 32768), Rule(70, 4096)], [Rule(70, 4096)]))
     bundles = Fraction(3000)
@@ -277,7 +277,7 @@ def test_rules_with_equal_thresholds_start_together_and_the_smaller_size_counts(
     assert [p.rule for p in both.starts] == [Rule(70, 32768), Rule(70, 4096)]
 
 
-def test_a_rule_that_offloads_more_later_never_takes_back_what_an_earlier_one_offloads() -> None:
+def test_later_rule_never_reduces_offload_of_an_earlier_one() -> None:
     queues = [QueueDemand(100, 5000), QueueDemand(100, 40_000)]
     lower_first = filled(queues, [Rule(50, 4096), Rule(80, 32768)])
     assert lower_first.capacity(Fraction(3000)) == filled(queues, [Rule(50, 4096)]).capacity(Fraction(3000))
@@ -290,7 +290,7 @@ def test_messages_too_large_for_the_cf_are_offloaded_without_any_rule() -> None:
     assert fluid.capacity(Fraction(200)) == 200
 
 
-def test_in_an_altered_structure_entries_and_elements_share_the_storage() -> None:
+def test_entries_and_elements_share_storage_in_an_altered_structure() -> None:
     one = demand([QueueDemand(1, 1024)], ())
     shared = fill(one, rules=(), pools=altered_pool(CURVE))
     # 6 elements and one entry are exactly a bundle.

@@ -48,7 +48,7 @@ OWN_RATIO = replace(BUNDLE, ratio=(10, 73), bundle_bytes=Estimate(2600.0, 2590.0
 
 
 @pytest.mark.parametrize("fit", [TWO_COSTS, BUNDLE])
-def test_a_structure_takes_the_fitted_base_and_a_fitted_bundle_for_each_entry(fit: CurveFit) -> None:
+def test_size_is_fitted_base_plus_fitted_bundles(fit: CurveFit) -> None:
     result = evaluate(read_object(varied(curve={"fitted": 17})), curve=fitted_curve(version=17, fit=fit))
     application = result.structures[1]
     # 100 000 messages of 1024 bytes: (1024 + 372) / 256 are six elements, so entries and elements both bind.
@@ -57,7 +57,7 @@ def test_a_structure_takes_the_fitted_base_and_a_fitted_bundle_for_each_entry(fi
     assert result.curve.id == "fitted-17"
 
 
-def test_at_another_ratio_both_fitted_costs_count_and_nothing_is_assumed() -> None:
+def test_other_ratio_uses_both_fitted_costs_without_assumption() -> None:
     document = read_object(
         varied(structures__0__entry_to_element_ratio=[1, 10], structures__0__queues__0__message_bytes=2000)
     )
@@ -81,7 +81,7 @@ def test_at_another_ratio_both_fitted_costs_count_and_nothing_is_assumed() -> No
     )
 
 
-def test_the_price_at_another_ratio_alone_gives_no_curve() -> None:
+def test_bundle_at_another_ratio_alone_is_refused() -> None:
     """Every structure would be sized at that ratio, or by the least that an element can cost."""
     with pytest.raises(PlanRefused, match=r"at 10:73, and structures are allocated at 1:6.*Use 'published'"):
         fitted_curve(version=3, fit=OWN_RATIO)
@@ -90,7 +90,7 @@ def test_the_price_at_another_ratio_alone_gives_no_curve() -> None:
     assert fitted_curve(version=3, fit=both).bundle == fitted_curve(version=3, fit=TWO_COSTS).bundle
 
 
-def test_the_administrative_structure_and_the_minimum_sizes_stay_published() -> None:
+def test_csq_admin_and_minimum_sizes_stay_published() -> None:
     document = read_object(BASE)
     published = evaluate(document)
     fitted = evaluate(document, curve=fitted_curve(version=17, fit=TWO_COSTS))
@@ -98,7 +98,7 @@ def test_the_administrative_structure_and_the_minimum_sizes_stay_published() -> 
     assert fitted.structures[2].sizes.minimum_bytes == published.structures[2].sizes.minimum_bytes
 
 
-def test_the_finding_names_version_place_days_figures_and_intervals() -> None:
+def test_finding_on_a_fitted_curve_names_its_origin_and_figures() -> None:
     curve = fitted_curve(version=17, fit=TWO_COSTS)
     findings = evaluate(read_object(varied(curve={"fitted": 17})), curve=curve).findings
     (item,) = (item for item in findings if item.code == "FITTED_CURVE_IN_USE")
@@ -119,7 +119,7 @@ def test_the_finding_names_version_place_days_figures_and_intervals() -> None:
 
 
 @pytest.mark.parametrize(("level", "warned"), [(24, True), (25, False), (26, True), (None, False)])
-def test_a_curve_of_another_level_than_the_plan_is_warned_of(level: int | None, warned: bool) -> None:
+def test_fitted_curve_of_another_level_is_reported(level: int | None, warned: bool) -> None:
     curve = fitted_curve(version=17, fit=replace(TWO_COSTS, cfcc_level=level))
     result = evaluate(read_object(varied(curve={"fitted": 17})), curve=curve)
     found = [item for item in result.findings if item.code == "FITTED_CURVE_OF_OTHER_LEVEL"]
@@ -133,7 +133,7 @@ def test_a_curve_of_another_level_than_the_plan_is_warned_of(level: int | None, 
     assert result.curve.summary.cfcc_from == level
 
 
-def test_findings_on_published_figures_are_not_given_for_a_fitted_curve() -> None:
+def test_fitted_curve_has_no_findings_on_published_figures() -> None:
     curve = fitted_curve(version=17, fit=replace(TWO_COSTS, cfcc_level=26))
     for changes, code in (
         ({"cfcc_level": 26}, "CFCC_LEVEL_ABOVE_FIGURES"),
@@ -233,7 +233,7 @@ def test_single_questions_are_explained_under_a_fitted_curve_too(fit: CurveFit, 
 
 @settings(max_examples=60, deadline=None)
 @given(documents())
-def test_a_fit_that_found_the_published_figures_gives_the_published_sizes(document: dict[str, Any]) -> None:
+def test_fit_with_published_figures_gives_published_sizes(document: dict[str, Any]) -> None:
     plan = read_object(document)
     published = published_curve(cfcc_level=plan.cfcc_level).curve
     base, bundle = (Estimate(*[float(figure)] * 3) for figure in (published.base, published.bundle))
@@ -271,7 +271,7 @@ def test_every_figure_of_the_published_side_of_a_comparison_equals_its_explanati
         assert "fitted" not in str(explanations[at]), at
 
 
-def test_explanations_of_a_comparison_are_as_long_for_many_queues_as_for_one() -> None:
+def test_length_of_comparison_explanations_does_not_depend_on_queues() -> None:
     def length(queues: int) -> int:
         given = [{"name": f"Q{n}", "message_bytes": 2000, "backlog": 5000} for n in range(queues)]
         _, explanations = explained_comparison(varied(structures__0__queues=given))
@@ -280,7 +280,7 @@ def test_explanations_of_a_comparison_are_as_long_for_many_queues_as_for_one() -
     assert length(500) < length(1) + 500
 
 
-def test_the_comparison_shows_both_and_their_difference_for_each_structure() -> None:
+def test_comparison_has_both_sizes_and_their_difference() -> None:
     document = read_object(varied(curve={"fitted": 17}, structures__0__initsize="300M"))
     compared = compare_curves(document, fitted_curve(version=17, fit=TWO_COSTS))
     admin, application, system = compared.structures

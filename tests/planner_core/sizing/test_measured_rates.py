@@ -44,7 +44,7 @@ def rates(made: PlanWithRates) -> Any:  # noqa: ANN401
     return made.text["structures"][0]["queues"][0].get("queue_manager_rates")
 
 
-def test_ibms_second_example_gives_the_rates_between_its_events() -> None:
+def test_rates_between_events_match_ibms_second_example() -> None:
     # Event 9, Queue Full: 324 puts and 124 gets since event 8. Taken as 100 seconds.
     made = taken([of("Q1", HIGH, member("QM1", 1377, 777)), of("Q1", FULL, member("QM1", 324, 124))])
     assert rates(made) == {"QM1": {"put_rate_per_s": 3.24, "get_rate_per_s": 1.24}}
@@ -66,7 +66,7 @@ def test_set_ending_with_low_is_not_used_for_filling() -> None:
     assert "no set ends with Queue Depth High" in only_low.passed_over[0].reason
 
 
-def test_members_have_their_own_time_and_idle_ones_zero_rates() -> None:
+def test_rates_use_the_time_of_each_member_and_zero_for_idle_ones() -> None:
     idle = member("QM2", 0, 0, None, time_since_reset_s=100)
     made = taken([of("Q1", HIGH, member("QM1", 500, 100, 50), idle)])
     assert rates(made) == {
@@ -75,7 +75,7 @@ def test_members_have_their_own_time_and_idle_ones_zero_rates() -> None:
     }
 
 
-def test_without_a_time_there_is_no_rate() -> None:
+def test_set_without_a_time_has_no_rate() -> None:
     made = taken([of("Q1", HIGH, member("QM1", 500, 100, None))])
     assert rates(made) is None
     assert made.passed_over[0].reason == "no set has a time"

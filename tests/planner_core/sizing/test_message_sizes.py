@@ -31,7 +31,7 @@ def test_count_without_rules_ends_where_the_first_pool_is_full() -> None:
     assert put_one_by_one([2048] * 20, rules=(), entries=5, elements=70) == Held(5, 0)
 
 
-def test_count_begins_to_offload_when_usage_is_over_the_threshold_and_not_at_it() -> None:
+def test_count_offloads_only_above_the_threshold() -> None:
     # Seven messages use 70 of 100 elements, which is not over 70 %; the ninth is the first to be offloaded.
     assert put_one_by_one([2048] * 9, rules=((70, 0),), entries=100, elements=100) == Held(9, 1)
 
@@ -52,7 +52,7 @@ def test_count_offloads_messages_over_63_kb_without_a_rule() -> None:
 @pytest.mark.parametrize("width", [0.3, 1.0, 1.6])
 @pytest.mark.parametrize("mean", [1500, 60_000])
 @pytest.mark.parametrize(("rules", "level"), [("IBM's defaults", 25), ("60:32K", 14), ("80:4K", 25)])
-def test_structure_holds_as_many_messages_as_counted(
+def test_capacity_of_a_structure_matches_the_count(
     mean: int, width: float, cut_at: str, rules: str, level: int
 ) -> None:
     found = bench.capacity(
@@ -63,21 +63,21 @@ def test_structure_holds_as_many_messages_as_counted(
 
 @pytest.mark.parametrize("initsize", ["64M", "2G"])
 @pytest.mark.parametrize("width", [0.3, 1.6])
-def test_structure_of_any_size_holds_as_many_messages_as_counted(width: float, initsize: str) -> None:
+def test_capacity_of_any_structure_matches_the_count(width: float, initsize: str) -> None:
     found = bench.capacity(mix_of(3500, width, "largest"), DEFAULTS, level=25, initsize=initsize)
     assert abs(found.percent) < CLOSE_PERCENT
 
 
 @pytest.mark.parametrize("cut_at", bench.CUT_AT)
 @pytest.mark.parametrize(("mean", "width"), [(500, 1.6), (3500, 1.2), (20_000, 0.6), (60_000, 1.6)])
-def test_size_with_offload_holds_the_backlog_that_it_is_for(mean: int, width: float, cut_at: str) -> None:
+def test_size_with_offload_holds_its_backlog(mean: int, width: float, cut_at: str) -> None:
     found = bench.need(mix_of(mean, width, cut_at), DEFAULTS, level=25, backlog=100_000)
     assert abs(found.percent) < CLOSE_PERCENT
 
 
 @pytest.mark.parametrize("share", [0.3, 0.75, 0.9, 0.97])
 @pytest.mark.parametrize(("mean", "width", "cut_at"), [(3500, 1.2, "50 x largest"), (30_000, 0.8, "99 %")])
-def test_usage_and_offloaded_messages_at_the_backlog_are_as_counted(
+def test_usage_and_offloaded_messages_at_the_backlog_match_the_count(
     mean: int, width: float, cut_at: str, share: float
 ) -> None:
     mix = mix_of(mean, width, cut_at)
@@ -95,7 +95,7 @@ def test_usage_and_offloaded_messages_at_the_backlog_are_as_counted(
 @pytest.mark.parametrize("cut_at", bench.CUT_AT)
 @pytest.mark.parametrize("width", bench.WIDTHS)
 @pytest.mark.parametrize("mean", [500, 10_000, 60_000])
-def test_shares_over_4k_32k_and_63k_are_as_counted(mean: int, width: float, cut_at: str) -> None:
+def test_shares_over_4k_32k_and_63k_match_the_count(mean: int, width: float, cut_at: str) -> None:
     for planned, counted in bench.shares_over(mix_of(mean, width, cut_at)):
         assert planned == pytest.approx(counted, abs=0.03 if width < 1.6 else 0.06)
 
@@ -103,7 +103,7 @@ def test_shares_over_4k_32k_and_63k_are_as_counted(mean: int, width: float, cut_
 # ---- the tables of the page ---------------------------------------------------------------------------------
 
 
-def test_rows_of_the_page_are_within_15_percent() -> None:
+def test_differences_on_the_page_are_within_15_percent() -> None:
     _, _, *rows = bench.tables_on(PAGE)["held"]
     assert len(rows) == len(bench.WIDTHS)
     for row in rows:
@@ -113,7 +113,7 @@ def test_rows_of_the_page_are_within_15_percent() -> None:
 
 
 @pytest.mark.parametrize(("mean", "width"), [(500, 0.3), (10_000, 1.0), (60_000, 1.6)])
-def test_differences_lie_within_those_of_the_page(mean: int, width: float) -> None:
+def test_differences_lie_within_the_ranges_on_the_page(mean: int, width: float) -> None:
     rows = {row.split("|")[1].strip(): row for row in bench.tables_on(PAGE)["held"]}
     lowest, highest = (float(each) for each in FIGURE.findall(rows[str(width)].split("|")[2]))
     for cut_at in bench.CUT_AT:
@@ -123,12 +123,12 @@ def test_differences_lie_within_those_of_the_page(mean: int, width: float) -> No
         assert lowest - 0.06 <= found.percent <= highest + 0.06
 
 
-def test_shares_on_the_page_are_those_of_the_code() -> None:
+def test_shares_on_the_page_match_the_code() -> None:
     assert bench.tables_on(PAGE)["shares"] == bench.share_table()
 
 
 @pytest.mark.soak
-def test_table_on_the_page_is_that_of_the_whole_grid() -> None:
+def test_table_on_the_page_covers_the_whole_grid() -> None:
     assert bench.tables_on(PAGE)["held"] == bench.held_table()
 
 
@@ -151,7 +151,7 @@ def need_bytes(mean: float, p95: int, maximum: int) -> int:
 
 
 @pytest.mark.parametrize("maximum", [100_000, 125_000, 128_001, 130_000, 500_000, 10**6, 10**8])
-def test_a_long_tail_does_not_change_what_a_structure_holds(maximum: int) -> None:
+def test_long_tail_does_not_change_the_capacity(maximum: int) -> None:
     # A count message by message of a lognormal mix of these two numbers holds about 340,000.
     assert held(MEAN, P95, maximum) == pytest.approx(340_000, rel=0.05)
 
@@ -161,7 +161,7 @@ def test_size_with_offload_hardly_depends_on_a_maximum_beyond_the_tail() -> None
 
 
 @pytest.mark.parametrize("what", [held, need_bytes])
-def test_figures_change_little_when_the_maximum_does(what: object) -> None:
+def test_small_change_of_maximum_changes_figures_little(what: object) -> None:
     assert callable(what)
     maxima = [math.ceil(P95 * 1.02**step) for step in range(1, 400)]
     found = [what(MEAN, P95, maximum) for maximum in maxima]
@@ -170,7 +170,7 @@ def test_figures_change_little_when_the_maximum_does(what: object) -> None:
 
 @pytest.mark.parametrize("maximum", [20_000, 60_000, 10**6])
 @pytest.mark.parametrize("what", [held, need_bytes])
-def test_figures_change_little_when_the_mean_does(what: object, maximum: int) -> None:
+def test_small_change_of_mean_changes_figures_little(what: object, maximum: int) -> None:
     assert callable(what)
     lowest, highest = P95 / 20, (19 * P95 + maximum) / 20
     means = [
@@ -186,7 +186,7 @@ def test_figures_change_little_when_the_mean_does(what: object, maximum: int) ->
 
 @pytest.mark.parametrize("maximum", [60_000, 10**6])
 @pytest.mark.parametrize("what", [held, need_bytes])
-def test_figures_change_little_when_p95_does(what: object, maximum: int) -> None:
+def test_small_change_of_p95_changes_figures_little(what: object, maximum: int) -> None:
     assert callable(what)
     p95s = [
         math.ceil(1000 * 1.01**step) for step in range(400) if 1000 * 1.01**step < min(maximum, 19 * MEAN)
@@ -196,7 +196,7 @@ def test_figures_change_little_when_p95_does(what: object, maximum: int) -> None
     assert all(abs(after / before - 1) < 0.03 for before, after in pairwise(found))
 
 
-def test_an_outage_within_what_the_structure_holds_does_not_fill_it() -> None:
+def test_outage_within_capacity_does_not_fill_the_structure() -> None:
     plan = {
         "schema_version": 1,
         "qsg": "SQ03",
@@ -224,7 +224,7 @@ def test_an_outage_within_what_the_structure_holds_does_not_fill_it() -> None:
 
 
 @pytest.mark.parametrize("maximum", [30_000, 130_000, 10**6])
-def test_an_outage_fills_the_structure_with_what_the_plan_says_it_holds(maximum: int) -> None:
+def test_outage_fills_the_structure_with_its_planned_capacity(maximum: int) -> None:
     structure = {
         "name": "APP1",
         "cflevel": 5,
@@ -256,7 +256,7 @@ def test_an_outage_fills_the_structure_with_what_the_plan_says_it_holds(maximum:
     )
 
 
-def test_rules_that_no_message_meets_leave_the_elements_that_suffice_for_any_shape() -> None:
+def test_rules_without_matching_messages_keep_elements_for_any_shape() -> None:
     mix = Mix((), 60_000, 2000, 10 * 2**20)
     for rules in ((), ((100, 4),), ((80, 64),)):
         _, load = bench.structure_of(mix, rules, level=25, initsize="1G")

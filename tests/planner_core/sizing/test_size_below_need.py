@@ -51,7 +51,7 @@ def held(result: PlanResult) -> tuple[int, int, int]:
     )
 
 
-def test_a_backlog_that_the_rules_hold_fits_only_with_offload_and_no_2192_is_predicted() -> None:
+def test_backlog_that_fits_with_rules_predicts_no_2192() -> None:
     result = made(200_000)
     plain, with_rules, offloaded = held(result)
     assert plain < 200_000 <= with_rules
@@ -66,9 +66,7 @@ def test_a_backlog_that_the_rules_hold_fits_only_with_offload_and_no_2192_is_pre
 
 
 @pytest.mark.parametrize("with_rules", [True, False], ids=["with rules", "without rules"])
-def test_a_backlog_that_nothing_holds_gets_2192_beyond_the_capacity_with_the_rules(
-    *, with_rules: bool
-) -> None:
+def test_backlog_beyond_capacity_with_rules_predicts_2192(*, with_rules: bool) -> None:
     result = made(1_000_000, with_rules=with_rules)
     plain, capacity, _ = held(result)
     assert capacity < 1_000_000

@@ -29,7 +29,7 @@ def smds(**paths: Any) -> SmdsNeed | None:  # noqa: ANN401
 
 
 @given(st.integers(0, 10**12), blocks)
-def test_space_is_whole_blocks_and_just_enough_for_pages_and_space_map(pages: int, block: int) -> None:
+def test_space_is_the_fewest_blocks_for_pages_and_space_map(pages: int, block: int) -> None:
     space = data_set_bytes(pages, dsblock_bytes=block, queues=0)
     wanted = math.ceil(Fraction(pages * 4096 * 102, 100))
     assert space % block == 0
@@ -37,7 +37,7 @@ def test_space_is_whole_blocks_and_just_enough_for_pages_and_space_map(pages: in
 
 
 @given(st.lists(st.integers(1, 10**6), max_size=20), blocks)
-def test_space_holds_queues_that_each_take_whole_blocks(pages: list[int], block: int) -> None:
+def test_space_includes_a_block_for_each_queue(pages: list[int], block: int) -> None:
     """DSBLOCK is the unit in which space is given to a queue: each queue leaves part of its last block empty."""
     taken = sum(math.ceil(Fraction(each * 4096 * 102, 100 * block)) * block for each in pages)
     space = data_set_bytes(sum(pages), dsblock_bytes=block, queues=len(pages))
@@ -51,7 +51,7 @@ def test_more_pages_never_take_less_space(pages: int, more: int, block: int, que
 
 
 @given(st.integers(0, 10**12), blocks, st.integers(0, 512))
-def test_pages_in_a_data_set_are_the_most_that_fit(size: int, block: int, queues: int) -> None:
+def test_pages_in_data_set_is_the_largest_number_that_fits(size: int, block: int, queues: int) -> None:
     pages = pages_in_data_set(size, dsblock_bytes=block, queues=queues)
     assert data_set_bytes(pages, dsblock_bytes=block, queues=queues) <= size
     assert data_set_bytes(pages + 1, dsblock_bytes=block, queues=queues) > size
@@ -62,12 +62,12 @@ def test_data_set_without_pages_needs_no_space() -> None:
     assert (page_bytes(), message_header_bytes()) == (4096, 512)
 
 
-def test_buffers_are_as_many_as_blocks() -> None:
+def test_buffer_storage_is_buffers_times_blocks() -> None:
     assert buffer_bytes(dsbufs=800, dsblock_bytes=256 * K) == 200 * M
     assert buffer_bytes(dsbufs=100, dsblock_bytes=256 * K) == 25 * M
 
 
-def test_messages_over_63_kb_are_all_in_the_data_set_at_the_backlog() -> None:
+def test_all_messages_over_63_kb_are_in_the_data_set_at_the_backlog() -> None:
     # 65 000 + 512 bytes are 16 pages.
     need = smds(structures__0__queues__0__message_bytes=65_000, structures__0__queues__0__backlog=1000)
     assert need is not None
@@ -76,7 +76,7 @@ def test_messages_over_63_kb_are_all_in_the_data_set_at_the_backlog() -> None:
     assert need.buffer_bytes_per_queue_manager == 25 * M
 
 
-def test_a_structure_that_is_sized_without_offload_needs_space_only_when_it_overflows() -> None:
+def test_structure_sized_without_offload_needs_space_only_above_its_backlog() -> None:
     need = smds(headroom_percent=100)
     assert need is not None
     assert need.data_set_bytes_at_backlog == 0
@@ -96,7 +96,7 @@ def db2(**paths: Any) -> Db2Need | None:  # noqa: ANN401
     return next(s for s in evaluate(plan(**paths)).structures if s.role == "application").db2
 
 
-def test_messages_in_db2_take_pages_once_for_the_group() -> None:
+def test_db2_space_is_counted_once_for_the_group() -> None:
     # 65 000 + 512 bytes are 16 pages of 4096 bytes; 2 % on top. No blocks, no data set for each queue manager.
     big = {"structures__0__queues__0__message_bytes": 65_000, "structures__0__queues__0__backlog": 1000}
     on_db2 = db2(**big, structures__0__offload={"to": "DB2"})

@@ -38,7 +38,7 @@ ratios = st.one_of(st.none(), st.tuples(st.integers(1, 100), st.integers(1, 6553
 OLD, MODERN = published_curve(cfcc_level=14).curve, published_curve(cfcc_level=25).curve
 
 
-def test_ibms_example_step_by_step() -> None:
+def test_size_matches_ibms_example() -> None:
     # 200 000 messages of 1 KB: "a value in the range 256 through 512 MB".
     assert elements_for(1024, header_bytes=OLD.header_bytes) == 6
     assert OLD.bundle == Fraction(131425, 100000) * 6 * 256
@@ -96,9 +96,7 @@ def test_size_for_a_backlog_and_backlog_for_a_size_are_inverse(
 
 
 @given(st.integers(0, 2**41), lengths, curves)
-def test_what_fits_needs_no_more_than_there_is_and_one_more_would(
-    size: int, length: int, curve: Curve
-) -> None:
+def test_messages_that_fit_is_the_largest_number_that_fits(size: int, length: int, curve: Curve) -> None:
     held = messages_that_fit(size, message_bytes=length, curve=curve)
     per_message = elements_held(length, header_bytes=curve.header_bytes)
     if held:
@@ -124,7 +122,7 @@ def test_mixed_sizes_need_less_than_separate_structures() -> None:
 
 
 @given(counts, counts, curves, ratios)
-def test_the_binding_pool_is_the_one_that_sets_the_size(
+def test_binding_pool_sets_the_size(
     entries: int, elements: int, curve: Curve, ratio: tuple[int, int] | None
 ) -> None:
     size = exact_size_for(entries=entries, elements=elements, curve=curve, ratio=ratio)
@@ -134,12 +132,12 @@ def test_the_binding_pool_is_the_one_that_sets_the_size(
 
 
 @given(st.integers(1, 60), curves)
-def test_a_ratio_that_is_the_curves_own_in_other_numbers_changes_nothing(times: int, curve: Curve) -> None:
+def test_multiple_of_the_ratio_of_the_curve_changes_nothing(times: int, curve: Curve) -> None:
     own = (times * curve.ratio_entries, times * curve.ratio_elements)
     assert curve.bundle_at(own) == curve.bundle_at(None) == (curve.bundle, Fraction(6))
 
 
-def test_away_from_it_an_element_is_assumed_to_cost_256_bytes_and_an_entry_the_rest() -> None:
+def test_element_at_another_ratio_is_assumed_to_cost_256_bytes() -> None:
     assert MODERN.bundle == Fraction("2196.48")
     assert (MODERN.element_bytes, MODERN.entry_bytes) == (Fraction(256), Fraction("660.48"))
     assert MODERN.bundle_at((1, 2)) == (Fraction("1172.48"), Fraction(2))
@@ -148,14 +146,14 @@ def test_away_from_it_an_element_is_assumed_to_cost_256_bytes_and_an_entry_the_r
 
 
 @given(st.integers(0, 10**12), curves)
-def test_bundles_are_counted_above_the_base_only(size: int, curve: Curve) -> None:
+def test_bundles_are_counted_only_above_the_base(size: int, curve: Curve) -> None:
     bundles = bundles_in(size, curve=curve)
     assert bundles == max(Fraction(0), (size - curve.base) / curve.bundle)
     assert bundles_in(curve.base, curve=curve) == 0
 
 
 @given(st.integers(0, 2**42), curves)
-def test_what_the_cf_allocates_is_whole_increments_and_no_less(need: int, curve: Curve) -> None:
+def test_allocated_size_is_rounded_up_to_whole_increments(need: int, curve: Curve) -> None:
     allocated = allocated_bytes(need, curve=curve)
     assert allocated % curve.increment_bytes == 0
     assert 0 <= allocated - need < curve.increment_bytes
@@ -164,7 +162,7 @@ def test_what_the_cf_allocates_is_whole_increments_and_no_less(need: int, curve:
 @pytest.mark.parametrize(
     ("level", "increment"), [(1, 256), (14, 256), (15, 512), (16, 1024), (25, 1024), (99, 1024), (200, 1024)]
 )
-def test_the_storage_increment_grew_with_the_levels(level: int, increment: int) -> None:
+def test_storage_increment_grows_with_the_level(level: int, increment: int) -> None:
     assert storage_increment_bytes(cfcc_level=level) == increment * K
 
 
@@ -180,9 +178,7 @@ def test_the_storage_increment_grew_with_the_levels(level: int, increment: int) 
         (99, "published-cfcc25", ["CFCC_LEVEL_ABOVE_FIGURES"]),
     ],
 )
-def test_a_level_takes_its_curve_or_that_of_the_next_higher_one(
-    level: int, curve: str, codes: list[str]
-) -> None:
+def test_level_uses_its_own_curve_or_the_next_higher_one(level: int, curve: str, codes: list[str]) -> None:
     choice = published_curve(cfcc_level=level)
     assert choice.curve.id == curve
     assert [item.code for item in choice.findings] == codes

@@ -22,9 +22,7 @@ def system(**paths: Any) -> StructureResult:  # noqa: ANN401
 
 
 @given(st.integers(0, 10**7), st.integers(0, 10**9))
-def test_each_shared_channel_has_two_messages_of_500_bytes_and_units_of_recovery_2_kb(
-    channels: int, units: int
-) -> None:
+def test_messages_on_csqsysappl_match_ibms_table_3(channels: int, units: int) -> None:
     assert system_queues(shared_channels=channels, group_ur_messages=units) == (
         QueueDemand(2 * channels, 500),
         QueueDemand(units, 2048),
@@ -42,9 +40,7 @@ def test_each_shared_channel_has_two_messages_of_500_bytes_and_units_of_recovery
         (1, 20480 * K, 0),
     ],
 )
-def test_ibm_gives_a_start_value_and_from_level_25_xcf_a_minimum(
-    level: int, start: int, minimum: int
-) -> None:
+def test_system_sizes_have_a_minimum_only_from_level_25_on(level: int, start: int, minimum: int) -> None:
     sizes = system_sizes(cfcc_level=level)
     assert (sizes.start_bytes, sizes.minimum_bytes) == (start, minimum)
     assert (sizes.minimum_source is None) == (minimum == 0)
@@ -64,7 +60,7 @@ def test_initsize_at_cfcc_14_is_ibms_start_value() -> None:
     assert (sizes.initsize_bytes, sizes.size_bytes) == (20480 * K, 30720 * K)
 
 
-def test_1000_channels_and_1000_units_of_recovery_need_11_9_mb_as_one_mixture() -> None:
+def test_need_of_csqsysappl_counts_its_queues_as_one_mixture() -> None:
     need = system(cfcc_level=14, system__shared_channels=1000).sizes.need_bytes
     assert round(need / M, 1) == 11.9
     assert need < 20480 * K
