@@ -63,7 +63,7 @@ def values(line: Line) -> list[float]:
 # ---- forecasts -------------------------------------------------------------------------------------------------------
 
 
-def test_a_long_span_is_drawn_by_the_highest_of_each_whole_week(outlook: Outlook) -> None:
+def test_long_span_is_drawn_with_weekly_maxima(outlook: Outlook) -> None:
     chart = chart_of(outlook)
     middle, peak = chart.lines
     assert chart.heading == "Highest of each week"
@@ -77,7 +77,7 @@ def test_a_long_span_is_drawn_by_the_highest_of_each_whole_week(outlook: Outlook
     assert len(values(short.lines[0])) == 30
 
 
-def test_a_long_span_has_a_finer_chart_with_every_day(outlook: Outlook) -> None:
+def test_long_span_has_an_interactive_chart_with_every_day(outlook: Outlook) -> None:
     found = outlook_chart(outlook)
     assert found is not None
     (days,) = found.finer
@@ -86,7 +86,7 @@ def test_a_long_span_has_a_finer_chart_with_every_day(outlook: Outlook) -> None:
     assert (len(values(middle)), len(values(peak))) == (180, len(measured))
 
 
-def test_days_that_were_not_measured_are_a_gap(outlook: Outlook) -> None:
+def test_unmeasured_days_are_a_gap(outlook: Outlook) -> None:
     first = MADE_ON - timedelta(days=10)
     peaks = [
         MeasuredDay(first + timedelta(days=nth), None if nth in (3, 5) else 100 + nth, 1000)
@@ -96,7 +96,7 @@ def test_days_that_were_not_measured_are_a_gap(outlook: Outlook) -> None:
     assert [len(run) for run in runs(peak.points)] == [3, 1, 4]
 
 
-def test_everything_is_inside_the_axes_and_the_middle_is_inside_the_fan(outlook: Outlook) -> None:
+def test_points_are_inside_the_axes_and_the_median_inside_the_fan(outlook: Outlook) -> None:
     chart = chart_of(outlook)
     (fan,) = chart.bands
     middle, peak = chart.lines
@@ -110,7 +110,7 @@ def test_everything_is_inside_the_axes_and_the_middle_is_inside_the_fan(outlook:
     assert all(day > MADE_ON for day, _ in middle.points)  # type: ignore[operator]
 
 
-def test_a_level_shows_over_which_days_it_is_likely_passed_first(outlook: Outlook) -> None:
+def test_level_shows_the_days_on_which_it_is_likely_passed_first(outlook: Outlook) -> None:
     chart = chart_of(outlook)
     levels = {level.label: level for level in chart.levels}
     assert set(levels) == {"SIZE", "85 %", "70 %"}
@@ -124,20 +124,20 @@ def test_a_level_shows_over_which_days_it_is_likely_passed_first(outlook: Outloo
     assert size.likely[1] == chart.x_axis.last, "the end lies beyond the horizon"
 
 
-def test_a_level_that_is_far_away_is_named_and_not_drawn(outlook: Outlook) -> None:
+def test_distant_level_is_named_and_not_drawn(outlook: Outlook) -> None:
     far = tuple(replace(each, value=(each.value or 0) * 100) for each in outlook.crossings)
     chart = chart_of(replace(outlook, crossings=far))
     assert chart.levels == ()
     assert all(each.level in chart.note for each in far)
 
 
-def test_a_drawing_says_in_words_what_it_shows(outlook: Outlook) -> None:
+def test_charts_have_a_description(outlook: Outlook) -> None:
     words = chart_of(outlook).description
     assert "daily peaks from 2026-07-24 to 2026-11-20" in words
     assert "On 2027-05-19 the middle estimate is" in words
 
 
-def test_without_history_the_days_to_come_are_drawn_and_without_both_nothing(outlook: Outlook) -> None:
+def test_chart_without_history_shows_the_forecast_only(outlook: Outlook) -> None:
     assert [line.name for line in chart_of(replace(outlook, peaks=())).lines] == ["middle", "peak"]
     assert values(chart_of(replace(outlook, peaks=())).lines[1]) == []
     assert outlook_chart(replace(outlook, peaks=(), quantiles={})) is None
@@ -156,7 +156,7 @@ def spots(chart: Chart, style: str) -> list[Spot]:
     return [spot for spot in chart.points if spot.style == style]
 
 
-def test_points_are_on_the_fitted_line_and_their_distances_on_the_axis(small: Database) -> None:
+def test_curve_chart_shows_points_on_the_line_and_residuals_on_the_axis(small: Database) -> None:
     entries, residuals = charts_of(fit_of(small))
     (line,) = entries.lines
     for spot in spots(entries, "spot"):
@@ -168,7 +168,7 @@ def test_points_are_on_the_fitted_line_and_their_distances_on_the_axis(small: Da
     assert all(0 <= residuals.y_axis.share(spot.y) <= 1 for spot in spots(residuals, "spot"))
 
 
-def test_a_point_that_is_far_out_and_left_out_stays_at_the_edge_of_the_drawing(small: Database) -> None:
+def test_distant_point_left_out_stays_at_the_edge_of_the_chart(small: Database) -> None:
     fit = fit_of(small)
     far = tuple(replace(point, residual_bytes=1e12) if point.left_out else point for point in fit.points)
     _, residuals = charts_of(replace(fit, points=far))
@@ -180,7 +180,7 @@ def test_a_point_that_is_far_out_and_left_out_stays_at_the_edge_of_the_drawing(s
     assert drawn.attributes["cy"] == min(grid)
 
 
-def test_two_costs_give_a_line_for_each_ratio(small: Database) -> None:
+def test_two_costs_have_a_line_for_each_ratio(small: Database) -> None:
     ratios = [{"elements_per_entry": 6.0, "points": 6}, {"elements_per_entry": 12.0, "points": 6}]
     entries, _ = charts_of(fit_of(small, element=290.0, ratios=ratios))
     assert [line.label for line in entries.lines] == ["1:6", "1:12"]
@@ -191,7 +191,7 @@ def test_two_costs_give_a_line_for_each_ratio(small: Database) -> None:
     )
 
 
-def test_the_published_curve_is_told_for_the_same_entries(small: Database) -> None:
+def test_published_curve_is_drawn_for_the_same_entries(small: Database) -> None:
     fit = fit_of(small)
     smallest = min((point for point in fit.points if not point.left_out), key=lambda point: point.size_bytes)
     assert fit.published is not None
@@ -213,7 +213,7 @@ def test_too_little_data_still_shows_its_points(small: Database) -> None:
 # ---- what the jobs really write --------------------------------------------------------------------------------------
 
 
-def test_what_the_jobs_write_is_read_and_drawn(tmp_path_factory: pytest.TempPathFactory) -> None:
+def test_results_of_the_jobs_are_drawn(tmp_path_factory: pytest.TempPathFactory) -> None:
     """A real fit and a real forecast, as they come out of the jobs, through the store."""
     import numpy as np
 

@@ -114,9 +114,7 @@ def rows_of(address: str, app: FastAPI) -> list[dict[str, str]]:
 
 
 @pytest.mark.parametrize("address", ["/curves", "/forecasts"])
-def test_an_empty_installation_says_what_will_be_here_and_how_to_get_there(
-    empty: FastAPI, address: str
-) -> None:
+def test_empty_pages_explain_their_content_and_how_to_get_it(empty: FastAPI, address: str) -> None:
     main = page(empty, address).one("main")
     assert "yet" in main.text
     links = {link["href"] for link in main.all("a")}
@@ -127,14 +125,14 @@ def test_an_empty_installation_says_what_will_be_here_and_how_to_get_there(
 @pytest.mark.parametrize(
     "address", ["/curves/1", "/curves/0", "/curves/x", "/curves/99999999999999999999", STRUCTURE]
 )
-def test_what_is_not_there_is_said_to_be_not_there(empty: FastAPI, address: str) -> None:
+def test_missing_curves_and_forecasts_are_not_found(empty: FastAPI, address: str) -> None:
     assert "There is no" in page(empty, address, status=404).one("main").text
 
 
 # ---- curves ----------------------------------------------------------------------------------------------------------
 
 
-def test_the_current_curves_stand_with_intervals_beside_the_published_figures(fitted: FastAPI) -> None:
+def test_current_curves_have_intervals_next_to_published_figures(fitted: FastAPI) -> None:
     found = page(fitted, "/curves")
     current = table(found, "current curves")
     by_name = {row[0].split()[0]: row for row in current[1:]}
@@ -150,7 +148,7 @@ def test_the_current_curves_stand_with_intervals_beside_the_published_figures(fi
     assert "The CFCC level of CF02 is not known" in found.text
 
 
-def test_every_version_is_listed_with_what_became_of_it(fitted: FastAPI) -> None:
+def test_every_version_is_listed_with_its_state(fitted: FastAPI) -> None:
     versions = {row[0]: row for row in table(page(fitted, "/curves"), "all versions")[1:]}
     assert [versions[number][3] for number in "12345"] == [
         "current",
@@ -162,7 +160,7 @@ def test_every_version_is_listed_with_what_became_of_it(fitted: FastAPI) -> None
     assert versions["4"][8] == "An element costs 231.4 bytes, but holds 256 bytes of data."
 
 
-def test_a_curve_s_page_shows_figures_points_and_what_was_left_out(fitted: FastAPI) -> None:
+def test_curve_page_shows_figures_points_and_omissions(fitted: FastAPI) -> None:
     found = page(fitted, "/curves/1")
     points = table(found, "points")
     sizes = [float(row[4].replace(" ", "")) for row in points[1:]]
@@ -182,14 +180,14 @@ def test_a_curve_s_page_shows_figures_points_and_what_was_left_out(fitted: FastA
 @pytest.mark.parametrize(
     ("version", "words"), [(4, "Rejected: An element costs"), (5, "Too little data: One size")]
 )
-def test_a_fit_that_plans_cannot_use_says_so_and_why(fitted: FastAPI, version: int, words: str) -> None:
+def test_fit_that_plans_cannot_use_shows_the_reason(fitted: FastAPI, version: int, words: str) -> None:
     main = page(fitted, f"/curves/{version}").one("main").text
     assert words in main
     assert "plans cannot name it" in main.lower()
     assert "curve: {fitted" not in main
 
 
-def test_a_fit_at_another_ratio_than_that_of_allocation_is_told_apart(app: FastAPI) -> None:
+def test_fit_at_another_ratio_is_marked(app: FastAPI) -> None:
     version = store_curve(app.state.database, ratio=[1, 12])
     main = page(app, f"/curves/{version}").one("main").text
     assert "structures are allocated at 1:6" in main
@@ -202,7 +200,7 @@ def test_a_fit_at_another_ratio_than_that_of_allocation_is_told_apart(app: FastA
 # ---- forecasts -------------------------------------------------------------------------------------------------------
 
 
-def test_the_list_begins_with_what_runs_out_first(fitted: FastAPI) -> None:
+def test_forecast_list_is_sorted_by_urgency(fitted: FastAPI) -> None:
     lines = table(page(fitted, "/forecasts"), "forecasts")[1:]
     assert [line[0] for line in lines] == [
         "PAYROLL simulated",
@@ -225,7 +223,7 @@ def test_the_list_begins_with_what_runs_out_first(fitted: FastAPI) -> None:
     assert "a forecast needs 42 days" in lines[4][4]
 
 
-def test_a_structure_s_page_tells_when_each_level_is_passed_and_what_a_larger_size_buys(
+def test_forecast_page_shows_crossings_and_the_effect_of_a_larger_size(
     fitted: FastAPI,
 ) -> None:
     found = page(fitted, STRUCTURE)
@@ -241,7 +239,7 @@ def test_a_structure_s_page_tells_when_each_level_is_passed_and_what_a_larger_si
     assert table(found, "earlier forecasts of List elements")[1][2] == "8 % error, 79 % inside 28 days"
 
 
-def test_the_days_stand_in_a_table_and_a_file(fitted: FastAPI) -> None:
+def test_forecast_days_are_in_a_table_and_a_file(fitted: FastAPI) -> None:
     days = table(page(fitted, STRUCTURE), "measured days of List elements")[1:]
     assert len(days) == 119
     assert days[0][0] == MADE_ON.isoformat()
@@ -254,7 +252,7 @@ def test_the_days_stand_in_a_table_and_a_file(fitted: FastAPI) -> None:
     assert {row["measure"] for row in everything} == {"entries", "elements"}
 
 
-def test_simulated_data_is_labelled_wherever_it_is_shown(fitted: FastAPI) -> None:
+def test_simulated_data_is_labelled_on_every_page(fitted: FastAPI) -> None:
     assert "simulated" in page(fitted, "/forecasts/SIM1/PAYROLL").one("h1").text
     assert "Simulated data" in page(fitted, "/forecasts/SIM1/PAYROLL").one("main").text
     assert "simulated" in page(fitted, "/curves/3").one("h1").text
@@ -262,19 +260,19 @@ def test_simulated_data_is_labelled_wherever_it_is_shown(fitted: FastAPI) -> Non
         assert "imulated" not in page(fitted, address).one("main").text
 
 
-def test_what_a_job_says_is_shown_as_text(fitted: FastAPI) -> None:
+def test_texts_of_a_job_are_never_shown_as_markup(fitted: FastAPI) -> None:
     assert NASTY not in get(fitted, STRUCTURE, accept="text/html").text
     assert NASTY in page(fitted, STRUCTURE).text
 
 
-def test_the_home_page_names_the_structure_that_runs_out_first_and_no_simulated_one(fitted: FastAPI) -> None:
+def test_home_page_names_the_most_urgent_measured_structure(fitted: FastAPI) -> None:
     home = page(fitted, "/").one("main").text
     assert "Runs out first: APPLICATION1 of SQ03" in " ".join(home.split())
     assert "around 2026-12-20" in home
     assert "Runs out first" not in page(fitted, "/?messages=5").one("main").text
 
 
-def test_the_home_page_says_when_nothing_runs_out(app: FastAPI) -> None:
+def test_home_page_reports_that_no_structure_fills(app: FastAPI) -> None:
     assert "Forecasts" not in page(app, "/").one("main").text
     none = [crossing_json("SIZE", 131_072, None, None, None)]
     store_night(app.state.database, forecasts=[forecast_json(crossings=none)])
@@ -284,7 +282,7 @@ def test_the_home_page_says_when_nothing_runs_out(app: FastAPI) -> None:
 # ---- from one to the other -------------------------------------------------------------------------------------------
 
 
-def test_a_plan_leads_to_usage_and_forecasts_of_its_structures_and_they_lead_back(app: FastAPI) -> None:
+def test_plans_link_to_usage_and_forecasts_and_back(app: FastAPI) -> None:
     store(app, ten_days(days=1))
     store_night(
         app.state.database, forecasts=[forecast_json(), forecast_json(qsg="SQ04", structure="MYDATA")]
@@ -299,7 +297,7 @@ def test_a_plan_leads_to_usage_and_forecasts_of_its_structures_and_they_lead_bac
     assert "/usage/SQ03/APPLICATION1?period=366d" in back
 
 
-def test_a_forecast_offers_to_resize_the_structure_in_each_plan_that_has_it(app: FastAPI) -> None:
+def test_forecast_links_to_resizing_in_each_plan_with_the_structure(app: FastAPI) -> None:
     store_night(app.state.database, forecasts=[forecast_json(), forecast_json(structure="CSQSYSAPPL")])
     browser = Browser(app)
     assert "No plan contains this structure yet" in browser.get(STRUCTURE).words
@@ -325,7 +323,7 @@ def test_a_forecast_offers_to_resize_the_structure_in_each_plan_that_has_it(app:
 @pytest.mark.parametrize(
     "query", ["resize=NONE&times=2", "resize=APPLICATION1", "resize=APPLICATION1&times=0", "resize=APPLICATION1&times=1e9", "resize=APPLICATION1&times=99"]
 )  # fmt: skip
-def test_a_size_that_makes_no_sense_changes_nothing_in_the_form(fitted: FastAPI, query: str) -> None:
+def test_invalid_size_in_a_link_changes_nothing_in_the_form(fitted: FastAPI, query: str) -> None:
     browser = Browser(fitted)
     asked = browser.get(f"/plans/SQ03/edit?{query}")
     assert asked.status == 200
@@ -336,7 +334,7 @@ def test_a_size_that_makes_no_sense_changes_nothing_in_the_form(fitted: FastAPI,
     assert "cannot be made" in asked.words
 
 
-def test_without_a_plan_one_can_be_made_of_the_usage(app: FastAPI) -> None:
+def test_forecast_without_a_plan_links_to_a_plan_from_usage(app: FastAPI) -> None:
     store(app, ten_days(days=1))
     store_night(app.state.database, forecasts=[forecast_json()])
     links = Browser(app).get(STRUCTURE).links
@@ -347,7 +345,7 @@ def test_without_a_plan_one_can_be_made_of_the_usage(app: FastAPI) -> None:
 # ---- CFCC levels -----------------------------------------------------------------------------------------------------
 
 
-def test_levels_are_said_on_a_page_and_plans_are_asked_before(app: FastAPI) -> None:
+def test_cfcc_levels_are_entered_on_a_page_with_those_of_plans_as_a_start(app: FastAPI) -> None:
     store_curve(app.state.database, coupling_facility="CF09", cfcc_level=None)
     send_json(app, "PUT", "/api/v1/plans/ONE", changed())
     other = changed(qsg="SQ04")
@@ -379,7 +377,7 @@ def test_levels_are_said_on_a_page_and_plans_are_asked_before(app: FastAPI) -> N
         ("CF01", "\N{ARABIC-INDIC DIGIT TWO}5", "between 1 and 99"), ("CF01", "9" * 5000, "between 1 and 99"),
     ],
 )  # fmt: skip
-def test_what_is_no_level_is_shown_again_with_what_is_wrong(
+def test_invalid_cfcc_level_is_shown_again_with_an_error(
     fitted: FastAPI, name: str, level: str, words: str
 ) -> None:
     found = Browser(fitted).post("/cf-levels", {"coupling_facility": name, "cfcc_level": level})
@@ -391,7 +389,7 @@ def test_what_is_no_level_is_shown_again_with_what_is_wrong(
 # ---- over REST -------------------------------------------------------------------------------------------------------
 
 
-def test_the_points_of_a_curve_are_given_with_its_figures(fitted: FastAPI) -> None:
+def test_rest_returns_a_curve_with_its_points(fitted: FastAPI) -> None:
     found = get(fitted, "/api/v1/curves/1/points").json()
     assert (found["base_bytes"], found["element_bytes"]) == (20 * 1024 * 1024, 290.0)
     assert found["published_base_bytes"] == 22 * 1024 * 1024
@@ -404,7 +402,7 @@ def test_the_points_of_a_curve_are_given_with_its_figures(fitted: FastAPI) -> No
     assert_problem(get(fitted, "/api/v1/curves/4711/points"), "not-found", 404)
 
 
-def test_the_forecasts_of_a_structure_are_given_with_their_days(fitted: FastAPI) -> None:
+def test_rest_returns_forecasts_with_their_days(fitted: FastAPI) -> None:
     found = get(fitted, "/api/v1/forecasts/SQ03/APPLICATION1").json()
     assert [each["measure"] for each in found["forecasts"]] == ["entries", "elements"]
     elements = found["forecasts"][1]
@@ -423,7 +421,7 @@ def test_the_forecasts_of_a_structure_are_given_with_their_days(fitted: FastAPI)
     assert_problem(get(fitted, "/api/v1/forecasts/SQ03/NONE"), "not-found", 404)
 
 
-def test_levels_are_put_and_forgotten_over_rest(app: FastAPI) -> None:
+def test_cfcc_levels_are_set_and_deleted_by_rest(app: FastAPI) -> None:
     kept = send_json(app, "PUT", "/api/v1/cf-levels/cf01", {"cfcc_level": 25})
     assert kept.status == 200, kept.text
     assert (kept.json()["coupling_facility"], kept.json()["source"]) == ("CF01", "the site")
@@ -441,7 +439,7 @@ def test_levels_are_put_and_forgotten_over_rest(app: FastAPI) -> None:
     assert_problem(call(app, "DELETE", "/api/v1/cf-levels/CF01"), "not-found", 404)
 
 
-def test_a_level_holds_for_the_next_night(app: FastAPI) -> None:
+def test_cfcc_level_is_used_by_the_next_run(app: FastAPI) -> None:
     send_json(app, "PUT", "/api/v1/cf-levels/CF01", {"cfcc_level": 24})
     send_json(app, "PUT", "/api/v1/plans/SQ03", changed())
     with app.state.database.session(writes=False) as session:

@@ -54,7 +54,7 @@ def need(result: Any, name: str = "APPLICATION1") -> int:  # noqa: ANN401 - a re
 # ---- one place -------------------------------------------------------------------------------------------------------
 
 
-def test_nothing_of_the_service_evaluates_a_plan_but_by_the_one_function() -> None:
+def test_plans_are_evaluated_only_by_one_function() -> None:
     found = set()
     for path in sorted((ROOT / "app").rglob("*.py")):
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
@@ -66,14 +66,14 @@ def test_nothing_of_the_service_evaluates_a_plan_but_by_the_one_function() -> No
     assert found == set(MAY_EVALUATE)
 
 
-def test_a_plan_on_the_published_curve_asks_no_database() -> None:
+def test_plan_on_the_published_curve_needs_no_database() -> None:
     assert evaluate(plan(), never) == core_evaluate(plan())
 
 
 # ---- the named version -----------------------------------------------------------------------------------------------
 
 
-def test_a_plan_is_sized_with_the_version_that_it_names(database: Database) -> None:
+def test_plan_is_sized_with_the_curve_version_it_names(database: Database) -> None:
     older, newer = store_curve(database), store_curve(database, base_mib=30.0, bundle=2200.0)
     found = evaluate(plan(curve={"fitted": older}), curves_in(database))
     assert found.curve.base == BASE
@@ -85,7 +85,7 @@ def test_a_plan_is_sized_with_the_version_that_it_names(database: Database) -> N
     assert evaluate(plan(curve={"fitted": newer}), curves_in(database)).curve.base == 30 * MIB
 
 
-def test_both_curves_stand_side_by_side_with_their_difference(database: Database) -> None:
+def test_comparison_shows_both_curves_and_their_difference(database: Database) -> None:
     version = store_curve(database)
     result = evaluate(plan(curve={"fitted": version}), curves_in(database))
     shown = result.as_json()
@@ -114,7 +114,7 @@ def test_stored_answer_is_read_back_as_it_was_written(database: Database) -> Non
     assert read.as_json() == written.as_json()
 
 
-def test_a_version_that_is_not_known_is_refused_and_nothing_takes_its_place(database: Database) -> None:
+def test_unknown_curve_version_is_refused_without_a_substitute(database: Database) -> None:
     store_curve(database)
     for curves in (curves_in(database), no_curves):
         with pytest.raises(PlanRefused) as refused:
@@ -131,9 +131,7 @@ def test_a_version_that_is_not_known_is_refused_and_nothing_takes_its_place(data
         ("too_little", "All structures have one size, so that no slope can be told."),
     ],
 )
-def test_a_fit_that_was_not_accepted_is_refused_with_its_reason(
-    database: Database, state: str, reason: str
-) -> None:
+def test_rejected_fit_is_refused_with_its_reason(database: Database, state: str, reason: str) -> None:
     version = store_curve(database, state=state, reason=reason)
     with pytest.raises(PlanRefused) as refused:
         evaluate(plan(curve={"fitted": version}), curves_in(database))
@@ -142,7 +140,7 @@ def test_a_fit_that_was_not_accepted_is_refused_with_its_reason(
     assert reason[1:-1] in finding.message
 
 
-def test_simulated_data_is_called_so_in_every_source(database: Database) -> None:
+def test_sources_mark_simulated_data(database: Database) -> None:
     store_night(database, curves=[fit_json(qsgs=["SIM1"])], simulated=["SIM1"])
     result = evaluate(plan(curve={"fitted": versions(database)[-1]}), curves_in(database))
     assert result.curve.fit is not None
@@ -156,7 +154,7 @@ def test_simulated_data_is_called_so_in_every_source(database: Database) -> None
 
 @pytest.mark.parametrize("address", ["size", *OUTPUT_KINDS])
 @pytest.mark.parametrize("name", ["fitted", "\\u0066itted"])
-def test_every_address_that_takes_a_plan_knows_the_curve(app: FastAPI, address: str, name: str) -> None:
+def test_every_route_that_takes_a_plan_resolves_the_curve(app: FastAPI, address: str, name: str) -> None:
     version = store_curve(app.state.database)
     document = changed(policy={"name": "POLICY1", "job": False})
     text = json.dumps({**document, "curve": {"fitted": version}}).replace('"fitted"', f'"{name}"')
@@ -177,7 +175,7 @@ def test_every_address_that_takes_a_plan_knows_the_curve(app: FastAPI, address: 
     assert [each["field"] for each in problem["errors"]] == ["/curve/fitted"]
 
 
-def test_a_plan_is_stored_with_its_curve_and_keeps_it(url: URL) -> None:
+def test_stored_plan_keeps_its_curve(url: URL) -> None:
     app = app_on(url)
     database = app.state.database
     version = store_curve(database)
@@ -199,7 +197,7 @@ def test_a_plan_is_stored_with_its_curve_and_keeps_it(url: URL) -> None:
     database.close()
 
 
-def test_a_new_fit_changes_no_plan(app: FastAPI) -> None:
+def test_new_fit_changes_no_plan(app: FastAPI) -> None:
     version = store_curve(app.state.database)
     saved = send_json(app, "PUT", "/api/v1/plans/SQ03", changed(curve={"fitted": version}))
     store_curve(app.state.database, base_mib=60.0)
@@ -211,7 +209,7 @@ def test_a_new_fit_changes_no_plan(app: FastAPI) -> None:
     assert sized == saved.json()["result"]
 
 
-def test_a_copy_and_an_acknowledgement_use_the_curve_too(database: Database) -> None:
+def test_copies_and_acknowledgements_use_the_curve(database: Database) -> None:
     version = store_curve(database)
     with database.session(writes=True) as session:
         first = service.save_plan(session, "SQ03", plan(curve={"fitted": version})).version
@@ -224,7 +222,7 @@ def test_a_copy_and_an_acknowledgement_use_the_curve_too(database: Database) -> 
 # ---- pages -----------------------------------------------------------------------------------------------------------
 
 
-def test_the_editor_shows_both_and_says_what_is_wrong_with_the_curve(app: FastAPI) -> None:
+def test_editor_shows_both_curves_and_errors_of_the_curve(app: FastAPI) -> None:
     version = store_curve(app.state.database)
     browser = Browser(app)
     browser.save_example()
@@ -247,7 +245,7 @@ def test_the_editor_shows_both_and_says_what_is_wrong_with_the_curve(app: FastAP
     assert "/plans/SQ03" in browser.get(f"/curves/{version}").links
 
 
-def test_advice_on_splitting_is_given_on_the_plan_s_curve(app: FastAPI) -> None:
+def test_split_advice_uses_the_plans_curve(app: FastAPI) -> None:
     version = store_curve(app.state.database)
     document = changed(curve={"fitted": version})
     document["structures"][0]["queues"].append(
@@ -276,7 +274,7 @@ def written(folder: Path, version: int) -> str:
     return str(path)
 
 
-def test_the_command_reads_the_database_of_the_data_folder_and_changes_nothing(
+def test_command_reads_curves_of_the_data_folder_without_changes(
     folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     database = Database(URL.create("sqlite", database=str(folder / "cfplan.db")))
@@ -294,7 +292,7 @@ def test_the_command_reads_the_database_of_the_data_folder_and_changes_nothing(
     assert {path.name: path.read_bytes() for path in folder.iterdir()} == before
 
 
-def test_the_command_refuses_where_there_is_no_database_and_makes_none(
+def test_command_without_a_database_is_refused_and_creates_none(
     folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(["plan", written(folder, 17)]) == 1
@@ -306,7 +304,7 @@ def test_the_command_refuses_where_there_is_no_database_and_makes_none(
     assert not folder.exists()
 
 
-def test_the_command_migrates_no_older_database(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_command_does_not_migrate_an_older_database(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     database = Database(URL.create("sqlite", database=str(folder / "cfplan.db")))
     database.upgrade("c3e2b8d5f9a7")
     database.close()
@@ -317,7 +315,7 @@ def test_the_command_migrates_no_older_database(folder: Path, capsys: pytest.Cap
     reopened.close()
 
 
-def test_plans_are_put_and_imported_with_their_curve(
+def test_plans_are_created_and_imported_with_their_curve(
     folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     database = Database(URL.create("sqlite", database=str(folder / "cfplan.db")))

@@ -91,7 +91,7 @@ def test_rest_pages_keep_the_order_of_urgency(full: FastAPI) -> None:
     assert [(each["structure"], each["measure"]) for part in found for each in part] == ORDER
 
 
-def test_the_page_lists_full_structures_first(full: FastAPI) -> None:
+def test_page_lists_full_structures_first(full: FastAPI) -> None:
     rows = table(page(full, "/forecasts"), "forecasts")[1:]
     assert [row[0] for row in rows] == [structure for structure, _ in ORDER]
     assert "Structure full now" in rows[0][4]
@@ -99,7 +99,7 @@ def test_the_page_lists_full_structures_first(full: FastAPI) -> None:
     assert "Data set full on 2026-11-18" in rows[3][4]
 
 
-def test_the_home_page_names_full_structures_before_the_one_that_runs_out_next(full: FastAPI) -> None:
+def test_home_page_names_full_structures_before_the_next_to_fill(full: FastAPI) -> None:
     home = " ".join(page(full, "/").one("main").text.split())
     stuck, trades, following = (
         home.index("Full now, on 2026-11-20: STUCK of SQ03"),
@@ -110,13 +110,13 @@ def test_the_home_page_names_full_structures_before_the_one_that_runs_out_next(f
     assert "Runs out first" not in home
 
 
-def test_the_page_of_a_structure_says_that_it_was_full(full: FastAPI) -> None:
+def test_structure_page_reports_that_it_was_full(full: FastAPI) -> None:
     text = page(full, "/forecasts/SQ03/TRADES").one("main").text
     assert text.count("full 102 times since 2026-11-18") == 1
     assert "full" not in page(full, "/forecasts/SQ03/PAYMENTS").one("main").text.lower().split("resize")[0]
 
 
-def test_the_command_lists_full_structures_first(
+def test_command_lists_full_structures_first(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setenv("CFPLAN_DATA_DIR", str(tmp_path / "data"))

@@ -32,7 +32,7 @@ def as_json(capsys: pytest.CaptureFixture[str], *words: str, code: int = 0) -> A
     return json.loads(run(capsys, *words, code=code)[0])
 
 
-def test_one_run_a_summary_and_nought(
+def test_night_run_prints_a_summary_and_returns_0(
     database: Database, settings: Settings, capsys: pytest.CaptureFixture[str]
 ) -> None:
     put_days(settings, 4)
@@ -50,9 +50,7 @@ def test_one_run_a_summary_and_nought(
     assert read(database, 1).trigger == Trigger.COMMAND
 
 
-def test_what_spark_calls_an_error_is_told_at_once(
-    settings: Settings, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_errors_of_spark_are_printed_at_once(settings: Settings, capsys: pytest.CaptureFixture[str]) -> None:
     line = "26/11/21 16:29:31 ERROR TaskSchedulerImpl: Lost executor 0"
     put_days(settings, 1)
     order(settings, stderr=f"{line}\n26/11/21 16:29:31 WARN SparkConf: spark.local.dir\n")
@@ -61,16 +59,14 @@ def test_what_spark_calls_an_error_is_told_at_once(
     assert "SparkConf" not in err
 
 
-def test_as_json_it_is_what_the_interface_gives(
-    settings: Settings, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_json_output_equals_the_rest_answer(settings: Settings, capsys: pytest.CaptureFixture[str]) -> None:
     put_days(settings, 4)
     found = as_json(capsys, "nightly", "--json")
     assert (found["id"], found["state"], found["trigger"], found["days_total"]) == (1, "done", "command", 4)
     assert found["night_findings"] == []
 
 
-def test_a_run_that_fails_says_why_and_ends_with_one(
+def test_failed_run_prints_the_reason_and_returns_1(
     settings: Settings, capsys: pytest.CaptureFixture[str]
 ) -> None:
     order(settings, fail="The history cannot be read.")
@@ -85,7 +81,7 @@ def test_a_run_that_fails_says_why_and_ends_with_one(
     assert as_json(capsys, "nightly", "--json", code=1)["state"] == "failed"
 
 
-def test_a_run_that_waits_is_taken_up_and_not_begun_twice(
+def test_waiting_run_is_continued_and_not_started_twice(
     database: Database, settings: Settings, capsys: pytest.CaptureFixture[str]
 ) -> None:
     put_days(settings, 2)
@@ -96,7 +92,7 @@ def test_a_run_that_waits_is_taken_up_and_not_begun_twice(
     assert times_run(settings) == 1
 
 
-def test_uploads_that_are_being_read_do_not_keep_it_from_running(
+def test_run_does_not_wait_for_uploads(
     database: Database, settings: Settings, capsys: pytest.CaptureFixture[str]
 ) -> None:
     from datetime import timedelta
@@ -109,7 +105,7 @@ def test_uploads_that_are_being_read_do_not_keep_it_from_running(
     assert read(database, 1).job.state == JobState.DONE
 
 
-def test_lists_are_arrays_and_empty_before_the_first_night(capsys: pytest.CaptureFixture[str]) -> None:
+def test_lists_are_empty_arrays_before_the_first_run(capsys: pytest.CaptureFixture[str]) -> None:
     assert as_json(capsys, "curves", "list", "--json") == []
     assert as_json(capsys, "forecasts", "list", "--json") == []
     assert "cfplan nightly" in run(capsys, "curves", "list")[0]
@@ -136,7 +132,7 @@ def test_curves_and_forecasts_are_listed(
     assert "APP1 passes 85 % in 10 days." in run(capsys, "forecasts", "list")[0]
 
 
-def test_missing_packages_are_named_before_anything_is_begun(
+def test_missing_packages_are_reported_before_a_run_starts(
     database: Database, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from app.jobs import processes

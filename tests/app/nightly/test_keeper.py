@@ -47,7 +47,7 @@ def log(database: Database, job_id: int) -> str:
         return jobs.log_of(session, job_id)
 
 
-def test_a_night_stores_what_its_job_made_and_ends_with_a_sentence(
+def test_run_stores_the_results_of_its_job_and_ends_with_a_sentence(
     database: Database, settings: Settings
 ) -> None:
     put_days(settings, 5)
@@ -67,7 +67,7 @@ def test_a_night_stores_what_its_job_made_and_ends_with_a_sentence(
     assert "started: spark_jobs.night" in said
 
 
-def test_an_empty_history_is_no_failure(database: Database, settings: Settings) -> None:
+def test_empty_history_is_not_a_failure(database: Database, settings: Settings) -> None:
     Path(settings.history).mkdir(parents=True)
     run = night(database, settings)
     assert run.job.state == JobState.DONE, run.job.sentence
@@ -75,7 +75,7 @@ def test_an_empty_history_is_no_failure(database: Database, settings: Settings) 
     assert not any(results(database).values())
 
 
-def test_a_job_that_says_why_it_failed_is_quoted_and_nothing_is_stored(
+def test_reason_of_a_failed_job_is_shown_and_nothing_is_stored(
     database: Database, settings: Settings
 ) -> None:
     put_days(settings, 3)
@@ -97,7 +97,7 @@ def test_a_job_that_says_why_it_failed_is_quoted_and_nothing_is_stored(
         {"daily": [{"qsg": "SQ03"}]},
     ],
 )
-def test_a_result_of_another_version_is_refused_and_nothing_is_stored(
+def test_result_of_another_version_is_refused_and_nothing_is_stored(
     database: Database, settings: Settings, wrong: dict[str, Any]
 ) -> None:
     put_days(settings, 3)
@@ -109,7 +109,7 @@ def test_a_result_of_another_version_is_refused_and_nothing_is_stored(
 
 
 @on_sqlite
-def test_words_of_a_library_on_the_wrong_stream_do_no_harm(database: Database, settings: Settings) -> None:
+def test_library_output_on_the_wrong_stream_is_ignored(database: Database, settings: Settings) -> None:
     put_days(settings, 3)
     order(settings, noise=True)
     run = night(database, settings)
@@ -118,9 +118,7 @@ def test_words_of_a_library_on_the_wrong_stream_do_no_harm(database: Database, s
 
 
 @on_sqlite
-def test_a_job_that_falls_over_after_its_last_line_has_done_its_work(
-    database: Database, settings: Settings
-) -> None:
+def test_job_that_crashes_after_its_last_line_has_succeeded(database: Database, settings: Settings) -> None:
     put_days(settings, 3)
     order(settings, crash="exit")
     assert night(database, settings).job.state == JobState.DONE
@@ -130,7 +128,7 @@ def test_a_job_that_falls_over_after_its_last_line_has_done_its_work(
 
 
 @on_sqlite
-def test_the_job_is_told_the_settings_and_what_plans_say(database: Database, settings: Settings) -> None:
+def test_job_receives_settings_and_planned_structures(database: Database, settings: Settings) -> None:
     put_days(settings, 3)
     told = settings.model_copy(update={"lead_time_days": 45, "oversize_percent": 25.0, "forecast_days": 90})
     with database.session(writes=True) as session:
@@ -154,7 +152,7 @@ def test_the_job_is_told_the_settings_and_what_plans_say(database: Database, set
 
 
 @on_sqlite
-def test_levels_are_those_of_the_site_and_else_those_that_all_plans_agree_on(
+def test_cfcc_levels_are_those_of_the_site_or_of_agreeing_plans(
     database: Database, settings: Settings
 ) -> None:
     put_days(settings, 3)
@@ -178,7 +176,7 @@ def test_levels_are_those_of_the_site_and_else_those_that_all_plans_agree_on(
 
 
 @on_sqlite
-def test_a_cluster_of_the_environment_is_passed_on(
+def test_cluster_from_the_environment_is_passed_to_the_job(
     database: Database, settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("SPARK_MASTER", "spark://127.0.0.1:7077")
@@ -190,7 +188,7 @@ def test_a_cluster_of_the_environment_is_passed_on(
 # ---- one night after the other ---------------------------------------------------------------------------------------
 
 
-def test_a_second_night_over_the_same_days_changes_nothing(database: Database, settings: Settings) -> None:
+def test_second_run_over_the_same_days_changes_nothing(database: Database, settings: Settings) -> None:
     put_days(settings, 4)
     night(database, settings)
     before = results(database)
@@ -199,9 +197,7 @@ def test_a_second_night_over_the_same_days_changes_nothing(database: Database, s
     assert results(database) == before
 
 
-def test_a_fit_that_says_more_is_a_new_version_and_the_current_one(
-    database: Database, settings: Settings
-) -> None:
+def test_changed_fit_becomes_a_new_current_version(database: Database, settings: Settings) -> None:
     put_days(settings, 4)
     night(database, settings)
     put_days(settings, 5)
@@ -213,7 +209,7 @@ def test_a_fit_that_says_more_is_a_new_version_and_the_current_one(
         assert [fit.id for fit in repository.current_curves(session)] == [2]
 
 
-def test_a_rejected_fit_is_kept_with_its_reason_and_leaves_the_current_one(
+def test_rejected_fit_is_stored_with_its_reason_and_keeps_the_current_one(
     database: Database, settings: Settings
 ) -> None:
     put_days(settings, 4)
@@ -234,7 +230,7 @@ def test_a_rejected_fit_is_kept_with_its_reason_and_leaves_the_current_one(
     assert len(results(database)["fitted_curves"]) == 2, "the same rejection was stored again"
 
 
-def test_only_the_forecasts_of_the_last_night_are_the_latest(database: Database, settings: Settings) -> None:
+def test_latest_forecasts_are_those_of_the_last_run(database: Database, settings: Settings) -> None:
     put_days(settings, 3)
     put_days(settings, 3, last=LAST - timedelta(days=3), structure="APP2")
     night(database, settings)
@@ -252,7 +248,7 @@ def test_only_the_forecasts_of_the_last_night_are_the_latest(database: Database,
         )
 
 
-def test_days_that_the_history_no_longer_has_are_removed(database: Database, settings: Settings) -> None:
+def test_days_missing_in_the_history_are_removed(database: Database, settings: Settings) -> None:
     put_days(settings, 4)
     night(database, settings)
     (Path(settings.history) / f"{LAST - timedelta(days=2)}.json").unlink()
@@ -260,9 +256,7 @@ def test_days_that_the_history_no_longer_has_are_removed(database: Database, set
     assert len(results(database)["daily_structure_usage"]) == 3
 
 
-def test_days_reduced_by_a_run_that_failed_are_stored_by_the_next(
-    database: Database, settings: Settings
-) -> None:
+def test_days_reduced_by_a_failed_run_are_stored_by_the_next(database: Database, settings: Settings) -> None:
     put_days(settings, 3)
     order(settings, crash="result")
     assert night(database, settings).job.state == JobState.FAILED
@@ -272,9 +266,7 @@ def test_days_reduced_by_a_run_that_failed_are_stored_by_the_next(
     assert len(results(database)["daily_structure_usage"]) == 3
 
 
-def test_a_second_forecast_of_one_day_takes_the_place_of_the_first(
-    database: Database, settings: Settings
-) -> None:
+def test_second_forecast_on_a_day_replaces_the_first(database: Database, settings: Settings) -> None:
     put_days(settings, 4)
     put_days(settings, 4, last=LAST - timedelta(days=4), structure="APP2")
     night(database, settings)
@@ -294,7 +286,7 @@ def test_a_second_forecast_of_one_day_takes_the_place_of_the_first(
         assert [each.structure for each in repository.forecasts_to_score(session, due)] == ["APP2", "APP1"]
 
 
-def test_a_forecast_is_told_to_the_job_when_its_days_are_past_and_its_score_is_kept(
+def test_due_forecasts_are_passed_to_the_job_and_their_scores_stored(
     database: Database, settings: Settings
 ) -> None:
     put_days(settings, 4)
@@ -318,7 +310,7 @@ def test_a_forecast_is_told_to_the_job_when_its_days_are_past_and_its_score_is_k
 
 
 @pytest.mark.parametrize("is_done", [True, False])
-def test_old_forecasts_go_with_their_scores_but_the_latest_and_those_to_be_scored_stay(
+def test_old_forecasts_are_removed_except_the_latest_and_unscored_ones(
     database: Database, settings: Settings, is_done: bool
 ) -> None:
     kept = settings.model_copy(update={"forecasts_kept_days": 10})
@@ -343,14 +335,14 @@ def test_old_forecasts_go_with_their_scores_but_the_latest_and_those_to_be_score
 # ---- one run at a time -----------------------------------------------------------------------------------------------
 
 
-def test_a_second_run_is_not_begun_while_one_waits_or_works(database: Database, settings: Settings) -> None:
+def test_second_run_is_not_started_while_one_waits_or_works(database: Database, settings: Settings) -> None:
     queue(database)
     with database.session(writes=True) as session, pytest.raises(NightUnderWay, match="Nightly run 1"):
         service.queue(session, Trigger.COMMAND)
     assert settings.jobs_at_once == 1
 
 
-def test_no_two_runs_are_claimed_however_they_came_to_wait(database: Database, settings: Settings) -> None:
+def test_two_waiting_runs_are_never_claimed_at_once(database: Database, settings: Settings) -> None:
     first = queue(database)
     with database.session(writes=True) as session:  # as if it had come in between
         second = jobs.queue(session, "night")
@@ -364,9 +356,7 @@ def test_no_two_runs_are_claimed_however_they_came_to_wait(database: Database, s
     assert claimed == [True, False]
 
 
-def test_a_run_waits_for_an_upload_only_where_settings_say_one_at_a_time(
-    database: Database, settings: Settings
-) -> None:
+def test_run_waits_for_an_upload_only_with_one_job_at_a_time(database: Database, settings: Settings) -> None:
     with database.session(writes=True) as session:
         upload = jobs.queue(session, "ingest")
         assert jobs.claim(session, upload.id, owner="x", stale=timedelta(minutes=1), at_once=1) is not None
@@ -379,7 +369,7 @@ def test_a_run_waits_for_an_upload_only_where_settings_say_one_at_a_time(
 # ---- cut off ---------------------------------------------------------------------------------------------------------
 
 
-def test_a_run_cut_off_between_result_and_transaction_is_stored_without_the_job(
+def test_run_interrupted_before_its_transaction_is_stored_without_the_job(
     database: Database, settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     put_days(settings, 4)
@@ -405,7 +395,7 @@ def test_a_run_cut_off_between_result_and_transaction_is_stored_without_the_job(
     assert not list(processes.work_dir(settings).glob("night-*"))
 
 
-def test_a_run_that_was_taken_over_stores_nothing(
+def test_run_taken_over_by_another_keeper_stores_nothing(
     database: Database, settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     put_days(settings, 3)
@@ -425,7 +415,7 @@ def test_a_run_that_was_taken_over_stores_nothing(
 
 
 @on_sqlite
-def test_half_a_result_is_none(database: Database, settings: Settings) -> None:
+def test_incomplete_result_is_ignored(database: Database, settings: Settings) -> None:
     put_days(settings, 3)
     run = queue(database)
     folder = keeping.folder_of(processes.work_dir(settings), run.job.id)
@@ -436,7 +426,7 @@ def test_half_a_result_is_none(database: Database, settings: Settings) -> None:
 
 
 @on_sqlite
-def test_a_fault_of_the_application_ends_the_run_with_its_traceback_in_the_log(
+def test_application_error_ends_the_run_with_a_traceback_in_the_log(
     database: Database, settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def faulty(*_: object, **__: object) -> None:
@@ -456,9 +446,7 @@ def test_a_fault_of_the_application_ends_the_run_with_its_traceback_in_the_log(
 
 
 @on_sqlite
-def test_the_report_lies_in_the_data_folder_as_data_and_as_text(
-    database: Database, settings: Settings
-) -> None:
+def test_report_is_in_the_data_folder_as_json_and_markdown(database: Database, settings: Settings) -> None:
     put_days(settings, 4)
     put_day(settings, LAST, peak=990)
     night(database, settings)
@@ -478,7 +466,7 @@ def test_the_report_lies_in_the_data_folder_as_data_and_as_text(
 
 
 @on_sqlite
-def test_a_report_that_was_not_written_is_made_good(database: Database, settings: Settings) -> None:
+def test_missing_report_is_written_later(database: Database, settings: Settings) -> None:
     assert report.complete(database, settings) is False
     put_days(settings, 3)
     night(database, settings)
@@ -488,7 +476,7 @@ def test_a_report_that_was_not_written_is_made_good(database: Database, settings
     assert report.files_of(settings)[1].exists()
 
 
-def test_nobody_is_started_for_a_run_while_another_one_of_its_kind_is_worked_on(
+def test_no_keeper_is_started_while_a_run_of_its_kind_is_worked_on(
     database: Database, settings: Settings
 ) -> None:
     """The watcher would start a process every two seconds, which would find nothing that it may do."""

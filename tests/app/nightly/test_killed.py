@@ -124,14 +124,14 @@ def kill_commands(database: Database, settings: Settings, expected: Rows, kills:
         check(database, settings, expected)
 
 
-def test_a_command_that_is_killed_is_made_good_by_the_next(
+def test_killed_command_is_completed_by_the_next(
     database: Database, settings: Settings, undisturbed: Rows
 ) -> None:
     kill_commands(database, settings, undisturbed, 2)
 
 
 @pytest.mark.soak
-def test_forty_commands_that_are_killed_are_made_good(
+def test_forty_killed_commands_are_completed_by_the_next(
     database: Database, settings: Settings, undisturbed: Rows
 ) -> None:
     kill_commands(database, settings, undisturbed, 40)
@@ -156,14 +156,14 @@ def kill_keepers(database: Database, settings: Settings, expected: Rows, kills: 
         check(database, settings, expected)
 
 
-def test_a_keeper_that_is_killed_leaves_the_run_to_the_next(
+def test_killed_keeper_leaves_the_run_to_the_next(
     database: Database, settings: Settings, undisturbed: Rows
 ) -> None:
     kill_keepers(database, settings, undisturbed, 2)
 
 
 @pytest.mark.soak
-def test_forty_keepers_that_are_killed_leave_the_run_to_the_next(
+def test_forty_killed_keepers_leave_the_run_to_the_next(
     database: Database, settings: Settings, undisturbed: Rows
 ) -> None:
     kill_keepers(database, settings, undisturbed, 40)
@@ -171,7 +171,7 @@ def test_forty_keepers_that_are_killed_leave_the_run_to_the_next(
 
 @on_sqlite
 @pytest.mark.parametrize("instant", ["reducing", "result"])
-def test_a_job_that_is_killed_fails_the_run_and_the_next_one_makes_it_good(
+def test_killed_job_fails_the_run_and_the_next_one_completes_it(
     database: Database, settings: Settings, undisturbed: Rows, instant: str
 ) -> None:
     begin_anew(database, settings)
@@ -186,7 +186,7 @@ def test_a_job_that_is_killed_fails_the_run_and_the_next_one_makes_it_good(
 
 
 @on_sqlite
-def test_what_a_killed_keeper_left_behind_has_ended_before_the_next_job_begins(
+def test_job_of_a_killed_keeper_ends_before_the_next_job_starts(
     database: Database, settings: Settings
 ) -> None:
     put_days(settings, 40)
@@ -207,9 +207,7 @@ def test_what_a_killed_keeper_left_behind_has_ended_before_the_next_job_begins(
 
 
 @on_sqlite
-def test_a_command_beside_a_working_run_begins_nothing_and_says_so(
-    database: Database, settings: Settings
-) -> None:
+def test_command_during_a_run_starts_nothing_and_reports_it(database: Database, settings: Settings) -> None:
     put_days(settings, 40)
     order(settings, pause_s=2)  # far longer than the command takes to start
     run = queue(database, Trigger.SCHEDULE, due_on=LAST)
@@ -223,7 +221,7 @@ def test_a_command_beside_a_working_run_begins_nothing_and_says_so(
     assert done.stdout == ""
 
 
-def test_two_commands_at_once_make_one_run(database: Database, settings: Settings) -> None:
+def test_concurrent_commands_make_one_run(database: Database, settings: Settings) -> None:
     put_days(settings, DAYS)
     order(settings, pause_s=0.5)
     with command_process(settings, "nightly") as one, command_process(settings, "nightly") as other:
@@ -233,7 +231,7 @@ def test_two_commands_at_once_make_one_run(database: Database, settings: Setting
 
 
 @on_sqlite
-def test_a_command_takes_up_the_run_that_a_service_left_at_once(
+def test_command_continues_the_run_of_a_stopped_service_at_once(
     database: Database, settings: Settings
 ) -> None:
     """It does not wait for a heartbeat to grow stale: it sees that the process is gone."""
@@ -252,9 +250,7 @@ def test_a_command_takes_up_the_run_that_a_service_left_at_once(
 
 
 @on_sqlite
-def test_a_run_of_another_machine_is_taken_over_only_when_it_is_stale(
-    database: Database, settings: Settings
-) -> None:
+def test_run_of_another_machine_is_taken_over_only_when_stale(database: Database, settings: Settings) -> None:
     from app.jobs import service as jobs
 
     put_days(settings, 1)

@@ -49,9 +49,7 @@ def groups(database: Database) -> set[str]:
         return {item.qsg for item in usage.list_structures(session, PageRequest()).items}
 
 
-def test_simulated_data_is_read_summed_up_fitted_and_forecast_in_one_job(
-    database: Database, settings: Settings
-) -> None:
+def test_simulated_data_is_processed_in_one_job(database: Database, settings: Settings) -> None:
     run = look_around(database, settings)
     assert run.job.state == JobState.DONE, run.job.sentence
     assert groups(database) == {"SIM1"}
@@ -73,7 +71,7 @@ def test_simulated_data_is_read_summed_up_fitted_and_forecast_in_one_job(
     assert not list(processes.work_dir(settings).glob("simulated-*"))
 
 
-def test_the_report_says_what_of_it_is_simulated(database: Database, settings: Settings) -> None:
+def test_report_marks_simulated_data(database: Database, settings: Settings) -> None:
     look_around(database, settings)
     as_data, as_text = (path.read_text(encoding="utf-8") for path in report.files_of(settings))
     assert json.loads(as_data)["is_simulated"] is True
@@ -82,7 +80,7 @@ def test_the_report_says_what_of_it_is_simulated(database: Database, settings: S
     assert "`STRUCTURE_FULL` (simulated)" in as_text
 
 
-def test_what_is_simulated_goes_in_one_step_and_what_is_measured_stays(
+def test_removal_deletes_simulated_data_in_one_step_and_keeps_measured_data(
     database: Database, settings: Settings
 ) -> None:
     put_days(settings, 3, last=date(2024, 5, 5))
@@ -110,7 +108,7 @@ def test_what_is_simulated_goes_in_one_step_and_what_is_measured_stays(
     assert results(database)["daily_structure_usage"] == before["daily_structure_usage"]
 
 
-def test_an_installation_that_only_looked_around_is_empty_again(
+def test_installation_with_only_simulated_data_is_empty_after_the_removal(
     database: Database, settings: Settings
 ) -> None:
     look_around(database, settings)
@@ -122,13 +120,11 @@ def test_an_installation_that_only_looked_around_is_empty_again(
     assert look_around(database, settings).job.state == JobState.DONE
 
 
-def test_nothing_to_forget_is_no_failure(database: Database, settings: Settings) -> None:
+def test_removal_without_simulated_data_is_not_a_failure(database: Database, settings: Settings) -> None:
     assert forget(database, settings).state == JobState.DONE
 
 
-def test_a_group_that_is_called_like_a_simulated_one_is_only_suspected(
-    database: Database, settings: Settings
-) -> None:
+def test_group_named_like_a_simulated_one_is_only_suspected(database: Database, settings: Settings) -> None:
     """Rows go by their mark, not by the name of the group: a site may have one of that name."""
     put_days(settings, 3, last=date(2024, 5, 5), qsg="SIM9")
     order(settings, result={"simulated": [], "scores": []})
@@ -142,7 +138,7 @@ def test_a_group_that_is_called_like_a_simulated_one_is_only_suspected(
 
 
 @pytest.mark.parametrize("begin", [service.queue_forgetting, lambda s: service.queue(s, Trigger.SIMULATION)])
-def test_neither_is_begun_beside_a_night(
+def test_simulation_and_removal_do_not_start_during_a_run(
     database: Database, settings: Settings, begin: Callable[..., object]
 ) -> None:
     queue(database)
@@ -152,7 +148,7 @@ def test_neither_is_begun_beside_a_night(
     assert settings.night_hour is None
 
 
-def test_a_night_is_not_begun_while_simulated_data_is_removed(database: Database, settings: Settings) -> None:
+def test_run_does_not_start_during_a_removal(database: Database, settings: Settings) -> None:
     with database.session(writes=True) as session:
         service.queue_forgetting(session)
     with database.session(writes=True) as session, pytest.raises(NightUnderWay, match="is being removed"):
@@ -160,7 +156,7 @@ def test_a_night_is_not_begun_while_simulated_data_is_removed(database: Database
     assert settings.jobs_at_once == 1
 
 
-def test_a_job_that_is_cut_off_and_resumed_after_midnight_makes_the_same_files(
+def test_simulation_resumed_after_midnight_makes_the_same_files(
     database: Database, settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """They are of the days before the one on which it was asked for, so nothing is in the history twice."""
@@ -188,7 +184,7 @@ def test_a_job_that_is_cut_off_and_resumed_after_midnight_makes_the_same_files(
     assert days[-1] == str(asked_for.date() - timedelta(days=1))
 
 
-def test_a_removal_that_is_cut_off_is_made_good_by_its_next_attempt(
+def test_interrupted_removal_is_completed_by_its_next_attempt(
     database: Database, settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Its files are out of the history then, and nothing but the roll-ups tells which days they had touched."""

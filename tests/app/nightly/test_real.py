@@ -44,7 +44,7 @@ def real_jobs(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(looking_around, name, value)
 
 
-def test_looking_around_and_forgetting_with_the_real_jobs(
+def test_simulated_data_is_added_and_removed_by_the_real_jobs(
     database: Database, url: URL, tmp_path: Path
 ) -> None:
     settings: Settings = settings_for(url, tmp_path)
@@ -93,7 +93,7 @@ def ingested(database: Database, settings: Settings, folder: Path) -> None:
 
 
 @pytest.mark.soak
-def test_real_nights_that_are_killed_at_random_instants_are_made_good(
+def test_real_runs_killed_at_random_instants_are_completed(
     database: Database, url: URL, tmp_path: Path
 ) -> None:
     """Of the command, of the service's keeper, of the job itself; what is kept of the days is begun anew each time."""

@@ -48,9 +48,7 @@ def get(app: FastAPI, path: str, status: int = 200) -> Any:  # noqa: ANN401 - JS
     return answer.json()
 
 
-def test_a_run_is_begun_at_once_and_has_an_address(
-    app: FastAPI, database: Database, settings: Settings
-) -> None:
+def test_run_starts_at_once_and_has_a_location(app: FastAPI, database: Database, settings: Settings) -> None:
     put_days(settings, 3)
     begun = call(app, "POST", "/api/v1/nightly-runs")
     assert begun.status == 202, begun.text
@@ -73,7 +71,7 @@ def test_a_run_is_begun_at_once_and_has_an_address(
     assert get(app, f"/api/v1/jobs/{done['job_id']}")["kind"] == "night"
 
 
-def test_a_second_one_is_a_conflict_and_begins_nothing(app: FastAPI, database: Database) -> None:
+def test_second_run_is_a_conflict(app: FastAPI, database: Database) -> None:
     queue(database)
     answer = call(app, "POST", "/api/v1/nightly-runs")
     assert answer.status == 409
@@ -81,7 +79,7 @@ def test_a_second_one_is_a_conflict_and_begins_nothing(app: FastAPI, database: D
     assert get(app, "/api/v1/nightly-runs")["total"] == 1
 
 
-def test_runs_are_listed_the_newest_first_a_page_at_a_time(app: FastAPI, filled: None) -> None:
+def test_runs_are_listed_newest_first_in_pages(app: FastAPI, filled: None) -> None:
     assert filled is None
     found = get(app, "/api/v1/nightly-runs?per_page=1")
     assert [run["id"] for run in found["nightly_runs"]] == [2]
@@ -93,7 +91,7 @@ def test_runs_are_listed_the_newest_first_a_page_at_a_time(app: FastAPI, filled:
 @pytest.mark.parametrize(
     "path", ["/api/v1/nightly-runs/7", "/api/v1/curves/7", "/api/v1/night/report", "/api/v1/night/report.md"]
 )
-def test_what_is_not_there_is_not_found(app: FastAPI, path: str) -> None:
+def test_missing_resources_are_not_found(app: FastAPI, path: str) -> None:
     assert get(app, path, 404)["title"]
 
 
@@ -106,7 +104,7 @@ def test_what_is_not_there_is_not_found(app: FastAPI, path: str) -> None:
         "/api/v1/forecasts?per_page=1000",
     ],
 )
-def test_what_cannot_be_meant_is_refused(app: FastAPI, path: str) -> None:
+def test_invalid_parameters_are_refused(app: FastAPI, path: str) -> None:
     assert get(app, path, 422)["errors"]
 
 
@@ -126,9 +124,7 @@ def test_curves_are_listed_with_their_states_and_intervals(app: FastAPI, filled:
     assert get(app, "/api/v1/curves/1") == {**accepted, "cuts": [], "findings": []}
 
 
-def test_forecasts_are_listed_those_first_that_run_out_first(
-    app: FastAPI, database: Database, settings: Settings
-) -> None:
+def test_forecasts_are_listed_by_urgency(app: FastAPI, database: Database, settings: Settings) -> None:
     put_days(settings, 3, structure="LATER")
     put_days(settings, 3, last=LAST - timedelta(days=9), structure="SOONER")
     order(settings, result={"scores": []})
@@ -141,7 +137,7 @@ def test_forecasts_are_listed_those_first_that_run_out_first(
     assert found["forecasts"][0]["score"] is None
 
 
-def test_the_report_is_data_and_text(app: FastAPI, filled: None, settings: Settings) -> None:
+def test_report_is_available_as_json_and_markdown(app: FastAPI, filled: None, settings: Settings) -> None:
     assert filled is None
     found = get(app, "/api/v1/night/report")
     assert found["run"]["id"] == 2
@@ -155,7 +151,7 @@ def test_the_report_is_data_and_text(app: FastAPI, filled: None, settings: Setti
     assert answer.text == (Path(settings.data_dir) / "reports" / "night.md").read_text(encoding="utf-8")
 
 
-def test_a_failed_run_says_why(app: FastAPI, database: Database, settings: Settings) -> None:
+def test_failed_run_has_a_reason(app: FastAPI, database: Database, settings: Settings) -> None:
     order(settings, fail="The history cannot be read.")
     assert night(database, settings).job.state == JobState.FAILED
     found = get(app, "/api/v1/nightly-runs/1")
@@ -166,7 +162,7 @@ def test_a_failed_run_says_why(app: FastAPI, database: Database, settings: Setti
     )
 
 
-def test_every_answer_is_as_it_is_described(app: FastAPI, filled: None) -> None:
+def test_every_answer_matches_its_schema(app: FastAPI, filled: None) -> None:
     """Members and types of the real answers, held against the description of the interface."""
     import jsonschema_rs
 

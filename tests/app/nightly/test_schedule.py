@@ -69,9 +69,7 @@ def age_jobs(database: Database, *, before: datetime) -> None:
         )
 
 
-def test_the_night_that_is_due_is_begun_once(
-    database: Database, schedule: Schedule, pokes: list[str]
-) -> None:
+def test_due_run_is_started_once(database: Database, schedule: Schedule, pokes: list[str]) -> None:
     measured(database)
     assert schedule.look() is True
     assert schedule.look() is False
@@ -79,7 +77,7 @@ def test_the_night_that_is_due_is_begun_once(
     assert pokes == ["poke"]
 
 
-def test_nights_that_were_missed_are_caught_up_once(
+def test_missed_runs_are_caught_up_once(
     database: Database, schedule: Schedule, clock: Clock, timed: Settings
 ) -> None:
     measured(database)
@@ -93,7 +91,7 @@ def test_nights_that_were_missed_are_caught_up_once(
     assert runs(database) == [NIGHT + timedelta(days=5), NIGHT]
 
 
-def test_before_its_hour_a_night_that_has_run_is_not_begun_again(
+def test_completed_run_is_not_repeated_before_the_next_hour(
     database: Database, schedule: Schedule, clock: Clock, timed: Settings
 ) -> None:
     measured(database)
@@ -106,7 +104,7 @@ def test_before_its_hour_a_night_that_has_run_is_not_begun_again(
     assert schedule.look() is True
 
 
-def test_a_run_that_somebody_began_after_the_hour_is_that_night_s(
+def test_manual_run_after_the_hour_counts_as_that_nights_run(
     database: Database, schedule: Schedule, timed: Settings
 ) -> None:
     measured(database)
@@ -114,7 +112,7 @@ def test_a_run_that_somebody_began_after_the_hour_is_that_night_s(
     assert schedule.look() is False
 
 
-def test_simulated_data_does_not_stand_for_the_night(database: Database, schedule: Schedule) -> None:
+def test_simulation_does_not_count_as_the_nightly_run(database: Database, schedule: Schedule) -> None:
     measured(database)
     run = queue(database, Trigger.SIMULATION)
     assert schedule.look() is False, "one run at a time"
@@ -124,12 +122,12 @@ def test_simulated_data_does_not_stand_for_the_night(database: Database, schedul
     assert schedule.look() is True
 
 
-def test_an_installation_without_data_begins_nothing(database: Database, schedule: Schedule) -> None:
+def test_installation_without_data_starts_no_run(database: Database, schedule: Schedule) -> None:
     assert schedule.look() is False
     assert runs(database) == []
 
 
-def test_what_is_off_is_off(database: Database, settings: Settings, pokes: list[str]) -> None:
+def test_disabled_schedule_starts_no_run(database: Database, settings: Settings, pokes: list[str]) -> None:
     measured(database)
     off = Schedule(database, settings, on_queued=lambda: pokes.append("poke"))
     off.start()
@@ -139,7 +137,7 @@ def test_what_is_off_is_off(database: Database, settings: Settings, pokes: list[
     assert runs(database) == []
 
 
-def test_two_services_on_one_database_begin_one_run(
+def test_two_services_on_one_database_start_one_run(
     database: Database, timed: Settings, schedule: Schedule, clock: Clock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The other one asked at the same instant, and was told that the night was wanting, too."""
@@ -153,7 +151,7 @@ def test_two_services_on_one_database_begin_one_run(
     assert runs(database) == [NIGHT]
 
 
-def test_a_service_wakes_by_itself(database: Database, timed: Settings) -> None:
+def test_schedule_wakes_by_itself(database: Database, timed: Settings) -> None:
     """The first look is at the start, so that a night that was missed need not wait for the next hour."""
     import threading
 
@@ -168,7 +166,7 @@ def test_a_service_wakes_by_itself(database: Database, timed: Settings) -> None:
     assert len(runs(database)) == 1
 
 
-def test_missing_packages_leave_the_night_alone(
+def test_missing_packages_start_no_run(
     database: Database, schedule: Schedule, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     measured(database)
@@ -176,7 +174,7 @@ def test_missing_packages_leave_the_night_alone(
     assert schedule.look() is False
 
 
-def test_the_database_away_for_a_moment_is_logged_and_tried_again(
+def test_unavailable_database_is_logged_and_retried(
     database: Database, schedule: Schedule, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     from app.database.engine import DatabaseUnusable
@@ -205,14 +203,14 @@ def test_the_database_away_for_a_moment_is_logged_and_tried_again(
         (date(2025, 10, 26), datetime(2025, 10, 26, 0, tzinfo=UTC)),  # there are two: the first
     ],
 )
-def test_the_hour_is_that_of_the_zone(night: date, utc: datetime) -> None:
+def test_scheduled_hour_is_in_the_configured_zone(night: date, utc: datetime) -> None:
     assert due_at(night, hour=2, zone=BERLIN) == utc
 
 
 @pytest.mark.parametrize(
     "night", [date(2025, 3, 29), date(2025, 3, 30), date(2025, 10, 25), date(2025, 10, 26)]
 )
-def test_every_night_is_due_once_where_the_clocks_change(night: date) -> None:
+def test_every_run_is_due_once_when_clocks_change(night: date) -> None:
     due = due_at(night, hour=2, zone=BERLIN)
     minute = timedelta(minutes=1)
     assert last_due(due - minute, hour=2, zone=BERLIN) == night - timedelta(days=1)
@@ -221,13 +219,15 @@ def test_every_night_is_due_once_where_the_clocks_change(night: date) -> None:
     assert last_due(following - minute, hour=2, zone=BERLIN) == night
 
 
-def test_the_next_night_is_told(schedule: Schedule, clock: Clock) -> None:
+def test_next_run_is_shown(schedule: Schedule, clock: Clock) -> None:
     assert schedule.next_due() == datetime(2025, 11, 22, 1, tzinfo=UTC)
     clock.now = datetime(2025, 11, 21, 0, 30, tzinfo=UTC)
     assert schedule.next_due() == datetime(2025, 11, 21, 1, tzinfo=UTC)
 
 
-def test_without_a_zone_it_is_the_machine_s(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_scheduled_hour_without_a_zone_is_in_the_machines_zone(
+    settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(scheduling, "get_localzone", lambda: BERLIN)
     assert zone_of(settings) == BERLIN
 
@@ -236,7 +236,9 @@ def test_without_a_zone_it_is_the_machine_s(settings: Settings, monkeypatch: pyt
 
 
 @pytest.mark.parametrize(("text", "hour"), [("off", None), (" OFF ", None), ("0", 0), ("23", 23)])
-def test_the_hour_is_a_number_or_off(monkeypatch: pytest.MonkeyPatch, text: str, hour: int | None) -> None:
+def test_schedule_setting_is_an_hour_or_off(
+    monkeypatch: pytest.MonkeyPatch, text: str, hour: int | None
+) -> None:
     monkeypatch.setenv("CFPLAN_NIGHT_HOUR", text)
     assert read_settings().night_hour == hour
 
@@ -244,15 +246,13 @@ def test_the_hour_is_a_number_or_off(monkeypatch: pytest.MonkeyPatch, text: str,
 @pytest.mark.parametrize(
     ("name", "text"), [("HOUR", "24"), ("HOUR", "two"), ("ZONE", "Mars/Olympus"), ("ZONE", "../etc/passwd")]
 )
-def test_an_hour_or_a_zone_that_is_none_is_refused(
-    monkeypatch: pytest.MonkeyPatch, name: str, text: str
-) -> None:
+def test_invalid_hour_or_zone_is_refused(monkeypatch: pytest.MonkeyPatch, name: str, text: str) -> None:
     monkeypatch.setenv(f"CFPLAN_NIGHT_{name}", text)
     with pytest.raises(SettingsInvalid, match=f"CFPLAN_NIGHT_{name}"):
         read_settings()
 
 
-def test_the_hour_is_handed_on_to_processes(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_schedule_setting_is_passed_to_processes(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
     for hour in (None, 3):
         given = settings.model_copy(update={"night_hour": hour})
         for key, value in given.as_environment().items():
@@ -260,7 +260,7 @@ def test_the_hour_is_handed_on_to_processes(settings: Settings, monkeypatch: pyt
         assert read_settings().night_hour == hour
 
 
-def test_an_application_starts_and_stops_its_schedule(url: URL, tmp_path: Path) -> None:
+def test_application_starts_and_stops_its_schedule(url: URL, tmp_path: Path) -> None:
     app = create_app(settings_for(url, tmp_path, night_hour=2))
     schedule: Schedule = app.state.schedule
     assert schedule.next_due() is not None

@@ -71,9 +71,7 @@ def test_questions_are_printed_with_the_options_that_answer_them(
         assert qsg_map.as_arguments(session) == called["qsg"]
 
 
-def test_the_time_that_is_shown_as_an_example_is_one_that_is_taken(
-    tmp_path: Path, capfd: pytest.CaptureFixture[str]
-) -> None:
+def test_time_in_the_example_is_accepted(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     path = dump(tmp_path, "observe\ndays\n")
     assert main(["ingest", path]) == 4
     (line,) = [each for each in capfd.readouterr().err.splitlines() if "--observed-at" in each]
@@ -112,7 +110,7 @@ def test_details_of_a_display_reach_the_reader(url: URL, tmp_path: Path) -> None
 
 
 @pytest.mark.parametrize(("content", "code"), [("nothing\n", 1), ("fail 3\n", 3)])
-def test_the_exit_code_is_the_reader_s(
+def test_exit_code_is_that_of_the_reader(
     tmp_path: Path, content: str, code: int, capfd: pytest.CaptureFixture[str]
 ) -> None:
     assert main(["ingest", dump(tmp_path, content)]) == code
@@ -141,7 +139,7 @@ def test_the_exit_code_is_the_reader_s(
         (["history", "export", "--table", "usage"], "invalid choice"),
     ],
 )
-def test_bad_usage_is_a_sentence(
+def test_invalid_usage_is_a_message(
     arguments: list[str],
     words: str,
     tmp_path: Path,
@@ -175,13 +173,13 @@ def test_missing_packages_are_reported_before_reading(
         assert "make setup" in capfd.readouterr().err
 
 
-def test_roll_ups_are_rebuilt(database: Database, capfd: pytest.CaptureFixture[str]) -> None:
+def test_rollups_are_rebuilt(database: Database, capfd: pytest.CaptureFixture[str]) -> None:
     assert main(["history", "rollup"]) == 0
     assert "0 hours of structures" in capfd.readouterr().out
     assert hours(database) == 0
 
 
-def test_the_export_is_the_jobs_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_export_is_that_of_the_job(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     called: list[list[str]] = []
 
     def run(command: list[str], **_: object) -> subprocess.CompletedProcess[str]:
@@ -219,7 +217,7 @@ def test_an_export_ended_by_a_signal_is_reported(
     assert "by signal 6" in capfd.readouterr().err
 
 
-def test_a_pipe_is_refused_and_not_waited_for(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+def test_a_pipe_is_refused_without_waiting(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "pipe"
     os.mkfifo(path)
     assert main(["ingest", str(path)]) == 2

@@ -51,14 +51,14 @@ def test_the_same_bytes_are_one_file(tmp_path: Path) -> None:
     assert len(whole_files(tmp_path)) == 1
 
 
-def test_a_file_that_is_discarded_after_it_was_placed_stays(tmp_path: Path) -> None:
+def test_discarding_a_placed_file_keeps_it(tmp_path: Path) -> None:
     placed(tmp_path, CONTENT).discard()
     assert len(whole_files(tmp_path)) == 1
     received(tmp_path, CONTENT + b"more").discard()
     assert (files_on_their_way(tmp_path), len(whole_files(tmp_path))) == ([], 1)
 
 
-def test_a_file_of_exactly_the_limit_is_taken_and_one_byte_more_is_not(tmp_path: Path) -> None:
+def test_a_file_of_exactly_the_limit_is_accepted_and_a_larger_one_is_refused(tmp_path: Path) -> None:
     with Incoming(tmp_path, largest_bytes=10) as incoming:
         incoming.write(b"1234567890")
         assert incoming.finish().size_bytes == 10

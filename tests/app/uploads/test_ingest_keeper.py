@@ -85,7 +85,7 @@ def test_the_reader_gets_details_of_the_user_and_the_map(
     }  # fmt: skip
 
 
-def test_a_run_that_asks_stores_nothing_and_goes_on_with_the_answers(
+def test_a_run_with_questions_stores_nothing_and_continues_with_the_answers(
     database: Database, settings: Settings
 ) -> None:
     content = f"ask\ndays {DAY}\n"
@@ -105,14 +105,14 @@ def test_a_run_that_asks_stores_nothing_and_goes_on_with_the_answers(
     assert hours(database) == 1
 
 
-def test_a_file_that_is_no_dump_fails_with_the_reader_s_words(database: Database, settings: Settings) -> None:
+def test_a_file_other_than_a_dump_fails_with_the_readers_message(
+    database: Database, settings: Settings
+) -> None:
     failed = read(database, settings, "fail 3\n")
     assert (failed.state, failed.sentence) == (JobState.FAILED, "This is no SMF dump: transfer it in binary.")
 
 
-def test_a_file_with_nothing_for_the_history_is_read_all_the_same(
-    database: Database, settings: Settings
-) -> None:
+def test_a_file_without_rows_for_the_history_has_a_report(database: Database, settings: Settings) -> None:
     assert read(database, settings, "nothing\n").state == JobState.DONE
 
 
@@ -129,13 +129,13 @@ def test_a_killed_reader_is_reported_as_killed(database: Database, settings: Set
     assert "signal 9" in failed.sentence
 
 
-def test_a_word_on_the_wrong_stream_is_only_logged(database: Database, settings: Settings) -> None:
+def test_a_message_on_the_wrong_stream_is_only_logged(database: Database, settings: Settings) -> None:
     done = read(database, settings, "noise\n")
     assert done.state == JobState.DONE
     assert "a library says something" in log(database, done.id)
 
 
-def test_roll_ups_that_are_cut_short_are_not_stored(database: Database, settings: Settings) -> None:
+def test_truncated_rollups_are_not_stored(database: Database, settings: Settings) -> None:
     failed = read(database, settings, "days 2026-01-02\n")
     assert failed.state == JobState.FAILED
     assert "middle" in failed.sentence
@@ -157,7 +157,7 @@ def test_a_missing_file_is_reported(database: Database, settings: Settings) -> N
     assert "not in the data folder" in failed.sentence
 
 
-def test_a_run_that_was_cut_off_after_reading_is_not_read_again(
+def test_a_run_interrupted_after_reading_is_not_read_again(
     database: Database, settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     class Cut(BaseException):
@@ -217,7 +217,7 @@ def test_a_stopped_keeper_puts_its_run_back(database: Database, settings: Settin
 
 
 @pytest.mark.parametrize("arguments", [[], ["x"], ["1", "2"]])
-def test_the_keeper_s_command_wants_one_number(arguments: list[str]) -> None:
+def test_keeper_command_requires_one_number(arguments: list[str]) -> None:
     done = subprocess.run(
         [*processes.PYTHON, "app.keeper", *arguments], capture_output=True, text=True, check=False
     )
@@ -226,7 +226,7 @@ def test_the_keeper_s_command_wants_one_number(arguments: list[str]) -> None:
     assert "Traceback" not in done.stderr
 
 
-def test_a_keeper_of_a_run_that_is_not_there_ends_quietly(database: Database, settings: Settings) -> None:
+def test_keeper_of_a_missing_run_ends_without_an_error(database: Database, settings: Settings) -> None:
     environment = {**os.environ, **settings.as_environment()}
     done = subprocess.run(processes.keeper_command(999), env=environment, capture_output=True, check=False)
     assert (done.returncode, done.stderr) == (0, b"")
@@ -256,5 +256,5 @@ def test_no_password_appears_in_a_command(url: URL, tmp_path: Path) -> None:
     assert url
 
 
-def test_ends_are_ends() -> None:
+def test_each_exit_status_has_a_sentence() -> None:
     assert set(service.RESTS) | {JobState.QUEUED, JobState.RUNNING} == set(JobState)

@@ -69,7 +69,7 @@ def test_of_many_simultaneous_claims_one_succeeds(database: Database, job_id: in
     assert len(won) == 1
 
 
-def test_only_so_many_run_at_once(database: Database, tmp_path: Path) -> None:
+def test_concurrent_runs_are_limited(database: Database, tmp_path: Path) -> None:
     ids = [job_id_of(keep(database, tmp_path, name)) for name in "abc"]
     claims = [claim(database, each, "owner", at_once=2) for each in ids]
     assert [each is not None for each in claims] == [True, True, False]
@@ -77,7 +77,9 @@ def test_only_so_many_run_at_once(database: Database, tmp_path: Path) -> None:
     assert claim(database, ids[2], "owner", at_once=2) is not None
 
 
-def test_a_run_of_a_silent_owner_is_taken_over_and_the_owner_notices(database: Database, job_id: int) -> None:
+def test_a_run_without_heartbeats_is_taken_over_and_its_owner_notices(
+    database: Database, job_id: int
+) -> None:
     claim(database, job_id, "first")
     with database.session(writes=False) as session:
         assert service.waiting(session, stale=NOTHING_IS_STALE) == []
@@ -91,7 +93,7 @@ def test_a_run_of_a_silent_owner_is_taken_over_and_the_owner_notices(database: D
     assert job(database, job_id).state == JobState.DONE
 
 
-def test_a_run_that_is_let_go_waits_at_once(database: Database, job_id: int) -> None:
+def test_a_released_run_waits_at_once(database: Database, job_id: int) -> None:
     claim(database, job_id, "first")
     with database.session(writes=True) as session:
         assert not service.let_go(session, job_id, "another")
@@ -100,7 +102,7 @@ def test_a_run_that_is_let_go_waits_at_once(database: Database, job_id: int) -> 
     assert claim(database, job_id, "second", stale=NOTHING_IS_STALE) is not None
 
 
-def test_a_run_that_is_given_back_was_no_attempt(database: Database, job_id: int) -> None:
+def test_a_returned_run_does_not_count_as_an_attempt(database: Database, job_id: int) -> None:
     claim(database, job_id, "first")
     with database.session(writes=True) as session:
         assert not service.give_back(session, job_id, "another")
@@ -109,7 +111,7 @@ def test_a_run_that_is_given_back_was_no_attempt(database: Database, job_id: int
     assert (found.state, found.attempts) == (JobState.QUEUED, 0)
 
 
-def test_a_run_that_is_cut_off_again_and_again_is_given_up(database: Database, job_id: int) -> None:
+def test_a_run_interrupted_repeatedly_is_given_up(database: Database, job_id: int) -> None:
     for attempt in range(MOST_ATTEMPTS):
         claimed = claim(database, job_id, f"owner {attempt}", stale=ALL_IS_STALE)
         assert claimed is not None
@@ -127,12 +129,12 @@ def test_an_ended_run_is_never_claimed(database: Database, job_id: int) -> None:
     assert claim(database, 999, "second") is None
 
 
-def test_there_is_no_run_of_another_number(database: Database, job_id: int) -> None:
+def test_unknown_run_numbers_are_not_found(database: Database, job_id: int) -> None:
     with database.session(writes=False) as session, pytest.raises(JobNotFound):
         service.get(session, job_id + 1)
 
 
-def test_texts_of_any_letters_are_kept(database: Database, job_id: int) -> None:
+def test_texts_with_any_characters_are_stored(database: Database, job_id: int) -> None:
     claim(database, job_id, "first")
     with database.session(writes=True) as session:
         service.end(
@@ -163,7 +165,7 @@ def test_a_log_keeps_its_beginning_and_its_end() -> None:
     assert shown + omitted == 20_000
 
 
-def test_a_log_has_one_line_for_a_line() -> None:
+def test_log_lines_stay_separate() -> None:
     log = Log()
     log.add("a\x1b[31m red\r\n")
     log.add("x" * 10_000)
@@ -172,7 +174,7 @@ def test_a_log_has_one_line_for_a_line() -> None:
     assert len(second) < LONGEST_LINE + 30
 
 
-def test_a_log_goes_on_where_it_was_left() -> None:
+def test_a_log_continues_after_a_resume() -> None:
     log = Log()
     log.add("before")
     more = Log(log.text())

@@ -89,7 +89,7 @@ def test_a_file_is_uploaded_by_the_form_and_leads_to_its_page(app: FastAPI, tmp_
         assert word in shown, word
 
 
-def test_the_same_file_again_leads_to_the_page_that_is_there(app: FastAPI) -> None:
+def test_a_repeated_file_leads_to_its_existing_page(app: FastAPI) -> None:
     upload(app)
     again = upload(app, name="other.smf")
     assert again.headers["location"] == "/uploads/1?said=identical"
@@ -114,7 +114,7 @@ def test_a_pasted_text_is_an_upload(app: FastAPI) -> None:
     assert "DISPLAY CFSTATUS, as specified" in words(html(app, "/uploads/1"))
 
 
-def test_a_form_with_nothing_in_it_says_so(app: FastAPI) -> None:
+def test_an_empty_form_is_reported(app: FastAPI) -> None:
     answer = post_form(app, "/uploads", form_body(("file", "", b""), ("text", None, b"")))
     assert answer.status == 422
     assert "Choose a file or paste text." in words(read(answer.text))
@@ -209,7 +209,7 @@ def test_the_map_is_edited_on_its_page(app: FastAPI) -> None:
     assert "No entries yet" in words(html(app, "/qsg-map"))
 
 
-def test_a_group_and_none_at_once_are_refused_at_their_box(app: FastAPI, tmp_path: Path) -> None:
+def test_a_group_and_none_at_once_are_refused_at_their_field(app: FastAPI, tmp_path: Path) -> None:
     upload(app, f"ask\ndays {DAY}\n")
     work(app, tmp_path)
     wrong = send(app, "/uploads/1/ingest", **{"qsg/SYSA/CSQ1": "SQ03", "none/SYSA/CSQ1": "yes"})
@@ -245,7 +245,7 @@ def test_many_uploads_have_pages(app: FastAPI) -> None:
     assert [row.one("th").text for row in second.one("tbody").all("tr")] == ["0.smf"]
 
 
-def test_names_are_shown_as_they_are_and_never_as_markup(app: FastAPI) -> None:
+def test_names_are_never_shown_as_markup(app: FastAPI) -> None:
     upload(app, name="<b>bold</b>.smf")
     page = html(app, "/uploads/1")
     assert page.one("h1").text == "b>.smf"

@@ -32,18 +32,18 @@ def page(report: UploadReport) -> str:
 
 
 @given(st.dictionaries(st.sampled_from(KEYS), JSON))
-def test_an_odd_report_is_shown_all_the_same(part: dict[str, object]) -> None:
+def test_an_unusual_report_is_shown(part: dict[str, object]) -> None:
     report = shown({"files": [part]})
     assert report is not None
     assert "What was found" in page(report)
 
 
 @given(JSON)
-def test_an_invalid_report_is_none(value: object) -> None:
+def test_an_invalid_report_is_ignored(value: object) -> None:
     assert shown({"files": value}) is None or isinstance(value, list)
 
 
-def test_records_stand_in_the_order_of_their_numbers() -> None:
+def test_records_are_sorted_by_number() -> None:
     report = shown({"files": [{"records": {"116-1": 3, "115-216": 2, "115-2": 1, "odd": 4}}]})
     assert report is not None
     assert [each.type for each in report.records] == ["115-2", "115-216", "116-1", "odd"]
@@ -74,7 +74,7 @@ def test_replacing_and_outranked_rows_are_reported() -> None:
     assert "of the rows already there come from a more trusted source" in page(report)
 
 
-def test_findings_stand_out() -> None:
+def test_findings_are_emphasized() -> None:
     found = [{"code": "TIMES_IN_THE_FUTURE", "severity": "warning", "message": "A clock was wrong."}]
     report = shown({"files": [{"findings": found}]})
     assert report is not None
@@ -89,7 +89,7 @@ def test_only_stored_structures_link_to_their_usage() -> None:
         assert [each.href for each in report.structures] == paths
 
 
-def test_faults_of_a_text_are_lines_and_those_of_a_dump_are_bytes() -> None:
+def test_problems_of_a_text_have_lines_and_those_of_a_dump_have_bytes() -> None:
     text = shown({"files": [{"problems": {"count": 3, "first": [{"line": 7, "message": "no number"}]}}]})
     dump = shown(
         {"files": [{"quarantined": {"count": 1, "first": [{"offset": 12, "length": 5, "reason": "odd"}]}}]}

@@ -64,7 +64,7 @@ def test_a_file_is_kept_and_has_a_job(app: FastAPI) -> None:
 @pytest.mark.parametrize(
     "media_type", ["text/plain", "application/x-www-form-urlencoded", "application/json", ""]
 )
-def test_whatever_the_body_is_called_it_is_the_file(app: FastAPI, media_type: str) -> None:
+def test_the_body_is_the_file_whatever_its_media_type(app: FastAPI, media_type: str) -> None:
     answer = post_file(app, b"a=b&c", content_type=media_type)
     assert answer.json()["sha256"] == hashlib.sha256(b"a=b&c").hexdigest()
 
@@ -75,7 +75,7 @@ def test_the_same_file_returns_the_existing_upload(app: FastAPI) -> None:
     assert second.headers["location"] == first.headers["location"]
 
 
-def test_an_empty_body_is_no_file(app: FastAPI, tmp_path: Path) -> None:
+def test_an_empty_body_is_refused(app: FastAPI, tmp_path: Path) -> None:
     assert_problem(post_file(app, b""), "upload-invalid", 422)
     assert files_on_their_way(tmp_path / "data") == []
 
@@ -94,7 +94,7 @@ def test_impossible_details_are_refused_before_the_file_arrives(
     assert whole_files(tmp_path / "data") == []
 
 
-def test_the_report_is_given_when_the_file_has_been_read(app: FastAPI, url: URL, tmp_path: Path) -> None:
+def test_the_report_is_available_after_reading(app: FastAPI, url: URL, tmp_path: Path) -> None:
     post_file(app, READS)
     assert_problem(get(app, "/api/v1/uploads/1/report"), "report-not-ready", 409)
     read_all(app, url, tmp_path)
@@ -141,7 +141,7 @@ def test_answers_that_contradict_each_other_are_refused_and_nothing_is_kept(
     assert send_json(app, "POST", "/api/v1/uploads/1/ingest", same).status == 202
 
 
-def test_the_kind_is_overruled(app: FastAPI, url: URL, tmp_path: Path) -> None:
+def test_the_detected_kind_can_be_overridden(app: FastAPI, url: URL, tmp_path: Path) -> None:
     post_file(app, READS)
     read_all(app, url, tmp_path)
     again = send_json(app, "POST", "/api/v1/uploads/1/ingest", {"kind": "cfstatus"}).json()
@@ -246,7 +246,7 @@ def test_a_job_can_be_followed_to_its_end(served: str) -> None:
         assert found[-1][1] == client.get(f"/api/v1/jobs/{upload['job']['id']}").json()
 
 
-def test_a_stream_ends_before_the_job_does_and_can_be_asked_for_again(
+def test_a_stream_that_ends_before_the_job_can_be_requested_again(
     served: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(job_routes, "LONGEST_STREAM_S", 1.0)
@@ -259,7 +259,7 @@ def test_a_stream_ends_before_the_job_does_and_can_be_asked_for_again(
             pass
 
 
-def test_a_job_that_is_not_there_cannot_be_followed(app: FastAPI) -> None:
+def test_a_missing_job_cannot_be_followed(app: FastAPI) -> None:
     assert_problem(get(app, "/api/v1/jobs/9/events"), "upload-not-found", 404)
 
 

@@ -32,7 +32,7 @@ def again(
         service.read_again(session, upload_id, said, qsg=qsg)
 
 
-def test_a_file_becomes_an_upload_with_a_job_that_waits(database: Database, tmp_path: Path) -> None:
+def test_a_file_becomes_an_upload_with_a_waiting_job(database: Database, tmp_path: Path) -> None:
     outcome = keep(database, tmp_path, "text", filename="C:\\night.smf")
     assert outcome.is_new
     assert (outcome.upload.filename, outcome.upload.size_bytes) == ("night.smf", 4)
@@ -41,7 +41,7 @@ def test_a_file_becomes_an_upload_with_a_job_that_waits(database: Database, tmp_
     assert outcome.upload.job.upload_id == outcome.upload.id
 
 
-def test_the_kind_is_detected_and_can_be_overruled(database: Database, tmp_path: Path) -> None:
+def test_the_kind_is_detected_and_can_be_overridden(database: Database, tmp_path: Path) -> None:
     dump = bytes.fromhex("00120000 1e02 00000001 0126325f e2e8e2c1 d4d8f140".replace(" ", "")) * 40
     found = keep(database, tmp_path, dump).upload
     told = keep(
@@ -94,7 +94,7 @@ def test_one_display_and_instant_in_two_zones_is_one_upload(database: Database, 
     assert found[0].observed_utc == "2024-11-21T08:30:00Z"
 
 
-def test_another_zone_alone_makes_another_instant_and_may_meet_an_upload_that_is_there(
+def test_another_zone_changes_the_instant_and_may_match_an_existing_upload(
     database: Database, tmp_path: Path
 ) -> None:
     noon = UploadDetails(observed_at="2024-11-21T12:00", zone="UTC")
@@ -121,13 +121,13 @@ def test_another_zone_alone_makes_another_instant_and_may_meet_an_upload_that_is
         (UploadDetails(observed_at="1926-11-21T09:30Z"), "before 1990"),
     ],
 )
-def test_a_time_that_no_clock_showed_or_one_showed_twice_is_refused(said: UploadDetails, words: str) -> None:
+def test_a_skipped_or_repeated_local_time_is_refused(said: UploadDetails, words: str) -> None:
     with pytest.raises(UploadInvalid, match=words) as refused:
         said.checked()
     assert [problem.field for problem in refused.value.problems] == ["observed_at"]
 
 
-def test_with_its_offset_a_time_that_was_shown_twice_is_one() -> None:
+def test_a_repeated_local_time_is_accepted_with_its_offset() -> None:
     first, second = (
         UploadDetails(observed_at=f"2024-10-27T02:30+0{hours}:00", zone="Europe/Berlin").checked()
         for hours in (2, 1)
@@ -143,16 +143,14 @@ def test_a_time_more_than_a_day_ahead_is_refused() -> None:
     assert [problem.field for problem in refused.value.problems] == ["observed_at"]
 
 
-def test_a_zone_that_is_taken_back_leaves_no_time_without_one(database: Database, tmp_path: Path) -> None:
+def test_removing_a_zone_leaves_no_time_without_one(database: Database, tmp_path: Path) -> None:
     outcome = keep(database, tmp_path, "DIS", said=UploadDetails(observed_at="2024-11-21T12:00", zone="UTC"))
     set_state(database, job_id_of(outcome), JobState.DONE)
     with pytest.raises(UploadInvalid, match="in which time zone"):
         again(database, outcome.upload.id, UploadDetails(zone=""))
 
 
-def test_a_file_that_could_not_be_read_is_read_when_it_comes_again(
-    database: Database, tmp_path: Path
-) -> None:
+def test_an_unreadable_file_is_read_again_when_uploaded_again(database: Database, tmp_path: Path) -> None:
     first = keep(database, tmp_path, "text")
     set_state(database, job_id_of(first), JobState.FAILED)
     second = keep(database, tmp_path, "text", said=UploadDetails(kind="template"))
@@ -168,7 +166,7 @@ def test_an_offset_in_the_time_takes_precedence_over_a_zone() -> None:
 
 
 @pytest.mark.parametrize("state", [JobState.DONE, JobState.ASKS])
-def test_a_file_that_was_read_or_waits_for_answers_is_left_as_it_is(
+def test_a_file_read_or_waiting_for_answers_is_not_read_again(
     database: Database, tmp_path: Path, state: JobState
 ) -> None:
     first = keep(database, tmp_path, "text")
@@ -227,9 +225,7 @@ def test_an_impossible_time_is_refused_at_its_field(said: UploadDetails, field: 
         (UploadDetails(observed_at="", zone=""), ("", "")),
     ],
 )
-def test_a_time_and_a_zone_are_kept_in_one_spelling(
-    said: UploadDetails, meant: tuple[str | None, str]
-) -> None:
+def test_a_time_and_a_zone_are_normalized(said: UploadDetails, meant: tuple[str | None, str]) -> None:
     found = said.checked()
     assert (found.observed_at, found.zone) == meant
 
@@ -246,7 +242,7 @@ def test_answers_are_kept_in_the_map_and_the_file_is_read_again(database: Databa
         assert jobs.get(session, job_id_of(outcome)).state == JobState.FAILED
 
 
-def test_an_answer_that_is_wrong_changes_nothing(database: Database, tmp_path: Path) -> None:
+def test_an_invalid_answer_changes_nothing(database: Database, tmp_path: Path) -> None:
     outcome = keep(database, tmp_path, "text")
     set_state(database, job_id_of(outcome), JobState.ASKS)
     with pytest.raises(UploadInvalid):
@@ -292,7 +288,7 @@ def test_deleting_an_upload_removes_a_file_that_no_other_upload_has(
         assert session.execute(text("SELECT count(*) FROM job_runs")).scalar() == 0
 
 
-def test_a_deletion_that_is_undone_leaves_the_file(database: Database, tmp_path: Path) -> None:
+def test_a_rolled_back_deletion_keeps_the_file(database: Database, tmp_path: Path) -> None:
     upload = keep(database, tmp_path, "text").upload
     with database.session(writes=True) as session:
         service.delete(session, upload.id, data_dir=tmp_path)
@@ -316,9 +312,7 @@ def test_a_savepoint_does_not_trigger_actions_after_commit(
     assert done == ["done"]
 
 
-def test_files_are_removed_when_their_time_has_come_and_reports_are_not(
-    database: Database, tmp_path: Path
-) -> None:
+def test_old_files_are_removed_and_their_reports_are_kept(database: Database, tmp_path: Path) -> None:
     days = {"old": 40.0, "young": 3.0, "waiting": 0.0}
     uploads = {name: keep(database, tmp_path, name) for name in days}
     for name in ("old", "young"):
@@ -356,13 +350,13 @@ def test_uploads_are_listed_newest_first_a_page_at_a_time(database: Database, tm
     assert all(item.job is not None for page in pages for item in page.items)
 
 
-def test_there_is_no_report_before_there_is_one(database: Database, tmp_path: Path) -> None:
+def test_an_upload_has_no_report_before_it_is_read(database: Database, tmp_path: Path) -> None:
     upload = keep(database, tmp_path, "text").upload
     with database.session(writes=False) as session, pytest.raises(ReportNotReady):
         service.report(session, upload.id)
 
 
-def test_the_map_is_kept_in_order_changed_and_forgotten(database: Database) -> None:
+def test_the_map_is_sorted_changed_and_deleted(database: Database) -> None:
     with database.session(writes=True) as session:
         for entry in (("SYSB", "CSQ2", "SQ03"), ("sysa", "csq1", "sq03"), ("SYSA", "CSQ1", "SQ04")):
             qsg_map.put(session, *entry)

@@ -123,7 +123,7 @@ def test_an_upload_between_the_commit_and_the_removal_keeps_its_file(
 
 
 @pytest.mark.parametrize("said", [NOTHING_SAID, AT_NINE], ids=["the same upload", "another upload"])
-def test_a_file_that_arrives_before_a_deletion_and_is_kept_after_it_is_there(
+def test_a_file_received_before_a_deletion_and_stored_after_it_is_kept(
     database: Database, tmp_path: Path, said: UploadDetails
 ) -> None:
     first = keep(database, tmp_path, TEXT, said=said).upload

@@ -61,9 +61,7 @@ def test_a_starting_service_reads_waiting_uploads(database: Database, settings: 
     made.stop()
 
 
-def test_a_keeper_that_was_killed_is_followed_by_another(
-    database: Database, settings: Settings, watching: Watcher
-) -> None:
+def test_a_killed_keeper_is_replaced(database: Database, settings: Settings, watching: Watcher) -> None:
     job_id = job_id_of(keep(database, settings.data_dir, f"say decoding 1 2\nwait 2\n{READS}"))
     watching.look()
     wait_until(lambda: job(database, job_id).stage == "decoding")
@@ -73,7 +71,7 @@ def test_a_keeper_that_was_killed_is_followed_by_another(
     assert job(database, job_id).attempts == 2
 
 
-def test_a_keeper_of_an_earlier_service_that_is_gone_is_noticed(
+def test_a_vanished_keeper_of_an_earlier_service_is_noticed(
     database: Database, settings: Settings, watching: Watcher
 ) -> None:
     job_id = job_id_of(keep(database, settings.data_dir, READS))
@@ -84,7 +82,7 @@ def test_a_keeper_of_an_earlier_service_that_is_gone_is_noticed(
     wait_until(lambda: job(database, job_id).state == JobState.DONE)
 
 
-def test_a_run_on_another_machine_is_left_alone_while_it_is_heard_of(
+def test_a_run_on_another_machine_is_left_alone_while_it_sends_heartbeats(
     database: Database, settings: Settings, watching: Watcher
 ) -> None:
     job_id = job_id_of(keep(database, settings.data_dir, READS))
@@ -99,7 +97,7 @@ def test_a_run_on_another_machine_is_left_alone_while_it_is_heard_of(
     wait_until(lambda: job(database, job_id).state == JobState.DONE)
 
 
-def test_nothing_is_started_while_packages_are_missing_and_all_when_they_are_there(
+def test_runs_wait_until_missing_packages_are_installed(
     database: Database, settings: Settings, watching: Watcher, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     job_id = job_id_of(keep(database, settings.data_dir, READS))
@@ -112,7 +110,7 @@ def test_nothing_is_started_while_packages_are_missing_and_all_when_they_are_the
     wait_until(lambda: job(database, job_id).state == JobState.DONE)
 
 
-def test_a_run_that_never_begins_is_given_up_with_a_word(
+def test_a_run_that_never_starts_is_given_up_with_a_message(
     database: Database, settings: Settings, watching: Watcher, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     job_id = job_id_of(keep(database, settings.data_dir, READS))

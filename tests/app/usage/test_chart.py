@@ -70,13 +70,13 @@ def test_hours_when_it_was_full_are_marked_and_described() -> None:
     assert "last on 2026-11-16 at 02:00 UTC" in found.description
 
 
-def test_the_words_have_the_figures_that_the_drawing_has() -> None:
+def test_the_description_has_the_figures_of_the_chart() -> None:
     words = chart({0: 1_500, 1: 26_000, 2: 900}, limit={0: 131_072}).description
     assert "from 900 to 26\u202f000, the highest on 2026-11-16 at 01:00 UTC; last 900" in words
     assert "of: 131\u202f072" in words
 
 
-def test_a_chart_of_nothing_says_so() -> None:
+def test_an_empty_chart_says_so() -> None:
     assert chart({}).description == "List entries in use: nothing was measured."
 
 

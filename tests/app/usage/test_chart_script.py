@@ -29,13 +29,13 @@ def test_the_script_is_compressed_for_clients_that_accept_it(own_app: FastAPI) -
     assert packed.media_type == "text/javascript"
 
 
-def test_browsers_keep_it_for_as_long_as_the_version_stays(own_app: FastAPI) -> None:
+def test_browsers_cache_the_script_until_the_version_changes(own_app: FastAPI) -> None:
     assert version("plotly") in chart_script.address()
     assert "immutable" in get(own_app, chart_script.address()).headers["cache-control"]
     assert get(own_app, chart_script.PATH).headers["cache-control"] == "no-cache"
 
 
-def test_every_style_that_the_script_would_write_into_a_page_is_kept_out(own_app: FastAPI) -> None:
+def test_the_script_writes_no_styles_into_pages(own_app: FastAPI) -> None:
     script = chart_script.script_path().read_text("utf-8")
     # One is written under the name that the pages' own style sheet takes; each of the others looks for its guard first.
     assert script.count('createElement("style")') == 1 + len(chart_script.guards())

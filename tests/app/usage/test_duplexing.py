@@ -132,7 +132,7 @@ def plan(app: FastAPI, url: str) -> tuple[Json, Json]:
 # ---- the roll-up -----------------------------------------------------------------------------------------------------
 
 
-def test_flags_of_74_4_tell_of_duplexing_and_of_the_primary(tmp_path: Path, url: str) -> None:
+def test_flags_of_74_4_show_duplexing_and_the_primary(tmp_path: Path, url: str) -> None:
     rmf(
         tmp_path, url,
         {"CF01": {"is_duplexed": True, "is_secondary": True}, "CF02": {"is_duplexed": True, "is_primary": True}},
@@ -142,7 +142,7 @@ def test_flags_of_74_4_tell_of_duplexing_and_of_the_primary(tmp_path: Path, url:
     assert line["placed_by"] == ["74-4 R744SREQ"]
 
 
-def test_the_gatherers_flags_tell_the_same(tmp_path: Path, url: str) -> None:
+def test_the_gatherers_flags_show_duplexing_too(tmp_path: Path, url: str) -> None:
     policy = {"policy_size_bytes": 2**30, "is_in_duplexing": True}
     rmf(
         tmp_path, url,
@@ -164,7 +164,7 @@ def test_the_last_interval_of_an_hour_counts(tmp_path: Path, url: str) -> None:
     assert placed(line) == (["CF02"], False, None)
 
 
-def test_an_instance_that_is_only_held_is_no_place(tmp_path: Path, url: str) -> None:
+def test_an_instance_only_in_hold_is_not_a_placement(tmp_path: Path, url: str) -> None:
     policy = {"policy_size_bytes": 2**30}
     rmf(
         tmp_path,
@@ -175,13 +175,13 @@ def test_an_instance_that_is_only_held_is_no_place(tmp_path: Path, url: str) -> 
     assert placed(line) == (["CF02"], False, None)
 
 
-def test_two_instances_of_which_no_flag_tells_are_not_called_duplexed(tmp_path: Path, url: str) -> None:
+def test_two_instances_without_flags_are_not_called_duplexed(tmp_path: Path, url: str) -> None:
     rmf(tmp_path, url, {"CF01": {}, "CF02": {}})
     (line,) = hours(url).values()
     assert placed(line) == (["CF01", "CF02"], None, None)
 
 
-def test_displays_tell_policy_and_instances(tmp_path: Path, url: str) -> None:
+def test_displays_show_policy_and_instances(tmp_path: Path, url: str) -> None:
     show(tmp_path, url, DUPLEXED, at=MIDNIGHT + dt.timedelta(hours=1))
     show(tmp_path, url, INSTANCE, at=MIDNIGHT + dt.timedelta(hours=2), duplex="DISABLED")
     moving = DUPLEXED.replace("DUPLEXING REBUILD", "REBUILD")
@@ -199,7 +199,7 @@ def test_a_structure_that_is_not_allocated_still_has_a_policy(tmp_path: Path, ur
     assert placed(line) == (None, None, "ENABLED")
 
 
-def test_hours_without_a_word_of_it_say_nothing(tmp_path: Path, url: str) -> None:
+def test_hours_without_placements_have_no_values(tmp_path: Path, url: str) -> None:
     commit(History.open(url, create=True), "a", structures=structure_rows(qest()))
     (line,) = hours(url).values()
     assert [line[name] for name in ("coupling_facilities", "is_duplexed", "policy_duplex", "placed_by")] == [
@@ -228,7 +228,7 @@ def test_a_duplexed_structure_of_74_4_stays_duplexed_in_its_plan(
     assert "as in any new plan: CFLEVEL" in remarks(found)
 
 
-def test_the_policy_that_was_displayed_has_the_word(app: FastAPI, tmp_path: Path, url: str) -> None:
+def test_the_displayed_policy_decides(app: FastAPI, tmp_path: Path, url: str) -> None:
     active: dict[str, object] = {"policy_size_bytes": 2**30, "is_active_instance": True}
     rmf(tmp_path, url, *[{"CF01": active}] * 6)
     show(tmp_path, url, DUPLEXED, at=MIDNIGHT + dt.timedelta(minutes=40))
@@ -242,7 +242,7 @@ def test_the_policy_that_was_displayed_has_the_word(app: FastAPI, tmp_path: Path
     )
 
 
-def test_one_instance_does_not_show_the_policy(app: FastAPI, tmp_path: Path, url: str) -> None:
+def test_a_single_instance_does_not_show_the_policy(app: FastAPI, tmp_path: Path, url: str) -> None:
     rmf(tmp_path, url, {"CF01": {"policy_size_bytes": 2**30, "is_active_instance": True}})
     structure, found = plan(app, url)
     assert structure["duplex"] == "DISABLED", "as in any new plan"
@@ -288,7 +288,7 @@ def test_an_observation_after_the_period_does_not_count(app: FastAPI) -> None:
 # ---- what would shrink -----------------------------------------------------------------------------------------------
 
 
-def test_a_size_below_todays_is_a_finding(app: FastAPI) -> None:
+def test_a_size_below_the_current_one_is_a_finding(app: FastAPI) -> None:
     store(app, ten_days())
     (told,) = made(app, queues=["PAYMENTS.IN"])["findings"]
     assert (told["code"], told["severity"], told["structure"]) == (

@@ -83,7 +83,7 @@ def words(element: Element) -> str:
     return " ".join(element.text.split())
 
 
-def test_a_maximum_that_was_cut_off_is_no_demand(app: FastAPI) -> None:
+def test_a_maximum_of_a_full_structure_is_not_the_demand(app: FastAPI) -> None:
     found = made(app)
     (cut_off,) = found["cut_off"]
     assert cut_off["structure"] == "APPLICATION1"
@@ -102,7 +102,7 @@ def test_use_of_100_percent_counts_as_full_without_a_count(app: FastAPI) -> None
     assert (cut_off["full_count"], cut_off["first_hour"]) == (0, cut_off["last_hour"])
 
 
-def test_a_period_without_a_full_structure_cuts_nothing_off(app: FastAPI) -> None:
+def test_a_period_without_a_full_structure_has_the_whole_demand(app: FastAPI) -> None:
     found = made(app, period="1d")
     assert found["cut_off"] == []
     assert "cut off" not in remarks(found)
@@ -155,7 +155,7 @@ def test_the_page_warns_of_a_structure_that_would_shrink(app: FastAPI) -> None:
     assert "The demand is unknown: at least" in shown
 
 
-def test_figures_that_are_taken_over_are_compared_with_todays_allocation(app: FastAPI) -> None:
+def test_adopted_figures_are_compared_with_the_current_allocation(app: FastAPI) -> None:
     queue = {"name": "PAYMENTS.IN", "message_bytes": 500, "backlog": 1000}
     plan = {
         "qsg": "SQ03", "queue_managers": 2, "structures": [{"name": "APPLICATION1", "queues": [queue]}],

@@ -103,7 +103,7 @@ def test_many_structures_are_shown_a_page_at_a_time(app: FastAPI) -> None:
     assert len(table(read(browser.get("/usage?page=3").text), "measured structures")) == 21
 
 
-def test_a_structure_is_drawn_marked_and_tabled(measured: FastAPI) -> None:
+def test_a_structure_has_a_chart_marks_and_a_table(measured: FastAPI) -> None:
     found = page(measured, f"{STRUCTURE}?from=2026-11-23&to=2026-11-25")
     drawings = [svg for svg in found.all("svg") if svg.get("role") == "img"]
     assert [svg.get("class") for svg in drawings] == ["wide", "narrow"] * 2
@@ -131,7 +131,7 @@ def test_a_table_and_its_file_have_the_same_figures(measured: FastAPI) -> None:
         ]  # fmt: skip
 
 
-def test_files_of_queues_are_given_too(measured: FastAPI) -> None:
+def test_queues_can_be_downloaded_as_files(measured: FastAPI) -> None:
     rows = list(csv.DictReader(io.StringIO(get(measured, f"{STRUCTURE}/queues.csv").text)))
     assert {row["queue"]: row["mean_bytes"] for row in rows} == {
         "AUDIT.COPY": "700.0", "ORDERS.IN": "3500.0", "PAYMENTS.IN": "1024.0",
@@ -151,7 +151,7 @@ def test_unmeasured_values_are_a_dash_and_a_sentence(app: FastAPI) -> None:
     assert "No queue of it was measured" in found.text
 
 
-def test_a_percentage_that_was_reported_is_drawn_against_a_hundred(app: FastAPI) -> None:
+def test_a_reported_percentage_is_drawn_on_a_scale_of_100(app: FastAPI) -> None:
     store(app, [structure_hour(h, entries_in_use_max=None, entries_in_use_pct_max=61.5) for h in (0, 1)])
     found = page(app, STRUCTURE)
     assert "List entries in use, as reported" in found.text
@@ -164,7 +164,7 @@ def test_an_invalid_period_is_reported(measured: FastAPI) -> None:
     assert found.fields["to"] == "2026-11-25"
 
 
-def test_the_links_of_a_period_lead_through_all_hours(measured: FastAPI) -> None:
+def test_period_links_lead_through_all_hours(measured: FastAPI) -> None:
     browser = Browser(measured)
     here, seen = f"{STRUCTURE}?period=1d", set[str]()
     for _ in range(20):
@@ -200,7 +200,7 @@ def test_unmeasured_structures_are_not_found(measured: FastAPI, address: str) ->
     assert "There is no measured usage" in page(measured, address, status=404).text
 
 
-def test_names_with_signs_of_addresses_work(app: FastAPI) -> None:
+def test_names_with_url_characters_work(app: FastAPI) -> None:
     store(app, [structure_hour(0, qsg="A#$@"), queue_hour(0, qsg="A#$@", queue="A/B%C")])
     browser = Browser(app)
     (structure,) = [link for link in browser.get("/usage").links if link.endswith("/APPLICATION1")]
@@ -341,7 +341,7 @@ def test_a_taken_name_is_reported_and_the_other_plan_unchanged(changing: FastAPI
     assert get(changing, "/api/v1/plans/MEASURED").json()["version"] == 1
 
 
-def test_when_no_ticked_queue_can_be_planned_it_says_why_and_saves_nothing(app: FastAPI) -> None:
+def test_if_no_selected_queue_can_be_planned_the_reason_is_shown_and_nothing_saved(app: FastAPI) -> None:
     store(app, [structure_hour(0), queue_hour(0, depth_max=None)])
     status, _, text = post(app)
     assert status == 422
@@ -350,7 +350,7 @@ def test_when_no_ticked_queue_can_be_planned_it_says_why_and_saves_nothing(app: 
     assert "PAYMENTS.IN: left out. Its highest depth was not measured in the period." in alert
 
 
-def test_a_group_of_which_only_the_administrative_structure_was_measured_has_nothing_to_tick(
+def test_a_group_with_only_csq_admin_measured_offers_no_queues(
     app: FastAPI,
 ) -> None:
     store(app, [structure_hour(0, structure="CSQ_ADMIN")])
@@ -360,7 +360,7 @@ def test_a_group_of_which_only_the_administrative_structure_was_measured_has_not
     assert "Make a plan" not in page(app, "/usage/SQ03/CSQ_ADMIN").text
 
 
-def test_a_form_that_is_none_is_refused(measured: FastAPI) -> None:
+def test_an_invalid_form_is_refused(measured: FastAPI) -> None:
     answer = Browser(measured).ask(
         "POST",
         "/usage/SQ03/plan",
@@ -370,7 +370,7 @@ def test_a_form_that_is_none_is_refused(measured: FastAPI) -> None:
     assert answer.status_code == 422
 
 
-def test_of_very_many_queues_only_so_many_are_listed_and_the_others_offered(
+def test_very_many_queues_are_listed_partly_and_the_others_offered(
     app: FastAPI, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("app.usage.plan_pages.MOST_LISTED", 3)

@@ -20,7 +20,7 @@ def chosen(**asked: str) -> Period:
     return found.period
 
 
-def test_without_a_wish_the_last_seven_measured_days_are_shown_by_hours() -> None:
+def test_by_default_the_last_seven_measured_days_are_shown_by_hours() -> None:
     assert chosen() == Period(at(1000 - 7 * 24), at(1000), "hour", "7d")
 
 
@@ -33,16 +33,16 @@ def test_a_length_ends_with_the_last_measured_hour(word: str) -> None:
     assert found.query() == {"period": word}
 
 
-def test_everything_begins_with_the_first_measured_hour() -> None:
+def test_the_whole_period_begins_with_the_first_measured_hour() -> None:
     assert chosen(period="all") == Period(FIRST, at(1000), "day", "all")
 
 
-def test_a_day_that_ends_a_period_is_in_it() -> None:
+def test_an_end_day_is_included() -> None:
     found = chosen(from_="2026-11-16", to="2026-11-17")
     assert (found.first, found.past, found.last_day.isoformat()) == (at(0), at(48), "2026-11-17")
 
 
-def test_a_time_that_ends_a_period_is_not_in_it() -> None:
+def test_an_end_time_is_excluded() -> None:
     assert chosen(from_="2026-11-16T02:00:00Z", to="2026-11-16T06:00:00+01:00") == Period(
         at(2), at(5), "hour"
     )
@@ -74,7 +74,7 @@ def test_an_invalid_period_is_reported_and_replaced_by_the_usual_one(
 
 
 @given(st.integers(-50, 50), st.sampled_from(list(LENGTHS)))
-def test_steps_back_and_on_meet_without_a_gap(times: int, word: str) -> None:
+def test_steps_back_and_forward_meet_without_a_gap(times: int, word: str) -> None:
     period = chosen(period=word)
     moved = period.moved(times)
     assert moved.past - moved.first == period.past - period.first
@@ -83,7 +83,7 @@ def test_steps_back_and_on_meet_without_a_gap(times: int, word: str) -> None:
 
 
 @given(st.text(max_size=30), st.text(max_size=30), st.text(max_size=10))
-def test_whatever_is_asked_there_is_a_period(first: str, past: str, word: str) -> None:
+def test_any_parameters_give_a_period(first: str, past: str, word: str) -> None:
     found = choose({"from": first, "to": past, "period": word}, first_hour=FIRST, last_hour=LAST).period
     assert found.first < found.past
     assert choose(found.query(), first_hour=FIRST, last_hour=LAST).period == found

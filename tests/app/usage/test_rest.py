@@ -87,7 +87,7 @@ def test_a_newer_display_of_entries_only_does_not_hide_the_limit_of_elements(mea
     )
 
 
-def test_a_limit_is_that_of_its_pool_before_the_period(measured: FastAPI) -> None:
+def test_a_limit_before_the_period_is_that_of_its_pool(measured: FastAPI) -> None:
     store(measured, [structure_hour(300, entries_total=140_000)])
     found = answer(measured, f"{STRUCTURE}?from=2026-11-28T00:00Z&to=2026-11-28T06:00Z")["limits_before"]
     assert (found["entries_at"], found["elements_at"]) == (moment(239), moment(239))
@@ -99,7 +99,7 @@ def test_an_installation_without_usage_lists_nothing(app: FastAPI) -> None:
     assert "no measured usage" in get(app, STRUCTURE).json()["detail"]
 
 
-def test_a_search_looks_in_groups_and_names_and_takes_its_signs_as_they_are(measured: FastAPI) -> None:
+def test_a_search_covers_groups_and_names_without_wildcards(measured: FastAPI) -> None:
     store(measured, [structure_hour(0, qsg="AB_1", structure="OTHER")])
     for search, expected in (
         ("appl", ["APPLICATION1"]),
@@ -124,7 +124,7 @@ def test_plans_are_linked_by_group_and_name_and_only_by_their_latest_version(mea
     assert plans() == {"APPLICATION1": [], "CSQ_ADMIN": ["ONE"], "PERSIST1": []}
 
 
-def test_a_structure_is_read_over_the_last_seven_days_by_hours(measured: FastAPI) -> None:
+def test_a_structure_has_the_last_seven_days_by_hours(measured: FastAPI) -> None:
     found = answer(measured, STRUCTURE)
     assert found["period"] == {"first": moment(72), "past": moment(240), "by": "hour"}
     assert len(found["points"]) == 168 - 4  # four hours have no records
@@ -184,7 +184,7 @@ def test_a_period_can_be_chosen(measured: FastAPI, query: str, first: int, past:
 @pytest.mark.parametrize(
     "query", [f"from={moment(5)}&to={moment(5)}", "from=yesterday", "from=2026-11-16T00:00:00", "to=0001-01-01T00:00:00Z", "by=week"]
 )  # fmt: skip
-def test_a_period_that_is_none_is_refused(measured: FastAPI, query: str) -> None:
+def test_an_invalid_period_is_refused(measured: FastAPI, query: str) -> None:
     refused = get(measured, f"{STRUCTURE}?{query}")
     assert refused.status == 422
     assert refused.json()["errors"]
@@ -209,7 +209,7 @@ def test_a_mean_uses_only_hours_with_known_bytes(app: FastAPI) -> None:
     assert (queue["mean_bytes"], queue["puts"]) == (1000, 1_036_000)
 
 
-def test_a_queue_is_read_over_time_with_its_sizes(measured: FastAPI) -> None:
+def test_a_queue_has_its_hours_and_sizes(measured: FastAPI) -> None:
     found = answer(measured, f"{STRUCTURE}/queue?name=ORDERS.IN&from={moment(204)}&to={moment(205)}")
     (point,) = found["points"]
     assert (point["puts"], point["puts_per_s"], point["mean_bytes"]) == (72_000, 20.0, 3500)
@@ -226,7 +226,7 @@ def test_a_queue_by_days_adds_puts_and_keeps_the_busiest_hour(measured: FastAPI)
 # ---- plans -----------------------------------------------------------------------------------------------------------
 
 
-def test_a_plan_rests_on_the_highest_depth_and_the_mean_size(measured: FastAPI) -> None:
+def test_a_plan_uses_the_highest_depth_and_the_mean_size(measured: FastAPI) -> None:
     found = made(measured, queues=["PAYMENTS.IN", "ORDERS.IN"])
     queues = queues_of(found["document"])
     assert [each["name"] for each in found["document"]["structures"]] == ["APPLICATION1"]
@@ -244,7 +244,7 @@ def test_a_plan_rests_on_the_highest_depth_and_the_mean_size(measured: FastAPI) 
     assert send_json(measured, "PUT", "/api/v1/plans/MEASURED", found["document"]).status == 201
 
 
-def test_a_plan_rests_on_the_busiest_hour_and_an_outage(measured: FastAPI) -> None:
+def test_a_plan_uses_the_busiest_hour_and_an_outage(measured: FastAPI) -> None:
     found = made(measured, queues=["ORDERS.IN"], backlog="rate", outage_minutes=90, sizes="largest")
     (queue,) = queues_of(found["document"]).values()
     assert (queue["put_rate_per_s"], queue["outage_minutes"], queue["backlog"]) == (20, 90, None)
@@ -288,7 +288,7 @@ def test_facts_without_records_have_no_default(measured: FastAPI, missing: str) 
     assert missing in refused.text
 
 
-def test_queues_of_which_too_little_is_known_are_left_out_with_a_remark(app: FastAPI) -> None:
+def test_queues_with_too_little_data_are_left_out_with_a_remark(app: FastAPI) -> None:
     lines = [
         structure_hour(0),
         queue_hour(0, queue="NOTHING.PUT", puts=0, put_bytes=0, persistent_puts=0),
@@ -303,9 +303,7 @@ def test_queues_of_which_too_little_is_known_are_left_out_with_a_remark(app: Fas
 
 
 @pytest.mark.parametrize("largest", [None, 0])
-def test_a_largest_message_that_was_not_measured_is_not_planned_with(
-    app: FastAPI, largest: int | None
-) -> None:
+def test_an_unmeasured_largest_message_is_not_planned(app: FastAPI, largest: int | None) -> None:
     store(app, [structure_hour(0), queue_hour(0, put_size_max_bytes=largest)])
     for asked in ({"sizes": "largest"}, {"p95_bytes": {"PAYMENTS.IN": 2000}}):
         found = made(app, **asked)
@@ -316,11 +314,11 @@ def test_a_largest_message_that_was_not_measured_is_not_planned_with(
     assert queues_of(made(app)["document"])["PAYMENTS.IN"]["message_bytes"] == 1000
 
 
-def test_a_structure_that_held_more_than_is_planned_is_remarked(app: FastAPI) -> None:
+def test_a_structure_that_held_more_than_planned_gets_a_remark(app: FastAPI) -> None:
     store(app, [structure_hour(0, entries_in_use_max=9_999), queue_hour(0)])
     assert any("9999 list entries were in use at most" in remark for remark in made(app)["remarks"])
 
 
-def test_a_group_or_structure_that_was_not_measured_is_not_found(measured: FastAPI) -> None:
+def test_an_unmeasured_group_or_structure_is_not_found(measured: FastAPI) -> None:
     for asked in ({"qsg": "XXXX"}, {"structures": ["ELSEWHERE"]}, {"qsg": "A\u0000"}):
         assert post_json(measured, "/api/v1/usage/plan-document", {**ASKED, **asked}).status == 404

@@ -48,7 +48,7 @@ def hours(database: Database) -> dict[str, list[Any]]:
         }
 
 
-def test_hours_before_the_first_day_kept_go_and_the_lists_follow(filled: Database) -> None:
+def test_hours_before_the_first_kept_day_are_removed_from_data_and_lists(filled: Database) -> None:
     assert drop_what_history_dropped(filled, read_report({"kept_from": TUESDAY})) == 6
     assert hours(filled) == {
         "hourly_structure_usage": [at(24), at(30)],
@@ -77,13 +77,13 @@ def test_dropping_again_changes_nothing(filled: Database) -> None:
         {"kept_from": "2026-11-16"},
     ],
 )
-def test_nothing_goes_that_the_history_has_kept(filled: Database, report: dict[str, Any]) -> None:
+def test_hours_that_the_history_keeps_are_not_removed(filled: Database, report: dict[str, Any]) -> None:
     before = hours(filled)
     assert drop_what_history_dropped(filled, read_report(report)) == 0
     assert hours(filled) == before
 
 
-def test_the_hours_go_all_at_once_or_not_at_all(filled: Database, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_hours_are_removed_together_or_not_at_all(filled: Database, monkeypatch: pytest.MonkeyPatch) -> None:
     """In a transaction of their own: one that fails half way takes nothing."""
     before = hours(filled)
 

@@ -72,7 +72,7 @@ def test_hours_are_stored_with_their_figures_and_their_period(database: Database
     assert found["hourly_smds_usage"][1]["blocks_in_use_max"] == 40
 
 
-def test_where_the_last_figures_of_each_kind_are_is_kept(database: Database) -> None:
+def test_the_hour_of_the_latest_figures_of_each_kind_is_stored(database: Database) -> None:
     blank = {"entries_in_use_max": None, "elements_in_use_max": None}
     lines = output(
         structure_hour(0, entries_total=5, structure_full_count=1),
@@ -97,7 +97,7 @@ def test_a_queue_that_moved_is_kept_in_both_structures(database: Database) -> No
     assert [row["structure"] for row in found["measured_queues"]] == ["", "APPLICATION1", "APPLICATION2"]
 
 
-def test_a_structure_of_which_only_queues_were_measured_is_known(database: Database) -> None:
+def test_a_structure_with_only_queues_measured_is_stored(database: Database) -> None:
     (kept,) = stored(database, output(queue_hour(3), queue_hour(5), queue_hour(9, structure=None)))[
         "measured_structures"
     ]
@@ -106,7 +106,7 @@ def test_a_structure_of_which_only_queues_were_measured_is_known(database: Datab
     assert stored(database, gone)["measured_structures"] == []
 
 
-def test_a_structure_of_which_only_data_sets_were_measured_is_known(database: Database) -> None:
+def test_a_structure_with_only_data_sets_measured_is_stored(database: Database) -> None:
     (kept,) = stored(database, output(smds_hour(3), smds_hour(5, queue_manager="CSQ2")))[
         "measured_structures"
     ]
@@ -142,7 +142,7 @@ def test_replaced_days_lose_hours_that_no_longer_exist(database: Database) -> No
     assert [row["hour"] for row in found["hourly_smds_usage"]] == [at(30)]
 
 
-def test_lines_of_other_events_are_passed_by(database: Database) -> None:
+def test_lines_of_other_events_are_ignored(database: Database) -> None:
     assert stored(database, [{"event": "progress", "done": 1}, *LINES]) == stored(database, LINES)
 
 
@@ -171,7 +171,7 @@ def test_more_lines_than_one_batch_are_all_stored(
         ),
     ],
 )
-def test_a_line_that_cannot_be_stored_is_named_and_nothing_is_kept(
+def test_a_line_that_cannot_be_stored_is_reported_and_nothing_is_stored(
     database: Database, line: dict[str, Any], fault: str
 ) -> None:
     with pytest.raises(RollupInvalid, match=rf"Line 9 .*{fault}"):
@@ -179,7 +179,7 @@ def test_a_line_that_cannot_be_stored_is_named_and_nothing_is_kept(
     assert not any(stored(database).values())
 
 
-def test_lines_that_were_cut_short_are_refused(database: Database) -> None:
+def test_truncated_lines_are_refused(database: Database) -> None:
     with pytest.raises(RollupsCutShort, match="run them again"):
         stored(database, LINES[:-1])
     assert not any(stored(database).values())

@@ -95,7 +95,7 @@ def queues(version: StoredVersion) -> dict[str, dict[str, Any]]:
     return {queue["name"]: queue for queue in structure["queues"]}
 
 
-def test_the_group_s_plans_are_offered_where_a_plan_is_made_from_usage(app: FastAPI) -> None:
+def test_plans_of_the_group_are_offered_next_to_a_new_plan(app: FastAPI) -> None:
     other = {**PLAN, "qsg": "SQ04"}
     assert send_json(app, "PUT", "/api/v1/plans/OTHER", other).status == 201
     browser = Browser(app)
@@ -104,7 +104,7 @@ def test_the_group_s_plans_are_offered_where_a_plan_is_made_from_usage(app: Fast
     assert browser.get(links[0]).fields["period"] == "31d"
 
 
-def test_queues_of_the_plan_are_ticked_and_new_ones_are_not(app: FastAPI) -> None:
+def test_queues_of_the_plan_are_selected_and_new_ones_are_not(app: FastAPI) -> None:
     found = page(app)
     ticked = [box["value"] for box in found.all("input", name="queue") if "checked" in box.attributes]
     assert ticked == ["APPLICATION1/ORDERS.IN", "APPLICATION1/PAYMENTS.IN"]
@@ -205,7 +205,7 @@ def test_errors_are_shown_and_nothing_is_saved(app: FastAPI, fields: dict[str, A
     assert plan_of(app).number == 1
 
 
-def test_a_plan_of_another_group_and_one_that_is_not_there_are_not_found(app: FastAPI) -> None:
+def test_a_plan_of_another_group_and_a_missing_plan_are_not_found(app: FastAPI) -> None:
     assert send_json(app, "PUT", "/api/v1/plans/OTHER", {**PLAN, "qsg": "SQ04"}).status == 201
     for name in ("OTHER", "NOBODY"):
         page(app, f"/usage/SQ03/plan/into/{name}", 404)
@@ -267,7 +267,7 @@ def test_a_distribution_with_an_outdated_p95_is_reported(bare: FastAPI) -> None:
     assert any("does not lie between the measured mean" in remark for remark in made.remarks)
 
 
-def test_growth_of_the_plan_and_a_fuller_structure_are_remarked_on(bare: FastAPI) -> None:
+def test_growth_of_the_plan_and_a_fuller_structure_get_remarks(bare: FastAPI) -> None:
     store(bare, [structure_hour(0, entries_in_use_max=90_000), queue_hour(0)])
     growth = {"percent_per_year": Decimal(20), "years": 2}
     made = taken(bare, document_with(queue("PAYMENTS.IN"), queue("UNSEEN"), growth=growth))
@@ -277,7 +277,7 @@ def test_growth_of_the_plan_and_a_fuller_structure_are_remarked_on(bare: FastAPI
     assert "Left as they are, because nothing was taken over for them: UNSEEN." in told
 
 
-def test_the_document_that_was_handed_in_is_not_touched(bare: FastAPI) -> None:
+def test_the_given_document_is_not_changed(bare: FastAPI) -> None:
     store(bare, [structure_hour(0), queue_hour(0)])
     before = document_with(queue("PAYMENTS.IN"))
     kept = copy.deepcopy(before)

@@ -63,7 +63,7 @@ def watched(
     return last
 
 
-def test_a_worker_killed_in_the_middle_of_an_ingest_costs_nothing(running: Cluster, tmp_path: Path) -> None:
+def test_ingest_survives_a_killed_worker(running: Cluster, tmp_path: Path) -> None:
     dump = dumps.write(tmp_path / "night.smf", INTERVALS)
     command = [sys.executable, "-m", "spark_jobs.ingest", "--history", str(tmp_path / "cluster")]
     command += ["--in-process-below", "0", "--split-bytes", str(SPLIT_BYTES)]
@@ -79,7 +79,7 @@ def test_a_worker_killed_in_the_middle_of_an_ingest_costs_nothing(running: Clust
     assert contents(History.open(str(tmp_path / "cluster"))) == contents(History.open(str(tmp_path / "one")))
 
 
-def test_a_worker_killed_in_the_middle_of_a_night_costs_nothing(running: Cluster, tmp_path: Path) -> None:
+def test_nightly_run_survives_a_killed_worker(running: Cluster, tmp_path: Path) -> None:
     history = history_at_once(tmp_path / "history", NIGHTS, structures=2, every=2)
     shutil.copytree(history.url, tmp_path / "same")
     facts, out = tmp_path / "facts.json", tmp_path / "result.json"

@@ -31,7 +31,7 @@ def written(folder: Path, entries: object, **others: object) -> Path:
     return path
 
 
-def test_a_map_s_entries_are_read_in_upper_case(tmp_path: Path) -> None:
+def test_qsg_map_entries_are_read_in_upper_case(tmp_path: Path) -> None:
     path = written(tmp_path, [ENTRY, {"system_id": "sysb", "queue_manager": " csq2", "qsg": ""}])
     assert read_qsg_map(path) == {("SYSA", "CSQ1"): "SQ03", ("SYSB", "CSQ2"): ""}
     packed = tmp_path / "map.json.gz"
@@ -53,13 +53,13 @@ def test_a_map_s_entries_are_read_in_upper_case(tmp_path: Path) -> None:
         ([ENTRY, ENTRY | {"qsg": "SQ04"}], "in two groups: SQ03 and SQ04"),
     ],
 )
-def test_a_map_that_is_none_is_refused_with_the_entry(tmp_path: Path, entries: object, said: str) -> None:
+def test_invalid_qsg_map_entry_is_refused_by_number(tmp_path: Path, entries: object, said: str) -> None:
     with pytest.raises(NotReadable, match=said):
         read_qsg_map(written(tmp_path, entries))
 
 
 @pytest.mark.parametrize("text", ["", "{", '{"kind": "cfplan qsg map"}', "[" * 50_000, '{"kind": "other"}'])
-def test_what_is_no_map_is_refused(tmp_path: Path, text: str) -> None:
+def test_other_files_are_refused_as_a_qsg_map(tmp_path: Path, text: str) -> None:
     path = tmp_path / "map.json"
     path.write_text(text)
     with pytest.raises(NotReadable):
@@ -67,7 +67,7 @@ def test_what_is_no_map_is_refused(tmp_path: Path, text: str) -> None:
 
 
 @pytest.mark.parametrize("kind", ["qsg_map", "simulation_truth"])
-def test_neither_is_read_as_usage(tmp_path: Path, kind: Any) -> None:  # noqa: ANN401 - one of the kinds
+def test_map_and_truth_are_not_read_as_usage(tmp_path: Path, kind: Any) -> None:  # noqa: ANN401 - one of the kinds
     with pytest.raises(NotReadable, match="contains no usage"):
         read(written(tmp_path, [ENTRY]), kind)
 
@@ -78,7 +78,7 @@ def reported(capsys: pytest.CaptureFixture[str]) -> dict[str, Any]:
     return found
 
 
-def test_without_the_map_the_group_is_asked_for_and_with_it_anywhere_nothing_is(
+def test_group_is_asked_for_only_without_a_map_among_the_files(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     folder = tmp_path / "made"
@@ -94,7 +94,7 @@ def test_without_the_map_the_group_is_asked_for_and_with_it_anywhere_nothing_is(
     assert report["files"][1]["qsg_map"] == [{"system_id": "SIMA", "queue_manager": "SM01", "qsg": "SIM1"}]
 
 
-def test_a_truth_alone_is_no_failure_and_a_broken_map_is_one(
+def test_truth_alone_is_no_failure_and_a_broken_map_is_one(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     folder = tmp_path / "made"
@@ -108,7 +108,7 @@ def test_a_truth_alone_is_no_failure_and_a_broken_map_is_one(
     assert "Entry 1" in report["files"][1]["message"]
 
 
-def test_an_uploaded_map_becomes_the_site_s_and_an_uploaded_truth_does_nothing(tmp_path: Path) -> None:
+def test_uploaded_map_is_stored_and_uploaded_truth_is_ignored(tmp_path: Path) -> None:
     url = database_url("", data_dir=tmp_path / "data")
     settings = Settings(database_url=url.render_as_string(hide_password=False), data_dir=tmp_path / "data")
     database = Database(url)

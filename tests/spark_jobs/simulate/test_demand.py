@@ -29,7 +29,7 @@ def pools(size_bytes: int) -> tuple[np.ndarray, np.ndarray]:
 
 
 @pytest.mark.parametrize(("offload", "messages"), [(False, 157_672), (True, 220_741)])
-def test_messages_of_2_kb_in_512_mb(offload: bool, messages: int) -> None:
+def test_fill_counts_messages_of_2_kb_in_512_mb(offload: bool, messages: int) -> None:
     entries, elements = pools(512 * MIB)
     found = fill(
         model((2 * KIB, 1.0), offload=offload),
@@ -42,7 +42,7 @@ def test_messages_of_2_kb_in_512_mb(offload: bool, messages: int) -> None:
     assert found.rejected[0] == pytest.approx(1e6 - found.entries[0])
 
 
-def test_a_backlog_that_fits_is_taken_whole_and_none_is_offloaded() -> None:
+def test_backlog_that_fits_is_not_offloaded() -> None:
     entries, elements = pools(512 * MIB)
     small = model((1000, 0.5), (3000, 0.5), offload=True)
     half = messages_for_usage(small, 0.5, entries_total=int(entries[0]), elements_total=int(elements[0]))
@@ -53,7 +53,7 @@ def test_a_backlog_that_fits_is_taken_whole_and_none_is_offloaded() -> None:
     assert usage == pytest.approx(0.5)
 
 
-def test_each_rule_takes_the_messages_that_it_names() -> None:
+def test_each_offload_rule_applies_to_its_messages() -> None:
     entries, elements = pools(512 * MIB)
     mixed = model((100, 0.4), (8 * KIB, 0.3), (40 * KIB, 0.2), (100 * KIB, 0.1), offload=True)
     total = {"entries_total": int(entries[0]), "elements_total": int(elements[0])}

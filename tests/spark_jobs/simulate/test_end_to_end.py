@@ -92,7 +92,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Made:
     return Made(folder, data, json.loads(text), site, timeline, days)
 
 
-def test_every_file_is_taken_for_what_it_is(made: Made) -> None:
+def test_every_simulated_file_is_detected(made: Made) -> None:
     assert made.report["status"] == "stored"
     by_status = Counter(file["status"] for file in made.report["files"])
     assert by_status == {"stored": 3, "map_read": 1, "not_usage": 1}
@@ -105,7 +105,7 @@ def test_every_file_is_taken_for_what_it_is(made: Made) -> None:
             assert is_simulated(QSG, file["file"])
 
 
-def test_the_map_is_the_site_s_from_now_on(made: Made) -> None:
+def test_simulated_map_becomes_the_sites_map(made: Made) -> None:
     database = Database(database_url("", data_dir=made.data))
     try:
         with database.session(writes=False) as session:
@@ -114,7 +114,7 @@ def test_the_map_is_the_site_s_from_now_on(made: Made) -> None:
         database.close()
 
 
-def test_what_queue_managers_saw_is_what_was_in_the_structures(made: Made) -> None:
+def test_maxima_of_queue_managers_match_the_structures(made: Made) -> None:
     most: dict[tuple[str, str], list[int]] = defaultdict(lambda: [0, 0])
     full: Counter[tuple[str, str]] = Counter()
     rows = [row for row in made.rows("structure_usage") if row["source"] == "115-2 QEST"]
@@ -150,7 +150,7 @@ def ends_of(day: Day) -> list[str]:
     ]
 
 
-def test_allocations_totals_and_use_are_the_true_ones(made: Made) -> None:
+def test_allocations_totals_and_use_match_the_truth(made: Made) -> None:
     rows = [row for row in made.rows("structure_usage") if row["source"] == "74-4 R744SREQ"]
     found: dict[tuple[str, str, str, str], set[tuple[int, ...]]] = defaultdict(set)
     requests: Counter[tuple[str, str]] = Counter()
@@ -201,7 +201,7 @@ def test_allocations_totals_and_use_are_the_true_ones(made: Made) -> None:
     assert min(requests.values()) > 0
 
 
-def test_queues_and_their_messages_are_the_true_ones(made: Made) -> None:
+def test_queues_and_their_messages_match_the_truth(made: Made) -> None:
     puts: Counter[tuple[str, str]] = Counter()
     depths: dict[tuple[str, str], int] = {}
     for row in made.rows("queue_usage"):
@@ -224,7 +224,7 @@ def test_queues_and_their_messages_are_the_true_ones(made: Made) -> None:
     assert {key: (count, depths[key]) for key, count in puts.items()} == expected
 
 
-def test_data_sets_are_the_true_ones(made: Made) -> None:
+def test_data_sets_match_the_truth(made: Made) -> None:
     found = {
         (row["structure"], row["interval_end"], row["queue_manager"]): int(row["blocks_in_use_max"])
         for row in made.rows("smds_usage")
@@ -240,7 +240,7 @@ def test_data_sets_are_the_true_ones(made: Made) -> None:
     assert found == expected
 
 
-def test_the_days_of_the_truth_are_those_of_the_daily_figures(made: Made) -> None:
+def test_days_of_the_truth_match_the_daily_figures(made: Made) -> None:
     """An interval that ends at midnight is one of the day before, for both."""
     truth = json.loads((made.folder / "truth.json").read_text())
     names = ("entries_peak", "elements_peak", "entries_total", "elements_total", "full_count")
@@ -265,7 +265,7 @@ def test_the_days_of_the_truth_are_those_of_the_daily_figures(made: Made) -> Non
     assert (min(days), max(days), len(days)) == ("2026-01-05", "2026-01-24", 18)
 
 
-def test_the_storm_offloads_and_the_costs_explain_every_allocation(made: Made) -> None:
+def test_storm_offloads_messages_and_costs_explain_every_allocation(made: Made) -> None:
     truth = json.loads((made.folder / "truth.json").read_text())
     storm = next(one for one in truth["rises"] if one["kind"] == "offload_storm")
     daily = next(one for one in truth["structures"] if one["structure"] == storm["structure"])["daily"]
@@ -284,7 +284,7 @@ def test_the_storm_offloads_and_the_costs_explain_every_allocation(made: Made) -
             assert abs(size - one["size_bytes"]) < 5 * truth["allocation_noise_bytes"] + 5_000
 
 
-def test_a_crossing_is_the_first_day_at_or_above_the_level(made: Made) -> None:
+def test_crossing_is_the_first_day_at_or_above_the_level(made: Made) -> None:
     truth = json.loads((made.folder / "truth.json").read_text())
     crossed = 0
     for structure in truth["structures"]:
@@ -299,7 +299,7 @@ def test_a_crossing_is_the_first_day_at_or_above_the_level(made: Made) -> None:
     assert crossed > 0
 
 
-def test_the_same_folder_again_changes_nothing(made: Made) -> None:
+def test_ingesting_the_folder_again_changes_nothing(made: Made) -> None:
     again = [str(made.folder / name) for name in ("simulated-2026-01-05.smf", "truth.json")]
     code, text = cfplan("ingest", *again, data=made.data)
     assert code == 0

@@ -29,7 +29,7 @@ def digests(folder: Path) -> dict[str, str]:
     return {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in sorted(folder.iterdir())}
 
 
-def test_equal_options_and_seed_give_equal_bytes_and_another_seed_others(tmp_path: Path) -> None:
+def test_bytes_depend_on_options_and_seed(tmp_path: Path) -> None:
     for name in ("one", "same"):
         write_simulation(SMALL, tmp_path / name)
     other = Options(3, 3, 2, 480, seed=12)
@@ -44,7 +44,7 @@ def test_equal_options_and_seed_give_equal_bytes_and_another_seed_others(tmp_pat
     }
 
 
-def test_the_bytes_do_not_depend_on_the_hash_seed_of_the_process(tmp_path: Path) -> None:
+def test_bytes_do_not_depend_on_the_hash_seed_of_the_process(tmp_path: Path) -> None:
     made = []
     for seed in ("0", "1"):
         folder = tmp_path / seed
@@ -61,7 +61,7 @@ def test_the_bytes_do_not_depend_on_the_hash_seed_of_the_process(tmp_path: Path)
     assert made[0] == made[1]
 
 
-def test_every_file_says_that_it_is_simulated_and_is_recognised(tmp_path: Path) -> None:
+def test_every_file_is_marked_as_simulated_and_detected(tmp_path: Path) -> None:
     write_simulation(SMALL, tmp_path / "made")
     kinds = {}
     for path in (tmp_path / "made").iterdir():
@@ -82,7 +82,7 @@ def test_every_file_says_that_it_is_simulated_and_is_recognised(tmp_path: Path) 
     assert truth["is_simulated"] is True
 
 
-def test_simulated_rows_are_told_by_group_and_file() -> None:
+def test_simulated_rows_are_recognized_by_group_and_file() -> None:
     assert has_simulated_name(QSG)
     assert is_simulated(QSG, "simulated-2026-01-05.smf")
     assert is_simulated(None, "simulated-2026-01-05.smf")
@@ -91,7 +91,7 @@ def test_simulated_rows_are_told_by_group_and_file() -> None:
     assert not is_simulated(None, None)
 
 
-def test_several_days_in_a_dump_are_the_same_records(tmp_path: Path) -> None:
+def test_several_days_in_a_dump_have_the_same_records(tmp_path: Path) -> None:
     write_simulation(SMALL, tmp_path / "apart")
     write_simulation(SMALL, tmp_path / "together", days_per_file=2)
     assert [path.name for path in sorted((tmp_path / "together").glob("*.smf"))] == [
@@ -104,7 +104,7 @@ def test_several_days_in_a_dump_are_the_same_records(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("days_per_file", [0, -3])
-def test_a_dump_has_at_least_one_day(tmp_path: Path, days_per_file: int) -> None:
+def test_days_per_file_must_be_at_least_1(tmp_path: Path, days_per_file: int) -> None:
     with pytest.raises(OptionsInvalid, match="days-per-file"):
         write_simulation(SMALL, tmp_path / "made", days_per_file=days_per_file)
 
@@ -112,7 +112,7 @@ def test_a_dump_has_at_least_one_day(tmp_path: Path, days_per_file: int) -> None
 # ---- the folder ------------------------------------------------------------------------------------------------------
 
 
-def test_a_folder_with_something_else_in_it_is_left_alone(tmp_path: Path) -> None:
+def test_folder_with_other_files_is_refused(tmp_path: Path) -> None:
     (tmp_path / "keep.txt").write_text("mine")
     for force in (False, True):
         with pytest.raises(FolderRefused, match="not empty"):
@@ -124,7 +124,7 @@ def test_a_folder_with_something_else_in_it_is_left_alone(tmp_path: Path) -> Non
     assert (tmp_path / "keep.txt").read_text() == "mine"
 
 
-def test_an_earlier_simulation_is_replaced_only_when_that_is_said(tmp_path: Path) -> None:
+def test_earlier_simulation_is_replaced_only_with_force(tmp_path: Path) -> None:
     folder = tmp_path / "made"
     write_simulation(Options(5, 3, 2, 480, 11), folder)
     before = digests(folder)
@@ -136,13 +136,13 @@ def test_an_earlier_simulation_is_replaced_only_when_that_is_said(tmp_path: Path
     assert [path.name for path in tmp_path.iterdir()] == ["made"]
 
 
-def test_an_empty_folder_is_taken(tmp_path: Path) -> None:
+def test_empty_folder_is_used(tmp_path: Path) -> None:
     (tmp_path / "made").mkdir()
     write_simulation(SMALL, tmp_path / "made")
     assert (tmp_path / "made" / "truth.json").is_file()
 
 
-def test_a_file_in_the_place_of_the_folder_is_named(tmp_path: Path) -> None:
+def test_file_instead_of_a_folder_is_refused(tmp_path: Path) -> None:
     (tmp_path / "made").write_text("")
     with pytest.raises(FolderRefused, match="is a file"):
         write_simulation(SMALL, tmp_path / "made")
@@ -150,7 +150,7 @@ def test_a_file_in_the_place_of_the_folder_is_named(tmp_path: Path) -> None:
         write_simulation(SMALL, tmp_path / "made" / "below")
 
 
-def test_what_fails_in_the_middle_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_failed_simulation_leaves_no_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def fail(*_: object, **__: object) -> None:
         message = "no room"
         raise OSError(28, message)
@@ -161,7 +161,7 @@ def test_what_fails_in_the_middle_leaves_nothing(tmp_path: Path, monkeypatch: py
     assert list(tmp_path.iterdir()) == []
 
 
-def test_what_a_killed_process_left_is_removed(tmp_path: Path) -> None:
+def test_leftovers_of_killed_processes_are_removed(tmp_path: Path) -> None:
     ended = subprocess.run(
         [sys.executable, "-c", "import os; print(os.getpid())"], check=True, capture_output=True, text=True
     )
@@ -193,7 +193,7 @@ def test_what_a_killed_process_left_is_removed(tmp_path: Path) -> None:
         ("--days-per-file", "0", "--days-per-file: 0"),
     ],
 )
-def test_a_bad_option_is_named_at_the_terminal(
+def test_command_names_an_invalid_option(
     option: str, value: str, said: str, tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
     given = {
@@ -215,12 +215,12 @@ def test_a_bad_option_is_named_at_the_terminal(
         Options(15, 2, 3, 720, 5),
     ],
 )
-def test_the_least_and_the_most_that_is_allowed_can_be_made(options: Options, tmp_path: Path) -> None:
+def test_smallest_and_largest_options_are_accepted(options: Options, tmp_path: Path) -> None:
     written = write_simulation(options, tmp_path / "made")
     assert written.dumps >= 1
 
 
-def test_one_soon_full_structure_and_everything_else_happens_in_a_quarter(tmp_path: Path) -> None:
+def test_simulated_quarter_has_every_event_and_a_soon_full_structure(tmp_path: Path) -> None:
     site = Site(Options(90, 8, 3, 60, 7))
     truth = truth_of(site, make_timeline(site))
     why = {one["why"] for structure in truth["structures"] for one in structure["allocations"]}

@@ -30,13 +30,13 @@ def app(tmp_path_factory: pytest.TempPathFactory) -> Iterator[FastAPI]:
 @pytest.mark.parametrize(
     "address", ["/usage/{}/APPLICATION1", "/usage/{}/APPLICATION1/queue?name=PAYMENTS.IN", "/usage/{}/plan"]
 )
-def test_the_pages_of_a_simulated_group_say_so(app: FastAPI, address: str) -> None:
+def test_pages_of_a_simulated_group_are_marked(app: FastAPI, address: str) -> None:
     shown = {group: get(app, address.format(group), accept="text/html").text for group in (QSG, REAL)}
     assert f'<span class="tag">{WORD}</span>' in shown[QSG]
     assert WORD not in shown[REAL].lower()
 
 
-def test_the_list_marks_the_simulated_group_only(app: FastAPI) -> None:
+def test_list_marks_only_the_simulated_group(app: FastAPI) -> None:
     text = get(app, "/usage", accept="text/html").text
     tag = f' <span class="tag">{WORD}</span>'
     assert f"{QSG}{tag}" in text
@@ -51,12 +51,12 @@ def test_the_list_marks_the_simulated_group_only(app: FastAPI) -> None:
         "/api/v1/usage/structures/{}/APPLICATION1/queue?name=PAYMENTS.IN",
     ],
 )
-def test_rest_says_so(app: FastAPI, address: str) -> None:
+def test_rest_marks_simulated_usage(app: FastAPI, address: str) -> None:
     assert get(app, address.format(QSG)).json()["is_simulated"] is True
     assert get(app, address.format(REAL)).json()["is_simulated"] is False
 
 
-def test_a_file_of_simulated_figures_is_named_so(app: FastAPI) -> None:
+def test_file_of_simulated_figures_has_a_simulated_name(app: FastAPI) -> None:
     for group, name in (
         (QSG, f"simulated-{QSG}-APPLICATION1-usage.csv"),
         (REAL, f"{REAL}-APPLICATION1-usage.csv"),

@@ -33,7 +33,7 @@ def stamped(records: Records) -> Records:
     return records
 
 
-def test_statistics_of_structures() -> None:
+def test_structure_statistics_are_written_for_all_intervals() -> None:
     names = ("ONE", "TWO")
     columns = ("ixllste_calls", "ixllste_us", "structure_full_count", "entries_in_use_max")
     figures = np.random.default_rng(1).integers(0, 2**32, (len(columns), 2, 3))
@@ -61,7 +61,7 @@ def test_statistics_of_structures() -> None:
     assert list(made) == expected
 
 
-def test_statistics_of_queues_of_an_older_release() -> None:
+def test_queue_statistics_of_an_older_release_are_written() -> None:
     rows: list[dict[str, Any]] = [
         {"queue": "A.QUEUE", "is_shared": True},
         {"queue": "B.QUEUE", "cf_structure": "ONE"},
@@ -90,7 +90,7 @@ def test_statistics_of_queues_of_an_older_release() -> None:
     assert list(made) == expected
 
 
-def test_coupling_facility_activity() -> None:
+def test_coupling_facility_records_are_written_for_all_intervals() -> None:
     facility = {"sysplex": "SIMPLEX", "system_name": "SIMA", "coupling_facility": "SIMCF01"}
     structure: dict[str, Any] = {
         "xcf_structure": "SIM1ONE",
@@ -128,7 +128,7 @@ def test_coupling_facility_activity() -> None:
 
 
 @pytest.mark.parametrize("values", [np.array([-1, 0, 0]), np.array([0, 2**32, 0])])
-def test_a_figure_that_does_not_fit_is_refused(values: np.ndarray) -> None:
+def test_figure_that_does_not_fit_its_field_is_refused(values: np.ndarray) -> None:
     made = mq_records("115-2", header(ENDS[0]), {"qest": [{"structure": "ONE"}]}, 3)
     with pytest.raises(ValueError, match="does not fit"):
         mq_section(made, "qest", 6, 1).put("entries_in_use_max", values)

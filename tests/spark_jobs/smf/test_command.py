@@ -32,7 +32,7 @@ def rows(printed: str) -> list[dict[str, str]]:
 
 
 @pytest.mark.parametrize("section", SECTIONS)
-def test_rows_come_as_csv_with_a_header_line(
+def test_decode_prints_csv_with_a_header_line(
     section: str, night: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
     assert command.main(["decode", str(night), "--section", section, "--output", "csv"]) == 0
@@ -45,7 +45,7 @@ def test_rows_come_as_csv_with_a_header_line(
     assert places == sorted(places)
 
 
-def test_rows_come_as_json_lines(night: Path, capfd: pytest.CaptureFixture[str]) -> None:
+def test_decode_prints_json_lines(night: Path, capfd: pytest.CaptureFixture[str]) -> None:
     assert command.main(["decode", str(night), "--section", "qest", "--output", "jsonl"]) == 0
     lines = [json.loads(line) for line in capfd.readouterr().out.splitlines()]
     assert [line["written_at"] for line in lines] == ["2026-11-21T10:00:01.120000Z"]
@@ -53,7 +53,7 @@ def test_rows_come_as_json_lines(night: Path, capfd: pytest.CaptureFixture[str])
     assert lines[0]["qsg"] is None
 
 
-def test_csv_and_json_lines_say_the_same(night: Path, capfd: pytest.CaptureFixture[str]) -> None:
+def test_csv_and_json_lines_have_the_same_values(night: Path, capfd: pytest.CaptureFixture[str]) -> None:
     for section in SECTIONS:
         command.main(["decode", str(night), "--section", section, "--output", "csv"])
         as_csv = rows(capfd.readouterr().out)
@@ -70,7 +70,7 @@ def _cell(value: Any) -> str:  # noqa: ANN401
     return str(int(value)) if isinstance(value, float) else str(value)
 
 
-def test_what_was_not_read_is_said_beside_the_rows(night: Path, capfd: pytest.CaptureFixture[str]) -> None:
+def test_decode_reports_unread_bytes_on_stderr(night: Path, capfd: pytest.CaptureFixture[str]) -> None:
     data = bytearray(night.read_bytes())
     data[18 + 13] = 0  # the sign of the second record's date
     night.write_bytes(bytes(data[:-10]))
@@ -82,7 +82,7 @@ def test_what_was_not_read_is_said_beside_the_rows(night: Path, capfd: pytest.Ca
     assert "skipped: 30-4: 1 records" in said.err
 
 
-def test_a_section_that_the_dump_does_not_have_gives_the_header_line_alone(
+def test_missing_section_prints_only_the_header_line(
     tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
     path = tmp_path / "rmf.smf"
@@ -92,7 +92,7 @@ def test_a_section_that_the_dump_does_not_have_gives_the_header_line_alone(
 
 
 @pytest.mark.parametrize("content", [b"", b"a text\n" * 100, bytes(1000)])
-def test_what_is_no_dump_gives_exit_code_3_and_a_sentence(
+def test_other_file_gives_exit_code_3_and_a_message(
     content: bytes, tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
     path = tmp_path / "file"
@@ -104,14 +104,12 @@ def test_what_is_no_dump_gives_exit_code_3_and_a_sentence(
     assert "Traceback" not in said.err
 
 
-def test_a_file_that_is_not_there_gives_exit_code_3(
-    tmp_path: Path, capfd: pytest.CaptureFixture[str]
-) -> None:
+def test_missing_file_gives_exit_code_3(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     assert command.main(["decode", str(tmp_path / "nothing"), "--section", "qest"]) == 3
     assert "cannot be read" in capfd.readouterr().err
 
 
-def test_a_layout_that_fails_its_self_checks_gives_no_rows(
+def test_layout_that_fails_its_self_checks_gives_no_rows(
     tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
     make = Maker(1)
@@ -125,7 +123,7 @@ def test_a_layout_that_fails_its_self_checks_gives_no_rows(
     assert "1 of 6 rows" in said.err
 
 
-def test_a_structure_has_what_the_record_says_of_its_facility(
+def test_structure_rows_have_the_values_of_their_facility(
     tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
     facility = Maker(1).facility(2)
@@ -137,7 +135,7 @@ def test_a_structure_has_what_the_record_says_of_its_facility(
         assert line["cf_requests"] == facility["r744_cf"][0]["cf_requests"]
 
 
-def test_a_reader_that_goes_away_is_no_error(night: Path) -> None:
+def test_closed_output_is_not_an_error(night: Path) -> None:
     call = [sys.executable, "-m", "spark_jobs.smf", "decode", str(night), "--section", "wq"]
     with subprocess.Popen(call, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
         assert process.stdout is not None
@@ -146,7 +144,7 @@ def test_a_reader_that_goes_away_is_no_error(night: Path) -> None:
         assert b"Traceback" not in process.stderr.read()
 
 
-def test_cfplan_starts_the_decoder_and_gives_its_exit_code(
+def test_cfplan_runs_the_decoder_and_returns_its_exit_code(
     night: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
     assert cfplan(["smf", "decode", str(night), "--section", "qest", "--output", "csv"]) == 0

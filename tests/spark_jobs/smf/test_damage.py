@@ -87,7 +87,7 @@ def check(data: bytes, framing: Framing) -> RangeResult:
 
 @pytest.mark.parametrize("framing", FRAMINGS.values(), ids=FRAMINGS)
 @pytest.mark.parametrize("mutate", MUTATE, ids=lambda mutate: mutate.__name__)
-def test_a_damaged_dump_is_read_and_every_byte_is_accounted_for(mutate: Mutation, framing: Framing) -> None:
+def test_damaged_dump_is_read_with_every_byte_accounted_for(mutate: Mutation, framing: Framing) -> None:
     pick = random.Random(f"{mutate.__name__} {framing}")
     data = dump(small_records(11), framing)
     for _ in range(MUTATIONS // len(MUTATE)):
@@ -99,7 +99,7 @@ def test_a_damaged_dump_is_read_and_every_byte_is_accounted_for(mutate: Mutation
 
 @pytest.mark.soak
 @pytest.mark.parametrize("framing", FRAMINGS.values(), ids=FRAMINGS)
-def test_a_million_damaged_dumps_are_read_and_every_byte_is_accounted_for(framing: Framing) -> None:
+def test_million_damaged_dumps_are_read_with_every_byte_accounted_for(framing: Framing) -> None:
     pick = random.Random(f"soak {framing}")
     dumps = [dump(pick.sample(small_records(seed), 4), framing) for seed in range(50)]
     for _ in range(SOAK // len(FRAMINGS)):
@@ -144,7 +144,7 @@ def counted(found: RangeResult) -> list[int]:
 
 
 @pytest.mark.parametrize("name", ["rdw", "bdw", "not spanned"])
-def test_a_flipped_bit_of_a_header_costs_that_record_only(name: str) -> None:
+def test_flipped_bit_in_a_header_costs_only_that_record(name: str) -> None:
     framing = FRAMINGS[name]
     records = small_records(11)
     data = dump(records, framing)
@@ -164,7 +164,7 @@ def test_a_flipped_bit_of_a_header_costs_that_record_only(name: str) -> None:
 
 @pytest.mark.parametrize("name", ["rdw", "bdw", "short blocks"])
 @pytest.mark.parametrize(("begin", "end"), [(0, 4), (2, 7)])
-def test_any_bit_of_a_descriptor_word_costs_one_record_only(name: str, begin: int, end: int) -> None:
+def test_flipped_bit_in_a_descriptor_word_costs_only_one_record(name: str, begin: int, end: int) -> None:
     framing = FRAMINGS[name]
     records = small_records(11)[begin:end]
     data = dump(records, framing)
@@ -179,7 +179,7 @@ def test_any_bit_of_a_descriptor_word_costs_one_record_only(name: str, begin: in
 
 
 @pytest.mark.parametrize("framing", FRAMINGS.values(), ids=FRAMINGS)
-def test_a_dump_that_is_cut_off_gives_what_is_whole_and_says_what_is_lost(framing: Framing) -> None:
+def test_truncated_dump_keeps_complete_records_and_reports_lost_bytes(framing: Framing) -> None:
     records = small_records(11)
     data = dump(records, framing)
     whole = rows_by_record(decoded(data, framing))
@@ -196,7 +196,7 @@ def test_a_dump_that_is_cut_off_gives_what_is_whole_and_says_what_is_lost(framin
             assert found.accounting.lost_bytes <= length - last
 
 
-def test_bytes_put_into_a_record_or_taken_out_of_it_cost_that_record_only() -> None:
+def test_inserted_or_removed_bytes_cost_only_that_record() -> None:
     framing = FRAMINGS["rdw"]
     pick = random.Random(5)
     for records, number in stretches_of(small_records(11)):
@@ -212,7 +212,7 @@ def test_bytes_put_into_a_record_or_taken_out_of_it_cost_that_record_only() -> N
                 assert counted(check(damaged, framing)) == kept, (number, at - begin, size)
 
 
-def test_what_a_record_lost_is_told_with_its_place_and_the_reason() -> None:
+def test_quarantine_has_position_and_reason() -> None:
     framing = FRAMINGS["not spanned"]
     records = small_records(11)
     data = bytearray(dump(records, framing))
@@ -234,7 +234,7 @@ def test_what_a_record_lost_is_told_with_its_place_and_the_reason() -> None:
         (28 + 8 * 8 + 4, b"\x00\x02", "section QESD is too short"),
     ],
 )
-def test_a_record_whose_triplets_lead_astray_is_quarantined(place: int, value: bytes, reason: str) -> None:
+def test_record_with_wrong_triplets_is_quarantined(place: int, value: bytes, reason: str) -> None:
     framing = FRAMINGS["not spanned"]
     records = small_records(11)
     damaged = bytearray(records[1])
@@ -246,7 +246,7 @@ def test_a_record_whose_triplets_lead_astray_is_quarantined(place: int, value: b
     assert rows_of([found], "wq")
 
 
-def test_nothing_but_damage_ends_as_quarantine() -> None:
+def test_undamaged_bytes_are_never_quarantined() -> None:
     pick = random.Random(1)
     for data in (bytes(100_000), b"\xff" * 100_000, pick.randbytes(100_000), b"\x00\x12\x00\x00" * 25_000):
         found = check(data, FRAMINGS["rdw"])
@@ -254,7 +254,7 @@ def test_nothing_but_damage_ends_as_quarantine() -> None:
         assert not any(found.records.values())
 
 
-def test_every_record_of_a_dump_may_be_damaged() -> None:
+def test_dump_with_only_damaged_records_is_read() -> None:
     framing = FRAMINGS["not spanned"]
     records = [record for seed in range(300) for record in small_records(seed % 3)]
     data = bytearray(dump(records, framing))

@@ -23,7 +23,7 @@ def decoded(path: Path, table: str) -> list[dict[str, object]]:
 
 
 @pytest.mark.parametrize(("dump", "table"), PAIRS)
-def test_every_printed_value_is_decoded_to_the_same(dump: str, table: str) -> None:
+def test_decoded_values_equal_those_of_the_formatter(dump: str, table: str) -> None:
     folder = samples()
     printed = printed_rows(folder / "expected" / f"{dump}-{table.upper()}.csv")
     rows = decoded(folder / f"{dump}.dat", table)
@@ -46,7 +46,7 @@ def test_every_byte_of_a_real_dump_is_accounted_for(dump: str) -> None:
 
 
 @pytest.mark.parametrize("table", ["qest", "qesd", "wq"])
-def test_what_is_called_verified_was_seen_with_a_value(table: str) -> None:
+def test_verified_fields_occur_with_a_value(table: str) -> None:
     folder = samples()
     rows = [row for dump, of in PAIRS if of == table for row in decoded(folder / f"{dump}.dat", table)]
     section = layout(table)

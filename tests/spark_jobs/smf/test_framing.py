@@ -25,11 +25,11 @@ def test_each_framing_is_detected(kind: str) -> None:
     assert rows_of([decode_bytes(data, sections=SECTIONS)], "qest")
 
 
-def test_a_real_looking_first_record_is_enough() -> None:
+def test_framing_is_detected_from_one_plausible_record() -> None:
     assert detect_framing(dump([plain_record(2, header())])) == "rdw"
 
 
-def test_extended_block_words_are_read() -> None:
+def test_extended_block_descriptor_words_are_read() -> None:
     body = dump(small_records(1), Framing(block_bytes=None))
     data = RDW.pack(0x8000 | (len(body) + 4) >> 16, (len(body) + 4) & 0xFFFF) + body
     found = decode_bytes(data, sections=SECTIONS)
@@ -38,20 +38,20 @@ def test_extended_block_words_are_read() -> None:
     assert rows_of([found], "wq")
 
 
-def test_dumps_put_behind_one_another_are_one_dump() -> None:
+def test_concatenated_dumps_are_one_dump() -> None:
     data = small_dump(1) + small_dump(2) + small_dump(3)
     found = decode_bytes(data, sections=SECTIONS)
     assert found.accounting.quarantined == []
     assert found.records["2"] == found.records["3"] == found.records["115-2"] == 3
 
 
-def test_a_dump_without_record_descriptor_words_is_refused_with_what_to_do() -> None:
+def test_dump_without_record_descriptor_words_is_refused_with_advice() -> None:
     data = b"".join(record[4:] for record in small_records(1))
     with pytest.raises(NotAnSmfDump, match=r"without its record descriptor words.*quote site rdw"):
         decode_bytes(data, sections=SECTIONS)
 
 
-def test_a_translated_dump_is_refused_with_what_to_do() -> None:
+def test_translated_dump_is_refused_with_advice() -> None:
     data = small_dump(1).translate(LATIN)
     with pytest.raises(NotAnSmfDump, match=r"translated from EBCDIC to ASCII.*binary"):
         decode_bytes(data, sections=SECTIONS)
@@ -72,13 +72,13 @@ def test_a_translated_dump_is_refused_with_what_to_do() -> None:
     ],
     ids=["empty", "text", "zip", "zstd", "xmit", "noise", "zeros", "broken gzip", "gzip of a text"],
 )
-def test_what_is_no_dump_is_refused_with_a_sentence(data: bytes, sentence: str) -> None:
+def test_other_files_are_refused_with_a_message(data: bytes, sentence: str) -> None:
     with pytest.raises(NotAnSmfDump, match=sentence) as refused:
         decode_bytes(data, sections=SECTIONS)
     assert str(refused.value).endswith(".")
 
 
-def test_a_dump_whose_first_record_is_damaged_is_still_one() -> None:
+def test_dump_with_a_damaged_first_record_is_detected() -> None:
     data = bytearray(small_dump(1))
     data[0:18] = bytes(18)
     found = decode_bytes(bytes(data), sections=SECTIONS)
@@ -87,7 +87,7 @@ def test_a_dump_whose_first_record_is_damaged_is_still_one() -> None:
 
 
 @pytest.mark.parametrize("kind", ["rdw", "bdw", "gzip+rdw"])
-def test_the_index_says_what_a_file_holds(kind: str, tmp_path: Path) -> None:
+def test_index_has_framing_counts_and_splits(kind: str, tmp_path: Path) -> None:
     path = tmp_path / "night.smf"
     data = small_dump(1, Framing(kind=kind, block_bytes=2000))
     path.write_bytes(data)
@@ -103,7 +103,7 @@ def test_the_index_says_what_a_file_holds(kind: str, tmp_path: Path) -> None:
     assert DumpIndex.from_json(index.to_json()) == index
 
 
-def test_a_compressed_dump_that_is_cut_short_gives_what_is_whole(tmp_path: Path) -> None:
+def test_truncated_gzip_dump_keeps_complete_records(tmp_path: Path) -> None:
     data = small_dump(1, Framing(kind="gzip+rdw"))
     path = tmp_path / "night.smf.gz"
     path.write_bytes(data[: len(data) * 2 // 3])
@@ -114,14 +114,14 @@ def test_a_compressed_dump_that_is_cut_short_gives_what_is_whole(tmp_path: Path)
     assert cut.reason.startswith("the compressed file is cut short")
 
 
-def test_members_of_a_gzip_file_are_one_dump_and_zeros_after_it_are_nothing() -> None:
+def test_gzip_members_are_one_dump_and_trailing_zeros_are_ignored() -> None:
     data = small_dump(1, Framing(kind="gzip+rdw")) + small_dump(2, Framing(kind="gzip+rdw")) + bytes(500)
     found = decode_bytes(data, sections=SECTIONS)
     assert found.records["115-2"] == 2
     assert found.accounting.quarantined == []
 
 
-def test_a_damaged_gzip_file_says_so() -> None:
+def test_damaged_gzip_file_is_reported() -> None:
     data = bytearray(small_dump(1, Framing(kind="gzip+rdw")))
     data[len(data) * 2 // 3] ^= 0xFF
     found = decode_bytes(bytes(data), sections=SECTIONS)

@@ -21,7 +21,7 @@ def night(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-def test_it_has_the_size_and_the_shares_that_are_asked_for(night: Path) -> None:
+def test_generated_dump_has_the_requested_size_and_shares(night: Path) -> None:
     size = night.stat().st_size
     assert abs(size - SIZE) < SIZE / 50
     account = Accounting()
@@ -32,7 +32,7 @@ def test_it_has_the_size_and_the_shares_that_are_asked_for(night: Path) -> None:
         assert found / size == pytest.approx(SHARE[share], abs=0.03)
 
 
-def test_every_record_of_it_is_sound_and_none_is_there_twice(night: Path) -> None:
+def test_generated_records_are_valid_and_unique(night: Path) -> None:
     results = list(
         decode_file(
             night, sections=SECTIONS, columns={"wq": ("record", "written_at", "correlation", "opened_at")}
@@ -48,7 +48,7 @@ def test_every_record_of_it_is_sound_and_none_is_there_twice(night: Path) -> Non
     assert len(intervals) == len(set(intervals)) > 0
 
 
-def test_a_seed_gives_one_dump(night: Path, tmp_path: Path) -> None:
+def test_equal_seeds_give_equal_dumps(night: Path, tmp_path: Path) -> None:
     generate_dump(tmp_path / "again.smf", SIZE, 1)
     generate_dump(tmp_path / "other.smf", SIZE, 2)
     assert (tmp_path / "again.smf").read_bytes() == night.read_bytes()

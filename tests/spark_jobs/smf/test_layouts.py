@@ -30,7 +30,7 @@ PLACES = {
 
 
 @pytest.mark.parametrize("layout_id", LAYOUT_IDS)
-def test_every_section_loads(layout_id: str) -> None:
+def test_every_layout_loads(layout_id: str) -> None:
     section = layout(layout_id)
     assert section.id == layout_id
     assert all(field.meaning for field in section.all_fields)
@@ -42,12 +42,12 @@ def test_lengths_by_release_are_known(layout_id: str) -> None:
 
 
 @pytest.mark.parametrize("layout_id", PLACES)
-def test_fields_whose_offset_is_published_stand_there(layout_id: str) -> None:
+def test_fields_have_their_published_offsets(layout_id: str) -> None:
     offsets = {field.column: field.offset for field in layout(layout_id).all_fields}
     assert {column: offsets[column] for column in PLACES[layout_id]} == PLACES[layout_id]
 
 
-def test_no_field_of_a_release_is_cut_in_two() -> None:
+def test_known_lengths_end_between_fields() -> None:
     for layout_id in LENGTHS:
         section = layout(layout_id)
         for length in section.known_lengths:
@@ -72,20 +72,20 @@ def test_no_field_of_a_release_is_cut_in_two() -> None:
     ],
     ids=str,
 )
-def test_a_wrong_layout_is_refused(change: dict[str, object]) -> None:
+def test_invalid_layout_is_refused(change: dict[str, object]) -> None:
     Layout.model_validate(SECTION)
     with pytest.raises(ValidationError):
         Layout.model_validate(SECTION | change)
 
 
 @pytest.mark.parametrize("table", TABLES)
-def test_a_table_begins_with_the_common_columns(table: str) -> None:
+def test_tables_begin_with_the_common_columns(table: str) -> None:
     names = schema(table).names
     assert names[: len(COMMON)] == [column.name for column in COMMON]
     assert len(names) == len(set(names))
 
 
-def test_columns_are_chosen_by_name_and_keep_their_order() -> None:
+def test_chosen_columns_keep_their_order() -> None:
     assert schema("qest", columns=["structure", "record"]).names == ["record", "structure"]
     with pytest.raises(ValueError, match="no column nonsense"):
         schema("qest", columns=["nonsense"])

@@ -7,11 +7,11 @@ from spark_jobs.smf.framing import FRAMINGS
 from tests.spark_jobs.smf.page import PAGE, with_blocks
 
 
-def test_the_page_shows_the_layouts_as_they_are() -> None:
+def test_smf_records_page_matches_the_layouts() -> None:
     text = PAGE.read_text("utf-8")
     assert with_blocks(text) == text, "python -m tests.spark_jobs.smf.page writes the tables anew"
 
 
-def test_the_page_names_every_section_and_framing() -> None:
+def test_smf_records_page_lists_every_section_and_framing() -> None:
     text = PAGE.read_text("utf-8")
     assert [name for name in (*SECTIONS, *FRAMINGS) if f"`{name}`" not in text] == []

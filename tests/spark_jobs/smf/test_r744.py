@@ -28,7 +28,7 @@ WRONG = (
 
 
 @pytest.mark.parametrize("wrong", WRONG, ids=str)
-def test_a_row_that_cannot_be_fails_the_self_check(wrong: dict[str, Any]) -> None:
+def test_impossible_row_fails_the_self_check(wrong: dict[str, Any]) -> None:
     make = Maker(1)
     sound = make.facility(3)
     damaged = make.facility(3)
@@ -43,7 +43,7 @@ def test_a_row_that_cannot_be_fails_the_self_check(wrong: dict[str, Any]) -> Non
     )
 
 
-def test_one_row_in_a_hundred_may_fail_and_no_more() -> None:
+def test_layout_is_wrong_if_more_than_one_row_in_a_hundred_fails() -> None:
     make = Maker(2)
     records = []
     for number in range(100):
@@ -64,7 +64,7 @@ def test_cache_and_lock_structures_have_no_list_to_check() -> None:
     assert decoded(rmf_record(header(), rows)).checks["r744"].failed == 0
 
 
-def test_what_the_master_gatherer_says_is_joined_to_the_requests_of_the_same_instance() -> None:
+def test_master_gatherer_sections_are_joined_to_requests_of_the_same_instance() -> None:
     make = Maker(4)
     rows = make.facility(4)
     both, only_requests, only_policy, other = rows["r744_structure"]
@@ -82,7 +82,7 @@ def test_what_the_master_gatherer_says_is_joined_to_the_requests_of_the_same_ins
 
 
 @pytest.mark.parametrize("piece_bytes", [700, 1000, 3000])
-def test_a_broken_record_is_put_together_whatever_its_pieces_are(piece_bytes: int) -> None:
+def test_broken_record_is_assembled_from_any_pieces(piece_bytes: int) -> None:
     make = Maker(5)
     rows = make.facility(12)
     pieces = rmf_record(header(), rows, piece_bytes=piece_bytes)
@@ -95,7 +95,7 @@ def test_a_broken_record_is_put_together_whatever_its_pieces_are(piece_bytes: in
     assert found.accounting.quarantined == []
 
 
-def test_pieces_of_two_facilities_of_one_interval_are_kept_apart() -> None:
+def test_pieces_of_two_facilities_in_one_interval_are_not_mixed() -> None:
     make = Maker(6)
     one, two = make.facility(8), make.facility(8)
     found = decoded(
@@ -109,7 +109,7 @@ def test_pieces_of_two_facilities_of_one_interval_are_kept_apart() -> None:
 
 
 @pytest.mark.parametrize("missing", [0, 1, -1])
-def test_a_broken_record_with_a_piece_missing_is_quarantined_whole(missing: int) -> None:
+def test_broken_record_with_a_missing_piece_is_quarantined_completely(missing: int) -> None:
     make = Maker(7)
     pieces = rmf_record(header(), make.facility(8), piece_bytes=1500)
     del pieces[missing]
@@ -120,7 +120,7 @@ def test_a_broken_record_with_a_piece_missing_is_quarantined_whole(missing: int)
     assert found.accounting.total_bytes == sum(map(len, pieces)) + len(rmf_record(header(9), whole)[0])
 
 
-def test_the_interval_of_rmf_is_in_utc() -> None:
+def test_rmf_interval_is_in_utc() -> None:
     make = Maker(8)
     head = header(zone=60)
     (row,) = rows_of([decoded(rmf_record(head, make.facility(0)))], "r744_cf")

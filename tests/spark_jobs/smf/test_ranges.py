@@ -88,7 +88,7 @@ def test_any_split_into_byte_ranges_gives_the_same_rows(
 
 @pytest.mark.parametrize("framing", FRAMINGS, ids=["rdw", "bdw", "not spanned"])
 @pytest.mark.parametrize("split_bytes", [1, 4000, 20_000])
-def test_the_splits_of_the_index_give_the_same_rows_and_numbers(
+def test_index_splits_give_the_same_rows_and_record_numbers(
     framing: Framing, split_bytes: int, tmp_path: Path
 ) -> None:
     path = dump_file(tmp_path, framing)
@@ -112,7 +112,7 @@ def test_the_splits_of_the_index_give_the_same_rows_and_numbers(
     assert not any(result.pieces for result in results), "a broken record was split"
 
 
-def test_a_chain_with_a_gap_is_no_chain() -> None:
+def test_meet_refuses_ranges_with_a_gap() -> None:
     meet([(0, 10), (10, 10), (10, 30)], end=30)
     for ranges, end in (([(0, 10), (12, 30)], 30), ([(0, 10), (10, 30)], 31), ([(3, 10)], 10)):
         with pytest.raises(BrokenChain):
@@ -120,7 +120,7 @@ def test_a_chain_with_a_gap_is_no_chain() -> None:
 
 
 @pytest.mark.parametrize("framing", FRAMINGS, ids=["rdw", "bdw", "not spanned"])
-def test_how_much_is_read_at_a_time_changes_nothing(
+def test_window_size_does_not_change_the_result(
     framing: Framing, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = dump_file(tmp_path, framing, copies=12)
@@ -146,7 +146,7 @@ def test_how_much_is_read_at_a_time_changes_nothing(
         assert account.total_bytes == len(data)
 
 
-def test_pieces_of_a_broken_record_far_from_one_another_are_joined_at_the_end(tmp_path: Path) -> None:
+def test_distant_pieces_of_a_broken_record_are_joined_at_the_end(tmp_path: Path) -> None:
     make = Maker(9)
     rows = make.facility(20)
     pieces = rmf_record(header(), rows, piece_bytes=2000)

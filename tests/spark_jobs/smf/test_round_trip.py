@@ -117,7 +117,7 @@ def test_rows_survive_any_framing_release_and_mixture(plan: tuple[int, list[str]
 
 
 @pytest.mark.parametrize("table", TABLES)
-def test_a_choice_of_columns_changes_no_value(table: str) -> None:
+def test_choosing_columns_changes_no_value(table: str) -> None:
     records, _ = made(7, [kind for kind in KINDS for _ in range(2)])
     data = dump(records)
     whole = rows_of([decode_bytes(data, sections=SECTIONS)], table)
@@ -128,7 +128,7 @@ def test_a_choice_of_columns_changes_no_value(table: str) -> None:
         assert rows == [{name: row[name] for name in names if name in chosen} for row in whole]
 
 
-def test_only_shared_leaves_the_queues_without_a_structure_out() -> None:
+def test_only_shared_omits_queues_without_a_structure() -> None:
     make = Maker(3)
     rows = [make.row("qqst") | {"cf_structure": structure} for structure in ("A", None, "B", None)]
     tasks = [
@@ -144,7 +144,7 @@ def test_only_shared_leaves_the_queues_without_a_structure_out() -> None:
     assert [row["section"] for row in rows_of([found], "qqst")] == [0, 2]
 
 
-def test_rows_name_the_record_that_they_come_from() -> None:
+def test_rows_have_the_number_of_their_record() -> None:
     records, _ = made(1, ["99", "115-2", "30", "115-216", "116-2"])
     data = dump(records, Framing(block_bytes=None))
     found = decode_bytes(data, sections=SECTIONS, file="night.smf")
@@ -155,7 +155,7 @@ def test_rows_name_the_record_that_they_come_from() -> None:
             assert row["file"] == "night.smf"
 
 
-def test_the_group_is_not_taken_from_releases_that_leave_garbage_there() -> None:
+def test_group_is_ignored_in_releases_that_leave_garbage() -> None:
     make = Maker(2)
     rows = {"qest": [make.row("qest")]}
     early = dump([mq_record("115-2", header(release="945", qsg="SQ03"), rows)])

@@ -18,7 +18,7 @@ def one(digits: str) -> wire.Bytes:
     return np.frombuffer(bytes.fromhex(digits), dtype=np.uint8).reshape(1, -1)
 
 
-def test_a_packed_date_is_a_day() -> None:
+def test_packed_days_reads_a_date() -> None:
     days, is_date = wire.packed_days(one("0126325F"), 0)
     assert is_date.all()
     assert date(1970, 1, 1) + timedelta(int(days[0])) == date(2026, 11, 21)
@@ -29,17 +29,17 @@ def test_a_packed_date_is_a_day() -> None:
     ["01263250", "0126366F", "0126000F", "01A6001F", "0226001F", "012600AF", "01263B5F", "F126325F"],
     ids=["sign", "day 366 of a plain year", "day 0", "year", "century", "last digit", "digit", "first byte"],
 )
-def test_what_is_no_packed_date_is_seen(digits: str) -> None:
+def test_packed_days_detects_invalid_dates(digits: str) -> None:
     assert not wire.packed_days(one(digits), 0)[1].any()
 
 
-def test_a_leap_year_has_366_days() -> None:
+def test_packed_days_knows_leap_years() -> None:
     days, is_date = wire.packed_days(one("0124366F"), 0)
     assert is_date.all()
     assert date(1970, 1, 1) + timedelta(int(days[0])) == date(2024, 12, 31)
 
 
-def test_a_clock_value_is_an_instant_to_the_microsecond() -> None:
+def test_stck_is_read_to_the_microsecond() -> None:
     # 2015-11-23 16:59:58.193482, as IBM's formatter prints this open time of TEST116
     us = int(wire.stck_unix_us(one("CFE48707290CA000"), 0)[0])
     assert (EPOCH + timedelta(microseconds=us)).date() == date(2015, 11, 23)
@@ -67,13 +67,13 @@ def test_whole_numbers_survive_hexadecimal_floating_point(number: int) -> None:
     assert wire.hexadecimal_float(np.frombuffer(packed, dtype=np.uint8).reshape(1, -1), 0)[0] == number
 
 
-def test_an_interval_of_rmf_is_minutes_seconds_and_thousandths() -> None:
+def test_packed_interval_reads_minutes_seconds_and_thousandths() -> None:
     us, is_valid = wire.packed_interval_us(one("1459987F"), 0)
     assert is_valid.all()
     assert us[0] == 14 * 60_000_000 + 59_987_000
 
 
-def test_names_lose_what_fills_them_up() -> None:
+def test_text_drops_padding() -> None:
     names = np.frombuffer(
         "AB  ".encode("cp037") + b"\xc3\0\0\0" + b"    ".decode().encode("cp037"), dtype=np.uint8
     )
@@ -101,12 +101,12 @@ def test_bytes_become_hexadecimal_digits() -> None:
     ("digits", "size", "value"),
     [("FF", 1, 255), ("FFFE", 2, 65534), ("80000000", 4, 2**31), ("0000000100000000", 8, 2**32)],
 )
-def test_binary_without_sign_is_read(digits: str, size: int, value: int) -> None:
+def test_unsigned_binary_is_read(digits: str, size: int, value: int) -> None:
     assert wire.unsigned(one(digits), 0, size)[0] == value
 
 
 @pytest.mark.parametrize(
     ("digits", "size", "value"), [("FFFE", 2, -2), ("80000000", 4, -(2**31)), ("0FFFFFFF", 4, 0x0FFFFFFF)]
 )
-def test_binary_with_sign_is_read(digits: str, size: int, value: int) -> None:
+def test_signed_binary_is_read(digits: str, size: int, value: int) -> None:
     assert wire.signed(one(digits), 0, size)[0] == value

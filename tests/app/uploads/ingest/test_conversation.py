@@ -111,9 +111,7 @@ def test_the_same_group_given_twice_is_accepted(run: Run, tmp_path: Path) -> Non
     assert run(dump, *GROUPS, *GROUPS).code == 0
 
 
-def test_an_hour_that_was_shown_twice_is_stored_at_the_instant_that_its_offset_names(
-    run: Run, url: str, tmp_path: Path
-) -> None:
+def test_time_in_a_repeated_hour_is_stored_by_its_offset(run: Run, url: str, tmp_path: Path) -> None:
     display = tmp_path / "status.txt"
     display.write_text("CSQM201I +CSQ1 CSQMDRTC DIS CFSTATUS DETAILS\nCFSTATUS(APP1)\nTYPE(SUMMARY)\nCFTYPE(APPL)\n"
                        "STATUS(ACTIVE)\nSIZEMAX(131072)\nSIZEUSED(11)\nENTSMAX(141890)\nENTSUSED(38)\n"
@@ -144,7 +142,7 @@ def test_a_path_that_is_not_a_file_is_refused_without_waiting(run: Run, tmp_path
     assert f"is a {what}" in said[0].file["message"]
 
 
-def test_a_pipe_is_no_dump_to_decode(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+def test_pipe_is_refused_by_decode(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "pipe"
     os.mkfifo(path)
     codes: list[int] = []
@@ -213,7 +211,7 @@ def test_a_file_packed_twice_is_refused_with_advice(run: Run, tmp_path: Path) ->
 # ---- what is said of each file, and of all ---------------------------------------------------------------------------
 
 
-def test_several_files_are_reported_each_and_the_worst_sets_the_exit_code(run: Run, tmp_path: Path) -> None:
+def test_several_files_are_reported_and_the_worst_sets_the_exit_code(run: Run, tmp_path: Path) -> None:
     good = table(tmp_path / "good.csv", "2024-11-20T10:00Z")
     bad = tmp_path / "bad.txt"
     bad.write_text("nothing that anybody knows\n")
@@ -227,7 +225,7 @@ def test_several_files_are_reported_each_and_the_worst_sets_the_exit_code(run: R
     assert said.report["counts"] == {"already_stored": 1, "not_readable": 1, "needs_answers": 1}
 
 
-def test_a_group_that_other_records_of_the_file_name_is_suggested_and_not_taken(
+def test_group_in_other_records_of_the_file_is_suggested_and_not_used(
     run: Run, url: str, tmp_path: Path
 ) -> None:
     said = run(dumps.write(tmp_path / "night.smf", range(2)))
@@ -236,7 +234,7 @@ def test_a_group_that_other_records_of_the_file_name_is_suggested_and_not_taken(
     assert (said.code, History.open(url).files()) == (4, [])
 
 
-def test_records_are_those_that_were_decoded(run: Run, tmp_path: Path) -> None:
+def test_report_counts_only_decoded_records(run: Run, tmp_path: Path) -> None:
     file = run(dumps.write(tmp_path / "night.smf", range(3)), *GROUPS).file
     skipped = {item["type"] for item in file["skipped"]}
     assert skipped == {"2", "3", "30-4"}
@@ -244,7 +242,7 @@ def test_records_are_those_that_were_decoded(run: Run, tmp_path: Path) -> None:
     assert file["records"]["115-2"] == 6
 
 
-def test_rows_that_were_there_already_are_not_called_new(run: Run, tmp_path: Path) -> None:
+def test_rows_already_stored_are_not_called_new(run: Run, tmp_path: Path) -> None:
     one = table(tmp_path / "one.csv", "2024-11-20T10:00Z")
     assert run(one).file["message"] == "Stored 1 new row."
     two = table(tmp_path / "two.csv", "2024-11-20T10:00Z", "2024-11-20T11:00Z")
@@ -282,7 +280,7 @@ def test_times_in_the_future_are_a_finding(run: Run, tmp_path: Path) -> None:
     assert run(table(tmp_path / "sound.csv", "2024-11-20T12:00Z")).file["findings"] == []
 
 
-def test_a_number_that_cannot_be_read_is_named_with_its_line_and_text(run: Run, tmp_path: Path) -> None:
+def test_unreadable_number_is_reported_with_line_and_text(run: Run, tmp_path: Path) -> None:
     path = table(tmp_path / "hours.csv", "2024-11-20T10:00Z", "2024-11-20T11:00Z")
     path.write_text(path.read_text().replace("10,100\n", "1O,100\n", 1))
     message = run(path).file["message"]
@@ -295,7 +293,7 @@ def test_a_number_that_cannot_be_read_is_named_with_its_line_and_text(run: Run, 
     assert "There is 1 more problem" in nothing.file["message"]
 
 
-def test_a_display_that_was_cut_off_is_stored_with_a_remark(run: Run, tmp_path: Path) -> None:
+def test_truncated_display_is_stored_with_a_remark(run: Run, tmp_path: Path) -> None:
     path = tmp_path / "status.txt"
     path.write_text("CSQM201I +CSQ1 CSQMDRTC DIS CFSTATUS DETAILS\nCFSTATUS(APP1)\nTYPE(SUMMARY)\nCFTYPE(APPL)\n"
                     "STATUS(ACTIVE)\nSIZEMAX(131072)\nSIZEUSED(11)\nENTSMAX(141890)\n")  # fmt: skip
@@ -334,7 +332,7 @@ def test_a_crash_of_libraries_at_exit_changes_neither_exit_code_nor_report(url: 
     assert len(done.stdout.splitlines()) > 1
 
 
-def test_a_reader_of_the_report_that_goes_away_is_not_waited_for(url: str, tmp_path: Path) -> None:
+def test_closed_output_does_not_block_ingest(url: str, tmp_path: Path) -> None:
     path = table(tmp_path / "hours.csv", "2024-11-20T10:00Z")
     command = [sys.executable, "-m", "spark_jobs.ingest", "--history", url, str(path)]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as child:
