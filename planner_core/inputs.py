@@ -93,7 +93,7 @@ _SMF_RECORD_TYPES: Final = frozenset(map(int, ("2", "3", "74", "115", "116")))
 
 
 class KindUnknown(PlannerError):
-    """The content matches none of the kinds; the message describes the correction."""
+    """The content matches none of the kinds; the message suggests what to do."""
 
 
 @dataclass(frozen=True, slots=True)

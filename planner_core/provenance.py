@@ -26,7 +26,7 @@ class Basis(StrEnum):
 
     @property
     def words(self) -> str:
-        """The basis in words for people."""
+        """The basis in words."""
         return self.value.replace("_", " ")
 
 
@@ -119,7 +119,7 @@ ExactNumber = Annotated[
 
 @dataclass(frozen=True, slots=True)
 class Input(Answer):
-    """One number that went into a figure."""
+    """A number that is used to calculate a figure."""
 
     name: str
     value: ExactNumber

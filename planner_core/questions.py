@@ -246,7 +246,7 @@ class Name(ParameterReader):
 
 @dataclass(frozen=True, slots=True)
 class Text(ParameterReader):
-    """Any short text: a path, or a name that is checked where it is used."""
+    """Any short text: a path, or a name that is checked by the caller."""
 
     longest: ClassVar[int] = 4_000
 

@@ -142,7 +142,7 @@ def _adapter(kind: Any) -> TypeAdapter[Any]:  # noqa: ANN401 - any type expressi
 
 
 def copied(kind: type[T], source: object, **given: object) -> T:
-    """Return a dataclass whose fields have the attributes of the same name of another object.
+    """Return a dataclass with field values from the attributes of another object with the same names.
 
     Arguments replace attributes. A field that the object lacks keeps its default.
     """

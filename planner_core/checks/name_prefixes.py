@@ -36,7 +36,7 @@ class NamesInText:
         return cls(frozenset(groups), frozenset(match["name"] for match in _STRUCTURE.finditer(text)))
 
     def prefix_of(self, cfstruct: str) -> str | None:
-        """Return the group whose name begins a CFSTRUCT name; None if CFRM has the name that MQ would form."""
+        """Return the group whose name is a prefix of a CFSTRUCT name; None if CFRM has the name that MQ would form."""
         # PRODUCT7 in group PROD merely begins like the group if the policy has PRODPRODUCT7.
         group, rest = cfstruct[:_GROUP_LENGTH], cfstruct[_GROUP_LENGTH:]
         if not _REST.fullmatch(rest) or any(f"{each}{cfstruct}" in self.structures for each in self.groups):

@@ -74,7 +74,7 @@ class Crossing(Answer):
 
 @dataclass(frozen=True, slots=True)
 class Resized(Answer):
-    """The crossings of levels with a larger total."""
+    """The crossings of levels after an increase of the total."""
 
     name: str
     factor: float

@@ -122,7 +122,7 @@ class ByteAccount:
 
 @dataclass(frozen=True, slots=True)
 class RowCounts:
-    """Rows for a table of the usage history: new ones, and those that it has already."""
+    """Numbers of rows for a table of the usage history: new rows, and rows that it has already."""
 
     read: int = 0
     new: int = 0

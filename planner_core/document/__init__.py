@@ -1,1 +1,1 @@
-"""The plan document: its fields, how it is read, and how its errors are reported."""
+"""The plan document: its fields, its reader, and its error messages."""

@@ -14,7 +14,7 @@ _MOST_CLUSTER_CHANNELS = 200
 
 
 def cross_checks(plan: PlanDocument) -> Iterator[FieldProblem]:
-    """Yield the errors of a document whose single fields are valid."""
+    """Yield the errors that concern several fields of a document."""
     members = plan.queue_managers if isinstance(plan.queue_managers, int) else set(plan.queue_managers)
     if isinstance(plan.perfmev, dict):
         yield from _check_members("/perfmev", plan.perfmev, members)

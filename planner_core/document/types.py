@@ -22,7 +22,7 @@ _MOST_DIGITS = 15
 
 
 def refuse(message: str) -> NoReturn:
-    """Raise an error of a field with this sentence."""
+    """Raise an error for a field with this sentence."""
     # Not a ValueError: pydantic would write "Value error, " in front of the sentence.
     msg = "cfplan"
     raise PydanticCustomError(msg, "{message}", {"message": message})

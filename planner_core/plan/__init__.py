@@ -1,4 +1,4 @@
-"""The evaluation of a whole plan with its checks, clusters and places, its explanation and its comparison.
+"""The evaluation of a whole plan with checks, clusters and placement, and its explanation and comparison.
 
 `planner_core.sizing` sizes single structures and knows none of these.
 """

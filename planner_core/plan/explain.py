@@ -120,7 +120,7 @@ def _explain(result: PlanResult, *, depths: bool) -> Iterator[Explanation]:
 
 
 def _facilities(result: PlanResult) -> Iterator[Explanation]:
-    """Explain the storage of each coupling facility, and how much of it structures use."""
+    """Explain the storage of each coupling facility, and the part of it that structures use."""
     assumed = tables.source("project", "Placement of structures")
     numbers = {each.cfrm_name: number for number, each in enumerate(result.structures, start=1)}
     for index, use in enumerate(result.allocation.facilities):

@@ -1,1 +1,1 @@
-"""The sizes of one structure: demand, the element model, offload, advice on depths, and where structures are placed."""
+"""The sizing of structures: demand, the element model, offload, advice on queue depths, and placement."""

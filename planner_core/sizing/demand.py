@@ -43,7 +43,7 @@ class QueueDemand:
 
 
 class Band(NamedTuple):
-    """The messages of a structure whose size lies above `over_bytes` and not above the next band's.
+    """The messages of a structure that are larger than `over_bytes`, up to and including the limit of the next band.
 
     `elements` counts list elements while the data is in the CF; `pages` counts 4 KB pages in SMDS.
     The three counts are multiplied by the `scale` of the demand.
@@ -268,7 +268,7 @@ class Units:
         )
 
     def one(self, place: int) -> Demand:
-        """Return the demand of one message of the queue at this place."""
+        """Return the demand of one message on the queue at this place."""
         its = slice(place, place + 1)
         spread = (0,) if place in self.spread else ()
         return replace(

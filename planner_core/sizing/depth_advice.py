@@ -122,7 +122,7 @@ class Alone:
         return self._full[1]
 
     def size_holds(self, messages: int) -> bool:
-        """Return whether SIZE holds so many messages."""
+        """Return whether SIZE holds this number of messages."""
         # Usually the capacity without rules decides; the other one takes a simulated filling.
         return messages <= self.without_rules or messages <= self.in_size
 
@@ -250,7 +250,7 @@ class QueueAdvice(Thresholds):
 
     @property
     def force(self) -> Thresholds:
-        """The thresholds in force: those of the document, completed; the advised ones if it has none."""
+        """The thresholds in force: those of the document, completed by advice, or else the advised ones."""
         return self.planned if self.planned is not None else self
 
 
@@ -282,7 +282,7 @@ class QueuesTogether(Answer):
 
 @dataclass(frozen=True, slots=True)
 class JointLead(Answer):
-    """All growing queues at their net rates: times since the queues were empty, rounded down."""
+    """The growth of all growing queues at their net rates: times since the queues were empty, rounded down."""
 
     first_queue: str | None
     first_high: Annotated[FloorSeconds | None, Field(alias="first_high_s")]

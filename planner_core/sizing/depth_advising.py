@@ -150,7 +150,7 @@ def _completed(
     qdepthhi: int | None = None,
     qdepthlo: int | None = None,
 ) -> Thresholds:
-    """Return the thresholds for a MAXDEPTH: those given, and the highest useful values for the others."""
+    """Return the thresholds for a MAXDEPTH: the given ones, and the highest useful values for the others."""
     if qdepthhi is None and maxdepth and at_action is not None:
         high = messages * at_action.numerator // at_action.denominator
         # Rounded down, so that the event never comes after the action level; a High at or below the Low is no advice.
@@ -192,7 +192,7 @@ class Members:
         return self.count if self.all_enabled else len(self.enabled)
 
     def heard(self, by_name: Mapping[str, Fraction] | None) -> tuple[Fraction, Fraction, str]:
-        """Return the activity of queue managers with PERFMEV(ENABLED), that of all, and its unit."""
+        """Return the activity of queue managers with PERFMEV(ENABLED), the activity of all of them, and its unit."""
         # Without rates for each, all queue managers are assumed to be equally active.
         if by_name is None:
             return Fraction(self.enabled_count or 0), Fraction(self.count), "queue managers"
@@ -226,7 +226,7 @@ def rates_of(queue: Queue) -> tuple[Fraction | None, Fraction | None]:
 
 
 def units_of(queues: Sequence[QueueDemand], rules: Sequence[Rule], curve: Curve) -> Units:
-    """Return what one message of each queue uses, in bands that these rules need."""
+    """Return the entries and elements of one message of each queue, in the bands that these rules need."""
     return Units.of(
         [queue.message_bytes for queue in queues],
         edges=band_edges([rule.size_bytes for rule in rules]),
@@ -239,7 +239,7 @@ def units_of(queues: Sequence[QueueDemand], rules: Sequence[Rule], curve: Curve)
 def members_rates(
     queue: Queue, key: Literal["put_rate_per_s", "get_rate_per_s"]
 ) -> dict[str, Fraction] | None:
-    """Return puts, or gets, per second by queue manager; None where the document does not state them."""
+    """Return puts, or gets, per second by queue manager; None if the document does not state them."""
     if not queue.queue_manager_rates:
         return None
     return {name: Fraction(getattr(each, key)) for name, each in queue.queue_manager_rates.items()}
@@ -353,7 +353,7 @@ class Maker:
 
     @cached_property
     def early(self) -> int | None:
-        """The smallest size of the rules that start below the action level; None if there are no such rules."""
+        """The smallest size among the rules that start below the action level; None if there are none."""
         return self._smallest_size(below=self.action_percent)
 
     @cached_property
@@ -367,7 +367,7 @@ class Maker:
         return min(found, default=None)
 
     def _has_messages_over(self, size_bytes: int | None, place: int) -> bool:
-        """Return whether a rule of that size offloads messages of this queue; False if there is no rule."""
+        """Return whether a rule with this size offloads messages of the queue; False if there is no rule."""
         if size_bytes is None:
             return False
         overs, bands = (-1, *self.units.edges[:-1]), self.units.bands[place]
@@ -390,7 +390,7 @@ class Maker:
         return in_initsize, room * size.numerator // (rate * size.denominator)
 
     def _room(self, elements: int) -> tuple[int, int]:
-        """Return the room in the pool of a bundle that is full first, and how much of it a message with these elements uses."""
+        """Return the room in the pool of a bundle that is full first, and the part that a message with these elements uses."""
         scale, room, rate = self.units.scale, 0, 0
         for entry_cost, element_cost, total in (pool.whole for pool in self.pools):
             its_rate = entry_cost * scale + element_cost * elements

@@ -86,7 +86,7 @@ def rule_that_offloads(
 
 
 def one_message(message_bytes: int, *, rules: Sequence[Rule], curve: Curve) -> Demand:
-    """Return the demand of one message of that size, to calculate how many such messages fit."""
+    """Return the demand of one message of this size, to calculate the number of such messages that fit."""
     largest = model_constant("largest_message_in_cf_bytes")
     # -1, so that a message of 0 bytes is over the lower edge of its band.
     edges = (-1, *sorted({rule.size_bytes for rule in rules if rule.size_bytes < largest}), largest)

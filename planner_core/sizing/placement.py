@@ -122,7 +122,7 @@ class AllocationRequest:
 
     @property
     def preflist(self) -> tuple[str, ...]:
-        """Coupling facilities where it may be."""
+        """Coupling facilities in which it may be allocated."""
         return self.result.placement.preflist
 
     @property
@@ -179,7 +179,7 @@ class PlacementChoice:
 
 @dataclass(slots=True)
 class Board:
-    """The place of every structure. It changes while a scenario runs."""
+    """The places of all structures, which change while a scenario runs."""
 
     facilities: Mapping[str, Facility]
     gone: frozenset[str] = frozenset()
@@ -300,7 +300,7 @@ def _ruled_out(facility: Facility, board: Board) -> str | None:
 
 
 def _candidacy(wanted: AllocationRequest, board: Board, facility: Facility) -> int:
-    """Return how badly a first copy there can be duplexed: 0 with room for the second elsewhere, 3 for not at all."""
+    """Return a rank for a first copy there: 0 if another coupling facility has room for the second, 3 if none can have it."""
     lowest = limit("lowest_cfcc_level_duplex")
     if facility.cfcc_level < lowest:
         return 3
@@ -412,7 +412,7 @@ class PlacedStructure:
 
     @property
     def placed_action(self) -> PlacedAction:
-        """The same for a structure that is allocated now."""
+        """The effect on a structure that still has a place."""
         if not self.before:
             return "allocated"
         if self.before == self.now:
@@ -533,7 +533,7 @@ def _unknown(name: str, level: int) -> Facility:
 
 
 def _one(given: Sequence[Facility]) -> Facility:
-    """Combine the statements of plans about a coupling facility; the less favorable counts where they differ."""
+    """Combine the statements of plans about a coupling facility; if they differ, the less favorable one counts."""
     if len(set(given)) == 1:
         return given[0]
     storages = [each.storage_bytes for each in given if each.storage_bytes is not None]
@@ -575,7 +575,7 @@ def at_size(asked: AllocationQuestion) -> AllocationQuestion:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FacilityStorage(Answer):
-    """Storage of one coupling facility, and how much of it the structures use that XCF allocates there."""
+    """Storage of one coupling facility, and the part of it that structures there use."""
 
     name: Annotated[str, Field(examples=["CF01"])]
     size_kib: Annotated[int | None, Field(description="Its storage; null where the document states none.")]
@@ -612,7 +612,7 @@ class FacilityStorage(Answer):
 
 @dataclass(frozen=True, slots=True)
 class FacilityUse:
-    """Storage of one coupling facility, and how much of it the plans' structures use [bytes].
+    """Storage of one coupling facility, and the structures of the plans that use it [bytes].
 
     First copies and second copies are counted apart, each with its augmented space. At SIZE, each structure has grown
     where it was allocated with INITSIZE.

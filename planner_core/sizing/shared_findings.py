@@ -100,13 +100,13 @@ def size_over_twice_initsize(
 
 
 def full_threshold_zero(name: str, *, field: str | None = None) -> Finding:
-    """Make the finding on FULLTHRESHOLD(0)."""
+    """Return the finding on FULLTHRESHOLD(0)."""
     message = f"FULLTHRESHOLD(0) turns structure full monitoring off for {name}: no IXC585E, and no automatic alter."
     return finding("FULLTHRESHOLD_ZERO", message, field=field, structure=name)
 
 
 def auto_alter_may_shrink(name: str, *, field: str | None = None) -> Finding:
-    """Make the finding on ALLOWAUTOALT(YES) without MINSIZE."""
+    """Return the finding on ALLOWAUTOALT(YES) without MINSIZE."""
     return finding(
         "AUTO_ALTER_MAY_SHRINK",
         f"ALLOWAUTOALT(YES) lets the system shrink {name} when the coupling facility is short of storage: set MINSIZE "
@@ -117,7 +117,7 @@ def auto_alter_may_shrink(name: str, *, field: str | None = None) -> Finding:
 
 
 def offload_db2(name: str, *, structure: str | None, field: str | None = None) -> Finding:
-    """Make the finding on a structure that offloads to Db2."""
+    """Return the finding on a structure that offloads to Db2."""
     message = (
         f"{name} offloads to Db2. IBM supports OFFLOAD(DB2) primarily for migration; SMDS performs better."
     )

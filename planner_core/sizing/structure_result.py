@@ -58,7 +58,7 @@ class Sizes:
 
 @dataclass(frozen=True, slots=True)
 class Placement:
-    """The CFRM keywords that control where a structure may be, and when it counts as full."""
+    """The CFRM keywords that control the placement of a structure, and the usage at which it counts as full."""
 
     preflist: tuple[str, ...]
     exclist: tuple[str, ...]
@@ -170,7 +170,7 @@ class StructureResult:
 
     @property
     def offloaded_by_rules(self) -> int:
-        """Messages of the planned backlog that rules offload, without those that are too large for the structure."""
+        """Messages of the planned backlog that rules offload, not counting those that are always offloaded."""
         if self.at_backlog is None or self.load is None:
             return 0
         demand = self.load.demand

@@ -62,9 +62,9 @@ IntervalBytes = Annotated[
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FittedFigures(Answer):
-    """The allocations that a fitted curve was fitted to, and how certain its figures are.
+    """The data of a fitted curve, and the confidence intervals of its figures.
 
-    `element` is None where the data has one ratio of entries to elements only: then only the bundle is known.
+    `element` is None if the data has only one ratio of entries to elements: then only the bundle is known.
     """
 
     version: int
@@ -88,13 +88,13 @@ class FittedFigures(Answer):
     )
     @property
     def kind(self) -> Literal["bundle", "two_costs"]:
-        """The costs that the fit knows."""
+        """The costs that the fit determines."""
         return "bundle" if self.element is None else "two_costs"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CurveSummary(Answer):
-    """The curve that the sizes come from."""
+    """The curve on which the sizes are based."""
 
     id: str
     origin: Annotated[str, Field(description="`published` or `fitted`.")]

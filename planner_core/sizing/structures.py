@@ -54,7 +54,7 @@ _PERCENT = 100
 
 @dataclass(frozen=True, slots=True)
 class _InitsizeTarget:
-    """The smallest possible computed INITSIZE [bytes], and the headroom or the target it comes from."""
+    """The smallest possible computed INITSIZE [bytes], and the headroom or target that determines it."""
 
     size_bytes: int
     headroom_percent: Decimal | None
@@ -154,7 +154,7 @@ def _placement(document: PlanDocument, definition: Structure | Admin | System) -
 
 
 def _curve_at(level: SizingLevel, fitted: Curve | None) -> Curve:
-    """Return the curve of a structure: the fitted one where the plan names one, else the published one of its level."""
+    """Return the curve of a structure: the fitted one if the plan names one, else the published one of its level."""
     return fitted or published_curve(cfcc_level=level.level).curve
 
 
@@ -273,7 +273,7 @@ def size_application(
 
 
 def size_system(document: PlanDocument, fitted: Curve | None) -> StructureResult:
-    """Size CSQSYSAPPL, also if the plan does not include it."""
+    """Size CSQSYSAPPL, even if the plan does not include it."""
     definition = document.system
     level = sizing_level(document, definition)
     curve = _curve_at(level, fitted)

@@ -39,7 +39,7 @@ def system_queues(*, shared_channels: int, group_ur_messages: int) -> tuple[Queu
 
 @cache
 def system_sizes(*, cfcc_level: int) -> SystemSizes:
-    """Return IBM's sizes for a CFCC level; a level above the table has those of its last row."""
+    """Return IBM's sizes for a CFCC level; levels above the table use its last row."""
     rows = tables.table("system_structure_sizes").records()
     row = next((row for row in rows if cfcc_level <= int(row["cfcc_to"])), rows[-1])
     minimum = row["xcf_minimum_kb"]

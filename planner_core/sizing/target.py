@@ -1,4 +1,4 @@
-"""The share of a structure that its planned backlog may use, where the plan gives no headroom.
+"""The share of a structure that its planned backlog may use, if the plan gives no headroom.
 
 The plan states a share, 80 percent by default. Without `size_with_offload` all of the backlog should stay in the
 coupling facility, so an offload rule that these messages can meet lowers the share to its threshold: a rule starts

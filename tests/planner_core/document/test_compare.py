@@ -46,7 +46,7 @@ def test_queue_moved_within_its_list_is_not_a_difference() -> None:
     assert differences(document, turned) == ()
 
 
-def test_added_and_removed_queues_have_their_kinds() -> None:
+def test_added_and_removed_queues_are_distinguished() -> None:
     document: Any = copy.deepcopy(BASE)
     document["structures"][0]["queues"][0]["name"] = "Q9"
 

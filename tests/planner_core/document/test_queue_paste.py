@@ -92,7 +92,7 @@ def test_missing_values_are_reported_with_their_line(row: str, told: str) -> Non
     assert told in found.problems[0].message
 
 
-def test_queue_with_conflicting_lines_is_reported_at_both() -> None:
+def test_conflicting_lines_for_a_queue_are_both_reported() -> None:
     found = read_queues("name,size,backlog\nA,1,1\nB,1,1\nA,2,2\n")
 
     assert [queue["name"] for queue in found.queues] == ["B"]
