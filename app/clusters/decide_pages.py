@@ -9,8 +9,9 @@ from fastapi import APIRouter, Depends, Request
 from fastapi.responses import Response
 
 from app.clusters.service import EXAMPLES, LARGEST_FILE_BYTES, decide_text
-from app.clusters.steps_chart import StepsChart, steps_chart
+from app.clusters.steps_chart import MOST_LANES, steps_chart
 from app.texts.example_files import ExampleFile
+from app.web.chart_svg import ChartLayout
 from app.web.forms import read_posted
 from app.web.rendering import Page, render
 from planner_core.clusters.advice import MODE_NAMES
@@ -60,7 +61,8 @@ class DecisionView:
     other_mode: str
     other: str
     differs: bool
-    chart: StepsChart
+    chart: tuple[ChartLayout, ...]
+    lanes_omitted: int
     steps: tuple[DecisionStepRow, ...]
     steps_omitted: int
     destinations: tuple[ChosenDestination, ...]
@@ -141,6 +143,7 @@ def shown(found: DecisionAnswer) -> DecisionView:
         other=_names(found.other_mode.chosen) or "none: the put fails",
         differs=any(item.code == "CLUSTER_MODES_DIFFER" for item in found.findings),
         chart=steps_chart(found),
+        lanes_omitted=max(0, len(found.candidates) - MOST_LANES),
         steps=tuple(_step(step) for step in found.steps),
         steps_omitted=max((len(step.eliminated) for step in found.steps), default=0) - MOST_SHOWN,
         destinations=found.destinations[:MOST_SHOWN],

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+from app.web.chart_svg import ChartLayout, Sheet
 from planner_core.clusters.load import FlowDuringFailure, FlowLoad, InstanceDuringFailure, InstanceLoad
 
 MOST_INSTANCES = 16
@@ -21,63 +22,6 @@ _CHARACTERS, _LABEL_WIDE, _LABEL_NARROW = 11, 17, 14
 
 
 @dataclass(frozen=True, slots=True)
-class Band:
-    """The flow between two nodes, as a stroke."""
-
-    path: str
-    width: float
-    kind: str
-
-
-@dataclass(frozen=True, slots=True)
-class Node:
-    """The sender, a queue manager or a queue, with its rate."""
-
-    x: float
-    y: float
-    height: float
-    kind: str
-    label: str
-    label_x: float
-    label_y: float
-    anchor: str
-
-
-@dataclass(frozen=True, slots=True)
-class Panel:
-    """The flow in one situation."""
-
-    title: str
-    x: float
-    y: float
-    bands: tuple[Band, ...]
-    nodes: tuple[Node, ...]
-    stops: tuple[tuple[float, float], ...]
-    """Ends of the bands that wait because no channel works."""
-
-
-@dataclass(frozen=True, slots=True)
-class FlowChartLayout:
-    """Both panels, for one width of the page."""
-
-    id: str
-    kind: str
-    width: int
-    height: int
-    panels: tuple[Panel, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class FlowChart:
-    """The flow normally and during a failure, for wide and narrow pages, and in words."""
-
-    title: str
-    description: str
-    wide: FlowChartLayout
-    narrow: FlowChartLayout
-
-
-@dataclass(frozen=True, slots=True)
 class _Part:
     queue_manager: str
     physical: str
@@ -86,23 +30,20 @@ class _Part:
     is_reached: bool
 
 
-def flow_chart(flow: FlowLoad, failure: FlowDuringFailure | None, *, nth: int) -> FlowChart | None:
-    """Return the chart of a flow and of one failure; None if it has too many instances, or no messages."""
+def flow_chart(flow: FlowLoad, failure: FlowDuringFailure | None, *, nth: int) -> tuple[ChartLayout, ...]:
+    """Return the chart of a flow and of one failure, for wide and for narrow pages.
+
+    Empty if the flow has too many instances, or no messages.
+    """
     before = _parts(flow.instances, shared=_shared_names(flow))
     if not 0 < len(before) <= MOST_INSTANCES or not flow.rate_per_s:
-        return None
+        return ()
     panels = [("Normally", before)]
     if failure is not None:
         panels.append(
             (f"While {failure.label} is unavailable", _parts(failure.instances, shared=_shared_names(flow)))
         )
-    sender = flow.sender or "sender"
-    return FlowChart(
-        title=f"Where messages for {flow.queue} go",
-        description=" ".join(f"{title}: {_in_words(parts)}." for title, parts in panels),
-        wide=_draw(f"flow-{nth}-wide", "wide", panels, flow.rate_per_s, sender),
-        narrow=_draw(f"flow-{nth}-narrow", "narrow", panels, flow.rate_per_s, sender),
-    )
+    return tuple(_draw(flow, panels, nth=nth, is_wide=is_wide) for is_wide in (True, False))
 
 
 def plain_rate(value: float) -> str:
@@ -142,96 +83,104 @@ def _in_words(parts: Sequence[_Part]) -> str:
 
 
 def _draw(
-    drawing_id: str, kind: str, panels: Sequence[tuple[str, Sequence[_Part]]], rate: float, sender: str
-) -> FlowChartLayout:
-    is_wide = kind == "wide"
-    width = _WIDE_PANEL if is_wide else _NARROW
-    drawn: list[Panel] = []
+    flow: FlowLoad, panels: Sequence[tuple[str, Sequence[_Part]]], *, nth: int, is_wide: bool
+) -> ChartLayout:
+    sheet = Sheet(_WIDE_PANEL * 2 + _GAP if is_wide else _NARROW, is_narrow=not is_wide)
     x, y, bottom = 0.0, 0.0, 0.0
     for title, parts in panels:
-        panel, height = _panel(title, parts, rate=rate, sender=sender, width=width, at=(x, y))
-        drawn.append(panel)
+        sheet.text(x, y + 14, title, "strong")
+        height = _panel(sheet, parts, flow=flow, at=(x, y))
         bottom = max(bottom, y + height)
         if is_wide:
             x += _WIDE_PANEL + _GAP
         else:
             y += height + 18
-    return FlowChartLayout(
-        id=drawing_id,
-        kind=kind,
-        width=_WIDE_PANEL * 2 + _GAP if is_wide else _NARROW,
-        height=round(bottom + 6),
-        panels=tuple(drawn),
-    )
+    description = " ".join(f"{title}: {_in_words(parts)}." for title, parts in panels)
+    return sheet.layout(f"flow-{nth}", round(bottom + 6), f"Where messages for {flow.queue} go", description)
 
 
-def _panel(
-    title: str, parts: Sequence[_Part], *, rate: float, sender: str, width: int, at: tuple[float, float]
-) -> tuple[Panel, float]:
-    middle, right = _SENDER + (width - _SENDER - _QUEUES) * 0.5, width - _QUEUES
+def _node(
+    sheet: Sheet, kind: str, at: tuple[float, float], height: float, label: str, label_at: tuple[float, float],
+    anchor: str = "start",
+) -> None:  # fmt: skip
+    """Draw the sender, a queue manager or a queue, with its name; without a height only the text."""
+    if height:
+        sheet.add("rect", f"node {kind}", x=at[0], y=at[1], width=_NODE, height=height)
+    sheet.text(*label_at, label, "halo strong" if kind.startswith("queue") else "halo", anchor)
+
+
+def _band(sheet: Sheet, kind: str, path: str, width: float) -> None:
+    sheet.add("path", f"band {kind}", d=path, stroke_width=f"{width:.2f}")
+
+
+def _panel(sheet: Sheet, parts: Sequence[_Part], *, flow: FlowLoad, at: tuple[float, float]) -> float:
+    """Draw the flow in one situation, and return its height."""
+    rate, (left, top) = flow.rate_per_s, at
+    width = _NARROW if sheet.is_narrow else _WIDE_PANEL
+    first, middle = left + _SENDER, left + _SENDER + (width - _SENDER - _QUEUES) * 0.5
+    right = left + width - _QUEUES
     thick = [max(part.rate / rate * _THICK, _THIN if part.rate else 0.0) for part in parts]
-    nodes: list[Node] = []
-    bands: list[Band] = []
-    stops: list[tuple[float, float]] = []
     tops: list[float] = []
-    y = float(_TOP)
+    y = top + _TOP
     for width_of in thick:
         y += _LABEL
         tops.append(y)
         y += max(width_of, 4.0) + 4
-    height = y
     whole = sum(thick)
-    start = _TOP + _LABEL + max((height - _TOP - _LABEL - whole) / 2, 0)
-    centre = start + whole / 2
-    nodes.append(Node(_SENDER, start, max(whole, 4), "sender", _cut(sender), _SENDER - 7, centre - 1, "end"))
-    nodes.append(Node(_SENDER, start, 0, "figure", f"{plain_rate(rate)}/s", _SENDER - 7, centre + 13, "end"))
+    start = top + _TOP + _LABEL + max((y - top - _TOP - _LABEL - whole) / 2, 0)
     queues = dict.fromkeys(part.physical for part in parts)
     sums = {
         name: sum(w for p, w in zip(parts, thick, strict=True) if p.physical == name and p.is_reached)
         for name in queues
     }
-    queue_tops = _queue_tops(parts, tops, thick, sums)
+    queue_tops = _queue_tops(parts, tops, thick, sums, first=top + _TOP + _LABEL)
+    # SVG paints in the order of its elements: no band may cover a name.
+    over = Sheet(sheet.width, is_narrow=sheet.is_narrow)
+    centre = start + whole / 2
+    sender = _cut(flow.sender or "sender")
+    _node(over, "sender", (first, start), max(whole, 4), sender, (first - 7, centre - 1), "end")
+    _node(over, "figure", (first, start), 0, f"{plain_rate(rate)}/s", (first - 7, centre + 13), "end")
     leave, enter = start, dict(queue_tops)
-    for part, width_of, top in zip(parts, thick, tops, strict=True):
-        centre = top + max(width_of, 4) / 2
-        state = "" if part.is_reached else " is-away"
-        nodes.append(
-            Node(
-                middle, top, max(width_of, 4), f"manager{state}",
-                _manager(part, is_wide=width == _WIDE_PANEL),
-                middle, top - 5, "start",
-            )
-        )  # fmt: skip
+    for part, width_of, part_top in zip(parts, thick, tops, strict=True):
+        kind = "manager" if part.is_reached else "manager is-away"
+        name = _manager(part, is_wide=not sheet.is_narrow)
+        _node(over, kind, (middle, part_top), max(width_of, 4), name, (middle, part_top - 5))
         if not width_of:
             continue
-        from_y = leave + width_of / 2
+        centre, from_y = part_top + max(width_of, 4) / 2, leave + width_of / 2
         leave += width_of
         if not part.is_reached:
-            bands.append(Band(_curve(_SENDER + _NODE, from_y, middle - 26, centre), width_of, "waits"))
-            stops.append((middle - 20, centre))
+            _band(sheet, "waits", _curve(first + _NODE, from_y, middle - 26, centre), width_of)
+            over.add("path", "out", d=f"M{middle - 24.5:g} {centre - 4.5:.1f}l9 9m0 -9l-9 9")
             continue
-        bands.append(Band(_curve(_SENDER + _NODE, from_y, middle, centre), width_of, _colour(part)))
+        _band(sheet, _colour(part), _curve(first + _NODE, from_y, middle, centre), width_of)
         to_y = enter[part.physical] + width_of / 2
         enter[part.physical] += width_of
-        bands.append(Band(_curve(middle + _NODE, centre, right, to_y), width_of, _colour(part)))
-    for name in queues:
+        _band(sheet, _colour(part), _curve(middle + _NODE, centre, right, to_y), width_of)
+    for name, queue_top in queue_tops.items():
         amount = sum(part.rate for part in parts if part.physical == name and part.is_reached)
         is_shared = any(part.is_shared for part in parts if part.physical == name)
         bar = max(sums[name], 4)
-        label_y = queue_tops[name] + bar / 2
-        kind = f"queue{' is-shared' if is_shared else ''}"
-        nodes.append(Node(right, queue_tops[name], bar, kind, _cut(name), right + 12, label_y - 2, "start"))
+        label_y = queue_top + bar / 2
+        kind = "queue is-shared" if is_shared else "queue"
+        _node(over, kind, (right, queue_top), bar, _cut(name), (right + 12, label_y - 2))
         share = f"{plain_rate(amount)}/s, {amount / rate * 100:.0f} %"
-        nodes.append(Node(right, queue_tops[name], 0, "figure", share, right + 12, label_y + 12, "start"))
-    return Panel(title, at[0], at[1], tuple(bands), tuple(nodes), tuple(stops)), height
+        _node(over, "figure", (right, queue_top), 0, share, (right + 12, label_y + 12))
+    sheet.shapes += over.shapes
+    return y - top
 
 
 def _queue_tops(
-    parts: Sequence[_Part], tops: Sequence[float], thick: Sequence[float], sums: Mapping[str, float]
+    parts: Sequence[_Part],
+    tops: Sequence[float],
+    thick: Sequence[float],
+    sums: Mapping[str, float],
+    *,
+    first: float,
 ) -> dict[str, float]:
     """Return the top of each queue: next to the middle of its queue managers, without overlap."""
     found: dict[str, float] = {}
-    free = float(_TOP + _LABEL)
+    free = first
     for name, whole in sums.items():
         own = [
             top + width / 2

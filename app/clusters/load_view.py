@@ -6,7 +6,8 @@ from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
-from app.clusters.flow_chart import FlowChart, flow_chart
+from app.clusters.flow_chart import flow_chart
+from app.web.chart_svg import ChartLayout
 from planner_core.clusters.flow import NamedFailure
 from planner_core.clusters.load import (
     ClusterLoad,
@@ -28,7 +29,7 @@ class FlowView:
     """One sender's messages to a queue: the chart, and its failures, with those of equal effect as one."""
 
     flow: FlowLoad
-    chart: FlowChart | None
+    chart: tuple[ChartLayout, ...]
     failure: str
     failures: tuple[tuple[str, str, FlowDuringFailure], ...]
     """Key, names and effect."""

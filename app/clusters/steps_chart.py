@@ -5,18 +5,18 @@ The table next to it has the same in words.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping
 
+from app.web.chart_svg import ChartLayout, Sheet
 from planner_core.clusters.answer import CandidateValues, DecisionAnswer
 from planner_core.clusters.model import Destination
 
 MOST_LANES = 24
 """Further destinations are only in the table."""
 _WIDE, _NARROW = 860, 358
-_HEAD, _LANE_WIDE, _LANE_NARROW = 46, 27, 36
-_LABELS, _ENDS = 178, 74
-_NARROW_ENDS = 52
+_HEAD, _HEAD_NARROW, _LANE_WIDE, _LANE_NARROW = 46, 18, 27, 36
+_LABELS, _ENDS = 178.0, 74.0
+_NARROW_ENDS = 52.0
 _SHORT: Mapping[str, tuple[str, str]] = {
     "local": ("CLWLUSEQ", "local"),
     "channel_rank": ("CLWLRANK", "channel"),
@@ -33,75 +33,9 @@ _SHORT: Mapping[str, tuple[str, str]] = {
 _CHARACTERS = 24
 
 
-@dataclass(frozen=True, slots=True)
-class Column:
-    """A step: its place, and the attribute it compares."""
-
-    x: float
-    number: str
-    attribute: str
-    of: str
-    is_reached: bool
-
-
-@dataclass(frozen=True, slots=True)
-class Value:
-    """The value of a destination at a step."""
-
-    x: float
-    text: str
-
-
-@dataclass(frozen=True, slots=True)
-class Lane:
-    """The line of a destination."""
-
-    y: float
-    label: str
-    label_x: float
-    label_y: float
-    start: float
-    end: float
-    is_chosen: bool
-    share: str
-    values: tuple[Value, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class StepsChartLayout:
-    """The chart, for one width of the page."""
-
-    id: str
-    kind: str
-    width: int
-    height: int
-    top: float
-    bottom: float
-    columns: tuple[Column, ...]
-    lanes: tuple[Lane, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class StepsChart:
-    """The eliminations, for wide and narrow pages, and in words."""
-
-    title: str
-    description: str
-    left_out: int
-    wide: StepsChartLayout
-    narrow: StepsChartLayout
-
-
-def steps_chart(answer: DecisionAnswer) -> StepsChart:
-    """Return the chart of an answer."""
-    candidates = answer.candidates[:MOST_LANES]
-    return StepsChart(
-        title=f"Destinations of {answer.queue or 'the queue'}, step by step",
-        description=_in_words(answer),
-        left_out=max(0, len(answer.candidates) - MOST_LANES),
-        wide=_draw(answer, candidates, is_wide=True),
-        narrow=_draw(answer, candidates, is_wide=False),
-    )
+def steps_chart(answer: DecisionAnswer) -> tuple[ChartLayout, ChartLayout]:
+    """Return the chart of an answer, for wide and for narrow pages."""
+    return _draw(answer, is_wide=True), _draw(answer, is_wide=False)
 
 
 def value_at(step: str, item: CandidateValues) -> str:
@@ -126,53 +60,40 @@ def _key(item: Destination) -> tuple[object, ...]:
     return item.queue_manager, item.channel, item.cluster
 
 
-def _draw(
-    answer: DecisionAnswer, candidates: Sequence[CandidateValues], *, is_wide: bool
-) -> StepsChartLayout:
-    steps = answer.steps
-    left, right = (_LABELS, _WIDE - _ENDS) if is_wide else (0, _NARROW - _NARROW_ENDS)
+def _draw(answer: DecisionAnswer, *, is_wide: bool) -> ChartLayout:
+    sheet = Sheet(_WIDE if is_wide else _NARROW, is_narrow=not is_wide)
+    steps, candidates = answer.steps, answer.candidates[:MOST_LANES]
+    left, right = (_LABELS, _WIDE - _ENDS) if is_wide else (0.0, _NARROW - _NARROW_ENDS)
     pitch = (right - left) / max(len(steps), 1)
     xs = [round(left + pitch * (place + 0.5), 1) for place in range(len(steps))]
     lane = _LANE_WIDE if is_wide else _LANE_NARROW
-    top = _HEAD if is_wide else 18
+    top, space = (_HEAD, 0) if is_wide else (_HEAD_NARROW, 6)
+    bottom = top + lane * len(candidates) + space
+    for x, step in zip(xs, steps, strict=True):
+        sheet.line("grid", x, top, x, bottom)
+        sheet.text(x, 12, step.step, "strong" if step.reached else "", "middle")
+        if is_wide:
+            for line_y, text in zip((26, 39), _SHORT[step.id], strict=True):
+                sheet.text(x, line_y, text, anchor="middle")
     outs = {_key(item): place for place, step in enumerate(steps) for item in step.eliminated}
     shares = {_key(item): item.share_percent for item in answer.destinations}
-    lanes = []
     for place, item in enumerate(candidates):
-        out = outs.get(_key(item))
-        y = top + lane * (place + 0.5) + (0 if is_wide else 6)
-        is_chosen = _key(item) in shares
-        lanes.append(
-            Lane(
-                y=y,
-                label=_cut(f"{item.queue_manager} {item.channel or 'itself'}"),
-                label_x=0,
-                label_y=y + 4 if is_wide else y - 9,
-                start=left,
-                end=right if out is None else xs[out],
-                is_chosen=is_chosen,
-                share=f"{shares[_key(item)]:.4g} %" if is_chosen else "",
-                values=tuple(
-                    Value(x, value_at(step.id, item))
-                    for x, step in zip(xs, steps, strict=True)
-                    if is_wide and step.reached and (out is None or x < xs[out])
-                ),
-            )
-        )
-    bottom = top + lane * len(candidates) + (0 if is_wide else 6)
-    return StepsChartLayout(
-        id=f"steps-{'wide' if is_wide else 'narrow'}",
-        kind="wide" if is_wide else "narrow",
-        width=_WIDE if is_wide else _NARROW,
-        height=round(bottom + 8),
-        top=top,
-        bottom=bottom,
-        columns=tuple(
-            Column(x, step.step, *(_SHORT[step.id] if is_wide else ("", "")), step.reached)
-            for x, step in zip(xs, steps, strict=True)
-        ),
-        lanes=tuple(lanes),
-    )
+        out, share = outs.get(_key(item)), shares.get(_key(item))
+        y = top + lane * (place + 0.5) + space
+        end = right if out is None else xs[out]
+        sheet.line("run" if share is None else "run is-chosen", left, y, end, y)
+        label = _cut(f"{item.queue_manager} {item.channel or 'itself'}")
+        sheet.text(0, y + 4 if is_wide else y - 9, label, "halo" if share is None else "halo strong")
+        for x, step in zip(xs, steps, strict=True):
+            if is_wide and step.reached and (out is None or x < xs[out]):
+                sheet.text(x, y + 4, value_at(step.id, item), "halo", "middle")
+        if share is None:
+            sheet.add("path", "out", d=f"M{end - 4.5:g} {y - 4.5:g}l9 9m0 -9l-9 9")
+        else:
+            sheet.add("circle", "end", cx=end, cy=y, r=4.5)
+            sheet.text(end + 9, y + 4, f"{share:.4g} %", "strong")
+    title = f"Destinations of {answer.queue or 'the queue'}, step by step"
+    return sheet.layout("steps", round(bottom + 8), title, _in_words(answer))
 
 
 def _cut(text: str) -> str:

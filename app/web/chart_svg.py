@@ -1,6 +1,6 @@
 """Charts as SVG, for wide and narrow pages, without a script and on paper.
 
-A chart is drawn twice, because letters of 11 pixels would shrink to 5 if one drawing were scaled down to a telephone. Each
+A chart is drawn twice, because letters of 11 pixels would shrink to 5 if one layout were scaled down to a telephone. Each
 label is placed where it covers no other label, line or sign, if such a place exists.
 """
 
@@ -65,7 +65,7 @@ class Shape:
 
 
 @dataclass(frozen=True, slots=True)
-class Drawing:
+class ChartLayout:
     """A chart for one width."""
 
     id: str
@@ -77,7 +77,7 @@ class Drawing:
     shapes: tuple[Shape, ...]
 
 
-def drawings(chart: Chart | BarChart) -> tuple[Drawing, Drawing]:
+def layouts(chart: Chart | BarChart) -> tuple[ChartLayout, ChartLayout]:
     """Return the chart for wide and for narrow pages."""
     if isinstance(chart, BarChart):
         return _draw_bars(chart, "wide", chart.width), _draw_bars(chart, "narrow", NARROW)
@@ -87,10 +87,10 @@ def drawings(chart: Chart | BarChart) -> tuple[Drawing, Drawing]:
 # ---- plots -----------------------------------------------------------------------------------------------------------
 
 
-def _draw(chart: Chart, kind: str, width: int) -> Drawing:
+def _draw(chart: Chart, kind: str, width: int) -> ChartLayout:
     panels = [chart, *([chart.below] if chart.below else [])]
     is_narrow = kind == "narrow"
-    sheet = _Sheet(width, is_narrow=is_narrow)
+    sheet = Sheet(width, is_narrow=is_narrow)
     left, right = _sides(panels, width, is_narrow=is_narrow)
     rows = _bubble_rows(chart, left, right)
     y = float(_TOP + (max(rows, default=-1) + 1) * _BUBBLE_STEP)
@@ -112,7 +112,7 @@ def _draw(chart: Chart, kind: str, width: int) -> Drawing:
         plot.labels()
     _x_labels(sheet, ticks, plots[0], foot, chart.x_axis)
     height = foot + _TICKS + (_TITLE if chart.x_axis.title else 0)
-    return sheet.drawing(chart, kind, math.ceil(height))
+    return sheet.layout(chart.id, math.ceil(height), chart.title, chart.description)
 
 
 def _sides(panels: Sequence[Chart], width: int, *, is_narrow: bool) -> tuple[float, float]:
@@ -159,18 +159,18 @@ def _bubble_rows(chart: Chart, left: float, right: float) -> list[int]:
     return found
 
 
-def _x_labels(sheet: _Sheet, ticks: Sequence[Tick], plot: _Plot, foot: float, axis: Axis) -> None:
+def _x_labels(sheet: Sheet, ticks: Sequence[Tick], plot: _Plot, foot: float, axis: Axis) -> None:
     for tick in ticks:
         half = len(tick.label) * _TICK_CHARACTER / 2
-        # The first and the last label would otherwise be cut off at the edge of the drawing.
+        # The first and the last label would otherwise be cut off at the edge of the chart.
         x = min(max(plot.x(tick.value), half), sheet.width - half)
         sheet.text(x, foot + 16, tick.label, anchor="middle")
     if axis.title:
         sheet.text(plot.right, foot + 31, axis.title, anchor="end")
 
 
-class _Sheet:
-    """The shapes of a drawing, and the places they occupy."""
+class Sheet:
+    """The shapes of a chart, and the places they occupy."""
 
     def __init__(self, width: int, *, is_narrow: bool) -> None:
         self.width, self.is_narrow = width, is_narrow
@@ -179,25 +179,31 @@ class _Sheet:
         self.ruled: list[Box] = []
         self.labelled: list[Box] = []
 
-    def drawing(self, chart: Chart | BarChart, kind: str, height: int) -> Drawing:
-        return Drawing(
-            f"{chart.id}-{kind}", kind, self.width, height, chart.title, chart.description, tuple(self.shapes)
+    def layout(self, chart_id: str, height: int, title: str, description: str) -> ChartLayout:
+        """Return what was drawn."""
+        kind = "narrow" if self.is_narrow else "wide"
+        return ChartLayout(
+            f"{chart_id}-{kind}", kind, self.width, height, title, description, tuple(self.shapes)
         )
 
     def add(
         self, tag: str, style: str = "", *, text: str = "", title: str = "", **attributes: str | float
     ) -> None:
+        """Draw an element; underscores in the names of attributes become hyphens."""
         named = {name.replace("_", "-"): _number(value) for name, value in attributes.items() if value != ""}
         self.shapes.append(Shape(tag, {**({"class": style} if style else {}), **named}, text, title))
 
     def text(self, x: float, y: float, text: str, style: str = "", anchor: str = "") -> None:
+        """Draw a text, unless it is empty."""
         if text:
             self.add("text", style, text=text, x=x, y=y, text_anchor=anchor)
 
     def line(self, style: str, x1: float, y1: float, x2: float, y2: float, *, title: str = "") -> None:
+        """Draw a straight line."""
         self.add("line", style, title=title, x1=x1, x2=x2, y1=y1, y2=y2)
 
     def sign(self, sign: str, style: str, x: float, y: float, *, title: str = "") -> None:
+        """Draw a sign, or nothing where it has no name."""
         if sign in _RADII:
             self.add("circle", style, title=title, cx=x, cy=y, r=_RADII[sign])
         elif sign:
@@ -273,10 +279,10 @@ def _touch(box: Box, other: Box) -> int:
 
 
 class _Plot:
-    """One plot of a drawing: positions values, draws lines and signs, then labels."""
+    """One plot of a chart: positions values, draws lines and signs, then labels."""
 
     def __init__(
-        self, chart: Chart, sheet: _Sheet, left: float, right: float, top: float, bottom: float
+        self, chart: Chart, sheet: Sheet, left: float, right: float, top: float, bottom: float
     ) -> None:
         self.chart, self.sheet = chart, sheet
         self.left, self.right, self.top, self.bottom = left, right, top, bottom
@@ -600,15 +606,16 @@ def _segment(start: Place, end: Place, frame: Box) -> tuple[Place, Place] | None
 # ---- bars ------------------------------------------------------------------------------------------------------------
 
 
-def _draw_bars(chart: BarChart, kind: str, width: int) -> Drawing:
-    sheet = _Sheet(width, is_narrow=kind == "narrow")
+def _draw_bars(chart: BarChart, kind: str, width: int) -> ChartLayout:
+    sheet = Sheet(width, is_narrow=kind == "narrow")
     longest = max((bar.extent for bar in chart.bars), default=1) or 1
     if chart.is_beside:
         left = round(max((_width(bar.name) for bar in chart.bars), default=0)) + 10
         right = width - round(max((len(bar.text) for bar in chart.bars), default=0) * _TICK_CHARACTER) - 8
         for nth, bar in enumerate(chart.bars):
             _bar_beside(sheet, bar, left, 8 + nth * _ROW_BESIDE, (right - left) / longest)
-        return sheet.drawing(chart, kind, 16 + len(chart.bars) * _ROW_BESIDE)
+        height = 16 + len(chart.bars) * _ROW_BESIDE
+        return sheet.layout(chart.id, height, chart.title, chart.description)
     bottom, scale = 4 + _ROW * len(chart.bars), (width - 2) / longest
     if chart.x_axis:
         for tick in chart.x_axis.ticks(min(_MOST_X_TICKS, width // _PX_PER_TICK)):
@@ -619,17 +626,18 @@ def _draw_bars(chart: BarChart, kind: str, width: int) -> Drawing:
         sheet.text(width, bottom + 31, chart.x_axis.title, anchor="end")
     for nth, bar in enumerate(chart.bars):
         _bar_below(sheet, bar, 4 + nth * _ROW, scale, text_style="halo" if chart.x_axis else "")
-    return sheet.drawing(chart, kind, bottom + (_TICKS + _TITLE if chart.x_axis else 0))
+    height = bottom + (_TICKS + _TITLE if chart.x_axis else 0)
+    return sheet.layout(chart.id, height, chart.title, chart.description)
 
 
-def _bar_beside(sheet: _Sheet, bar: Bar, left: float, y: float, scale: float) -> None:
+def _bar_beside(sheet: Sheet, bar: Bar, left: float, y: float, scale: float) -> None:
     sheet.text(left - 8, y + _BAR_BESIDE - 4, bar.name, anchor="end")
     end = _parts(sheet, bar, left, y, _BAR_BESIDE, scale)
     _marks(sheet, bar, left, y, _BAR_BESIDE, scale)
     sheet.text(end + 6, y + _BAR_BESIDE - 4, bar.text)
 
 
-def _bar_below(sheet: _Sheet, bar: Bar, top: float, scale: float, *, text_style: str) -> None:
+def _bar_below(sheet: Sheet, bar: Bar, top: float, scale: float, *, text_style: str) -> None:
     y = top + _BAR_NAME
     sheet.text(0, top + 11, bar.name, f"name {text_style}".rstrip())
     begin = len(bar.name) * _NAME_CHARACTER + 8
@@ -645,13 +653,13 @@ def _bar_below(sheet: _Sheet, bar: Bar, top: float, scale: float, *, text_style:
     _marks(sheet, bar, 1, y, _BAR, scale)
 
 
-def _marks(sheet: _Sheet, bar: Bar, left: float, y: float, height: float, scale: float) -> None:
+def _marks(sheet: Sheet, bar: Bar, left: float, y: float, height: float, scale: float) -> None:
     for mark in bar.marks:
         x, reach = left + mark.at * scale, _LONG_MARK if mark.is_long else _SHORT_MARK
         sheet.line(mark.style, x, y - reach, x, y + height + reach)
 
 
-def _parts(sheet: _Sheet, bar: Bar, left: float, y: float, height: float, scale: float) -> float:
+def _parts(sheet: Sheet, bar: Bar, left: float, y: float, height: float, scale: float) -> float:
     x = left
     for part in bar.parts:
         if part.amount:

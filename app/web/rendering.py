@@ -24,7 +24,7 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse
 
 from app.web.axes import grouped as grouped  # many texts of pages use it with the filters here
-from app.web.chart_svg import drawings
+from app.web.chart_svg import layouts
 from planner_core import CORE_VERSION
 from planner_core.provenance import Source, read_source
 from planner_core.simulated import has_simulated_name
@@ -144,7 +144,7 @@ def environment() -> Environment:
         percent=percent,
         percent_bare=percent_bare,
         own_page=own_page,
-        drawings=drawings,
+        layouts=layouts,
     )
     env.tests["simulated"] = has_simulated_name  # of a group's name
     return env

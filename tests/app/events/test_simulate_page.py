@@ -14,7 +14,7 @@ from app.events.service import EXAMPLES, LARGEST_FILE_BYTES, starter_text
 from app.events.simulate_charts import MOST_LABELS, chart_of
 from app.events.simulate_pages import MOST_ROWS, MOST_SHOWN_EVENTS
 from app.texts.example_files import ExampleFile
-from app.web.chart_svg import drawings
+from app.web.chart_svg import layouts
 from planner_core.depth_events.file import read_object
 from planner_core.depth_events.simulate import simulate
 from tests.app.web.pages.html import Element, read
@@ -123,7 +123,7 @@ def test_chart_of_many_steps_stays_small() -> None:
     ]
     simulation = simulate(read_object(file([member("QM1")], [shared(depth=500)], puts)))
     chart = chart_of(simulation, "SQ1", ["QM1"])
-    wide, _ = drawings(chart)
+    wide, _ = layouts(chart)
     (depth,) = [shape for shape in wide.shapes if shape.attributes.get("class") == "curve"]
     points = str(depth.attributes["points"]).split()
     assert len(points) < 4 * wide.width

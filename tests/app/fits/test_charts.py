@@ -15,7 +15,7 @@ from app.fits.charts import fit_charts, published_in_words
 from app.fits.fits import Fit
 from app.forecasts.charts import outlook_chart
 from app.forecasts.service import MeasuredDay, Outlook, outlooks
-from app.web.chart_svg import drawings
+from app.web.chart_svg import layouts
 from app.web.charts import Chart, Line, Spot, runs
 from planner_core.contracts.files import plain
 from tests.app.fits.support import (
@@ -174,7 +174,7 @@ def test_distant_point_left_out_stays_at_the_edge_of_the_chart(small: Database) 
     _, residuals = charts_of(replace(fit, points=far))
     (hollow,) = spots(residuals, "hollow")
     assert hollow.y > residuals.y_axis.last  # type: ignore[operator]
-    wide, _ = drawings(residuals)
+    wide, _ = layouts(residuals)
     (drawn,) = [shape for shape in wide.shapes if shape.attributes.get("class") == "hollow"]
     grid = [shape.attributes["y1"] for shape in wide.shapes if shape.attributes.get("class") == "grid"]
     assert drawn.attributes["cy"] == min(grid)

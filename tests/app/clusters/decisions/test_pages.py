@@ -7,20 +7,27 @@ from typing import Any
 import pytest
 from fastapi import FastAPI
 
+from app.clusters.decide_pages import shown
 from app.clusters.flow_chart import MOST_INSTANCES, flow_chart
 from app.clusters.load_view import clusters_shown
 from app.clusters.service import EXAMPLES
 from app.clusters.steps_chart import MOST_LANES, steps_chart
 from app.texts.documents import example_text, parse_yaml
 from app.texts.example_files import ExampleFile
+from app.web.chart_svg import Shape
 from planner_core.clusters.answer import answer
 from planner_core.clusters.file import read_object
 from planner_core.clusters.load import ClusterLoad
 from planner_core.document.reading import read_object as plan_from
 from planner_core.plan.evaluate import evaluate
+from tests.app.web.charts.test_svg import with_class
 from tests.app.web.support import Answer, call, get, send_json
 
 DECIDE, LOAD = "/cluster/decide", "/cluster/load"
+
+
+def thickness(band: Shape) -> float:
+    return float(band.attributes["stroke-width"])
 
 
 def send(app: FastAPI, address: str, *parts: tuple[str, str, str | None]) -> Answer:
@@ -88,20 +95,29 @@ def test_steps_chart_describes_the_eliminations_in_words() -> None:
             }
         )
     )
-    chart = steps_chart(found)
-    assert chart.description == "Step 5 eliminates A through TO.A. Remaining: B through TO.B."
-    by_label = {lane.label: lane for lane in chart.wide.lanes}
-    out, stays = by_label["A TO.A"], by_label["B TO.B"]
-    assert out.end == chart.wide.columns[4].x
-    assert (out.is_chosen, stays.is_chosen, stays.share) == (False, True, "100 %")
-    assert stays.end > chart.wide.columns[-1].x
-    assert [value.text for value in out.values] == ["0", "0", "ENABLED", "NO"]
+    wide, _ = steps_chart(found)
+    assert wide.description == "Step 5 eliminates A through TO.A. Remaining: B through TO.B."
+    columns = [float(shape.attributes["x1"]) for shape in with_class(wide, "grid")]
+    out, stays = with_class(wide, "run")
+    names = [shape for shape in with_class(wide, "halo") if shape.attributes["x"] == 0]
+    assert [(shape.text, shape.attributes["class"]) for shape in names] == [
+        ("A TO.A", "halo"),
+        ("B TO.B", "halo strong"),
+    ]
+    assert out.attributes["x2"] == columns[4]
+    assert with_class(wide, "is-chosen") == [stays]
+    assert [shape.text for shape in wide.shapes if shape.text.endswith("%")] == ["100 %"]
+    assert float(stays.attributes["x2"]) > columns[-1]
+    values = [shape for shape in with_class(wide, "halo") if float(shape.attributes["x"]) > 0]
+    first = min(float(shape.attributes["y"]) for shape in values)
+    assert [shape.text for shape in values if shape.attributes["y"] == first] == ["0", "0", "ENABLED", "NO"]
 
 
 def test_steps_chart_limits_the_destinations() -> None:
     many = [{"queue_manager": f"Q{number}"} for number in range(MOST_LANES + 3)]
-    chart = steps_chart(answer(read_object({"instances": many})))
-    assert (len(chart.wide.lanes), chart.left_out) == (MOST_LANES, 3)
+    decision = shown(answer(read_object({"instances": many})))
+    assert [len(with_class(layout, "run")) for layout in decision.chart] == [MOST_LANES, MOST_LANES]
+    assert decision.lanes_omitted == 3
 
 
 def test_load_page_shows_the_chosen_failure(app: FastAPI) -> None:
@@ -144,24 +160,29 @@ def test_stored_plan_links_to_each_failure_of_its_clusters(app: FastAPI) -> None
 def test_flow_chart_bands_are_proportional_to_their_rates() -> None:
     flow = load_of(clustered()).flows[0]
     for failure in flow.failures:
-        chart = flow_chart(flow, failure, nth=0)
-        assert chart is not None
-        normally, then = chart.wide.panels
-        reach = [band.width for band in normally.bands if band.kind == "to-shared"]
-        assert sum(reach) == pytest.approx(2 * 0.75 * 78)  # to the queue managers, and from them
-        sent = [band.width for band in then.bands if band.path.startswith("M83.0 ")]
+        wide, _ = flow_chart(flow, failure, nth=0)
+        bands = with_class(wide, "band")
+        # The panel of the failure begins at x = 456.
+        normally = [each for each in bands if float(str(each.attributes["d"])[1:].split()[0]) < 456]
+        reach = [thickness(each) for each in with_class(wide, "to-shared") if each in normally]
+        assert sum(reach) == pytest.approx(2 * 0.75 * 78, abs=0.05)  # to the queue managers, and from them
+        sent = [thickness(each) for each in bands if str(each.attributes["d"]).startswith("M539.0 ")]
         assert sum(sent) == pytest.approx(78, abs=4.5)  # thin bands are drawn a little wider
-        assert "Normally: 250 a second to NEWYORK, 750 a second to SQ03." in chart.description
+        assert "Normally: 250 a second to NEWYORK, 750 a second to SQ03." in wide.description
 
 
 def test_labels_of_queue_managers_end_before_those_of_queues() -> None:
     plan = clustered()
     plan["clusters"][0]["instances"][0]["queue_manager"] = "QM.NEWYORK.CENTRAL"
     flow = load_of(plan).flows[0]
-    chart = flow_chart(flow, flow.failures[0], nth=0)
-    assert chart is not None
-    for drawing, most in ((chart.wide, 17), (chart.narrow, 14)):
-        labels = [n.label for panel in drawing.panels for n in panel.nodes if n.kind.startswith("manager")]
+    layouts = flow_chart(flow, flow.failures[0], nth=0)
+    for layout, most in zip(layouts, (17, 14), strict=True):
+        nodes = {(each.attributes["x"], each.attributes["y"]) for each in with_class(layout, "manager")}
+        labels = [
+            each.text
+            for each in with_class(layout, "halo")
+            if (each.attributes["x"], round(float(each.attributes["y"]) + 5, 1)) in nodes
+        ]
         assert len(labels) == 8
         assert max(len(label) for label in labels) <= most
 
@@ -178,5 +199,5 @@ def test_flow_of_many_instances_has_no_chart() -> None:
     plan = clustered()
     plan["clusters"][0]["instances"] = [{"queue_manager": f"Q{n}"} for n in range(MOST_INSTANCES + 1)]
     (flow,) = clusters_shown(load_of(plan)).flows
-    assert flow.chart is None
+    assert flow.chart == ()
     assert flow.failures

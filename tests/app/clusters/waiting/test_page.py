@@ -8,7 +8,7 @@ from fastapi import FastAPI
 from app.clusters.explain_pages import SHOWN_TEXT
 from app.clusters.explain_view import MOST_BARS, MOST_GROUPS, shown
 from app.clusters.explaining import EXAMPLES, answer
-from app.web.chart_svg import drawings
+from app.web.chart_svg import layouts
 from planner_core.clusters.explain import WaitingQuestion
 from tests.app.web.support import Answer, call, get
 from tests.planner_core.clusters.waiting.support import ELIGIBLE, Row, clusqmgr, display, qcluster
@@ -125,7 +125,7 @@ def test_bar_lengths_are_proportional_to_counts() -> None:
         ("TO.A", "3", 3),
         ("TO.B", "1", 1),
     ]
-    for drawing in drawings(found.chart):
+    for drawing in layouts(found.chart):
         long, short = (shape.attributes["width"] for shape in drawing.shapes if shape.tag == "rect")
         assert long == pytest.approx(3 * short, abs=0.2)
     assert found.legend == (("not_eligible", "not eligible", 4),)

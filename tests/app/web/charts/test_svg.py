@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from app.web.axes import Linear, Log
-from app.web.chart_svg import NARROW, Drawing, Shape, drawings
+from app.web.chart_svg import NARROW, ChartLayout, Shape, layouts
 from app.web.charts import Bar, BarChart, Chart, Lane, LaneSpot, Level, Line, Mark, Part, Point, Spot
 from app.web.rendering import environment
 
@@ -20,7 +20,7 @@ EMPTY = Chart(
 CHARACTER = 6.4
 
 
-def with_class(drawing: Drawing, name: str, tag: str = "") -> list[Shape]:
+def with_class(drawing: ChartLayout, name: str, tag: str = "") -> list[Shape]:
     return [
         shape
         for shape in drawing.shapes
@@ -49,7 +49,7 @@ def shown(chart: Chart | BarChart) -> str:
 
 
 def test_chart_is_drawn_for_wide_and_narrow_pages() -> None:
-    wide, narrow = drawings(EMPTY)
+    wide, narrow = layouts(EMPTY)
     assert (wide.kind, wide.width) == ("wide", EMPTY.width)
     assert (narrow.kind, narrow.width) == ("narrow", NARROW)
     assert (wide.title, wide.description) == ("A title", "In words.")
@@ -57,20 +57,20 @@ def test_chart_is_drawn_for_wide_and_narrow_pages() -> None:
 
 
 def test_empty_chart_has_only_a_grid() -> None:
-    wide, _ = drawings(EMPTY)
+    wide, _ = layouts(EMPTY)
     assert {shape.tag for shape in wide.shapes} == {"line", "text"}
     assert len(with_class(wide, "axis")) == 1
 
 
 def test_line_breaks_at_gaps_and_a_single_point_is_a_dot() -> None:
     points: tuple[Point, ...] = ((0, 1), (10, 2), (20, None), (30, 4), (40, None), (50, 5), (60, 6), (70, 7))
-    wide, _ = drawings(replace(EMPTY, lines=(Line(points),)))
+    wide, _ = layouts(replace(EMPTY, lines=(Line(points),)))
     assert [len(places(shape)) for shape in with_class(wide, "curve")] == [2, 3]
     assert len(with_class(wide, "point", "circle")) == 1
 
 
 def test_later_points_are_further_right_and_larger_values_higher() -> None:
-    wide, _ = drawings(replace(EMPTY, lines=(Line(((0, 0), (50, 100), (100, 50))),)))
+    wide, _ = layouts(replace(EMPTY, lines=(Line(((0, 0), (50, 100), (100, 50))),)))
     (first, second, third) = places(with_class(wide, "curve")[0])
     (axis,) = with_class(wide, "axis")
     assert first == (axis.attributes["x1"], axis.attributes["y1"])
@@ -80,14 +80,14 @@ def test_later_points_are_further_right_and_larger_values_higher() -> None:
 
 
 def test_stepped_line_keeps_its_value_until_the_next_point() -> None:
-    wide, _ = drawings(replace(EMPTY, lines=(Line(((0, 100), (50, 50), (100, 50)), is_stepped=True),)))
+    wide, _ = layouts(replace(EMPTY, lines=(Line(((0, 100), (50, 50), (100, 50)), is_stepped=True),)))
     (x1, y1), (x2, y2), (x3, y3), (x4, y4) = places(with_class(wide, "curve")[0])
     assert x1 < x2 == x3 < x4
     assert y1 == y2 < y3 == y4
 
 
 def test_lines_outside_the_axes_are_clipped() -> None:
-    wide, _ = drawings(replace(EMPTY, lines=(Line(((-50, -50), (150, 150))), Line(((0, 200), (100, 200))))))
+    wide, _ = layouts(replace(EMPTY, lines=(Line(((-50, -50), (150, 150))), Line(((0, 200), (100, 200))))))
     (line,) = with_class(wide, "curve")
     (axis,) = with_class(wide, "axis")
     (x1, y1), (x2, _) = places(line)
@@ -96,7 +96,7 @@ def test_lines_outside_the_axes_are_clipped() -> None:
 
 def test_many_points_on_one_pixel_are_reduced_to_the_visible_ones() -> None:
     points = tuple((nth / 500, float(nth % 100)) for nth in range(50_000))
-    wide, _ = drawings(replace(EMPTY, lines=(Line(points),)))
+    wide, _ = layouts(replace(EMPTY, lines=(Line(points),)))
     (line,) = with_class(wide, "curve")
     assert len(places(line)) <= 4 * wide.width
     assert max(y for _, y in places(line)) - min(y for _, y in places(line)) > 0.9 * EMPTY.height
@@ -117,7 +117,7 @@ def test_labels_do_not_overlap_and_stay_inside_the_chart(
         levels=tuple(Level(value, f"LEVEL {nth}") for nth, value in enumerate(levels)),
         points=(Spot(at, at, "large", "point", label="a spot"),),
     )
-    for drawing in drawings(chart):
+    for drawing in layouts(chart):
         labels = with_class(drawing, "halo")
         assert not [pair for pair in combinations(labels, 2) if overlaps(*pair)]
         for shape in drawing.shapes:
@@ -130,7 +130,7 @@ def test_labels_do_not_overlap_and_stay_inside_the_chart(
 
 def test_labels_of_close_levels_are_separated_next_to_the_plot() -> None:
     levels = tuple(Level(100 - nth / 10, f"LEVEL {nth}") for nth in range(4))
-    for drawing in drawings(replace(EMPTY, levels=levels, are_levels_beside=True)):
+    for drawing in layouts(replace(EMPTY, levels=levels, are_levels_beside=True)):
         found = [shape for shape in drawing.shapes if shape.text.startswith("LEVEL")]
         assert [shape.text for shape in found] == [level.label for level in levels]
         assert not [pair for pair in combinations(found, 2) if overlaps(*pair)]
@@ -147,7 +147,7 @@ def test_optional_label_without_room_is_omitted() -> None:
         )
         for nth in range(40)
     )
-    wide, _ = drawings(replace(EMPTY, lines=lines))
+    wide, _ = layouts(replace(EMPTY, lines=lines))
     labels = with_class(wide, "halo")
     assert 0 < len(labels) < len(lines)
     assert not [pair for pair in combinations(labels, 2) if overlaps(*pair)]
@@ -155,7 +155,7 @@ def test_optional_label_without_room_is_omitted() -> None:
 
 def test_axis_labels_do_not_overlap_at_any_width() -> None:
     chart = replace(EMPTY, x_axis=Linear(0, 98_765_432), y_axis=Log(1, 1e9))
-    for drawing in drawings(chart):
+    for drawing in layouts(chart):
         ticks = [shape for shape in drawing.shapes if shape.attributes.get("text-anchor") == "middle"]
         edges = [(float(tick.attributes["x"]), len(tick.text) * 6.0 / 2) for tick in ticks]
         for (x, half), (next_x, next_half) in pairwise(edges):
@@ -164,7 +164,7 @@ def test_axis_labels_do_not_overlap_at_any_width() -> None:
 
 
 def test_thick_part_of_a_level_is_drawn_over_it() -> None:
-    wide, _ = drawings(replace(EMPTY, levels=(Level(50, "half", likely=(20, 60)),)))
+    wide, _ = layouts(replace(EMPTY, levels=(Level(50, "half", likely=(20, 60)),)))
     (level,), (likely,) = with_class(wide, "level"), with_class(wide, "likely")
     assert level.attributes["y1"] == likely.attributes["y1"]
     assert level.attributes["x1"] < likely.attributes["x1"] < likely.attributes["x2"] < level.attributes["x2"]  # type: ignore[operator]
@@ -174,19 +174,19 @@ def test_marks_have_lines_and_numbered_signs_in_rows() -> None:
     marks = tuple(
         Mark(50, str(nth), sign="bubble", sign_style="bubble", title=f"No. {nth}") for nth in range(3)
     )
-    wide, _ = drawings(replace(EMPTY, marks=marks))
+    wide, _ = layouts(replace(EMPTY, marks=marks))
     circles = with_class(wide, "bubble")
     assert len({circle.attributes["cy"] for circle in circles}) == 3
     assert [circle.title for circle in circles] == ["No. 0", "No. 1", "No. 2"]
     many = tuple(Mark(nth, sign="flag", style="full-line", sign_style="full") for nth in range(60))
-    wide, _ = drawings(replace(EMPTY, marks=many))
+    wide, _ = layouts(replace(EMPTY, marks=many))
     assert len(with_class(wide, "full")) == 60
     assert with_class(wide, "full-line") == []
 
 
 def test_lanes_are_between_the_plot_and_its_labels() -> None:
     lanes = (Lane("QM1", (LaneSpot(50, "cross", "none"),)), Lane("QM2", ()))
-    wide, _ = drawings(replace(EMPTY, lanes=lanes))
+    wide, _ = layouts(replace(EMPTY, lanes=lanes))
     (axis,) = with_class(wide, "axis")
     ys = [float(lane.attributes["y1"]) for lane in with_class(wide, "lane")]
     assert float(axis.attributes["y1"]) < ys[0] < ys[1] < wide.height - 20
@@ -197,7 +197,7 @@ def test_second_plot_shares_the_x_axis() -> None:
     below = replace(
         EMPTY, y_axis=Linear.up_to(5), lines=(Line(((0, 1), (100, 5)), style="second"),), height=84
     )
-    wide, _ = drawings(replace(EMPTY, lines=(Line(((0, 0), (100, 100))),), below=below))
+    wide, _ = layouts(replace(EMPTY, lines=(Line(((0, 0), (100, 100))),), below=below))
     (upper,), (lower,) = with_class(wide, "curve"), with_class(wide, "second")
     assert [x for x, _ in places(upper)] == [x for x, _ in places(lower)]
     assert max(y for _, y in places(upper)) < min(y for _, y in places(lower))
@@ -227,7 +227,7 @@ def test_bar_lengths_are_proportional_and_small_amounts_visible() -> None:
         ),
     )
     chart = BarChart(id="bars", title="Bars", description="In words.", bars=bars)
-    for drawing in drawings(chart):
+    for drawing in layouts(chart):
         held = [float(shape.attributes["width"]) for shape in with_class(drawing, "held")]
         whole = [float(shape.attributes["width"]) for shape in with_class(drawing, "storage")]
         assert whole[0] == pytest.approx(held[0] * 4, abs=0.5)
@@ -242,7 +242,7 @@ def test_bar_lengths_are_proportional_and_small_amounts_visible() -> None:
 
 def test_names_and_amounts_are_next_to_bars_if_requested() -> None:
     bars = (Bar("up to 512", "100", (Part("bar-of", 100),)), Bar("up to 1024", "300", (Part("bar-of", 300),)))
-    for drawing in drawings(BarChart(id="b", title="B", description="", bars=bars, is_beside=True)):
+    for drawing in layouts(BarChart(id="b", title="B", description="", bars=bars, is_beside=True)):
         one, two = (float(shape.attributes["width"]) for shape in with_class(drawing, "bar-of"))
         assert two == pytest.approx(3 * one, abs=0.5)
         assert all(box(shape)[2] <= drawing.width for shape in drawing.shapes if shape.text in ("100", "300"))
@@ -250,5 +250,5 @@ def test_names_and_amounts_are_next_to_bars_if_requested() -> None:
 
 def test_chart_without_bars_is_drawn() -> None:
     assert all(
-        drawing.shapes == () for drawing in drawings(BarChart(id="b", title="B", description="", bars=()))
+        drawing.shapes == () for drawing in layouts(BarChart(id="b", title="B", description="", bars=()))
     )
