@@ -1,1 +1,1 @@
-"""Plans that are kept: saved, versioned, deleted and brought back."""
+"""Stored plans: saved, versioned, deleted and restored."""

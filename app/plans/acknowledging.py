@@ -1,4 +1,4 @@
-"""Acknowledging findings of a stored plan: each with its message, so that a changed message opens it again."""
+"""Acknowledge findings of a stored plan, each with its message, so that a changed message opens it again."""
 
 from __future__ import annotations
 
@@ -36,6 +36,7 @@ def acknowledge(
     if if_match is not None and not service.matches(if_match, version.etag):
         raise PlanConflict(version)
     document = acknowledged(version, code=code, reason=reason, structure=structure, message=message)
+    # Between two transactions, so that others can save meanwhile; the ETag below detects their changes.
     computed = compute(document, curves_in(database))
     with database.session(writes=True) as session:
         return service.save_plan(
@@ -72,6 +73,7 @@ def acknowledged(
         raise NothingToAcknowledge(version, code, structure)
     raw = version.document.model_dump(mode="json")
     about = {(item["code"], item["structure"]) for item in accepted}
+    # An entry that no finding matches any more was made for an earlier message: it would be reported as unused forever.
     unused = {
         item["field"] for item in version.result["findings"] if item["code"] == "ACKNOWLEDGEMENT_UNUSED"
     }

@@ -1,4 +1,4 @@
-"""Answers about stored plans: stored JSON is passed on as it is, not parsed and written again."""
+"""Answers about stored plans, which send stored JSON without parsing it."""
 
 from __future__ import annotations
 
@@ -18,19 +18,19 @@ EXPLAINED = "explained"
 
 
 def header_list(headers: Headers, name: str) -> str | None:
-    """Return all values of a header that is a list; None when it is missing."""
+    """Return all values of a header that is a list, or None if it is missing."""
     return ", ".join(headers.getlist(name)) or None if name in headers else None
 
 
 def conditional(response: Response, headers: Headers, tag: str) -> Response:
-    """Return the response with its ETag, or 304 when the client has it already (If-None-Match, weak comparison)."""
+    """Return the response with its ETag, or 304 if the client has it already (If-None-Match, weak comparison)."""
     known = header_list(headers, "if-none-match")
     if known is not None and (
         known.strip() == "*" or tag in (one.strip().removeprefix("W/") for one in known.split(","))
     ):
         response = Response(status_code=304)
     response.headers["etag"] = tag
-    response.headers["cache-control"] = "no-cache"  # keep it, and ask each time whether it still holds
+    response.headers["cache-control"] = "no-cache"  # may be stored, but must be revalidated before each use
     return response
 
 
@@ -54,6 +54,7 @@ def version_json(
         parts["explanations"] = explanations.encode()
     if saved is not None:
         parts["saved"] = to_json(saved)
+    # The members are JSON already: parsing and writing megabytes again would take longer than the query.
     return b"{" + b",".join(to_json(key) + b":" + value for key, value in parts.items()) + b"}"
 
 
@@ -61,6 +62,7 @@ def version_response(
     version: StoredVersion, headers: Headers, *, explanations: str | None = None
 ) -> Response:
     """Return the answer to GET for a version."""
+    # A strong ETag identifies bytes: the same version with explanations needs another one.
     tag = etag(version.plan_id, version.number, EXPLAINED if explanations is not None else "")
     return conditional(
         Response(version_json(version, explanations=explanations), media_type=JSON), headers, tag

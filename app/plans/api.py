@@ -1,4 +1,4 @@
-"""Stored plans over REST. Errors are not caught here: app/web/problems.py turns each one into an answer."""
+"""Stored plans over REST. app/web/problems.py turns errors into answers."""
 
 from __future__ import annotations
 
@@ -94,10 +94,10 @@ def save_plan(
     request: Request,
     comment: Annotated[str | None, Query(max_length=500, description="A remark for the history.")] = None,
 ) -> Response:
-    """Create a plan (201) or a new version of it (200). The document that is already stored changes nothing (200).
+    """Create a plan (201) or a new version of it (200). A document that is already stored changes nothing (200).
 
-    A change must name its base version in If-Match; without it, it is refused (428), and also when that version is no
-    longer the latest (412). `If-None-Match: *` only creates.
+    A change must name its base version in If-Match. It is refused without one (428), or if that version is no longer the
+    latest (412). `If-None-Match: *` only creates.
     """
     if_none_match = answers.header_list(request.headers, "if-none-match")
     outcome = service.save_plan(
@@ -131,6 +131,7 @@ def delete_plan(name: Name, session: SessionDep, request: Request) -> DeletionAn
     days = request.app.state.settings.deleted_days
     if_match = answers.header_list(request.headers, "if-match")
     deleted = service.delete_plan(session, name, if_match=if_match)
+    # No job removes expired plans: deletions do it along the way.
     service.purge_deleted(session, timedelta(days=days))
     return DeletionAnswer.of(deleted, days=days)
 
@@ -220,6 +221,7 @@ def _text_handlers(kind: str) -> tuple[Callable[..., Response], Callable[..., Re
         output = service.get_output(session, name, kind, number=number)
         return answers.output_response(output, request.headers)
 
+    # FastAPI derives the ids of operations from these names, and clients are generated from the ids.
     latest.__name__, of_version.__name__ = f"stored_{kind}", f"stored_{kind}_of_version"
     words = OUTPUT_WORDS[kind].description
     latest.__doc__ = f"{words} As it was when the latest version was saved."

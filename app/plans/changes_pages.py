@@ -1,6 +1,6 @@
-"""Differences in the words of the editor: place, label, and both values with their units.
+"""Differences in the terms of the editor: place, label, and both values with their units.
 
-A change board reads them: additions and removals have a line for each member, and places have labels, not pointers.
+Change boards read them, so additions and removals have a line for each member, and places have labels instead of pointers.
 """
 
 from __future__ import annotations
@@ -108,7 +108,7 @@ _UNITS = {
 
 @dataclass(frozen=True, slots=True)
 class ChangeRow:
-    """One difference in words. A value is several lines, or none where it is absent."""
+    """One difference in words. A value is several lines, or none if it is absent."""
 
     kind: str
     place: str
@@ -140,6 +140,7 @@ def _without_advice(result: object) -> object:
 
 
 def _change(found: Difference, value: Any) -> ChangeRow:  # noqa: ANN401 - one of the two functions below
+    # In this order (RFC 6901): `~01` is the name `~1`, not a slash.
     steps = [step.replace("~1", "/").replace("~0", "~") for step in found.pointer.split("/")[1:]]
     place, general, rest = _place(steps)
     label, spec = _label(general, rest)
@@ -151,7 +152,7 @@ def _change(found: Difference, value: Any) -> ChangeRow:  # noqa: ANN401 - one o
 
 
 def _place(steps: Sequence[str]) -> tuple[str, str, list[str]]:
-    """Return a thing in words, its pointer with a star for each name, and the steps inside it."""
+    """Return an item in words, its pointer with a star for each name, and the steps inside it."""
     words: list[str] = []
     general, at = "", 0
     while at < len(steps):
@@ -218,7 +219,7 @@ def _document_value(
 
 
 def _members(general: str, value: Mapping[str, Any]) -> Iterator[str]:
-    """Yield a line for each member that is not at its default; queues and rules have a line each."""
+    """Yield a line for each member that differs from its default, and for each queue and rule."""
     standard = _standard().get(general, {})
     specs = _SPECS.get(general, {})
     for key, spec in specs.items():
@@ -238,7 +239,7 @@ def _members(general: str, value: Mapping[str, Any]) -> Iterator[str]:
 
 
 def queue_words(queue: JsonObject) -> str:
-    """Return a queue in a line: `1024 bytes, backlog 200 000 messages, persistent`."""
+    """Return a queue on one line: `1024 bytes, backlog 200 000 messages, persistent`."""
     words = [_with_unit("bytes", "message_bytes", "", queue.get("message_bytes"))]
     if queue.get("backlog") is not None:
         words.append(f"backlog {_with_unit('whole', 'backlog', '', queue['backlog'])}")
@@ -270,6 +271,7 @@ def _standard() -> Mapping[str, JsonObject]:
     return {
         "/structures/*": plan["structures"][0],
         "/coupling_facilities/*": plan["coupling_facilities"][0],
+        # None differs from both values of persistent: it has no harmless default, so it is always listed.
         "/structures/*/queues/*": {**queue, "persistent": None, "selector_reads": False, "share": True},
     }
 
@@ -305,7 +307,7 @@ def _with_unit(kind: Kind, key: str, unit: str, value: object) -> str:
 
 
 def _number(value: object) -> str:
-    """Return a number with its whole part in groups of three; four digits are readable without."""
+    """Return a number with its whole part in groups of three if it has more than four digits."""
     whole, point, rest = format(Decimal(str(value)), "f").partition(".")
     digits = whole.removeprefix("-")
     if len(digits) > 4:  # noqa: PLR2004

@@ -5,7 +5,6 @@ Files are read and plans computed before a transaction begins, so that others ca
 
 from __future__ import annotations
 
-import re
 from collections import defaultdict
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
@@ -31,19 +30,19 @@ from app.plans.pages import RefusedAction, result_page, settings_of
 from app.plans.result_view import findings_of
 from app.plans.stored import DeletedPlan
 from app.texts.documents import read_text
+from app.web.field_values import digits_in
 from app.web.rendering import Page, render, root_path
 from planner_core.errors import DocumentInvalid, PlanRefused
 
 router = APIRouter(include_in_schema=False)
 
-_NUMBER = re.compile(r"\d{1,18}", re.ASCII)
 _MOST_FIELDS = 50
 ENDINGS = (".json", ".yaml", ".yml")
 
 
 @dataclass(frozen=True, slots=True)
 class Restorable:
-    """A deleted plan, and its new name where its own is in use."""
+    """A deleted plan, and a new name if its own is in use."""
 
     plan: DeletedPlan
     new_name: str
@@ -52,7 +51,7 @@ class Restorable:
 
 @dataclass(frozen=True, kw_only=True)
 class DeletedPage(Page):
-    """The list of deleted plans that can be restored."""
+    """Context of the list of deleted plans."""
 
     deleted: Annotated[tuple[Restorable, ...], "The last deleted first"]
     keep_days: Annotated[int, "Days until they are removed for good"]
@@ -81,7 +80,7 @@ class ImportPage(Page):
 
 async def _files(request: Request) -> AsyncIterator[list[UploadFile]]:
     """Return the chosen files."""
-    # Without any, browsers send one without a name.
+    # Browsers send one without a name if no file was chosen.
     async with request.form() as form:
         yield [each for each in form.getlist("files") if isinstance(each, UploadFile) and each.filename]
 
@@ -110,9 +109,11 @@ def _import_page(
 def _import(database: Database, file: UploadFile) -> ImportOutcome:
     """Read and compute a plan, then save it in a short transaction of its own."""
     filename = (file.filename or "")[:200]
+    # Browsers on Windows have sent full paths.
     path = PurePosixPath(filename.replace("\\", "/"))
     name = path.stem if path.suffix.lower() in ENDINGS else path.name
     try:
+        # Before the calculation, which takes seconds for large plans.
         service.check_name(name)
         computed = compute(read_text(file.file.read()), curves_in(database))
         with database.session(writes=True) as session:
@@ -125,12 +126,12 @@ def _import(database: Database, file: UploadFile) -> ImportOutcome:
     return ImportOutcome(filename, name, "Imported.", is_saved=True)
 
 
-# ---- deleting and bringing back --------------------------------------------------------------------------------------
+# ---- deletion and restoration ----------------------------------------------------------------------------------------
 
 
 @router.get("/deleted-plans")
 def deleted(request: Request, session: SessionDep) -> Response:
-    """The list of deleted plans that can be restored."""
+    """Show the deleted plans that can be restored."""
     return _deleted_page(request, session)
 
 
@@ -168,9 +169,9 @@ def delete(request: Request, session: SessionDep, name: str) -> Response:
 
 @router.post("/plans/{name}/restore")
 def restore(request: Request, session: SessionDep, name: str, body: BodyDep) -> Response:
-    """Restore a deleted plan, under another name where its own is in use."""
+    """Restore a deleted plan, under another name if its own is in use."""
     asked = _fields(body)
-    plan_id = int(asked["id"]) if _NUMBER.fullmatch(asked["id"]) else None
+    plan_id = digits_in(asked["id"], most=18)
     try:
         stored = service.restore_plan(session, name, plan_id=plan_id, new_name=asked["name"] or None)
     except (NameTaken, PlanNameInvalid) as error:
@@ -234,6 +235,7 @@ def accept(request: Request, name: str, body: BodyDep) -> Response:
                 ),
                 "",
             )
+            # The form of the finding has gone with it, so the message is the only place for the reason.
             if not finding and asked["reason"]:
                 words += f" Your reason was: {asked['reason'][:500]}"
             refused = RefusedAction(words=words, finding=finding, reason=asked["reason"][:500])
@@ -245,6 +247,7 @@ def accept(request: Request, name: str, body: BodyDep) -> Response:
 def _fields(body: bytes) -> defaultdict[str, str]:
     """Return the parameters of a small form; missing ones are empty."""
     try:
+        # An invalid character becomes a wrong name or reason, which gets a better message than an unreadable form.
         pairs = parse_qsl(body.decode("utf-8", "replace"), max_num_fields=_MOST_FIELDS)
     except ValueError:
         raise HTTPException(status_code=422, detail="The form cannot be read.") from None

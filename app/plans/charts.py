@@ -1,4 +1,4 @@
-"""The charts of a structure: how it fills, and how deep its queues may get. Both show figures of the stored result."""
+"""Charts of a structure: usage as it fills, and depths of its queues. Both show figures of the stored result."""
 
 from __future__ import annotations
 
@@ -33,17 +33,19 @@ class FillChart:
 
 
 def fill_chart(found: JsonObject) -> FillChart | None:
-    """Return usage of INITSIZE against messages, with the offload rules; None where there is nothing to draw."""
+    """Return usage of INITSIZE against messages, with the offload rules, or None if there is nothing to draw."""
     backlog, plain = found.get("messages") or 0, found.get("messages_in_initsize") or 0
     offloaded = found.get("messages_in_initsize_with_offload") or plain
     if not backlog or not plain:
         return None
     usage = min(float(found["peak_usage_percent"]), float(_FULL))
+    # Rules that begin beyond INITSIZE never act in it.
     steps = [step for step in found["offload_steps"] if step["at_messages"] <= offloaded]
     without = ((0.0, 0.0), (float(plain), float(_FULL)))
     bent = sorted(
         [(0.0, 0.0), *((step["at_messages"], float(step["threshold"])) for step in steps), (offloaded, 100.0)]
     )
+    # Otherwise both lines would lie on each other.
     is_bent = offloaded > plain and bool(steps)
     threshold = found["full_threshold"]
     chart = Chart(
@@ -115,13 +117,13 @@ def depth_chart(queues: Sequence[JsonObject]) -> BarChart | None:
 
 
 def _depths_in_force(queue: JsonObject) -> JsonObject:
-    """Return the depths that the plan gives, or else those that are advised."""
+    """Return the depths of the plan, or else the advised ones."""
     found: JsonObject = queue.get("planned") or queue
     return found
 
 
 def drawn_depth(queue: JsonObject) -> int:
-    """Return the length of a queue's bar: MAXDEPTH, or what SIZE holds of the queue where that is less."""
+    """Return the length of a queue's bar: MAXDEPTH, or the number of its messages that SIZE can hold if that is less."""
     planned, maxdepth = queue.get("planned"), int(_depths_in_force(queue)["maxdepth"] or 0)
     if planned is None or not maxdepth:
         return maxdepth

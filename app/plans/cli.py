@@ -1,6 +1,6 @@
-"""The commands `cfplan plans ...` and `cfplan migrate`, which work on the service's database without the service.
+"""The commands `cfplan plans ...` and `cfplan migrate`, which use the database of the service without the service.
 
-The database modules are imported when a command runs, so that all other commands start without them.
+The database modules are imported when a command runs, so that other commands start quickly.
 """
 
 from __future__ import annotations
@@ -241,6 +241,7 @@ def _save(
             _refuse(
                 f"The plan {name} exists (version {current.number}) and this would change it, so nothing was saved. {ways}"
             )
+        # The row is locked since the refusal, so its version cannot change between the two calls.
         return service.save_plan(session, name, computed, if_match=refused.current.etag, comment=comment)
 
 
@@ -317,6 +318,7 @@ def _export(arguments: argparse.Namespace) -> int:
 def _import(arguments: argparse.Namespace) -> int:
     from app.texts.documents import read_file
 
+    # All files are computed first: one error then saves none of them.
     plans = [(path.stem, _computed(path.stem, read_file(path))) for path in arguments.files]
     with _session(writes=True) as session:
         saved = [

@@ -54,7 +54,7 @@ def canonical(document: PlanDocument) -> str:
 
 
 def compute(document: PlanDocument, curves: Curves) -> ComputedPlan:
-    """Evaluate a plan with the curve that it names, and render its texts.
+    """Evaluate a plan with the curve it names, and render its texts.
 
     Raises:
         PlanRefused: The plan is not possible, or its curve cannot be used.

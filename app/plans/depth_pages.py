@@ -1,7 +1,7 @@
 """Queue depths on the page of a structure: advised values, those of the plan, and a chart of both.
 
-They are computed for the page from the stored document and sizes: stored with the result, the advice for each queue of a
-large plan would be most of it (docs/decisions/0019-depth-advice-when-asked.md).
+They are computed for the page from the stored document and sizes. Stored with the result, the advice for each queue would
+be most of a large plan (docs/decisions/0019-depth-advice-when-asked.md).
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ class Depths:
     facts: tuple[tuple[str, str], ...]
     chart: BarChart | None
     bars_omitted: int
-    """Queues that the chart leaves out."""
+    """Queues that the chart omits."""
     has_level_marks: bool
     assumptions: tuple[str, ...]
 
@@ -63,7 +63,7 @@ class Depths:
 def advised(version: StoredVersion, found: JsonObject, curves: Curves) -> JsonObject:
     """Return a stored structure with advice for each of its queues.
 
-    Empty where no advice was stored, where the curve no longer exists, or where the document can no longer be read.
+    Empty if no advice was stored, the curve no longer exists, or the document can no longer be read.
     """
     if not found.get("depth_events"):
         return {}
@@ -133,14 +133,14 @@ def _row(each: JsonObject) -> DepthRow:
 
 
 def _part(percent: float | None) -> str:
-    """Return a percentage, or an empty text where it is unknown."""
+    """Return a percentage, or an empty text if it is unknown."""
     if percent is None:
         return ""
     return f"{percent:.0f} %"
 
 
 def _of(percent: float, size: str) -> str:
-    """Return a part of INITSIZE or SIZE in percent, from ten times on as a multiple."""
+    """Return a part of INITSIZE or SIZE in percent, or as a multiple from ten times on."""
     return (
         f"{percent:.0f} % of {size}"
         if percent < _TEN_TIMES
@@ -149,10 +149,11 @@ def _of(percent: float, size: str) -> str:
 
 
 def duration(seconds: int) -> str:
-    """Return seconds in a readable unit; negative ones are too late."""
+    """Return seconds in a readable unit; negative ones as too late."""
     if seconds < 0:
         return f"{duration(-seconds)} too late"
     for unit_s, unit in ((_DAY_S, "d"), (_HOUR_S, "h"), (_MINUTE_S, "min")):
+        # Rounded down to whole units: below two of them, the error would be up to half of the value.
         if seconds >= 2 * unit_s:
             return f"{grouped(seconds // unit_s)} {unit}"
     return f"{seconds} s"

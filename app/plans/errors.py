@@ -25,7 +25,7 @@ class PlanNotFound(PlannerError):
     problem = PLAN_NOT_FOUND
 
     def __init__(self, name: str, number: int | str | None = None, *, is_deleted: bool = False) -> None:
-        """Keep the request; `is_deleted`: a deleted plan was requested."""
+        """Keep the request; `is_deleted` means that a deleted plan was requested."""
         self.name, self.number = name, number
         if number is not None:
             what = f"The plan {name} has no version {number}."
@@ -44,6 +44,7 @@ class PlanGone(PlanNotFound):
     def __init__(self, name: str) -> None:
         """Keep the name."""
         super().__init__(name)
+        # The message of PlanNotFound would say that there never was such a plan.
         self.args = (
             f"The plan {name} no longer exists: it was deleted or renamed since it was read. Nothing changed.",
         )

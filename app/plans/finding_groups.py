@@ -1,4 +1,4 @@
-"""Findings as pages show them, whether they are new or stored."""
+"""Findings of new and stored results, arranged for pages."""
 
 from __future__ import annotations
 

@@ -16,14 +16,14 @@ from app.usage.errors import UsageNotFound
 
 @dataclass(frozen=True, slots=True)
 class MeasuredLinks:
-    """Addresses of a structure's usage and forecast; empty where there is none."""
+    """Addresses of a structure's usage and forecast; empty if there is none."""
 
     usage: str
     forecast: str
 
 
 def measured_of(session: Session, version: StoredVersion) -> Mapping[str, MeasuredLinks]:
-    """Return the addresses by structure, without structures that were not measured."""
+    """Return the addresses of measured structures by name."""
     qsg = version.result["qsg"]
     try:
         used = set(usage.structures_of_group(session, qsg))

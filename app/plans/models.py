@@ -1,7 +1,7 @@
 """The tables of the plans.
 
-A version is written once and never changed: it keeps the document, the curve, the version of the core, the result, its
-explanations and the texts for z/OS. An old plan therefore always shows the same figures.
+A version is written once and never changed. It keeps the document, the curve, the version of the core, the result, its
+explanations and the texts for z/OS, so an old plan always shows the same figures.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from app.database.types import Base, CompressedText, Timestamp
 
 LONGEST_NAME = 64
 LONGEST_COMMENT = 500
-_KEY = BigInteger().with_variant(Integer, "sqlite")  # SQLite counts up only what it calls INTEGER
+_KEY = BigInteger().with_variant(Integer, "sqlite")  # SQLite numbers rows only in a column of type INTEGER
 
 
 class Plan(Base):
@@ -24,6 +24,7 @@ class Plan(Base):
     __tablename__ = "plans"
     __table_args__ = (
         Index(
+            # Partial: deleted plans keep their name, and several may have had the same.
             "uq_plans_living_name",
             "name",
             unique=True,
@@ -31,6 +32,7 @@ class Plan(Base):
             postgresql_where=text("deleted_at IS NULL"),
         ),
         Index("ix_plans_deleted_at", "deleted_at"),
+        # Without it, SQLite gives the number of a removed last row to the next one, and its ETags would come back.
         {"sqlite_autoincrement": True},
     )
 
@@ -58,6 +60,7 @@ class PlanVersion(Base):
     document: Mapped[str] = mapped_column(Text)
     curve: Mapped[str] = mapped_column(Text)
     result: Mapped[str] = mapped_column(Text)
+    # Tens of megabytes for a large plan, and never searched.
     explanations: Mapped[str] = mapped_column(CompressedText)
     qsg: Mapped[str] = mapped_column(String(4))
     structures: Mapped[int] = mapped_column(Integer)

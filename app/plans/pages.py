@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import re
 import zipfile
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -21,7 +20,7 @@ from app.plans import service
 from app.plans.changes_pages import ChangeRow, document_changes, result_changes
 from app.plans.charts import FillChart, fill_chart
 from app.plans.depth_pages import Depths, advised, depths_of
-from app.plans.errors import PlanNotFound, StoredOutputRefused
+from app.plans.errors import StoredOutputRefused
 from app.plans.finding_groups import FindingView
 from app.plans.measured import MeasuredLinks, measured_of
 from app.plans.result_tables import TABLES, csv_text, xlsx_bytes
@@ -58,10 +57,9 @@ router = APIRouter(include_in_schema=False)
 QUEUES_PER_PAGE = 100
 MOST_SHOWN_CHARACTERS = 60_000
 """A longer text is shortened on the page; its file is complete."""
-_WHOLE = re.compile(r"[1-9]\d{0,8}", re.ASCII)
 MOST_DIFFERENCES = 500
 MOST_FINDINGS = 300
-"""Shown on a page; the file has all."""
+"""Findings on a page; the file has all."""
 MOST_PRINTED_QUEUES = 2_000
 OUTPUTS: Mapping[str, tuple[str, str]] = {
     **SHOWN_OUTPUTS,
@@ -210,7 +208,7 @@ class PrintPage(Page):
 
 @dataclass(frozen=True, kw_only=True)
 class AdvicePage(Page):
-    """Advice on queues that should have a structure of their own."""
+    """Advice on queues that should have their own structure."""
 
     version: Annotated[StoredVersion, "The latest version"]
     moves: Annotated[tuple[tuple[str, tuple[Move, ...]], ...], "The moves by new structure"]
@@ -254,13 +252,13 @@ def result(request: Request, session: SessionDep, name: str) -> Response:
 @router.get("/plans/{name}/versions/{number}")
 def version(request: Request, session: SessionDep, name: str, number: str) -> Response:
     """Show one version."""
-    return result_page(request, session, _version(session, name, number))
+    return result_page(request, session, service.get_version_at(session, name, number))
 
 
 @router.get("/plans/{name}/versions/{number}/structures/{structure}")
 def structure(request: Request, session: SessionDep, name: str, number: str, structure: str) -> Response:
-    """A structure of a version."""
-    stored = _version(session, name, number)
+    """Show a structure of a version."""
+    stored = service.get_version_at(session, name, number)
     found = find_structure(stored, structure)
     if found is None:
         raise HTTPException(
@@ -313,7 +311,7 @@ def compare(request: Request, session: SessionDep, name: str) -> Response:
     latest = versions[0].number
     last = _number(request.query_params.get("to", ""), otherwise=latest)
     first = _number(request.query_params.get("from", ""), otherwise=max(last - 1, 1))
-    before, after = _version(session, name, first), _version(session, name, last)
+    before, after = service.get_version(session, name, first), service.get_version(session, name, last)
     document = document_changes(before.comparable_object, after.comparable_object)
     results = result_changes(_compared(before.result), _compared(after.result))
     gone, new = _only(before, after), _only(after, before)
@@ -339,7 +337,7 @@ def compare(request: Request, session: SessionDep, name: str) -> Response:
 @router.get("/plans/{name}/versions/{number}/print")
 def on_paper(request: Request, session: SessionDep, name: str, number: str) -> Response:
     """Show a version for printing."""
-    stored = _version(session, name, number)
+    stored = service.get_version_at(session, name, number)
     queues = [QueueLine(each.name, queue) for each in stored.document.structures for queue in each.queues]
     before = service.get_version(session, name, stored.number - 1) if stored.number > 1 else None
     changes = document_changes(before.comparable_object, stored.comparable_object) if before else ()
@@ -365,7 +363,7 @@ def on_paper(request: Request, session: SessionDep, name: str, number: str) -> R
 
 @router.get("/plans/{name}/advice")
 def advice(request: Request, session: SessionDep, name: str) -> Response:
-    """Advice on queues that should have a structure of their own."""
+    """Show advice on queues that should have their own structure."""
     stored = service.get_plan(session, name)
     curves = curves_beside(session)
     refusal = ""
@@ -375,6 +373,7 @@ def advice(request: Request, session: SessionDep, name: str) -> Response:
     try:
         found = advise(stored.document, curve=curve_of(stored.document, curves))
         proposed, moves = found.document, found.moves
+        # Without the comparison of curves, which the page does not show.
         after = evaluate(proposed, curves, compares=False).as_json() if moves else stored.result
     except PlanRefused as error:
         refusal, proposed, moves = str(error), stored.document, ()
@@ -389,6 +388,7 @@ def advice(request: Request, session: SessionDep, name: str) -> Response:
         section="plans",
         version=stored,
         moves=tuple((to, tuple(items)) for to, items in groups.items()),
+        # A hidden field carries it to the editor, so it should be short.
         document=proposed.model_dump_json(exclude_defaults=True) if moves else "",
         rows=tuple(
             (
@@ -406,7 +406,7 @@ def advice(request: Request, session: SessionDep, name: str) -> Response:
 @router.get("/plans/{name}/versions/{number}/files/{file}")
 def download(session: SessionDep, name: str, number: str, file: str) -> Response:
     """Download a text, the document or a table."""
-    stored = _version(session, name, number)
+    stored = service.get_version_at(session, name, number)
     stem = f"{name}-v{stored.number}"
     if file in OUTPUT_KINDS:
         output = service.get_output(session, name, file, number=stored.number)
@@ -495,19 +495,10 @@ def _text(session: Session, stored: StoredVersion, kind: str, *, cut: bool) -> O
         output = service.get_output(session, stored.name, kind, number=stored.number)
     except StoredOutputRefused as error:
         return OutputTextView(kind, title, about, "", "", href, is_cut=False, refusal=str(error))
-    # Browsers become slow with texts of megabytes; the file has all of it.
+    # Browsers become slow with texts of megabytes; the file is complete.
     is_cut = cut and len(output.text) > MOST_SHOWN_CHARACTERS
     text = output.text[: output.text.rfind("\n", 0, MOST_SHOWN_CHARACTERS) + 1] if is_cut else output.text
     return OutputTextView(kind, title, about, text, output.filename, href, is_cut=is_cut, refusal="")
-
-
-def _version(session: Session, name: str, number: str | int) -> StoredVersion:
-    """Return the version that an address names."""
-    text = str(number)
-    if not _WHOLE.fullmatch(text):
-        service.get_plan(session, name)  # when there is no such plan, that is what is said
-        raise PlanNotFound(name, text[:20])
-    return service.get_version(session, name, int(text))
 
 
 def _compared(found: JsonObject) -> JsonObject:

@@ -36,6 +36,7 @@ def find_living(session: Session, name: str, *, lock: bool = False) -> Plan | No
     # SQLite has no row locks: there, a writing transaction locks the database.
     query = select(Plan).where(Plan.name == name, Plan.deleted_at.is_(None))
     if lock:
+        # The session may have read the plan before it waited for the lock: its values must be those under the lock.
         query = query.with_for_update().execution_options(populate_existing=True)
     return session.scalars(query).one_or_none()
 
@@ -82,6 +83,7 @@ def page_of_plans(session: Session, *, search: str | None, offset: int, limit: i
             PlanVersion, (PlanVersion.plan_id == Plan.id) & (PlanVersion.number == Plan.latest)
         ).where(Plan.deleted_at.is_(None))
         if search:
+            # LIKE ignores case on SQLite but not on PostgreSQL.
             found = (
                 func.lower(column).contains(search.lower(), autoescape=True)
                 for column in (Plan.name, PlanVersion.qsg)
@@ -155,6 +157,7 @@ def add_version(session: Session, version: PlanVersion, outputs: Iterable[PlanOu
 def remove_deleted_before(session: Session, before: datetime) -> int:
     """Remove plans that were deleted before this time, with all versions, and return their number."""
     removed = session.execute(
+        # The database cascades to versions, texts and scenarios, without loading megabytes to delete them.
         delete(Plan).where(Plan.deleted_at < before).returning(Plan.id),
         execution_options={"synchronize_session": False},
     )

@@ -27,7 +27,7 @@ _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
 
 def structures_table(version: StoredVersion) -> Table:
-    """Yield a line for each structure."""
+    """Return a line for each structure."""
     heading = (
         "structure", "role", "need_bytes", "initsize_kib", "size_kib", "initsize_given", "size_given",
         "full_threshold_percent", "preflist", "duplex", "messages", "entries", "elements", "binding",
@@ -45,7 +45,7 @@ def structures_table(version: StoredVersion) -> Table:
 
 
 def facilities_table(version: StoredVersion) -> Table:
-    """Yield a line for each coupling facility."""
+    """Return a line for each coupling facility."""
     heading = (
         "coupling_facility", "storage_kib", "structures", "initsize_kib", "size_kib", "occupied_kib", "dumpspace_kib",
         "second_copies_kib", "free_kib", "second_copies_size_kib", "free_at_size_kib",
@@ -60,7 +60,7 @@ def facilities_table(version: StoredVersion) -> Table:
 
 
 def queues_table(version: StoredVersion) -> Table:
-    """Yield a line for each queue, with the headings that the editor accepts in pasted text."""
+    """Return a line for each queue, with the headings that the editor accepts in pasted text."""
     heading = (
         "structure", "name", "message_bytes", "p95", "max", "backlog", "put_rate_per_s", "outage_minutes",
         "persistent", "selector_reads", "isolation", *(spec.name for spec in QUEUE_MORE),
@@ -85,7 +85,7 @@ def queues_table(version: StoredVersion) -> Table:
 
 
 def _more(spec: FormField, value: object) -> Cell:
-    """Return a cell of the queue's definition; rates by queue manager as the editor reads them."""
+    """Return a cell of a queue's definition, with rates by queue manager as the editor reads them."""
     if isinstance(value, dict):
         return text_of(spec.kind, {name: rates.model_dump(mode="json") for name, rates in value.items()})
     if isinstance(value, bool):
@@ -94,7 +94,7 @@ def _more(spec: FormField, value: object) -> Cell:
 
 
 def findings_table(version: StoredVersion) -> Table:
-    """Yield a line for each finding."""
+    """Return a line for each finding."""
     heading = ("severity", "code", "structure", "message", "acknowledged", "source")
     return heading, [
         (f["severity"], f["code"], f.get("structure"), f["message"], f.get("acknowledged"), f["source"])
@@ -169,6 +169,7 @@ def _text_only(
     for value in row:
         if isinstance(value, str) and value.startswith(_FORMULA):
             cell = WriteOnlyCell(sheet, value=value)
+            # openpyxl takes a text that begins with = for a formula unless its type is set.
             cell.data_type = "s"
             yield cell
         else:

@@ -176,7 +176,7 @@ def facility_line(found: FacilityStorage, structures: int) -> FacilityLine:
 
 
 def unplaced_of(version: StoredVersion) -> tuple[str, ...]:
-    """Return the structures, then the second copies, that no coupling facility can hold, in words."""
+    """Return structures, then second copies, that no coupling facility can hold, in words."""
     placed = [
         (each["cfrm_name"], bool(each["coupling_facility"]))
         for each in version.result["structures"]
@@ -250,7 +250,7 @@ def find_structure(version: StoredVersion, name: str) -> tuple[int, JsonObject] 
 
 
 class Explanations(Mapping[str, JsonObject]):
-    """The explanations of a version; each is parsed when it is used, since those of a large plan are tens of megabytes."""
+    """The explanations of a version; each is parsed at its use, because those of a large plan have tens of megabytes."""
 
     def __init__(self, text: str) -> None:
         self.text = text
@@ -258,7 +258,7 @@ class Explanations(Mapping[str, JsonObject]):
 
     def __getitem__(self, figure: str) -> JsonObject:
         """Return the explanation of one figure."""
-        # The name of a figure is followed by a colon only where it is a key, so that a search finds the right place.
+        # Only a key is followed by a colon, so the search finds the right place.
         key = f"{json.dumps(figure)}:"
         at = self.text.find(key)
         if at < 0:
@@ -267,7 +267,7 @@ class Explanations(Mapping[str, JsonObject]):
         return found
 
     def __iter__(self) -> Iterator[str]:
-        """All figures."""
+        """Return an iterator over all figures."""
         return iter(json.loads(self.text))
 
     def __len__(self) -> int:

@@ -1,4 +1,4 @@
-"""Answers about stored plans that only REST and the command line give."""
+"""Answers about stored plans for REST and the command line."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from planner_core.wire import Answer, JsonObject, Omittable, described_as
 
 @dataclass(frozen=True, slots=True)
 class StoredPlan(Answer):
-    """A version of a plan as it was saved: document, curve and result are never calculated again."""
+    """A version of a plan as it was saved; document, curve and result are never recalculated."""
 
     name: str
     version: Annotated[int, Field(ge=1)]
@@ -79,7 +79,7 @@ class RestorablePlan(DeletedPlan):
 
     @classmethod
     def of(cls, plan: DeletedPlan, *, days: int) -> Self:
-        """Return the plan with the end of the days that deleted plans are kept."""
+        """Return the plan with the time until which it can be restored."""
         return cls(**asdict(plan), restorable_until=plan.deleted_at + timedelta(days=days))
 
 

@@ -1,7 +1,7 @@
-"""Saving, reading, deleting and restoring plans. Nothing here commits: the request's session does.
+"""Save, read, delete and restore plans. The session of the request commits, not this module.
 
-Two editors at once: a change names the version it is based on (`if_match`) and is made while the plan's row (PostgreSQL)
-or the whole database (SQLite) is locked. The second editor gets an error, and nothing is overwritten.
+A change names the version it is based on (`if_match`) and locks the plan's row (PostgreSQL) or the whole database (SQLite).
+Of two editors at once, the second gets an error, and nothing is overwritten.
 """
 
 from __future__ import annotations
@@ -43,16 +43,17 @@ from app.plans.stored import (
     VersionSummary,
     etag,
 )
+from app.web.field_values import digits_in
 from app.web.paging import MOST_PER_PAGE, PageRequest
 from planner_core.document.model import PlanDocument
 from planner_core.document.reading import read_json
 from planner_core.findings import Finding
-from planner_core.wire import JsonObject, adapter
+from planner_core.wire import adapter
 
 __all__ = [
     "NameTaken", "PlanConflict", "PlanGone", "PlanNameInvalid", "PlanNotFound", "PlanSummary",
     "PreconditionRequired", "SaveOutcome", "StoredOutput", "StoredOutputRefused", "StoredVersion", "VersionSummary",
-    "check_name", "copy_plan", "delete_plan", "get_explanations", "get_explanations_json", "get_output", "get_plan", "get_version", "is_empty", "list_deleted", "list_plans",
+    "check_name", "copy_plan", "delete_plan", "get_explanations_json", "get_output", "get_plan", "get_version", "get_version_at", "is_empty", "list_deleted", "list_plans",
     "list_versions", "names_in_use", "now", "purge_deleted", "rename_plan", "restore_plan", "save_plan",
 ]  # fmt: skip
 
@@ -111,7 +112,7 @@ def all_plans(session: Session, *, search: str | None = None) -> Iterator[PlanSu
 
 
 def plan_names(session: Session) -> tuple[str, ...]:
-    """Return the names to choose a plan from; of very many plans the first."""
+    """Return the names for a choice of plans; only the first if there are very many."""
     return tuple(item.name for item in list_plans(session, PageRequest(per_page=MOST_PER_PAGE)).items)
 
 
@@ -132,6 +133,20 @@ def get_version(session: Session, name: str, number: int) -> StoredVersion:
         PlanNotFound: There is no such plan, or no such version of it.
     """
     return _stored(session, _living(session, name), number)
+
+
+def get_version_at(session: Session, name: str, number: str) -> StoredVersion:
+    """Return the version of a plan whose number is in an address.
+
+    Raises:
+        PlanNotFound: There is no such plan, or no such version of it.
+    """
+    # A version has one address: 01 is not found.
+    found = None if number.startswith("0") else digits_in(number)
+    if found is None:
+        get_plan(session, name)  # reports a missing plan, which is the more useful message
+        raise PlanNotFound(name, number[:20])
+    return get_version(session, name, found)
 
 
 def list_versions(session: Session, name: str) -> tuple[VersionSummary, ...]:
@@ -160,12 +175,6 @@ def get_explanations_json(session: Session, version: StoredVersion) -> str:
     found = repository.read_explanations(session, version.plan_id, version.number)
     if found is None:  # removed for good since the version was read
         raise PlanNotFound(version.name, version.number)
-    return found
-
-
-def get_explanations(session: Session, version: StoredVersion) -> JsonObject:
-    """Return the explanations of a version by the JSON pointer of their figure."""
-    found: JsonObject = json.loads(get_explanations_json(session, version))
     return found
 
 
@@ -243,12 +252,12 @@ def save_plan(
     """Save a document under a name, as a new plan or a new version; an identical one is not saved again.
 
     Args:
-        session: The request's.
-        name: Of the plan.
-        document: What to save; computed already where the transaction is open.
+        session: The session of the request.
+        name: Name of the plan.
+        document: The document to save; already computed if the transaction is open.
         if_match: The ETag of the version that the change is based on, or several, as in the header.
-        if_none_match: ETags of versions that must not be the latest, as the header has them.
-        create_only: Refuse when there is a plan of this name.
+        if_none_match: ETags of versions that must not be the latest, as in the header.
+        create_only: Refuse if a plan of this name exists.
         comment: A remark for the history.
 
     Raises:
@@ -256,11 +265,11 @@ def save_plan(
         PlanRefused: No such plan can exist.
         PlanConflict: The plan has been changed since (`current` is the new version), or already exists, or its version is
             the one that `if_none_match` names.
-        PlanGone: The plan that `if_match` names does not exist any more.
+        PlanGone: The plan that `if_match` names no longer exists.
         PreconditionRequired: The plan exists and would be changed, and `if_match` is missing.
     """
     check_name(name)
-    # Before the first statement: no lock is held meanwhile.
+    # Before the first statement, so that no lock is held during the calculation.
     computed = document if isinstance(document, ComputedPlan) else compute(document, curves_beside(session))
     while (plan := repository.find_living(session, name, lock=True)) is None:
         if if_match is not None:
@@ -314,10 +323,10 @@ def restore_plan(
     """Restore a deleted plan with all its versions.
 
     Args:
-        session: The request's.
-        name: Its name.
-        plan_id: Its number, where several deleted plans had the name; by default the one that was deleted last.
-        new_name: Its new name, where the old one is in use.
+        session: The session of the request.
+        name: Name of the plan.
+        plan_id: Its number, if several deleted plans had the name; by default the one that was deleted last.
+        new_name: Its new name, if the old one is in use.
 
     Raises:
         PlanNotFound: There is no such deleted plan, or it has been removed for good.
@@ -328,6 +337,7 @@ def restore_plan(
     deleted = repository.find_deleted(session, name, plan_id) if NAME.fullmatch(name) else None
     if deleted is None:
         raise PlanNotFound(name, is_deleted=True)
+    # Only for the usual case: the unique index below also refuses a plan that is created at this moment.
     if repository.find_living(session, wanted) is not None:
         raise NameTaken(wanted, is_restoring=True)
     try:

@@ -48,7 +48,7 @@ class Sums:
 
 @dataclass(frozen=True, kw_only=True)
 class SheetPage(Page):
-    """Storage per coupling facility over several plans."""
+    """Context of the sheet: storage of coupling facilities over several plans."""
 
     plans: Annotated[tuple[PlanOnSheet, ...], "The plans on the sheet"]
     others: Annotated[tuple[str, ...], "Plans that can be added"]
@@ -115,12 +115,12 @@ def _before(query: Mapping[str, str], latest: StoredVersion) -> int:
 
 
 def _sheet(versions: Sequence[StoredVersion]) -> Sheet:
-    """Return the core's sheet of the stored sizes; no plan is evaluated again."""
+    """Return the sheet of the stored sizes, without evaluating any plan again."""
     return sheet([stored_group(version) for version in versions])
 
 
 def _sums(old: Sheet, new: Sheet) -> tuple[Sums, ...]:
-    """Yield INITSIZE and SIZE of each coupling facility before and after, with second copies."""
+    """Return INITSIZE and SIZE of each coupling facility before and after, with second copies."""
     before = {facility.name: facility.use for facility in old.facilities}
     after = {facility.name: facility.use for facility in new.facilities}
     return tuple(

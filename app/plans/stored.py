@@ -61,13 +61,13 @@ class StoredVersion:
 
     @cached_property
     def comparable_object(self) -> JsonObject:
-        """The document for a comparison, with the defaults of keys that were added since it was stored."""
+        """The document for comparisons, with defaults for keys added since it was stored."""
         return with_new_keys(self.document_object)
 
     @cached_property
     def coupling_facilities(self) -> tuple[CouplingFacility, ...]:
         """The coupling facilities of the document."""
-        # Read without the rest: reading all of a large document takes long.
+        # Read alone, because reading all of a large document takes long.
         return tuple(map(CouplingFacility.model_validate, self.document_object["coupling_facilities"]))
 
     def structure(self, name: str) -> Structure | None:

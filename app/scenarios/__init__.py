@@ -1,1 +1,1 @@
-"""Scenarios of stored plans: named changes of a version, kept with what they led to, compared and reported."""
+"""Scenarios of stored plans: named changes of a version, stored with their results, compared and reported."""

@@ -94,6 +94,7 @@ class ScenarioComparisonAnswer(SideBySide):
 
 IsoTime = Annotated[
     datetime,
+    # pydantic writes UTC as Z; reports have always had +00:00.
     PlainSerializer(datetime.isoformat, return_type=str),
     WithJsonSchema({"type": "string", "format": "date-time"}),
 ]
@@ -101,7 +102,7 @@ IsoTime = Annotated[
 
 @dataclass(frozen=True, slots=True)
 class ScenarioReportAnswer(ScenarioReport):
-    """A report, and the stored scenario that it is of."""
+    """A report with its stored scenario."""
 
     plan: str
     revision: Annotated[int, Field(description="State of the scenario, counted from 1.")]
@@ -112,7 +113,7 @@ class ScenarioReportAnswer(ScenarioReport):
 
 
 def read_request(body: bytes, *, named: bool) -> tuple[str, ScenarioDraft]:
-    """Return the name, empty where the address has it, and the scenario of a request's body.
+    """Return the name (empty if it is in the address) and the scenario in the body of a request.
 
     Raises:
         InputInvalid: The body is not JSON, or not a scenario.
@@ -159,11 +160,12 @@ def scenario_json(found: StoredScenario, *, saved: str | None = None) -> bytes:
     }
     if saved is not None:
         parts["saved"] = to_json(saved)
+    # Changes and result are stored as JSON: they are sent without parsing.
     return b"{" + b",".join(to_json(key) + b":" + value for key, value in parts.items()) + b"}"
 
 
 def report_answer(found: StoredScenario, shown: ScenarioReport) -> ScenarioReportAnswer:
-    """Return a report with what is stored of its scenario."""
+    """Return a report with the stored members of its scenario."""
     return copied(
         ScenarioReportAnswer,
         shown,

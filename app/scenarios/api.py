@@ -41,7 +41,7 @@ router = APIRouter(prefix="/api/v1/plans/{name}/scenarios", tags=["scenarios"])
 
 @router.get("", summary="List the scenarios of a plan", responses=problems(404, 422))
 def list_scenarios(name: Name, session: SessionDep) -> ScenariosAnswer:
-    """Scenarios by name: the changes of each, the sizes before and after, and the version of the plan."""
+    """Return scenarios by name: the changes of each, the sizes before and after, and the version of the plan."""
     return ScenariosAnswer(name, service.list_scenarios(session, name))
 
 
@@ -59,7 +59,7 @@ def list_scenarios(name: Name, session: SessionDep) -> ScenariosAnswer:
     openapi_extra=json_request("NewScenarioRequest"),
 )
 def make_scenario(name: Name, body: DocumentBody, session: SessionDep, request: Request) -> Response:
-    """Calculates and saves the result of the changes, by default for the latest version of the plan."""
+    """Calculate and save the result of the changes, by default for the latest version of the plan."""
     scenario, wanted = answers.read_request(body, named=True)
     service.check_name(scenario)
     worked = service.work_out(request.app.state.database, name, wanted)
@@ -85,7 +85,7 @@ def compare_scenarios(
         ),
     ],
 ) -> ScenarioComparisonAnswer:
-    """Every figure of the plan next to those of the scenarios, as they were saved."""
+    """Return every figure of the plan next to those of the scenarios, as they were saved."""
     names = [each.strip() for each in of.split(",") if each.strip()]
     return copied(ScenarioComparisonAnswer, service.compare(session, name, names), plan=name)
 
@@ -102,7 +102,7 @@ def compare_scenarios(
     openapi_extra=conditional_get(),
 )
 def read_scenario(name: Name, scenario: Scenario, session: SessionDep, request: Request) -> Response:
-    """The changes and their result as saved, even if a newer core would calculate other figures."""
+    """Return the changes and their result as saved, even if a newer core would calculate other figures."""
     found = service.get_scenario(session, name, scenario)
     return conditional(Response(answers.scenario_json(found), media_type=JSON), request.headers, found.etag)
 
@@ -125,7 +125,7 @@ def read_scenario(name: Name, scenario: Scenario, session: SessionDep, request: 
 def save_scenario(
     name: Name, scenario: Scenario, body: DocumentBody, session: SessionDep, request: Request
 ) -> Response:
-    """Creates a scenario (201) or changes and recalculates it (200). A change must name the scenario's ETag in If-Match."""
+    """Create a scenario (201), or change and recalculate it (200). A change must name the scenario's ETag in If-Match."""
     service.check_name(scenario)
     _, wanted = answers.read_request(body, named=False)
     worked = service.work_out(request.app.state.database, name, wanted)
@@ -144,7 +144,7 @@ def save_scenario(
 def delete_scenario(
     name: Name, scenario: Scenario, session: SessionDep, request: Request
 ) -> ScenarioDeletionAnswer:
-    """Deletes it for good, if its ETag matches If-Match."""
+    """Delete a scenario for good, if its ETag matches If-Match."""
     service.delete(session, name, scenario, if_match=header_list(request.headers, "if-match"))
     return ScenarioDeletionAnswer(plan=name, name=scenario)
 
@@ -161,7 +161,10 @@ def delete_scenario(
     openapi_extra=conditional_get(),
 )
 def report_scenario(name: Name, scenario: Scenario, session: SessionDep, request: Request) -> Response:
-    """For a change board: changes and reason, every figure with its note, documents, losses, commands. `page` is for printing."""
+    """Return a report for a change board: changes, reason, figures with notes, documents, losses, commands.
+
+    `page` is the address of the same report for printing.
+    """
     found, shown = service.report_of(session, name, scenario)
     content = answers.report_answer(found, shown).json_bytes()
     return conditional(Response(content, media_type=JSON), request.headers, found.etag)

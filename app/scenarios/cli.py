@@ -1,6 +1,6 @@
-"""The commands `cfplan scenarios ...`, which work on the service's database without the service.
+"""The commands `cfplan scenarios ...`, which use the database of the service without the service.
 
-The database modules are imported when a command runs, so that all other commands start without them.
+The database modules are imported when a command runs, so that other commands start quickly.
 """
 
 from __future__ import annotations
@@ -124,6 +124,7 @@ def _save(arguments: argparse.Namespace) -> int:
                     arguments.plan,
                     arguments.name,
                     worked,
+                    # `*` matches any state, but is refused for a scenario that does not exist, and --replace may also create one.
                     if_match="*" if arguments.replace and _exists(session, arguments) else arguments.if_match,
                     create_only=arguments.create,
                 )
@@ -282,6 +283,7 @@ def _report_lines(answer: JsonObject, latest: int) -> Iterator[str]:
         for move in loss["moves"]:
             to = " ".join(filter(None, (move["coupling_facility"], move["second_copy"]))) or "no place"
             yield f"  {move['structure']} {' '.join(move['before'])} -> {to} ({move['rule'] or move['action']})"
+    # The answer lists all rules; a report for people needs those that decided a move.
     used = {move["rule"] for loss in answer["losses"]["after"] for move in loss["moves"]}
     if used:
         yield from ("", "What decided")
@@ -338,7 +340,7 @@ def _said(value: object) -> str:
 
 
 def _table(rows: Sequence[Sequence[str]], *, left: int = 1) -> Iterator[str]:
-    """Return a table with columns as wide as their longest entry; numbers right, except in the first `left` columns."""
+    """Yield the lines of a table with numbers aligned to the right, except in the first `left` columns."""
     columns = range(len(rows[0]))
     widths = [max(len(row[at]) for row in rows) for at in columns]
     right = [at >= left and all(row[at][:1] in _NUMERIC for row in rows[1:] if row[at]) for at in columns]

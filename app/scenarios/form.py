@@ -1,4 +1,4 @@
-"""The form of a scenario: texts to changes of a plan, errors of the core back to fields."""
+"""The form of a scenario: read changes from texts, and assign errors of the core to fields."""
 
 from __future__ import annotations
 
@@ -100,7 +100,8 @@ def scenario_form(
 
 
 def left_over(document: PlanDocument, texts: Mapping[str, str]) -> tuple[FieldProblem, ...]:
-    """Return a problem for each text about a structure that this version of the plan does not have."""
+    """Return a problem for each text about a structure that is not in this version of the plan."""
+    # The form has no fields for them, so their texts would be lost without a word.
     known = {each.name for each in document.structures}
     labels = {field.name: field.label for field in _STRUCTURE_FIELDS}
     return tuple(
@@ -129,7 +130,7 @@ def changes_of(document: PlanDocument, texts: Mapping[str, str]) -> JsonObject:
 
 
 def texts_of_changes(changes: JsonObject, *, name: str, note: str) -> dict[str, str]:
-    """Return the texts of a scenario that was saved."""
+    """Return the texts of a saved scenario."""
     texts = {"name": name, "note": note, **texts_of(_PLAN_FIELDS, changes)}
     for part in changes.get("structures", ()):
         texts |= texts_of(_STRUCTURE_FIELDS, part, at=f"{part['name']}.")
@@ -137,12 +138,12 @@ def texts_of_changes(changes: JsonObject, *, name: str, note: str) -> dict[str, 
 
 
 def shortened(texts: Mapping[str, str]) -> dict[str, str]:
-    """Return the texts at the length of a field; the service checks the length of the note."""
+    """Return the texts cut to the length of a field, except the note, whose length the service checks."""
     return {key: text if key == "note" else text[:_LONGEST] for key, text in texts.items()}
 
 
 def _places(document: PlanDocument, texts: Mapping[str, str]) -> dict[str, str]:
-    """Return the fields by the pointers into a scenario that they fill in."""
+    """Return field names by the pointers into a scenario that they fill in."""
     # The core counts structures within the changes; the form has all structures of the plan.
     changed = [part["name"] for part in changes_of(document, texts).get("structures", ())]
     places = {"/name": "name", "/note": "note", **places_of(_PLAN_FIELDS, "/changes")}
@@ -158,6 +159,7 @@ def _words(problem: FieldProblem) -> str:
     if problem.field == "/changes":  # an empty form
         return "Enter at least one change."
     if problem.message in ("must be a list", "must be text in quotes, such as 'CF01'"):
+        # The core speaks of lists and quotes, which the fields of this form do not have.
         return "Write it as the current value below."
     return sentence(problem.message)
 

@@ -1,7 +1,7 @@
 """The table of scenarios.
 
-A scenario keeps its result as it was saved: the plan's version before and after its changes, the losses, the commands and
-the origin of every figure. It is recalculated only when it is saved again.
+A scenario keeps its result: the plan's version before and after its changes, the losses, the commands and the origin of
+every figure. It is recalculated only when it is saved again (docs/decisions/0018-scenarios-keep-what-they-led-to.md).
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from sqlalchemy.orm import Mapped, mapped_column
 from app.database.types import Base, CompressedText, Timestamp
 from app.plans.models import LONGEST_NAME
 
-_KEY = BigInteger().with_variant(Integer, "sqlite")  # SQLite counts up only what it calls INTEGER
+_KEY = BigInteger().with_variant(Integer, "sqlite")  # SQLite numbers rows only in a column of type INTEGER
 
 
 class Scenario(Base):
@@ -33,5 +33,6 @@ class Scenario(Base):
     core_version: Mapped[str] = mapped_column(String(40))
     note: Mapped[str] = mapped_column(Text)
     changes: Mapped[str] = mapped_column(Text)
+    # With the origin of every figure: too long to read for a list, which needs only the summary.
     result: Mapped[str] = mapped_column(CompressedText)
     summary: Mapped[str] = mapped_column(Text)

@@ -165,7 +165,7 @@ def compare(request: Request, session: SessionDep, name: str) -> Response:
 
 @router.get("/{scenario}")
 def look(request: Request, session: SessionDep, name: str, scenario: str) -> Response:
-    """Lead to the report of a scenario."""
+    """Redirect to the report of a scenario."""
     found = service.get_scenario(session, name, scenario)
     return RedirectResponse(_at(request, name, found.name, "report"), status_code=303)
 
@@ -191,6 +191,7 @@ def report(request: Request, session: SessionDep, name: str, scenario: str) -> R
 def edit(request: Request, session: SessionDep, name: str, scenario: str) -> Response:
     """Show the form of a saved scenario."""
     found = service.get_scenario(session, name, scenario)
+    # Its own version and not the latest: editing must not move a scenario to another plan unnoticed.
     version = plans.get_version(session, name, found.version)
     typed = texts_of_changes(found.changes, name=found.name, note=found.note)
     return _form_page(request, session, name, version, typed, scenario=found.name, etag=found.etag)

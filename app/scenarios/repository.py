@@ -25,6 +25,7 @@ def list_of(session: Session, plan_id: int) -> Sequence[AnyRow]:
 def find(session: Session, plan_id: int, name: str) -> Scenario | None:
     """Return the scenario of this name."""
     query = select(Scenario).where(Scenario.plan_id == plan_id, Scenario.name == name)
+    # The session may have read the scenario before it waited for the lock on its plan.
     return session.scalars(query.execution_options(populate_existing=True)).one_or_none()
 
 

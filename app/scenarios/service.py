@@ -1,7 +1,7 @@
-"""Saving, reading and deleting scenarios. A scenario is calculated before a transaction begins.
+"""Save, read and delete scenarios. A scenario is calculated before a transaction begins.
 
-Two editors at once: a change names the ETag of the scenario it is based on, and is made while the plan's row
-(PostgreSQL) or the whole database (SQLite) is locked.
+A change names the ETag of the scenario it is based on, and locks the plan's row (PostgreSQL) or the whole database
+(SQLite), so that of two editors at once the second gets an error.
 """
 
 from __future__ import annotations
@@ -49,6 +49,7 @@ from planner_core.whatif.scenario_report import (
 from planner_core.wire import JsonObject
 
 NAME = re.compile(NAME_PATTERN)
+# These words follow the plan in addresses of pages and REST, where scenarios have their names.
 RESERVED = frozenset({"compare", "new", "report"})
 LONGEST_NOTE = 2000
 _COMPARISON = "The comparison"
@@ -63,7 +64,7 @@ class ScenarioDraft:
     changes: object
     note: str = ""
     version: int | None = None
-    """Of the plan; None for its latest."""
+    """Version of the plan; None for the latest."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,6 +178,7 @@ def check_note(note: str) -> str:
     Raises:
         InputInvalid: It is too long.
     """
+    # PostgreSQL refuses NUL, and a terminal would execute escape sequences.
     lines = note.replace("\r\n", "\n").replace("\r", "\n").split("\n")
     plain = "\n".join("".join(c if c.isprintable() else " " for c in line).rstrip() for line in lines).strip()
     if len(plain) > LONGEST_NOTE:
@@ -186,7 +188,7 @@ def check_note(note: str) -> str:
 
 
 def work_out(database: Database, plan: str, wanted: ScenarioDraft) -> ComputedScenario:
-    """Calculate a scenario. The plan is read in a transaction of its own; no lock is held during the calculation.
+    """Calculate a scenario. The plan is read in its own transaction, so no lock is held during the calculation.
 
     Raises:
         PlanNotFound: There is no such plan, or no such version of it.
@@ -234,11 +236,11 @@ def save(
         ScenarioConflict: It has been changed since the state that `if_match` names.
         ScenarioGone: It does not exist, but `if_match` says that it did.
         ScenarioPreconditionRequired: It exists and would be changed, and `if_match` is missing.
-        TooManyScenarios: The plan has as many as it can have.
+        TooManyScenarios: The plan has the maximum number of scenarios.
     """
     check_name(name)
     living = _living(session, plan, lock=True)
-    if living.id != worked.plan_id:  # deleted meanwhile, and another one made of the same name
+    if living.id != worked.plan_id:  # deleted meanwhile, and another plan has the name now
         raise PlanGone(plan)
     at = now()
     found = repository.find(session, living.id, name)
@@ -265,6 +267,7 @@ def save(
     for key, value in _columns(worked).items():
         setattr(found, key, value)
     found.revision += 1
+    # Clocks of several servers differ: times of a scenario must not run backwards.
     found.updated_at = max(at, found.updated_at)
     session.flush()
     return ScenarioOutcome(_stored(found, plan), "changed")
@@ -332,7 +335,7 @@ def _stored(found: Scenario, plan: str) -> StoredScenario:
 
 
 def _summed_up(shown: JsonObject) -> JsonObject:
-    """Return the figures of a scenario in lists. Acknowledged findings are not counted."""
+    """Return the figures of a scenario for lists, without acknowledged findings."""
     found = Counter(each["severity"] for each in shown["findings"] if not each["acknowledged"])
     said = [
         f"{each['what']}{' of ' + each['structure'] if each['structure'] else ''}: {each['after']}"

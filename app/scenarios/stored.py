@@ -54,7 +54,7 @@ class StoredScenario:
 
     @property
     def kept(self) -> SavedScenario:
-        """Return the scenario as comparisons and reports read it."""
+        """The scenario in the form that comparisons and reports read."""
         return SavedScenario(name=self.name, version=self.version, note=self.note, result=self.result)
 
 

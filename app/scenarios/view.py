@@ -43,7 +43,7 @@ class ScenarioComparisonView:
     left_out: int
     """Number of rows without differences, which are not shown."""
     cut: int
-    """Number of rows that are too many for the page."""
+    """Number of rows beyond the limit of the page."""
 
 
 def compared(answer: SideBySide, *, shows_all: bool) -> ScenarioComparisonView:
@@ -80,7 +80,7 @@ def _grouped(rows: Sequence[ComparisonRow], without: str) -> tuple[RowGroup, ...
 
 @dataclass(frozen=True, slots=True)
 class FindingChange:
-    """A finding that is new, gone, or has another message."""
+    """A finding that is new, resolved, or has another message."""
 
     kind: str
     finding: FindingView
@@ -93,19 +93,19 @@ class ReportView:
     """A report, and its parts arranged for the page."""
 
     report: ScenarioReport
-    """Its stored parts are JSON as an earlier release may have written it."""
+    """The report; its stored parts are JSON, perhaps from an earlier release."""
     losses: tuple[tuple[str, JsonObject | None, JsonObject], ...]
     """Title, and the loss before, if the plan has its coupling facility, and after."""
     white_space: tuple[tuple[str, JsonObject | None, JsonObject], ...]
     """Coupling facility, and its white space before, if the plan has it, and after."""
     rules: tuple[JsonObject, ...]
-    """The rules that the moves name."""
+    """The rules that decided moves."""
     changes: tuple[FindingChange, ...]
     findings: tuple[FindingView, ...]
     """Findings that did not change."""
     findings_total: int
     documents: tuple[Source, ...]
-    """In the order of the numbers that the notes give."""
+    """Documents in the order of their numbers in the notes."""
 
 
 def reported(report: ScenarioReport) -> ReportView:
@@ -146,7 +146,7 @@ def reported(report: ScenarioReport) -> ReportView:
 
 
 def _unchanged(findings: Sequence[JsonObject], new: Sequence[JsonObject]) -> list[JsonObject]:
-    """Return findings that the changes do not bring."""
+    """Return findings that the changes do not cause."""
 
     def key(each: JsonObject) -> tuple[object, ...]:
         return each["code"], each["message"], each["structure"], each["field"]
@@ -167,7 +167,7 @@ def _documents(numbered: Iterable[ReportDocument], resting: Sequence[Source]) ->
 
 
 def _changes(new: Sequence[JsonObject], gone: Sequence[JsonObject]) -> tuple[FindingChange, ...]:
-    """Return new findings, those with another message, and those that are gone."""
+    """Return new findings, those with another message, and resolved ones."""
     left = list(gone)
     found = []
     for item in new:
@@ -181,6 +181,7 @@ def _changes(new: Sequence[JsonObject], gone: Sequence[JsonObject]) -> tuple[Fin
             None,
         )
         if was is not None:
+            # Several findings may have the same code and place: each earlier one pairs with one new one.
             left.remove(was)
         (told,) = findings_shown([item])
         found.append(FindingChange("changed" if was else "new", told, str(was["message"]) if was else ""))

@@ -1,6 +1,6 @@
 """Answers to what-if questions, with the fitted curve that a plan names.
 
-Each of them raises PlanRefused where no such plan can exist.
+Each raises PlanRefused if the plan is impossible.
 """
 
 from __future__ import annotations
@@ -50,6 +50,7 @@ def recoveries(document: PlanDocument, question: RecoveryQuestion, curves: Curve
 
 def data_set_job(document: PlanDocument, question: SmdsJobQuestion, curves: Curves) -> SmdsJob:
     """Write the job of the shared message data sets."""
+    # Without the comparison of the published and the fitted curve, which would size every structure twice.
     return smds_job(evaluate(document, curves, compares=False), load=question.load)
 
 
@@ -61,7 +62,7 @@ def losses(
     Args:
         document: The plan.
         others: Names and documents of further plans.
-        curves: Where fitted curves are looked up.
+        curves: The fitted curves.
         at: Whether structures are counted with INITSIZE or with SIZE.
     """
     plans = [(document.qsg, document), *others]
@@ -87,4 +88,5 @@ def stored_plans(database: Database, names: Sequence[str]) -> list[tuple[str, Pl
     if not names:
         return []
     with database.session(writes=False) as session:
+        # Once each: a plan counted twice would need twice its storage.
         return [(name, service.get_plan(session, name).document) for name in dict.fromkeys(names)]

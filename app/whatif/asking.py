@@ -1,6 +1,6 @@
-"""The plan of a what-if page: a stored one, one that was sent, or the example.
+"""The plan of a what-if page: a stored one, a submitted one, or the example.
 
-Where plans are stored, the planner chooses: no page answers about the example unless the address names it.
+If plans are stored, the planner chooses one: no page answers for the example unless the address names it.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ Answer = TypeVar("Answer")
 
 @dataclass(frozen=True, slots=True)
 class PlanSelection:
-    """The plan that a page is about, and what could be asked about instead."""
+    """The plan of a page, and the plans to choose from."""
 
     stored: tuple[str, ...]
     name: str
@@ -35,7 +35,7 @@ class PlanSelection:
     unknown: str
     problems: tuple[FieldProblem, ...]
     version: int = 0
-    """Of a stored plan: its latest."""
+    """The latest version of a stored plan."""
 
     @property
     def is_open(self) -> bool:
@@ -44,7 +44,7 @@ class PlanSelection:
 
     @property
     def choice(self) -> str:
-        """The plan name in an address that asks about the same plan; empty for one that was sent."""
+        """The plan name in an address that asks about the same plan; empty for a submitted one."""
         return self.name or (EXAMPLE_CHOICE if self.is_example and self.stored else "")
 
     @property
@@ -60,7 +60,10 @@ class PlanSelection:
 async def sent_form(request: Request) -> PostedForm:
     """Read the form of a what-if page."""
     return await read_posted(
-        request, largest_bytes=LARGEST_FILE_BYTES + 1, largest_file_bytes=LARGEST_FILE_BYTES
+        # One byte more, so that the reader of documents refuses a longer text with its own message.
+        request,
+        largest_bytes=LARGEST_FILE_BYTES + 1,
+        largest_file_bytes=LARGEST_FILE_BYTES,
     )
 
 
@@ -68,7 +71,7 @@ SentDep = Annotated[PostedForm, Depends(sent_form)]
 
 
 def asked_by_name(session: Session, name: str) -> tuple[PlanSelection, PlanDocument | None]:
-    """The stored plan of that name, or the example where it is asked for or nothing is stored; else none yet."""
+    """Return the stored plan of this name, or the example if it is requested or nothing is stored, or no plan yet."""
     stored = service.plan_names(session)
     if not name and stored:
         return PlanSelection(stored, "", "", False, "", ()), None
@@ -78,12 +81,13 @@ def asked_by_name(session: Session, name: str) -> tuple[PlanSelection, PlanDocum
     try:
         latest = service.get_plan(session, name)
     except service.PlanNotFound:
+        # The example instead of an unknown plan would be taken for that plan.
         return PlanSelection(stored, "", "", False, name[:64], ()), None
     return PlanSelection(stored, name, "", False, "", (), latest.number), latest.document
 
 
 def asked_by_text(session: Session, sent: PostedForm) -> tuple[PlanSelection, PlanDocument | None]:
-    """The plan that was sent."""
+    """Return the submitted plan."""
     stored = service.plan_names(session)
     try:
         document = read_text(sent.text.encode())
@@ -93,7 +97,7 @@ def asked_by_text(session: Session, sent: PostedForm) -> tuple[PlanSelection, Pl
 
 
 def documents_of(session: Session, names: Sequence[str], *, but: str) -> list[tuple[str, PlanDocument]]:
-    """The stored plans of these names; those that are not there, and `but`, are left out."""
+    """Return the stored plans of these names, without missing ones and without `but`."""
     found = []
     for name in dict.fromkeys(names):
         if name != but:
@@ -107,7 +111,7 @@ def documents_of(session: Session, names: Sequence[str], *, but: str) -> list[tu
 def answered(
     asked: PlanSelection, document: PlanDocument | None, ask: Callable[[PlanDocument], Answer]
 ) -> tuple[Answer | None, tuple[FieldProblem, ...]]:
-    """The answer, or what keeps the question from being answered."""
+    """Return the answer, or the problems that prevent one."""
     if document is None:
         return None, asked.problems
     try:
@@ -121,5 +125,5 @@ def answered(
 
 
 def status_of(asked: PlanSelection, *, is_wrong: bool) -> int:
-    """The status of a page that answers a question about a plan."""
+    """Return the status of a page that answers a question about a plan."""
     return 404 if asked.unknown else 422 if is_wrong else 200

@@ -1,6 +1,6 @@
 """The commands `cfplan whatif ...`: questions about a plan document, answered without storing anything.
 
-The core and its answers are imported when a command runs, so that all other commands start without them.
+The core is imported when a command runs, so that other commands start quickly.
 """
 
 from __future__ import annotations
@@ -97,6 +97,7 @@ def add(commands: Command, parser_class: Parser) -> None:
 
 
 def _question(module: str, name: str) -> type[Question]:
+    # By name, because importing the questions takes most of the time that a command needs to start.
     found: type[Question] = getattr(import_module(f"planner_core.{module}"), name)
     return found
 
@@ -120,7 +121,7 @@ def _recovery(arguments: argparse.Namespace) -> int:
 
 
 def _smds_job(arguments: argparse.Namespace) -> int:
-    """Print only the job on standard output, so that it can be submitted, and the findings on standard error."""
+    """Print the job alone on standard output, ready to submit, and findings on standard error."""
     from app.fits.from_settings import curves_of_settings
     from app.whatif import answers
 
@@ -161,6 +162,7 @@ def _upgrade(arguments: argparse.Namespace) -> int:
     question = read_question(arguments)
     try:
         found = answers.upgrade(read_plan(arguments.file), question, curves_of_settings)
+        # A step that the core refused has no plan and so no statements.
         steps = {step.change.key: step for step in found.steps if step.after is not None}
         if arguments.fragment not in steps:
             message = f"There is no step {arguments.fragment!r}: ask for one of {', '.join(steps) or 'none'}."
@@ -178,7 +180,7 @@ def _answered(
     *,
     notes: bool = True,
 ) -> int:
-    """Print an answer; for a plan that cannot exist, print its findings."""
+    """Print an answer, or the findings of an impossible plan."""
     from app.fits.from_settings import curves_of_settings
     from planner_core.errors import PlanRefused
 

@@ -1,6 +1,6 @@
 """An outage as a chart: both pools over time with the events, and offloaded data below.
 
-Events are numbered: the chart needs no room for words, and the table below has them.
+Events are numbered, because the chart has no room for words; the table below has them.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ from planner_core.units import GIB, KIB, MIB, TIB
 from planner_core.whatif.filling_up import FillingEvent, FillingUp, shown_minutes
 
 QUEUE_KINDS = ("depth_high", "queue_full")
-"""Events of a single queue. They are signs in their own lane, because there may be a thousand."""
+"""Events of a single queue. They are signs in their own lane, because there may be a thousand of them."""
 _FULL = 100
 _MINUTES = (1, 2, 5, 10, 15, 20, 30, 60, 120, 240, 360, 720, *range(1440, 1440 * 400, 1440))
 _SIGN_PLACES = 250
-"""The chart has so many places for signs of queues; signs at the same place are one."""
+"""Number of places for signs of queues; signs at the same place are drawn once."""
 _QUEUE_SIGNS = {"depth_high": ("up", "at QDEPTHHI"), "queue_full": ("square", "at MAXDEPTH")}
 
 
@@ -56,6 +56,7 @@ def happenings(found: FillingUp, *, most_of_queues: int) -> Happenings:
         else:
             number += 1
             rows.append(_happening(moment, number))
+    # Numbered events first at equal times: their numbers must rise through the table.
     rows.sort(key=lambda row: (row.minutes, row.number is None))
     return Happenings(tuple(rows), max(of_queues - most_of_queues, 0))
 
@@ -72,11 +73,12 @@ def _happening(moment: FillingEvent, number: int | None) -> Happening:
 
 
 def filling_chart(found: FillingUp) -> Chart | None:
-    """The chart; None where no time passes."""
+    """Return the chart, or None if no time passes."""
     if not found.outage_minutes or not found.bundles:
         return None
     end, last = float(found.outage_minutes), found.points[-1]
     points = [(point.drawn_minutes, *found.drawn_percents(point)) for point in found.points]
+    # The fuller pool limits the structure, so it gets the stronger line.
     pools = sorted(
         (
             (points[-1][1], "entries", tuple((at, entries) for at, entries, _ in points)),
@@ -140,9 +142,10 @@ def _lost(found: FillingUp, highest: float) -> tuple[Band, ...]:
 
 
 def _offloaded(found: FillingUp) -> Chart:
-    """Offloaded data over time; a data set that is given is in sight if it is near."""
+    """Return a chart of offloaded data over time, with the size of a given data set if it is near."""
     sizes = [(point.drawn_minutes, found.offload_bytes(point)) for point in found.points]
     highest, given = sizes[-1][1], found.question.data_set_bytes
+    # A data set much larger than its data would press the curve to the bottom.
     if given is not None and given <= 3 * highest:
         highest = max(highest, given)
     unit, name = next(
@@ -165,7 +168,7 @@ def _offloaded(found: FillingUp) -> Chart:
 
 
 def _queue_signs(found: FillingUp) -> Iterator[LaneSpot]:
-    """Signs of queues; those at one place are one sign."""
+    """Yield signs of queues, with one sign for all at the same place."""
     at: dict[tuple[str, int], list[FillingEvent]] = {}
     for moment in found.events:
         if moment.kind in QUEUE_KINDS:
@@ -180,13 +183,14 @@ def _queue_signs(found: FillingUp) -> Iterator[LaneSpot]:
 
 
 def said(found: FillingUp) -> str:
-    """The answer in two sentences."""
+    """Return the answer in two sentences."""
     name, end = found.result.cfrm_name, shown_minutes(found.outage_minutes)
     if not found.messages_arriving:
         if not found.queues:
             return f"Nothing arrives on {name}: the plan gives it no queue. Give it one with a rate or a backlog."
         return f"Nothing arrives on {name}: its queues, or the outage and the rate asked about, come to no message."
     if found.full_at_minutes is not None:
+        # The messages are a fluid in the simulation; rounded down, the sentence never claims one that was not put.
         held = math.floor(found.points[-1].messages)
         return (
             f"{name} is full after {_tenth(found.full_at_minutes)} of {end:g} minutes, with {grouped(held)} of "
@@ -202,10 +206,10 @@ def said(found: FillingUp) -> str:
 
 
 def _tenth(minutes: Fraction) -> str:
-    """Minutes in a sentence."""
+    """Return minutes for a sentence, rounded down."""
     return f"{math.floor(minutes * 10) / 10:g}"
 
 
 def _up(percent: Fraction) -> str:
-    """A share in a sentence, rounded up as on the rest of the page."""
+    """Return a share for a sentence, rounded up as on the rest of the page."""
     return f"{math.ceil(percent * 10) / 10:.1f}"

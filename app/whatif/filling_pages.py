@@ -13,13 +13,14 @@ from fastapi.responses import Response
 from app.database.session import SessionDep
 from app.fits.kept import curves_beside
 from app.fits.resolve import curve_of
+from app.plans import service
 from app.plans.stored import StoredVersion
 from app.web.charts import Chart
 from app.web.forms import FormField, to_fix
 from app.web.question_forms import QuestionForm, question_fields, read_question
 from app.web.rendering import Page, render
 from app.whatif.filling_charts import Happening, Happenings, filling_chart, happenings, said
-from app.whatif.one_structure import path_of, plan_with, version_of
+from app.whatif.one_structure import path_of, plan_with
 from planner_core.document.model import PlanDocument
 from planner_core.errors import InputInvalid, PlanRefused
 from planner_core.findings import Finding
@@ -62,10 +63,11 @@ class FillingPage(Page):
 
 @router.get("/plans/{name}/versions/{number}/structures/{structure}/filling")
 def filling(request: Request, session: SessionDep, name: str, number: str, structure: str) -> Response:
-    """The form and its answer; the fields are the parameters of the address."""
-    stored = version_of(session, name, number)
+    """Show the form and its answer; the fields are the parameters of the address."""
+    stored = service.get_version_at(session, name, number)
     document = plan_with(stored, structure)
     cfrm_name, at = structure, path_of(stored, structure)
+    # Without fields at first: their planned values and sliders come from the sized structure, which may be refused.
     form = read_question(Outage, request.query_params, {}, structure=structure)
     found, summary, refused = None, "", tuple[Finding, ...]()
     try:
@@ -104,7 +106,7 @@ def filling(request: Request, session: SessionDep, name: str, number: str, struc
 
 
 def _picked(points: tuple[Point, ...]) -> tuple[Point, ...]:
-    """The first, the last, and some of those between."""
+    """Return the first, the last, and some of the points between them."""
     step = -(-len(points) // MOST_FIGURES)
     return tuple(point for index, point in enumerate(points) if index % step == 0 or point is points[-1])
 
@@ -119,6 +121,7 @@ def _fields(document: PlanDocument, structure: StructureResult) -> Mapping[str, 
             declared["outage_minutes"],
             value=_plain(Decimal(str(longest))) if same else "",
             hint="As planned." if same else f"Empty: each queue's own, up to {longest:g} minutes.",
+            # Three times the plan, so that the planned value is neither at the end nor lost at the start of the slider.
             slider=("0", str(max(10, min(LONGEST_SLIDER, round(longest * 3)))), "1", f"{longest:g}"),
         ),
         replace(declared["rate_percent"], slider=("0", "400", "5", "100")),
@@ -136,6 +139,7 @@ def _fields(document: PlanDocument, structure: StructureResult) -> Mapping[str, 
     texts = [f"{rule.usage_over}:{rule.size_over // 1024}K" for rule in definition.offload.rules]
     made += [
         FormField(f"rule-{number}", f"OFFLD{number}TH : OFFLD{number}SZ", value=text)
+        # MQ has three offload rules, so there are always three fields.
         for number, text in enumerate((*texts, "", "", "")[:3], start=1)
     ]
     if structure.smds is not None:

@@ -1,4 +1,4 @@
-"""The page of upgrades and growth: every structure before and after each change, with the statements for after."""
+"""The page of upgrades and growth: every structure before and after each change, with the new statements."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class UpgradePage(Page):
 
 @router.get("/whatif/upgrade")
 def show(request: Request, session: SessionDep) -> Response:
-    """The plan that the address names; without one, the form or, where nothing is stored, the example."""
+    """Answer for the plan that the address names, else show the form, or the example if nothing is stored."""
     query = request.query_params
     asked, document = asked_by_name(session, query.get("plan", "")[:64])
     return _page(request, asked, document, query)
@@ -44,7 +44,7 @@ def show(request: Request, session: SessionDep) -> Response:
 
 @router.post("/whatif/upgrade")
 def ask(request: Request, session: SessionDep, sent: SentDep) -> Response:
-    """A plan document that was sent."""
+    """Answer for a submitted plan document."""
     asked, document = asked_by_text(session, sent)
     return _page(request, asked, document, sent.last)
 
@@ -52,7 +52,7 @@ def ask(request: Request, session: SessionDep, sent: SentDep) -> Response:
 def _page(
     request: Request, asked: PlanSelection, document: PlanDocument | None, given: Mapping[str, str]
 ) -> Response:
-    # A field that was cleared asks for no growth; an address without it asks for the usual one.
+    # An empty field means no growth; an address without the field means the default.
     form = read_question(
         UpgradeQuestion,
         {name: text[:_SHOWN] for name, text in given.items()},

@@ -1,4 +1,4 @@
-"""The page of lost coupling facilities: where structures are, what each loss makes of it, the white space to keep."""
+"""The page of lost coupling facilities: placement, the effects of each loss, and the white space to keep."""
 
 from __future__ import annotations
 
@@ -44,16 +44,16 @@ ACTIONS = {
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """A structure in one scenario: where it is, and whether that is another place."""
+    """A structure in one scenario: its place, and whether it changed."""
 
     places: str
     kind: str
-    """same, moved, less (a copy lost), nowhere, or none where it was nowhere before."""
+    """same, moved, less (a copy lost), or nowhere."""
 
 
 @dataclass(frozen=True, slots=True)
 class StructureLossRow:
-    """A structure over all scenarios."""
+    """A structure in all scenarios."""
 
     structure: str
     plan: str
@@ -76,9 +76,9 @@ class MoveRow:
     reason: str
     is_nowhere: bool
     scm_asked_bytes: int | None
-    """Storage-class memory that it asks for; None where it asks for none."""
+    """Storage-class memory that it requests, or None."""
     scm_usable_bytes: int | None
-    """The part that it can use at its new location; None where that is not known."""
+    """The part that it can use at its new location; None if unknown."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,7 +135,7 @@ class CfLossPage(Page):
 
 @router.get("/whatif/cf-loss")
 def show(request: Request, session: SessionDep) -> Response:
-    """The plan that the address names; without one, the form or, where nothing is stored, the example."""
+    """Answer for the plan that the address names, else show the form, or the example if nothing is stored."""
     query = request.query_params
     asked, document = asked_by_name(session, query.get("plan", "")[:64])
     return _page(request, session, asked, document, query.get("at", ""), query.getlist("with"))
@@ -143,7 +143,7 @@ def show(request: Request, session: SessionDep) -> Response:
 
 @router.post("/whatif/cf-loss")
 def ask(request: Request, session: SessionDep, sent: SentDep) -> Response:
-    """A plan document that was sent."""
+    """Answer for a submitted plan document."""
     asked, document = asked_by_text(session, sent)
     return _page(request, session, asked, document, sent.value("at"), sent.values("with"))
 
@@ -175,7 +175,8 @@ def _page(
 
 
 def arranged(answer: LossAnswer) -> LossesView:
-    """The core's answer, arranged for people."""
+    """Return the answer of the core, arranged for the page."""
+    # A site with one coupling facility loses the same as that coupling facility: the page shows it once.
     earlier: dict[frozenset[str], str] = {}
     losses = tuple(
         _loss(each, number, earlier.setdefault(frozenset(each.gone), each.name))
@@ -224,6 +225,7 @@ def _cell(before: Sequence[str], now: Sequence[str]) -> Cell:
         return Cell("no place", "nowhere")
     if tuple(now) == tuple(before):
         return Cell(_places(now), "same")
+    # A proper subset: a copy is gone and the other one stayed where it was.
     return Cell(_places(now), "less" if set(now) < set(before) else "moved")
 
 

@@ -144,7 +144,7 @@ GROUPS = (
 
 @dataclass(frozen=True, kw_only=True)
 class WhatIfPage(Page):
-    """The questions."""
+    """Context of the list of questions."""
 
     asked: Annotated[PlanSelection, "The plan that is asked about, and others that could be"]
     questions: Annotated[tuple[WhatIfQuestion, ...], "What can be asked"]
@@ -155,9 +155,9 @@ class WhatIfPage(Page):
 @router.get("/whatif/filling")
 @router.get("/whatif/thresholds")
 def of_structure(request: Request, session: SessionDep) -> Response:
-    """A question about one structure: the page of the one that the address names, or of the plan's first.
+    """Redirect to the question about the structure in the address, or about the first structure of the plan.
 
-    Without a stored plan, the questions.
+    Without a stored plan, redirect to the list of questions.
     """
     query = request.query_params
     asked, document = asked_by_name(session, query.get("plan", "")[:64])

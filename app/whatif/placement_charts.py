@@ -21,7 +21,7 @@ def chart_of(space: Sequence[WhiteSpace]) -> BarChart:
 
 
 def bar_chart(name: str, title: str, about: str, bars: Sequence[Bar]) -> BarChart:
-    """Bars with their texts as the description."""
+    """Return a bar chart whose description consists of the texts of its bars."""
     words = "; ".join(f"{bar.name}: {bar.text}" for bar in bars)
     return BarChart(id=name, title=title, description=f"{about} {words}.", bars=tuple(bars))
 

@@ -71,9 +71,9 @@ class StructureRecoveryRow:
     found: StructureRecovery
     minutes: str
     every: str
-    """The advised time between backups; empty where no interval is short enough, or it is not backed up."""
+    """The advised time between backups; empty if no interval is short enough or there are no backups."""
     longest: str
-    """Empty where there is none that could be stated."""
+    """The longest interval; empty if it cannot be calculated."""
     is_any: bool
     documented: str
     figures: tuple[ExplainedFigure, ...]
@@ -106,7 +106,7 @@ class RecoveryPage(Page):
 
 @router.get("/whatif/recovery")
 def show(request: Request, session: SessionDep) -> Response:
-    """The plan that the address names; without one, the form or, where nothing is stored, the example."""
+    """Answer for the plan that the address names, else show the form, or the example if nothing is stored."""
     query = request.query_params
     asked, document = asked_by_name(session, query.get("plan", "")[:64])
     return _page(request, asked, document, query)
@@ -114,7 +114,7 @@ def show(request: Request, session: SessionDep) -> Response:
 
 @router.post("/whatif/recovery")
 def ask(request: Request, session: SessionDep, sent: SentDep) -> Response:
-    """A plan document that was sent."""
+    """Answer for a submitted plan document."""
     asked, document = asked_by_text(session, sent)
     return _page(request, asked, document, sent.last)
 
@@ -143,7 +143,7 @@ def _page(
 
 
 def arranged(found: Recovery) -> RecoveryView:
-    """The core's answer, arranged for people."""
+    """Return the answer of the core, arranged for the page."""
     rows = tuple(_row(each, at) for at, each in enumerate(found.all_structures))
     timed = [(each.recovery_s, each) for each in found.all_structures if each.recovery_s is not None]
     slowest = max((seconds for seconds, _ in timed), default=None)
@@ -200,12 +200,12 @@ def _minutes(seconds: Fraction) -> str:
 
 
 def _tenths(minutes: Fraction) -> str:
-    """Rounded down: a longer interval would be too long."""
+    """Return minutes rounded down, because a longer interval would be too long."""
     return f"{tenths_down(minutes):.1f}"
 
 
 def _chart(found: Recovery) -> BarChart | None:
-    """Return a chart of recovery times, with only the slowest structures where there are many."""
+    """Return a chart of recovery times; of many structures only the slowest."""
     timed = [(each.recovery_s, each) for each in found.all_structures if each.recovery_s]
     if not timed:
         return None

@@ -28,10 +28,10 @@ router = APIRouter(include_in_schema=False)
 MOST_TYPED = 400
 MOST_BOXES = 20
 MOST_SETS_SHOWN = 400
-"""Data sets of the jobs that the page shows; larger jobs are only offered as files."""
+"""Data sets in the jobs that the page shows; larger jobs are available only as files."""
 _POINTER = re.compile(r"/structures/([0-9]+)/offload/dsgroup")
 _INCOMPLETE = "SMDS_JOB_INCOMPLETE"
-"""The finding that the boxes of the page answer; others are shown as findings."""
+"""The finding that the fields of the page resolve; others are shown as findings."""
 _NAMES = FormField("queue_managers", "Names of the queue managers", value="")
 
 
@@ -41,9 +41,9 @@ class OffloadStructureRow:
 
     name: str
     dsgroup: str
-    """Empty where it has none."""
+    """Empty if it has none."""
     first: str
-    """The name of its first data set; empty while there is none."""
+    """The name of its first data set; empty if there is none."""
     primary_bytes: int
     secondary_bytes: int
     when_full_bytes: int
@@ -60,9 +60,9 @@ class SmdsJobRow:
     sets: int
     space_bytes: int
     text: str
-    """Empty where there is too much to show."""
+    """Empty if it is too long to show."""
     href: str
-    """Address of the file; empty for a plan that was sent."""
+    """Address of the file; empty for a submitted plan."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,9 +76,9 @@ class SmdsJobView:
     href: str
     findings: tuple[Finding, ...]
     remark: str
-    """That not all queue managers of the plan are named; else empty."""
+    """A remark if not all queue managers of the plan have names; else empty."""
     has_errors: bool
-    """Whether errors of the plan keep it from having a job."""
+    """Whether errors of the plan prevent a job."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -95,17 +95,17 @@ class SmdsPage(Page):
 
 @router.get("/whatif/smds")
 def show(request: Request, session: SessionDep) -> Response:
-    """The plan that the address names, as for the other questions. `as=file` sends the job alone."""
+    """Answer for the plan that the address names. With `as`, return the job alone."""
     query = request.query_params
     asked, document = asked_by_name(session, query.get("plan", "")[:64])
-    # What was typed for one plan is not meant for another that is chosen afterwards.
+    # Names that were typed for one plan do not apply to another one that is chosen afterwards.
     is_other = "of" in query and query["of"] != asked.choice
     return _page(request, asked, document, {} if is_other else query)
 
 
 @router.post("/whatif/smds")
 def ask(request: Request, session: SessionDep, sent: SentDep) -> Response:
-    """A plan document that was sent."""
+    """Answer for a submitted plan document."""
     asked, document = asked_by_text(session, sent)
     return _page(request, asked, document, sent.last)
 
@@ -119,7 +119,7 @@ def _page(
         if name == _NAMES.name or name.startswith("dsgroup-")
     }
     if asked.is_example and document is not None:
-        # Names for the example, so that there is something to look at.
+        # Without names the example would have no job to show.
         made_up = " ".join(f"QM{number:02}" for number in range(1, document.queue_manager_count + 1))
         typed.setdefault(_NAMES.name, made_up)
     load = next((each for each in LOADS if each == query.get("for")), LOADS[0])
@@ -146,11 +146,11 @@ def _page(
 def _found(
     document: PlanDocument, typed: Mapping[str, str], load: Load, curves: Curves
 ) -> tuple[PlanDocument, SmdsJob]:
-    """The plan with what was typed for it, and its job.
+    """Return the plan with the typed names, and its job.
 
     Raises:
-        DocumentInvalid: What was typed makes no plan.
-        PlanRefused: No such plan can exist.
+        DocumentInvalid: The typed names are not valid in a plan.
+        PlanRefused: The plan is impossible.
     """
     given = {name: value for name, value in typed.items() if value}
     if given:
@@ -169,7 +169,7 @@ def _split(text: str) -> list[str]:
 
 
 def _file(job: SmdsJob, member: str) -> Response:
-    """The job of one queue manager, or of all."""
+    """Return the job of one queue manager, or of all."""
     is_one = any(each.queue_manager == member for each in job.data_sets)
     name = f"{job.qsg}-{member}-smds.jcl" if is_one else f"{job.qsg}-smds.jcl"
     headers = {"Content-Disposition": f'attachment; filename="{_plain(name)}"'}
@@ -177,7 +177,8 @@ def _file(job: SmdsJob, member: str) -> Response:
 
 
 def _plain(name: str) -> str:
-    """Names of groups and queue managers may have characters that file names should not."""
+    """Return the name without characters that are unsafe in file names."""
+    # Names of groups and queue managers may contain the national characters $, # and @.
     return re.sub(r"[^A-Za-z0-9.-]", "_", name)
 
 
@@ -188,9 +189,9 @@ def _fields(
     problems: Sequence[FieldProblem],
     job: SmdsJob | None,
 ) -> tuple[tuple[FormField, ...], tuple[FieldProblem, ...], str]:
-    """The boxes, each with what is wrong in it; what is wrong elsewhere; and that names are needed, which is no mistake.
+    """Return the fields with their errors, the other errors, and the request for missing names, which is not an error.
 
-    There is a box for a DSGROUP where one is missing, wrong, or typed.
+    There is a field for each DSGROUP that is missing, invalid or typed.
     """
     said = [*((each.field, each.message) for each in problems)]
     needed = ""
@@ -230,18 +231,19 @@ def _fields(
 def arranged(
     document: PlanDocument, job: SmdsJob, *, asked: PlanSelection, typed: Mapping[str, str], planned: int
 ) -> SmdsJobView:
-    """The core's answer, arranged for people.
+    """Return the answer of the core, arranged for the page.
 
     Args:
-        document: The plan with what was typed for it.
+        document: The plan with the typed names.
         job: Its job.
-        asked: The plan that is asked about.
-        typed: What was typed.
-        planned: Queue managers of the plan before anything was typed.
+        asked: The plan of the page.
+        typed: The typed names.
+        planned: Number of queue managers in the plan itself.
     """
     query = {"plan": asked.choice, "of": asked.choice} if asked.choice else {}
     query |= {name: value for name, value in typed.items() if value}
     query |= {"for": job.load}
+    # A submitted plan is not in the address, so a link could not reproduce its job.
     has_files = bool(job.text and (asked.name or asked.is_example))
 
     def href(member: str) -> str:

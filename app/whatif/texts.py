@@ -1,4 +1,4 @@
-"""The answers to what-if questions as lines of text."""
+"""Answers to what-if questions as lines of text."""
 
 from __future__ import annotations
 
@@ -22,11 +22,12 @@ SETTING_NAMES = {
 
 
 def filling_lines(found: FillingUp) -> Iterator[str]:
-    """Return the events of an outage."""
+    """Yield the events of an outage."""
     last = found.points[-1]
     storage = "INITSIZE" if found.question.at == "initsize" else "SIZE"
     yield f"{found.result.cfrm_name}, {storage} {format_mib(found.size_bytes)}: {found.messages_arriving} messages arrive in {shown_minutes(found.outage_minutes):g} minutes"
     for moment in found.events:
+        # Rounded up: the structure must not appear emptier than it is.
         yield f"{shown_minutes(moment.minutes):>10.1f} min  {moment.messages:>12} messages  {math.ceil(moment.usage_percent * 10) / 10:5.1f} %  {moment.text}"
     if found.lasts_minutes is None:
         yield (
@@ -51,7 +52,7 @@ def filling_lines(found: FillingUp) -> Iterator[str]:
 
 
 def threshold_lines(found: ThresholdAdvice) -> Iterator[str]:
-    """Return the advised rules, and a table of the compared ones."""
+    """Yield the advised rules, and a table of the compared ones."""
     storage = "INITSIZE" if found.at == "initsize" else "SIZE"
     yield f"{found.cfrm_name}, {storage} {format_mib(found.size_bytes)}, to hold {found.hold} messages:"
     for number, each in enumerate(found.rules, start=1):
@@ -68,7 +69,7 @@ def threshold_lines(found: ThresholdAdvice) -> Iterator[str]:
 
 
 def recovery_lines(found: Recovery) -> Iterator[str]:
-    """Return a table of backups and recovery times."""
+    """Yield a table of backups and recovery times."""
     yield (
         f"Back within {float(found.recovery_minutes):g} minutes, backed up every {float(found.interval_minutes):g}, logs read at "
         f"{float(found.log_read_mb_per_s):g} MB a second"
@@ -88,14 +89,15 @@ def recovery_lines(found: Recovery) -> Iterator[str]:
 
 
 def _longest(each: StructureRecovery) -> str:
-    """The longest interval between backups, rounded down as in the JSON answer."""
+    """Return the longest interval between backups, rounded down as in the JSON answer."""
     if each.interval_minutes is None:
         return "not known" if each.unrated_queues else "any"
+    # Zero: even the backup alone takes longer to read than recovery may take.
     return f"{tenths_down(each.interval_minutes):.1f} min" if each.interval_minutes else "none"
 
 
 def loss_lines(found: LossAnswer) -> Iterator[str]:
-    """Return tables of placements, of each loss, and of the white space."""
+    """Yield tables of placements, of each loss, and of the white space."""
     yield f"Where structures are, counted with {found.counted_at.upper()} [MiB]"
     rows = [("structure", "size", "in", "second copy", "rule")]
     rows += [
@@ -153,7 +155,7 @@ def _loss_lines(loss: Loss) -> Iterator[str]:
 
 
 def upgrade_lines(found: UpgradeAnswer) -> Iterator[str]:
-    """Return the sizes of every structure before and after each step."""
+    """Yield the sizes of every structure before and after each step."""
     for step in found.steps:
         yield f"{step.title} ({step.key})"
         if step.refused:
@@ -194,7 +196,7 @@ def _mib(size_bytes: int | None) -> str:
 
 
 def _table(rows: Sequence[Sequence[str]]) -> Iterator[str]:
-    """Columns side by side; the first to the left, numbers to the right."""
+    """Yield the lines of a table with numbers aligned to the right, except in the first column."""
     widths = [max(len(row[at]) for row in rows) for at in range(len(rows[0]))]
     for row in rows:
         cells = [

@@ -1,4 +1,4 @@
-"""Advised thresholds next to the plan's: usage against messages, with what is normal and what must be held."""
+"""Advised thresholds and those of the plan: usage by messages, with the normal number and the number to hold."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from planner_core.whatif.thresholds import Setting, ThresholdAdvice
 
 _FULL = 100
 _MOST_BACKLOGS = 3
-"""The axis ends at so many times the messages to hold, so that those stay readable."""
+"""The axis ends at this multiple of the messages to hold, so that these stay readable."""
 
 
 def threshold_chart(advice: ThresholdAdvice) -> Chart | None:
-    """The chart; None where the structure holds nothing."""
+    """Return the chart, or None if the structure holds no messages."""
     if not advice.capacity:
         return None
     advised, planned = advice.compared[:2]

@@ -12,13 +12,14 @@ from fastapi.responses import Response
 
 from app.database.session import SessionDep
 from app.fits.kept import curves_beside
+from app.plans import service
 from app.plans.stored import StoredVersion
 from app.web.charts import Chart
 from app.web.forms import to_fix
 from app.web.question_forms import QuestionForm, question_fields, read_question
 from app.web.rendering import Page, grouped, render
 from app.whatif import answers
-from app.whatif.one_structure import path_of, plan_with, version_of
+from app.whatif.one_structure import path_of, plan_with
 from app.whatif.texts import SETTING_NAMES
 from app.whatif.threshold_charts import threshold_chart
 from planner_core.errors import InputInvalid, PlanRefused
@@ -49,8 +50,8 @@ class ThresholdsPage(Page):
 
 @router.get("/plans/{name}/versions/{number}/structures/{structure}/thresholds")
 def thresholds(request: Request, session: SessionDep, name: str, number: str, structure: str) -> Response:
-    """The form and its answer; the fields are the parameters of the address."""
-    stored = version_of(session, name, number)
+    """Show the form and its answer; the fields are the parameters of the address."""
+    stored = service.get_version_at(session, name, number)
     plan = plan_with(stored, structure)
     at = path_of(stored, structure)
     form = read_question(ThresholdQuestion, request.query_params, FIELDS, structure=structure)
@@ -86,7 +87,7 @@ def thresholds(request: Request, session: SessionDep, name: str, number: str, st
 
 
 def said(advice: ThresholdAdvice) -> str:
-    """The answer in two sentences."""
+    """Return the answer in two sentences."""
     rules = ", ".join(f"{rule.threshold} % {rule.size_over}" for rule in advice.rules if rule.is_on)
     words = f"{rules}: {advice.cfrm_name} holds {grouped(advice.capacity)} messages"
     if advice.holds:
@@ -107,7 +108,7 @@ def _rules_query(advice: ThresholdAdvice) -> str:
 
 
 def _proposed(stored: StoredVersion, structure: str, advice: ThresholdAdvice) -> str:
-    """The whole plan with these rules."""
+    """Return the whole plan with these rules, or an empty text if it has them already."""
     found = stored.document
     rules = [{"usage_over": rule.usage_over, "size_over": rule.size_over} for rule in advice.rules]
     document = found.model_dump(mode="json", exclude_defaults=True)

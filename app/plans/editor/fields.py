@@ -1,7 +1,7 @@
 """The fields of the editor: every key of the plan document with its label, unit and hint.
 
-The name of a field is the JSON pointer of its place in the document, so that each error of the core belongs to a field,
-and a link to `#/structures/0/name` leads to it.
+The name of a field is the JSON pointer of its place in the document, so that each error of the core has a field, and
+`#/structures/0/name` links to it.
 """
 
 from __future__ import annotations
@@ -171,6 +171,7 @@ STRUCTURE_SIZES = (
     FormField("scm/algorithm", "SCMALGORITHM", "choice", options=(("KEYPRIORITY1", "KEYPRIORITY1"),)),
     FormField("scm/augmented", "Augmented space", "size", hint="CF storage that SCM uses when it is full."),
 )
+# MQ has three pairs: OFFLD1TH and OFFLD1SZ to OFFLD3TH and OFFLD3SZ.
 RULES = 3
 RULE = (
     FormField("usage_over", "Usage over", "whole", unit="%"),

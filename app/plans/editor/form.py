@@ -1,8 +1,8 @@
-"""The editor's form ↔ the plan document.
+"""Convert the form of the editor to a plan document and back.
 
 The form is flat: a text for the JSON pointer of each field. A row keeps its number, so that removing a row or leaving it
 blank does not move the others; `Reading` knows which field filled in which place of the document. The queues of a
-structure are rows, or one text with a line for each, since a form of hundreds of rows would be unusable.
+structure are rows, or one text with a line for each, because a form with hundreds of rows would be unusable.
 """
 
 from __future__ import annotations
@@ -47,6 +47,7 @@ COLUMNS = (
 """The columns of queues as text. A spreadsheet with these headings can be pasted wherever queues are entered."""
 _HEADING = "\t".join(COLUMNS)
 _QUEUE_FIELDS = {field.name: field for field in fields.QUEUE_ALL}
+# Pasted queues, messages and clusters are texts of any length; other fields are cut at LONGEST_KEPT.
 _LONG = re.compile(r"/structures/\d+/(queues|paste)|/acknowledged/\d+/message|/clusters")
 _KEY = re.compile(r"(?:/[A-Za-z_]\w*|/\d{1,6})+", re.ASCII)
 _STRUCTURE_FIELDS = (*fields.STRUCTURE, *fields.STRUCTURE_SIZES, *fields.STRUCTURE_OFFLOAD)
@@ -145,7 +146,7 @@ def queues_text(queues: Sequence[JsonObject]) -> str:
             else text_of(_QUEUE_FIELDS[column].kind, queue.get(column))
             for column in COLUMNS
         ]
-        # Tabs, since they are what spreadsheets copy and paste.
+        # Spreadsheets copy and paste cells with tabs.
         lines.append("\t".join(cells).rstrip("\t"))
     return "\n".join(lines) + "\n"
 
@@ -170,8 +171,8 @@ def _blank_facility() -> Mapping[str, str]:
 
 
 def read_typed(pairs: Iterable[tuple[str, str]]) -> Typed:
-    """Return the fields among the parameters of a request; those that were not sent are empty."""
-    # Browsers leave out boxes that are not ticked.
+    """Return the fields among the parameters of a request; missing fields are empty."""
+    # Browsers do not send checkboxes that are not ticked.
     typed: Typed = {}
     for key, text in pairs:
         if len(typed) < MOST_FIELDS and _KEY.fullmatch(key):
@@ -245,7 +246,7 @@ class _Reader:
         for row in self.rows["/structures"]:
             at, goes_to = f"/structures/{row}", f"/structures/{len(found)}"
             queues = self.queues(at, goes_to)
-            # A new structure takes over the PREFLIST of the one before: that alone is nothing typed.
+            # A new structure gets the PREFLIST of the one before, so that alone does not make it used.
             told = [spec for spec in _STRUCTURE_FIELDS if spec.name != "preflist"]
             if not queues and self.is_blank(at, told, _blank_structure()):
                 continue
@@ -276,7 +277,7 @@ def _read_text(text: str, name: str) -> _TextRead:
     """Read the queues of a structure from text: the queues, the line of each, and the errors of lines."""
     lines = text.splitlines()
     first = next((line for line in lines if line.strip()), "")
-    # Another heading means a pasted table or display, which has a reader of its own.
+    # Another heading means a pasted table or display, which has its own reader.
     if first.strip() != _HEADING:
         if not first:
             return [], [], []
@@ -312,7 +313,7 @@ def _is_yes_or_no(text: str | None) -> bool:
 
 
 def _read_table(text: str, name: str) -> _TextRead:
-    """Read a text with another heading, or of another kind; each line that cannot be read has an error."""
+    """Read a text with another heading, or of another kind; each unreadable line has an error."""
     pasted = read_queues(text, parse=_parse_plan)
     problems = []
     for problem in pasted.problems:
@@ -320,7 +321,7 @@ def _read_table(text: str, name: str) -> _TextRead:
             problems.append(
                 f"Line {problem.line}: The columns have no heading. Begin with {', '.join(COLUMNS)}."
             )
-        elif problem.kind not in ("size", "backlog"):  # what is missing is told of the queue
+        elif problem.kind not in ("size", "backlog"):  # the core reports missing values at the queue
             problems.append(f"Line {problem.line}: {problem.message}")
     for queue, structure, line in zip(pasted.queues, pasted.structures, pasted.lines, strict=True):
         if structure and structure != name:
@@ -394,6 +395,7 @@ MOST_TOGETHER = 12
 def _together(found: Sequence[str]) -> str:
     rest = len(found) - MOST_TOGETHER
     more = f" And {rest} more." if rest > 0 else ""
+    # Several parts of one field can have the same error.
     return " ".join(dict.fromkeys(found[:MOST_TOGETHER])) + more
 
 
@@ -415,11 +417,11 @@ _IN_THE_FORM: tuple[tuple[re.Pattern[str], str | Callable[[re.Match[str]], str]]
     ),
     (re.compile(r"is already at (/structures/\d+)\S*?(?=:)"), r"is already in \1"),
 )
-"""Errors of the core about a document, in the words of a form."""
+"""Errors of the core about a document, in the terms of a form."""
 
 
 def in_the_form(problem: FieldProblem, reading: Reading) -> str:
-    """Return an error of a document in the words of the form, without keys, lists, objects and pointers."""
+    """Return an error of a document in the terms of the form, without keys, lists, objects and pointers."""
     for key in problem.field.split("/"):
         if key in _OF_FIELD:
             return _OF_FIELD[key]
@@ -446,11 +448,12 @@ class ChangedForm:
     focus: str = ""
     notes: tuple[str, ...] = ()
     has_remarks: bool = False
-    """Whether something was left out or moved, so that it should be reviewed before it is saved."""
+    """Whether queues were omitted or moved, so that the user should review them before saving."""
 
 
 def change(typed: Typed, action: str) -> ChangedForm:
     """Carry out the action of a button: `add:/structures`, `remove:/structures/0/queues/3`, `text:/structures/0`, ..."""
+    # Every button submits the whole form, and a pasted text must not be lost because another button was pressed.
     taken = take_pastes(typed, replace=action.startswith("replace:"))
     typed, notes = taken.typed, taken.notes
     verb, _, at = action.partition(":")
@@ -475,6 +478,7 @@ def _after_removing(typed: Typed, removed: str) -> str:
     rows = rows_of(typed)[at]
     if not rows:
         return f"add:{at}" if at != "/acknowledged" else "add:/structures"
+    # The focus would otherwise return to the top of the page, which keyboard users would have to leave again.
     row = f"{at}/{next((row for row in rows if row > int(number)), rows[-1])}"
     return row if at == "/structures" else f"{row}/code" if at == "/acknowledged" else f"{row}/name"
 
@@ -492,7 +496,7 @@ def _add(typed: Typed, at: str, notes: tuple[str, ...]) -> ChangedForm:
         added.update({new + key: text for key, text in _blank_facility().items()})
     elif re.fullmatch(r"/structures/\d+/queues", at) and at not in typed:
         added.update({f"{new}/{spec.name}": "" for spec in fields.QUEUE_ALL})
-        if rows:  # queues of one structure are mostly of one kind
+        if rows:  # queues of one structure usually have the same persistence
             added[f"{new}/persistent"] = typed.get(f"{at}/{rows[-1]}/persistent", "")
     return ChangedForm(added, f"{new}/name", notes)
 
@@ -563,7 +567,7 @@ _TOGETHER: Mapping[str, str] = {
 
 
 def _kept(text: str, pasted: PastedQueues) -> str:
-    """Return the text that stays in the box: the lines that gave no queue, below the heading if there is one."""
+    """Return the text that stays in the box: lines without a queue, below the heading if there is one."""
     lost = sorted({line for problem in pasted.lost for line in problem.lines})
     if not lost:
         return ""
@@ -578,7 +582,7 @@ def _kept(text: str, pasted: PastedQueues) -> str:
 
 
 def _given(typed: Typed, at: str) -> JsonObject:
-    """Return the values for queues whose text does not have them."""
+    """Return the values for queues whose text has none."""
     return {
         spec.name: value_of(spec.kind, typed[f"{at}/paste_{spec.name}"])
         for spec in (_QUEUE_FIELDS["message_bytes"], _QUEUE_FIELDS["backlog"])
@@ -591,17 +595,19 @@ def _placed(
 ) -> tuple[Typed, tuple[str, ...], list[str]]:
     """Return the form with pasted queues added, the structures they were added to, and messages.
 
-    Queues are added to the structure that the text names, which is created if needed; queues without a structure name
-    are added to the structure they were pasted into.
+    Queues go to the structure that the text names, which is created if needed, or else to the structure they were pasted
+    into.
     """
     given = _given(typed, at)
     by_structure: dict[str, list[JsonObject]] = {}
     for queue, structure in zip(pasted.queues, pasted.structures, strict=True):
         by_structure.setdefault(structure, []).append(_with_defaults(queue, given))
     here = typed.get(f"{at}/name", "").strip().upper()
+    # A structure without a name was added for this paste: the first unknown name in the text is meant for it.
     if not here and (named := next((name for name in by_structure if _row_called(typed, name) is None), "")):
         typed, here = {**typed, f"{at}/name": named}, named
     if here in by_structure and "" in by_structure:
+        # Both belong to the structure of the box; two entries would give two messages.
         by_structure[here] += by_structure.pop("")
     places, notes = [], []
     for structure, queues in by_structure.items():
@@ -637,6 +643,7 @@ def _joined(typed: Typed, at: str, fresh: Sequence[JsonObject], *, replace: bool
     """Return the form with queues added to a structure, and the number of queues that were replaced."""
     existing: Sequence[JsonObject] = _Reader(typed).queues(at, at)
     by_name = (
+        # Rows without a name are kept under their number: they must not replace each other.
         {} if replace else {str(queue.get("name", number)): queue for number, queue in enumerate(existing)}
     )
     updated = sum(str(queue.get("name", "")) in by_name for queue in fresh)
@@ -647,7 +654,7 @@ def _joined(typed: Typed, at: str, fresh: Sequence[JsonObject], *, replace: bool
 
 
 def _remarks(pasted: PastedQueues, given: Mapping[str, object]) -> list[str]:
-    """Return remarks about lines; queues that are left out for the same reason share one."""
+    """Return remarks about lines; queues omitted for the same reason share one."""
     answered = {kind for kind, key in (("size", "message_bytes"), ("backlog", "backlog")) if key in given}
     said = [problem for problem in pasted.problems if problem.kind not in answered]
     remarks = []

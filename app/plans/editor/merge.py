@@ -1,4 +1,4 @@
-"""Two changes of one version: compared, and merged where they change different places."""
+"""Compare two changes of one version, and merge changes of different places."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def _touches(pointer: str, changed: Mapping[str, Difference]) -> bool:
 
 
 def merged(base: Any, theirs: Any, mine: Any) -> Any:  # noqa: ANN401 - any JSON value
-    """Merge two changes. Mine wins where both changed a value; a removal loses against a change."""
+    """Merge two changes. Mine wins if both changed a value; a change wins over a removal."""
     if mine == base:
         return theirs
     if theirs in (base, mine):
@@ -88,4 +88,5 @@ def _named(items: object) -> JsonObject | None:
     if not isinstance(items, list) or not all(isinstance(item, dict) and "name" in item for item in items):
         return None
     found = {str(item["name"]): item for item in items}
+    # With a name used twice, an item could be merged with the wrong one.
     return found if len(found) == len(items) else None

@@ -25,8 +25,8 @@ from app.plans.stored import StoredVersion
 from app.sizing.calculator.form import read_form
 from app.texts.documents import example_text, read_text
 from app.web.field_values import digits_in
-from app.web.forms import FormField
-from app.web.rendering import Page, render
+from app.web.forms import FormField, read_pairs
+from app.web.rendering import Page, render, root_path
 from planner_core.bounds import MOST_STRUCTURES_READ
 from planner_core.document.model import PlanDocument
 from planner_core.document.reading import read_json, read_object
@@ -35,7 +35,6 @@ from planner_core.units import MIB, ceil_fraction, format_size, kib_to_bytes, ro
 
 router = APIRouter(include_in_schema=False)
 
-MOST_PARAMETERS = 60_000
 MOST_TIMES = 16
 _STRUCTURE_ROW = re.compile(r"/structures/([0-9]{1,9})/")
 _TIMES = re.compile(r"\d{1,2}(?:\.\d{1,4})?", re.ASCII)
@@ -91,7 +90,7 @@ class ConflictPage(Page):
 
 @dataclass(frozen=True, slots=True)
 class SubmittedPlan:
-    """A form that was sent."""
+    """A submitted form."""
 
     typed: Typed
     action: str = "check"
@@ -111,12 +110,7 @@ def read_body(body: bytes) -> SubmittedPlan:
     Raises:
         HTTPException: It has too many parameters or structures, or they are not text.
     """
-    try:
-        pairs = parse_qsl(
-            body.decode("utf-8"), keep_blank_values=True, max_num_fields=MOST_PARAMETERS, errors="strict"
-        )
-    except (UnicodeDecodeError, ValueError):
-        raise HTTPException(status_code=422, detail="The form cannot be read.") from None
+    pairs = read_pairs(body)
     # Counted before the fields are completed, which takes time and memory for each structure.
     rows = {found[1] for key, _ in pairs if (found := _STRUCTURE_ROW.match(key))}
     if len(rows) > MOST_STRUCTURES_READ:
@@ -252,7 +246,7 @@ def save(request: Request, session: SessionDep, name: str, body: BodyDep) -> Res
 
 @router.post("/plan-preview")
 def preview(request: Request, body: BodyDep) -> Response:
-    """Show the result of a form that is not saved, for the script that follows the typing."""
+    """Show the result of an unsaved form, for the script that runs while the user types."""
     asked = read_body(body)
     typed = asked.typed
     panel, checked = panel_of(typed, check(typed), curves_in(request.app.state.database))
@@ -271,7 +265,7 @@ def preview(request: Request, body: BodyDep) -> Response:
 
 @router.post("/plans/{name}/take-over")
 def take_over(request: Request, name: str, body: BodyDep) -> Response:
-    """Show a proposed document in the editor, as a change of the version that it was made from."""
+    """Show a proposed document in the editor, as a change of the version it is based on."""
     asked = read_body(body)
     text = dict(parse_qsl(body.decode("utf-8", "replace"), keep_blank_values=True)).get("document", "")
     note = (
@@ -312,7 +306,7 @@ def _with_name_checked(asked: SubmittedPlan) -> SubmittedPlan:
 
 
 def _gone(request: Request, name: str, asked: SubmittedPlan, error: Exception) -> Response:
-    """Show the form for a new plan, since the one it was made for no longer exists."""
+    """Show the form as that of a new plan, because its plan no longer exists."""
     notes = (f"{error} To keep what you have typed, save it as a new plan.",)
     gone = replace(asked, action="check", name=name, etag="", base="", notes=notes)
     return _editor(request, gone, "", is_asked=True, status_code=409)
@@ -351,7 +345,7 @@ def _editor(
         form = replace(form, general=(asked.lead, *form.general))
     # The button that was pressed keeps the focus only if there is no list of errors to read first.
     if focus == CHECK and (form.wrong or form.general):
-        form = replace(form, focus="")  # the list of what is wrong comes first
+        form = replace(form, focus="")
     page = EditorPage(
         title=f"Edit {name}" if name else "New plan",
         section="plans",
@@ -391,6 +385,7 @@ def _conflict(
             theirs.document.model_dump(mode="json"),
             mine.model_dump(mode="json"),
         ),
+        # The page has no boxes for pasted text, so it would be lost.
         typed=take_pastes(asked.typed).typed,
         comment=asked.comment,
     )
@@ -414,6 +409,7 @@ def _merge(request: Request, session: Session, name: str, asked: SubmittedPlan) 
     base = _base(session, name, asked.base) or theirs
     # If the form has errors there is no document to merge: it is shown again, based on the current version.
     mine = check(asked.typed).document
+    # The ETag of the current version: saving after the review is then no conflict.
     on_top = replace(asked, etag=theirs.etag, base=str(theirs.number), action="check")
     if mine is not None:
         versions = (version.model_dump(mode="json") for version in (base.document, theirs.document, mine))
@@ -428,4 +424,4 @@ def _merge(request: Request, session: Session, name: str, asked: SubmittedPlan) 
 
 
 def _url(request: Request, path: str) -> str:
-    return str(request.scope.get("root_path", "")).rstrip("/") + path
+    return root_path(request) + path

@@ -51,7 +51,7 @@ class Panel:
     wrong: tuple[FormField, ...] = ()
     """The errors that prevent a result."""
     comparison: CurveComparison | None = None
-    """The sizes under the published curve and under the fitted one; None without a fitted one."""
+    """Sizes under the published and the fitted curve; None without a fitted one."""
 
 
 NOTHING = Panel("", 0, 0, (), 0, (), 0)

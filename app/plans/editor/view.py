@@ -20,7 +20,7 @@ class Row:
     more: tuple[FormField, ...] = ()
     is_unfolded: bool = False
     told: str = ""
-    """The values of the folded fields, in a few words."""
+    """The values of the collapsed fields, in a few words."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,14 +67,14 @@ class EditorForm:
     focus: str
 
     def is_unfolded(self, entries: Iterable[FormField]) -> bool:
-        """Whether fields that few need are shown, because one has an error."""
+        """Return whether rarely used fields are shown, because one has an error."""
         return any(entry.error for entry in entries)
 
 
 _TOLD = 3
-"""MAXDEPTH, QDEPTHHI and QDEPTHLO are shown in the line of the folded fields."""
+"""Number of collapsed fields shown in their summary: MAXDEPTH, QDEPTHHI and QDEPTHLO."""
 OPEN_STRUCTURES = 4
-"""With more structures than this, each is folded to a line."""
+"""With more structures than this, each is collapsed to a line."""
 
 
 def show(typed: Typed, checked: CheckedForm | None, *, focus: str = "") -> EditorForm:
@@ -136,7 +136,7 @@ def _queue(maker: _Maker, at: str) -> Row:
 
 
 def _is_given(entry: FormField) -> bool:
-    """Return whether a field has a value of its own. The first option of a choice is its default."""
+    """Return whether a field differs from its default, which is the first option of a choice."""
     if entry.kind in ("choice", "switch"):
         return entry.value not in ("", entry.options[0][0])
     return entry.kind != "yes" and bool(entry.value)
@@ -166,6 +166,7 @@ def _structure(
         at=at,
         title=name.upper() or "New structure",
         summary=f"{number} {'queue' if number == 1 else 'queues'}",
+        # A collapsed structure would hide its errors, or the field that gets the focus.
         is_open=is_open or wrong > 0 or focus.startswith(f"{at}/"),
         entries=maker.entries(at, fields.STRUCTURE),
         sizes=sizes,

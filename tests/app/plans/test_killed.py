@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import random
 import signal
@@ -70,7 +71,7 @@ def check_whole(database: Database) -> int:
             version = service.get_version(session, "SQ03", number)
             result = evaluate(version.document)
             assert version.result == result.as_json()
-            assert len(service.get_explanations(session, version)) == len(
+            assert len(json.loads(service.get_explanations_json(session, version))) == len(
                 plan_answer(result, explain=True).as_json()["explanations"]
             )
             for kind in OUTPUT_KINDS:

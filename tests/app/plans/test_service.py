@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from datetime import UTC, timedelta
 from typing import Any
@@ -41,7 +42,7 @@ def test_saved_plan_is_read_unchanged(session: Session) -> None:
     assert found.result == evaluate(document).as_json()
     assert found.curve == found.result["curve"]
     explained = plan_answer(evaluate(document), explain=True).as_json()["explanations"]
-    assert service.get_explanations(session, found) == explained
+    assert json.loads(service.get_explanations_json(session, found)) == explained
 
 
 @pytest.mark.parametrize("kind", OUTPUT_KINDS)
@@ -316,7 +317,7 @@ def test_old_version_keeps_its_figures_with_a_newer_core(
 ) -> None:
     old = service.save_plan(session, "SQ03", plan()).version
     text = service.get_output(session, "SQ03", "policy").text
-    explanations = service.get_explanations(session, old)
+    explanations = json.loads(service.get_explanations_json(session, old))
     really = PlanResult.as_json
 
     def other(self: PlanResult) -> dict[str, object]:
@@ -332,7 +333,7 @@ def test_old_version_keeps_its_figures_with_a_newer_core(
     assert found.result == really(evaluate(plan()))
     assert found.core_version == old.core_version != "99.0"
     assert service.get_output(session, "SQ03", "policy").text == text
-    assert service.get_explanations(session, found) == explanations
+    assert json.loads(service.get_explanations_json(session, found)) == explanations
 
 
 def test_version_stores_the_version_of_the_core_that_computed_it(
