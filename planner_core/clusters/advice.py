@@ -1,4 +1,4 @@
-"""Findings about a choice: where the sources differ, which attributes keep messages waiting, and the assumptions."""
+"""Findings on a choice: differences between the sources, attributes that keep messages waiting, and assumptions."""
 
 from __future__ import annotations
 

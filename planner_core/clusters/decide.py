@@ -92,7 +92,7 @@ class Decision:
 
     @property
     def queue_managers(self) -> tuple[str, ...]:
-        """Return where the message may go, each queue manager once."""
+        """Return the queue managers that the message may go to, without duplicates."""
         return tuple(dict.fromkeys(candidate.queue_manager for candidate in self.chosen))
 
 

@@ -339,7 +339,7 @@ class _Explaining:
         )
 
     def _note_evaluation(self, message: WaitingMessage) -> None:
-        """Note a renewed put time: it shows when the channel failed last."""
+        """Store a renewed put time, which shows when the channel failed last."""
         channel = self._channel(message)
         if message.put_at and _is_renewed(message) and self._is_since(message.put_at):
             self.last[channel] = max(self.last.get(channel, message.put_at), message.put_at)
@@ -428,7 +428,7 @@ class _Explaining:
         return False, may.causes, words
 
     def _by_queue(self, queue: str) -> Bind | None:
-        """Return DEFBIND of all instances; None if they differ or none shows it."""
+        """Return DEFBIND of all instances; None if they differ or do not show it."""
         shown = self.displays.defbinds(queue)
         bind = _DEFBINDS.get(shown[0]) if len(shown) == 1 else None
         self.is_bound_by_queue |= bind is not None

@@ -566,7 +566,7 @@ def _surge(
 
 
 def _gets(queue: Queue, flows: Sequence[Flow], *, qsg: str, failure: Failure | None) -> Fraction | None:
-    """Return the rate of the consumers that a failure does not stop; None if it is not known."""
+    """Return the rate of the consumers that a failure does not stop; None if unknown."""
     rates: dict[str, Fraction | None] = {}
     for flow in flows:
         for item in flow.entry.instances:

@@ -147,7 +147,7 @@ class Occurrence(Switches):
     @computed_field
     @property
     def null_events(self) -> int:
-        """Messages of queue managers that did nothing with the queue."""
+        """Messages of queue managers that neither put nor got messages."""
         return sum(message.is_null for message in self.written)
 
 

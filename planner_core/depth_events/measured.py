@@ -66,7 +66,7 @@ class PlanWithRates(Answer):
     """A plan document with measured rates."""
 
     text: Hidden[dict[str, Any]]
-    """The document with only the fields that it was given, in their order."""
+    """The document with only the given fields, in their order."""
     plan: Hidden[PlanDocument]
     taken: tuple[MeasuredRates, ...]
     passed_over: tuple[SkippedQueue, ...]

@@ -31,7 +31,7 @@ from planner_core.wire import Answer, Hidden
 
 WHAT: Final = "The input of events"
 MOST_MESSAGES: Final = 50_000
-"""Messages in all files together; SYSTEM.ADMIN.PERFM.EVENT rarely has so many."""
+"""The most messages in all files together; SYSTEM.ADMIN.PERFM.EVENT rarely has so many."""
 MOST_OF_A_KIND: Final = 20
 """Findings of one code, because many sets have the same ones."""
 _MOST_NUMBERS: Final = 5

@@ -67,7 +67,7 @@ class QueueFacts(BaseModel):
 
     @property
     def is_shared(self) -> bool | None:
-        """Whether the queue is shared; None if this is not known."""
+        """Whether the queue is shared; None if unknown."""
         return None if self.qsgdisp is None else self.qsgdisp == "SHARED"
 
     @property
@@ -186,7 +186,7 @@ class Reconciliation(Answer):
     @computed_field
     @property
     def depth(self) -> int | None:
-        """The depth at the event, as far as it is known."""
+        """The depth at the event; null if it is unknown."""
         return self.told_depth if self.told_depth is not None else self.computed_depth
 
 
@@ -255,7 +255,7 @@ class EventSet(Rates):
     @computed_field
     @property
     def null_events(self) -> tuple[str, ...]:
-        """Queue managers that did nothing with the shared queue."""
+        """Queue managers that neither put to the shared queue nor got from it."""
         return tuple(each.queue_manager for each in self.members if each.is_null) if self.shared else ()
 
     @computed_field
@@ -538,7 +538,7 @@ def _rates_of_all(members: Sequence[SetMember]) -> dict[str, Any]:
 
 
 def _sum(rates: Sequence[Fraction | None]) -> Fraction | None:
-    """Return the sum; None if one of them is not known."""
+    """Return the sum; None if one of the numbers is unknown."""
     return None if None in rates else sum((rate for rate in rates if rate is not None), Fraction(0))
 
 

@@ -21,7 +21,7 @@ _ALL_PERCENT: Final = 100
 
 @dataclass(frozen=True, slots=True)
 class AdminPools:
-    """Entries and elements of one CSQ_ADMIN; None where no display shows them."""
+    """Entries and elements of one CSQ_ADMIN; None if no display shows them."""
 
     entries_in_use: int | None = None
     entries_total: int | None = None

@@ -71,7 +71,7 @@ _PENDING: Final[TakesEffect] = "pending until rebuild"
 
 @dataclass(frozen=True, slots=True)
 class RunningSettings(Answer):
-    """Settings of a structure in CFRM; null where no text states them."""
+    """Settings of a structure in CFRM; null if no text states them."""
 
     size_kib: int | None
     initsize_kib: int | None
@@ -85,7 +85,7 @@ class RunningSettings(Answer):
 
 @dataclass(frozen=True, slots=True)
 class RunningToday(RunningSettings):
-    """The structure today; null where no text states it."""
+    """The current state of the structure; null if no text states it."""
 
     allocated: bool | None
     allocated_size_kib: int | None
@@ -137,7 +137,7 @@ class ComparedStructure(Answer):
     @computed_field
     @property
     def role(self) -> Role:
-        """Its use in the queue-sharing group."""
+        """The role of the structure in the queue-sharing group."""
         return self.result.role
 
     @computed_field
@@ -181,7 +181,7 @@ class ComparedStructure(Answer):
 
     @property
     def is_too_small(self) -> bool:
-        """Whether its current data do not fit the planned SIZE: it is left unchanged."""
+        """Whether the data in the structure do not fit the planned SIZE, so that it is left unchanged."""
         waits = any(each.takes_effect == _PENDING for each in self.differences)
         if self.in_use_bytes is None or not (waits or (self.running and self.running.is_pending)):
             return False
@@ -868,7 +868,7 @@ def _admin_pools(result: PlanResult, running: Running) -> Iterator[Finding]:
 
 
 def _is_left_simplex(each: ComparedStructure) -> bool:
-    """Return whether it has one instance today although its policy has DUPLEX(ENABLED)."""
+    """Return whether a structure has one instance today although its policy has DUPLEX(ENABLED)."""
     today = each.running
     if today is None or not today.is_allocated or today.is_duplexed or each.wanted["DUPLEX"] == "DISABLED":
         return False
@@ -876,7 +876,7 @@ def _is_left_simplex(each: ComparedStructure) -> bool:
 
 
 def _loses_its_place(each: ComparedStructure, running: Running) -> bool:
-    """Return whether it is duplexed today and the plan's PREFLIST leaves no room for a second instance."""
+    """Return whether a structure is duplexed today and the planned PREFLIST leaves no room for a second instance."""
     if each.running is None or not each.running.is_duplexed or each.wanted["DUPLEX"] == "DISABLED":
         return False
     return not can_be_duplexed(_merged(each)["PREFLIST"])

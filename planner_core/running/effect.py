@@ -40,7 +40,7 @@ class StructureState:
     policy: Mapping[str, Setting]
     active: Mapping[str, Setting]
     allocated_with: Mapping[str, Setting] | None = None
-    """None if it is not allocated."""
+    """None if the structure is not allocated."""
     size_bytes: int | None = None
     is_duplexed: bool = False
     in_use_bytes: int = 0
@@ -107,7 +107,7 @@ def _with_policy(
 
 
 def can_be_duplexed(preflist: Setting) -> bool:
-    """Return whether PREFLIST leaves a place for a second copy; an unknown PREFLIST is assumed to."""
+    """Return whether PREFLIST leaves a place for a second copy; an unknown PREFLIST is assumed to have room."""
     return not isinstance(preflist, tuple) or not preflist or len(preflist) >= _FEWEST_TO_DUPLEX
 
 

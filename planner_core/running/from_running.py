@@ -37,7 +37,7 @@ _OFF: Final = "64K"
 
 
 class NoGroup(PlannerError):
-    """The texts do not show which group the plan is for; the message names what to add."""
+    """The texts do not show which group the plan is for; the message names the texts to add."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,7 +184,7 @@ def _facility(each: Any) -> dict[str, Any]:  # noqa: ANN401 - FacilityDisplay, f
 
 
 def _settings(each: RunningStructure) -> dict[str, Any]:
-    """Return sizes and placement as they are, so that the plan changes nothing until it is edited."""
+    """Return the current sizes and placement, so that an unedited plan changes nothing."""
     settings: Mapping[str, Setting] = each.settings or {}
     found: dict[str, Any] = {}
     for keyword, key in (("INITSIZE", "initsize"), ("SIZE", "size"), ("MINSIZE", "minsize")):

@@ -1,4 +1,4 @@
-"""Findings on texts, with their lines."""
+"""Findings on texts with their lines."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class LineFinding(Finding):
 
 
 def at_line(found: Finding, line: int | None = None) -> LineFinding:
-    """Return a finding with its line; None: it is about the text as a whole."""
+    """Return a finding with its line; None for findings on the whole text."""
     return LineFinding(
         found.code,
         found.severity,

@@ -23,7 +23,7 @@ _CFSTRUCT: Final = (
     "CFCONLOS", "CFLEVEL", "DESCR", "LIKE", "RECOVER", "RECAUTO", "NOREPLACE", "REPLACE", "OFFLOAD", "OFFLD1SZ",
     "OFFLD1TH", "OFFLD2SZ", "OFFLD2TH", "OFFLD3SZ", "OFFLD3TH", "DSGROUP", "DSBLOCK", "DSBUFS", "DSEXPAND", "CMDSCOPE",
 )  # fmt: skip
-"""Of DEFINE CFSTRUCT, in its order. The attributes of QLOCAL are many and differ by release: they are not checked."""
+"""Attributes of DEFINE CFSTRUCT, in its order. Those of QLOCAL differ by release and are not checked."""
 _WORDS: Final[Mapping[str, Sequence[str]]] = {
     "RECOVER": ("YES", "NO"),
     "RECAUTO": ("YES", "NO"),

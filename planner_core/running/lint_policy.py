@@ -400,7 +400,7 @@ def _duplex(values: Sequence[str]) -> Iterator[tuple[str, str]]:
 
 
 def _size(parameter: Parameter | None) -> int | None:
-    """Return a size that a policy can state [bytes]; None for others, which POLICY_VALUE_INVALID reports."""
+    """Return a size that a policy can state [bytes]; None for other sizes, which POLICY_VALUE_INVALID reports."""
     if parameter is None or not _WHOLE_SIZE.fullmatch("".join(parameter.values)):
         return None
     return size_of(parameter)
@@ -541,7 +541,7 @@ _OF_GROUP = re.compile(rf"{names.ADMIN_STRUCTURE}|[A-Z][A-Z0-9]{{0,11}}")
 
 
 def _group_names(policy: PolicyDefinition) -> tuple[str, ...]:
-    """Return the groups of a policy, each as four characters: they have CSQ_ADMIN or CSQSYSAPPL."""
+    """Return the four-character names of the groups that have CSQ_ADMIN or CSQSYSAPPL in a policy."""
     found = (
         match["qsg"]
         for statement in policy.structures

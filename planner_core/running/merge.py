@@ -393,7 +393,7 @@ class _Edit:
     end: int
     text: str
     is_statement: bool = False
-    """Whether it adds a statement; it follows the keywords added at the same place."""
+    """Whether the edit adds a statement, which follows the keywords added at the same place."""
 
 
 @dataclass(slots=True)

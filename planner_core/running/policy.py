@@ -19,7 +19,7 @@ from planner_core.texts.cfrm.text import Parameter, PolicyText, TextStatement
 from planner_core.units import parse_size
 
 Setting = int | bool | str | tuple[str, ...] | None
-"""A size in bytes, a percentage, YES or NO, a word, or a list of names; None: the default is not known."""
+"""A size in bytes, a percentage, YES or NO, a word, or a list of names; None if the default is unknown."""
 
 SIZES: Final = ("SIZE", "INITSIZE", "MINSIZE", "SCMMAXSIZE")
 LISTS: Final = ("EXCLLIST", "PREFLIST")

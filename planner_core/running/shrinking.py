@@ -19,7 +19,7 @@ _PLACES: Final = frozenset({"DUPLEX", "PREFLIST"})
 
 
 def _shares(today: RunningStructure) -> list[Fraction]:
-    """Return the shares of entries and elements in use, as far as a display shows them."""
+    """Return the shares of entries and elements in use that a display shows."""
     pools = ((today.entries_in_use, today.entries_total), (today.elements_in_use, today.elements_total))
     return [Fraction(used, total) for used, total in pools if used is not None and total]
 
@@ -33,8 +33,7 @@ def usage_percent(today: RunningStructure | None) -> int | None:
 def in_use_bytes(structure: StructureResult, today: RunningStructure | None) -> int | None:
     """Return the storage that a copy of a structure must hold [bytes]; None if no display shows it.
 
-    The fuller of entries and elements counts, at what each costs in the structure as it is allocated: its storage beyond
-    the base of the plan's curve, in proportion.
+    The fuller of entries and elements counts: its share of the allocated storage beyond the base of the plan's curve.
     """
     if today is None or today.size_bytes is None or today.is_allocated is False:
         return None

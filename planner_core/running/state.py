@@ -35,7 +35,7 @@ Attributes = Mapping[str, str]
 
 @dataclass(frozen=True, slots=True)
 class RunningStructure:
-    """A CFRM structure today; None if no text shows it."""
+    """The current state of a CFRM structure; None for values that no text shows."""
 
     name: str
     policy: Mapping[str, Setting] | None = None
@@ -51,7 +51,7 @@ class RunningStructure:
     coupling_facility: str | None = None
     is_duplexed: bool = False
     is_pending: bool = False
-    """Whether a policy change is pending already."""
+    """Whether a policy change is already pending."""
     is_order_enforced: bool | None = None
     """ENFORCEORDER."""
     duplex_site: str | None = None
@@ -61,7 +61,7 @@ class RunningStructure:
 
     @property
     def settings(self) -> Mapping[str, Setting] | None:
-        """Settings in effect, as far as known: of the active policy, else of the text."""
+        """Known settings in effect: those of the active policy, else of the text."""
         return self.active or self.policy
 
 
@@ -76,7 +76,7 @@ class MqObject:
 
 @dataclass(frozen=True, slots=True)
 class Running:
-    """The running system, as far as texts show it."""
+    """The running system, with the values that texts show."""
 
     structures: Mapping[str, RunningStructure] = field(default_factory=dict)
     cfstructs: Mapping[str, MqObject] = field(default_factory=dict)
@@ -88,13 +88,13 @@ class Running:
     admin_counts: Mapping[str, AdminPools] = field(default_factory=dict)
     """Entries and elements of administrative structures by their CFRM names, from D XCF,STR and IXC585E."""
     offload_use: Mapping[str, str] = field(default_factory=dict)
-    """OFFLDUSE of DISPLAY CFSTATUS by CFSTRUCT: where offloaded messages are."""
+    """OFFLDUSE of DISPLAY CFSTATUS by CFSTRUCT: the place of offloaded messages."""
     cfconlos: Mapping[str, str] = field(default_factory=dict)
     """CFCONLOS of DISPLAY QMGR by queue manager."""
     policy_text: str | None = None
     policy_name: str | None = None
     has_whole_policy: bool = False
-    """Whether a policy with DEFINE POLICY was given: structures that it does not have do not exist."""
+    """Whether a policy with DEFINE POLICY was given, so that structures missing in it do not exist."""
     findings: tuple[LineFinding, ...] = ()
 
     def admin_pools(self, cfrm_name: str) -> AdminPools:
@@ -119,7 +119,7 @@ class Running:
 
     @property
     def is_empty(self) -> bool:
-        """Whether no text shows anything of use."""
+        """Whether the texts show nothing that can be used."""
         return not (
             self.knows_structures or self.cfstructs or self.queues or self.facilities or self.queue_managers
         )
@@ -321,7 +321,7 @@ class _Reading:
                 self.pending.add(found[before - 1]["name"])
 
     def _count_admin(self, name: str, counts: AdminPools) -> None:
-        """Keep the counts of an administrative structure; counts that a later display does not show stay."""
+        """Store the counts of an administrative structure; a later display keeps the counts that it does not show."""
         if names.is_admin_structure(name):
             self.admin_counts[name] = counts.completed(self.admin_counts.get(name, AdminPools()))
 

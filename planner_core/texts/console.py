@@ -50,7 +50,7 @@ class Stamp:
     day: date | None = None
 
     def __str__(self) -> str:
-        """Return the ISO form, as far as known."""
+        """Return the known parts in ISO form."""
         return f"{self.day.isoformat()}T{self.clock.isoformat()}" if self.day else self.clock.isoformat()
 
 

@@ -1,4 +1,4 @@
-"""One outage of a structure, minute by minute: messages arrive, and nothing removes them.
+"""One outage of a structure, minute by minute: messages arrive, and no application gets them.
 
 All getting applications stop at minute 0. The messages of each queue arrive at an even rate until its
 outage ends: the planned backlog over the planned outage, both at the plan's horizon. So at the end of the
@@ -402,7 +402,7 @@ def _hundredths_up(parts: int, of_percent: int) -> float:
 
 
 def only_structure(document: PlanDocument) -> str:
-    """Return the name of the only application structure of a plan, for questions that name none.
+    """Return the name of the only application structure of a plan, for questions that do not name one.
 
     Raises:
         InputInvalid: The plan has none, or several.
@@ -745,7 +745,7 @@ _Rates = tuple[int, int, int, int]
 
 
 class _Stream:
-    """Queues that stop growing at the same time: use of a message in each band, and rates; `full_stop`: by MAXDEPTH."""
+    """Queues that stop growing at the same time, with the use and the rate of their messages; `full_stop`: by MAXDEPTH."""
 
     def __init__(self, stop: int, full_stop: int | None, scale: int) -> None:
         self.stop, self.full_stop, self.scale = stop, full_stop, scale
@@ -754,7 +754,7 @@ class _Stream:
         self._rates: dict[int, _Rates] = {}
 
     def rates(self, staying: int) -> _Rates:
-        """Return the arrivals while the data of so many bands stays in the CF; both runs need it."""
+        """Return the arrivals while the data of the first `staying` bands stays in the CF; both runs need them."""
         found = self._rates.get(staying)
         if found is None:
             messages, elements, offloaded, pages = 0, self.beyond, 0, 0
@@ -907,7 +907,7 @@ class _Run:
         return entries * goal * parts / _FULL, elements * goal * parts / _FULL
 
     def _go_to(self, goals: tuple[Fraction, Fraction]) -> bool:
-        """Run until the first pool reaches its goal; return False if none ever does."""
+        """Run until the first pool reaches its goal; return False if it never does."""
         runs = [
             # A rule whose threshold is passed when another one starts begins at once.
             max(Fraction(0), (goal - used) / rate)
@@ -924,7 +924,7 @@ class _Run:
         return True
 
     def _after(self, run: int) -> _Rates:
-        """Return the contents after so many parts of a minute."""
+        """Return the contents after `run` parts of a minute."""
         messages, elements, offloaded, pages = self.held
         rates = self.flowing
         return (

@@ -204,7 +204,7 @@ class UpgradeTotals(Answer):
 
 @dataclass(frozen=True, slots=True)
 class UnplacedAfterLoss(Answer):
-    """Structures that cannot be placed after a loss when the step is made."""
+    """Structures that cannot be placed after a loss in the changed plan."""
 
     lost: str
     structures: tuple[str, ...]

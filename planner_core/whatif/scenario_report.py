@@ -95,7 +95,7 @@ def _is_number(value: object) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class FindingRow(Answer):
-    """A finding that differs: its message in the plan, then in each scenario; null where it is absent."""
+    """A finding that differs: its message in the plan, then in each scenario; null if it is absent."""
 
     code: str
     severity: Severity

@@ -148,7 +148,7 @@ class ThresholdStep(Rule):
 
 @dataclass(frozen=True, slots=True)
 class RulesInUse(Answer):
-    """The structure with one set of rules, holding the messages that must be held."""
+    """The structure with one set of rules and the messages that it must hold."""
 
     capacity: Annotated[int, Field(description="Messages held with these rules.")]
     holds: Annotated[bool, Field(description="Whether they are enough.")]
@@ -503,7 +503,7 @@ _CLOSE = Fraction(3, 2)
 def _gap(
     queues: Sequence[QueueDemand], lowest_percent: int, over_bytes: int, up_to_bytes: int
 ) -> tuple[int, int] | None:
-    """Return the widest gap between two kinds of messages of intermediate size that are both frequent; None without two."""
+    """Return the widest gap between two kinds of messages of intermediate size that are both frequent; None if there are not two kinds."""
     together = sum(queue.messages for queue in queues)
     sized = sorted((Fraction(*mean_bytes(queue)), queue.messages) for queue in queues if queue.messages)
     kinds: list[list[tuple[Fraction, int]]] = []

@@ -73,7 +73,7 @@ IsoTime = Annotated[datetime | None, Unchecked(), PlainSerializer(_iso, return_t
 
 @dataclass(frozen=True, kw_only=True)
 class CountersReport(Answer):
-    """The counters of one queue manager; None where its message does not have them."""
+    """The counters of one queue manager; None if its message does not have them."""
 
     file: str
     place: Annotated[str, Field(description="Line or offset in the file.")]
@@ -99,7 +99,7 @@ class CountersReport(Answer):
 
 @dataclass(frozen=True, kw_only=True)
 class EventMessage(CountersReport):
-    """One event message; null where it does not have a value."""
+    """One event message; null for values that it does not have."""
 
     format: EventFormat
     reason: Annotated[int, WithJsonSchema({"type": "integer", "enum": sorted(TITLES)})]

@@ -330,7 +330,7 @@ def _pieces(text: str, problems: list[TextProblem]) -> Iterator[Piece]:
 
 
 class _Reading:
-    """Reads the statements of a sequence of pieces; places count the pieces that are not blanks or remarks."""
+    """The reader of statements from pieces; places count the pieces that are not blanks or remarks."""
 
     def __init__(self, pieces: tuple[Piece, ...], problems: list[TextProblem]) -> None:
         self.pieces = pieces
@@ -438,7 +438,7 @@ class _Reading:
         return found, number
 
     def _step_back(self, values: list[int], opening: int, number: int) -> tuple[int, int]:
-        """Return where reading continues after a parenthesis inside values: at the keyword before it, or at its verb."""
+        """Return the position where reading continues after a parenthesis inside values: the keyword before it, or its verb."""
         if not values or values[-1] != number - 1:
             values.clear()
             return number + 1, number

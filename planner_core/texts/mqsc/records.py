@@ -104,8 +104,8 @@ class Records:
 
 _CONTINUED = r"\n[ \t]++(?![A-Z][A-Z0-9]{1,11}\()"
 _VALUE = rf"(?P<value>'(?:[^'\n]|'')*'[ \t]*|(?:[^()\n]|\([^()\n]*\)|{_CONTINUED})*+)"
-"""Possessive: characters of a value are not given back. No shorter value could be followed by the parenthesis that ends it, and
-trying all of them would take exponential time for a value without end."""
+"""Possessive quantifiers, because no shorter value can be followed by the parenthesis that ends it, and trying all of them
+would take exponential time for a value without end."""
 _ATTRIBUTE = re.compile(rf"(?<![A-Z0-9])(?P<key>[A-Z][A-Z0-9]{{1,11}})\({_VALUE}\)")
 _KEY = re.compile(r"(?<![A-Z0-9])(?P<key>[A-Z][A-Z0-9]{1,11})\((?P<value>[^()\n]*)")
 _COMMAND = re.compile(r"\bDIS(?:PLAY)?[ \t]+[A-Z]+[ \t]*\(|^[ \t]*[0-9]* : ", re.IGNORECASE)
@@ -155,7 +155,7 @@ def read_records(
 
 
 class _Reader:
-    """Reads one text."""
+    """The reader of one text."""
 
     def __init__(self, wanted: frozenset[str] | None, reads: frozenset[str]) -> None:
         self.wanted = wanted

@@ -26,7 +26,7 @@ from planner_core.units import parse_size
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PoolCounts:
-    """Entries, elements and event monitor controls of a structure; None where the text does not state them."""
+    """Entries, elements and event monitor controls of a structure; None if the text does not state them."""
 
     entries_in_use: int | None = None
     entries_total: int | None = None
@@ -153,7 +153,7 @@ class XcfText:
 
     @property
     def is_empty(self) -> bool:
-        """Whether the text has no display and no message."""
+        """Whether the text has neither a display nor a message."""
         return not (self.structures or self.full_events or self.allocations or self.alters or self.refusals)
 
 
