@@ -17,7 +17,7 @@ from planner_core.wire import Answer
 
 Severity = Literal["error", "warning", "info"]
 SEVERITIES: tuple[Severity, ...] = ("error", "warning", "info")
-_RANKS = {severity: rank for rank, severity in enumerate(SEVERITIES)}
+RANKS = {severity: rank for rank, severity in enumerate(SEVERITIES)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,4 +138,4 @@ def in_order(findings: list[Finding]) -> tuple[Finding, ...]:
     """Return each finding once: errors, warnings, notes, and within these in the order of the document."""
     # The sort is stable, and checks run in the order of the document.
     unique = {(f.code, f.field, f.structure, f.message): f for f in findings}
-    return tuple(sorted(unique.values(), key=lambda f: _RANKS[f.severity]))
+    return tuple(sorted(unique.values(), key=lambda f: RANKS[f.severity]))

@@ -14,7 +14,6 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from app.texts.example_files import text_of
 from planner_core.bounds import check_lines
 from planner_core.depth_events.known import read_displayed
-from planner_core.depth_events.model import Switch
 from planner_core.depth_events.readers import LARGEST_FILE_BYTES
 from planner_core.depth_events.reading import WHAT, EventReading, read_all
 from planner_core.depth_events.sets import (
@@ -26,6 +25,7 @@ from planner_core.depth_events.sets import (
 )
 from planner_core.document.problems import field_problems
 from planner_core.document.reading import parse_json
+from planner_core.document.types import Switch
 from planner_core.errors import DocumentInvalid, FieldProblem, InputInvalid, TextTooLong
 from planner_core.names import QUEUE_PATTERN
 

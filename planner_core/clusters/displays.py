@@ -16,7 +16,7 @@ from typing import Annotated, Final, Literal, TypeVar, get_args
 from pydantic import Field
 
 from planner_core import tables
-from planner_core.clusters.model import Situation
+from planner_core.clusters.model import LocalUse, Situation
 from planner_core.document.cluster_instances import DEFAULT_WEIGHT, MOST_CHANNELS, Channel, Instance, Status
 from planner_core.provenance import Assumption, Basis
 from planner_core.texts.mqsc.records import Record, read_records
@@ -27,7 +27,6 @@ SHORT_RETRIES, SHORT_INTERVAL_S = _DEFAULTS["shortrty"].value, _DEFAULTS["shortt
 LONG_RETRIES, LONG_INTERVAL_S = _DEFAULTS["longrty"].value, _DEFAULTS["longtmr"].value
 """Defaults of SHORTRTY, SHORTTMR, LONGRTY and LONGTMR of a cluster-receiver channel."""
 T = TypeVar("T")
-LocalUse = Literal["LOCAL", "ANY", "QMGR"]
 _USES: Final[Mapping[str, LocalUse]] = {each: each for each in get_args(LocalUse)}
 MOST_ROUTES: Final = 20
 """Channels to one queue manager."""

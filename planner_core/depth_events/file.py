@@ -16,7 +16,6 @@ from pydantic import (
     AfterValidator,
     BaseModel,
     BeforeValidator,
-    ConfigDict,
     Field,
     ValidationError,
     WithJsonSchema,
@@ -26,15 +25,13 @@ from pydantic_core import PydanticCustomError
 from planner_core.depth_events.model import (
     DepthLimits,
     Readings,
-    Switch,
     Switches,
 )
 from planner_core.document.problems import field_problems
-from planner_core.document.types import QueueManagerName, QueueName
+from planner_core.document.types import MODEL, MaxDepth, QueueManagerName, QueueName, Switch
 from planner_core.errors import FieldProblem, InputInvalid
 from planner_core.limits import limit
 
-_MODEL = ConfigDict(frozen=True, extra="forbid", strict=True, hide_input_in_errors=True)
 MOST_QUEUES: Final = 32
 MOST_STEPS: Final = 10_000
 MOST_ROWS: Final = 50_000
@@ -58,7 +55,6 @@ ACTIONS: Final = (
 )
 
 Percent = Annotated[int, Field(ge=0, le=100)]
-MaxDepth = Annotated[int, Field(ge=0, le=MOST_MAXDEPTH)]
 Messages = Annotated[int, Field(ge=1, le=MOST_MAXDEPTH)]
 Times = Annotated[int, Field(ge=1, le=MOST_STEPS)]
 
@@ -95,7 +91,7 @@ def _one_line(value: str) -> str:
 class QueueManager(BaseModel):
     """A member of the group."""
 
-    model_config = _MODEL
+    model_config = MODEL
 
     name: QueueManagerName
     perfmev: Switch
@@ -105,7 +101,7 @@ class QueueManager(BaseModel):
 class QueueDefinition(BaseModel):
     """A local queue as DISPLAY QLOCAL shows it, and its depth when the timeline begins."""
 
-    model_config = _MODEL
+    model_config = MODEL
 
     name: QueueName
     qsgdisp: Literal["SHARED", "QMGR", "COPY", "PRIVATE"]
@@ -136,7 +132,7 @@ class QueueDefinition(BaseModel):
 
 
 class _Step(BaseModel):
-    model_config = _MODEL
+    model_config = MODEL
 
     at: Annotated[Seconds, Field(description="Seconds from the beginning of the timeline.")]
 
@@ -257,7 +253,7 @@ class GivenReadings(Readings):
 class DepthEventFile(BaseModel):
     """A group, its queues and a timeline."""
 
-    model_config = _MODEL
+    model_config = MODEL
 
     schema_version: Literal[1] = 1
     title: Annotated[str, Field(max_length=_LONGEST_TITLE), AfterValidator(_one_line)] = ""

@@ -8,8 +8,9 @@ from dataclasses import dataclass
 from typing import Final, get_args
 
 from planner_core.depth_events.file import MOST_MAXDEPTH
-from planner_core.depth_events.model import PERCENT, Switch
+from planner_core.depth_events.model import PERCENT
 from planner_core.depth_events.sets import QueueFacts
+from planner_core.document.types import Switch
 from planner_core.texts.console import LineProblem
 from planner_core.texts.mqsc.records import Record, read_records
 

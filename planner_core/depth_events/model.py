@@ -15,6 +15,7 @@ from typing import Annotated, Final, Literal, get_args
 
 from pydantic import BaseModel, ConfigDict, Field, PlainSerializer
 
+from planner_core.document.types import Switch
 from planner_core.limits import limit
 from planner_core.units import ceil_fraction, floor_fraction
 from planner_core.wire import Answer, Unchecked
@@ -23,7 +24,6 @@ PERCENT: Final = 100
 MOST_COUNTED: Final = limit("largest_counter")
 """The largest counter that z/OS returns, also for counters that exceed it."""
 
-Switch = Literal["ENABLED", "DISABLED"]
 Reason = Annotated[
     Literal[2053, 2224, 2225], Field(description="Queue Full, Queue Depth High, Queue Depth Low.")
 ]

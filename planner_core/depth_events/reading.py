@@ -10,7 +10,7 @@ from typing import Annotated, Final
 from pydantic import Field, computed_field
 
 from planner_core import CORE_VERSION, tables
-from planner_core.depth_events.model import Event, Switch, Switches
+from planner_core.depth_events.model import Event, Switches
 from planner_core.depth_events.readers import EventFile, EventMessage, read_events
 from planner_core.depth_events.readers.message import SERVICE_INTERVAL
 from planner_core.depth_events.sets import (
@@ -23,6 +23,7 @@ from planner_core.depth_events.sets import (
     sets_of,
     without_repeats,
 )
+from planner_core.document.types import Switch
 from planner_core.errors import FieldProblem, InputInvalid
 from planner_core.findings import Finding, finding, in_order
 from planner_core.provenance import Basis

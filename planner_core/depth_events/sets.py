@@ -20,9 +20,10 @@ from typing import Annotated, Any, Final, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, computed_field
 
-from planner_core.depth_events.file import MaxDepth, Percent
-from planner_core.depth_events.model import EVENT_OF_REASON, DepthLimits, Event, EventTitle, Reason, Switch
+from planner_core.depth_events.file import Percent
+from planner_core.depth_events.model import EVENT_OF_REASON, DepthLimits, Event, EventTitle, Reason
 from planner_core.depth_events.readers.message import CorrelId, CountersReport, EventMessage, IsoTime
+from planner_core.document.types import MaxDepth, Switch
 from planner_core.limits import limit
 from planner_core.names import QUEUE_PATTERN
 from planner_core.wire import Answer, Exact, Hidden, copied

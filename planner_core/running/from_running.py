@@ -6,7 +6,6 @@ MAXDEPTH as their backlog if it limits them; the others are reported.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Annotated, Any, Final
@@ -19,13 +18,13 @@ from planner_core.document.reading import read_object
 from planner_core.errors import NameSyntax, PlannerError
 from planner_core.limits import limit
 from planner_core.running.line_findings import LineFinding, at_line, finding_at
+from planner_core.running.lint_policy import ADMIN_NAME
 from planner_core.running.policy import Setting
 from planner_core.running.state import MqObject, Running, RunningStructure, admin_nearly_full, plain
 from planner_core.texts.queue_paste import attributes_of_use
 from planner_core.units import KIB, format_size
 from planner_core.wire import Answer, Hidden
 
-_ADMIN = re.compile(rf"(?P<qsg>[A-Z][A-Z0-9$#@]{{3}}){names.ADMIN_STRUCTURE}")
 _PAD: Final = "@"
 _NO_LIMIT: Final = limit("largest_maxdepth")
 """MAXDEPTH of a queue whose definition does not limit it."""
@@ -155,7 +154,9 @@ def _is(check: Any, name: str) -> bool:  # noqa: ANN401 - one of the checks of n
 
 
 def _group(running: Running) -> str:
-    groups = [match["qsg"].rstrip(_PAD) for name in running.structures if (match := _ADMIN.fullmatch(name))]
+    groups = [
+        match["qsg"].rstrip(_PAD) for name in running.structures if (match := ADMIN_NAME.fullmatch(name))
+    ]
     if len(groups) == 1:
         return groups[0]
     if groups:

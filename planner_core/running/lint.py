@@ -8,11 +8,11 @@ number of queue managers.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Final, Literal
+from typing import Literal
 
 from planner_core.bounds import check_lines, check_structures
 from planner_core.checks.name_prefixes import NamesInText
-from planner_core.findings import SEVERITIES
+from planner_core.findings import RANKS
 from planner_core.running.displays import lint_displays
 from planner_core.running.line_findings import LineFinding, finding_at
 from planner_core.running.lint_mqsc import lint_mqsc
@@ -22,7 +22,6 @@ from planner_core.texts.mqsc.commands import has_commands, without_commands
 from planner_core.wire import Answer
 
 TextKind = Literal["policy", "mqsc", "display"]
-_RANKS: Final = {severity: rank for rank, severity in enumerate(SEVERITIES)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,5 +82,5 @@ def lint(
             "IXCMIAPU, MQSC, or the output of D XCF,STR,STRNAME= or DISPLAY CFSTRUCT."
         )
         found.append(finding_at("NOTHING_TO_CHECK", message))
-    ordered = sorted(dict.fromkeys(found), key=lambda each: (each.line or 0, _RANKS[each.severity]))
+    ordered = sorted(dict.fromkeys(found), key=lambda each: (each.line or 0, RANKS[each.severity]))
     return Lint(tuple(kinds), text.count("\n") + (not text.endswith("\n")), structures, tuple(ordered))

@@ -534,7 +534,7 @@ def _together(policy: PolicyDefinition) -> Iterator[LineFinding]:
             yield finding_at("POLICY_CF_UNDEFINED", message, parameter.line, statement.one("NAME"))
 
 
-_ADMIN = re.compile(rf"(?P<qsg>[A-Z][A-Z0-9$#@]{{3}}){names.ADMIN_STRUCTURE}")
+ADMIN_NAME = re.compile(rf"(?P<qsg>[A-Z][A-Z0-9$#@]{{3}}){names.ADMIN_STRUCTURE}")
 _SYSTEM = re.compile(rf"(?P<qsg>[A-Z][A-Z0-9$#@]{{3}}){names.SYSTEM_STRUCTURE}")
 _APPLICATION = re.compile(r"(?P<qsg>[A-Z][A-Z0-9$#@]{3})(?P<name>[A-Z][A-Z0-9]{0,11})")
 _OF_GROUP = re.compile(rf"{names.ADMIN_STRUCTURE}|[A-Z][A-Z0-9]{{0,11}}")
@@ -545,7 +545,7 @@ def _group_names(policy: PolicyDefinition) -> tuple[str, ...]:
     found = (
         match["qsg"]
         for statement in policy.structures
-        for pattern in (_ADMIN, _SYSTEM)
+        for pattern in (ADMIN_NAME, _SYSTEM)
         if (match := pattern.fullmatch(statement.one("NAME") or ""))
     )
     return tuple(dict.fromkeys(found))
@@ -556,7 +556,7 @@ def _groups(
 ) -> Iterator[LineFinding]:
     """Check MQ's requirements for the structures of each queue-sharing group."""
     by_name = {statement.one("NAME") or "": statement for statement in policy.structures}
-    admins = {match["qsg"]: by_name[name] for name in by_name if (match := _ADMIN.fullmatch(name))}
+    admins = {match["qsg"]: by_name[name] for name in by_name if (match := ADMIN_NAME.fullmatch(name))}
     systems = {match["qsg"]: by_name[name] for name in by_name if (match := _SYSTEM.fullmatch(name))}
     for group, statement in systems.items():
         # A fragment may leave out any structure; only a complete policy shows that one is missing.

@@ -19,6 +19,7 @@ from typing import Literal
 from planner_core import names
 from planner_core.document.reading import parse_json
 from planner_core.errors import DocumentInvalid, NameSyntax, SizeSyntax
+from planner_core.inputs import squeezed
 from planner_core.limits import limit
 from planner_core.units import parse_size
 
@@ -206,10 +207,6 @@ def read_queues(
     )
 
 
-def _plain(heading: str) -> str:
-    return re.sub(r"[^a-z0-9]", "", heading.lower())
-
-
 def _from_table(text: str, problems: list[PasteProblem]) -> list[_PastedQueue]:
     found: dict[str, _PastedQueue] = {}
     columns: tuple[str | None, ...] | None = None
@@ -262,7 +259,7 @@ def _stop(line: int, text: str, problems: list[PasteProblem]) -> None:
 
 def _columns(line: int, cells: list[str], problems: list[PasteProblem]) -> tuple[str | None, ...] | None:
     """Return the meaning of each column of a heading; None if the line is no heading."""
-    plain = [_plain(cell) for cell in cells]
+    plain = [squeezed(cell) for cell in cells]
     found = [_FIELD_OF.get(cell) for cell in plain]
     if {"put_rate_per_s", "outage_minutes"} <= set(found) or any(
         field == "backlog" and cell not in _BACKLOG_OR_OWN for cell, field in zip(plain, found, strict=True)

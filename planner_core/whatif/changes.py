@@ -7,12 +7,13 @@ from dataclasses import dataclass
 from decimal import ROUND_CEILING, Context, Decimal
 from typing import Annotated, Any, NoReturn
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, Field, ValidationError
 
 from planner_core.document.model import Growth, OffloadRule, PlanDocument, Queue, Structure
 from planner_core.document.problems import field_problems
 from planner_core.document.reading import read_object
 from planner_core.document.types import (
+    MODEL,
     CfccLevel,
     CfName,
     CfstructName,
@@ -32,7 +33,6 @@ from planner_core.wire import Answer
 WHAT = "The scenario"
 Factor = Percent
 """A factor from 0 to 1000; the document type of percentages has the same bounds."""
-_MODEL = ConfigDict(frozen=True, extra="forbid", strict=True, hide_input_in_errors=True)
 _AS_KEPT = Context(prec=15)
 """Numbers of a plan document have at most 15 digits."""
 _MOST_STRUCTURES = 512
@@ -41,7 +41,7 @@ _MOST_STRUCTURES = 512
 class StructureChange(BaseModel):
     """Changes of one application structure; absent values stay the same."""
 
-    model_config = _MODEL
+    model_config = MODEL
     name: CfstructName
     initsize: StructureSize | None = None
     size: StructureSize | None = None
@@ -58,7 +58,7 @@ class StructureChange(BaseModel):
 class Changes(BaseModel):
     """Changes of a plan; absent values stay as in the plan."""
 
-    model_config = _MODEL
+    model_config = MODEL
     cfcc_level: Annotated[CfccLevel | None, Field(description="CF control code level; not MQ's CFLEVEL.")] = (
         None
     )

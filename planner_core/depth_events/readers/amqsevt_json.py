@@ -20,9 +20,9 @@ from planner_core.depth_events.readers.message import (
     TITLES,
     EventFile,
     count,
-    plain_label,
     shown,
 )
+from planner_core.inputs import squeezed
 
 FORMAT: Final = "amqsevt_json"
 _MOST_FAILURES: Final = 50
@@ -109,7 +109,7 @@ def _event(event: Mapping[str, Any], place: str, found: EventFile) -> None:
         LABELS[label]: value
         for part in (event, data)
         for key, value in part.items()
-        if (label := plain_label(key)) in LABELS
+        if (label := squeezed(key)) in LABELS
     }
     source = event.get("eventSource")
     if "queue_manager" not in values and isinstance(source, dict):

@@ -17,9 +17,9 @@ from planner_core.depth_events.readers.message import (
     TITLES,
     EventFile,
     EventFormat,
-    plain_label,
     shown,
 )
+from planner_core.inputs import squeezed
 
 AMQSEVT: Final = "amqsevt_text"
 EVENT_DISPLAY: Final = "mq_event_display"
@@ -98,7 +98,7 @@ def read(text: str, found: EventFile) -> None:
         labelled = _LABELLED.match(line)
         if not labelled:
             continue
-        label, value = plain_label(labelled["label"]), labelled["value"].strip()
+        label, value = squeezed(labelled["label"]), labelled["value"].strip()
         # Without marks between events, a label that comes again begins the next event.
         if record is None or (record.has(label) and (not has_marks or label in _REASON)):
             _close(record, found)

@@ -240,8 +240,3 @@ def shown(value: object) -> str:
     """Return a printable form of a value for a sentence, limited in length."""
     text = value if isinstance(value, str) else str(value)[: LONGEST_NAME + 1]
     return ascii(text if len(text) <= LONGEST_NAME else f"{text[:LONGEST_NAME]}...")
-
-
-def plain_label(label: str) -> str:
-    """Return a label without blanks, underscores and case."""
-    return re.sub(r"[^a-z0-9]", "", label.lower())

@@ -7,8 +7,9 @@ from typing import Any, cast
 
 from planner_core.depth_events.course import Occurrence, Simulation
 from planner_core.depth_events.file import read_object
-from planner_core.depth_events.model import Event, Switch, Switches
+from planner_core.depth_events.model import Event, Switches
 from planner_core.depth_events.simulate import simulate
+from planner_core.document.types import Switch
 
 Json = dict[str, Any]
 
