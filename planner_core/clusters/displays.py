@@ -189,7 +189,7 @@ class _Reading:
             if _is_folded(given):
                 self.folded.append(name)
                 # MQ shows keywords in upper case: if all of them are in lower case, the names are folded, too.
-                text = _in_capitals(given)
+                text = _STARTING.sub("Starting MQSC for queue manager", given.upper())
             found = read_records(text, kinds=_KINDS, reads=_READ)
             self.rows += [(name, record) for record in found.records]
             self.problems += [
@@ -470,10 +470,6 @@ class _Reading:
 def _is_folded(text: str) -> bool:
     """Return whether a display was folded to lower case, for example by the screen that it was copied from."""
     return bool(_FOLDED.search(text)) and not _AS_DISPLAYED.search(text)
-
-
-def _in_capitals(text: str) -> str:
-    return _STARTING.sub("Starting MQSC for queue manager", text.upper())
 
 
 def _some(names: Sequence[str]) -> str:

@@ -27,13 +27,9 @@ def policy_size(size_bytes: int) -> str:
     return str(kib) if len(str(kib)) <= _MOST_DIGITS else f"{ceil_div(size_bytes, MIB)}M"
 
 
-def _in_mb(size_bytes: int) -> str:
-    """Return a size in MB with at most two decimals, for the remark next to it."""
-    return f"{bytes_to_kib_ceil(size_bytes) / KIB:.2f}".rstrip("0").rstrip(".") + " MB"
-
-
 def _sized(keyword: str, size_bytes: int) -> str:
-    return f"{_INDENT}{keyword}({policy_size(size_bytes)})".ljust(_COMMENT_AT) + f"/* {_in_mb(size_bytes)} */"
+    in_mb = f"{bytes_to_kib_ceil(size_bytes) / KIB:.2f}".rstrip("0").rstrip(".")
+    return f"{_INDENT}{keyword}({policy_size(size_bytes)})".ljust(_COMMENT_AT) + f"/* {in_mb} MB */"
 
 
 def _listed(keyword: str, names: tuple[str, ...]) -> Iterator[str]:
