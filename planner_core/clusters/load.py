@@ -326,6 +326,7 @@ def _structure_load(
         touched = [
             (place, queue, own)
             for place, (queue, own) in enumerate(reached)
+            # `Flow.during` returns this very object if the failure does not affect the flow.
             if any(outcomes[flow.index, failure] is not flow.normal for flow in own)
         ]
         if not touched:

@@ -738,6 +738,7 @@ def _rebuild(each: ComparedStructure, running: Running) -> Iterator[CommandStep]
     yield CommandStep(
         "setxcf", f"SETXCF START,REBUILD,STRNAME={name}", name, NOW, why, Basis.PUBLISHED, source
     )
+    # With ALLOWED, only an operator starts duplexing; with ENABLED, the system does.
     if duplexed != "no" and will == "ALLOWED" and can_be_duplexed(_merged(each)["PREFLIST"]):
         why = f"{name} is duplexed again: with DUPLEX(ALLOWED), the system does not start duplexing automatically."
         if duplexed == "unknown":

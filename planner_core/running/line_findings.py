@@ -34,6 +34,7 @@ class LineFinding(Finding):
 
 def at_line(found: Finding, line: int | None = None) -> LineFinding:
     """Return a finding with its line; None for findings on the whole text."""
+    # `dataclasses.replace` could not change the class.
     return LineFinding(
         found.code,
         found.severity,

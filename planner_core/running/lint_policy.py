@@ -480,6 +480,7 @@ def _named_twice(statement: TextStatement, groups: Sequence[str]) -> Iterator[Li
     """Report a structure whose CFSTRUCT name begins with the name of the group again."""
     name = statement.one("NAME") or ""
     for group in groups:
+        # MQ puts the name of the group in front of a CFSTRUCT name itself.
         if name.startswith(group * 2) and _APPLICATION.fullmatch(name[len(group) :]):
             cfstruct = name[len(group) :]
             parameter = statement.get("NAME")

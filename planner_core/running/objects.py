@@ -293,6 +293,7 @@ def _moved(wanted: WantedObject, today: MqObject) -> Iterator[CommandStep]:
     has = _running_attributes(today)
     others = {
         key: has[key]
+        # DELETE loses all attributes, and the plan need not state these.
         for key in _CARRIED_OVER
         if has.get(key) and key not in wanted.settings and not same(key, has[key], QLOCAL_DEFAULTS.get(key))
     }
@@ -312,6 +313,7 @@ def _together(
     """Return the attributes of an ALTER: those that differ, and with offload or a raised level all related ones."""
     is_whole = wanted.layer == "cfstruct" and bool(has_level_5(wanted.settings))
     if is_whole and (keys & set(_OFFLOAD) or _raises(wanted, today)):
+        # Split into two commands, the rules would offload to Db2 until the second one is issued.
         keys = {*keys, *_STATED_TOGETHER} - leave_out
     return {key: value for key, value in wanted.settings.items() if key in keys}
 

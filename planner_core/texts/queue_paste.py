@@ -612,6 +612,7 @@ def _from_plan(text: str, parse: Callable[[str], object], problems: list[PastePr
         problems.append(PasteProblem(1, str(error), "lost", last))
         return []
     called = [str(each.queue.get("name", "")) for each in found]
+    # A parsed plan has no lines to correct, so it gives all its queues or none.
     if len(set(called)) < len(called):
         doubled = next(name for name, count in Counter(called).items() if count > 1)
         problems.append(PasteProblem(1, f"Queue {doubled!r} appears twice.", "lost", last))

@@ -165,6 +165,7 @@ def _space_mib(
     if not structure.offload.dsexpand:
         return when_full, 0, when_full
     chosen = tables.constants("smds")
+    # Space for an overload, because puts fail with reason 2192 while a data set that is full expands.
     wanted = max(ceil_div(max(smds_bytes_in_overload(found), least), MIB), chosen["least_primary_mib"].value)
     primary = when_full if load == "size" else min(wanted, when_full)
     tenth = ceil_div(primary * chosen["least_secondary_percent"].value, _PERCENT)

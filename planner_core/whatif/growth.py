@@ -443,6 +443,7 @@ def _step(plan: PlanResult, change: UpgradeChange, curve: Curve | None) -> Upgra
     losses = tuple(
         UnplacedAfterLoss(loss.name, tuple(each.wanted.structure for each in loss.unplaced))
         for loss in answer.losses
+        # Machines and sites would only repeat the losses of their coupling facilities.
         if loss.kind == "coupling_facility" and loss.unplaced
     )
     return UpgradeStep(

@@ -356,6 +356,7 @@ def _unplaced(each: PlacedStructure) -> UnplacedStructure:
         reason=first.reason if first is not None else None,
         candidates=first.candidates if first is not None else (),
         most_room_in=room.facility if room is not None else None,
+        # Stated sizes may overcommit a coupling facility, so its free storage may be negative.
         short_by_bytes=each.wanted.bytes_wanted - max(0, room.free_bytes)
         if room is not None and room.free_bytes is not None
         else None,

@@ -292,6 +292,7 @@ def scenario(
                 "are both recalculated, so that they can be compared.",
             )
         )
+    # A size that the scenario states is part of its question, so it stays even if it is too small.
     after, replaced = evaluated_with_sizes(changed, curve=curve, kept=_given(changed, changes))
     losses = None
     if facilities_of(changed):

@@ -190,6 +190,7 @@ def _structure_settings(kept: Sequence[SavedScenario]) -> Iterator[ComparisonRow
     for each in kept:
         for said in each.result["what_changes"]:
             if said["structure"] is not None:
+                # Only scenarios that change a setting store the value before.
                 before.setdefault((said["structure"], said["what"]), said["before"])
     for (structure, what), was in before.items():
         values = tuple(

@@ -375,6 +375,7 @@ class _Bench:
             capacity = self.capacity(rules, bundles)
             usage = self.at(self.hold, rules, bundles).usage_percent
             is_within = capacity >= self.hold and usage <= _FULL - self.margin
+            # Without a step within the margin, the largest capacity counts; among equals, the highest thresholds.
             if best is None or is_within or capacity > best.capacity:
                 best = _Chosen(
                     rules, size_bytes, bundles, typical, lowest, ibm, reserve, capacity, is_within, keeps

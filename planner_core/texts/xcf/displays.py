@@ -606,6 +606,7 @@ class _Part:
         for count, row in enumerate(self.block.text[at : self.end].split("\n")):
             words = row.split()
             whole = all(re.fullmatch(pattern, word) for word in words)
+            # Long lists of names continue on the next lines.
             if not whole or (count and (not words or _ENDS_LIST.match(row))):
                 break
             kept += words
@@ -661,6 +662,7 @@ class _Part:
         found: dict[str, Any] = {}
         usage = self.usage()
         for key, label in _COUNTED.items():
+            # IXC585E and IXC360I write counts in different forms.
             patterns = [re.compile(rf"(?<![A-Z0-9]){label}{form}") for form in (_IN_USE_TOTAL, _COUNTS)]
             matches = (
                 pattern.search(part.block.text, part.start, part.end)
