@@ -117,7 +117,7 @@ class Route:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClusterQueue:
-    """A row of QCLUSTER, or a clustered queue of the sender itself."""
+    """A queue in a row of QCLUSTER, or a clustered queue of the sender itself."""
 
     name: str
     instance: Instance

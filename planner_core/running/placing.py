@@ -76,7 +76,7 @@ def _found(document: PlanDocument, structures: Sequence[StructureResult]) -> Ite
 def errors_with_kept(
     found: Sequence[Finding], result: PlanResult, says: Mapping[str, Mapping[str, Setting]]
 ) -> tuple[Finding, ...]:
-    """Return the errors, followed by the settings that the policy keeps: the plan alone has no such error.
+    """Return the errors, followed by the settings that the policy keeps for the structures concerned.
 
     Args:
         found: Findings on the merged policy.

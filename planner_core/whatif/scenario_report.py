@@ -332,7 +332,7 @@ def _start(each: SavedScenario) -> list[tuple[str, Mapping[str, Any]]]:
 
 @dataclass(frozen=True, slots=True)
 class ReportNote(Answer):
-    """The origin of figures."""
+    """A note on the origin of figures."""
 
     number: int
     figure: str

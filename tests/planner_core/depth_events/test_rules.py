@@ -82,7 +82,7 @@ def test_maxdepth_below_the_depth_gives_queue_full_and_leaves_high_enabled() -> 
     assert enabled(simulation, "LQ1") == {"H", "L"}
 
 
-def test_second_rise_without_a_low_gives_no_second_high() -> None:
+def test_second_rise_without_queue_depth_low_gives_no_second_high() -> None:
     swings = [
         step
         for n in range(5)

@@ -158,7 +158,7 @@ def test_values_of_the_active_policy_are_kept_without_a_policy_text() -> None:
 # ---- structures that shrink ------------------------------------------------------------------------------------
 
 
-def test_smaller_sizes_than_in_the_policy_are_a_warning_with_both_numbers() -> None:
+def test_sizes_below_those_of_the_policy_are_a_warning_with_both_numbers() -> None:
     merged = merge(POLICY, made(structures__0__initsize="200M", structures__0__size="400M"))
     (told,) = findings(merged, "STRUCTURE_SHRINKS")
     assert (told.structure, told.severity) == ("APP1", "warning")

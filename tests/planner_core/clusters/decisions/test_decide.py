@@ -213,7 +213,7 @@ def test_states_unknown_to_the_article_are_reported() -> None:
 
 
 @pytest.mark.parametrize("mode", MODES)
-def test_an_instance_without_a_channel_is_no_destination(mode: Mode) -> None:
+def test_instance_without_a_channel_is_not_a_destination(mode: Mode) -> None:
     instances = (Instance(queue_manager="A"),)
     alone = decide(Situation(instances=instances), mode=mode)
     assert (alone.chosen, [item.code for item in remarks(alone)]) == ((), ["CLUSTER_NO_DESTINATION"])

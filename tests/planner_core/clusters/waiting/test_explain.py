@@ -496,7 +496,7 @@ def test_messages_of_a_spent_channel_have_no_next_attempt() -> None:
     assert "Each attempt renews" not in found(CLWLRANK=1)
 
 
-def test_a_channel_without_long_retries_makes_none() -> None:
+def test_channel_without_long_retries_makes_none() -> None:
     def asked(seconds: int, **shown: object) -> NextRetry:
         (made,) = read_displays([("d", display(clusqmgr("A", LONGRTY=0, STATUS="RETRYING", **shown)))]).routes
         found = next_retry(made, failed_at=FAILED, browsed_at=FAILED + timedelta(seconds=seconds))
@@ -541,7 +541,7 @@ def test_next_retry_without_times_states_the_schedule() -> None:
     assert "12:01:00 UTC, 2026-11-21 12:02:00 UTC, 2026-11-21 12:03:00 UTC …" in retry(None).explanation
 
 
-def test_a_channel_that_is_not_retrying_has_no_next_retry() -> None:
+def test_channel_that_is_not_retrying_has_no_next_retry() -> None:
     (running,) = read_displays([("d", display(clusqmgr("A")))]).routes
     assert next_retry(running) is None
 

@@ -49,7 +49,7 @@ MQGET of message number 1
 
 
 @pytest.mark.parametrize("ebcdic", [False, True])
-def test_a_dump_names_channel_queue_and_both_put_times(ebcdic: bool) -> None:
+def test_dump_shows_channel_queue_and_both_put_times(ebcdic: bool) -> None:
     browse = read_messages(dump(ONE, {**ONE, "token": PINNED}, ebcdic=ebcdic))
     assert (browse.format, browse.problems) == ("dump", ())
     first, second = browse.messages

@@ -46,7 +46,7 @@ def test_documented_example_offloads_at_141_905_messages_and_holds_220_741() -> 
     assert codes(answer) == {"FULL_DURING_OUTAGE", "USAGE_MEASURE_ASSUMED", "SMDS_OVERHEAD_ASSUMED"}
 
 
-def test_example_survives_its_planned_outage_and_reports_its_longest() -> None:
+def test_example_survives_its_outage_and_reports_the_longest_possible_one() -> None:
     answer = example()
     assert answer.full_at_minutes is None
     assert answer.messages_arriving == 216_000 == answer.points[-1].messages

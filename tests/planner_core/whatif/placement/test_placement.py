@@ -354,7 +354,7 @@ def test_facilities_are_never_overfilled_or_outside_preflist(scene: tuple[list[J
 
 @given(scenes())
 @settings(max_examples=60)
-def test_choice_equals_that_of_weights_halving_by_criterion(
+def test_choice_is_that_of_weights_that_halve_with_each_criterion(
     scene: tuple[list[Json], list[Json]],
 ) -> None:
     """IBM speaks of weights in the order of the list; any weights of which each outdoes all after it choose alike."""

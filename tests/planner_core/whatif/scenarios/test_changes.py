@@ -92,7 +92,7 @@ def test_growth_replaces_that_of_the_plan() -> None:
     assert (after.growth.percent_per_year, after.growth.years) == (Decimal(20), Decimal(1))
 
 
-def test_rules_replace_all_rules_and_keep_other_offload_values() -> None:
+def test_given_rules_replace_all_rules_and_keep_other_offload_values() -> None:
     part = {"name": "APP1", "full_threshold": 90, "offload_rules": [{"usage_over": 50, "size_over": "16K"}]}
     structure = changed(structures=[part]).structures[0]
     assert structure.full_threshold == 90
