@@ -443,7 +443,6 @@ def _step(plan: PlanResult, change: UpgradeChange, curve: Curve | None) -> Upgra
     losses = tuple(
         UnplacedAfterLoss(loss.name, tuple(each.wanted.structure for each in loss.unplaced))
         for loss in answer.losses
-        # Machines and sites would only repeat the losses of their coupling facilities.
         if loss.kind == "coupling_facility" and loss.unplaced
     )
     return UpgradeStep(
@@ -466,7 +465,7 @@ def _refused(
     before: PlanResult, change: UpgradeChange, changed: PlanDocument, curve: Curve | None
 ) -> UpgradeStep:
     try:
-        # The plan itself words the refusal.
+        # `evaluate` has the words of the refusal.
         evaluate(changed, curve=curve)
     except PlanRefused as error:
         return UpgradeStep(change, before, None, (), error.findings, (), (), refused=str(error))

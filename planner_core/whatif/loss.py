@@ -397,7 +397,7 @@ def losses_of(results: Sequence[tuple[str, PlanResult]], *, at: At = "initsize")
     played: set[frozenset[str]] = set()
     for loss in losses:
         found.extend(_check_loss(loss))
-        # A site or machine may have a single coupling facility, whose loss has the same findings.
+        # A site may have the coupling facilities of another loss, which has the same findings.
         if frozenset(loss.gone) not in played:
             played.add(frozenset(loss.gone))
             found.extend(check_scm_after_loss(asked.facilities, loss.placed, _words(loss)))
@@ -444,7 +444,7 @@ def _loss(
     lost = tuple(
         found for each in placed for found in _lost_messages(each) if not set(each.before) - set(gone)
     )
-    # A queue manager stays while a copy of the structure is left.
+    # A queue manager continues while a copy of the structure is left.
     ends = endings(((each.wanted.plan, each.wanted.result) for each in lost), documents)
     return Loss(
         kind,
@@ -576,7 +576,6 @@ def _check_loss(loss: Loss) -> Iterator[Finding]:
             structure=each.wanted.result.name,
         )
     if loss.kind == "coupling_facility":
-        # Losses of machines and sites would only repeat the findings of their coupling facilities.
         for lost in loss.lost:
             if lost.gone:
                 duplexed = (

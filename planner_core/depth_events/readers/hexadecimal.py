@@ -143,7 +143,7 @@ def _digits(rows: Sequence[_Row]) -> str:
         )
         raise _NotBytes(why)
     reasons = []
-    # od prints octal offsets unless it is told otherwise.
+    # od prints octal offsets by default, and others on request.
     for base in _BASES:
         try:
             return _joined(rows, base=base)
