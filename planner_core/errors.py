@@ -84,31 +84,30 @@ class FieldProblem(Answer):
         return _printable(f"{self.field or 'document'}: {self.message}")
 
 
-class DocumentInvalid(PlannerError):
-    """The plan document cannot be read; every problem has its field."""
-
-    def __init__(self, problems: tuple[FieldProblem, ...]) -> None:
-        """Keep the problems; the sentence shows the first few."""
-        self.problems = problems
-        shown = "; ".join(str(problem) for problem in problems[:SHOWN_PROBLEMS])
-        rest = len(problems) - SHOWN_PROBLEMS
-        more = f" (and {rest} more)" if rest > 0 else ""
-        super().__init__(f"The plan document is not valid. {shown}{more}")
-
-
-class NotJson(DocumentInvalid):
-    """The text is not JSON, so the document in it cannot be read at all."""
-
-
-class InputInvalid(PlannerError):
-    """An input other than a plan document cannot be read; every problem has its field."""
-
+class _WithProblems(PlannerError):
     def __init__(self, what: str, problems: tuple[FieldProblem, ...]) -> None:
         """Keep the problems; `what` begins the sentence, which shows the first few."""
         self.problems = problems
         shown = "; ".join(str(problem) for problem in problems[:SHOWN_PROBLEMS])
         rest = len(problems) - SHOWN_PROBLEMS
         super().__init__(f"{what} is not valid. {shown}{f' (and {rest} more)' if rest > 0 else ''}")
+
+
+class DocumentInvalid(_WithProblems):
+    """The plan document cannot be read; every problem has its field."""
+
+    def __init__(self, problems: tuple[FieldProblem, ...]) -> None:
+        """Keep the problems."""
+        super().__init__("The plan document", problems)
+
+
+class NotJson(DocumentInvalid):
+    """The text is not JSON, so the document in it cannot be read at all."""
+
+
+# Not a base of DocumentInvalid: some callers catch one of the two and pass on the other.
+class InputInvalid(_WithProblems):
+    """An input other than a plan document cannot be read; every problem has its field."""
 
 
 class _WithFindings(PlannerError):

@@ -43,6 +43,11 @@ def floor_fraction(value: Fraction) -> int:
     return value.numerator // value.denominator
 
 
+def hundredths(value: Fraction) -> float:
+    """Return a number for people and JSON, rounded up to a hundredth."""
+    return ceil_fraction(value * 100) / 100
+
+
 def round_up(value: int, *, multiple: int) -> int:
     """Return `value` rounded up to a whole multiple, so that storage is never too small."""
     return -(-value // multiple) * multiple

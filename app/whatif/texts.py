@@ -5,8 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 
-from planner_core.sizing.structure_result import hundredths
-from planner_core.units import MIB, format_mib, format_size
+from planner_core.units import MIB, format_mib, format_size, hundredths
 from planner_core.whatif.filling_up import FillingUp, shown_minutes, tenths_down
 from planner_core.whatif.growth import SizeFigures, UpgradeAnswer
 from planner_core.whatif.loss import Loss, LossAnswer

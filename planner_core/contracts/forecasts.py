@@ -10,11 +10,9 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from planner_core.contracts.files import Stored
+from planner_core.contracts.rollup import Few, Qsg, StructureName
 from planner_core.wire import Answer
 
-Qsg = Annotated[str, Field(min_length=1, max_length=4)]
-Structure = Annotated[str, Field(min_length=1, max_length=16)]
-Few = Annotated[int, Field(ge=0, le=2**31 - 1)]
 IsSimulated = Annotated[bool, Field(description="Whether it is based on simulated data.")]
 ForecastState = Literal["forecast", "flat", "too_short", "out_of_date", "not_measured"]
 CrossingState = Literal["within", "possible", "beyond", "already_crossed", "no_limit", "no_forecast"]
@@ -116,7 +114,7 @@ class Forecast(Answer):
 
     schema: Stored[int] = 1
     qsg: Qsg
-    structure: Structure
+    structure: StructureName
     measure: Annotated[
         str,
         Field(min_length=1, max_length=12, description="`entries`, `elements` or `smds_blocks`."),

@@ -13,13 +13,12 @@ from typing import Annotated, Any, Final, Literal
 from pydantic import Field
 
 from planner_core.contracts.fits import CurveFit, MixFit
-from planner_core.contracts.forecasts import Few, Forecast, IsSimulated, Qsg, Score, Structure
+from planner_core.contracts.forecasts import Forecast, IsSimulated, Score
+from planner_core.contracts.rollup import Count, Few, Qsg, StructureName
 from planner_core.wire import Answer
 
 SCHEMA: Final = 1
 LONGEST_CODE = 64
-# The largest integer that the database stores.
-Count = Annotated[int, Field(ge=0, le=2**63 - 1)]
 
 
 # ---- facts -----------------------------------------------------------------------------------------------------------
@@ -118,7 +117,7 @@ class DailyFigures:
     """The peaks of a structure on one UTC day; None if not measured."""
 
     qsg: Qsg
-    structure: Structure
+    structure: StructureName
     day: date
     entries_peak: Count | None = None
     elements_peak: Count | None = None

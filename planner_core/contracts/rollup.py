@@ -11,7 +11,6 @@ from pydantic import AfterValidator, AwareDatetime, Field
 
 from planner_core.wire import Answer
 
-LARGEST = 2**63 - 1
 MOST_FACILITIES = 16
 """Coupling facilities that a CFRM policy can define."""
 
@@ -24,7 +23,8 @@ def _whole_hour(value: datetime) -> datetime:
     return known
 
 
-Count = Annotated[int, Field(ge=0, le=LARGEST)]
+# The largest integers that the database stores, in columns of eight and four bytes.
+Count = Annotated[int, Field(ge=0, le=2**63 - 1)]
 Few = Annotated[int, Field(ge=0, le=2**31 - 1)]
 Percentage = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 Qsg = Annotated[str, Field(min_length=1, max_length=4)]

@@ -84,6 +84,13 @@ class Growth(BaseModel):
     years: Years = Decimal(0)
 
 
+_PlanList = Annotated[PrefList, Field(description="Absent: all coupling facilities of the plan, in order.")]
+_SecondSite = Annotated[
+    DuplexSite | None, Field(description="Second value of DUPLEX: the site of the second copy.")
+]
+_EnforceOrder = Annotated[bool, Field(description="ENFORCEORDER(YES): PREFLIST is not reordered.")]
+
+
 class GivenStructure(BaseModel):
     """Settings of the two structures that are always generated."""
 
@@ -94,15 +101,11 @@ class GivenStructure(BaseModel):
     # IBM's default is 80; its examples of MQ structures have 85.
     full_threshold: Threshold = limit("fullthreshold_in_examples")
     allow_auto_alter: bool = False
-    preflist: PrefList = Field(
-        default_factory=list, description="Absent: all coupling facilities of the plan, in order."
-    )
+    preflist: _PlanList = Field(default_factory=list)
     exclist: ExclList = Field(default_factory=list)
     duplex: Duplex = "DISABLED"
-    duplex_site: Annotated[
-        DuplexSite | None, Field(description="Second value of DUPLEX: the site of the second copy.")
-    ] = None
-    enforce_order: Annotated[bool, Field(description="ENFORCEORDER(YES): PREFLIST is not reordered.")] = False
+    duplex_site: _SecondSite = None
+    enforce_order: _EnforceOrder = False
 
 
 class Admin(GivenStructure):
@@ -370,15 +373,11 @@ class Structure(BaseModel):
         list[Annotated[int, Field(ge=1, le=65535)]] | None, Field(min_length=2, max_length=2)
     ] = None
     full_threshold: Threshold = limit("fullthreshold_in_examples")
-    preflist: PrefList = Field(
-        default_factory=list, description="Absent: all coupling facilities of the plan, in order."
-    )
+    preflist: _PlanList = Field(default_factory=list)
     exclist: ExclList = Field(default_factory=list)
     duplex: Duplex = "DISABLED"
-    duplex_site: Annotated[
-        DuplexSite | None, Field(description="Second value of DUPLEX: the site of the second copy.")
-    ] = None
-    enforce_order: Annotated[bool, Field(description="ENFORCEORDER(YES): PREFLIST is not reordered.")] = False
+    duplex_site: _SecondSite = None
+    enforce_order: _EnforceOrder = False
     scm: Scm = Field(default_factory=Scm)
     offload: Offload = Field(default_factory=Offload)
     size_with_offload: bool = False

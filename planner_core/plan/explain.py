@@ -21,9 +21,9 @@ from planner_core.sizing.admin_structure import explain_admin
 from planner_core.sizing.demand import growth_factor
 from planner_core.sizing.explain_filling import Phases, bundle_steps, model_source, phases_of
 from planner_core.sizing.placement import AllocationRequest
-from planner_core.sizing.structure_result import Load, SmdsNeed, StructureResult, hundredths, offload_steps
+from planner_core.sizing.structure_result import Load, SmdsNeed, StructureResult, offload_steps
 from planner_core.sizing.structure_size import Curve, curve_inputs, explain_size, model_constant
-from planner_core.units import KIB, bytes_to_kib_ceil
+from planner_core.units import KIB, bytes_to_kib_ceil, ceil_fraction, hundredths
 
 _PERCENT = 100
 
@@ -185,10 +185,9 @@ def _kib(structure: StructureResult, key: str) -> int:
 
 def _curve(curve: Curve) -> Iterator[Explanation]:
     inputs = curve_inputs(curve)
-    base = -(-curve.base.numerator // curve.base.denominator)
     yield Explanation(
         "/curve/base_bytes",
-        base,
+        ceil_fraction(curve.base),
         "bytes",
         f"ceil({curve.base_formula})",
         inputs,

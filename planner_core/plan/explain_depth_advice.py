@@ -21,7 +21,14 @@ from planner_core.sizing.depth_advice import (
     QueueAdvice,
     QueueThresholds,
 )
-from planner_core.sizing.depth_advising import PARTS, Maker, Members, level_rule, members_rates, rates_of
+from planner_core.sizing.depth_advising import (
+    PARTS,
+    Members,
+    QueueAdvisor,
+    level_rule,
+    members_rates,
+    rates_of,
+)
 from planner_core.sizing.explain_filling import Phases, bundle_steps, phases_of
 from planner_core.sizing.structure_result import Load, StructureResult
 from planner_core.units import ceil_fraction
@@ -63,7 +70,7 @@ class _Explainer:
         self.at, self.structure, self.document = at, structure, document
         self.advice, self.load, self.definition = advice, load, definition
         self.members = Members.of(document)
-        self.maker = Maker.of(document, definition, load, structure.queues, structure.curve)
+        self.advisor = QueueAdvisor.of(document, definition, load, structure.queues, structure.curve)
         self.source = tables.source("project", "Queue depths")
         self.held = {
             "initsize": self.bare("bundles_in_initsize", load.bundles_in_initsize, "bundles"),
@@ -112,7 +119,7 @@ class _Explainer:
         percents = {self.advice.action_percent, self.advice.threshold_percent}
         marks = [level_rule(percent) for percent in sorted(percents) if percent < PERCENT]
         return phases_of(
-            demand, rules=self.load.rules if offload else (), pools=self.maker.pools, marks=marks
+            demand, rules=self.load.rules if offload else (), pools=self.advisor.pools, marks=marks
         )
 
     def share(self, phases: Phases, percent: int) -> str:
@@ -233,7 +240,7 @@ class _Explainer:
         """Explain the capacity for one queue alone."""
         # Explanations of the largest plan took 84 MB (docs/decisions/0019): the filling is explained once, with the first
         # figure, and unused inputs and the sources of inputs are left out.
-        phases = self.phases(self.maker.units.one(place), offload=True)
+        phases = self.phases(self.advisor.units.one(place), offload=True)
         used = set(_NAME.findall(" ".join(step.formula for step in phases.steps)))
         inputs = [replace(each, source=None) for each in phases.inputs if each.name in used]
         action, full = self.share(phases, self.advice.action_percent), phases.names[-1]
@@ -334,8 +341,8 @@ class _Explainer:
         together = self.advice.together
         if together is None:
             return
-        high = self.maker.units.demand([each.force.high_at or 0 for each in self.advice.queues])
-        full = self.maker.units.demand([each.force.maxdepth or 0 for each in self.advice.queues])
+        high = self.advisor.units.demand([each.force.high_at or 0 for each in self.advice.queues])
+        full = self.advisor.units.demand([each.force.maxdepth or 0 for each in self.advice.queues])
         at = f"{self.at}/together"
         yield self.taken(f"{at}/all_high_percent", together.at_high, high, offload=False, size=False)
         for name, part, offload, size in (

@@ -24,7 +24,7 @@ from pydantic.json_schema import SkipJsonSchema
 from planner_core import tables
 from planner_core.provenance import Basis, SourceText
 from planner_core.sizing.demand import Demand
-from planner_core.units import ceil_div, ceil_fraction, floor_fraction
+from planner_core.units import ceil_div, ceil_fraction, floor_fraction, hundredths
 from planner_core.wire import Answer, Hidden, Omittable, Plain, Unchecked
 
 PERCENT = 100
@@ -42,11 +42,9 @@ LeadSeconds = Annotated[
 FloorSeconds = Annotated[Fraction, Unchecked(), PlainSerializer(floor_fraction, return_type=int)]
 
 
-def _hundredths(part: Fraction) -> float:
-    return ceil_fraction(part * PERCENT * PERCENT) / PERCENT
-
-
-Hundredths = Annotated[Fraction, Unchecked(), PlainSerializer(_hundredths, return_type=float)]
+Hundredths = Annotated[
+    Fraction, Unchecked(), PlainSerializer(lambda part: hundredths(part * PERCENT), return_type=float)
+]
 """A part of a whole, written as a percentage and rounded up to a hundredth."""
 SilentPart = Annotated[
     Hundredths | None, Field(description="Percent; null if PERFMEV or the rates are not known.")

@@ -98,9 +98,9 @@ def advise(
             for point in levels(filled, action_percent, threshold)
         )
         parts = (at_action, at_threshold, when_full)
-    maker = Maker.of(document, structure, load, queues, curve)
+    advisor = QueueAdvisor.of(document, structure, load, queues, curve)
     # All of the queues, because those without depth events fill the structure together with the others.
-    advice = maker.advice(parts, range(len(queues))) if stated else ()
+    advice = advisor.advice(parts, range(len(queues))) if stated else ()
     return DepthAdvice(
         action=action,
         action_percent=action_percent,
@@ -109,11 +109,11 @@ def advise(
         threshold_part=parts[1],
         full_part=parts[2],
         messages=load.demand.messages,
-        event_messages=maker.members.enabled_count,
+        event_messages=advisor.members.enabled_count,
         planned={place: advice[place] for place in stated},
-        together=maker.together(advice) if stated else None,
-        lead=maker.joint_lead(advice) if stated else None,
-        of_queues=maker.of_queues,
+        together=advisor.together(advice) if stated else None,
+        lead=advisor.joint_lead(advice) if stated else None,
+        of_queues=advisor.of_queues,
     )
 
 
@@ -246,7 +246,7 @@ def members_rates(
 
 
 @dataclass(frozen=True)
-class Maker:
+class QueueAdvisor:
     """Calculates the figures of one structure's queues from its load."""
 
     structure: Structure
@@ -267,7 +267,7 @@ class Maker:
         load: Load,
         queues: Sequence[QueueDemand],
         curve: Curve,
-    ) -> Maker:
+    ) -> QueueAdvisor:
         """Return the calculator for one structure of a plan."""
         growth = document.growth
         return cls(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from fractions import Fraction
 from typing import Annotated, Any, Literal
 
 from pydantic import (
@@ -24,11 +23,10 @@ from planner_core.sizing.structure_result import (
     Role,
     SmdsNeed,
     StructureResult,
-    hundredths,
     offload_steps,
 )
-from planner_core.units import bytes_to_kib_ceil
-from planner_core.wire import Answer, Omittable, Unchecked
+from planner_core.units import bytes_to_kib_ceil, hundredths
+from planner_core.wire import Answer, Omittable, Unchecked, plain
 
 PlainPercent = Annotated[float, Unchecked(), WithJsonSchema({"type": "number"})]
 """A percentage, written without a decimal point if it is a whole number."""
@@ -174,7 +172,7 @@ def structure_answer(
         found.sizes.target_in_use,
         found.depth_events,
     )
-    percent = None if target is None else _plain(target.percent)
+    percent = None if target is None else plain(target.percent)
     is_of_messages = target is not None and target.with_offload
     return StructureAnswer(
         name=found.name,
@@ -225,7 +223,3 @@ def _load_members(found: StructureResult, load: Load) -> dict[str, Any]:
         "offload_steps": offload_steps(load.with_offload, load.bundles_in_initsize),
         "offloaded_at_backlog": found.offloaded_at_backlog,
     }
-
-
-def _plain(value: Fraction) -> int | float:
-    return value.numerator if value.denominator == 1 else float(value)

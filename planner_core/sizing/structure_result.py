@@ -21,7 +21,7 @@ from planner_core.sizing.offload import Rule
 from planner_core.sizing.structure_size import ENTRIES, Curve
 from planner_core.sizing.system_structure import SystemSizes
 from planner_core.sizing.target import Target
-from planner_core.units import ceil_div, ceil_fraction
+from planner_core.units import ceil_div
 from planner_core.wire import Answer
 
 Role = Literal["admin", "application", "system"]
@@ -196,11 +196,6 @@ class StructureResult:
     def offloaded_at_backlog(self) -> int:
         """Messages whose data is offloaded at the planned backlog, or when INITSIZE is full before that."""
         return self.at_backlog.offloaded if self.at_backlog is not None else 0
-
-
-def hundredths(value: Fraction) -> float:
-    """Return a percentage for people and JSON, rounded up to a hundredth."""
-    return ceil_fraction(value * _PERCENT) / _PERCENT
 
 
 def offload_steps(filled: Fill | None, bundles: Fraction) -> tuple[OffloadStep, ...]:

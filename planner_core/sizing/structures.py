@@ -99,14 +99,15 @@ def _as_fraction(number: Decimal) -> Fraction:
 
 
 def _sizes(
+    document: PlanDocument,
     definition: Structure | Admin | System,
-    *,
+    level: SizingLevel,
     need_bytes: int,
     wanted: _InitsizeTarget,
-    minimum_bytes: int,
-    increment_bytes: int,
-    size_factor: Decimal,
+    *,
+    minimum_bytes: int = 0,
 ) -> Sizes:
+    increment_bytes = storage_increment_bytes(cfcc_level=level.level)
     initsize, size = definition.initsize, definition.size
     if initsize is None:
         initsize = round_up(
@@ -116,7 +117,7 @@ def _sizes(
         if size is not None:
             initsize = min(initsize, size)
     if size is None:
-        factor = _as_fraction(size_factor)
+        factor = _as_fraction(document.size_factor)
         size = round_up(ceil_div(initsize * factor.numerator, factor.denominator), multiple=increment_bytes)
     return Sizes(
         need_bytes=need_bytes,
@@ -130,7 +131,7 @@ def _sizes(
         target=wanted.target,
         minimum_bytes=minimum_bytes,
         increment_bytes=increment_bytes,
-        size_factor=size_factor,
+        size_factor=document.size_factor,
     )
 
 
@@ -169,14 +170,8 @@ def size_admin(document: PlanDocument, fitted: Curve | None) -> StructureResult:
         entsmax=definition.entsmax,
         elements_total=definition.elements_total,
     )
-    sizes = _sizes(
-        definition,
-        need_bytes=need.published_bytes,
-        wanted=_with_headroom(need.published_bytes, definition.headroom_percent),
-        minimum_bytes=0,
-        increment_bytes=storage_increment_bytes(cfcc_level=level.level),
-        size_factor=document.size_factor,
-    )
+    wanted = _with_headroom(need.published_bytes, definition.headroom_percent)
+    sizes = _sizes(document, definition, level, need.published_bytes, wanted)
     # The level may come from a coupling facility of the PREFLIST; the finding must point to the field to change.
     found = tuple(
         replace(each, field=level.field) if each.field == "/cfcc_level" else each for each in need.findings
@@ -237,14 +232,8 @@ def size_application(
     target = target_for(
         document.target_usage_percent, rules=rules, demand=demand, with_offload=structure.size_with_offload
     )
-    sizes = _sizes(
-        structure,
-        need_bytes=need,
-        wanted=_wanted(document, need, target, demand, at_work, curve, ratio),
-        minimum_bytes=0,
-        increment_bytes=storage_increment_bytes(cfcc_level=level.level),
-        size_factor=document.size_factor,
-    )
+    wanted = _wanted(document, need, target, demand, at_work, curve, ratio)
+    sizes = _sizes(document, structure, level, need, wanted)
     load = _load(demand, binding, ratio, rules, (plain, with_offload), sizes, curve, units)
     at_backlog = load.at_backlog
     # CFLEVEL(4) allows messages over 63 KB and stores them in Db2; offload rules need CFLEVEL(5) (DEFINE CFSTRUCT).
@@ -284,14 +273,9 @@ def size_system(document: PlanDocument, fitted: Curve | None) -> StructureResult
     need, binding = _need(demand, None, curve, None)
     known = system_sizes(cfcc_level=level.level)
     target = Target(document.target_usage_percent)
-    sizes = _sizes(
-        definition,
-        need_bytes=need,
-        wanted=_wanted(document, need, target, demand, None, curve, None),
-        minimum_bytes=max(known.start_bytes, known.minimum_bytes),
-        increment_bytes=storage_increment_bytes(cfcc_level=level.level),
-        size_factor=document.size_factor,
-    )
+    wanted = _wanted(document, need, target, demand, None, curve, None)
+    minimum = max(known.start_bytes, known.minimum_bytes)
+    sizes = _sizes(document, definition, level, need, wanted, minimum_bytes=minimum)
     load = _load(demand, binding, None, (), _fills(demand, (), curve, None), sizes, curve)
     return StructureResult(
         role="system",

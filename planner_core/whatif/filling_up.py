@@ -47,9 +47,16 @@ from planner_core.sizing.smds import (
     page_bytes,
     pages_in_data_set,
 )
-from planner_core.sizing.structure_result import Load, StructureResult, hundredths
+from planner_core.sizing.structure_result import Load, StructureResult
 from planner_core.sizing.structure_size import Curve, model_constant
-from planner_core.units import bytes_to_kib_ceil, ceil_div, ceil_fraction, floor_fraction, format_size
+from planner_core.units import (
+    bytes_to_kib_ceil,
+    ceil_div,
+    ceil_fraction,
+    floor_fraction,
+    format_size,
+    hundredths,
+)
 from planner_core.wire import Answer, Exact, Hidden, Unchecked
 
 Storage = Literal["initsize", "size"]

@@ -39,9 +39,9 @@ from planner_core.sizing.filling import Fill, Pool, Snapshot, fill, two_pools
 from planner_core.sizing.offload import RULE_OFF_BYTES, Reserve, Rule, can_fire, default_rules, reserve_for
 from planner_core.sizing.shared_findings import usage_measure_assumed
 from planner_core.sizing.smds import data_set_bytes, lob_bytes, message_header_bytes, page_bytes
-from planner_core.sizing.structure_result import StructureResult, hundredths
+from planner_core.sizing.structure_result import StructureResult
 from planner_core.sizing.structure_size import Curve, bundles_in, model_constant
-from planner_core.units import KIB, MIB, Kib, ceil_div, floor_fraction, format_size
+from planner_core.units import KIB, MIB, Kib, ceil_div, floor_fraction, format_size, hundredths
 from planner_core.whatif.filling_up import (
     Percent,
     Storage,
