@@ -120,6 +120,7 @@ def _lines(found: DecisionAnswer) -> Iterator[str]:
     decision = found.decision
     yield f"candidates: {', '.join(candidate.label for candidate in decision.candidates) or 'none'}"
     for step in decision.steps:
+        # Steps after the choice of a local instance are not evaluated.
         if not step.reached:
             continue
         yield f"{step.step:>4}  {step.title} ({step.attribute})"
@@ -137,6 +138,7 @@ def _lines(found: DecisionAnswer) -> Iterator[str]:
     for candidate, each in zip(decision.chosen, found.destinations, strict=True):
         puts = (
             f", {each.puts} of the puts"
+            # Zero puts are worth a word only next to destinations that get some.
             if each.puts or any(other.puts for other in found.destinations)
             else ""
         )

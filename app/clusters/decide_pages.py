@@ -93,7 +93,10 @@ def show(request: Request, example: str = "", mode: str = "seed") -> Response:
 
 async def _sent(request: Request) -> DecisionForm:
     form = await read_posted(
-        request, largest_bytes=LARGEST_FILE_BYTES + 1, largest_file_bytes=LARGEST_FILE_BYTES
+        # One byte more, so that the reader refuses a longer text with its own message.
+        request,
+        largest_bytes=LARGEST_FILE_BYTES + 1,
+        largest_file_bytes=LARGEST_FILE_BYTES,
     )
     return DecisionForm(form.text, _mode(form.value("mode")), "")
 
@@ -105,6 +108,7 @@ def choose(request: Request, sent: Annotated[DecisionForm, Depends(_sent)]) -> R
 
 
 def _mode(text: str) -> Mode:
+    # An unknown mode in a bookmark gets the default order; REST refuses it.
     return "ibm" if text == "ibm" else "seed"
 
 

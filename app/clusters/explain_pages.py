@@ -23,9 +23,9 @@ router = APIRouter(include_in_schema=False)
 
 PATH = "/cluster/explain"
 LARGEST_TEXT_BYTES: Final = 8 * 2**20
-"""Limit of a text in a box; files may be as large as a request."""
+"""Limit of a text in a field; files may be as large as a request."""
 SHOWN_TEXT: Final = 200_000
-"""A longer text is not shown in its box again: the page would take seconds to load."""
+"""A longer text is not shown again, because the page would take seconds to load."""
 _MOST_FILES = 50
 
 
@@ -60,7 +60,7 @@ def form(request: Request) -> Response:
 
 @router.post(PATH)
 async def ask(request: Request) -> Response:
-    """Answer the texts in the boxes and in the files."""
+    """Answer the texts in the fields and in the files."""
     form = await read_posted(
         request, largest_bytes=LARGEST_TEXT_BYTES, most_files=_MOST_FILES, most_fields=_MOST_FILES
     )
@@ -81,6 +81,7 @@ def _answered(
 ) -> Response:
     displays = [("displays", typed.get("displays", "")), *files.get("displays_files", [])]
     browses = files.get("messages_file", [])
+    # A chosen file comes before the field, which may still contain an earlier text or an example.
     name, text = browses[0] if browses else ("messages", typed.get("messages", ""))
     question = WaitingQuestion(
         mode="ibm" if typed.get("mode") == "ibm" else "seed",
@@ -97,6 +98,7 @@ def _answered(
             messages_name=name,
         )
     except InputInvalid as error:
+        # The core names members of the REST request; the fields of the form have the same names.
         wrong = {each.field.lstrip("/"): each.message for each in error.problems}
         page = _page(typed, wrong=wrong, files=names)
         return render(request, "clusters/explain.html", page, status_code=422)

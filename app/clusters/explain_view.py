@@ -1,4 +1,4 @@
-"""The explanation of waiting messages as the page shows it: a bar chart, groups of messages, and a grid of steps."""
+"""The explanation of waiting messages for its page: a bar chart, groups of messages, and a grid of steps."""
 
 from __future__ import annotations
 
@@ -157,6 +157,7 @@ def _in_words(channel: WaitingChannel) -> str:
 def _groups(messages: Iterable[ExplainedMessage]) -> tuple[MessageGroup, ...]:
     alike: dict[tuple[str, str, str, Reason, str], list[ExplainedMessage]] = {}
     for each in messages:
+        # The explanation names times and retries, so equal reasons at other times stay separate groups.
         key = each.channel, each.queue_manager, each.queue, each.reason, each.explanation
         alike.setdefault(key, []).append(each)
     order = list(REASONS)
@@ -189,6 +190,7 @@ def _group(members: Sequence[ExplainedMessage]) -> MessageGroup:
 
 def _grid(found: QueueDecision) -> Grid:
     decision = found.decision
+    # Steps that were not reached compared nothing: their columns would be empty.
     steps = tuple(step for step in decision.steps if step.reached)
     rows = []
     for candidate in decision.candidates:

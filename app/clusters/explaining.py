@@ -92,7 +92,7 @@ def answer(
     """Explain the messages of a browse.
 
     Args:
-        question: The order of eliminations, and what the texts do not show.
+        question: The order of eliminations, and facts that the texts do not show.
         displays: Name and text of each display.
         messages: The browse.
         messages_name: The name under which its problems are reported.
@@ -136,7 +136,7 @@ def _time(text: str, field: str) -> datetime | None:
 
 
 def read_text(path: Path) -> str:
-    """Return the text of a file: UTF-8, else every byte as a character.
+    """Return the text of a file: UTF-8, or else each byte as a character.
 
     Raises:
         InputInvalid: The file cannot be read, or is too large.
@@ -153,7 +153,7 @@ def read_text(path: Path) -> str:
 
 
 def text_of(data: bytes) -> str:
-    """Return bytes as text: UTF-8, else every byte as a character."""
+    """Return bytes as text: UTF-8, or else each byte as a character."""
     # Displays come in the code page of their system. Latin-1 accepts every byte, and MQ names are ASCII characters.
     try:
         return data.decode("utf-8-sig")
@@ -184,6 +184,7 @@ def explain_body(body: bytes) -> WaitingExplanation:
     texts = [request.displays] if isinstance(request.displays, str) else request.displays
     if len(texts) > _MOST_TEXTS:
         _invalid("/displays", f"has more than {_MOST_TEXTS} texts: join them")
+    # Problems are reported under these names.
     displays = [(f"displays[{at}]" if len(texts) > 1 else "displays", text) for at, text in enumerate(texts)]
     return answer(request, displays=displays, messages=request.messages)
 

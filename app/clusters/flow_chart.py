@@ -36,6 +36,7 @@ def flow_chart(flow: FlowLoad, failure: FlowDuringFailure | None, *, nth: int) -
     Empty if the flow has too many instances, or no messages.
     """
     before = _parts(flow.instances, shared=_shared_names(flow))
+    # Bands of more instances would be too thin to tell apart.
     if not 0 < len(before) <= MOST_INSTANCES or not flow.rate_per_s:
         return ()
     panels = [("Normally", before)]
@@ -119,12 +120,14 @@ def _panel(sheet: Sheet, parts: Sequence[_Part], *, flow: FlowLoad, at: tuple[fl
     width = _NARROW if sheet.is_narrow else _WIDE_PANEL
     first, middle = left + _SENDER, left + _SENDER + (width - _SENDER - _QUEUES) * 0.5
     right = left + width - _QUEUES
+    # A small rate must stay visible: its band is wider than its share.
     thick = [max(part.rate / rate * _THICK, _THIN if part.rate else 0.0) for part in parts]
     tops: list[float] = []
     y = top + _TOP
     for width_of in thick:
         y += _LABEL
         tops.append(y)
+        # Destinations without messages get a bar as well: after a failure they may have some.
         y += max(width_of, 4.0) + 4
     whole = sum(thick)
     start = top + _TOP + _LABEL + max((y - top - _TOP - _LABEL - whole) / 2, 0)
@@ -187,6 +190,7 @@ def _queue_tops(
             for part, top, width in zip(parts, tops, thick, strict=True)
             if part.physical == name
         ]
+        # Next to its own queue managers, so that few bands cross.
         found[name] = max(sum(own) / len(own) - whole / 2, free)
         free = found[name] + max(whole, 4) + 30
     return found

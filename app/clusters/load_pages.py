@@ -22,7 +22,7 @@ router = APIRouter(include_in_schema=False)
 PATH = "/cluster/load"
 MOST_PROBLEMS = 20
 LARGEST_SHOWN = 200_000
-"""A longer document is not shown in its box again: the page would take seconds to load."""
+"""A longer document is not shown again, because the page would take seconds to load."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,13 +20,13 @@ from planner_core.provenance import Assumption
 from planner_core.wire import adapter
 
 MOST_CHOSEN = 200
-"""Characters of a failure's key that are read."""
+"""Limit of the characters of a failure's key in an address."""
 F = TypeVar("F", bound=NamedFailure)
 
 
 @dataclass(frozen=True, slots=True)
 class FlowView:
-    """One sender's messages to a queue: the chart, and its failures, with those of equal effect as one."""
+    """Messages of one sender to a queue: the chart, and the failures, grouped by equal effect."""
 
     flow: FlowLoad
     chart: tuple[ChartLayout, ...]
@@ -79,6 +79,7 @@ def clusters_shown(clusters: ClusterLoad, *, chosen: str = "") -> ClusterLoadVie
 
 def _flow(flow: FlowLoad, chosen: str, nth: int) -> FlowView:
     failures = flow.failures
+    # Another flow may not have the chosen failure: its first one is shown, so that no chart lacks the comparison.
     failure = next((each for each in failures if each.key == chosen), failures[0] if failures else None)
     return FlowView(
         flow=flow,
@@ -102,6 +103,7 @@ def _groups(failures: Sequence[F], effect: Callable[[F], Hashable]) -> list[list
     """Group failures of equal effect, in the order of the first of each group."""
     found: dict[Hashable, list[F]] = {}
     for each in failures:
+        # The failure of a queue manager and of its only channel have the same effect and share a row.
         found.setdefault(effect(each), []).append(each)
     return list(found.values())
 

@@ -68,6 +68,7 @@ def read_file(path: Path) -> DecisionFile:
     """Read an input from a file."""
     try:
         with path.open("rb") as file:
+            # One byte more than allowed shows that a file is too large without reading all of it.
             return read_yaml_or_json(file.read(LARGEST_FILE_BYTES + 1))
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or str(error)
@@ -101,6 +102,7 @@ def load_answer(document: PlanDocument, curves: Curves) -> ClusterLoadAnswer:
         flows=load.flows,
         structures=load.structures,
         assumptions=load.assumptions,
+        # Findings about sizes belong to `size`, which answers for the whole plan.
         findings=tuple(each for each in result.findings if each.code.startswith("CLUSTER_")),
     )
 

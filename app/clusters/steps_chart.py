@@ -85,6 +85,7 @@ def _draw(answer: DecisionAnswer, *, is_wide: bool) -> ChartLayout:
         label = _cut(f"{item.queue_manager} {item.channel or 'itself'}")
         sheet.text(0, y + 4 if is_wide else y - 9, label, "halo" if share is None else "halo strong")
         for x, step in zip(xs, steps, strict=True):
+            # Narrow pages have no room for values; the table has them.
             if is_wide and step.reached and (out is None or x < xs[out]):
                 sheet.text(x, y + 4, value_at(step.id, item), "halo", "middle")
         if share is None:

@@ -1,4 +1,4 @@
-"""The page to read and try the REST interface: Swagger UI from an installed package, without other sites."""
+"""The interactive page of the REST interface: Swagger UI from an installed package, not from another site."""
 
 from __future__ import annotations
 
@@ -31,6 +31,7 @@ class ApiDocsPage(Page):
 
 def assets_dir() -> Path:
     """Return the folder of Swagger UI's files in the installed package."""
+    # Found without an import, which would run the code of the package.
     spec = find_spec(ASSETS_PACKAGE)
     if spec is None or spec.origin is None:
         message = f"the package {ASSETS_PACKAGE} is not installed: run make setup"
@@ -40,7 +41,7 @@ def assets_dir() -> Path:
 
 @router.get("/api/docs")
 async def show_api_docs(request: Request) -> Response:
-    """The description of the interface, to read and to try."""
+    """Show the description of the REST interface."""
     page = ApiDocsPage(
         title="REST API",
         section="api",

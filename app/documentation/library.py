@@ -74,12 +74,13 @@ def _load(path: Path) -> Article:
 
 
 def article(slug: str) -> Article | None:
-    """Return the page at an address; only files that existed when the service started."""
+    """Return the page at an address, if its file existed at the start of the service."""
+    # A lookup and not a path: no address can reach files outside of docs/.
     return _articles().get(slug)
 
 
 def moved(slug: str) -> str | None:
-    """Return the new address of a page that was served when all pages were in one folder; None for others."""
+    """Return the new address of a page from the time before folders; None for others."""
     return next((f"{folder}/{slug}" for folder, names in SHELVES.items() if slug in names), None)
 
 

@@ -1,1 +1,1 @@
-"""Queue depth events: timelines that are simulated, event messages that are read."""
+"""Queue depth events: simulated timelines, and event messages."""

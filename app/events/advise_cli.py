@@ -71,7 +71,7 @@ def _advise(arguments: argparse.Namespace) -> int:
 
 
 def _lines(found: PlanDepthAdvice) -> Iterator[str]:
-    """Return the advice for the terminal: a block for each structure."""
+    """Yield the advice for the terminal: a block for each structure."""
     for structure in found.structures:
         advice = structure.depth_events
         held = advice.action_messages
@@ -126,11 +126,12 @@ def _rates(arguments: argparse.Namespace) -> int:
         return EXIT_OK
     for taken in made.taken:
         rates = f"{float(taken.put_rate_per_s):g} puts and {float(taken.get_rate_per_s):g} gets a second"
+        # On standard error, because standard output is the plan document.
         sys.stderr.write(f"{taken.queue}: {rates}\n")
     for passed in made.passed_over:
         sys.stderr.write(f"{passed.queue}: no rates, because {passed.reason}\n")
     for each in made.findings:
         sys.stderr.write(f"{each.severity}: {each.code}: {each.message}\n")
-    # The document that was read may have decimals, which YAML would not write as numbers.
+    # Decimals become floats: the writer of YAML would write them as texts.
     write(yaml_text(json.loads(json.dumps(made.text, default=float))))
     return EXIT_OK

@@ -1,4 +1,4 @@
-"""Examples of the routes on depth events in OpenAPI, and the schemas of the bodies that they read themselves."""
+"""Examples of depth events for OpenAPI, and the schemas of request bodies that the routes read themselves."""
 
 from __future__ import annotations
 

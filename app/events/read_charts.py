@@ -15,7 +15,7 @@ from app.web.rendering import grouped
 from planner_core.depth_events.sets import EventSet, QueueFacts
 
 _BEFORE, _AFTER = 0.16, 0.03
-"""Space before the first and after the last event, as shares of the time between; the labels of the thresholds need it."""
+"""Margins before the first and after the last event as shares of the time between; threshold labels need them."""
 
 
 def chart_of(nth: int, queue: str, sets: Sequence[EventSet], facts: QueueFacts) -> Chart:
@@ -54,6 +54,7 @@ def chart_of(nth: int, queue: str, sets: Sequence[EventSet], facts: QueueFacts) 
 def _places(sets: Sequence[EventSet]) -> tuple[Axis, Sequence[Value]]:
     """Return the x axis and each set's position: its time, or its number if a time is missing."""
     times = [each.at for each in sets if each.at is not None]
+    # With one missing time, an axis of time would need an invented one.
     if len(times) == len(sets) and times[-1] > times[0]:
         span = times[-1] - times[0]
         return Time(times[0] - span * _BEFORE, times[-1] + span * _AFTER), times

@@ -71,6 +71,7 @@ def add_read(verb: Command) -> None:
 
 
 def _window(text: str) -> int:
+    # `isdigit` alone accepts superscripts, which `int` refuses; the slice bounds the time for a very long number.
     if not text.isascii() or not text.isdigit() or not int(text[:6]) <= _LONGEST_WINDOW_S:
         msg = f"{text!r} is not a number of seconds from 0 to {_LONGEST_WINDOW_S}"
         raise argparse.ArgumentTypeError(msg)
@@ -91,6 +92,7 @@ def _read(arguments: argparse.Namespace) -> int:
     known = known_from_texts(
         members=arguments.members,
         perfmev=arguments.perfmev,
+        # Names of queues are ASCII: another character can only be in a description, which is not read.
         displays=[file_of(Path(name))[1].decode("utf-8", errors="replace") for name in arguments.display],
         typed=arguments.queue,
         depths_before=arguments.depth_before,

@@ -34,7 +34,7 @@ router = APIRouter(include_in_schema=False)
 
 EXAMPLE = "three-members"
 MOST_PROBLEMS, MOST_SETS, MOST_QUEUES = 20, 100, 12
-"""Most that a page shows; the command and REST return all."""
+"""Limits of the page; the command and REST return all."""
 _LARGEST_PART_BYTES = 32 * 2**20
 _TEXTS = ("members", "perfmev", "display", "depth_before", "window")
 _MOST_SHOWN_FILE_NAME = 80
@@ -168,7 +168,7 @@ def _page(request: Request, sent: EventFilesForm, *, is_asked: bool = False) -> 
 
 
 def _label(field: str) -> str:
-    """Return the label of a field, or the name of a file; messages on other files name them themselves."""
+    """Return the label of a field, or the name of a file, unless the message contains it."""
     return _LABELS.get(field, "" if field.startswith("/") or field == "files" else field)
 
 
@@ -200,7 +200,7 @@ def _window(text: str) -> int:
 
 
 def answer_of(reading: EventReading) -> EventFilesView:
-    """Return the view of what was read."""
+    """Return the view of an answer."""
     queues = list(dict.fromkeys(each.queue for each in reading.sets))
     return EventFilesView(
         files=tuple(EventFileRow(each.name, FORMATS[each.format], each) for each in reading.files),

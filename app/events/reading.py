@@ -95,6 +95,7 @@ def _file(at: int, file: EventMessageFile) -> tuple[str, bytes]:
     if (file.text is None) == (file.base64 is None):
         raise InputInvalid(WHAT, (FieldProblem(where, "must have either `text` or `base64`"),))
     if file.text is not None:
+        # JSON may contain lone surrogates, which UTF-8 cannot encode.
         data = file.text.encode("utf-8", errors="replace")
     else:
         try:
@@ -106,6 +107,7 @@ def _file(at: int, file: EventMessageFile) -> tuple[str, bytes]:
 
 def checked(data: bytes, where: str) -> bytes:
     """Return the bytes of a file, unless it is empty or too large."""
+    # Blanks and zeros alone are padding of fixed-length records.
     if not data.strip(b"\0 \t\r\n"):
         raise InputInvalid(WHAT, (FieldProblem(where, "must not be empty"),))
     if len(data) > LARGEST_FILE_BYTES:
@@ -116,7 +118,7 @@ def checked(data: bytes, where: str) -> bytes:
 
 
 def file_of(path: Path) -> tuple[str, bytes]:
-    """Return a file that the command line names, with its name."""
+    """Return the name and the bytes of a file on the command line."""
     try:
         with path.open("rb") as file:
             return path.name, checked(file.read(LARGEST_FILE_BYTES + 1), str(path))
@@ -126,7 +128,7 @@ def file_of(path: Path) -> tuple[str, bytes]:
 
 
 _LONGEST_NAMES = 10_000
-"""Characters; the names of all queue managers of a group are much shorter."""
+"""Limit of characters; the names of all queue managers of a group are much shorter."""
 
 
 def known_from_texts(
@@ -138,13 +140,13 @@ def known_from_texts(
     depths_before: Iterable[str] = (),
     window_s: int = DEFAULT_WINDOW_S,
 ) -> EventContext:
-    """Return the context in typed texts: names with commas, QM1=ENABLED, DISPLAY output, SQ1=0.
+    """Return the context from typed texts: names with commas, QM1=ENABLED, DISPLAY output, SQ1=0.
 
     Args:
         members: Names of queue managers.
         perfmev: PERFMEV by queue manager.
         displays: Output of DISPLAY commands.
-        typed: The same for queues that are named one by one.
+        typed: The same for single queues.
         depths_before: Depths by queue.
         window_s: Seconds within which messages without CorrelId are treated as one set.
 
@@ -177,6 +179,7 @@ def known_from_texts(
         if place >= len(displays):
             named.update(shown.queues)
         queues = {**queues, **shown.queues}
+        # A typed PERFMEV wins over a display.
         enabled = {**shown.perfmev, **enabled}
         problems += [
             FieldProblem("display", f"line {problem.line}: {problem.message}") for problem in shown.problems
@@ -197,6 +200,7 @@ def known_from_texts(
         perfmev=enabled,
         queues=queues,
         window_s=window_s,
+        # A display lists all queues of a queue manager: those without events are no finding, unlike queues that were named.
         _displayed=frozenset(queues) - named,
     )
 

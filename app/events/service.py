@@ -1,4 +1,4 @@
-"""Depth event files: reading, examples, and the simulator's answer."""
+"""Depth event files: examples, readers, and simulations."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def read_yaml_or_json(text: bytes) -> DepthEventFile:
 
 
 def read_file(path: Path) -> DepthEventFile:
-    """Read a file that the command line names."""
+    """Read a file on the command line."""
     try:
         # One byte more than allowed shows that a file is too large without reading all of it.
         with path.open("rb") as file:
@@ -76,7 +76,7 @@ def read_file(path: Path) -> DepthEventFile:
 
 
 def with_readings(text: bytes, readings: Mapping[str, str]) -> DepthEventFile:
-    """Read a file, with these readings instead of its own."""
+    """Read a file, and replace its readings by these."""
     file = read_yaml_or_json(text)
     if not readings:
         return file
@@ -100,9 +100,9 @@ _TENTHS, _MOST_MEMBERS = 10, 32
 
 
 def starter_text(parameters: Mapping[str, str]) -> str:
-    """Return a timeline to start from: `queue`, `maxdepth`, `qdepthhi`, `qdepthlo`, `members` (a number or names).
+    """Return a timeline to edit, from `queue`, `maxdepth`, `qdepthhi`, `qdepthlo`, `members` (a number or names).
 
-    A parameter that is absent or not a number gets a round figure, which the user can change in the text.
+    A missing or unreadable number gets a round value, which the user can change in the text.
     """
 
     def number(name: str, usual: int, most: int) -> int:

@@ -12,9 +12,9 @@ from planner_core.depth_events.course import Occurrence, QueueAfterStep, SilentM
 from planner_core.depth_events.model import Event
 
 MOST_LABELS = 14
-"""More events than this are drawn without labels."""
+"""Beyond this number, events are drawn without labels."""
 SHOWN_LIMIT = 3
-"""A threshold above so many times the highest depth is not drawn."""
+"""A threshold above this multiple of the highest depth is not drawn."""
 SIGNS = {
     Event.HIGH: ("up", "high", "High"),
     Event.LOW: ("down", "low", "Low"),
@@ -102,6 +102,7 @@ def _lane_spots(events: Sequence[Occurrence], member: str) -> Iterator[LaneSpot]
         written = next((each for each in event.written if each.queue_manager == member), None)
         if written is not None:
             kind = "null" if written.is_null else "message"
+        # An inactive queue manager could not write a message, so its lane has no sign.
         elif SilentMember(member, "not_active") not in event.missing:
             kind = "none"
         else:

@@ -28,9 +28,9 @@ from planner_core.wire import plain
 router = APIRouter(include_in_schema=False)
 
 MOST_PARAMETER = 100
-"""Characters of a parameter that are read."""
+"""Limit of the characters of a parameter that are read."""
 MOST_ROWS, MOST_SHOWN_EVENTS, MOST_PROBLEMS = 400, 100, 20
-"""Most that a page shows; the command and REST return all."""
+"""Limits of the page; the command and REST return all."""
 _READING_WORDS = {
     "disabled_detector": (
         "The detecting queue manager has PERFMEV(DISABLED)",
@@ -183,7 +183,10 @@ async def _sent(request: Request) -> SimulationForm:
         request, largest_bytes=LARGEST_FILE_BYTES + 1, largest_file_bytes=LARGEST_FILE_BYTES
     )
     readings = {
-        name: form.value(name) for name, values in READING_VALUES.items() if form.value(name) in values
+        # An empty or unknown choice leaves the reading of the file.
+        name: form.value(name)
+        for name, values in READING_VALUES.items()
+        if form.value(name) in values
     }
     return SimulationForm(form.text, "", readings)
 
@@ -232,6 +235,7 @@ def answer_of(file: DepthEventFile, simulation: Simulation) -> SimulationView:
     turning = [
         shown
         for row, shown in zip(simulation.switches, rows, strict=True)
+        # Long timelines are mostly puts that change nothing: the page first shows the steps at which something switches.
         if row.action == START or row.changed or row.occurrences
     ]
     return SimulationView(

@@ -113,6 +113,7 @@ def _cell(table: PublishedTable, row: tuple[int | Decimal | str, ...], at: int) 
     if value and (column.name == "basis" or column.name.endswith("_basis")):
         return Cell("basis", basis=Basis(value))
     if value and (column.name == "source" or column.name.endswith("_source")):
+        # The place in the source has its own column after it; the page shows both as one link.
         follows = table.columns[at + 1] if at + 1 < len(table.columns) else None
         place = str(row[at + 1]) if follows is not None and _is_place(follows) else ""
         return Cell("source", source=tables.source(value, place))

@@ -1,1 +1,1 @@
-"""What runs today: texts checked, policies merged, plans compared and made, over REST and on the command line."""
+"""The running system: check texts, merge policies, compare and create plans, over REST and on the command line."""

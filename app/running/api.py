@@ -1,4 +1,4 @@
-"""REST addresses about what runs."""
+"""Routes about the running system."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def lint(body: DocumentBody) -> Lint:
     responses=problems(413, 415, 422),
 )
 def merge(body: DocumentBody, curves: CurvesDep) -> MergedPolicy:
-    """Take the complete current policy, return the complete merged policy; other statements stay, to the byte."""
+    """Take the complete current policy; return the merged policy with all other statements unchanged, to the byte."""
     request = read_request(MergeRequest, body)
     return service.merged(
         plan_of(request.plan, curves),
@@ -67,7 +67,7 @@ def merge(body: DocumentBody, curves: CurvesDep) -> MergedPolicy:
     responses=problems(413, 415, 422),
 )
 def diff(body: DocumentBody, curves: CurvesDep) -> Comparison:
-    """Compare what runs with a plan, and list the commands that lead there, each with when it takes effect."""
+    """Compare the running system with a plan; list the commands to change it, each with the time it takes effect."""
     request = read_request(DiffRequest, body)
     return service.compared(
         plan_of(request.plan, curves), texts_of(request.current), unstated=request.unstated
@@ -82,7 +82,7 @@ def diff(body: DocumentBody, curves: CurvesDep) -> Comparison:
     responses=problems(413, 415, 422),
 )
 def plan_from_running(body: DocumentBody) -> PlanFromRunning:
-    """Make a plan document from a policy, displays and definitions; it changes nothing until you edit it."""
+    """Create a plan document from a policy, displays and definitions; it changes nothing until you edit it."""
     request = read_request(FromRunningRequest, body)
     return service.made(
         texts_of(request.current),

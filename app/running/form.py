@@ -1,4 +1,4 @@
-"""Read the forms about what runs: text, files to the byte, and the chosen plan."""
+"""Read the forms about the running system: texts, files to the byte, and the chosen plan."""
 
 from __future__ import annotations
 
@@ -43,13 +43,13 @@ class RunningForm:
         """Refuse files that were not read.
 
         Raises:
-            InputInvalid: There are some.
+            InputInvalid: There are such files.
         """
         if self.unread:
             raise InputInvalid(WHAT, self.unread)
 
     def value(self, name: str) -> str:
-        """What was typed into a small box."""
+        """Return the text of a single-line field."""
         return self.typed.get(name, "").strip()
 
     def texts(self, box: str, field: str) -> list[str]:
@@ -58,10 +58,10 @@ class RunningForm:
         return [*([typed] if typed.strip() else []), *(text for _, text in self.files.get(field, ()))]
 
     def whole(self, name: str, lowest: int, highest: int) -> int | None:
-        """A whole number, None where the box is empty.
+        """Return a whole number, or None if the field is empty.
 
         Raises:
-            InputInvalid: It is none, or out of bounds.
+            InputInvalid: It is not a whole number, or out of bounds.
         """
         text = self.value(name)
         if not text:
@@ -73,10 +73,10 @@ class RunningForm:
         return number
 
     def message_bytes(self) -> int | None:
-        """A message size, None where the field is empty.
+        """Return a message size, or None if the field is empty.
 
         Raises:
-            InputInvalid: It is none.
+            InputInvalid: It is not a message size.
         """
         text = self.value("message_bytes")
         try:
@@ -86,12 +86,12 @@ class RunningForm:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Names of the files, which no form can repeat."""
+        """Names of the files, which a form cannot send again."""
         return tuple(name for found in self.files.values() for name, _ in found)
 
 
 async def given_form(request: Request) -> RunningForm:
-    """Read the form. Texts have the line ends of their file, where the form knows them."""
+    """Read the form; a policy gets back the line ends of its file, if the form knows them."""
     sent = await read_posted(
         request,
         largest_bytes=LARGEST_FILE_BYTES,
@@ -111,6 +111,7 @@ async def given_form(request: Request) -> RunningForm:
             unread += (FieldProblem(f"/{box}", problem.message) for problem in error.problems)
     newline = NEWLINES.get(typed.get("newline", ""), "\n")
     for key in _BOXES & typed.keys():
+        # Browsers send every line end of a text area as CR LF, and the merged policy must have those of the file.
         plain = typed[key].replace("\r\n", "\n").replace("\r", "\n")
         typed[key] = plain.replace("\n", newline) if key == "policy" else plain
     return RunningForm(typed, {key: tuple(found) for key, found in files.items()}, unread=tuple(unread))
@@ -125,26 +126,28 @@ GivenDep = Annotated[RunningForm, Depends(given_form)]
 
 
 def example_given(name: str) -> RunningForm:
-    """A form filled with the example."""
+    """Return a form with the example."""
     example = running_example()
     boxes = {"policy": example.policy, "current": example.current, "text": example.policy}
     return RunningForm({**boxes, "plan": name or EXAMPLE_CHOICE, "cfcc": "25"}, {}, is_example=True)
 
 
 def newline_of(text: str) -> str:
-    """How the lines of a text end, by the name that a form has for it."""
+    """Return the line ends of a text by their name in a form."""
     counts = {name: text.count(end) for name, end in NEWLINES.items()}
+    # A text with both counts as CR LF: the form then shows that it cannot return it unchanged.
     if counts["crlf"]:
         return "crlf"
     return "cr" if counts["cr"] and not counts["lf"] else "lf"
 
 
 def comes_back(text: str) -> bool:
-    """Whether a form that holds a text sends the same characters again: no bytes but UTF-8, one kind of line ends."""
+    """Return whether a form sends a text back unchanged: only UTF-8, and one kind of line ends."""
     plain = text.replace("\r\n", "\n").replace("\r", "\n")
     return (
         len(text) <= SHOWN_CHARACTERS
         and printable(text) == text
+        # HTML parsers drop NUL or replace it.
         and "\0" not in text
         and plain.replace("\n", NEWLINES[newline_of(text)]) == text
     )
@@ -152,7 +155,7 @@ def comes_back(text: str) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class ChosenPlan:
-    """The plan that a page is about."""
+    """The plan of a page."""
 
     stored: tuple[str, ...]
     name: str
@@ -165,7 +168,7 @@ class ChosenPlan:
 
     @property
     def origin(self) -> str:
-        """What the page calls it."""
+        """The plan in words."""
         if self.is_example:
             return "the example plan"
         if self.name:
@@ -174,19 +177,19 @@ class ChosenPlan:
 
 
 def choose(session: Session, given: RunningForm) -> ChosenPlan:
-    """The plan that the form names, and the document in it: at most one of the two is meant."""
+    """Return the plan that the form names, and the document in it."""
     stored = plans.plan_names(session)
     document = next(iter(given.texts("document", "document_file")), "")
     return ChosenPlan(stored, given.value("plan"), document)
 
 
 def result_of(session: Session, chosen: ChosenPlan, curves: Curves) -> PlanResult:
-    """The result of that plan.
+    """Return the result of the chosen plan.
 
     Raises:
-        DocumentInvalid: The document is none.
+        DocumentInvalid: The document is not valid.
         InputInvalid: No plan was chosen, or two, or there is no such plan.
-        PlanRefused: No such plan can exist.
+        PlanRefused: The plan is impossible.
     """
     has_document = bool(chosen.text.strip())
     if chosen.name and has_document:

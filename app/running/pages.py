@@ -1,4 +1,4 @@
-"""Pages about what runs: check a text, merge a plan into a policy, compare a plan, make a plan."""
+"""Pages about the running system: check a text, merge a plan into a policy, compare a plan, create a plan."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ _MOST_WRONG: Final = 20
 
 @dataclass(frozen=True, slots=True)
 class RunningQuestion:
-    """A page about what runs."""
+    """A page about the running system."""
 
     path: str
     title: str
@@ -214,6 +214,7 @@ def lint(request: Request, given: GivenDep) -> Response:
 
 def _lint(request: Request, given: RunningForm) -> Response:
     texts = given.texts("text", "file")
+    # The file is last: it comes before the field, which may still contain the example or an earlier text.
     text = texts[-1] if texts else ""
     try:
         given.check_files()
@@ -301,6 +302,7 @@ def _merge(request: Request, session: SessionDep, given: RunningForm) -> Respons
         )
     except MergeRefused as refused:
         wrong = {"policy": str(refused).partition(" Line ")[0].removesuffix(".")}
+        # The page lists the lines of the damage, so the message leaves them out.
         against = refused_findings(refused.line_findings)
         return _merge_page(request, session, given, wrong=wrong, policy=policy, against=against)
     except PlannerError as error:
@@ -335,6 +337,7 @@ def _merge_page(
     box = _large(
         "policy",
         "Current policy",
+        # A form would change bytes of this text unnoticed, so the file must be chosen again.
         text if is_kept else "",
         faults,
         hint="Input of IXCMIAPU, with or without its job.",
@@ -446,6 +449,7 @@ def _from_running(request: Request, given: RunningForm) -> Response:
 
 
 def _plain(name: str) -> str:
+    # Names of groups may contain $, # and @.
     return "".join(character if character.isalnum() else "_" for character in name)
 
 

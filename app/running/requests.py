@@ -1,4 +1,4 @@
-"""The bodies of requests about what runs."""
+"""Bodies of requests about the running system."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ class MergeRequest(BaseModel):
 
 
 class DiffRequest(BaseModel):
-    """A plan, and texts about what runs."""
+    """A plan, and texts about the running system."""
 
     model_config = _MODEL
     plan: PlanField
@@ -82,7 +82,7 @@ class DiffRequest(BaseModel):
 
 
 class FromRunningRequest(BaseModel):
-    """Texts about what runs, to make a plan from."""
+    """Texts about the running system, from which a plan is created."""
 
     model_config = _MODEL
     current: Annotated[Texts, Field(description=_CURRENT)]

@@ -1,4 +1,4 @@
-"""Questions about what runs; nothing is stored."""
+"""Answers about the running system; nothing is stored."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def merged(
     """Merge a plan into a policy; a smaller structure is compared with the displays in `current`.
 
     Raises:
-        InputInvalid: `current` has nothing of use.
+        InputInvalid: `current` describes no running system.
     """
     running = read_current(current) if current else None
     return merge(policy, result, unstated=unstated, policy_name=policy_name, running=running)
@@ -58,10 +58,11 @@ def read_current(texts: Sequence[str], *, field: str = "/current") -> Running:
     """Read the running system.
 
     Raises:
-        InputInvalid: The texts have nothing of use.
+        InputInvalid: The texts describe no running system.
     """
     running = read_running(texts)
     if running.is_empty:
+        # The first unreadable line usually shows why: the text of another command, or a wrong file.
         unread = next((each for each in running.findings if each.line), None)
         why = f" (line {unread.line}: {unread.message.removesuffix('.')})" if unread else ""
         invalid(
@@ -74,7 +75,7 @@ def read_current(texts: Sequence[str], *, field: str = "/current") -> Running:
 def compared(
     result: PlanResult, texts: Sequence[str], *, unstated: Unstated = DEFAULT_UNSTATED
 ) -> Comparison:
-    """Compare a plan with what runs."""
+    """Compare a plan with the running system."""
     return compare(result, read_current(texts), unstated=unstated)
 
 
@@ -85,10 +86,10 @@ def made(
     queue_managers: int | None = None,
     message_bytes: int | None = None,
 ) -> PlanFromRunning:
-    """Make a plan from what runs.
+    """Create a plan from the running system.
 
     Raises:
-        InputInvalid: The texts have nothing of use, or `qsg` is not a valid name.
+        InputInvalid: The texts describe no running system, or `qsg` is not a valid name.
     """
     group = _group(qsg)
     running = read_current(texts)

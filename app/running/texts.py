@@ -1,4 +1,4 @@
-"""Read texts without changing a byte, and the example of the application."""
+"""Read texts without changing a byte, and the example."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ class RunningExample(NamedTuple):
 
     @property
     def current(self) -> str:
-        """Everything in one text."""
+        """All texts in one."""
         return "\n".join(self)
 
 
 @cache
 def running_example() -> RunningExample:
-    """Return the example of what runs."""
+    """Return the example of a running system."""
     folder = resources.files("app") / "examples" / "running"
     return RunningExample(
         *(
@@ -54,13 +54,15 @@ def text_of(data: bytes, name: str = "") -> str:
         invalid("", f"{of}is larger than {LARGEST_FILE_BYTES} bytes: give the part that matters")
     if data.startswith(_UTF_16):
         invalid("", f"{of}is UTF-16: save it as UTF-8")
+    # 0x40 is the blank of EBCDIC and @ in ASCII: three of them without two ASCII blanks are no policy in ASCII.
     if _EBCDIC_BLANK in data and b"  " not in data and b"\n" not in data:
         invalid("", f"{of}looks like EBCDIC: transfer it as text")
+    # Comments of a policy may be in any code page; surrogates keep their bytes, so the merge can write them back.
     return data.decode("utf-8", errors="surrogateescape")
 
 
 def printable(text: str) -> str:
-    """Return a text for a page, with the replacement character for bytes that are not UTF-8."""
+    """Return a text for a page, with question marks for bytes that are not UTF-8."""
     return text.encode("utf-8", errors="replace").decode("utf-8")
 
 

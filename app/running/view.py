@@ -1,4 +1,4 @@
-"""Answers about what runs, as the pages show them."""
+"""Answers about the running system, arranged for pages."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ from planner_core.running.state import RunningStructure
 from planner_core.units import bytes_to_kib_ceil
 
 MOST_LINES: Final = 3_000
-"""Lines of a listing; of a longer text, only lines with findings and some around them."""
+"""Limit of a listing; of a longer text, only lines with findings and some around them are shown."""
 MOST_FINDINGS: Final = 500
-"""Findings on a page, the worst ones; the command and REST return all."""
+"""Limit of findings on a page, which shows the worst ones; the command and REST return all."""
 _AROUND: Final = 3
 _KINDS: Final = {"policy": "CFRM policy", "mqsc": "MQSC", "display": "displays"}
 
 
 @dataclass(frozen=True, slots=True)
 class ListedLine:
-    """A line of the text, the severity of its findings, and whether lines before it are left out."""
+    """A line of the text, the severity of its findings, and whether lines before it are omitted."""
 
     number: int
     text: str
@@ -89,13 +89,14 @@ def _listed(found: Sequence[LineFinding], text: str) -> Iterator[ListedLine]:
     before = 0
     for number, line in enumerate(lines, start=1):
         if number in shown:
+            # A line of z/OS has 80 characters; a text without line ends would make a page of megabytes.
             yield ListedLine(number, line[:300], worst.get(number, ""), number != before + 1)
             before = number
 
 
 @dataclass(frozen=True, slots=True)
 class DifferenceLine:
-    """A line of a difference, and its kind: added, removed, place or the same."""
+    """A line of a difference, and its kind: added, removed, place or same."""
 
     kind: str
     text: str
@@ -236,11 +237,12 @@ def _range(style: str, initsize: Setting, size: Setting) -> tuple[Part, ...]:
 
 
 def by_line(found: Sequence[LineFinding]) -> tuple[LineFinding, ...]:
-    """Return findings in the order of the text."""
+    """Return findings in the order of their lines."""
     return tuple(sorted(found, key=lambda each: each.line or 0))
 
 
 def refused_findings(found: Sequence[LineFinding]) -> tuple[LineFinding, ...]:
     """Return the worst findings, as many as a page shows."""
+    # The worst first, because the page shows a limited number.
     ranked = sorted(found, key=lambda each: (SEVERITIES.index(each.severity), each.line or 0))
     return tuple(ranked[:MOST_FINDINGS])

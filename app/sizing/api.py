@@ -1,6 +1,6 @@
 """Routes that take a plan document.
 
-The handlers read the request themselves, because FastAPI's reading of parameters takes a tenth of the whole time.
+The handlers read the request themselves, because parameters read by FastAPI take a tenth of the whole time.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Plan documents in the description of the API; a test sends each of them to every route that takes one."""
+"""Example plan documents of the API description; a test sends each to every route that accepts one."""
 
 from __future__ import annotations
 

@@ -19,7 +19,7 @@ T = TypeVar("T")
 
 
 async def compute(function: Callable[[bytes], T], body: bytes) -> T:
-    """Call a function with a document in a thread, so that other requests are answered in the meantime.
+    """Call a function with a document in a thread.
 
     Even a short document can take seconds, which would block all other requests on the event loop.
     """
@@ -32,7 +32,7 @@ def size_answer(body: bytes, *, curves: Curves, explain: bool, depths: bool = Fa
 
 
 def text_output(body: bytes, *, curves: Curves, kind: str) -> tuple[Output, str]:
-    """Return one of the text outputs, and the number of findings of each severity."""
+    """Return a text output, and the number of findings of each severity."""
     result = evaluate(read_json(body), curves, compares=False)
     return render_output(kind, result), count_findings(result.findings)
 

@@ -1,6 +1,6 @@
-"""Plan documents from files: JSON, or YAML 1.2 without aliases and double keys.
+"""Read plan documents from files: JSON, or YAML 1.2 without aliases and duplicate keys.
 
-Kept apart from the web so that the command line starts without it.
+This module does not import the web modules, so that the command line starts without them.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
 
 def example_text(name: str = EXAMPLE) -> str:
-    """Return an example plan as it is in its file, with comments."""
+    """Return the text of an example plan, with comments."""
     return (resources.files("app") / "examples" / name).read_text(encoding="utf-8")
 
 
@@ -36,7 +36,7 @@ def read_file(path: Path) -> PlanDocument:
     """Read a plan document; JSON if the text begins with a brace, else YAML.
 
     Raises:
-        DocumentInvalid: The file cannot be read, or not as a plan document.
+        DocumentInvalid: The file cannot be read, or is not a plan document.
     """
     try:
         with path.open("rb") as file:
@@ -72,6 +72,7 @@ def parse_text(text: bytes) -> object:
         return parse_json(plain)
     except NotJson as not_json:
         # A brace begins JSON and YAML's flow style; the error of a text that is neither names JSON.
+        # A broken JSON text of many megabytes is read only once.
         if len(plain) > _LARGEST_FLOW_BYTES:
             raise
         try:
@@ -84,13 +85,13 @@ def yaml_as_json(text: bytes) -> bytes:
     """Convert a YAML document to JSON text.
 
     Raises:
-        DocumentInvalid: It is no YAML, or holds what JSON cannot, such as a date.
+        DocumentInvalid: It is not YAML, or has values that JSON cannot represent, such as a date.
     """
     if not text.strip():
         _invalid("The document is empty.")
     try:
         return json.dumps(parse_yaml(text.removeprefix(_BYTE_ORDER_MARK)), default=_no_json).encode()
-    except ValueError:  # the interpreter's limit
+    except ValueError:  # Python limits the digits of integers that it converts
         _invalid("A number in the text is too long.")
     except TypeError:
         _invalid("A key in the text is neither a text nor a number.")
@@ -107,7 +108,7 @@ def parse_yaml(text: bytes) -> object:
     """Read YAML 1.2 text.
 
     Raises:
-        DocumentInvalid: With the line and column.
+        DocumentInvalid: It cannot be read; the message has line and column.
     """
     from app.texts.yaml_reader import NotYaml, read_yaml
 

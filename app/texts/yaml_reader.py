@@ -30,12 +30,12 @@ MOST_ITEMS: Final = 100_000
 MOST_COLLECTIONS: Final = 200_000
 """Lists and objects of one text. The largest plan has 32,768 queues with two objects each."""
 _MOST_TAG_DIRECTIVES: Final = 10
-"""libyaml compares each with all before it."""
+"""Limited, because libyaml compares each directive with all before it."""
 _TAG_DIRECTIVE: Final = "%TAG"
 _LONGEST_NUMBER: Final = 400
 _SHOWN: Final = 40
 _LOADER: Final = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-"""The slower one is for rare installations of PyYAML without libyaml."""
+"""The slower loader is for the rare installations of PyYAML without libyaml."""
 _STANDARD: Final = "tag:yaml.org,2002:"
 _NO_KEY: Final = object()
 _BEGINS_WORD: Final = frozenset("~nNtTfF")
@@ -67,7 +67,7 @@ def read_yaml(text: str) -> object:
     """Read one YAML document.
 
     Raises:
-        NotYaml: It cannot be read, is nested too deeply, or holds more than any document needs.
+        NotYaml: It cannot be read, is nested too deeply, or has more items than any document needs.
     """
     if text.startswith(_TAG_DIRECTIVE) and text.count(f"\n{_TAG_DIRECTIVE}") > _MOST_TAG_DIRECTIVES:
         message = "there are too many %TAG directives"

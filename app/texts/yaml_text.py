@@ -54,7 +54,7 @@ def _list_item(item: object, indent: str) -> Iterator[str]:
 
 
 def _one_line(item: object, used: int) -> str:
-    """Return a value as one line if it is short and has no list of objects; else nothing."""
+    """Return a value as one line if it is short and has no list of objects; else an empty text."""
     is_list = isinstance(item, (list, tuple))
     if _depth(item) > (1 if is_list else _DEEPEST):
         return ""
@@ -83,6 +83,7 @@ def _scalar(item: object) -> str:
         return json.dumps(item)
     if _PLAIN.fullmatch(item) and item.lower() not in _WORDS:
         return item
+    # A double-quoted JSON string is also YAML, except that YAML forbids unprintable characters.
     quoted = json.dumps(item, ensure_ascii=False)
     return quoted if quoted.isprintable() else "".join(c if c.isprintable() else _escaped(c) for c in quoted)
 

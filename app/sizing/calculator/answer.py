@@ -1,4 +1,4 @@
-"""The answer of the quick calculator: the core's result, arranged for the page."""
+"""The result of the core, arranged for the page of the calculator."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ SHOWN_OUTPUTS: Mapping[str, tuple[str, str]] = {
     ),
     "runbook": ("Runbook", "What to do at IXC585E and at reason code 2192, with the figures of this plan."),
 }
-"""Titles and remarks of the text outputs on this page; the complete job needs more than this form asks."""
+"""Titles and remarks of the text outputs on this page; the complete job needs more values than this form has."""
 
 DOCUMENT_OUTPUT = "document"
 
@@ -69,7 +69,7 @@ LABELS: Mapping[str, tuple[str, Kind]] = {
     "db2/lob_bytes_at_backlog": ("LOB space in Db2 for the group, at this backlog", "bytes"),
     "db2/lob_bytes_when_full": ("LOB space in Db2 for the group, when SIZE is full", "bytes"),
 }
-"""The figures of a structure that are shown, by their name in the JSON answer."""
+"""The shown figures of a structure by their name in the JSON answer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,6 +158,7 @@ def _structure(
 ) -> StructureFigures:
     figures = _figures(structure_answer(structure), f"/structures/{index}", structure.name, reasons)
     if structure.role != "application":
+        # CSQ_ADMIN and CSQSYSAPPL have no offload rules, so figures with offload would repeat the others.
         figures = {name: figure for name, figure in figures.items() if "offload" not in name}
     return StructureFigures(
         name=structure.name,
@@ -237,6 +238,7 @@ def _outputs(
         try:
             output = render_output(kind, result)
         except OutputRefused as error:
+            # One message is enough: all texts are refused for errors of the same plan.
             refusal = refusal or str(error)
             continue
         shown.append(
@@ -253,5 +255,5 @@ def _outputs(
 
 
 def document_text(document: PlanDocument) -> tuple[str, str]:
-    """The plan document as JSON text, and the name of a file for it."""
+    """Return the plan document as JSON text, and a file name for it."""
     return document.model_dump_json(indent=2, exclude_defaults=True) + "\n", f"{document.qsg}.plan.json"

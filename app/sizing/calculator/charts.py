@@ -1,6 +1,6 @@
-"""The curve of one message size, with the plan's point on it, and the same as a table.
+"""The curve of one message size with the point of the plan, and the same as a table.
 
-Logarithmic both ways, MiB against messages, as in the figure on IBM's planning page.
+Both axes are logarithmic, MiB by messages, as in the figure on IBM's planning page.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ DECADES_SHOWN = 5
 
 @dataclass(frozen=True, slots=True)
 class Capacity:
-    """A row of the table under the chart: so many messages need so much."""
+    """A row of the table under the chart: a number of messages and its need."""
 
     messages: int
     need_bytes: int
@@ -41,7 +41,8 @@ class SizeChart:
 def chart_of(
     *, curve: Curve, message_bytes: int, messages: int, need_bytes: int, initsize_bytes: int, size_bytes: int
 ) -> SizeChart:
-    """The chart of one application structure with one size of messages."""
+    """Return the chart of one application structure with one message size."""
+    # At least one decade beyond the plan, so that its point is not at the edge.
     x1 = max((math.floor(math.log10(messages)) if messages else 0) + 2, DECADES_SHOWN)
     decades = range(x1 - DECADES_SHOWN, x1 + 1)
     lowest = need_of(10 ** decades[0], message_bytes=CONTEXT_SIZES_BYTES[0], curve=curve)
@@ -78,7 +79,7 @@ def chart_of(
 
 
 def need_of(messages: float, *, message_bytes: int, curve: Curve) -> int:
-    """The need of so many messages of one size [bytes]."""
+    """Return the need of a number of messages of one size [bytes]."""
     entries = max(round(messages), 0)
     elements = entries * elements_held(message_bytes, header_bytes=curve.header_bytes)
     return size_for(entries=entries, elements=elements, curve=curve)

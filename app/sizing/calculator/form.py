@@ -1,4 +1,4 @@
-"""The form of the quick calculator: texts to a plan document, errors of the core back to fields."""
+"""The form of the quick calculator: read a plan document from texts, and assign errors of the core to fields."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ FIELDS = (
         "shared_channels", "Shared channels", "whole", "500", required=True, place="system/shared_channels"
     ),
 )
-"""Every field in its order, with the example that an empty address shows."""
+"""All fields in order, with the example for an address without parameters."""
 DEFAULTS: Mapping[str, str] = {field.name: field.value for field in FIELDS}
 FEWER_SEEN = (
     "target_usage_percent",
@@ -75,10 +75,10 @@ FEWER_SEEN = (
     "csqsysappl",
     "shared_channels",
 )
-"""Fields that stay folded away until one of them is used."""
+"""Fields that are collapsed until one of them is used."""
 
 LONGEST_KEPT = 500
-"""Characters of a field that are read and shown again."""
+"""Limit of the characters of a field that are read and shown again."""
 
 _PLACES = {
     **places_of(FIELDS, ""),
@@ -90,17 +90,17 @@ _BY_RATE = frozenset({"rate_per_minute", "outage_minutes"})
 
 @dataclass(frozen=True, slots=True)
 class QuickForm(Form):
-    """The fields as typed, and the errors of the form as a whole."""
+    """The fields as typed, and errors of the whole form."""
 
     is_example: bool = False
 
     @property
     def is_unfolded(self) -> bool:
-        """Whether the fields that few need are shown: one of them is in use or has an error."""
+        """Whether rarely used fields are shown, because one of them is in use or has an error."""
         return any(self[name].error or self[name].value != DEFAULTS[name] for name in FEWER_SEEN)
 
     def with_problems(self, problems: Iterable[FieldProblem]) -> QuickForm:
-        """Return the form with the errors of the core next to the fields they come from."""
+        """Return the form with the errors of the core at their fields."""
         by_field, general = sort_errors(problems, self.field_of)
         fields = {
             name: replace(field, error=field.error or sentence(by_field[name][0].message))
@@ -126,6 +126,7 @@ def read_form(query: Mapping[str, str]) -> tuple[QuickForm, PlanDocument | None]
     for field in FIELDS:
         if field.options and texts[field.name] not in dict(field.options):
             texts[field.name] = field.value
+    # Fields of the other method are not used, so errors in them must not prevent an answer.
     unused = {"messages"} if texts["backlog_by"] == "rate" else _BY_RATE
     values, errors = read_fields(field for field in filled(FIELDS, texts) if field.name not in unused)
     # The default replaces an unreadable text, so that the core can check the rest of the document.
@@ -146,6 +147,7 @@ def _document(values: Mapping[str, Any]) -> dict[str, object]:
     facilities = values["coupling_facilities"] or []
     has_system = values["csqsysappl"] == "yes"
     if values["backlog_by"] == "rate":
+        # Rounded up: a part of a message needs the space of a whole one.
         backlog = ceil_fraction(Fraction(values["rate_per_minute"]) * Fraction(values["outage_minutes"]))
     else:
         backlog = values["messages"]

@@ -1,4 +1,4 @@
-"""The quick calculator and the downloads that belong to an address of it."""
+"""The quick calculator and its downloads."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ router = APIRouter(include_in_schema=False)
 
 @dataclass(frozen=True, kw_only=True)
 class QuickPage(Page):
-    """The form and, when nothing is wrong with it, its answer."""
+    """The form, and its answer if it has no errors."""
 
     form: Annotated[QuickForm, "The fields as typed"]
     answer: Annotated[CalculatorResult | None, "The answer; None when something must be mended first"]
@@ -53,8 +53,9 @@ class QuickPage(Page):
 
 @router.get("/", response_class=HTMLResponse)
 def calculator(request: Request) -> HTMLResponse:
-    """The calculator; the fields are the parameters of the address, so an answer can be kept and passed on."""
+    """Show the calculator; fields are parameters of the address, so that an answer can be bookmarked and shared."""
     page = quick_page(request)
+    # Only the start page reads the database: calculations work without it.
     if not request.query_params:
         database = request.app.state.database
         page = replace(
@@ -68,7 +69,7 @@ def calculator(request: Request) -> HTMLResponse:
 
 @router.get("/quick/{kind}")
 def download(request: Request, kind: str) -> Response:
-    """One of the texts as a file."""
+    """Return one of the texts as a file."""
     if kind not in SHOWN_OUTPUTS and kind != DOCUMENT_OUTPUT:
         raise HTTPException(status_code=404, detail="There is no such output.")
     form, document = read_form(request.query_params)
@@ -84,7 +85,7 @@ def download(request: Request, kind: str) -> Response:
 
 
 def quick_page(request: Request) -> QuickPage:
-    """The page for the parameters of an address."""
+    """Return the page for the parameters of an address."""
     form, document = read_form(request.query_params)
     if document is None:
         return _unanswered(form)
