@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
-from typing import Annotated, Any, ClassVar, Final, Self, get_args
+from typing import Annotated, Any, ClassVar, Final, NoReturn, Self, get_args
 
 from pydantic import BaseModel, ConfigDict, Field, GetCoreSchemaHandler, GetJsonSchemaHandler, ValidationError
 from pydantic.json_schema import JsonSchemaValue, SkipJsonSchema
@@ -128,11 +128,10 @@ class ParameterReader:
         plain = given.strip()
         try:
             if len(plain) > self.longest:
-                message = f"must not have more than {self.longest} characters"
-                raise ValueError(message)
+                _refuse(f"must not have more than {self.longest} characters")
             return self._read(plain)
         except (ValueError, PlannerError) as error:
-            raise _fault(str(error)) from None
+            _refuse(str(error))
 
     def __get_pydantic_core_schema__(self, source: object, handler: GetCoreSchemaHandler) -> CoreSchema:
         del source, handler
@@ -145,8 +144,9 @@ class ParameterReader:
         return self._schema()
 
 
-def _fault(message: str) -> PydanticCustomError:
-    return PydanticCustomError("parameter", "{message}", {"message": message})
+def _refuse(message: str) -> NoReturn:
+    kind = "parameter"
+    raise PydanticCustomError(kind, "{message}", {"message": message})
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,16 +164,13 @@ class Number(ParameterReader):
             # Decimal also reads 1_000 and the digits of other scripts, which no schema of a number allows.
             value = Decimal(text if text.isascii() and "_" not in text else "none")
         except InvalidOperation:
-            message = "must be a number"
-            raise ValueError(message) from None
+            _refuse("must be a number")
         if not value.is_finite() or not self.lowest <= value <= self.highest:
-            message = f"must be between {self.lowest} and {self.highest}"
-            raise ValueError(message)
+            _refuse(f"must be between {self.lowest} and {self.highest}")
         if len(value.normalize().as_tuple().digits) > _MOST_DIGITS or (
             value and value.adjusted() < -_MOST_DIGITS
         ):
-            message = f"must not have more than {_MOST_DIGITS} digits"
-            raise ValueError(message)
+            _refuse(f"must not have more than {_MOST_DIGITS} digits")
         return value
 
     def _schema(self) -> dict[str, Any]:
@@ -189,11 +186,9 @@ class Whole(ParameterReader):
 
     def _read(self, text: str) -> int:
         if not _WHOLE.fullmatch(text):
-            message = "must be a whole number"
-            raise ValueError(message)
+            _refuse("must be a whole number")
         if not self.lowest <= int(text) <= self.highest:
-            message = f"must be between {self.lowest} and {self.highest}"
-            raise ValueError(message)
+            _refuse(f"must be between {self.lowest} and {self.highest}")
         return int(text)
 
     def _schema(self) -> dict[str, Any]:
@@ -207,8 +202,7 @@ class Size(ParameterReader):
     def _read(self, text: str) -> int:
         plain = text.upper()
         if not _SIZE.fullmatch(plain) or not 0 < parse_size(plain) <= _LARGEST_SIZE:
-            message = "must be a size of at most 16T with K, M, G or T, such as 512M"
-            raise ValueError(message)
+            _refuse("must be a size of at most 16T with K, M, G or T, such as 512M")
         return parse_size(plain)
 
     def _schema(self) -> dict[str, Any]:
@@ -222,8 +216,7 @@ class RuleSize(ParameterReader):
     def _read(self, text: str) -> int:
         plain = text.upper()
         if not _RULE_SIZE.fullmatch(plain):
-            message = "must be a whole number of K from 0K to 63K, such as 32K"
-            raise ValueError(message)
+            _refuse("must be a whole number of K from 0K to 63K, such as 32K")
         return parse_size(plain)
 
     def _schema(self) -> dict[str, Any]:
@@ -236,8 +229,7 @@ class Name(ParameterReader):
 
     def _read(self, text: str) -> str:
         if not text:
-            message = "is required"
-            raise ValueError(message)
+            _refuse("is required")
         return text
 
     def _schema(self) -> dict[str, Any]:
@@ -265,14 +257,12 @@ class Rules(ParameterReader):
         if not isinstance(given, list):
             return given
         if len(given) > _MOST_RULES:
-            message = f"can be given {_MOST_RULES} times at most"
-            raise _fault(message)
+            _refuse(f"can be given {_MOST_RULES} times at most")
         found: list[Rule] = []
         for text in given:
             plain = str(text).strip().upper()
             if not _RULE.fullmatch(plain):
-                message = "must be a percentage and a size from 0K to 64K, such as 70:32K"
-                raise _fault(message)
+                _refuse("must be a percentage and a size from 0K to 64K, such as 70:32K")
             found.append(parse_rule(plain))
         return tuple(found)
 
@@ -292,8 +282,7 @@ class ListOf(ParameterReader):
         if not isinstance(given, list):
             return given
         if len(given) > self.most:
-            message = f"can be given {self.most} times at most"
-            raise _fault(message)
+            _refuse(f"can be given {self.most} times at most")
         return tuple(self.item._value(each) for each in given)
 
     def _schema(self) -> dict[str, Any]:
@@ -306,8 +295,7 @@ class Flag(ParameterReader):
 
     def _read(self, text: str) -> bool:
         if text.lower() not in _FLAGS:
-            message = "must be true or false"
-            raise ValueError(message)
+            _refuse("must be true or false")
         return _FLAGS[text.lower()]
 
     def _schema(self) -> dict[str, Any]:

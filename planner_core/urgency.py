@@ -84,7 +84,7 @@ def times_of(count: int) -> str:
 
 
 def fullness(days: Iterable[UsedDay], *, last_day: date) -> Fullness | None:
-    """Return when a structure was full in the last days of its group's records; None if it was not."""
+    """Return the times at which a structure was full in the last days of its group's records; None if it was not."""
     # Counted back from the group's last day with records: how full it is today is not known.
     first = last_day - timedelta(days=FULL_DAYS - 1)
     full = sorted(

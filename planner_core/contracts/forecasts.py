@@ -43,8 +43,8 @@ class QuantileDates(Answer):
 class Crossing(Answer):
     """The time at which the daily peak first passes a level.
 
-    The days consider ordinary days only. `probability_with_exceptional_days` includes exceptional ones, such as a day
-    with a stopped consumer.
+    `days` and `dates` assume ordinary days. `probability_with_exceptional_days` includes exceptional ones, such as a
+    day with a stopped consumer.
     """
 
     level: str

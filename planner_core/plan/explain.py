@@ -22,7 +22,14 @@ from planner_core.sizing.demand import growth_factor
 from planner_core.sizing.explain_filling import Phases, bundle_steps, model_source, phases_of
 from planner_core.sizing.placement import AllocationRequest
 from planner_core.sizing.structure_result import Load, SmdsNeed, StructureResult, offload_steps
-from planner_core.sizing.structure_size import Curve, curve_inputs, explain_size, model_constant
+from planner_core.sizing.structure_size import (
+    BYTES_PER_KIB,
+    Curve,
+    curve_inputs,
+    explain_size,
+    increment_input,
+    model_constant,
+)
 from planner_core.units import KIB, bytes_to_kib_ceil, ceil_fraction, hundredths
 
 _PERCENT = 100
@@ -246,9 +253,6 @@ def _level(at: str, structure: StructureResult) -> Explanation:
     )
 
 
-_BYTES_PER_KIB = Input("bytes_per_kib", KIB, "bytes", Basis.PUBLISHED)
-
-
 def _given(at: str, key: str, size_bytes: int) -> Explanation:
     """Explain a size that the document gives."""
     given = Input(f"given_{key}_bytes", size_bytes, "bytes", Basis.GIVEN)
@@ -257,20 +261,14 @@ def _given(at: str, key: str, size_bytes: int) -> Explanation:
         bytes_to_kib_ceil(size_bytes),
         "K",
         f"ceil({given.name} / bytes_per_kib)",
-        (given, _BYTES_PER_KIB),
+        (given, BYTES_PER_KIB),
         Basis.GIVEN,
     )
 
 
 def _policy_sizes(at: str, structure: StructureResult) -> Iterator[Explanation]:
     sizes = structure.sizes
-    step = Input(
-        "increment_bytes",
-        sizes.increment_bytes,
-        "bytes",
-        Basis.PUBLISHED,
-        tables.table("storage_increments").source,
-    )
+    step = increment_input(sizes.increment_bytes)
     given_size = (
         (Input("given_size_bytes", sizes.size_bytes, "bytes", Basis.GIVEN),) if sizes.size_is_given else ()
     )
@@ -287,7 +285,7 @@ def _policy_sizes(at: str, structure: StructureResult) -> Iterator[Explanation]:
             *wanted.inputs,
             _minimum(structure),
             step,
-            _BYTES_PER_KIB,
+            BYTES_PER_KIB,
             *given_size,
             *given_minsize,
         )
@@ -312,7 +310,7 @@ def _policy_sizes(at: str, structure: StructureResult) -> Iterator[Explanation]:
             Input("initsize_bytes", sizes.initsize_bytes, "bytes", Basis.DERIVED),
             Input("size_factor", Fraction(sizes.size_factor), "", Basis.GIVEN),
             step,
-            _BYTES_PER_KIB,
+            BYTES_PER_KIB,
         )
         yield Explanation(
             f"{at}/size_kib",

@@ -131,7 +131,7 @@ def admin_need(
         )
     required = entries_required(queue_managers=queue_managers)
     elements = elements_required(queue_managers=queue_managers)
-    for pool, has in ((_entries_pool(), entsmax), (_elements_pool(), elements_total)):
+    for pool, has in zip(_pools(), (entsmax, elements_total), strict=True):
         if has is not None and has < queue_managers * pool.per_queue_manager:
             findings.append(_too_few(pool, queue_managers, cfcc_level, has, size_bytes))
     return AdminNeed(
@@ -166,8 +166,9 @@ class _Pool:
     shown_by: str
 
 
-def _entries_pool() -> _Pool:
-    return _Pool(
+def _pools() -> tuple[_Pool, _Pool]:
+    """Return the pools of entries and elements."""
+    entries = _Pool(
         "ADMIN_ENTSMAX_TOO_LOW",
         "/admin/entsmax",
         "ENTSMAX",
@@ -175,10 +176,7 @@ def _entries_pool() -> _Pool:
         entries_required(queue_managers=1),
         "DISPLAY CFSTATUS(CSQ_ADMIN)",
     )
-
-
-def _elements_pool() -> _Pool:
-    return _Pool(
+    elements = _Pool(
         "ADMIN_ELEMENTS_TOO_LOW",
         "/admin/elements_total",
         "The total number of elements,",
@@ -186,6 +184,7 @@ def _elements_pool() -> _Pool:
         elements_required(queue_managers=1),
         "D XCF,STR",
     )
+    return entries, elements
 
 
 def they_need(queue_managers: int) -> str:

@@ -248,7 +248,7 @@ class Units:
         )
 
     def demand(self, counts: Sequence[int]) -> Demand:
-        """Return the demand of a number of messages of each queue, as `demand_of` does."""
+        """Return the demand of these numbers of messages on the queues; it equals that of `demand_of`."""
         messages, elements, pages = ([0] * (len(self.edges) + 1) for _ in range(3))
         for count, bands in zip(counts, self.bands, strict=True):
             for band, (share, its_elements, its_pages) in enumerate(bands):

@@ -403,7 +403,7 @@ class QueueAdvisor:
         return in_initsize, in_size
 
     def _filled_alone(self, place: int, percent: int) -> tuple[int, int, int]:
-        """Return the messages of a queue alone: at a usage of INITSIZE, in INITSIZE, in SIZE."""
+        """Return the capacity for a queue alone: at this usage of INITSIZE, in INITSIZE, and in SIZE."""
         filled = _filled(self.units.one(place), self.load.rules, self.pools, (percent,))
         at_action, full = levels(filled, percent)
         initsize, size = self.load.bundles_in_initsize, self.load.bundles_in_size
@@ -464,7 +464,7 @@ class QueueAdvisor:
         return best[0], best[1]
 
     def joint_lead(self, advice: Sequence[QueueAdvice]) -> JointLead | None:
-        """Return the times when all growing queues grow at once; None when none is known to grow."""
+        """Return the times if all growing queues grow together; None if no queue is known to grow."""
         # A queue without rates counts as one that does not grow, which the answer lists among its assumptions.
         growing = {}
         for place, each in enumerate(advice):

@@ -7,8 +7,8 @@ assumption, reported as USAGE_MEASURE_ASSUMED). The arithmetic of that model is 
 of messages is rounded down once, at the end. Compared with a count message by message, each
 rule can start one message early.
 
-Thresholds are percentages, so what fits is proportional to the pools: one bundle (an entry
-with its elements) is filled, and a structure of so many bundles holds so many times as much.
+Thresholds are percentages, so capacity is proportional to the pools: one bundle (an entry
+with its elements) is filled, and a structure of n bundles holds n times as much.
 """
 
 from __future__ import annotations
@@ -79,7 +79,7 @@ class FillPoint(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Snapshot:
-    """A structure with the planned backlog in it, or the part that fits; whole messages and pages, rounded up."""
+    """A structure with the planned backlog, or the part of it that fits; messages and pages are rounded up."""
 
     offloaded: int
     pages: int

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import partial
 
 from planner_core import tables
 from planner_core.findings import Finding, finding
@@ -117,27 +118,21 @@ def offload_answer(
             at_fixed_ratio=at_fixed_ratio,
         ),
     )
-    figures_of = (("/capacity", capacity, met), ("/capacity_without_offload", without, ()))
-    explanations = [
-        _explained(figure, value, len(used), demand, used, pools, size_bytes, curve, auto_alter=auto_alter)
-        for figure, value, used in figures_of
-    ]
-    explanations += [
-        _explained(
-            f"/steps/{number}/at_messages",
-            messages,
-            number,
-            demand,
-            met,
-            pools,
-            size_bytes,
-            curve,
-            auto_alter=auto_alter,
-        )
-        for number, (_, messages) in enumerate(starts)
-    ]
-    explanations += [cost, by_ibm, *reserve_explained]
-    return OffloadAnswer(figures=figures, findings=findings, explanations=tuple(explanations))
+    explained = partial(
+        _explained, demand=demand, pools=pools, size_bytes=size_bytes, curve=curve, auto_alter=auto_alter
+    )
+    explanations = (
+        explained("/capacity", capacity, len(met), rules=met),
+        explained("/capacity_without_offload", without, 0, rules=()),
+        *(
+            explained(f"/steps/{number}/at_messages", messages, number, rules=met)
+            for number, (_, messages) in enumerate(starts)
+        ),
+        cost,
+        by_ibm,
+        *reserve_explained,
+    )
+    return OffloadAnswer(figures=figures, findings=findings, explanations=explanations)
 
 
 def _reserve(
@@ -312,12 +307,12 @@ def _explained(
     figure: str,
     value: int,
     phase: int,
+    *,
     demand: Demand,
     rules: Sequence[Rule],
     pools: tuple[Pool, ...],
     size_bytes: Fraction,
     curve: Curve,
-    *,
     auto_alter: bool,
 ) -> Explanation:
     """Explain the messages at the end of phase `phase` (from 0)."""

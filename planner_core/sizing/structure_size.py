@@ -33,6 +33,7 @@ from planner_core.units import KIB, MIB, ceil_div, ceil_fraction, floor_fraction
 from planner_core.wire import Answer, Hidden, Omittable
 
 ENTRIES, ELEMENTS = "entries", "elements"
+BYTES_PER_KIB = Input("bytes_per_kib", KIB, "bytes", Basis.PUBLISHED)
 _FULL = Fraction(100)
 
 
@@ -432,6 +433,12 @@ def curve_inputs(curve: Curve) -> tuple[Input, ...]:
     )
 
 
+def increment_input(increment_bytes: int) -> Input:
+    """Return a storage increment as an input of an explanation."""
+    source = tables.table("storage_increments").source
+    return Input("increment_bytes", increment_bytes, "bytes", Basis.PUBLISHED, source)
+
+
 def element_cost_input(curve: Curve) -> Input:
     """Return the storage of an element as an input of an explanation: fitted, or assumed."""
     if curve.split_basis is Basis.ASSUMED:
@@ -489,15 +496,7 @@ def explain_backlog(*, messages: int, message_bytes: int, curve: Curve) -> tuple
     size = size_for(entries=messages, elements=elements, curve=curve)
     exact = exact_size_for(entries=messages, elements=elements, curve=curve)
     in_mib = f"({need.formula.removeprefix('ceil(').removesuffix(')')}) / bytes_per_mib"
-    step = Input(
-        "increment_bytes",
-        curve.increment_bytes,
-        "bytes",
-        Basis.PUBLISHED,
-        tables.table("storage_increments").source,
-    )
     rounded = f"round_up({need.formula}, increment_bytes) / bytes_per_kib"
-    kib = Input("bytes_per_kib", KIB, "bytes", Basis.PUBLISHED)
     given = Input("messages", messages, "messages", Basis.GIVEN)
     return (
         Explanation(
@@ -508,7 +507,7 @@ def explain_backlog(*, messages: int, message_bytes: int, curve: Curve) -> tuple
             allocated_bytes(size, curve=curve) // KIB,
             "K",
             rounded,
-            (*need.inputs, step, kib),
+            (*need.inputs, increment_input(curve.increment_bytes), BYTES_PER_KIB),
             need.basis,
             need.source,
             need.steps,

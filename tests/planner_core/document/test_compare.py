@@ -71,7 +71,7 @@ def test_equal_values_have_no_differences(value: object) -> None:
 
 
 @given(json_values, json_values)
-def test_differences_are_as_many_in_both_directions(before: object, after: object) -> None:
+def test_number_of_differences_is_the_same_in_both_directions(before: object, after: object) -> None:
     there, back = differences(before, after), differences(after, before)
 
     assert len(there) == len(back)

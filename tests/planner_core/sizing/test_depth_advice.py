@@ -254,7 +254,7 @@ def test_net_rate_matches_ibms_second_example() -> None:
     assert planned["at_net_rate"]["to_maxdepth_s"] == 1  # T9 - T8 is the unit of time here
 
 
-def test_falling_queue_has_a_time_to_its_low_event() -> None:
+def test_time_to_low_event_is_given_for_a_falling_queue() -> None:
     given_queue = queue(
         "Q1", 2048, 1000, maxdepth=1000, qdepthhi=80, qdepthlo=20, put_rate_per_s=1, get_rate_per_s=4
     )

@@ -132,7 +132,7 @@ def test_binding_pool_sets_the_size(
 
 
 @given(st.integers(1, 60), curves)
-def test_multiple_of_the_ratio_of_the_curve_changes_nothing(times: int, curve: Curve) -> None:
+def test_ratio_in_other_terms_gives_the_same_size(times: int, curve: Curve) -> None:
     own = (times * curve.ratio_entries, times * curve.ratio_elements)
     assert curve.bundle_at(own) == curve.bundle_at(None) == (curve.bundle, Fraction(6))
 
