@@ -164,3 +164,13 @@ def mqsc_value(value: str) -> str:
     """Return a name for MQSC, in quotes unless MQSC reads it unchanged without them."""
     # MQSC converts unquoted text to upper case. No name has quotes inside, but a text that is quoted must not end early.
     return value if _MQSC_PLAIN.fullmatch(value) else "'" + value.replace("'", "''") + "'"
+
+
+def mqsc_attribute(keyword: str, value: object) -> str:
+    """Return an attribute for MQSC, its value in quotes unless MQSC reads it unchanged without them.
+
+    >>> mqsc_attribute("DSBUFS", 100), mqsc_attribute("DESCR", "Payments of EU")
+    ('DSBUFS(100)', "DESCR('Payments of EU')")
+    """
+    # Numbers and MQSC keywords need no quotes and get none, so no list of the attributes with text can go stale.
+    return f"{keyword}({mqsc_value(str(value))})"

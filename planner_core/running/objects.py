@@ -15,7 +15,7 @@ from dataclasses import dataclass, field, fields, replace
 from typing import Final
 
 from planner_core.findings import Finding, finding
-from planner_core.names import mqsc_value
+from planner_core.names import mqsc_attribute, mqsc_value
 from planner_core.plan.result import PlanResult
 from planner_core.provenance import Basis, Source
 from planner_core.running.state import (
@@ -56,7 +56,6 @@ _OF_LOSS: Final = frozenset({"CFCONLOS", "RECAUTO"})
 """Attributes that displays show below CFLEVEL(5), too."""
 _IN_USE: Final = frozenset({"SMDS", "BOTH"})
 """OFFLDUSE if messages are in shared message data sets."""
-_MAY_NEED_QUOTES: Final = frozenset({"DSGROUP", "BOQNAME"})
 _ASSUMED: Final = _source("project", "When a change takes effect")
 
 
@@ -510,4 +509,4 @@ def _attributes(given: Attributes) -> str:
 def _attribute(key: str, value: str) -> str:
     if key == "SHARE":
         return "SHARE" if value == "YES" else "NOSHARE"
-    return f"{key}({mqsc_value(value) if key in _MAY_NEED_QUOTES else value})"
+    return mqsc_attribute(key, value)

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from planner_core import names
 from planner_core.errors import NameSyntax
+from planner_core.texts.mqsc.commands import read_commands
 
 Check = Callable[[str], str]
 
@@ -164,6 +165,21 @@ def test_structure_names_of_all_groups_are_valid_in_cfrm(group: str, name: str) 
 )
 def test_mqsc_value_is_quoted_unless_unchanged_without_quotes(name: str, written: str) -> None:
     assert names.mqsc_value(name) == written
+
+
+@given(
+    st.from_regex(r"[A-Z]{2,12}", fullmatch=True).filter(lambda key: key not in {"SHARE", "NOSHARE"}),
+    # A command is one line of printable text; a line break would end it.
+    st.text(st.characters(min_codepoint=32, max_codepoint=126), max_size=64),
+)
+def test_mqsc_attribute_with_any_value_is_read_back_unchanged(keyword: str, value: str) -> None:
+    (command,) = read_commands(f"ALTER CFSTRUCT(APP1) {names.mqsc_attribute(keyword, value)}\n").commands
+    assert command.settings() == {keyword: value}
+
+
+@pytest.mark.parametrize("value", ["0", "100", "4194304", "64K", "512M", "YES", "SMDS", "ASQMGR", "MSGID"])
+def test_mqsc_attribute_with_number_or_keyword_has_no_quotes(value: str) -> None:
+    assert names.mqsc_attribute("KEY", value) == f"KEY({value})"
 
 
 @given(st.text())

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from planner_core import tables
 from planner_core.document.model import MessageSizes, Offload, PlanDocument, Queue, Structure
 from planner_core.limits import limit
-from planner_core.names import mqsc_value
+from planner_core.names import mqsc_attribute, mqsc_value
 from planner_core.plan.result import PlanResult
 from planner_core.sizing.depth_advice import Thresholds
 from planner_core.units import format_size
@@ -125,8 +125,8 @@ def _yes(value: bool) -> str:
 
 
 def _cfstruct(structure: Structure) -> Iterator[str]:
-    yield f"CFLEVEL({structure.cflevel})"
-    yield f"RECOVER({_yes(structure.recover)})"
+    yield mqsc_attribute("CFLEVEL", structure.cflevel)
+    yield mqsc_attribute("RECOVER", _yes(structure.recover))
     if structure.cflevel >= limit("cflevel_offload"):
         yield f"CFCONLOS({structure.cfconlos}) RECAUTO({_yes(structure.recauto)})"
         yield from _offload(structure.offload)
@@ -145,31 +145,31 @@ def _offload(offload: Offload) -> Iterator[str]:
         yield f"OFFLD{number}TH({threshold}) OFFLD{number}SZ({size})"
     if offload.to == "SMDS":
         if offload.dsgroup is not None:
-            yield f"DSGROUP('{offload.dsgroup}')"
-        yield f"DSBLOCK({format_size(offload.dsblock)})"
+            yield mqsc_attribute("DSGROUP", offload.dsgroup)
+        yield mqsc_attribute("DSBLOCK", format_size(offload.dsblock))
         yield f"DSBUFS({offload.dsbufs}) DSEXPAND({_yes(offload.dsexpand)})"
 
 
 def _qlocal(structure: Structure, queue: Queue) -> Iterator[str]:
     yield "QSGDISP(SHARED)"
-    yield f"CFSTRUCT({mqsc_value(structure.name)})"
-    yield f"DEFPSIST({_yes(queue.persistent)})"
+    yield mqsc_attribute("CFSTRUCT", structure.name)
+    yield mqsc_attribute("DEFPSIST", _yes(queue.persistent))
     default = "SHARED" if queue.share else "EXCL"
     yield f"{'SHARE' if queue.share else 'NOSHARE'} DEFSOPT({queue.default_share_option or default})"
     if queue.index_type is not None:
-        yield f"INDXTYPE({queue.index_type})"
+        yield mqsc_attribute("INDXTYPE", queue.index_type)
     sizes = queue.message_bytes
     largest = sizes.max if isinstance(sizes, MessageSizes) else sizes
     if queue.max_message_length is not None:
-        yield f"MAXMSGL({queue.max_message_length})"
+        yield mqsc_attribute("MAXMSGL", queue.max_message_length)
     # With the default, the largest planned messages could not be put.
     elif largest > limit("default_maxmsgl_bytes"):
-        yield f"MAXMSGL({largest})"
+        yield mqsc_attribute("MAXMSGL", largest)
     # No HARDENBO: the backout count of a shared queue always survives restarts.
     if queue.backout_threshold is not None:
-        yield f"BOTHRESH({queue.backout_threshold})"
+        yield mqsc_attribute("BOTHRESH", queue.backout_threshold)
     if queue.backout_queue is not None:
-        yield f"BOQNAME({mqsc_value(queue.backout_queue)})"
+        yield mqsc_attribute("BOQNAME", queue.backout_queue)
     for key in ("maxdepth", "qdepthhi", "qdepthlo", "qdphiev", "qdploev", "qdpmaxev", "qsvciev"):
         if (value := getattr(queue, key)) is not None:
-            yield f"{key.upper()}({value})"
+            yield mqsc_attribute(key.upper(), value)
