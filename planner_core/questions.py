@@ -157,6 +157,7 @@ class Number(ParameterReader):
     highest: int = 10**12
 
     def _value(self, given: object) -> object:
+        # `slots=True` replaces the class, and `super()` without arguments would still refer to the old one.
         return Decimal(given) if isinstance(given, int) else super(Number, self)._value(given)
 
     def _read(self, text: str) -> Decimal:

@@ -137,6 +137,7 @@ def _facilities(result: PlanResult) -> Iterator[Explanation]:
             if key in figures:
                 stated = Input(key, figures[key], "K", Basis.GIVEN)
                 yield Explanation(f"{at}/{key}", figures[key], "K", key, (stated,), Basis.GIVEN)
+        # Sums are assumed even if all sizes are published, because the place of each structure is.
         for key, counted, structures in (
             ("planned_initsize_kib", "initsize_kib", use.first),
             ("planned_size_kib", "size_kib", use.first),
@@ -176,6 +177,7 @@ def _under_published(plain: PlanResult) -> Iterator[Explanation]:
         yield replace(item, figure=item.figure.replace("/curve", f"/{_COMPARED}/published", 1))
     for index, structure in enumerate(plain.structures):
         at = f"/{_COMPARED}/structures/{index}/published"
+        # Every explanation must have its figure in the answer, and a comparison has only these three.
         compared = {f"{at}/{figure}" for figure in _FIGURES.values()}
         explained = [*_policy_sizes(at, structure)]
         if structure.admin is not None:
@@ -345,6 +347,8 @@ def _wanted(structure: StructureResult) -> Explanation:
     if not structure.load.demand.messages:
         formula = f"ceil({structure.curve.base_formula} + bundle_bytes)"
         return replace(need, value=sizes.wanted_bytes, formula=formula)
+    # Inside of ceil, because the size is rounded once, and after the bundles, because the base holds no messages and does
+    # not grow with a lower target.
     percent = Input("used_target_percent", sizes.target.percent, "percent", Basis.GIVEN, _target_source())
     return replace(
         need,
@@ -524,6 +528,7 @@ def _need(figure: str, structure: StructureResult, load: Load) -> Explanation:
     has_rules = load.with_offload is not load.plain
     if isinstance(definition, Structure) and definition.size_with_offload and has_rules:
         phases = _filling(structure, offload=True)
+        # Only the step `bundle_bytes`: `bundles` would calculate the need from itself.
         inputs, steps = _bundles(structure, structure.sizes.need_bytes, given=False)
         return Explanation(
             figure,

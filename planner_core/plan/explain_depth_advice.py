@@ -157,6 +157,7 @@ class _Explainer:
             yield self.made(figure, self.advice.event_messages, "messages", "enabled", (enabled,))
         if self.advice.action_messages is None:
             return
+        # The advice is calculated from the rounded share, so the formula rounds it too.
         phases, (inputs_of_size, steps) = self.phases(self.load.demand, offload=True), self.bundles()
         yield self.made(
             f"{self.at}/action_messages",
