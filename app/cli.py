@@ -49,11 +49,11 @@ _MOST_DIGITS = 60
 _SHOWN_BELOW = 20
 _MOST_VERSIONS = 2**31 - 1
 SHUTDOWN_S = 10
-"""For requests under way when the service is told to stop; those who follow a job would stay for ever."""
+"""Time for running requests when the service stops; clients that follow a job would otherwise never end."""
 
 
 class _UsageError(Exception):
-    """Bad usage, with the sentence to show; or the help text was asked for."""
+    """Bad usage, with the sentence to show."""
 
 
 class _Parser(LazyParser):
@@ -66,12 +66,12 @@ class _Parser(LazyParser):
 
 
 def main_entry() -> None:
-    """The console script."""
+    """Run the console script."""
     sys.exit(main())
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run one command and return its exit code; prints the answer, and problems on stderr."""
+    """Run one command, print its answer, and problems on stderr, and return its exit code."""
     try:
         arguments = _parser().parse_args(argv)
         run: Callable[[argparse.Namespace], int] = arguments.run
@@ -88,6 +88,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         _say(str(error))
         return EXIT_USAGE
     except BrokenPipeError:
+        # The reader, such as head, has closed the pipe: Python would fail again when it flushes stdout at its end.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return EXIT_OK
     except KeyboardInterrupt:
@@ -104,6 +105,7 @@ def _say(text: str) -> None:
 def _whole(lowest: int, highest: int) -> Callable[[str], int]:
     def read(text: str) -> int:
         plain = text.strip()
+        # Python takes quadratic time to read very long numbers.
         if not plain.lstrip("+-").isdigit() or not plain.isascii() or len(plain) > _MOST_DIGITS:
             msg = f"{text!r} is no whole number"
             raise argparse.ArgumentTypeError(msg)
@@ -117,6 +119,7 @@ def _whole(lowest: int, highest: int) -> Callable[[str], int]:
 
 def _mib(text: str) -> Fraction:
     try:
+        # Decimal also reads underscores and digits of other scripts.
         value = Decimal(text if text.isascii() and "_" not in text else "not a number")
     except InvalidOperation:
         msg = f"{text!r} is no number"
@@ -259,7 +262,7 @@ def _answer(
     findings: Sequence[Finding],
     explanations: Sequence[Any] = (),
 ) -> int:
-    """Print figures and findings, as JSON or for people."""
+    """Print figures and findings, as JSON or as text."""
     ordered = in_order(list(findings))
     if arguments.json:
         found = {**figures, "findings": [finding.as_json() for finding in ordered]}
@@ -419,7 +422,7 @@ def _plan(arguments: argparse.Namespace) -> int:
 
 
 def _report(findings: Sequence[Finding]) -> None:
-    """Findings beside a text output go to stderr, so that stdout stays what is submitted."""
+    """Print the findings of a text output on stderr, so that stdout has only the text to submit."""
     for finding in findings:
         if finding.severity != "info" and not finding.acknowledged:
             _say(f"{finding.severity}: {finding.code}: {finding.message}")
@@ -452,6 +455,7 @@ def _serve(arguments: argparse.Namespace) -> int:
         key: value for key, value in (("host", arguments.host), ("port", arguments.port)) if value is not None
     }
     settings = read_settings(**given)
+    # A wrong database or an old schema is reported before the port is opened.
     with open_database(settings) as (database, _):
         if arguments.migrate:
             database.upgrade()

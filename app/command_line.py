@@ -1,4 +1,4 @@
-"""What the commands have in common: verbs, options, the plans they read, how they answer."""
+"""Common parts of the commands: verbs, options, reading of plans, and answers."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ _SIZE_ENDS = ("B", "K", "M", "G", "T")
 STANDARD_INPUT = "-"
 Action = Callable[[argparse.Namespace], int]
 Command = Callable[[str, str, Action], argparse.ArgumentParser]
-"""Makes a command, or a verb below one: its name, what it is about, and what it does."""
+"""Adds a command, or a verb of one: its name, its description, and its action."""
 Parser = type[argparse.ArgumentParser]
 Whole = Callable[[int, int], Callable[[str], int]]
-"""Makes readers of whole numbers within bounds."""
+"""Creates readers of whole numbers within bounds."""
 
 
 def verbs_of(commands: Command, parser_class: Parser, name: str, about: str) -> Command:
-    """A command that only its verbs do something for; returns what makes them."""
+    """Add a command that consists of verbs, and return the function that adds them."""
     parent = commands(name, about, _nothing)
     verbs = parent.add_subparsers(dest="verb", required=True, metavar="VERB", parser_class=parser_class)
 
@@ -46,14 +46,15 @@ def _nothing(arguments: argparse.Namespace) -> int:
 
 
 class LazyParser(argparse.ArgumentParser):
-    """A parser whose options are added when a command line is first read with it.
+    """A parser whose options are added when it first reads a command line.
 
-    Every command builds the parsers of all others; the options of questions come from models that take long to import.
+    Every command builds the parsers of all others, and options of questions come from models that take long to import.
     """
 
     fill: Callable[[argparse.ArgumentParser], None] | None = None
 
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:  # noqa: ANN401, D102 - as argparse has it
+        # Removed before the call: options cannot be added again if the parser is used twice.
         fill, self.fill = self.fill, None
         if fill is not None:
             fill(self)
@@ -88,12 +89,13 @@ def _add_options(made: argparse.ArgumentParser, question: type[Question]) -> Non
             choices=each.choices or None,
             required=each.is_required,
             action="append" if each.is_list else "store",
+            # argparse formats help texts with the % operator.
             help=each.about.replace("%", "%%"),
         )
 
 
 def read_question(arguments: argparse.Namespace) -> Any:  # noqa: ANN401 - an instance of what `question` loads
-    """The question that the options of a command ask.
+    """Return the question in the options of a command.
 
     Raises:
         InputInvalid: With every option at fault.
@@ -112,7 +114,7 @@ def read_question(arguments: argparse.Namespace) -> Any:  # noqa: ANN401 - an in
 
 
 def message_size(whole: Whole) -> Callable[[str], int]:
-    """A reader of message sizes: a number of bytes, or a size such as `2K`, as in a plan document."""
+    """Return a reader of message sizes: a number of bytes, or a size such as `2K`, as in a plan document."""
     number = whole(0, LARGEST_MESSAGE_BYTES)
 
     def read(text: str) -> int:
@@ -130,55 +132,55 @@ def message_size(whole: Whole) -> Callable[[str], int]:
 
 
 def add_json(made: argparse.ArgumentParser, about: str = "answer as JSON") -> None:
-    """The option that asks for JSON."""
+    """Add the option `--json`."""
     made.add_argument("--json", action="store_true", help=about)
 
 
 def add_fail_on(made: argparse.ArgumentParser) -> None:
-    """The option that says which findings make the exit code 1."""
+    """Add the option for the severity that makes the exit code 1."""
     made.add_argument(
         "--fail-on", choices=("error", "warning"), default="error", help="exit 1 from this severity on"
     )
 
 
 def read_plan(name: str) -> PlanDocument:
-    """The plan document that a command names; `-` is standard input."""
+    """Read the plan document that a command names; `-` is standard input."""
     from app.texts.documents import read_file, read_text
 
     return read_text(sys.stdin.buffer.read()) if name == STANDARD_INPUT else read_file(Path(name))
 
 
 def write(text: str) -> None:
-    """Put an answer on standard output."""
+    """Write an answer to standard output."""
     sys.stdout.write(text)
     sys.stdout.flush()
 
 
 def write_lines(lines: Iterable[str]) -> None:
-    """Put lines on standard output."""
+    """Write lines to standard output."""
     write("".join(f"{line}\n" for line in lines))
 
 
 def write_json(answer: JsonObject) -> None:
-    """Put an answer on standard output as JSON."""
+    """Write an answer to standard output as JSON."""
     write(json.dumps(answer, indent=2) + "\n")
 
 
 def finding_lines(found: JsonObject) -> tuple[str, str]:
-    """A finding for people: what it says, and its source below."""
+    """Return a finding as text: its message, and its source below."""
     return f"{found['severity']}: {found['code']}: {found['message']}", f"  {found['source']}"
 
 
 def write_answer(
     arguments: argparse.Namespace, answer: JsonObject, lines: Iterable[str], *, notes: bool = True
 ) -> int:
-    """Print an answer with its findings, as JSON or for people, and return the exit code.
+    """Print an answer with its findings, as JSON or as text, and return the exit code.
 
     Args:
         arguments: The arguments of the command, with those of `add_json` and `add_fail_on`.
         answer: The answer as JSON.
-        lines: The answer for people.
-        notes: For people, print findings of severity info as well.
+        lines: The answer as text.
+        notes: Also print findings of severity info in the text.
     """
     if arguments.json:
         write_json(answer)
@@ -191,7 +193,7 @@ def write_answer(
 
 
 def exit_code(findings: Iterable[JsonObject], fail_on: str) -> int:
-    """0, or 1 where findings are serious enough; warnings that are accepted do not count."""
+    """Return 1 if an open finding is serious enough, else 0; acknowledged warnings do not count."""
     serious = {"error", fail_on}
     still_open = (each for each in findings if each["severity"] == "error" or not each["acknowledged"])
     return EXIT_FINDINGS if any(each["severity"] in serious for each in still_open) else EXIT_OK

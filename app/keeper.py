@@ -1,6 +1,6 @@
 """The keeper of one run: `python -m app.keeper ID`, with the settings in the environment.
 
-It ends with 0 when the run has come to rest or is another's, and with 2 when it cannot be looked at.
+The exit code is 0 if the run has ended or belongs to another keeper, and 2 if it cannot be read.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ KEEPERS: Mapping[str, type[Keeper]] = {
 
 
 def main(argv: list[str] | None = None) -> int:
-    """Keep the run with this number."""
+    """Carry out the run with this number."""
     arguments = sys.argv[1:] if argv is None else argv
     if len(arguments) != 1 or not arguments[0].isdigit():
         sys.stderr.write("python -m app.keeper ID: the number of one run is needed.\n")

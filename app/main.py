@@ -1,4 +1,4 @@
-"""The application: every part put together, for one set of settings."""
+"""Assemble the application for one set of settings."""
 
 from __future__ import annotations
 
@@ -56,11 +56,11 @@ from planner_core import CORE_VERSION
 
 DATABASE_ANSWERS_WITHIN_S = 2
 MOST_HEALTH_CHECKS = 2
-"""At a time: those that a dead server keeps waiting take no thread from requests."""
+"""Concurrent checks, limited so that checks of a dead server take no threads from requests."""
 
 logger = logging.getLogger("cfplan.health")
 FORM_AROUND_FILE_BYTES = 2**20
-"""A form adds its fields and boundaries to a file of the largest size; the file is held to its own limit."""
+"""Allowance for the fields and boundaries of a form around a file of the largest size."""
 
 _DESCRIPTIONS = (
     sizing_description,
@@ -76,7 +76,7 @@ health = APIRouter(tags=["service"])
 
 @health.get("/healthz", summary="Is the service up?", responses=openapi.problems())
 async def healthz(request: Request) -> HealthAnswer:
-    """Answers as soon as requests are taken, whether or not the database does."""
+    """Answer as soon as requests are accepted, whether or not the database answers."""
     answers = await _database_answers(request.app.state.database, request.app.state.health_checks)
     return HealthAnswer(
         status="ok" if answers else "degraded",
@@ -87,9 +87,10 @@ async def healthz(request: Request) -> HealthAnswer:
 
 
 async def _database_answers(database: Database, limiter: CapacityLimiter) -> bool:
-    """Ask the database; a server that says nothing is not waited for."""
+    """Return whether the database answers in time."""
     with move_on_after(DATABASE_ANSWERS_WITHIN_S):
         try:
+            # A thread cannot be cancelled, so it is abandoned: the driver's own time limit ends it later.
             await to_thread.run_sync(database.check, abandon_on_cancel=True, limiter=limiter)
         except (SQLAlchemyError, DatabaseUnusable) as error:
             logger.warning("The database does not answer: %s", error)
@@ -100,7 +101,7 @@ async def _database_answers(database: Database, limiter: CapacityLimiter) -> boo
 
 @asynccontextmanager
 async def lifespan(app: FastAPI) -> AsyncIterator[None]:
-    """Bring the schema up before the first request, and close the database after the last."""
+    """Upgrade the schema before the first request, and close the database after the last."""
     await run_in_threadpool(_prepare, app.state.database, app.state.settings)
     app.state.watcher.start()
     app.state.schedule.start()
@@ -116,17 +117,17 @@ def _prepare(database: Database, settings: Settings) -> None:
 
 
 def keep_what_is_loaded() -> None:
-    """Spare what is loaded from garbage collection from now on, in a process that serves and does nothing else.
+    """Exempt loaded modules from garbage collection, in a process that only serves requests.
 
-    It lives as long as the process. To look through its 200 000 objects takes a seventh of a second, and
-    the request in whose midst that happens takes so much longer.
+    Modules live as long as the process. A collection of their 200 000 objects takes a seventh of a second, which would
+    delay the request that is running.
     """
     gc.collect()
     gc.freeze()
 
 
 def create_app(settings: Settings | None = None) -> FastAPI:
-    """Build the application. Without settings they are read from the environment."""
+    """Build the application; settings are by default read from the environment."""
     settings = settings or Settings()
     app = FastAPI(
         title="cfplan",
@@ -175,10 +176,11 @@ def create_app(settings: Settings | None = None) -> FastAPI:
 
 
 def _middleware(settings: Settings) -> list[Middleware]:
-    """From the outside in; the headers are outermost, so that every answer has them."""
+    """Return the middleware from the outside in; the headers are outermost, so that every answer has them."""
     return [
         Middleware(SecurityHeaders),
         Middleware(Compression, minimum_size=settings.compress_over_bytes, compresslevel=5),
+        # Inside of headers and compression, so that its answers have the headers; outside of all that may fail.
         Middleware(errors.UnexpectedErrors),
         Middleware(HeadAsGet),
         Middleware(AllowedHosts, allowed=settings.accepted_hosts),

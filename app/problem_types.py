@@ -1,6 +1,6 @@
-"""The kinds of problems that the service reports: an error class names its kind as `problem`.
+"""The kinds of problems that the service reports; an error class names its kind as `problem`.
 
-docs/reference/problems.md describes each kind; the statuses are those of HTTP.
+docs/reference/problems.md describes each kind with its HTTP status.
 """
 
 from __future__ import annotations
@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 DOCUMENTATION = "/docs/problems"
-"""Part of the URI of each type, which never changes; the page is served at PAGE, to which this address redirects."""
+"""Part of the URI of each type, which never changes; this address redirects to PAGE."""
 PAGE = "/docs/reference/problems"
 
 
@@ -22,12 +22,12 @@ class ProblemType:
 
     @property
     def uri(self) -> str:
-        """Relative URI of the description; about:blank adds nothing to the status."""
+        """Relative URI of the description, or about:blank (RFC 9457) if the status says it all."""
         return f"{DOCUMENTATION}#{self.slug}" if self.slug else "about:blank"
 
     @property
     def page(self) -> str | None:
-        """Address of the description; None where the status suffices."""
+        """Address of the description; None if the status suffices."""
         return f"{PAGE}#{self.slug}" if self.slug else None
 
 

@@ -1,4 +1,4 @@
-"""The routers of all pages, in the order in which the application mounts them."""
+"""The routers of all pages, in the order of their inclusion."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from fastapi import APIRouter
 
 
 def page_routers() -> list[APIRouter]:
-    """Every router of the pages, to be mounted at the top of the application."""
+    """Return the routers of all pages."""
     from app.clusters.decide_pages import router as cluster_decisions
     from app.clusters.explain_pages import router as waiting
     from app.clusters.load_pages import router as cluster_load

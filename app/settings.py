@@ -1,4 +1,4 @@
-"""The settings of the service: environment variables named CFPLAN_..., each with a default that works."""
+"""The settings of the service: environment variables CFPLAN_..., each with a usable default."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from planner_core.units import GIB, MIB
 
 
 class SettingsInvalid(PlannerError):
-    """A setting that cannot be used; the sentence names it."""
+    """A setting that is not valid; the message names it."""
 
 
 LOOPBACK_NAMES = ("localhost", "127.0.0.1", "[::1]")
 
 
 class Settings(BaseSettings):
-    """What may be told to the service from outside; docs/operations/settings.md lists the same fields."""
+    """The settings of the service; docs/operations/settings.md lists the same fields."""
 
     model_config = SettingsConfigDict(env_prefix="CFPLAN_", frozen=True, extra="forbid")
 
@@ -198,34 +198,36 @@ class Settings(BaseSettings):
 
     @property
     def history(self) -> str:
-        """Where the usage history is, as the jobs take it."""
+        """The folder or URL of the usage history for jobs."""
         return self.history_url or str((self.data_dir / "history").absolute())
 
     def as_environment(self) -> dict[str, str]:
-        """The same settings for a process that is started: a folder means the same wherever it runs."""
+        """Return the settings for a child process, with absolute paths, because its working folder may differ."""
         values = {name: getattr(self, name) for name in type(self).model_fields}
         values["data_dir"] = self.data_dir.absolute()
         values["night_hour"] = "off" if self.night_hour is None else self.night_hour
+        # In the notation of the environment, which differs from the repr of these values.
         values["allowed_hosts"] = ",".join(self.allowed_hosts)
         return {f"CFPLAN_{name.upper()}": str(value) for name, value in values.items()}
 
     @property
     def accepted_hosts(self) -> tuple[str, ...]:
-        """The names in allowed_hosts, and the address listened on when it is one."""
+        """The names in allowed_hosts, and the listening address unless it is a wildcard."""
         try:
             address = ipaddress.ip_address(self.host.strip("[]"))
         except ValueError:
             return (*self.allowed_hosts, self.host.lower())
+        # Browsers never address 0.0.0.0 or ::, but the name or address by which they reach the service.
         if address.is_unspecified:
             return self.allowed_hosts
         return (*self.allowed_hosts, f"[{address}]" if ":" in self.host else self.host)
 
 
 def read_settings(**given: Any) -> Settings:  # noqa: ANN401 - the fields of Settings
-    """The settings of the environment, and those given here before them.
+    """Return the settings of the environment, overridden by those given here.
 
     Raises:
-        SettingsInvalid: One of them cannot be used.
+        SettingsInvalid: A setting is not valid.
     """
     try:
         return Settings(**given)

@@ -1,4 +1,4 @@
-"""`python -m bench`: what the service and the core cost, how fast dumps are read, how close figures are to a count message by message, how good fits and forecasts are, what a night takes."""
+"""`python -m bench`: cost of the service and the core, speed of dumps, accuracy of sizes, fits and forecasts, nightly runs."""
 
 from __future__ import annotations
 

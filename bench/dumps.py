@@ -1,7 +1,7 @@
-"""From a dump to Arrow, and from a dump to committed history: MB/s and peak memory, in one process and in Spark.
+"""Speed and peak memory from a dump to Arrow, and to committed history, in one process and in Spark.
 
-Every measurement runs in a process of its own, so that its memory is its own; the memory of processes that it starts
-(Java, Python workers) is added up while it runs. The dump is read from the page cache. MB are 10**6 bytes.
+Each measurement runs in its own process, so that its memory can be told apart; the memory of its child processes (Java,
+Python workers) is added while it runs. The dump is read from the page cache. MB are 10**6 bytes.
 """
 
 from __future__ import annotations
@@ -27,22 +27,22 @@ PAGE_BYTES, TICKS_PER_S = os.sysconf("SC_PAGE_SIZE"), os.sysconf("SC_CLK_TCK")
 
 @dataclass(frozen=True)
 class Measured:
-    """One way from a dump to something."""
+    """The measurement of one way to read a dump."""
 
     name: str
     seconds: float
     """From the start of the process to its end."""
     cpu_s: float
-    """Processor time of it and of those it started: what to look at where other work shares the machine."""
+    """CPU time including child processes: the figure to compare if other work shares the machine."""
     peak_mb: float
-    """Resident memory of the process and those it started, added up."""
+    """Resident memory of the process and its child processes."""
     rows: int
     stages: dict[str, float]
-    """Seconds by stage, as the process told them; without the start of Python and what it imports."""
+    """Seconds by stage, as reported by the process; without the start of Python and imports."""
 
 
 def measure(size_bytes: int, *, spark: bool, dump: Path | None = None) -> tuple[int, list[Measured]]:
-    """Measure with a generated dump of about that size, or with a given one; returns its length too."""
+    """Measure with a generated dump of about this size, or with a given one, and return its length and the measurements."""
     from spark_jobs.smf.generate import generate_dump
 
     with tempfile.TemporaryDirectory(prefix="cfplan-bench-") as folder:
@@ -50,6 +50,7 @@ def measure(size_bytes: int, *, spark: bool, dump: Path | None = None) -> tuple[
         if dump is None:
             dump = work / "dump.smf"
             generate_dump(dump, size_bytes, SEED)
+        # Otherwise the first measurement would include reading from the disk.
         _warm(dump)
         found = [
             _arrow(dump, "Arrow, in one process", "arrow", work),
@@ -91,7 +92,7 @@ def _ingest(dump: Path, name: str, work: Path, *, spark: bool) -> Measured:
 
 
 def _watched(command: Sequence[str]) -> tuple[str, float, float, float]:
-    """Run a command; returns its output, its seconds, its processor seconds, and its peak memory in MB."""
+    """Run a command, and return its output, seconds, CPU seconds, and peak memory [MB]."""
     began = time.perf_counter()
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     peak, done = 0, threading.Event()
@@ -118,14 +119,15 @@ def _watched(command: Sequence[str]) -> tuple[str, float, float, float]:
 
 
 def _look(pid: int, processor_s: dict[int, float]) -> int:
-    """Add up the resident memory of a process and all that it started, and note the processor time of each so far.
+    """Return the resident memory of a process and its child processes, and update the CPU time of each.
 
-    0 where /proc is not there.
+    0 without /proc.
     """
     parents: dict[int, list[int]] = {}
     fields: dict[int, list[str]] = {}
     for folder in Path("/proc").glob("[0-9]*"):
         try:
+            # After the last parenthesis: the name of a process may contain blanks and parentheses.
             found = (folder / "stat").read_text().rpartition(")")[2].split()
         except OSError:
             continue
@@ -176,6 +178,7 @@ def _run(what: str, dump: Path, work: Path) -> dict[str, Any]:
     task = Task(str(dump), index.framing, str(work), Source("none", dump.name, index.sha256), groups=())
     session = timed("starting Spark", lambda: build_session("bench", work_dir=work))
     try:
+        # The JVM compiles during the first pass, so only the second one shows the speed of Spark.
         timed("decoding, cold", lambda: count_by_spark(index, session, task=task))
         rows = timed("decoding", lambda: count_by_spark(index, session, task=task))
     finally:

@@ -1,6 +1,6 @@
-"""The picture of an outage recomputed by the service, as when a slider is moved: one structure, as many queues as MQ permits.
+"""CPU time of an outage that is recalculated when a slider is moved, for one structure with the most queues MQ permits.
 
-Beside it an endpoint as FastAPI's users write it, which is sent the same document, validates it and returns it, and does nothing else.
+It is compared with a plain FastAPI endpoint that only validates the same document and returns it.
 """
 
 from __future__ import annotations
@@ -35,18 +35,17 @@ Asked = Callable[[int], Awaitable[None]]
 
 @dataclass(frozen=True)
 class Filled:
-    """Milliseconds of processor time: the median and the longest."""
+    """Milliseconds of CPU time: the median and the longest."""
 
     median_ms: float
     longest_ms: float
 
 
 def measure(*, queues: int = QUEUES, rounds: int = 9, with_maxdepth: bool) -> dict[str, Filled]:
-    """Ask for one outage after the other, no two alike, of the page, over REST and of the core.
+    """Measure different outages on the page, over REST and in the core.
 
-    What is loaded is spared from garbage collection, as `cfplan serve` does; what a request leaves is collected in its time.
-
-    `with_maxdepth`: each queue is full at a moment of its own, so that the picture has as many bends as queues.
+    Loaded modules are exempt from garbage collection, as in `cfplan serve`; objects of requests are collected as usual.
+    With `with_maxdepth`, each queue is full at another moment, so that the chart has as many bends as queues.
     """
     made = largest(structures=1, queues=queues)
     for place, queue in enumerate(made["structures"][0]["queues"]):

@@ -1,4 +1,4 @@
-"""`python -m bench.fit`: fits of simulated allocations held against their truth; prints the table of docs/explanation/fitted-curves.md."""
+"""`python -m bench.fit`: compare fits of simulated allocations with the truth; print the table of docs/explanation/fitted-curves.md."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ CASES: tuple[tuple[str, dict[str, Any]], ...] = (
 
 @dataclass(slots=True)
 class Held:
-    """Fits held against their truth: errors as a share of it, and how often the interval held it."""
+    """Fits compared with the truth: relative errors, and whether intervals contain it."""
 
     errors: dict[str, list[float]] = field(default_factory=lambda: {name: [] for name in FIGURES})
     held: dict[str, list[bool]] = field(default_factory=lambda: {name: [] for name in FIGURES})
@@ -40,7 +40,7 @@ class Held:
     seconds: float = 0.0
 
     def add(self, fit: CurveFit, truth: AllocationTruth) -> None:
-        """One more fit."""
+        """Add a fit."""
         key = f"{fit.state} {fit.kind}"
         self.states[key] = self.states.get(key, 0) + 1
         true = {
@@ -56,11 +56,11 @@ class Held:
                 self.held[name].append(estimate.low <= true[name] <= estimate.high)
 
     def coverage(self, name: str) -> float:
-        """How often the interval held the true figure."""
+        """Return the share of intervals that contain the true figure."""
         return sum(self.held[name]) / len(self.held[name])
 
     def worst(self, name: str) -> float:
-        """The largest error."""
+        """Return the largest error."""
         return max(self.errors[name])
 
 
@@ -97,14 +97,14 @@ def deviating(
     alike: float = 0.0,
     is_rounded_up: bool = False,
 ) -> list[AllocationPoint]:
-    """Twelve structures of two allocations each, whose sizes deviate in other ways than the simulator's.
+    """Return twelve structures of two allocations each, whose sizes deviate in other ways than those of the simulator.
 
     Args:
-        seed: The same seed, the same allocations.
+        seed: Equal seeds give equal allocations.
         constant: Standard deviation of each allocation [MiB].
         growing: The same as a share of the size.
-        alike: Standard deviation that all allocations of a structure have in common [MiB].
-        is_rounded_up: Entries and elements come first, and their size is rounded up to whole MiB.
+        alike: Standard deviation common to all allocations of a structure [MiB].
+        is_rounded_up: The size follows from entries and elements, rounded up to whole MiB.
     """
     chance = np.random.default_rng(seed)
     first, made = dt.date(2026, 3, 2), dt.datetime(2026, 2, 1, tzinfo=dt.UTC)
@@ -128,7 +128,7 @@ def deviating(
 
 
 def otherwise(seeds: range, **how: Any) -> Held:  # noqa: ANN401 - whatever `deviating` takes
-    """Fit one such coupling facility for each seed."""
+    """Fit one deviating coupling facility for each seed."""
     found = Held()
     for seed in seeds:
         found.add(fit_curve(deviating(seed, **how)), OTHER)
@@ -136,7 +136,7 @@ def otherwise(seeds: range, **how: Any) -> Held:  # noqa: ANN401 - whatever `dev
 
 
 def table(simulations: int, cases: Sequence[tuple[str, dict[str, Any]]] = CASES) -> list[str]:
-    """The lines of the table, a case each."""
+    """Return the lines of the table, one for each case."""
     lines = [
         "| simulated | figure | fits | largest error | 90 % intervals that held the truth |",
         "|---|---|---:|---:|---:|",
@@ -156,7 +156,7 @@ def table(simulations: int, cases: Sequence[tuple[str, dict[str, Any]]] = CASES)
 
 
 def straight(points: Sequence[AllocationPoint]) -> float:
-    """Bytes of an entry with its elements by least squares through all points: the named alternative."""
+    """Return the bytes of an entry with its elements by least squares through all points, for comparison."""
     entries = np.array([point.entries_total for point in points], dtype=float)
     sizes = np.array([point.size_bytes for point in points], dtype=float)
     design = np.column_stack([np.ones_like(entries), entries])
@@ -164,10 +164,10 @@ def straight(points: Sequence[AllocationPoint]) -> float:
 
 
 def beside(simulations: int) -> tuple[float, float, float]:
-    """Median error of the bundle at one ratio: fitted, by least squares; and seconds that a fit takes.
+    """Return the median errors of the bundle at one ratio, fitted and by least squares, and the seconds of a fit.
 
     Args:
-        simulations: So many coupling facilities.
+        simulations: Number of coupling facilities.
     """
     ours, theirs, began, spent = [], [], 0.0, 0.0
     for seed in range(simulations):
@@ -184,7 +184,7 @@ def beside(simulations: int) -> tuple[float, float, float]:
 
 
 def print_fits(simulations: int) -> None:
-    """Print how good fits are, and beside what."""
+    """Print the accuracy of fits, and of least squares for comparison."""
     ours, theirs, seconds = beside(simulations)
     print(f"\nFits of {simulations} simulated coupling facilities; {seconds * 1000:.1f} ms of CPU each")
     print(

@@ -1,8 +1,8 @@
-"""How good forecasts are: structures with known futures, crossings and usage, against simple rules and other models.
+"""Accuracy of forecasts of structures with known futures, compared with simple rules and other models.
 
-What is scored is what came: the first day on which the peak that was drawn for it, noise and all, is above 85 % of the
-structure's total; not the day on which the truth without noise would have been. Exceptional days (backlogs of a
-consumer that stood still) are left out of what came, as they are of the forecast's days.
+Forecasts are scored by the outcome: the first day on which the drawn peak, including noise, is above 85 % of the structure's
+total, not the day on which the truth without noise would be. Exceptional days (backlogs of a stopped consumer) are excluded
+from the outcome, as they are from the days of the forecast.
 """
 
 from __future__ import annotations
@@ -35,34 +35,34 @@ BEYOND = HORIZON + 1
 NEVER = 10_000
 SEED = 5
 FIRST = 0
-"""The first structure's number."""
+"""Number of the first structure."""
 UNSEEN = 400
-"""The model's settings were chosen on structures before this one; those from it on were never looked at for that."""
+"""The settings of the model were chosen on the structures before this one, never on later ones."""
 OURS = "cfplan"
 PATHS = 500
 MS = 1000.0
 ORDINARY = 5.0
-"""Standard deviations of the noise that a day without a backlog stays within."""
+"""Standard deviations of noise within which a day without a backlog stays."""
 
 
 @dataclass(frozen=True)
 class Case:
-    """A structure: what a forecast may know, and what came."""
+    """A structure: the history for a forecast, and the outcome."""
 
     days: Days
     peaks: Floats
     level: float
     coming: Days
     came: Floats
-    """The peaks that came on those days, nan where not measured; without exceptional days."""
+    """The peaks of those days, nan if not measured; without exceptional days."""
     came_with_exceptional: Floats | None
     crossed: int
-    """The day on which the level was passed; beyond the horizon, when it was."""
+    """The day on which the level was crossed, also if it is beyond the horizon."""
     crossed_without_noise: int
 
 
 def simulated(seed: int, history: int = 270) -> Case:
-    """A structure of `spark_jobs.simulate`."""
+    """Return a structure of the simulator of daily peaks."""
     sample = daily_peaks(seed, days=history, horizon_days=2 * HORIZON)
     level = sample.levels["full_threshold"]
     expected = sample.truth.expected[history:]
@@ -79,7 +79,7 @@ def simulated(seed: int, history: int = 270) -> Case:
 
 
 def other(seed: int) -> Case:
-    """A structure of `bench.forecast_world`."""
+    """Return a structure of `bench.forecast_world`."""
     found = world(seed)
     return Case(
         found.days,
@@ -106,7 +106,7 @@ def _first(path: Floats, level: float) -> int:
 
 @dataclass
 class Tally:
-    """The scores of one way to forecast, gathered over structures."""
+    """The scores of one forecasting method over many structures."""
 
     errors: list[int] = field(default_factory=list)
     usual_errors: list[int] = field(default_factory=list)
@@ -124,12 +124,11 @@ class Tally:
     seconds: list[float] = field(default_factory=list)
 
     def crossing(self, case: Case, days: Sequence[int | None], usual: int | None = None) -> None:
-        """Hold p10, p50 and p90 of the crossing against what came.
+        """Compare p10, p50 and p90 of the crossing with the outcome.
 
-        `usual` is the day on which p50 of the peak passes: that is held against the truth without noise.
-
-        An error is counted where the level was passed within the horizon, or was said to be. Said to be beyond and yet
-        passed counts as worse than any error.
+        `usual` is the day on which p50 of the peak crosses, which is compared with the truth without noise. An error is
+        counted if the level was crossed within the horizon, or was forecast to be. A crossing that was forecast beyond the
+        horizon and came within it counts as worse than any error.
         """
         low, middle, high, usual = (BEYOND if day is None else day for day in (*days, usual))
         came = min(case.crossed, BEYOND)
@@ -145,7 +144,7 @@ class Tally:
         self.open_cases.append(low <= HORIZON)
 
     def usage(self, case: Case, quantiles: Floats) -> None:
-        """Hold p10, p50 and p90 of each day's peak against what came."""
+        """Compare p10, p50 and p90 of each day's peak with the outcome."""
         measured = np.isfinite(case.came)
         actual, said = case.came[measured], quantiles[:, measured]
         self.wape.append(wape(actual, said[1]) or 0.0)
@@ -154,12 +153,12 @@ class Tally:
 
 
 def peaks_of(case: Case, number: int) -> DailyPeaks:
-    """The history as a forecast takes it."""
+    """Return the history as input of a forecast."""
     return DailyPeaks("SIM1", f"APPL{number}", "entries", case.days, case.peaks, "entries")
 
 
 def ours(case: Case, number: int) -> Forecast:
-    """The forecast of the night."""
+    """Return the forecast of the nightly run."""
     return forecast(
         peaks_of(case, number),
         levels=[Level("85 %", case.level)],
@@ -172,7 +171,7 @@ def ours(case: Case, number: int) -> Forecast:
 def measure_ours(
     name: str, structures: int, *, history: int | None = None, first: int = FIRST
 ) -> tuple[Tally, dict[str, Tally]]:
-    """The forecast of the night, and the simple rules, over the structures of a world."""
+    """Score the forecast of the nightly run, and the simple rules, on the structures of a world."""
     tally, rules = Tally(), {rule: Tally() for rule in RULES}
     for number, case in cases(name, structures, history=history, first=first):
         begun = time.process_time()
@@ -192,7 +191,7 @@ def measure_ours(
 def cases(
     name: str, structures: int, *, history: int | None = None, first: int = FIRST
 ) -> Iterator[tuple[int, Case]]:
-    """Structures of a world with their numbers; simulated ones with a history of so many days."""
+    """Yield structures of a world with their numbers; with `history`, simulated ones with that many days."""
     for number in range(first, first + structures):
         yield number, WORLDS[name](number) if history is None else simulated(number, history)
 
@@ -204,10 +203,10 @@ SPREADS = {"p10": 0.1, "p90": 0.9}
 
 
 def rules_of(case: Case) -> dict[str, Floats]:
-    """p10, p50 and p90 by the simple rules. Their intervals are those of their own errors in the history.
+    """Return p10, p50 and p90 by the simple rules, with intervals from their own errors in the history.
 
-    The error at a lead of h days is that which the rule would have made h days ahead in the history (at most half of the
-    history ahead), as a ratio.
+    The error at a lead of h days is the ratio that the rule would have had h days ahead in the history (at most half of
+    the history ahead).
     """
     known = np.isfinite(case.peaks)
     days, peaks = case.days[known], case.peaks[known]
@@ -236,11 +235,12 @@ def rules_of(case: Case) -> dict[str, Floats]:
 
 
 def _ratios(days: Days, peaks: Floats, lead: Days, *, week: int) -> tuple[Floats, Floats]:
-    """p10 and p90 of a later peak over an earlier one, for each lead (rounded up to whole weeks where they count)."""
+    """Return p10 and p90 of a later peak over an earlier one, for each lead (rounded up to multiples of `week`)."""
     span = int(days[-1] - days[0]) + 1
     series = np.full(span, np.nan)
     series[days - days[0]] = np.maximum(peaks, 1.0)
     low, high = np.ones(len(lead)), np.ones(len(lead))
+    # Many leads share a lag, and each needs the ratios of the whole history.
     known: dict[int, tuple[float, float]] = {}
     for number, ahead in enumerate(lead.tolist()):
         lag = min(-(-ahead // week) * week, span // 2 // week * week)
@@ -256,7 +256,7 @@ def _ratios(days: Days, peaks: Floats, lead: Days, *, week: int) -> tuple[Floats
 
 
 def measure_candidate(candidate: str, name: str, structures: int) -> Tally:
-    """One of the other models over the structures of a world."""
+    """Score one of the other models on the structures of a world."""
     tally = Tally()
     for number, case in cases(name, structures, first=UNSEEN):
         random = np.random.default_rng((SEED, number))
@@ -272,7 +272,7 @@ KNOWING = "one that knows all but the noise to come"
 
 
 def measure_all_knowing(structures: int, *, first: int = UNSEEN) -> Tally:
-    """What nobody can do better: simulated structures forecast from their truth, only the noise to come being drawn."""
+    """Score the best possible forecast: simulated structures from their truth, with only future noise drawn."""
     tally = Tally()
     for number, case in cases("simulated", structures, first=first):
         sample = daily_peaks(number, horizon_days=2 * HORIZON)
@@ -281,6 +281,7 @@ def measure_all_knowing(structures: int, *, first: int = UNSEEN) -> Tally:
         history = len(sample.days)
         noise = np.log(sample.peaks / truth.expected[:history])
         ordinary = np.isfinite(noise) & (np.abs(noise) < ORDINARY * truth.noise)
+        # The noise of an exceptional day says nothing about the days after it.
         ordinary[list(truth.backlog_days)] = False
         last = int(np.flatnonzero(ordinary)[-1])
         lasting = truth.noise_autocorrelation
@@ -300,12 +301,12 @@ def measure_all_knowing(structures: int, *, first: int = UNSEEN) -> Tally:
 
 
 def share(flags: Sequence[bool]) -> float:
-    """In percent."""
+    """Return the share of true flags in percent."""
     return 100 * float(np.mean(flags))
 
 
 def crossing_table(tally: Tally, knowing: Tally | None = None) -> list[str]:
-    """How good the days of crossings are; beside them those of one who knows all but the noise to come."""
+    """Return the table of crossings, with the best possible forecast for comparison."""
     open_cases = [
         covered for covered, is_open in zip(tally.covered, tally.open_cases, strict=True) if is_open
     ]
@@ -340,7 +341,7 @@ def crossing_table(tally: Tally, knowing: Tally | None = None) -> list[str]:
 
 
 def usage_table(tallies: dict[str, Tally]) -> list[str]:
-    """How good the peaks are."""
+    """Return the table of daily peaks."""
     lines = [
         "| daily peaks, 180 days | weighted absolute error | pinball loss | in the 80 % interval |",
         "|---|---|---|---|",
@@ -354,7 +355,7 @@ def usage_table(tallies: dict[str, Tally]) -> list[str]:
 
 
 def candidate_table(tallies: dict[str, Tally]) -> list[str]:
-    """The models side by side."""
+    """Return the table of models side by side."""
     lines = [
         "| model | median error of the crossing | intervals that hold it | weighted absolute error | pinball loss |",
         "|---|---|---|---|---|",
@@ -370,20 +371,20 @@ def candidate_table(tallies: dict[str, Tally]) -> list[str]:
 
 
 def ms_each(tally: Tally) -> str:
-    """Processor time of a forecast."""
+    """Return the CPU time of a forecast in words."""
     return f"{MS * float(np.median(tally.seconds)):.0f} ms of processor time each, at most {MS * max(tally.seconds):.0f}"
 
 
 def tables_of(
     name: str, tally: Tally, rules: dict[str, Tally], structures: int, *, first: int = FIRST
 ) -> list[str]:
-    """The two tables of a world, as they stand in docs/explanation/forecasts.md."""
+    """Return both tables of a world for docs/explanation/forecasts.md."""
     knowing = measure_all_knowing(structures, first=first) if name == "simulated" else None
     return [*crossing_table(tally, knowing), "", *usage_table({OURS: tally, **rules})]
 
 
 def candidates_of(name: str, structures: int) -> dict[str, Tally]:
-    """All models over the same structures."""
+    """Score all models on the same structures."""
     found = {OURS: measure_ours(name, structures, first=UNSEEN)[0]}
     if name == "simulated":
         found[KNOWING] = measure_all_knowing(structures)
@@ -395,7 +396,7 @@ LENGTHS = (30, 42, 60, 90, 180, 365)
 
 
 def length_table(structures: int) -> list[str]:
-    """How good forecasts are by the length of the history, on simulated structures."""
+    """Return the table of accuracy by length of history, on simulated structures."""
     lines = [
         "| days of history | median error of the crossing | intervals that hold it | weighted absolute error | of seasonal naive |",
         "|---|---|---|---|---|",
@@ -414,7 +415,7 @@ BLOCK = re.compile(r"(<!-- forecasts: ([a-z, 0-9]+) -->)\n(.*?)(<!-- end -->)", 
 
 
 def world_block(name: str, structures: int, *, first: int = FIRST) -> tuple[str, list[str], str]:
-    """Name, lines and a remark of the tables of a world."""
+    """Return name, lines and a remark for the tables of a world."""
     tally, rules = measure_ours(name, structures, first=first)
     lines = tables_of(name, tally, rules, structures, first=first)
     unseen = "unseen, " if first == UNSEEN else ""
@@ -422,21 +423,21 @@ def world_block(name: str, structures: int, *, first: int = FIRST) -> tuple[str,
 
 
 def model_block(name: str, structures: int) -> tuple[str, list[str], str]:
-    """Name, lines and a remark of the table of models."""
+    """Return name, lines and a remark for the table of models."""
     tallies = candidates_of(name, structures)
     told = "\n".join(f"{candidate}: {ms_each(tally)}" for candidate, tally in tallies.items())
     return f"models, {name}, {structures} structures", candidate_table(tallies), told
 
 
 def length_block(structures: int) -> tuple[str, list[str], str]:
-    """Name and lines of the table by length of history."""
+    """Return name and lines of the table by length of history."""
     return f"histories, {structures} structures", length_table(structures), ""
 
 
 def blocks(
     *, structures: int, unseen: int, models: int, lengths: int
 ) -> Iterator[tuple[str, list[str], str]]:
-    """Name, lines and a remark that differs from machine to machine."""
+    """Yield name, lines and a machine-dependent remark for each table."""
     for name in WORLDS:
         yield world_block(name, structures)
     for name in WORLDS if unseen else ():
@@ -451,7 +452,7 @@ def blocks(
 def print_tables(
     *, structures: int, unseen: int, models: int, lengths: int, page: Path | None = None
 ) -> None:
-    """Print the tables of docs/explanation/forecasts.md, and write them into it if it is named."""
+    """Print the tables of docs/explanation/forecasts.md, and write them into `page` if it is given."""
     made: dict[str, list[str]] = {}
     for name, lines, told in blocks(structures=structures, unseen=unseen, models=models, lengths=lengths):
         made[name] = lines
@@ -461,7 +462,7 @@ def print_tables(
 
 
 def with_blocks(text: str, made: dict[str, list[str]]) -> str:
-    """The page with its tables made anew."""
+    """Return the page with new tables."""
     missing = set(made) - set(blocks_of(text))
     if missing:
         message = f"the page has no place for {sorted(missing)}"
@@ -474,5 +475,5 @@ def with_blocks(text: str, made: dict[str, list[str]]) -> str:
 
 
 def blocks_of(text: str) -> dict[str, str]:
-    """The tables that a page has, by name."""
+    """Return the tables of a page by name."""
     return {match[2]: match[3].rstrip("\n") for match in BLOCK.finditer(text)}

@@ -1,6 +1,6 @@
-"""Other ways to forecast daily peaks, from statsmodels: what the model was chosen from.
+"""Other models of daily peaks, from statsmodels, among which the forecasting model was chosen.
 
-Each takes the same ordinary days on the same logarithmic scale as the model does and gives paths of peaks.
+Each uses the same ordinary days on the same logarithmic scale as the model, and returns paths of peaks.
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ if TYPE_CHECKING:
     Days = NDArray[np.int64]
 
 Candidate = Callable[["Days", "Floats", int, int, np.random.Generator], "Floats"]
-"""Logarithms of consecutive days (nan where nothing ordinary was measured), days ahead, paths, random numbers -> paths."""
+"""Logarithms of consecutive days (nan without an ordinary measurement), days ahead, paths, random numbers -> paths."""
 
 BLOCK_DAYS = 14
 LARGEST_LOG = 80.0
 
 
 def smoothing(*, damped: bool) -> Candidate:
-    """Exponential smoothing with additive trend and week; gaps are filled by a straight line."""
+    """Return exponential smoothing with additive trend and week; straight lines fill gaps."""
 
     def paths(days: Days, logs: Floats, ahead: int, count: int, random: np.random.Generator) -> Floats:
         known = np.isfinite(logs)
@@ -47,7 +47,7 @@ def smoothing(*, damped: bool) -> Candidate:
 
 
 def components(days: Days, logs: Floats, ahead: int, count: int, random: np.random.Generator) -> Floats:
-    """Unobserved components: a level and a pace that wander, noise that lasts, weekdays and ends of months."""
+    """Forecast by unobserved components: drifting level and slope, autocorrelated noise, weekdays and month ends."""
     coming = days[-1] + 1 + np.arange(ahead)
     used = _used(days)
     model = UnobservedComponents(logs, level="lltrend", autoregressive=1, exog=_dummies(days, used))
@@ -57,9 +57,9 @@ def components(days: Days, logs: Floats, ahead: int, count: int, random: np.rand
 
 
 def regression(days: Days, logs: Floats, ahead: int, count: int, random: np.random.Generator) -> Floats:
-    """Robust regression on day, weekdays and ends of months; residuals drawn in blocks of two weeks.
+    """Forecast by robust regression on day, weekdays and month ends, with residuals drawn in blocks of two weeks.
 
-    The coefficients are those of the history and of histories drawn anew from its residuals.
+    The coefficients are those of the history and of histories resampled from its residuals.
     """
     known = np.isfinite(logs)
     coming = days[-1] + 1 + np.arange(ahead)
@@ -85,13 +85,14 @@ def _blocks(rest: Floats, length: int, count: int, random: np.random.Generator) 
 
 
 def _used(days: Days) -> list[int]:
-    """Days of the month that were seen at least three times."""
+    """Return days of the month that occur at least three times."""
     seen = month_days(days)
     return [day for day in np.unique(seen).tolist() if day and int((seen == day).sum()) > 2]
 
 
 def _dummies(days: Days, used: list[int]) -> Floats:
     weekday, month_day = weekdays(days), month_days(days)
+    # Six columns for seven days: with all seven, the level would not be determined.
     columns = [(weekday == day) - 1 / WEEK for day in range(WEEK - 1)]
     columns += [(month_day == day).astype(np.float64) for day in used]
     return np.stack(columns, axis=1).astype(np.float64)
@@ -113,7 +114,7 @@ CANDIDATES: dict[str, Candidate] = {
 def candidate_paths(
     name: str, days: Days, peaks: Floats, *, ahead: int, count: int, random: np.random.Generator
 ) -> Floats:
-    """Paths of peaks by one of the candidates; convergence is what it is."""
+    """Return paths of peaks by one of the candidates."""
     known = np.isfinite(peaks)
     days, peaks = days[known], peaks[known]
     days, peaks = days[peaks > 0], peaks[peaks > 0]
@@ -123,7 +124,9 @@ def candidate_paths(
     series = np.full(len(every), np.nan)
     series[days[ordinary] - days[0]] = logs[ordinary]
     with warnings.catch_warnings():
+        # Some histories do not converge; the scores show it, and hundreds of warnings would hide the table.
         warnings.simplefilter("ignore")
         drawn = CANDIDATES[name](every, series, ahead, count, random)
+    # A diverging path must count as a bad forecast instead of overflowing to infinity.
     found: Floats = np.exp(np.minimum(np.nan_to_num(drawn, nan=0.0, posinf=LARGEST_LOG), LARGEST_LOG))
     return found

@@ -1,8 +1,7 @@
-"""Structures whose future is known: daily peaks from day to day, with their continuation.
+"""Structures with a known future: daily peaks and their continuation.
 
-Made apart from `spark_jobs.simulate`, on another plan: peaks are the highest of a day's draws, growth may change its pace
-or stop, levels wander, weeks are of several kinds. So a forecast that suits one of the two worlds by chance is found out
-by the other.
+This world is independent of `bench.simulated_peaks`: peaks are the highest of a day's draws, growth may change or stop,
+levels drift, and weeks differ. A model that suits one of the two worlds only by chance fails in the other.
 """
 
 from __future__ import annotations
@@ -21,7 +20,7 @@ if TYPE_CHECKING:
 
 HORIZON = 180
 AFTER = 200
-"""Days made after the horizon, so that crossings beyond it are known."""
+"""Days after the horizon, so that crossings beyond it are known."""
 LEVEL = 0.85
 
 
@@ -33,27 +32,27 @@ class World:
     peaks: Floats
     future_days: Days
     future_ordinary: Floats
-    """What comes without exceptional days."""
+    """Future peaks without exceptional days."""
     future_peaks: Floats
-    """What comes, exceptional days as frequent as they were."""
+    """Future peaks with exceptional days as frequent as in the history."""
     noise_free: Floats
-    """The usual peak of each of those days: what noise is put on."""
+    """The expected peak of each of those days, before noise."""
     level: float
     kind: str
 
     def crossing(self, path: Floats) -> int:
-        """The first day above the level; one past the last for never."""
+        """Return the first day above the level, or one past the last if there is none."""
         above = np.flatnonzero(path > self.level)
         return int(above[0]) + 1 if len(above) else len(path) + 1
 
 
 def world(seed: int) -> World:
-    """A structure drawn from the seed.
+    """Return a structure drawn from the seed.
 
-    A quarter grows linearly, four in ten compounding, one in seven slows down or speeds up on the way, one in ten stands
-    still, one in ten shrinks. Histories of 60 to 400 days, with gaps; a fifth has a shift of level, a third wanders,
+    A quarter grows linearly, four in ten compounding, one in seven changes its growth on the way, one in ten does not grow,
+    one in ten shrinks. Histories of 60 to 400 days, with gaps; a fifth has a level shift, a third drifts,
     half are busy at the ends of months, four in five have a weekly rhythm. Growing structures reach the level, without
-    noise, 5 to 200 days after the history; the others are given a level somewhat above what was seen.
+    noise, 5 to 200 days after the history; the others get a level somewhat above their history.
     """
     random = np.random.default_rng((seed, 77))
     history = int(random.integers(60, 401))
@@ -90,7 +89,7 @@ def world(seed: int) -> World:
 
 
 def _growth(random: np.random.Generator, kind: str, history: int, length: int) -> Floats:
-    """Logarithms of the trend, nought at the end of the history."""
+    """Return logarithms of the trend, zero at the end of the history."""
     ahead: Floats = np.arange(length, dtype=np.float64) - (history - 1)
     pace: float = float(random.uniform(0.15, 1.1)) / 180
     if kind == "compound":
@@ -134,7 +133,7 @@ def _month(random: np.random.Generator, days: Days) -> Floats:
 
 
 def _noise(random: np.random.Generator, length: int) -> Floats:
-    """The highest of a day's draws, some of which lasts until the next days."""
+    """Return the highest of each day's draws, with autocorrelation from day to day."""
     deviation, lasting = random.uniform(0.03, 0.15), random.uniform(0, 0.7)
     draws = int(random.choice([1, 3, 24]))
     highest = random.normal(0, 1, (length, draws)).max(axis=1)
@@ -147,7 +146,7 @@ def _noise(random: np.random.Generator, length: int) -> Floats:
 
 
 def _exceptional(random: np.random.Generator, ordinary: Floats) -> tuple[Floats, NDArray[np.bool_]]:
-    """Consumers that stand still: backlogs of one to three days, at a rate of their own for each structure."""
+    """Add backlogs of stopped consumers, of one to three days, at a rate of its own for each structure."""
     peaks, flags = ordinary.copy(), np.zeros(len(ordinary), dtype=np.bool_)
     for begin in np.flatnonzero(random.random(len(ordinary)) < random.uniform(0, 0.012)):
         lasts = int(random.integers(1, 4))
@@ -161,6 +160,7 @@ def _gaps(random: np.random.Generator, history: int) -> NDArray[np.bool_]:
     if random.random() < 0.4:
         begin = int(random.integers(0, history - 10))
         missing[begin : begin + int(random.integers(2, 11))] = True
+    # A forecast begins at the last measured day, which must be the end of the history.
     missing[-1] = False
     return missing
 

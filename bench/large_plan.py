@@ -1,4 +1,4 @@
-"""The largest legal plan: CPU time of the core on one core, against validating the same document."""
+"""CPU time of the core for the largest legal plan, compared with the validation of the same document."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Computed:
 
 
 def measure(*, structures: int, queues: int, rounds: int) -> Computed:
-    """Time the steps of one plan, in turn, several times."""
+    """Measure the steps of one plan alternately, several times."""
     body = json.dumps(largest(structures=structures, queues=queues)).encode()
     document = json.loads(body)
     plan = read_json(body)
@@ -37,6 +37,7 @@ def measure(*, structures: int, queues: int, rounds: int) -> Computed:
         "evaluate": lambda: evaluate(plan),
     }
     times: dict[str, list[float]] = {name: [] for name in steps}
+    # Alternating, so that other load on the machine affects all steps alike.
     for _ in range(rounds):
         for name, step in steps.items():
             start = time.process_time()

@@ -1,8 +1,8 @@
-"""Messages held by structures with offload rules: the planner's figures, and a count message by message.
+"""Compare the messages that structures with offload rules hold by the planner with a count message by message.
 
 The count draws messages of a lognormal distribution, cut off at a maximum, puts them one after
-the other into a structure, and decides for each as MQ does. The planner gets what a user would
-give: mean, 95th percentile and maximum of the same messages.
+the other into a structure, and decides for each like MQ. The planner gets the input of a user:
+mean, 95th percentile and maximum of the same messages.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ DRAWN = 100_000
 MEANS = (500, 1500, 3500, 10_000, 30_000, 60_000)
 WIDTHS = (0.3, 0.6, 1.0, 1.3, 1.6)
 CUT_AT = ("80 %", "99 %", "largest", "50 x largest")
-"""Maxima: below which so many messages of the whole distribution are, or by the largest that was drawn."""
+"""Maxima: a percentile of the distribution, or a multiple of the largest drawn message."""
 LEVELS = (14, 25)
 EDGES_KIB = (4, 32, 63)
 PAGE = Path("docs/explanation/assumptions.md")
@@ -47,7 +47,7 @@ RULE_SETS: dict[str, Rules] = {
 
 
 class Mix(NamedTuple):
-    """Messages of one distribution, in the order in which they arrive, and what a user knows of them."""
+    """Messages of one distribution in the order of arrival, and the figures a user knows."""
 
     messages: tuple[int, ...]
     mean: float
@@ -64,8 +64,9 @@ class Held(NamedTuple):
 
 @cache
 def mix_of(mean: int, width: float, cut_at: str) -> Mix:
-    """Draw messages; the same ones every time."""
+    """Draw messages, the same ones every time."""
     drawing = random.Random(f"{mean} {width} {cut_at}")  # noqa: S311 - the same messages every time
+    # The mean of a lognormal distribution is exp(mu + sigma² / 2).
     middle = log(mean) - width * width / 2
     limit = float("inf")
     if cut_at.endswith("%"):
@@ -88,8 +89,9 @@ def mix_of(mean: int, width: float, cut_at: str) -> Mix:
 def put_one_by_one(
     messages: Iterable[int], *, rules: Rules, entries: int, elements: int, most: int | None = None
 ) -> Held:
-    """Put messages until the structure is full, or until there are so many."""
+    """Put messages until the structure is full or has `most` messages."""
     used_entries = used_elements = offloaded = 0
+    # Compared as whole numbers, so that no rounding decides at a threshold.
     goals = [(threshold * entries, threshold * elements, size * KIB) for threshold, size in rules]
     for size in messages:
         if used_entries == most:
@@ -111,21 +113,21 @@ def put_one_by_one(
 
 @dataclass(frozen=True)
 class Compared:
-    """One structure: the planner's figure, and the count's."""
+    """One structure: the figure of the planner, and the count."""
 
     planned: float
     counted: float
 
     @property
     def percent(self) -> float:
-        """How much more the planner says."""
+        """Difference of the planner from the count in percent."""
         return 100 * (self.planned / self.counted - 1)
 
 
 def structure_of(
     mix: Mix, rules: Rules, *, level: int, initsize: str | None, backlog: int = 1000
 ) -> tuple[StructureResult, Load]:
-    """The planner's answer."""
+    """Return the answer of the planner."""
     structure: dict[str, object] = {
         "name": "APP1",
         "cflevel": 5,
@@ -155,14 +157,14 @@ def structure_of(
 
 
 def pools_of(found: StructureResult, load: Load, size_bytes: int) -> tuple[int, int]:
-    """Whole entries and elements of a structure."""
+    """Return the whole entries and elements of a structure."""
     bundle, elements_per_entry = found.curve.bundle_at(load.ratio)
     bundles = (size_bytes - found.curve.base) / bundle
     return int(bundles), int(bundles * elements_per_entry)
 
 
 def capacity(mix: Mix, rules: Rules, *, level: int, initsize: str) -> Compared:
-    """Messages that a structure of this INITSIZE holds."""
+    """Compare the messages that a structure of this INITSIZE holds."""
     found, load = structure_of(mix, rules, level=level, initsize=initsize)
     entries, elements = pools_of(found, load, found.sizes.initsize_bytes)
     counted = put_one_by_one(cycle(mix.messages), rules=rules, entries=entries, elements=elements)
@@ -170,9 +172,9 @@ def capacity(mix: Mix, rules: Rules, *, level: int, initsize: str) -> Compared:
 
 
 def need(mix: Mix, rules: Rules, *, level: int, backlog: int) -> Compared:
-    """A structure sized for a backlog with its rules at work: the backlog, and the messages that this size holds.
+    """Compare a backlog with the messages that the structure sized for it holds, with its rules at work.
 
-    `planned` and `counted` change places, so that `percent` has the sign of the size's error.
+    `planned` and `counted` are exchanged, so that `percent` has the sign of the error of the size.
     """
     found, load = structure_of(mix, rules, level=level, initsize=None, backlog=backlog)
     entries, elements = pools_of(found, load, found.sizes.need_bytes)
@@ -181,7 +183,7 @@ def need(mix: Mix, rules: Rules, *, level: int, backlog: int) -> Compared:
 
 
 def shares_over(mix: Mix) -> Iterator[tuple[float, float]]:
-    """Parts of the messages over 4K, 32K and 63K: by the planner, and counted."""
+    """Yield the shares of messages over 4K, 32K and 63K, by the planner and counted."""
     _, load = structure_of(mix, ((50, 4), (60, 32)), level=25, initsize="1G")
     demand = load.demand
     for size in EDGES_KIB:
@@ -191,14 +193,14 @@ def shares_over(mix: Mix) -> Iterator[tuple[float, float]]:
 
 
 def initsize_for(mean: int) -> str:
-    """Enough for some ten thousand messages."""
+    """Return an INITSIZE for some ten thousand messages."""
     return "256M" if mean < 10_000 else "1G"
 
 
 def spans(
     widths: Sequence[float] = WIDTHS, means: Sequence[int] = MEANS
 ) -> Iterator[tuple[float, str, list[float]]]:
-    """Differences [percent] for each width and set of rules, and those of sizes under the name `need`."""
+    """Yield differences [percent] for each width and set of rules, and those of sizes as `need`."""
     for width in widths:
         mixes = [(mean, mix_of(mean, width, cut_at)) for mean in means for cut_at in CUT_AT]
         for name, rules in RULE_SETS.items():
@@ -219,12 +221,12 @@ def spans(
 
 
 def span(differences: Sequence[float]) -> str:
-    """The lowest and the highest."""
+    """Return the lowest and the highest difference in words."""
     return f"{min(differences):+.1f} to {max(differences):+.1f} %"
 
 
 def held_table() -> list[str]:
-    """Differences of the messages held, for docs/explanation/assumptions.md."""
+    """Return the table of differences of held messages for docs/explanation/assumptions.md."""
     lines = [
         f"| sigma | {' | '.join(RULE_SETS)} | size for a backlog |",
         "|---" * (len(RULE_SETS) + 2) + "|",
@@ -239,7 +241,7 @@ def held_table() -> list[str]:
 
 
 def share_table() -> list[str]:
-    """Largest differences of the shares over 4K, 32K and 63K, in percentage points."""
+    """Return the table of the largest differences of the shares over 4K, 32K and 63K, in percentage points."""
     lines = ["| sigma | over 4K | over 32K | over 63K |", "|---|---|---|---|"]
     for width in WIDTHS:
         found = [list(shares_over(mix_of(mean, width, cut_at))) for mean in MEANS for cut_at in CUT_AT]
@@ -255,7 +257,7 @@ TABLES = {"held": held_table, "shares": share_table}
 
 
 def print_tables(page: Path | None = None) -> None:
-    """Print the tables of docs/explanation/assumptions.md, and write them into it if it is named."""
+    """Print the tables of docs/explanation/assumptions.md, and write them into `page` if it is given."""
     made = {name: table() for name, table in TABLES.items()}
     for name, lines in made.items():
         print("\n".join(["", f"<!-- message sizes: {name} -->", *lines, "<!-- end -->"]), flush=True)
@@ -267,5 +269,5 @@ def print_tables(page: Path | None = None) -> None:
 
 
 def tables_on(page: Path) -> dict[str, list[str]]:
-    """The lines of the tables that a page has, by name."""
+    """Return the lines of the tables on a page by name."""
     return {match[2]: match[3].splitlines() for match in _BLOCK.finditer(page.read_text("utf-8"))}

@@ -1,8 +1,8 @@
-"""The night: the first reduction against DuckDB and Polars on the same files, and nights over a short and a long history.
+"""The nightly run: the first reduction compared with DuckDB and Polars, and runs over a short and a long history.
 
-The short history has the rows, on each of its days what structures, data sets and queues tell in an hour's intervals. The
-long one is the same with nine times as many days before it, of one interval each: what a night may cost more over it is what
-the length of a history costs. All nights have one new day, the same in both.
+The short history has most rows: hourly intervals of structures, data sets and queues on each day. The long one has nine times
+as many days before it, with one interval each, so that its runs show the cost of the length of a history. All runs have one
+new day, the same in both.
 """
 
 from __future__ import annotations
@@ -66,10 +66,10 @@ MANAGERS = ("BQ01", "BQ02")
 FACILITIES = ("BENCF1", "BENCF2")
 QUEUES_A_STRUCTURE = 4
 WITH_DATA_SETS = 4
-"""Every so manieth structure offloads."""
+"""Every fourth structure offloads."""
 HOURS_A_COMMIT = 10 * HOURS
 ROWS_AN_HOUR = len(MANAGERS) + len(MANAGERS) / WITH_DATA_SETS + 2 + QUEUES_A_STRUCTURE
-"""Of a structure: a row of QEST from each queue manager, perhaps one of QESD, two of 74-4, and one for each queue."""
+"""Rows of a structure: QEST of each queue manager, QESD if it offloads, two of 74-4, and one for each queue."""
 TIMES_AS_LONG = 10
 ROOT = Path(__file__).parents[1]
 
@@ -82,7 +82,7 @@ Tables = dict[str, pa.Table]
 def make_history(
     url: str, days: range, *, structures: int, hours: Sequence[int] = range(HOURS), seed: int = 1
 ) -> int:
-    """Bring days of made-up usage into a history; returns their rows. Day 0 is `FIRST_DAY`, others may be before it."""
+    """Store days of invented usage in a history, and return the number of rows. Day 0 is `FIRST_DAY`."""
     history = History.open(url, create=True)
     made = _Made(structures, seed)
     rows = 0
@@ -101,7 +101,7 @@ def make_history(
 
 
 class _Made:
-    """Usage of structures that grow, with a weekly rhythm; every structure has its own size and level."""
+    """Usage of growing structures with a weekly rhythm, each with its own size and level."""
 
     def __init__(self, structures: int, seed: int) -> None:
         random = np.random.default_rng(seed)
@@ -118,7 +118,7 @@ class _Made:
         self._allocated = dt.datetime(2023, 12, 31, tzinfo=dt.UTC)
 
     def day(self, number: int, hours: Sequence[int] = range(HOURS)) -> Tables:
-        """All rows of some hours of one day."""
+        """Return all rows of some hours of one day."""
         random = np.random.default_rng((self._seed, number + 100_000))
         midnight = dt.datetime.combine(FIRST_DAY, dt.time(), dt.UTC) + dt.timedelta(days=number)
         count = len(self._names)
@@ -205,7 +205,7 @@ class _Made:
 
 
 def _table(table: str, **columns: object) -> pa.Table:
-    """Rows of a table of the history; what is not given is null, what is no array is the same in all rows."""
+    """Return rows of a table of the history; missing columns are null, single values are repeated."""
     count = next(len(column) for column in columns.values() if isinstance(column, np.ndarray))
     schema = row_schema(table)
     arrays = []
@@ -232,7 +232,7 @@ Files = Mapping[str, Sequence[str]]
 def by_spark(
     session: SparkSession, history: History, snapshot: Snapshot, days: Sequence[str], work_dir: Path
 ) -> Tables:
-    """As the night does it."""
+    """Reduce like the nightly run."""
     return reduce.reduce_days(session, history, snapshot, days, work_dir=work_dir).statistics
 
 
@@ -248,7 +248,7 @@ CREATE MACRO try_multiply(a, b) AS a * b;
 
 
 def by_duckdb(files: Files, snapshot: Snapshot) -> Tables:
-    """The night's own queries, in DuckDB's spelling; before them it looks for rows told twice, as the night does."""
+    """Reduce with the queries of the nightly run in DuckDB, after the same search for duplicate rows."""
     con = duckdb.connect()
     con.execute("SET TimeZone = 'UTC'")
     con.execute(MACROS)
@@ -273,7 +273,7 @@ def by_duckdb(files: Files, snapshot: Snapshot) -> Tables:
 
 
 def by_polars(files: Files) -> Tables:
-    """The same in Polars' expressions."""
+    """Reduce with Polars, after the same search for duplicate rows."""
     for paths in files.values():
         told = pl.scan_parquet(list(paths), hive_partitioning=True).select("day", "key_low")
         counted = told.group_by("day").agg(pl.len().alias("rows"), pl.col("key_low").n_unique().alias("keys"))
@@ -400,7 +400,7 @@ def by_polars(files: Files) -> Tables:
 
 
 def same(one: Tables, other: Tables) -> bool:
-    """Whether two engines found the same."""
+    """Return whether two engines have the same result."""
     for kind in KINDS:
         schema = kept_schema(kind)
         order = [(name, "ascending") for name in ("filed", "day", *reduce_keys(kind))]
@@ -414,7 +414,7 @@ def same(one: Tables, other: Tables) -> bool:
 
 
 def reduce_keys(kind: str) -> list[str]:
-    """Return a kind's keys besides the days."""
+    """Return the keys of a kind except the days."""
     from spark_jobs.night.statistics import keys
 
     return [name for name in keys(kind) if name != "day"]
@@ -422,7 +422,7 @@ def reduce_keys(kind: str) -> list[str]:
 
 @dataclass
 class Reductions:
-    """What the first reduction took: seconds of each engine, round by round."""
+    """The first reduction: seconds of each engine by round."""
 
     rows: int
     days: int
@@ -432,7 +432,7 @@ class Reductions:
     session_s: float = 0.0
 
     def median(self, engine: str) -> float:
-        """Return an engine's median round, the first one left out: the JVM was cold."""
+        """Return the median round of an engine without the first one, in which the JVM is cold."""
         return statistics.median(self.seconds[engine][1:])
 
 
@@ -478,7 +478,7 @@ def first_reductions(url: str, *, rounds: int) -> Reductions:
 
 @dataclass(frozen=True)
 class Night:
-    """What a night with one new day took, and its parts."""
+    """The duration of a nightly run with one new day, and of its stages."""
 
     days: int
     seconds: float
@@ -487,7 +487,7 @@ class Night:
 
 
 def one_night(url: str, folder: Path, published: Mapping[str, str]) -> tuple[Night, dict[str, str]]:
-    """A night as the application starts it, told which days it has already; and those that it has afterwards."""
+    """Run the nightly job like the application, with the known days; return the measurement and the days known afterwards."""
     facts, out = folder / "facts.json", folder / "result.json"
     facts.write_text(json.dumps({"published": published}))
     command = [
@@ -510,7 +510,7 @@ def one_night(url: str, folder: Path, published: Mapping[str, str]) -> tuple[Nig
 
 
 def nights(urls: Mapping[str, str], *, structures: int, next_day: int, rounds: int) -> dict[str, list[Night]]:
-    """Reduce everything there is, then give each history the same new day and measure its night, in turn."""
+    """Reduce all days, then add the same new day to each history and measure its run, in turn."""
     found: dict[str, list[Night]] = {name: [] for name in urls}
     with tempfile.TemporaryDirectory() as folder:
         published = {name: one_night(url, Path(folder), {})[1] for name, url in urls.items()}
@@ -525,7 +525,7 @@ def nights(urls: Mapping[str, str], *, structures: int, next_day: int, rounds: i
 def measure(
     *, rows: int, structures: int, rounds: int, folder: Path | None
 ) -> tuple[Reductions, dict[str, list[Night]]]:
-    """Make the histories and measure."""
+    """Create the histories and measure."""
     days = round(rows / (structures * HOURS * ROWS_AN_HOUR))
     before = days * (TIMES_AS_LONG - 1)
     with tempfile.TemporaryDirectory(dir=folder) as work:
@@ -542,7 +542,7 @@ def measure(
 def print_night(
     reductions: Reductions, found: Mapping[str, Sequence[Night]], *, aim: float, aim_long: float
 ) -> None:
-    """Print both tables."""
+    """Print both tables of the nightly run."""
     print(
         f"The first reduction: {reductions.rows:,} rows of {reductions.days} days, {reductions.megabytes:,.0f} MB of Parquet; "
         f"{os.cpu_count()} cores; looking for rows told twice included"

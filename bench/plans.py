@@ -1,4 +1,4 @@
-"""The plan documents that are measured."""
+"""The measured plan documents."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from typing import Any
 from planner_core import tables
 
 STRUCTURES = tables.constants("limits")["structures_per_group"].value - 1
-"""Application structures beside CSQ_ADMIN, when CSQSYSAPPL is left out."""
+"""Application structures next to CSQ_ADMIN, without CSQSYSAPPL."""
 QUEUES = tables.constants("limits")["queues_per_structure"].value
 
 
 def largest(*, structures: int = STRUCTURES, queues: int = QUEUES) -> dict[str, Any]:
-    """The largest plan that MQ's limits permit: every name as long as it may be, every optional field filled in."""
+    """Return the largest plan within the limits of MQ, with names of full length and every optional field."""
     facilities = [
         {
             "name": f"CFACIL{number:02}",

@@ -1,7 +1,7 @@
-"""POST /api/v1/size against endpoints that only validate the same document and return it.
+"""Compare POST /api/v1/size with endpoints that only validate the same document and return it.
 
-All are served by uvicorn on 127.0.0.1, each in a process of its own. Rounds alternate, so that whatever else the
-machine does meets them all. Several connections are kept busy, so that the servers are what is measured and not this client.
+uvicorn serves each on 127.0.0.1 in its own process. Rounds alternate, so that other load on the machine affects all of them.
+Several connections keep the servers busy, so that this client is not measured.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ from pathlib import Path
 
 CONNECTIONS = 4
 PATIENCE_S = 60.0
-"""For a server to start and to answer."""
+"""Time for a server to start and to answer."""
 SERVERS = ("planner", "bare-def", "bare-async")
 
 
 @dataclass(frozen=True)
 class Served:
-    """How fast one server answered: the median round."""
+    """The speed of one server: the median round."""
 
     requests_per_s: float
     cpu_us_per_request: float
@@ -34,7 +34,7 @@ class Served:
 
 
 class Server:
-    """A server process and connections to it."""
+    """A server process and its connections."""
 
     def __init__(self, process: subprocess.Popen[bytes], port: int, body: bytes) -> None:
         self.process = process
@@ -46,9 +46,10 @@ class Server:
         self.connections: list[socket.socket] = []
 
     def connect(self) -> int:
-        """Open the connections, wait for the server to answer, and return how long its answers are [bytes]."""
+        """Open the connections, wait for the server to answer, and return the length of its answers [bytes]."""
         for _ in range(CONNECTIONS):
             connection = socket.create_connection(("127.0.0.1", self.port), timeout=PATIENCE_S)
+            # Nagle's algorithm would delay small requests and measure the client.
             connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
             self.connections.append(connection)
         return len(self.ask_all()[0])
@@ -65,26 +66,26 @@ class Server:
             self.process.wait()
 
     def ask_all(self) -> list[bytes]:
-        """One request on every connection."""
+        """Send one request on every connection, and return the answers."""
         for connection in self.connections:
             connection.sendall(self.request)
         return [read_answer(connection) for connection in self.connections]
 
     def round(self, requests: int) -> tuple[float, float]:
-        """Seconds and CPU seconds of the server for that many requests."""
+        """Return seconds and CPU seconds of the server for a number of requests."""
         cpu, start = self.cpu_s(), time.perf_counter()
         for _ in range(requests // CONNECTIONS):
             self.ask_all()
         return time.perf_counter() - start, self.cpu_s() - cpu
 
     def cpu_s(self) -> float:
-        """CPU time that the process has used."""
+        """Return the CPU time of the process so far."""
         fields = Path(f"/proc/{self.process.pid}/stat").read_text(encoding="ascii").rpartition(")")[2].split()
         return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 def read_answer(connection: socket.socket) -> bytes:
-    """The body of one answer, which must be a 200."""
+    """Return the body of one answer, which must have status 200."""
     data = b""
     while b"\r\n\r\n" not in data:
         data += _receive(connection)
@@ -111,7 +112,7 @@ def _receive(connection: socket.socket) -> bytes:
 
 @contextmanager
 def running(which: str, body: bytes, *, data_dir: Path | None = None) -> Iterator[Server]:
-    """Start a server and end it; what it stores goes to `data_dir`."""
+    """Start a server and stop it at the end of the block; it stores data in `data_dir`."""
     stores = {"CFPLAN_DATA_DIR": str(data_dir)} if data_dir is not None else {}
     with socket.create_server(("127.0.0.1", 0)) as listener:
         port = listener.getsockname()[1]
@@ -126,7 +127,7 @@ def running(which: str, body: bytes, *, data_dir: Path | None = None) -> Iterato
 
 
 def measure(document: object, *, rounds: int, requests: int) -> dict[str, Served]:
-    """Alternate between the servers, and take each one's median round."""
+    """Alternate between the servers, and return the median round of each."""
     body = json.dumps(document).encode()
     requests = max(requests // CONNECTIONS, 1) * CONNECTIONS
     times: dict[str, list[tuple[float, float]]] = {which: [] for which in SERVERS}

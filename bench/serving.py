@@ -1,6 +1,6 @@
-"""Starts one of the servers that are compared: `python -m bench.serving planner|bare-def|bare-async|bare-store FD`.
+"""Start one of the compared servers: `python -m bench.serving planner|bare-def|bare-async|bare-store FD`.
 
-The socket is inherited, so that the port is known before the server runs and nobody else can take it.
+The socket is inherited, so that the port is known before the server runs, and no other process can take it.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from planner_core.document.model import PlanDocument
 
 
 def bare_def() -> FastAPI:
-    """An endpoint as FastAPI's users write it, which validates the document and returns it, and nothing else."""
+    """Return an application with a plain FastAPI endpoint that only validates the document and returns it."""
     app = FastAPI()
 
     @app.post("/api/v1/size")
@@ -31,7 +31,7 @@ def bare_def() -> FastAPI:
 
 
 def bare_async() -> FastAPI:
-    """The same without the way to a thread and back: the fastest that FastAPI can be."""
+    """Return the same without a thread for the endpoint: the fastest that FastAPI can be."""
     app = FastAPI()
 
     @app.post("/api/v1/size")
@@ -42,7 +42,7 @@ def bare_async() -> FastAPI:
 
 
 def bare_store() -> FastAPI:
-    """Endpoints as FastAPI's users write them, which validate the document and keep its text, and nothing else."""
+    """Return an application with plain FastAPI endpoints that only validate the document and store its text."""
     app = FastAPI()
     engine = create_engine(f"sqlite:///{Settings().data_dir}/bare.db")
     table = Table(
@@ -78,7 +78,7 @@ SERVED: dict[str, Callable[[], FastAPI]] = {
 
 
 def main(which: str, descriptor: int) -> None:
-    """Serve until the process is ended; all with the same server and the same settings."""
+    """Serve until the process ends; all servers have the same settings."""
     config = uvicorn.Config(
         SERVED[which](), log_level="warning", access_log=False, server_header=False, timeout_keep_alive=120
     )

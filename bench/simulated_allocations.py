@@ -1,4 +1,4 @@
-"""Daily allocations of fictitious structures with known truth: fits are compared with it.
+"""Daily allocations of fictitious structures with a known truth, with which fits are compared.
 
 The same seed gives the same figures. A sample takes milliseconds and needs no files and no Spark.
 """
@@ -24,23 +24,23 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class AllocationTruth:
-    """What a coupling facility charges, as simulated."""
+    """The simulated storage costs of a coupling facility."""
 
     base_bytes: float
     entry_bytes: float
     element_bytes: float
     ratios: tuple[tuple[int, int], ...]
-    """Entries to elements, those that occur."""
+    """The ratios of entries to elements that occur."""
     noise_bytes: float
 
     def bundle_bytes(self, ratio: tuple[int, int] = INITIAL_RATIO) -> float:
-        """Bytes of one entry with its elements."""
+        """Return the bytes of one entry with its elements."""
         return self.entry_bytes + self.element_bytes * ratio[1] / ratio[0]
 
 
 @dataclass(frozen=True, slots=True)
 class AllocationChange:
-    """One thing that happened to a structure's allocation."""
+    """A change of a structure's allocation."""
 
     day: dt.date
     structure: str
@@ -59,7 +59,7 @@ class AllocationSample:
     """qsg, structure, xcf_structure, coupling_facility, cfcc_level, day, allocated_at, size_bytes, entries_total,
     elements_total, observations."""
     is_outlier: NDArray[np.bool_]
-    """Which rows are made wrong."""
+    """Which rows are outliers."""
     changes: list[AllocationChange]
     truth: AllocationTruth
 
@@ -86,35 +86,35 @@ def allocation_points(
     first_day: dt.date = FIRST_DAY,
     observations_a_day: int = 96,
 ) -> AllocationSample:
-    """Daily allocation statistics of the structures of one coupling facility.
+    """Return daily allocation statistics of the structures of one coupling facility.
 
     Sizes are spread evenly on a logarithmic scale, in whole increments. A structure of size S at the ratio e:l gets
     (S - base + noise) / (entry + element x l / e) entries. The noise is one normal figure (noise_bytes is its standard
-    deviation) for each allocation or alter, not for each day: as long as nothing is changed, the totals stay what
-    they are, day after day. Costs that are not given are drawn from the seed: base 8 to 30 MiB, an
+    deviation) for each allocation or alter, not for each day: without a change, the totals are the same every
+    day. Missing costs are drawn from the seed: base 8 to 30 MiB, an
     entry of 350 to 800 bytes, an element of 258 to 310.
 
     Args:
-        seed: The same seed, the same sample.
+        seed: Equal seeds give equal samples.
         ratios: Ratios of entries to elements; structures take them in turn, and a ratio_altered goes to the next.
-        structures: How many structures.
-        days: How many days.
+        structures: Number of structures.
+        days: Number of days.
         base_bytes: True base.
         entry_bytes: True cost of an entry.
         element_bytes: True cost of an element.
         noise_bytes: Standard deviation of the noise.
-        outlier_share: Share of the rows that are made wrong: totals of another instance, figures cut short, sizes of
-            an instance in rebuild.
-        reallocations: How many structures are allocated anew with another size.
-        alters: How many alters in place; with several ratios every other one alters the ratio.
-        rebuilds: How many structures spend days in another coupling facility (rows of those days are missing).
+        outlier_share: Share of outliers: totals of another instance, truncated figures, sizes of an instance in
+            rebuild.
+        reallocations: Number of reallocations with another size.
+        alters: Number of alters in place; with several ratios, every other one alters the ratio.
+        rebuilds: Number of structures that spend days in another coupling facility (their rows are missing).
         smallest_bytes: Smallest size.
         largest_bytes: Largest size.
         increment_bytes: Sizes are multiples of it.
         cfcc_level: As in the rows.
         coupling_facility: As in the rows.
         first_day: The first day.
-        observations_a_day: Observations that a whole day has.
+        observations_a_day: Observations of a whole day.
     """
     random = np.random.default_rng((seed, 1))
     truth = _costs(random, base_bytes, entry_bytes, element_bytes, ratios, noise_bytes)
@@ -175,7 +175,7 @@ def _events(
 
 
 class _Rows:
-    """Gathers columns, an allocation (a stretch of days without change) at a time."""
+    """Collects rows, one allocation (a period without change) at a time."""
 
     def __init__(
         self, truth: AllocationTruth, first_day: dt.date, increment_bytes: int, random: np.random.Generator
@@ -234,7 +234,7 @@ class _Rows:
     def sample(
         self, *, outlier_share: float, observations: int, cfcc_level: int | None, coupling_facility: str
     ) -> AllocationSample:
-        """All rows, some of them made wrong."""
+        """Return all rows, some of them outliers."""
         lengths = np.array([end - begin for _, begin, end, *_ in self._stretches])
         stretch = np.repeat(np.arange(len(lengths)), lengths)
         day = np.concatenate([np.arange(begin, end) for _, begin, end, *_ in self._stretches])
@@ -276,7 +276,7 @@ class _Rows:
 def _spoil(
     random: np.random.Generator, at: NDArray[np.intp], size: Whole, entries: Whole, elements: Whole
 ) -> None:
-    """Make rows wrong as real ones are: figures of another moment or another structure, lost digits."""
+    """Turn rows into realistic outliers: figures of another moment or another structure, lost digits."""
     kind = random.integers(0, 4, len(at))
     other = random.integers(0, len(size), len(at))
     halves = random.uniform(0.3, 0.9, len(at))

@@ -1,4 +1,4 @@
-"""Daily peaks of fictitious structures with known truth: forecasts are compared with it.
+"""Daily peaks of fictitious structures with a known truth, with which forecasts are compared.
 
 The same seed gives the same figures. A sample takes milliseconds and needs no files and no Spark.
 """
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class PeaksTruth:
-    """What the peaks were made of. Days of arrays run over history and horizon."""
+    """The components of the peaks. Arrays cover history and horizon."""
 
     expected: Floats
     """The peaks without noise, outages and spikes: trend x week x end of month."""
@@ -37,7 +37,7 @@ class PeaksTruth:
     week: tuple[float, ...]
     """Factors from Monday to Sunday; the largest is 1."""
     month_end: float
-    """What the last two days and the first of a month are higher, as a share."""
+    """Increase on the last two days and the first of a month, as a share."""
     noise: float
     """Standard deviation of the logarithm of the noise, and its autocorrelation from day to day."""
     noise_autocorrelation: float
@@ -53,7 +53,7 @@ class PeaksTruth:
 
 @dataclass(frozen=True, slots=True)
 class PeaksSample:
-    """Daily peaks of one structure and what came after them."""
+    """Daily peaks of one structure, and the days after them."""
 
     qsg: str
     structure: str
@@ -61,17 +61,17 @@ class PeaksSample:
     days: Whole
     """Ordinals (date.toordinal) of the history, without gaps."""
     peaks: Floats
-    """nan where nothing was measured."""
+    """nan on days without a measurement."""
     future_days: Whole
     future_peaks: Floats
     total: float
-    """Entries that the structure has."""
+    """Total entries of the structure."""
     levels: dict[str, float]
     """Name -> value: offload_70, offload_80, offload_90, full_threshold (85 %), size (100 %)."""
     truth: PeaksTruth
 
     def crossing_day(self, level: str, *, of: str = "expected") -> int | None:
-        """Days from the last day of the history (1 is the next) to the first at or above a level; None: beyond.
+        """Return the days from the end of the history (1 is the next) to the first at or above a level, or None.
 
         Args:
             level: A name of `levels`.
@@ -108,29 +108,29 @@ def daily_peaks(
     crossing: tuple[int, int] = (15, 260),
     first_day: dt.date = FIRST_DAY,
 ) -> PeaksSample:
-    """Daily peaks of a structure's entries (or elements, or SMDS blocks), and the days after them.
+    """Return daily peaks of a structure's entries (or elements, or SMDS blocks), and the days after them.
 
-    A peak is trend x week x end of month x noise. What is not given is drawn from the seed: half of the structures grow
+    A peak is trend x week x month end x noise. Missing values are drawn from the seed: half of the structures grow
     linearly and half compounding, by 25 to 130 % a year; the weekend has 25 to 85 % of the working days' peaks; up to
     12 % more at the end of a month; noise of 2 to 9 % with an autocorrelation of 0.2 to 0.7; one structure in five has
-    a level shift of -30 to +40 % in its history. The structure's total is set so that the expected peaks come to 85 %
-    of it at the latest so many days after the history as are drawn from `crossing` (an end of month may do so before).
+    a level shift of -30 to +40 % in its history. The structure's total is set so that the expected peaks
+    reach 85 % of it at the latest on a day after the history that is drawn from `crossing` (a month end may be earlier).
 
     Args:
-        seed: The same seed, the same sample.
+        seed: Equal seeds give equal samples.
         days: Length of the history.
-        horizon_days: How many days come after it.
-        unit: What is counted.
+        horizon_days: Number of days after it.
+        unit: The counted unit.
         growth_kind: linear or compounding.
         growth_per_year: As a share of the first day's level; 0 for none.
         noise: Standard deviation of the noise's logarithm; 0 for none.
         weekly: Whether there is a weekly rhythm.
-        month_end: How much higher the ends of months are, as a share.
-        level_shift: Whether the level changes at once on one day.
+        month_end: Increase at month ends, as a share.
+        level_shift: Whether the level changes abruptly on one day.
         outages_per_year: Outages of one to three days without figures.
         backlogs_per_year: Days (one or two) on which a backlog of 1.5 to 4 times the ordinary peak was built up.
-        events_in_future: Whether outages and backlogs go on after the history. No history tells when they come.
-        crossing: From which to which day after the history 85 % is to be reached.
+        events_in_future: Whether outages and backlogs continue after the history, which cannot predict them.
+        crossing: First and last day after the history on which 85 % may be reached.
         first_day: The first day of the history.
     """
     random = np.random.default_rng((seed, 2))
@@ -199,7 +199,7 @@ def _week(random: np.random.Generator) -> Floats:
 
 
 def _happenings(random: np.random.Generator, per_year: float, length: int, *, longest: int) -> Whole:
-    """Days of events that last from one day to the longest."""
+    """Return days of events that last from one day to the longest."""
     count = int(random.poisson(per_year * length / DAYS_A_YEAR))
     begins = random.integers(0, max(length, 1), count)
     lasts = random.integers(1, longest + 1, count)

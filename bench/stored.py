@@ -1,4 +1,4 @@
-"""Plans saved and shown, against endpoints that only validate the same document and store it.
+"""Compare saving and showing plans with endpoints that only validate the same document and store it.
 
 The planner computes, explains and stores everything that a version shows, and answers with a page for people; the other
 server keeps the document's text. Each plan is saved under names of its own, so that every save makes a new one.
@@ -28,7 +28,7 @@ SERVERS = ("planner", "bare-store")
 
 @dataclass(frozen=True)
 class Stored:
-    """How long one server takes to save a plan and to show it: medians of seconds, and of its CPU seconds."""
+    """Times of one server to save and show a plan: medians of seconds, and of its CPU seconds."""
 
     save_s: float
     show_s: float
@@ -42,7 +42,7 @@ Saved = Callable[[http.client.HTTPConnection, str], str]
 def measure_largest(
     *, structures: int = STRUCTURES, queues: int = QUEUES, rounds: int = 3
 ) -> dict[str, Stored]:
-    """The largest plan, by REST; the planner shows it as a page."""
+    """Measure the largest plan by REST, which the planner shows as a page."""
     body = json.dumps(largest(structures=structures, queues=queues)).encode()
 
     def by_rest(connection: http.client.HTTPConnection, name: str) -> str:
@@ -53,7 +53,7 @@ def measure_largest(
 
 
 def measure_pasted(*, queues: int = QUEUES, rounds: int = 3) -> dict[str, Stored]:
-    """A structure whose queues are pasted into the editor's form; the other server is sent the document."""
+    """Measure queues pasted into the form of the editor; the other server gets the document."""
     plan = largest(structures=1, queues=queues)
     lines = ["name,message_bytes,p95,max,backlog,persistent"]
     for place, queue in enumerate(plan["structures"][0]["queues"]):

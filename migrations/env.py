@@ -1,4 +1,4 @@
-"""Alembic's way to the database: the connection that it was handed, or the settings' own."""
+"""Connect Alembic to the database: by a given connection, or by the settings."""
 
 from __future__ import annotations
 
@@ -13,15 +13,16 @@ config = context.config
 
 
 def migrate(connection: Connection) -> None:
-    """Run what was asked for within the transaction of this connection."""
+    """Run the migrations within the transaction of this connection."""
     context.configure(
         connection=connection,
         target_metadata=TABLES[0].metadata,
-        render_as_batch=connection.dialect.name == "sqlite",  # SQLite alters a table by making it anew
+        render_as_batch=connection.dialect.name == "sqlite",  # SQLite can alter a table only by rebuilding it
         compare_type=True,
         compare_server_default=True,
     )
     if connection.dialect.name == "postgresql":
+        # An ALTER that waits for a running service blocks all later statements on the table, so it gives up soon.
         connection.exec_driver_sql("SET LOCAL lock_timeout = '10s'")
     with context.begin_transaction():
         context.run_migrations()

@@ -1,4 +1,4 @@
-"""The database: SQLite in the data folder, or the server that a URL names."""
+"""The database: SQLite in the data folder, or the server of a URL."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ _MIGRATING = threading.Lock()
 """Alembic keeps its context in the module: two databases of one process cannot be migrated at once."""
 SQLITE_FILE = "cfplan.db"
 BUSY_TIMEOUT_MS = 15_000
-"""How long a writer waits for another one (SQLite)."""
+"""Time that a writer on SQLite waits for another one."""
 CONNECTIONS, MORE_CONNECTIONS = 10, 30
-"""Kept open, and opened when all of those are busy: in all as many as the service has threads."""
+"""Connections kept open, and further ones if all are busy: together as many as the service has threads."""
 MIGRATION_LOCK = 0x6366706C616E  # "cfplan"
-"""PostgreSQL's advisory lock: two services that start at the same time do not both migrate."""
+"""Advisory lock on PostgreSQL, so that two services that start together do not both migrate."""
 WRITES = "cfplan_writes"
 DRIVERS = {"postgresql": "postgresql+psycopg", "postgres": "postgresql+psycopg", "sqlite": "sqlite"}
 
@@ -42,18 +42,18 @@ class DatabaseUnusable(PlannerError):
 
 
 def is_unusable(error: DBAPIError) -> bool:
-    """Say whether the database itself failed: it does not answer, or its file is damaged or none of SQLite's.
+    """Return whether the database itself failed: it does not answer, or its file is damaged or not SQLite.
 
-    The drivers have classes below these for what a statement did wrong.
+    Errors of statements are subclasses of these classes in the drivers.
     """
     return isinstance(error, OperationalError) or type(error) in (DatabaseError, InterfaceError)
 
 
 def database_url(given: str, *, data_dir: Path) -> URL:
-    """The URL to connect to: the given one with the driver we install, or SQLite in the data folder.
+    """Return the URL to connect to: the given one with the installed driver, or SQLite in the data folder.
 
     Raises:
-        DatabaseUnusable: It is no URL, or one of another kind of database.
+        DatabaseUnusable: It is not a URL, or names another kind of database.
     """
     if not given:
         return URL.create("sqlite", database=str(data_dir / SQLITE_FILE))
@@ -75,23 +75,21 @@ class Database:
     """An engine, its schema and its sessions. Nothing is opened before it is needed."""
 
     def __init__(self, url: URL, *, migrates: bool | None = None) -> None:
-        """Keep the URL. `migrates`: bring the schema up by itself; None does so for SQLite only."""
+        """Keep the URL; `migrates` upgrades the schema automatically, None only on SQLite."""
         self.url = url
         self.is_sqlite = url.get_backend_name() == "sqlite"
         self.migrates = self.is_sqlite if migrates is None else migrates
         self._lock = threading.Lock()
         self._is_ready = False
         self.engine = _engine(url)
-        weakref.finalize(
-            self, self.engine.dispose
-        )  # an application that is dropped leaves no connection open
+        weakref.finalize(self, self.engine.dispose)  # closes connections of an application that is dropped
         self._writing = self.engine.execution_options(**{WRITES: True})
 
     def prepare(self) -> None:
-        """Bring the schema up, or see that it is; done once, when first needed.
+        """Upgrade the schema, or check its revision, once before the first use.
 
         Raises:
-            DatabaseUnusable: The schema is another version's and must not be changed by itself.
+            DatabaseUnusable: The schema has another revision, and is not upgraded automatically.
         """
         if not self._is_ready:
             with self._lock:
@@ -112,10 +110,10 @@ class Database:
 
     @contextmanager
     def session(self, *, writes: bool) -> Iterator[Session]:
-        """A session with one transaction, committed at the end of the block.
+        """Open a session with one transaction, which is committed at the end of the block.
 
-        A writer on SQLite takes the lock with its first statement: a reader that turned into a writer would be
-        refused as soon as another had written in between.
+        A writer on SQLite takes the lock with its first statement. SQLite refuses to turn a reader into a writer if
+        another one has written in the meantime.
         """
         self.prepare()
         with Session(self._writing if writes else self.engine, expire_on_commit=False) as session:
@@ -123,12 +121,12 @@ class Database:
             session.commit()
 
     def revision(self) -> str | None:
-        """The schema's revision; None for a database without tables of ours."""
+        """Return the revision of the schema, or None for a database without our tables."""
         with self.engine.connect() as connection:
             return MigrationContext.configure(connection).get_current_revision()
 
     def check(self) -> None:
-        """Ask it for something; raises what a request would meet."""
+        """Query the database, and raise the errors that a request would meet."""
         with self.session(writes=False) as session:
             session.execute(text("SELECT version_num FROM alembic_version"))
 
@@ -208,7 +206,7 @@ def open_database(
 
     Args:
         settings: The settings of the service; None reads those of the environment.
-        migrates: Whether its schema is brought up when it is first used; None does so for SQLite only.
+        migrates: Whether the schema is upgraded at the first use; None does so only on SQLite.
 
     Raises:
         DatabaseUnusable: The database does not answer, or its file is damaged.
@@ -232,7 +230,7 @@ def open_database(
 
 
 def alembic_config(connection: Connection | None = None) -> Config:
-    """Alembic, told where the migrations are and which connection to use."""
+    """Return the configuration of Alembic, with the folder of migrations and the connection."""
     config = Config()
     config.set_main_option("script_location", str(MIGRATIONS_DIR).replace("%", "%%"))
     config.set_main_option("path_separator", "os")
@@ -257,7 +255,7 @@ def _engine(url: URL) -> Engine:
 
 
 def _on_sqlite_connect(connection: Any, _record: object) -> None:  # noqa: ANN401 - the driver's own
-    """The driver's own transactions are switched off: it would begin them late and end them early."""
+    """Set up a connection without the transactions of the driver, which begin late and end early."""
     connection.isolation_level = None
     cursor = connection.cursor()
     for pragma in (

@@ -1,7 +1,7 @@
 """Sessions of requests, locks, and actions after a commit.
 
-One request, one transaction, committed before the answer leaves: `SessionDep` ends its transaction when the handler
-returns, so that what could not be committed is not answered as if it were.
+A request has one transaction, which is committed before the answer is sent: `SessionDep` ends it when the handler
+returns, so that a failed commit is never answered as a success.
 """
 
 from __future__ import annotations
@@ -20,18 +20,18 @@ SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
 
 
 def get_session(request: Request) -> Iterator[Session]:
-    """The session of a request; methods that may change something take the lock to write."""
+    """Yield the session of a request; methods that may change something take the lock to write."""
     database: Database = request.app.state.database
     with database.session(writes=request.method not in SAFE_METHODS) as session:
         yield session
 
 
 SessionDep = Annotated[Session, Depends(get_session, scope="function")]
-"""With the default scope the transaction would end after the answer had left: a failed commit would have been a 200."""
+"""With the default scope, the transaction would end after the answer, so that a failed commit would be a 200."""
 
 
 def get_database(request: Request) -> Database:
-    """The database of this service, for work that opens transactions of its own."""
+    """Return the database of the service, for work with its own transactions."""
     database: Database = request.app.state.database
     return database
 
@@ -42,8 +42,8 @@ DatabaseDep = Annotated[Database, Depends(get_database)]
 def hold_lock(session: Session, key: int) -> None:
     """Hold a lock until the transaction of a writer ends; no other writer holds the same one meanwhile.
 
-    On PostgreSQL it is the advisory lock `key`. On SQLite a writer has the database to itself from its first statement
-    on, so that beginning the transaction is enough.
+    On PostgreSQL, this is the advisory lock `key`. On SQLite, a writer has the database to itself from its first statement,
+    so beginning the transaction is enough.
     """
     connection = session.connection()
     if connection.dialect.name == "postgresql":
@@ -51,10 +51,11 @@ def hold_lock(session: Session, key: int) -> None:
 
 
 def after_commit(session: Session, action: Callable[[], object]) -> None:
-    """Do something outside the database once the transaction is in it; nothing, should it be undone."""
+    """Run an action after the transaction is committed; a rollback discards it."""
     waiting = [action]
 
     def on_commit(done: Session) -> None:
+        # SQLAlchemy sends both events for savepoints as well.
         if waiting and not done.in_nested_transaction():
             waiting.pop()()
 

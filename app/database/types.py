@@ -11,11 +11,11 @@ from sqlalchemy.orm import DeclarativeBase
 from sqlalchemy.types import LargeBinary, TypeDecorator
 
 COMPRESSION_LEVEL: Final = 1
-"""Commands for z/OS shrink to a few percent at the quickest level already."""
+"""Commands for z/OS shrink to a few percent even at the fastest level."""
 
 
 class Base(DeclarativeBase):
-    """All tables. The names of constraints follow from those of their columns, on every database."""
+    """Base of all tables. Constraints are named after their columns on every database."""
 
     metadata = MetaData(
         naming_convention={
@@ -29,7 +29,7 @@ class Base(DeclarativeBase):
 
 
 class Timestamp(TypeDecorator[datetime]):
-    """A UTC time that knows it is one; SQLite would forget the zone."""
+    """A time with the zone UTC, which SQLite would lose."""
 
     impl = DateTime(timezone=True)
     cache_ok = True
@@ -44,7 +44,7 @@ class Timestamp(TypeDecorator[datetime]):
         return value.astimezone(UTC)
 
     def process_result_value(self, value: Any | None, dialect: Dialect) -> datetime | None:  # noqa: ANN401
-        """Give the time its zone back."""
+        """Return the time with its zone."""
         if value is None:
             return None
         known: datetime = value.replace(tzinfo=UTC) if value.tzinfo is None else value.astimezone(UTC)
@@ -52,15 +52,15 @@ class Timestamp(TypeDecorator[datetime]):
 
 
 class CompressedText(TypeDecorator[str]):
-    """Long text that nobody searches in the database: texts for z/OS, explanations."""
+    """Long text that is never searched in the database: texts for z/OS, explanations."""
 
     impl = LargeBinary
     cache_ok = True
 
     def process_bind_param(self, value: str | None, dialect: Dialect) -> bytes | None:
-        """Compress."""
+        """Compress a text before it is stored."""
         return None if value is None else zlib.compress(value.encode("utf-8"), COMPRESSION_LEVEL)
 
     def process_result_value(self, value: Any | None, dialect: Dialect) -> str | None:  # noqa: ANN401
-        """Expand."""
+        """Return the stored text, decompressed."""
         return None if value is None else zlib.decompress(value).decode("utf-8")

@@ -18,7 +18,7 @@ LIVING = sa.text("deleted_at IS NULL")
 
 
 def upgrade() -> None:
-    """Up."""
+    """Create the tables of plans."""
     op.create_table(
         "plans",
         sa.Column("id", KEY, nullable=False),
@@ -77,7 +77,7 @@ def upgrade() -> None:
 
 
 def downgrade() -> None:
-    """Down: every plan is lost."""
+    """Drop the tables, with every plan."""
     op.drop_table("plan_outputs")
     op.drop_table("plan_versions")
     op.drop_index("ix_plans_deleted_at", table_name="plans")

@@ -1,4 +1,4 @@
-"""Old forecasts are found by the day they were made on, so that a night can drop them.
+"""An index on the day of forecasts, so that a nightly run can find and remove old ones.
 
 Before: f6b5e1a8c2d0.
 """
@@ -14,10 +14,10 @@ depends_on = None
 
 
 def upgrade() -> None:
-    """Up."""
+    """Create the index."""
     op.create_index("ix_forecasts_made_on", "forecasts", ["made_on"])
 
 
 def downgrade() -> None:
-    """Down."""
+    """Drop the index."""
     op.drop_index("ix_forecasts_made_on", "forecasts")

@@ -17,7 +17,7 @@ KEY = sa.BigInteger().with_variant(sa.Integer(), "sqlite")
 
 
 def upgrade() -> None:
-    """Up."""
+    """Create the tables of uploads and jobs."""
     op.create_table(
         "uploads",
         sa.Column("id", KEY, nullable=False),
@@ -73,7 +73,7 @@ def upgrade() -> None:
 
 
 def downgrade() -> None:
-    """Down: what was received and reported is forgotten; the usage history and the files are not touched."""
+    """Drop uploads and their reports; the usage history and the files stay."""
     op.drop_table("qsg_map")
     op.drop_index("ix_job_runs_upload_id", table_name="job_runs")
     op.drop_index("ix_job_runs_state", table_name="job_runs")

@@ -1,4 +1,4 @@
-"""Scenarios: named changes of a plan's version, with what they led to.
+"""Scenarios: named changes of a plan's version, with their results.
 
 Before: a7c6f2b9d3e1.
 """
@@ -17,7 +17,7 @@ KEY = sa.BigInteger().with_variant(sa.Integer(), "sqlite")
 
 
 def upgrade() -> None:
-    """Up."""
+    """Create the table of scenarios."""
     op.create_table(
         "scenarios",
         sa.Column("id", KEY, nullable=False),
@@ -40,5 +40,5 @@ def upgrade() -> None:
 
 
 def downgrade() -> None:
-    """Down: every scenario is lost."""
+    """Drop the table, with every scenario."""
     op.drop_table("scenarios")

@@ -17,7 +17,7 @@ TIME = sa.DateTime(timezone=True)
 
 
 def upgrade() -> None:
-    """Up."""
+    """Create the tables of measured usage."""
     op.create_table(
         "measured_structures",
         sa.Column("qsg", sa.String(4), nullable=False),
@@ -105,7 +105,7 @@ def upgrade() -> None:
 
 
 def downgrade() -> None:
-    """Down: the roll-ups are lost; the usage history, from which they are made, is not touched."""
+    """Drop the roll-ups; the usage history from which they are calculated stays."""
     op.drop_table("hourly_queue_usage")
     op.drop_table("hourly_smds_usage")
     op.drop_table("hourly_structure_usage")

@@ -1,4 +1,4 @@
-"""Nightly runs and what they bring: fitted curves, forecasts and their scores, findings, daily peaks; CFCC levels.
+"""Nightly runs and their results: fitted curves, forecasts and their scores, findings, daily peaks; CFCC levels.
 
 Before: c3e2b8d5f9a7.
 """
@@ -18,7 +18,7 @@ TIME = sa.DateTime(timezone=True)
 
 
 def upgrade() -> None:
-    """Up."""
+    """Create the tables of nightly runs."""
     op.create_table(
         "nightly_runs",
         sa.Column("id", KEY, nullable=False),
@@ -164,7 +164,7 @@ def upgrade() -> None:
 
 
 def downgrade() -> None:
-    """Down: what the nights brought is lost, with the runs; their jobs stay, the usage history is not touched."""
+    """Drop nightly runs and their results; their jobs and the usage history stay."""
     op.drop_table("cf_levels")
     op.drop_table("daily_structure_usage")
     op.drop_table("night_findings")

@@ -1,4 +1,4 @@
-"""Uploads are told apart by the instant of their observation, not by what a clock in some zone showed.
+"""Distinguish uploads by the instant of their observation instead of the local time.
 
 Before: d4f3c9e6a0b8.
 """
@@ -27,11 +27,11 @@ UPLOADS = sa.table(
 )
 RUNS = sa.table("job_runs", sa.column("upload_id", KEY))
 AUTOINCREMENT = {"sqlite_autoincrement": True}
-"""What SQLite's own description of a table does not tell, and making it anew would lose."""
+"""Parts that are missing from SQLite's description of the table, and that rebuilding it would lose."""
 
 
 def upgrade() -> None:
-    """Up: the same text at the same instant, given in two zones, becomes one upload, the first; its runs come along."""
+    """Merge uploads of the same text at the same instant in two zones into the first, with their runs."""
     op.add_column("uploads", sa.Column("observed_utc", sa.String(40), nullable=True))
     connection = op.get_bind()
     for row in connection.execute(sa.select(UPLOADS)).all():
@@ -45,7 +45,7 @@ def upgrade() -> None:
 
 
 def downgrade() -> None:
-    """Down: the same text at the same time of two zones becomes one upload, the first; its runs come along."""
+    """Merge uploads of the same text at the same local time of two zones into the first, with their runs."""
     _put_together(op.get_bind(), "observed_at")
     with op.batch_alter_table("uploads", table_kwargs=AUTOINCREMENT) as table:
         table.drop_constraint("uq_uploads_sha256_observed_utc", type_="unique")
@@ -54,7 +54,7 @@ def downgrade() -> None:
 
 
 def _put_together(connection: sa.Connection, told_apart_by: str) -> None:
-    """Leave one upload of each text and time."""
+    """Keep one upload of each text and time."""
     first: dict[tuple[str, str], int] = {}
     for row in connection.execute(sa.select(UPLOADS).order_by(UPLOADS.c.id)).all():
         kept = first.setdefault((row.sha256, getattr(row, told_apart_by)), row.id)
@@ -64,7 +64,7 @@ def _put_together(connection: sa.Connection, told_apart_by: str) -> None:
 
 
 def _instant(observed_at: str, zone: str) -> str:
-    """As the reader took it: in an hour that a clock ran through twice, the first passage."""
+    """Return the instant of a local time; of an hour that occurs twice, the first, as the reader does."""
     if not observed_at:
         return ""
     try:

@@ -1,4 +1,4 @@
-"""Where the last limit of entries, and that of elements, was observed: a display may know but one of the two.
+"""Hours of the last limits of entries and of elements: a display may show only one of the two.
 
 Before: e5a4d0f7b1c9.
 """
@@ -33,7 +33,7 @@ KEPT = sa.table(
 
 
 def upgrade() -> None:
-    """Up."""
+    """Add the columns, with the hours of known limits."""
     for column, total in (
         ("last_entries_limit_hour", HOURS.c.entries_total),
         ("last_elements_limit_hour", HOURS.c.elements_total),
@@ -45,6 +45,6 @@ def upgrade() -> None:
 
 
 def downgrade() -> None:
-    """Down."""
+    """Drop the columns."""
     op.drop_column("measured_structures", "last_elements_limit_hour")
     op.drop_column("measured_structures", "last_entries_limit_hour")

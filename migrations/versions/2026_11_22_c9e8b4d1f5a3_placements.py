@@ -1,6 +1,6 @@
-"""Where a structure was allocated in an hour, and whether it was duplexed: a plan from usage keeps both.
+"""Coupling facility and duplexing of a structure in an hour: a plan from usage keeps both.
 
-Hours that are stored say nothing of it until their days are rolled up again. Before: b8d7a3c0e4f2.
+Stored hours have no values until their days are rolled up again. Before: b8d7a3c0e4f2.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ COLUMNS = (
 
 
 def upgrade() -> None:
-    """Up."""
+    """Add the columns."""
     for name, kind in COLUMNS:
         op.add_column(TABLE, sa.Column(name, kind, nullable=True))
 
 
 def downgrade() -> None:
-    """Down."""
+    """Drop the columns."""
     for name, _ in reversed(COLUMNS):
         op.drop_column(TABLE, name)
