@@ -36,20 +36,12 @@ class FlowView:
 
 
 @dataclass(frozen=True, slots=True)
-class StructureLoadView:
-    """The load of clusters on one structure."""
-
-    load: StructureClusterLoad
-    survives: str
-    failures: tuple[tuple[str, StructureDuringFailure], ...]
-
-
-@dataclass(frozen=True, slots=True)
 class ClusterLoadView:
     """The load of all clusters of a plan."""
 
     flows: tuple[FlowView, ...]
-    structures: tuple[StructureLoadView, ...]
+    structures: tuple[tuple[StructureClusterLoad, tuple[tuple[str, StructureDuringFailure], ...]], ...]
+    """The load of clusters on each structure; its failures, with those of equal effect as one."""
     assumptions: Sequence[Assumption]
 
 
@@ -72,7 +64,10 @@ def clusters_shown(clusters: ClusterLoad, *, chosen: str = "") -> ClusterLoadVie
             _flow(flow, chosen or worst.get(flow.structure or "", ""), nth)
             for nth, flow in enumerate(clusters.flows)
         ),
-        structures=tuple(_structure(each) for each in clusters.structures),
+        structures=tuple(
+            (each, tuple((_together(group), group[0]) for group in _groups(each.failures, _structure_effect)))
+            for each in clusters.structures
+        ),
         assumptions=clusters.assumptions,
     )
 
@@ -88,14 +83,6 @@ def _flow(flow: FlowLoad, chosen: str, nth: int) -> FlowView:
         failures=tuple(
             (group[0].key, _together(group), group[0]) for group in _groups(failures, _flow_effect)
         ),
-    )
-
-
-def _structure(load: StructureClusterLoad) -> StructureLoadView:
-    return StructureLoadView(
-        load=load,
-        survives=load.survives.label if load.survives else "",
-        failures=tuple((_together(group), group[0]) for group in _groups(load.failures, _structure_effect)),
     )
 
 

@@ -3,15 +3,26 @@
 from __future__ import annotations
 
 import zlib
+from collections.abc import Sequence
 from datetime import UTC, datetime
-from typing import Any, Final
+from typing import Any, Final, NamedTuple, TypeAlias
 
-from sqlalchemy import DateTime, Dialect, MetaData
+from sqlalchemy import DateTime, Dialect, MetaData, Row
 from sqlalchemy.orm import DeclarativeBase
 from sqlalchemy.types import LargeBinary, TypeDecorator
 
 COMPRESSION_LEVEL: Final = 1
 """Commands for z/OS shrink to a few percent even at the fastest level."""
+
+
+AnyRow: TypeAlias = Row[*tuple[Any, ...]]
+
+
+class PageOfRows(NamedTuple):
+    """The rows of one page, and the total number."""
+
+    rows: Sequence[AnyRow]
+    total: int
 
 
 class Base(DeclarativeBase):

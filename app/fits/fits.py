@@ -10,7 +10,7 @@ from typing import Annotated, TypeVar
 from pydantic import Field
 from sqlalchemy.orm import Session
 
-from app.fits.errors import CurveNotFound
+from app.errors import NotFound
 from app.nightly import repository
 from app.nightly.models import FitState, FitVersion
 from app.web.paging import PageRequest, ResultPage
@@ -125,7 +125,7 @@ def get_fit(session: Session, version: int) -> Fit:
     """Return one version.
 
     Raises:
-        CurveNotFound: There is no such version.
+        NotFound: There is no such version.
     """
     return _fit(_find(session, version))
 
@@ -143,7 +143,7 @@ def details(session: Session, version: int) -> FitDetails:
     """Return one version with its cuts.
 
     Raises:
-        CurveNotFound: There is no such version.
+        NotFound: There is no such version.
     """
     return _read(FitDetails, _find(session, version))
 
@@ -152,7 +152,7 @@ def points(session: Session, version: int) -> FitPoints:
     """Return the points of one version, with the figures of its curve.
 
     Raises:
-        CurveNotFound: There is no such version.
+        NotFound: There is no such version.
     """
     fit = get_fit(session, version)
     published = fit.published
@@ -181,7 +181,7 @@ def find_fit(session: Session, version: int) -> Fit | None:
 def _find(session: Session, version: int) -> FitVersion:
     row = repository.find_curve(session, version) if 0 < version <= LARGEST_VERSION else None
     if row is None:
-        raise CurveNotFound(version)
+        raise NotFound(version, kind="fitted curve")
     return row
 
 

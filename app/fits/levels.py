@@ -11,7 +11,8 @@ from typing import Annotated
 from pydantic import Field
 from sqlalchemy.orm import Session
 
-from app.fits.errors import LevelInvalid, LevelNotFound
+from app.errors import NotFound
+from app.fits.errors import LevelInvalid
 from app.nightly import repository
 from app.nightly.models import CfLevel
 from app.plans import repository as plans
@@ -99,10 +100,10 @@ def remove(session: Session, coupling_facility: str) -> None:
     """Remove the level of a coupling facility.
 
     Raises:
-        LevelNotFound: There is no entry.
+        NotFound: There is no entry.
     """
     if not repository.remove_cf_level(session, coupling_facility):
-        raise LevelNotFound(coupling_facility)
+        raise NotFound(coupling_facility, kind="CFCC level for the coupling facility")
 
 
 def checked(coupling_facility: str, cfcc_level: int | str) -> tuple[str, int]:

@@ -12,12 +12,13 @@ from fastapi.responses import Response
 from sqlalchemy.orm import Session
 
 from app.database.session import SessionDep
+from app.errors import NotFound
 from app.fits import fits
 from app.fits.charts import fit_charts, published_in_words
-from app.fits.errors import CurveNotFound
 from app.fits.fits import Fit, FitPage
 from app.plans import repository as plans
 from app.plans.result_tables import Table, csv_text
+from app.plans.stored import PlanReference
 from app.web import chart_script
 from app.web.chart_plotly import ZoomedChart
 from app.web.chart_script import ChartScript
@@ -32,14 +33,6 @@ PER_PAGE = 30
 MOST_POINTS = 400
 """Rows of the table of points; the CSV file has all."""
 _WHOLE = re.compile(r"[1-9]\d{0,17}", re.ASCII)
-
-
-@dataclass(frozen=True, slots=True)
-class PlanNaming:
-    """A plan whose latest version names a fitted curve."""
-
-    name: str
-    version: int
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -65,7 +58,7 @@ class CurvePage(Page):
     points_total: Annotated[int, "Number of points"]
     cuts_total: Annotated[int, "Number of cuts"]
     others: Annotated[tuple[Fit, ...], "Other fits of the same coupling facility and level"]
-    plans: Annotated[tuple[PlanNaming, ...], "Plans whose latest version names it"]
+    plans: Annotated[tuple[PlanReference, ...], "Plans whose latest version names it"]
     script: Annotated[ChartScript, "The script that draws charts to zoom"]
     at: Annotated[str, "Path of this page"]
 
@@ -133,13 +126,13 @@ def points_table(fit: Fit) -> Table:
 def _fit(session: Session, text: str) -> Fit:
     """Return the fit of an address."""
     if not _WHOLE.fullmatch(text):
-        raise CurveNotFound(text[:20])
+        raise NotFound(text[:20], kind="fitted curve")
     return fits.get_fit(session, int(text))
 
 
-def _plans_naming(session: Session, version: int) -> tuple[PlanNaming, ...]:
+def _plans_naming(session: Session, version: int) -> tuple[PlanReference, ...]:
     return tuple(
-        PlanNaming(row.name, row.number)
+        PlanReference(row.name, row.number)
         for row in plans.latest_curves(session)
         if (json.loads(row.curve).get("fitted") or {}).get("version") == version
     )

@@ -23,11 +23,11 @@ from app.forecasts.service import (
     StructureForecast,
 )
 from app.plans.result_tables import Table, csv_text
+from app.plans.stored import PlanReference
 from app.usage import service as usage
 from app.usage.errors import UsageNotFound
 from app.usage.measured import GENERATED
 from app.usage.pages import path_of
-from app.usage.service import PlanUsing
 from app.web import chart_script
 from app.web.chart_plotly import ZoomedChart
 from app.web.chart_script import ChartScript
@@ -108,8 +108,8 @@ class StructureForecastPage(Page):
     is_simulated: Annotated[bool, "Whether the data is simulated"]
     made_on: Annotated[date, "Day of the newest forecast"]
     run_id: Annotated[int, "The nightly run that made it"]
-    plans: Annotated[tuple[PlanUsing, ...], "Plans whose latest version contains it"]
-    acts: Annotated[tuple[tuple[PlanUsing, tuple[ResizeAct, ...]], ...], "Ways to resize it, by plan"]
+    plans: Annotated[tuple[PlanReference, ...], "Plans whose latest version contains it"]
+    acts: Annotated[tuple[tuple[PlanReference, tuple[ResizeAct, ...]], ...], "Ways to resize it, by plan"]
     usage: Annotated[str, "Path of its hourly usage; empty if there is none"]
     new_plan: Annotated[
         str, "Path of the form that creates a plan from its usage; empty if there is no usage"
@@ -245,7 +245,7 @@ def _full(outlooks: Iterable[Outlook]) -> tuple[StructureForecast, ...]:
     return tuple(found.values())
 
 
-def _acts(plan: PlanUsing, structure: str, outlooks: Iterable[Outlook]) -> Iterable[ResizeAct]:
+def _acts(plan: PlanReference, structure: str, outlooks: Iterable[Outlook]) -> Iterable[ResizeAct]:
     """Return a link for each size in the forecasts of the structure."""
     seen: set[float] = set()
     for each in outlooks:

@@ -13,7 +13,7 @@ from sqlalchemy.exc import OperationalError
 from sqlalchemy.orm import Session
 
 from app.database.engine import Database, DatabaseUnusable
-from app.fits.errors import ForecastNotFound
+from app.errors import NotFound
 from app.nightly import repository
 from app.nightly.models import DailyStructureUsage, StoredForecast
 from app.nightly.urgency import RecentUsage, most_urgent
@@ -213,7 +213,7 @@ def outlooks(session: Session, qsg: str, structure: str) -> tuple[Outlook, ...]:
     """Return every measure of a structure, with its history and the scores of earlier forecasts.
 
     Raises:
-        ForecastNotFound: The structure has no forecast.
+        NotFound: The structure has no forecast.
     """
     rows: Sequence[StoredForecast] = ()
     if (
@@ -223,7 +223,8 @@ def outlooks(session: Session, qsg: str, structure: str) -> tuple[Outlook, ...]:
     ):
         rows, _ = repository.page_of_forecasts(session, offset=0, limit=200, qsg=qsg, structure=structure)
     if not rows:
-        raise ForecastNotFound(qsg[:LONGEST_QSG], structure[:LONGEST_STRUCTURE])
+        name = f"{structure[:LONGEST_STRUCTURE]} of group {qsg[:LONGEST_QSG]}"
+        raise NotFound(name, kind="forecast for structure")
     last = max(row.last_day or row.made_on for row in rows)
     days = repository.daily_usage(session, qsg, structure, begin=last - timedelta(days=MOST_HISTORY_DAYS))
     known = RecentUsage.of(session, qsg)

@@ -2,18 +2,8 @@
 
 from __future__ import annotations
 
-from app.problem_types import JOB_BUSY, UPLOAD_NOT_FOUND
+from app.problem_types import JOB_BUSY
 from planner_core.errors import PlannerError
-
-
-class JobNotFound(PlannerError):
-    """No run has this number."""
-
-    problem = UPLOAD_NOT_FOUND
-
-    def __init__(self, number: int) -> None:
-        self.number = number
-        super().__init__(f"There is no job {number}.")
 
 
 class JobBusy(PlannerError):

@@ -16,10 +16,11 @@ from typing import Annotated
 from pydantic import Field
 from sqlalchemy.orm import Session
 
+from app.errors import NotFound
 from app.jobs import processes, repository
-from app.jobs.errors import JobNotFound
 from app.jobs.kinds import kind_of, names_alone
 from app.jobs.models import JobRun, JobState
+from app.problem_types import UPLOAD_NOT_FOUND
 from planner_core.contracts import tolerant
 from planner_core.contracts.ingest import Asks
 from planner_core.findings import Finding
@@ -85,11 +86,11 @@ def get(session: Session, job_id: int) -> Job:
     """Return a run without its report and log.
 
     Raises:
-        JobNotFound: There is none of this number.
+        NotFound: There is none of this number.
     """
     run = repository.find(session, job_id, light=True)
     if run is None:
-        raise JobNotFound(job_id)
+        raise NotFound(job_id, kind="job", problem=UPLOAD_NOT_FOUND)
     return shown(run)
 
 
@@ -248,7 +249,7 @@ def end(
 def _found(session: Session, job_id: int) -> JobRun:
     run = repository.find(session, job_id)
     if run is None:
-        raise JobNotFound(job_id)
+        raise NotFound(job_id, kind="job", problem=UPLOAD_NOT_FOUND)
     return run
 
 

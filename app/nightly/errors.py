@@ -6,17 +6,6 @@ from app.problem_types import JOB_BUSY, NOT_FOUND
 from planner_core.errors import PlannerError
 
 
-class RunNotFound(PlannerError):
-    """There is no nightly run of this number."""
-
-    problem = NOT_FOUND
-
-    def __init__(self, number: int) -> None:
-        """Keep the number."""
-        self.number = number
-        super().__init__(f"There is no nightly run {number}.")
-
-
 class NightUnderWay(PlannerError):
     """A run is in progress or waits: there is one at a time."""
 

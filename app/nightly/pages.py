@@ -11,18 +11,19 @@ from fastapi import APIRouter, Request
 from fastapi.responses import RedirectResponse, Response
 
 from app.database.session import SessionDep
+from app.errors import NotFound
 from app.fits.fits import Fit, fits_of_run
 from app.jobs import processes
 from app.jobs import repository as job_rows
 from app.jobs import service as jobs
 from app.nightly import service
 from app.nightly import view as shown
-from app.nightly.errors import NightUnderWay, RunNotFound
+from app.nightly.errors import NightUnderWay
 from app.nightly.job_kinds import FORGET_SIMULATED
 from app.nightly.models import Trigger
 from app.nightly.schedule import Schedule
 from app.nightly.service import Run, RunPage
-from app.nightly.view import FindingLine, NewestNight, RunLine, RunProgress, StageTime
+from app.nightly.view import FindingLine, NewestNight, RunLine, RunProgress
 from app.uploads.arrivals import start_after_commit
 from app.web.paging import PageRequest
 from app.web.rendering import Page, render, root_path
@@ -66,7 +67,7 @@ class NightlyRunPage(Page):
     findings: Annotated[tuple[FindingLine, ...], "Its findings, errors first"]
     omitted: Annotated[int, "Number of findings that are not listed"]
     fits: Annotated[tuple[Fit, ...], "Its new fits"]
-    stages: Annotated[tuple[StageTime, ...], "How long each stage took"]
+    stages: Annotated[tuple[tuple[str, str], ...], "How long each stage took"]
     duration: Annotated[str, "How long the run took"]
     is_newest: Annotated[bool, "Whether the report is of this run"]
     is_simulation: Annotated[bool, "Whether it is based on simulated data"]
@@ -175,7 +176,7 @@ def _said(request: Request) -> str:
 
 def _id(run_id: int) -> int:
     if not 0 < run_id < LARGEST_ID:
-        raise RunNotFound(run_id)
+        raise NotFound(run_id, kind="nightly run")
     return run_id
 
 

@@ -10,12 +10,13 @@ from typing import Annotated, Any
 from pydantic import Field, computed_field
 from sqlalchemy.orm import Session
 
+from app.errors import NotFound
 from app.jobs import repository as job_rows
 from app.jobs import service as jobs
 from app.jobs.models import JobRun, JobState
 from app.jobs.service import Job
 from app.nightly import repository
-from app.nightly.errors import NightUnderWay, RunNotFound
+from app.nightly.errors import NightUnderWay
 from app.nightly.job_kinds import FORGET_SIMULATED, LOOK_AROUND, NIGHT
 from app.nightly.models import NightlyRun, Trigger
 from app.nightly.results import StoredCounts
@@ -129,7 +130,7 @@ def get(session: Session, run_id: int) -> Run:
     """Return a run.
 
     Raises:
-        RunNotFound: There is no run of this number.
+        NotFound: There is no run of this number.
     """
     return Run(**_members_of(session, run_id))
 
@@ -138,7 +139,7 @@ def details(session: Session, run_id: int) -> RunDetails:
     """Return a run with its findings.
 
     Raises:
-        RunNotFound: There is no run of this number.
+        NotFound: There is no run of this number.
     """
     return RunDetails(**_members_of(session, run_id), night_findings=findings_of(session, run_id))
 
@@ -167,7 +168,7 @@ def _members_of(session: Session, run_id: int) -> dict[str, Any]:
     run = repository.find_run(session, run_id)
     job = None if run is None else job_rows.find(session, run.job_id, light=True)
     if run is None or job is None:
-        raise RunNotFound(run_id)
+        raise NotFound(run_id, kind="nightly run")
     return _members(run, job, repository.finding_counts(session, [run.id]).get(run.id, {}))
 
 

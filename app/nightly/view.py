@@ -100,14 +100,6 @@ class RunProgress:
     """Path of the stream of progress events; empty when the job has ended."""
 
 
-@dataclass(frozen=True, slots=True)
-class StageTime:
-    """The duration of a stage."""
-
-    title: str
-    seconds: str
-
-
 def newest_night(session: Session, *, most: int = MOST_AT_HOME) -> NewestNight | None:
     """Return findings of the newest run; None before the first run."""
     run = service.newest(session)
@@ -232,8 +224,8 @@ def progress_of(job: Job) -> RunProgress:
     )
 
 
-def stage_times(seconds: Mapping[str, float]) -> tuple[StageTime, ...]:
+def stage_times(seconds: Mapping[str, float]) -> tuple[tuple[str, str], ...]:
     """Return the durations of the stages in their order."""
     order = {name: number for number, name in enumerate(STAGES)}
     known: Sequence[str] = sorted(seconds, key=lambda name: order.get(name, len(order)))
-    return tuple(StageTime(STAGES.get(name, name), f"{seconds[name]:.1f}") for name in known)
+    return tuple((STAGES.get(name, name), f"{seconds[name]:.1f}") for name in known)

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from app.web.axes import Linear
-from app.web.charts import Bar, BarChart, BarMark, Chart, Level, Line, Part, Spot
+from app.web.charts import Bar, BarChart, BarMark, Chart, ChartRow, ChartWithTable, Level, Line, Part, Spot
 from app.web.rendering import grouped
 from planner_core.units import KIB
 from planner_core.wire import JsonObject
@@ -15,24 +14,7 @@ _FULL = 100
 MOST_BARS = 12
 
 
-@dataclass(frozen=True, slots=True)
-class FillStepRow:
-    """A row of the table under the chart."""
-
-    messages: int
-    usage_percent: float
-    remark: str
-
-
-@dataclass(frozen=True, slots=True)
-class FillChart:
-    """The chart and its figures."""
-
-    chart: Chart
-    table: tuple[FillStepRow, ...]
-
-
-def fill_chart(found: JsonObject) -> FillChart | None:
+def fill_chart(found: JsonObject) -> ChartWithTable | None:
     """Return usage of INITSIZE against messages, with the offload rules, or None if there is nothing to draw."""
     backlog, plain = found.get("messages") or 0, found.get("messages_in_initsize") or 0
     offloaded = found.get("messages_in_initsize_with_offload") or plain
@@ -73,17 +55,17 @@ def fill_chart(found: JsonObject) -> FillChart | None:
         height=244,
     )  # fmt: skip
     rows = [
-        *(FillStepRow(step["at_messages"], step["threshold"], _rule(step)) for step in steps),
-        FillStepRow(
+        *(ChartRow(step["at_messages"], step["threshold"], _rule(step)) for step in steps),
+        ChartRow(
             min(backlog, offloaded),
             usage,
             "the planned backlog" if backlog <= offloaded else "full before the backlog",
         ),
-        FillStepRow(plain, _FULL, "full without offload"),
+        ChartRow(plain, _FULL, "full without offload"),
     ]
     if offloaded != plain:
-        rows.append(FillStepRow(offloaded, _FULL, "full with offload"))
-    return FillChart(chart, tuple(sorted(rows, key=lambda row: (row.messages, row.usage_percent))))
+        rows.append(ChartRow(offloaded, _FULL, "full with offload"))
+    return ChartWithTable(chart, tuple(sorted(rows, key=lambda row: (row.messages, row.value))))
 
 
 def _rule(step: JsonObject) -> str:

@@ -18,7 +18,7 @@ from app.fits.kept import curves_beside
 from app.fits.resolve import curve_of, evaluate
 from app.plans import service
 from app.plans.changes_pages import ChangeRow, document_changes, result_changes
-from app.plans.charts import FillChart, fill_chart
+from app.plans.charts import fill_chart
 from app.plans.depth_pages import Depths, advised, depths_of
 from app.plans.errors import StoredOutputRefused
 from app.plans.finding_groups import FindingView
@@ -39,8 +39,9 @@ from app.plans.result_view import (
 )
 from app.plans.stored import DeletedPlan, PlanSummary, StoredVersion, VersionSummary
 from app.settings import Settings
-from app.sizing.calculator.answer import SHOWN_OUTPUTS, Figure
+from app.sizing.calculator.answer import SHOWN_OUTPUTS, Figure, OutputTextView
 from app.texts.yaml_text import yaml_text
+from app.web.charts import ChartWithTable
 from app.web.field_values import digits_in
 from app.web.paging import PageRequest, ResultPage
 from app.web.rendering import Page, render
@@ -77,20 +78,6 @@ SAID = {
     "renamed": "Renamed.",
     "acknowledged": "Acknowledged; the reason is part of the plan.",
 }
-
-
-@dataclass(frozen=True, slots=True)
-class OutputTextView:
-    """A text for z/OS, complete or shortened, or the reason why there is none."""
-
-    kind: str
-    title: str
-    about: str
-    text: str
-    filename: str
-    href: str
-    is_cut: bool
-    refusal: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,7 +139,7 @@ class StructurePage(Page):
         MeasuredLinks | None, "Addresses of its usage and forecast; None where it was not measured"
     ]
     figures: Annotated[tuple[Figure, ...], "Its figures, each with its explanation"]
-    chart: Annotated[FillChart | None, "Chart of how it fills; None without planned messages"]
+    chart: Annotated[ChartWithTable | None, "Chart of how it fills; None without planned messages"]
     depths: Annotated[Depths | None, "Depths of its queues; None without queues or stored advice"]
     is_sent_to: Annotated[bool, "Whether clusters send to it"]
     findings: Annotated[tuple[FindingView, ...], "Its findings"]

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from datetime import datetime
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, TypeAlias
 
-from sqlalchemy import Row, Select, delete, func, or_, select
+from sqlalchemy import Select, delete, func, or_, select
 from sqlalchemy.orm import Session
 
+from app.database.types import AnyRow, PageOfRows
 from app.plans.models import Plan, PlanOutput, PlanVersion
 
-AnyRow: TypeAlias = Row[*tuple[Any, ...]]
 AnySelect: TypeAlias = Select[*tuple[Any, ...]]
 
 SUMMARY = (
@@ -22,13 +22,6 @@ CONTENTS = (
     PlanVersion.number, PlanVersion.created_at, PlanVersion.comment, PlanVersion.core_version, PlanVersion.document,
     PlanVersion.curve, PlanVersion.result,
 )  # fmt: skip
-
-
-class PageOfRows(NamedTuple):
-    """The rows of one page, and the total number."""
-
-    rows: Sequence[AnyRow]
-    total: int
 
 
 def find_living(session: Session, name: str, *, lock: bool = False) -> Plan | None:

@@ -17,6 +17,7 @@ from sqlalchemy.exc import IntegrityError, OperationalError
 from sqlalchemy.orm import Session
 
 from app.database.engine import Database, DatabaseUnusable
+from app.database.types import AnyRow
 from app.fits.kept import curves_beside
 from app.plans import repository
 from app.plans.computed import ComputedPlan, canonical, compute
@@ -30,7 +31,6 @@ from app.plans.errors import (
     StoredOutputRefused,
 )
 from app.plans.models import LONGEST_COMMENT, Plan, PlanOutput, PlanVersion
-from app.plans.repository import AnyRow
 from app.plans.stored import (
     NAME_PATTERN,
     DeletedPlan,

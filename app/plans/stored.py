@@ -6,7 +6,7 @@ import json
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
-from typing import Annotated, Literal
+from typing import Annotated, Literal, NamedTuple
 
 from pydantic import Field
 
@@ -21,6 +21,13 @@ NAME_PATTERN = r"[A-Za-z0-9_-][A-Za-z0-9._-]{0,63}"
 ETag = Annotated[
     str, Field(description="The strong validator, quotes included: send it in If-Match.", examples=['"17.3"'])
 ]
+
+
+class PlanReference(NamedTuple):
+    """The latest version of a plan."""
+
+    name: str
+    version: int
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from sqlalchemy import delete, func, select
 from sqlalchemy.orm import Session
 
-from app.plans.repository import AnyRow
+from app.database.types import AnyRow
 from app.scenarios.models import Scenario
 
 _IN_LISTS = (

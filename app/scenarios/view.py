@@ -19,14 +19,8 @@ from planner_core.wire import JsonObject
 
 MOST_ROWS = 2000
 MOST_FINDINGS = 300
-
-
-@dataclass(frozen=True, slots=True)
-class RowGroup:
-    """The rows of one structure or of one loss."""
-
-    title: str
-    rows: tuple[ComparisonRow, ...]
+RowGroups = tuple[tuple[str, tuple[ComparisonRow, ...]], ...]
+"""The rows of each structure or loss, under its title."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,9 +28,9 @@ class ScenarioComparisonView:
     """A comparison, arranged for its page."""
 
     columns: tuple[SavedScenario, ...]
-    settings: tuple[RowGroup, ...]
-    figures: tuple[RowGroup, ...]
-    losses: tuple[RowGroup, ...]
+    settings: RowGroups
+    figures: RowGroups
+    losses: RowGroups
     commands: tuple[ComparisonRow, ...]
     findings: tuple[FindingRow, ...]
     said: tuple[FindingView, ...]
@@ -68,11 +62,11 @@ def compared(answer: SideBySide, *, shows_all: bool) -> ScenarioComparisonView:
     )
 
 
-def _grouped(rows: Sequence[ComparisonRow], without: str) -> tuple[RowGroup, ...]:
+def _grouped(rows: Sequence[ComparisonRow], without: str) -> RowGroups:
     groups: dict[str, list[ComparisonRow]] = {}
     for row in rows:
         groups.setdefault(row.structure or without, []).append(row)
-    return tuple(RowGroup(title, tuple(found)) for title, found in groups.items())
+    return tuple((title, tuple(found)) for title, found in groups.items())
 
 
 # ---- the report ------------------------------------------------------------------------------------------------------

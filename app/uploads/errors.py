@@ -13,16 +13,6 @@ from app.problem_types import (
 from planner_core.errors import FieldProblem, PlannerError
 
 
-class UploadNotFound(PlannerError):
-    """No upload has this number."""
-
-    problem = UPLOAD_NOT_FOUND
-
-    def __init__(self, number: int) -> None:
-        self.number = number
-        super().__init__(f"There is no upload {number}.")
-
-
 class UploadInvalid(PlannerError):
     """A request without a file, or with unusable answers."""
 

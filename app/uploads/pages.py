@@ -12,14 +12,16 @@ from fastapi.responses import RedirectResponse, Response
 from starlette.concurrency import run_in_threadpool
 
 from app.database.session import SessionDep
+from app.errors import NotFound
 from app.jobs import processes
 from app.jobs import service as jobs
 from app.jobs.models import JobState
 from app.jobs.service import Job, stage_title
 from app.plans.editor.pages import BodyDep
+from app.problem_types import UPLOAD_NOT_FOUND
 from app.uploads import arrivals, qsg_map, service
 from app.uploads.amounts import amount
-from app.uploads.errors import UploadInvalid, UploadNotFound
+from app.uploads.errors import UploadInvalid
 from app.uploads.fields import TIMES, about_fields
 from app.uploads.qsg_map import GroupMapping
 from app.uploads.report import UploadReport, shown
@@ -442,7 +444,7 @@ def _typed(body: bytes) -> dict[str, str]:
 
 def _id(upload_id: int) -> int:
     if not 0 < upload_id < LARGEST_ID:
-        raise UploadNotFound(upload_id)
+        raise NotFound(upload_id, kind="upload", problem=UPLOAD_NOT_FOUND)
     return upload_id
 
 

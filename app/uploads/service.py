@@ -21,14 +21,16 @@ from sqlalchemy.orm import Session
 
 from app.database.engine import Database
 from app.database.session import after_commit
+from app.errors import NotFound
 from app.jobs import repository as job_rows
 from app.jobs import service as jobs
 from app.jobs.errors import JobBusy
 from app.jobs.models import JobState
 from app.jobs.service import Job
+from app.problem_types import UPLOAD_NOT_FOUND
 from app.settings import Settings
 from app.uploads import files, qsg_map, repository
-from app.uploads.errors import FileGone, ReportNotReady, UploadInvalid, UploadNotFound
+from app.uploads.errors import FileGone, ReportNotReady, UploadInvalid
 from app.uploads.files import StagedUpload
 from app.uploads.job_kind import INGEST
 from app.uploads.models import LONGEST_FILENAME, Upload
@@ -140,7 +142,7 @@ def get(session: Session, upload_id: int) -> StoredUpload:
     """An upload with the last of its jobs.
 
     Raises:
-        UploadNotFound: There is none of this number.
+        NotFound: There is none of this number.
     """
     row = _found(session, upload_id)
     return copied(StoredUpload, row, job=jobs.latest(session, [row.id]).get(row.id))
@@ -400,7 +402,7 @@ def _read_zone(text: str) -> tuple[str, str | None]:
 def _found(session: Session, upload_id: int, *, lock: bool = False) -> Upload:
     row = repository.find(session, upload_id, lock=lock)
     if row is None:
-        raise UploadNotFound(upload_id)
+        raise NotFound(upload_id, kind="upload", problem=UPLOAD_NOT_FOUND)
     return row
 
 

@@ -13,6 +13,7 @@ from fastapi.responses import Response
 
 from app.database.session import SessionDep
 from app.plans.result_tables import Table, csv_text
+from app.plans.stored import PlanReference
 from app.usage import periods, service
 from app.usage.charts import held_from, size_bars, time_chart
 from app.usage.measured import (
@@ -25,7 +26,7 @@ from app.usage.measured import (
     UsagePoint,
 )
 from app.usage.periods import Chosen, Period
-from app.usage.service import PlanUsing, Span, StructureUsage
+from app.usage.service import Span, StructureUsage
 from app.usage.tables import queue_table, queues_table, usage_table
 from app.web import chart_script
 from app.web.chart_plotly import ZoomedChart
@@ -108,7 +109,7 @@ class UsagePage(Page):
     queues: Annotated[tuple[QueueFigures, ...], "The queues in it"]
     queues_total: Annotated[int, "How many queues there are"]
     smds: Annotated[tuple[SmdsFigures, ...], "Its shared message data sets"]
-    plans: Annotated[tuple[PlanUsing, ...], "Plans in whose latest version it is"]
+    plans: Annotated[tuple[PlanReference, ...], "Plans in whose latest version it is"]
     script: Annotated[ChartScript, "The script that draws charts to zoom"]
     at: Annotated[str, "Path of this structure's pages"]
     query: Annotated[str, "The parameters that choose this period"]

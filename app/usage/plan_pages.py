@@ -46,6 +46,8 @@ class QueueRow:
     figures: QueueFigures
     is_ticked: bool
     p95: FormField
+    planned: str = ""
+    """The current values in the plan that is updated; empty if it does not have the queue."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -258,7 +260,7 @@ def choices_of(
     return tuple((label, address({"period": word}), word == period.choice) for word, label in lengths.items())
 
 
-def queue_row(structure: str, figures: QueueFigures, form: PlanForm) -> QueueRow:
+def queue_row(structure: str, figures: QueueFigures, form: PlanForm, *, planned: str = "") -> QueueRow:
     """Return the row of a measured queue."""
     key = f"{structure}/{figures.queue}"
     name = f"{plan_form.P95}{key}"
@@ -267,4 +269,5 @@ def queue_row(structure: str, figures: QueueFigures, form: PlanForm) -> QueueRow
         figures=figures,
         is_ticked=(structure, figures.queue) in form.queues,
         p95=form.fields.get(name, FormField(name, f"95th percentile of {figures.queue}", "whole")),
+        planned=planned,
     )

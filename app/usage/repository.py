@@ -6,10 +6,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, date, datetime, time, timedelta
 from typing import Any, NamedTuple, TypeAlias
 
-from sqlalchemy import ColumnElement, Row, Subquery, Table, and_, case, delete, func, or_, select
+from sqlalchemy import ColumnElement, Subquery, Table, and_, case, delete, func, or_, select
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.orm import InstrumentedAttribute, Session, aliased
 
+from app.database.types import AnyRow, PageOfRows
 from app.plans.models import Plan, PlanVersion
 from app.usage.models import (
     HourlyQueueUsage,
@@ -22,7 +23,6 @@ from app.usage.models import (
 ALL_OF_IT = 100
 """Percent."""
 
-AnyRow: TypeAlias = Row[*tuple[Any, ...]]
 Rows: TypeAlias = Sequence[Mapping[str, Any]]
 StructureKey: TypeAlias = tuple[str, str]
 QueueKey: TypeAlias = tuple[str, str, str]
@@ -192,13 +192,6 @@ def _put(session: Session, table: Any, rows: Rows) -> None:  # noqa: ANN401 - ty
 
 STRUCTURE_COLUMNS = tuple(HourlyStructureUsage.__table__.columns)
 QUEUE_COLUMNS = tuple(HourlyQueueUsage.__table__.columns)
-
-
-class PageOfRows(NamedTuple):
-    """The rows of one page, and the total."""
-
-    rows: Sequence[AnyRow]
-    total: int
 
 
 def page_of_structures(session: Session, *, search: str | None, offset: int, limit: int) -> PageOfRows:

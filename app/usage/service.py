@@ -13,7 +13,9 @@ from typing import NamedTuple, TypeVar
 
 from sqlalchemy.orm import Session
 
+from app.database.types import AnyRow
 from app.fits import fits
+from app.plans.stored import PlanReference
 from app.uploads import qsg_map
 from app.usage import repository
 from app.usage.errors import UsageNotFound
@@ -39,20 +41,12 @@ from app.usage.observed import (
 )
 from app.usage.periods import DAY, HOUR, Period
 from app.usage.planning import DraftPlan, MeasuredBasis, PlanQuestion, QueueKey, make_plan
-from app.usage.repository import AnyRow
 from app.web.paging import PageRequest, ResultPage
 from planner_core.contracts.rollup import SizeBucket
 from planner_core.plan.result import PlanResult
 from planner_core.wire import copied
 
 Point = TypeVar("Point")
-
-
-class PlanUsing(NamedTuple):
-    """A plan whose latest version contains a structure."""
-
-    name: str
-    version: int
 
 
 class Span(NamedTuple):
@@ -91,7 +85,7 @@ def _week(session: Session, row: AnyRow) -> repository.Most:
 
 
 def _structure(
-    row: AnyRow, week: repository.Most, plans: Mapping[tuple[str, str], Sequence[PlanUsing]]
+    row: AnyRow, week: repository.Most, plans: Mapping[tuple[str, str], Sequence[PlanReference]]
 ) -> MeasuredStructure:
     known = row.last_limits_hour is not None
     return copied(
@@ -263,16 +257,16 @@ def smds_figures(session: Session, qsg: str, structure: str, period: Period) -> 
 # ---- plans -----------------------------------------------------------------------------------------------------------
 
 
-def plans_using(session: Session, qsgs: Iterable[str]) -> dict[tuple[str, str], list[PlanUsing]]:
+def plans_using(session: Session, qsgs: Iterable[str]) -> dict[tuple[str, str], list[PlanReference]]:
     """Return the plans whose latest version contains each structure, by group and name."""
-    found: dict[tuple[str, str], list[PlanUsing]] = {}
+    found: dict[tuple[str, str], list[PlanReference]] = {}
     groups = set(qsgs)
     if not groups:
         return found
     # Structures are not a table: a plan is one JSON document, and few plans belong to a group.
     for plan in repository.latest_plans(session, groups):
         for structure in json.loads(plan.result)["structures"]:
-            found.setdefault((plan.qsg, structure["name"]), []).append(PlanUsing(plan.name, plan.number))
+            found.setdefault((plan.qsg, structure["name"]), []).append(PlanReference(plan.name, plan.number))
     return found
 
 

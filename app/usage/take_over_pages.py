@@ -28,7 +28,7 @@ from app.usage.plan_form import PlanForm
 from app.usage.plan_pages import (
     Asking,
     MeasuredForm,
-    QueueRow,
+    StructureRows,
     asking_of,
     check,
     choices_of,
@@ -44,23 +44,6 @@ from planner_core.wire import JsonObject
 router = APIRouter(include_in_schema=False)
 
 MOST_CHANGES = 400
-
-
-@dataclass(frozen=True, slots=True)
-class PlannedRow:
-    """A measured queue with its current values in the plan; empty if the plan does not have it."""
-
-    row: QueueRow
-    planned: str
-
-
-@dataclass(frozen=True, slots=True)
-class MeasuredStructureRow:
-    """A structure of the plan with its measured queues."""
-
-    structure: str
-    entries_max: int | None
-    rows: tuple[PlannedRow, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +74,7 @@ class TakeOverPage(MeasuredForm, Page):
     """An existing plan: its figures next to the measured ones."""
 
     plan: Annotated[StoredVersion, "The plan's latest version"]
-    structures: Annotated[tuple[MeasuredStructureRow, ...], "The plan's structures that were measured"]
+    structures: Annotated[tuple[StructureRows, ...], "The plan's structures that were measured"]
     unmeasured: Annotated[tuple[str, ...], "The plan's structures of which no queue was measured"]
     missing: Annotated[tuple[str, ...], "Measured structures that the plan does not have"]
     preview: Annotated[TakeOverPreview | None, "Preview; None before it is asked for"]
@@ -232,9 +215,9 @@ def _page(
 
 def _structure(
     ground: MeasuredBasis, form: PlanForm, planned: Mapping[tuple[str, str], str]
-) -> MeasuredStructureRow:
+) -> StructureRows:
     rows = tuple(
-        PlannedRow(queue_row(ground.structure, each, form), planned.get((ground.structure, each.queue), ""))
+        queue_row(ground.structure, each, form, planned=planned.get((ground.structure, each.queue), ""))
         for each in ground.queues
     )
-    return MeasuredStructureRow(ground.structure, ground.entries_max, rows)
+    return StructureRows(ground.structure, ground.entries_max, rows)

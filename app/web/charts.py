@@ -210,3 +210,20 @@ def with_gaps(points: Sequence[tuple[Value, float]], numbers: Sequence[float]) -
             found.append((point[0], None))
         found.append(point)
     return tuple(found)
+
+
+@dataclass(frozen=True, slots=True)
+class ChartRow:
+    """A row of the table under a chart over numbers of messages."""
+
+    messages: int
+    value: float
+    remark: str
+
+
+@dataclass(frozen=True, slots=True)
+class ChartWithTable:
+    """A chart and its figures."""
+
+    chart: Chart
+    table: tuple[ChartRow, ...]

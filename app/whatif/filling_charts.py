@@ -37,16 +37,11 @@ class Happening:
     text: str
 
 
-@dataclass(frozen=True, slots=True)
-class Happenings:
-    """Rows of the table, and the number of omitted events of queues."""
+def happenings(found: FillingUp, *, most_of_queues: int) -> tuple[tuple[Happening, ...], int]:
+    """Return the numbered events of the structure and the first events of queues, in order of time.
 
-    rows: tuple[Happening, ...]
-    omitted: int
-
-
-def happenings(found: FillingUp, *, most_of_queues: int) -> Happenings:
-    """Return the numbered events of the structure and the first events of queues, in order of time."""
+    The number is that of the omitted events of queues.
+    """
     rows, number, of_queues = [], 0, 0
     for moment in found.events:
         if moment.kind in QUEUE_KINDS:
@@ -58,7 +53,7 @@ def happenings(found: FillingUp, *, most_of_queues: int) -> Happenings:
             rows.append(_happening(moment, number))
     # Numbered events first at equal times: their numbers must rise through the table.
     rows.sort(key=lambda row: (row.minutes, row.number is None))
-    return Happenings(tuple(rows), max(of_queues - most_of_queues, 0))
+    return tuple(rows), max(of_queues - most_of_queues, 0)
 
 
 def _happening(moment: FillingEvent, number: int | None) -> Happening:
@@ -121,8 +116,7 @@ def _in_words(found: FillingUp) -> str:
     if found.full_at_minutes is not None:
         full = f" It is full after {shown_minutes(found.full_at_minutes):g} minutes."
     numbered = " ".join(
-        f"{row.number}: minute {row.minutes:g}, {row.text}"
-        for row in happenings(found, most_of_queues=0).rows
+        f"{row.number}: minute {row.minutes:g}, {row.text}" for row in happenings(found, most_of_queues=0)[0]
     )
     return (
         f"Entries rise to {float(found.entries_percent(last)):.1f} percent, elements to "

@@ -19,7 +19,7 @@ from app.web.charts import Chart
 from app.web.forms import FormField, to_fix
 from app.web.question_forms import QuestionForm, question_fields, read_question
 from app.web.rendering import Page, render
-from app.whatif.filling_charts import Happening, Happenings, filling_chart, happenings, said
+from app.whatif.filling_charts import Happening, filling_chart, happenings, said
 from app.whatif.one_structure import path_of, plan_with
 from planner_core.document.model import PlanDocument
 from planner_core.errors import InputInvalid, PlanRefused
@@ -83,7 +83,7 @@ def filling(request: Request, session: SessionDep, name: str, number: str, struc
         refused = error.findings
     except InputInvalid as error:
         summary = str(error)
-    happened = happenings(found, most_of_queues=MOST_HAPPENINGS) if found else Happenings((), 0)
+    rows, rows_omitted = happenings(found, most_of_queues=MOST_HAPPENINGS) if found else ((), 0)
     page = FillingPage(
         title=f"How {cfrm_name} fills",
         section="plans",
@@ -93,8 +93,8 @@ def filling(request: Request, session: SessionDep, name: str, number: str, struc
         form=form,
         found=found,
         chart=filling_chart(found) if found else None,
-        rows=happened.rows,
-        rows_omitted=happened.omitted,
+        rows=rows,
+        rows_omitted=rows_omitted,
         figures=_picked(found.points) if found else (),
         queues=tuple(sorted(found.queues, key=lambda queue: -queue.depth_at_end)[:MOST_QUEUES])
         if found

@@ -47,14 +47,6 @@ _FIGURES = {
 
 
 @dataclass(frozen=True, slots=True)
-class InputRow:
-    """A number that the answer is based on."""
-
-    words: str
-    taken: Input
-
-
-@dataclass(frozen=True, slots=True)
 class ExplainedFigure:
     """One figure with its explanation."""
 
@@ -85,7 +77,7 @@ class RecoveryView:
 
     found: Recovery
     rows: tuple[StructureRecoveryRow, ...]
-    inputs: tuple[InputRow, ...]
+    inputs: tuple[tuple[str, Input], ...]
     chart: BarChart | None
     too_slow: int
     backed_up: int
@@ -151,7 +143,7 @@ def arranged(found: Recovery) -> RecoveryView:
     return RecoveryView(
         found=found,
         rows=rows,
-        inputs=tuple(InputRow(_INPUTS[each.name], each) for each in found.inputs),
+        inputs=tuple((_INPUTS[each.name], each) for each in found.inputs),
         chart=_chart(found),
         too_slow=sum(1 for each in found.all_structures if each.meets is False),
         backed_up=len(timed),

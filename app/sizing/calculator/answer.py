@@ -6,8 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from app.sizing.calculator.charts import SizeChart, chart_of
+from app.sizing.calculator.charts import chart_of
 from app.sizing.calculator.form import QuickForm
+from app.web.charts import ChartWithTable
 from app.web.rendering import grouped, plain
 from planner_core.document.model import PlanDocument, Queue
 from planner_core.errors import OutputRefused
@@ -95,8 +96,8 @@ class StructureFigures:
 
 
 @dataclass(frozen=True, slots=True)
-class CalculatorText:
-    """A text to copy or download."""
+class OutputTextView:
+    """A text to copy or download, complete or shortened, or the reason why there is none."""
 
     kind: str
     title: str
@@ -104,6 +105,8 @@ class CalculatorText:
     text: str
     filename: str
     href: str
+    is_cut: bool = False
+    refusal: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,9 +117,9 @@ class CalculatorResult:
     structures: tuple[StructureFigures, ...]
     totals: Mapping[str, Figure]
     demand: str
-    chart: SizeChart
+    chart: ChartWithTable
     findings: tuple[Finding, ...]
-    outputs: tuple[CalculatorText, ...]
+    outputs: tuple[OutputTextView, ...]
     refusal: str
     summary: str
 
@@ -194,7 +197,7 @@ def _member(found: Answer, path: str) -> Any:  # noqa: ANN401 - of any type
     return value
 
 
-def _chart(result: PlanResult) -> SizeChart:
+def _chart(result: PlanResult) -> ChartWithTable:
     message_bytes = result.document.structures[0].queues[0].message_bytes
     structure = next(each for each in result.structures if each.role == "application")
     return chart_of(
@@ -232,7 +235,7 @@ def _summary(application: StructureResult, findings: tuple[Finding, ...]) -> str
 
 def _outputs(
     document: PlanDocument, result: PlanResult, form: QuickForm
-) -> tuple[tuple[CalculatorText, ...], str]:
+) -> tuple[tuple[OutputTextView, ...], str]:
     shown, refusal = [], ""
     for kind, (title, about) in SHOWN_OUTPUTS.items():
         try:
@@ -242,12 +245,12 @@ def _outputs(
             refusal = refusal or str(error)
             continue
         shown.append(
-            CalculatorText(kind, title, about, output.text, output.filename, f"/quick/{kind}?{form.query}")
+            OutputTextView(kind, title, about, output.text, output.filename, f"/quick/{kind}?{form.query}")
         )
     text, filename = document_text(document)
     about = "The same plan as a document for cfplan plan, for POST /api/v1/size, and to go on from."
     shown.append(
-        CalculatorText(
+        OutputTextView(
             DOCUMENT_OUTPUT, "Plan document", about, text, filename, f"/quick/{DOCUMENT_OUTPUT}?{form.query}"
         )
     )

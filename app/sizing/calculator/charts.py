@@ -7,10 +7,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 from app.web.axes import Log
-from app.web.charts import Chart, Level, Line, Spot
+from app.web.charts import Chart, ChartRow, ChartWithTable, Level, Line, Spot
 from app.web.rendering import grouped, plain
 from planner_core.sizing.structure_size import Curve, elements_held, messages_that_fit, size_for
 from planner_core.units import KIB, MIB
@@ -21,26 +20,9 @@ STEPS_PER_DECADE = 24
 DECADES_SHOWN = 5
 
 
-@dataclass(frozen=True, slots=True)
-class Capacity:
-    """A row of the table under the chart: a number of messages and its need."""
-
-    messages: int
-    need_bytes: int
-    remark: str
-
-
-@dataclass(frozen=True, slots=True)
-class SizeChart:
-    """The chart and its data as a table."""
-
-    chart: Chart
-    table: tuple[Capacity, ...]
-
-
 def chart_of(
     *, curve: Curve, message_bytes: int, messages: int, need_bytes: int, initsize_bytes: int, size_bytes: int
-) -> SizeChart:
+) -> ChartWithTable:
     """Return the chart of one application structure with one message size."""
     # At least one decade beyond the plan, so that its point is not at the edge.
     x1 = max((math.floor(math.log10(messages)) if messages else 0) + 2, DECADES_SHOWN)
@@ -75,7 +57,9 @@ def chart_of(
         width=760,
         height=256,
     )
-    return SizeChart(chart, tuple(_capacities(curve, decades, message_bytes, messages, need_bytes, levels)))
+    return ChartWithTable(
+        chart, tuple(_capacities(curve, decades, message_bytes, messages, need_bytes, levels))
+    )
 
 
 def need_of(messages: float, *, message_bytes: int, curve: Curve) -> int:
@@ -103,7 +87,7 @@ def _capacities(
     messages: int,
     need_bytes: int,
     levels: Sequence[tuple[str, int]],
-) -> Iterator[Capacity]:
+) -> Iterator[ChartRow]:
     rows = {10**decade: "" for decade in decades}
     for name, size in levels:
         held = messages_that_fit(size, message_bytes=message_bytes, curve=curve)
@@ -113,4 +97,4 @@ def _capacities(
         rows[messages] = "this plan"
     for count in sorted(rows):
         need = need_bytes if count == messages else need_of(count, message_bytes=message_bytes, curve=curve)
-        yield Capacity(count, need, rows[count])
+        yield ChartRow(count, need, rows[count])

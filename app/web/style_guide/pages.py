@@ -9,7 +9,7 @@ from typing import Annotated
 from fastapi import APIRouter, Request
 from fastapi.responses import HTMLResponse
 
-from app.sizing.calculator.answer import CalculatorText, Figure
+from app.sizing.calculator.answer import Figure, OutputTextView
 from app.web.forms import FormField
 from app.web.rendering import Page, render
 from app.web.style_guide.specimens import Specimens, figures, specimens
@@ -35,7 +35,7 @@ class StylePage(Page):
     findings: Annotated[tuple[Finding, ...], "A finding of each severity"]
     table: Annotated[PublishedTable, "A table to show"]
     explanation: Annotated[Explanation, "A figure that explains itself"]
-    output: Annotated[CalculatorText, "A text to copy or download"]
+    output: Annotated[OutputTextView, "A text to copy or download"]
     numbers: Annotated[tuple[int, ...], "Numbers of several lengths"]
     figures: Annotated[tuple[Figure, ...], "A figure of each kind"]
     of: Annotated[Specimens, "Something for each component of the pages of plans"]
@@ -71,7 +71,7 @@ def style(request: Request) -> HTMLResponse:
         ),
         table=table("offload_defaults"),
         explanation=explanation,
-        output=CalculatorText(
+        output=OutputTextView(
             kind="specimen",
             title="A text",
             about="With a remark on what it is for.",

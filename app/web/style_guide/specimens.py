@@ -15,13 +15,11 @@ from app.events.simulate_pages import SimulationView
 from app.events.simulate_pages import answer_of as events_answer
 from app.nightly.view import FindingLine, RunProgress
 from app.plans.changes_pages import ChangeRow, document_changes
-from app.plans.charts import FillChart, fill_chart
+from app.plans.charts import fill_chart
 from app.plans.finding_groups import FindingView, findings_shown
-from app.plans.pages import OutputTextView
 from app.plans.result_view import FacilityLine, StructureLine, facility_lines, structure_lines
 from app.plans.stored import StoredVersion
-from app.sizing.calculator.answer import Figure, answer_of
-from app.sizing.calculator.charts import SizeChart
+from app.sizing.calculator.answer import Figure, OutputTextView, answer_of
 from app.sizing.calculator.form import read_form
 from app.texts.documents import example_text, read_text
 from app.uploads.report import (
@@ -40,7 +38,7 @@ from app.usage.plan_pages import QueueRow
 from app.usage.service import Span
 from app.web.chart_plotly import ZoomedChart
 from app.web.chart_script import ChartScript
-from app.web.charts import BarChart
+from app.web.charts import BarChart, ChartWithTable
 from app.web.forms import FormField
 from app.web.paging import PageRequest, ResultPage
 from app.web.style_guide.ahead import AheadSpecimens, ahead
@@ -92,8 +90,8 @@ class Specimens:
     differences: tuple[ChangeRow, ...]
     findings: tuple[FindingView, ...]
     texts: tuple[OutputTextView, ...]
-    fill: FillChart
-    chart: SizeChart
+    fill: ChartWithTable
+    chart: ChartWithTable
     entries: Mapping[str, FormField]
     lines: FormField
     listed: ResultPage[str]

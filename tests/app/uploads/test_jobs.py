@@ -10,8 +10,8 @@ import pytest
 from sqlalchemy import text
 
 from app.database.engine import Database
+from app.errors import NotFound
 from app.jobs import service
-from app.jobs.errors import JobNotFound
 from app.jobs.log import HEAD_CHARACTERS, LONGEST_LINE, TAIL_CHARACTERS, Log
 from app.jobs.models import JobState
 from app.jobs.service import MOST_ATTEMPTS, Job
@@ -130,7 +130,7 @@ def test_an_ended_run_is_never_claimed(database: Database, job_id: int) -> None:
 
 
 def test_unknown_run_numbers_are_not_found(database: Database, job_id: int) -> None:
-    with database.session(writes=False) as session, pytest.raises(JobNotFound):
+    with database.session(writes=False) as session, pytest.raises(NotFound, match=r"no job \d"):
         service.get(session, job_id + 1)
 
 

@@ -13,11 +13,12 @@ from sqlalchemy import text
 
 from app.database.engine import Database
 from app.database.session import after_commit
+from app.errors import NotFound
 from app.jobs import service as jobs
 from app.jobs.errors import JobBusy
 from app.jobs.models import JobState
 from app.uploads import files, qsg_map, service
-from app.uploads.errors import FileGone, MappingNotFound, ReportNotReady, UploadInvalid, UploadNotFound
+from app.uploads.errors import FileGone, MappingNotFound, ReportNotReady, UploadInvalid
 from app.uploads.service import UploadDetails, UploadOutcome
 from app.web.paging import PageRequest
 from tests.app.uploads.support import job_id_of, keep, placed, set_state, whole_files
@@ -282,7 +283,7 @@ def test_deleting_an_upload_removes_a_file_that_no_other_upload_has(
     assert len(whole_files(tmp_path)) == 1
     delete(database, second.id, tmp_path)
     assert whole_files(tmp_path) == []
-    with database.session(writes=False) as session, pytest.raises(UploadNotFound):
+    with database.session(writes=False) as session, pytest.raises(NotFound, match=r"no upload \d"):
         service.get(session, first.id)
     with database.session(writes=False) as session:
         assert session.execute(text("SELECT count(*) FROM job_runs")).scalar() == 0

@@ -13,10 +13,10 @@ import pytest
 from sqlalchemy.orm import Session
 
 from app.database.engine import Database
+from app.errors import NotFound
 from app.jobs.errors import JobBusy
 from app.jobs.models import JobState
 from app.uploads import files, repository, service
-from app.uploads.errors import UploadNotFound
 from app.uploads.service import UploadDetails, UploadOutcome
 from app.web.paging import PageRequest
 from tests.app.uploads.support import NOTHING_SAID, job_id_of, keep, placed, received, set_state, whole_files
@@ -164,7 +164,7 @@ def test_many_rounds_of_uploads_deletions_and_cleanups_lose_no_file(
 
         def forget(upload_id: int = first.id, begin: threading.Barrier = begin) -> None:
             begin.wait()
-            with suppress(UploadNotFound, JobBusy):
+            with suppress(NotFound, JobBusy):
                 delete(database, upload_id, tmp_path)
 
         def tidy(begin: threading.Barrier = begin) -> None:
