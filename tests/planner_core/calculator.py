@@ -1,4 +1,4 @@
-"""A calculator for the formulas of explanations, apart from the code that makes the figures."""
+"""A calculator for the formulas of explanations, independent of the code that calculates the figures."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 
 
 def calculate(formula: str, names: Mapping[str, Fraction]) -> Fraction:
-    """Work out a formula exactly; knows + - * / and ceil, floor, max, min, round_up(value, multiple)."""
+    """Return the exact value of a formula with + - * /, ceil, floor, max, min and round_up(value, multiple)."""
     return _value(ast.parse(formula, mode="eval").body, names)
 
 
@@ -48,7 +48,7 @@ def _value(node: ast.expr, names: Mapping[str, Fraction]) -> Fraction:
 
 
 def recalculate(explanation: Mapping[str, Any]) -> Fraction:
-    """The figure from the explanation's inputs alone; every step must give what it says it gives."""
+    """Return the figure that the inputs of an explanation give; each step must have its stated value."""
     names = {item["name"]: Fraction(str(item["value"])) for item in explanation["inputs"]}
     for step in explanation["steps"]:
         names[step["name"]] = calculate(step["formula"], names)

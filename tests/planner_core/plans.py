@@ -1,4 +1,4 @@
-"""Plan documents for tests: a small one to vary, and a strategy for many."""
+"""Plan documents for tests: a small one with variations, and strategies for arbitrary ones."""
 
 from __future__ import annotations
 
@@ -33,10 +33,9 @@ BASE: dict[str, Any] = {
 
 
 def varied(**paths: Any) -> dict[str, Any]:  # noqa: ANN401 - any JSON value
-    """BASE with values set at paths such as structures__0__recover=False.
+    """Return BASE with values set at paths such as structures__0__recover=False.
 
-    With another `cfcc_level` the coupling facilities have it too, unless their own paths say otherwise: structures are sized
-    for the levels of those.
+    A given `cfcc_level` also applies to the coupling facilities, whose levels decide, unless their own paths set another.
     """
     document = copy.deepcopy(BASE)
     if "cfcc_level" in paths:
@@ -55,12 +54,12 @@ def varied(**paths: Any) -> dict[str, Any]:  # noqa: ANN401 - any JSON value
 
 
 def plan(**paths: Any) -> PlanDocument:  # noqa: ANN401
-    """That document, read."""
+    """Return that document after reading it."""
     return read_object(varied(**paths))
 
 
 def findings_of(**paths: Any) -> dict[str, Finding]:  # noqa: ANN401
-    """The findings of that document by code."""
+    """Return the findings on that document by code."""
     return {finding.code: finding for finding in evaluate(plan(**paths)).findings}
 
 
@@ -91,7 +90,7 @@ _rules = st.lists(
 
 @st.composite
 def documents(draw: st.DrawFn) -> dict[str, Any]:
-    """Plan documents that read well, in all their variety."""
+    """Return a strategy for valid plan documents."""
     structures = []
     for number in range(draw(st.integers(0, 3))):
         queues = []
@@ -149,7 +148,7 @@ _cfrm_names = st.from_regex(r"[A-Z][A-Z0-9$#@_]{0,15}", fullmatch=True)
 
 @st.composite
 def _placed(draw: st.DrawFn) -> dict[str, Any]:
-    """What a document may say about any structure's place and size in the policy."""
+    """Return a strategy for the placement and sizes of a structure."""
     placed: dict[str, Any] = {
         "full_threshold": draw(st.integers(0, 100)),
         "allow_auto_alter": draw(st.booleans()),
@@ -166,7 +165,7 @@ def _placed(draw: st.DrawFn) -> dict[str, Any]:
 
 @st.composite
 def policy_documents(draw: st.DrawFn) -> dict[str, Any]:
-    """Plan documents in all the variety that reaches a policy: names, sizes, lists, thresholds."""
+    """Return a strategy for documents with all keys that affect a policy: names, sizes, lists, thresholds."""
     names = draw(st.lists(_structure_names, max_size=3, unique=True))
     structures = []
     for name in names:
@@ -201,7 +200,7 @@ HARDWARE: dict[str, Any] = {
 
 
 def job_plan(**paths: Any) -> dict[str, Any]:  # noqa: ANN401
-    """BASE with all that the complete job needs."""
+    """Return BASE with all fields that the complete job needs."""
     facilities = [
         {"name": "CF01", "size": "64G", "site": "SITE1", **HARDWARE, "dumpspace": "98M"},
         {"name": "CF02", "size": "64G", **HARDWARE, "partition": "1E"},

@@ -1,4 +1,4 @@
-"""Every code of the catalogue is raised where it should be, with field, severity and sentence, and not next to it."""
+"""Cases for every code of the catalog: raised with field, severity and sentence, and not raised in near misses."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ S0 = "structures__0__"
 
 @dataclass(frozen=True)
 class Case:
-    """Changes to the base plan that earn a finding, what it then says, and changes that just do not earn it."""
+    """Changes to the base plan that raise a finding, its text, and changes that just do not raise it."""
 
     severity: str
     at: str | None
@@ -725,7 +725,7 @@ NAMES_OF_OTHER_THINGS = {
 
 
 def codes_expected_by(path: Path) -> set[str]:
-    """Codes that a file of tests expects: they stand there as they are, and not after `not in`."""
+    """Return the codes that a test file expects: string literals that do not follow `not in`."""
     tree = ast.parse(path.read_text(encoding="utf-8"))
     absent = {
         id(part)
@@ -742,7 +742,7 @@ def codes_expected_in(folder: str) -> set[str]:
 
 
 def found(changes: Mapping[str, Any]) -> tuple[Finding, ...]:
-    """What there is to say about the base plan with these changes."""
+    """Return the findings on the base plan with these changes."""
     document = read_object(varied(**changes))
     try:
         return evaluate(document).findings
@@ -1006,7 +1006,7 @@ def test_finding_with_unknown_code_raises() -> None:
 
 
 def test_codes_in_the_source_are_the_codes_of_the_catalog() -> None:
-    """A typing error in a code fails here, even in a branch that no test reaches."""
+    """This detects typing errors in codes, even in branches that no test reaches."""
     files = [file for folder in ("planner_core", "app") for file in (TESTS.parent / folder).rglob("*.py")]
     strings = {
         node.value

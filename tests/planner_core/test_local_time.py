@@ -1,4 +1,4 @@
-"""Local times to instants: what no clock showed, what one showed twice, and what has not come yet."""
+"""Conversion of local times to instants: skipped times, repeated times, and times in the future."""
 
 from __future__ import annotations
 

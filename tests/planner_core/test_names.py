@@ -1,4 +1,4 @@
-"""Names that MQ and z/OS allow are taken as they are; all others are refused with the rule."""
+"""Names that MQ and z/OS allow are returned unchanged; all others are refused with the rule."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The tables are loaded strictly, say where they come from, and none of their numbers stands in the code."""
+"""Published tables are loaded strictly and have sources, and no number of theirs is in the code."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ CONSTANT: dict[str, Any] = {
 
 
 def load(monkeypatch: pytest.MonkeyPatch, file: dict[str, Any]) -> PublishedTable:
-    """Load a file as the core would, past its caches."""
+    """Load a file as the core does, without its caches."""
     read = tables._read
     monkeypatch.setattr(tables, "_read", lambda name: file if name == "good" else read(name))
     found: PublishedTable = tables.table.__wrapped__("good")
@@ -242,7 +242,7 @@ OF_THEIR_OWN = {
 
 
 def numbers_in(source: str) -> Iterator[tuple[int, int | float]]:
-    """Every number in Python code, with its line."""
+    """Return every number in Python code, with its line."""
     for node in ast.walk(ast.parse(source)):
         if (
             isinstance(node, ast.Constant)
@@ -260,7 +260,7 @@ def published_numbers() -> set[Fraction]:
 
 
 def told_apart(number: Fraction) -> bool:
-    """Whether a number is so particular that it must be the published one."""
+    """Return whether a number is so unusual that it must be the published one."""
     return number.denominator != 1 or (number >= SMALLEST_TOLD_APART and number not in ORDINARY)
 
 

@@ -1,4 +1,4 @@
-"""Sizes are read, written and rounded exactly."""
+"""Parsing, formatting and rounding of sizes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The order of urgency: full, then full lately, then filling soonest."""
+"""The order of urgency: full structures, then recently full ones, then those that fill soonest."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Differences of documents and results."""
+"""Differences between documents, and between results."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The plan document: its defaults, what is refused and where, its schema, and that it survives being stored."""
+"""The plan document: defaults, validation errors, schema, and storage."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ COMPLETE = Path(__file__).parents[1] / "data" / "complete.json"
 
 
 def problems(document: object) -> dict[str, str]:
-    """The problems of a document by field."""
+    """Return the problems of a document by field."""
     with pytest.raises(DocumentInvalid) as refused:
         read_object(document)
     fields = [problem.field for problem in refused.value.problems]
@@ -37,7 +37,7 @@ def problems(document: object) -> dict[str, str]:
 
 
 def problem(**paths: Any) -> tuple[str, str]:  # noqa: ANN401
-    """The one problem of the base plan with these changes."""
+    """Return the only problem of the base plan with these changes."""
     ((field, message),) = problems(varied(**paths)).items()
     return field, message
 
@@ -525,7 +525,7 @@ def test_the_schema_allows_a_document_with_every_key() -> None:
     assert VALIDATOR.is_valid(complete), [error.message for error in VALIDATOR.iter_errors(complete)]
 
     def keys(value: object, at: str = "") -> set[str]:
-        """Paths of all keys, lists passed through."""
+        """Return the paths of all keys, including those of objects in lists."""
         if isinstance(value, dict):
             return {f"{at}/{key}" for key in value} | {
                 path for key, item in value.items() for path in keys(item, f"{at}/{key}")

@@ -1,4 +1,4 @@
-"""How applications use a queue: SHARE, DEFSOPT, INDXTYPE, MAXMSGL, BOTHRESH, BOQNAME; checked, pasted, read from displays."""
+"""Attributes for applications: SHARE, DEFSOPT, INDXTYPE, MAXMSGL, BOTHRESH and BOQNAME, in plans, tables and displays."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Findings that the planners accept, with their reasons."""
+"""Acknowledged findings and their reasons."""
 
 from __future__ import annotations
 

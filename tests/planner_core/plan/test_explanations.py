@@ -1,4 +1,4 @@
-"""Every figure of a result equals its explanation, worked out by a calculator of the tests' own."""
+"""Comparison of every figure of a result with its explanation, calculated independently."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ ECHOED = re.compile(
 
 
 def numbers(value: Any, at: str = "") -> Iterator[tuple[str, int | float]]:  # noqa: ANN401
-    """Every number in a JSON value, with its pointer."""
+    """Yield every number in a JSON value, with its pointer."""
     if isinstance(value, bool):
         return
     if isinstance(value, int | float):
@@ -47,7 +47,7 @@ def numbers(value: Any, at: str = "") -> Iterator[tuple[str, int | float]]:  # n
 
 
 def check(document: dict[str, Any], *, depths: bool = False) -> int:
-    """Compare every figure of the plan with its explanation; returns how many there were."""
+    """Compare every figure of the plan with its explanation, and return their number."""
     result = plan_answer(evaluate(read_object(document)), depths=depths, explain=True).as_json()
     explanations: Any = result.pop("explanations")
     compared = 0

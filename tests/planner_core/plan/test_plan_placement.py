@@ -1,4 +1,4 @@
-"""A plan asks for no more than its coupling facilities have: placement, findings, storage, and no texts."""
+"""Plans that need more storage than their coupling facilities have: placement, findings, and refused texts."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ GIB_IN_KIB = 1024 * 1024
 
 
 def three_duplexed() -> Json:
-    """Two coupling facilities with 6 GiB left each; three structures of 5.5 GiB with second copies.
+    """Return a plan with 6 GiB left in each of two coupling facilities, for three duplexed structures of 5.5 GiB.
 
-    CSQ_ADMIN takes 1 GiB of CF01, so that ORDERS fits in CF02 only, and its second copy nowhere.
+    CSQ_ADMIN takes 1 GiB of CF01, so ORDERS fits in CF02 only, and its second copy nowhere.
     """
     facilities = [cf(name, "16G", occupied="10G") for name in ("CF01", "CF02")]
     names = ("ORDERS", "TRADES", "CLAIMS")
@@ -35,7 +35,7 @@ def three_duplexed() -> Json:
 
 
 def bank() -> Json:
-    """20 structures of 569 GiB, five with second copies of 142 GiB, on 352 GiB.
+    """Return a plan with 20 structures of 569 GiB, five of them with second copies of 142 GiB, for 352 GiB.
 
     Each coupling facility has room for CSQ_ADMIN and six structures: five pairs, BANK05 and BANK06.
     """
@@ -80,7 +80,7 @@ def test_plan_command_exits_1_and_prints_no_statement(
 
 
 def test_structure_that_fits_exactly_is_placed() -> None:
-    """CSQ_ADMIN takes 1 GiB of CF01; 4 GiB and what others take fill the rest."""
+    """CSQ_ADMIN takes 1 GiB of CF01; the structure of 4 GiB and storage of others fill the rest."""
     others = {"occupied": "2G", "dumpspace": "1G"}
     exact = evaluate(read_object(document([cf("CF01", "8G", **others)], [structure("A", "4G")])))
     short = evaluate(read_object(document([cf("CF01", "8388607K", **others)], [structure("A", "4G")])))

@@ -1,4 +1,4 @@
-"""Advice on which queues belong on a structure of their own."""
+"""Advice to move queues to structures of their own."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def queue(name: str, **given: Any) -> dict[str, Any]:  # noqa: ANN401
 
 
 def proposed(*queues: dict[str, Any], **more: Any) -> tuple[PlanDocument, dict[str, tuple[str, str]]]:  # noqa: ANN401
-    """The proposed document, and for each moved queue the structure and reason."""
+    """Return the proposed document, and the structure and reason for each moved queue."""
     advice = advise(read_object(varied(structures__0__queues=list(queues), **more)))
     return advice.document, {move.queue: (move.to_structure, move.reason) for move in advice.moves}
 

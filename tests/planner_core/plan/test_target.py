@@ -1,4 +1,4 @@
-"""INITSIZE by the share that the planned backlog may take: computed exactly, lowered by rules, without findings of its own."""
+"""INITSIZE from the share that the planned backlog may use: exact, lowered by rules, without findings on defaults."""
 
 from __future__ import annotations
 
@@ -196,7 +196,7 @@ def test_headroom_of_ten_percent_raises_default_findings(code: str, message_byte
 
 
 def _untouched(document: dict[str, Any]) -> dict[str, Any]:
-    """The plan without what its planner could have chosen otherwise: headroom, rules, thresholds, sizes."""
+    """Return the plan with defaults for headroom, rules, thresholds and sizes."""
     found = copy.deepcopy(document)
     del found["headroom_percent"]
     for structure in found["structures"]:

@@ -1,4 +1,4 @@
-"""CSQ_ADMIN: which figure is taken, what it must hold, and what is said about both."""
+"""CSQ_ADMIN: the published figure that applies, the required entries and elements, and the findings on both."""
 
 from __future__ import annotations
 

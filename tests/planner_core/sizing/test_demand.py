@@ -1,4 +1,4 @@
-"""Backlogs, growth and distributions of message sizes become messages, entries and elements."""
+"""Messages, entries and elements from backlogs, growth and distributions of message sizes."""
 
 from __future__ import annotations
 
@@ -47,14 +47,14 @@ def demand(*queues: QueueDemand, edges: tuple[int, ...] = (LARGEST,)) -> Demand:
 
 @st.composite
 def real_sizes(draw: st.DrawFn, largest: int = LARGEST) -> list[int]:
-    """Twenty sizes, or forty, so that the 95th percentile parts whole messages."""
+    """Return a strategy for twenty or forty sizes, whose 95th percentile lies between whole messages."""
     top = draw(st.integers(0, largest))
     count = 20 * draw(st.integers(1, 2))
     return sorted(draw(st.lists(st.integers(0, top), min_size=count, max_size=count)))
 
 
 def described(sizes: list[int], *, p95: int | None = None) -> SizeDistribution:
-    """Mean, p95 and maximum of these sizes, as a planner would state them."""
+    """Return mean, p95 and maximum of these sizes, as a planner would state them."""
     body = sizes[: len(sizes) * 19 // 20]
     return SizeDistribution(
         mean=sum(sizes), mean_of=len(sizes), p95=body[-1] if p95 is None else p95, maximum=sizes[-1]

@@ -1,4 +1,4 @@
-"""MAXDEPTH, QDEPTHHI and QDEPTHLO from a structure's capacity: worked cases, and what holds for every plan."""
+"""MAXDEPTH, QDEPTHHI and QDEPTHLO from the capacity of a structure: worked examples, and properties of every plan."""
 
 from __future__ import annotations
 
@@ -454,7 +454,7 @@ def application(document: Json) -> list[StructureResult]:
 @settings(max_examples=100, deadline=None)
 @given(documents(), st.data())
 def test_no_mix_passes_the_action_level_before_a_high_event(document: Json, data: st.DataObject) -> None:
-    """However the structure fills, one queue has reached its QDEPTHHI when the action level is passed."""
+    """With any mix of messages, a queue reaches its QDEPTHHI before the structure passes the action level."""
     for structure in application(document):
         advice, load = structure.depth_events, structure.load
         assert advice is not None
@@ -496,7 +496,7 @@ def test_all_advised_maxdepths_fit_in_initsize_together(document: Json) -> None:
 @settings(max_examples=100, deadline=None)
 @given(documents(), st.sampled_from([0, 50, 85, 100]))
 def test_capacity_of_one_queue_alone_agrees_with_the_fill_model(document: Json, full_threshold: int) -> None:
-    """The shortcuts, without rules and below the first of them, and the model with all the rules agree."""
+    """The shortcuts without rules, and below the first rule, agree with the model with all rules."""
     document["perfmev"] = "ENABLED"
     for each in document["structures"]:
         each["full_threshold"] = full_threshold
@@ -533,7 +533,7 @@ _switch = st.sampled_from(["ENABLED", "DISABLED", None])
 
 @st.composite
 def with_depth_keys(draw: st.DrawFn) -> Json:
-    """Plans that say things about depth events."""
+    """Return a strategy for plans with depth events."""
     document = draw(documents())
     members = min(document["queue_managers"], 3)
     by_name = st.dictionaries(

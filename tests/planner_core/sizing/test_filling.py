@@ -1,4 +1,4 @@
-"""How a structure fills: against a simulation that puts message by message, and properties that must hold."""
+"""The filling of a structure, compared with a simulation that puts message by message, and its properties."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ class Simulated:
 
 
 def put_one_by_one(sizes: Sequence[int], *, rules: Sequence[Rule], entries: int, elements: int) -> Simulated:
-    """Put messages one after the other, deciding for each as MQ does, until they are in or the structure is full."""
+    """Put messages one by one, deciding for each as MQ does, until all are put or the structure is full."""
     held = Simulated()
     for size in sizes:
         over = [

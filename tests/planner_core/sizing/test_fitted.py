@@ -1,4 +1,4 @@
-"""A fitted curve takes the published one's place everywhere, says so, and can be compared with it."""
+"""A fitted curve replaces the published one everywhere, is reported, and can be compared with it."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ def test_other_ratio_uses_both_fitted_costs_without_assumption() -> None:
 
 
 def test_bundle_at_another_ratio_alone_is_refused() -> None:
-    """Every structure would be sized at that ratio, or by the least that an element can cost."""
+    """Otherwise, structures would be sized at that ratio, or with the least possible cost of an element."""
     with pytest.raises(PlanRefused, match=r"at 10:73, and structures are allocated at 1:6.*Use 'published'"):
         fitted_curve(version=3, fit=OWN_RATIO)
     both = replace(TWO_COSTS, ratio=(1, 2))
@@ -245,7 +245,7 @@ def test_fit_with_published_figures_gives_published_sizes(document: dict[str, An
 
 
 def explained_comparison(document: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
-    """The numbers of the published side, and the explanations of the comparison, by their pointers."""
+    """Return the numbers of the published side, and the explanations of the comparison, by pointer."""
     plan, curve = read_object(document), fitted_curve(version=17, fit=TWO_COSTS)
     result = evaluate(plan, curve=curve)
     compared = replace(result, comparison=compare_curves(plan, curve, result=result))

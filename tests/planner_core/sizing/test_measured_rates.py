@@ -1,4 +1,4 @@
-"""Rates of event sets taken over into a plan document."""
+"""Transfer of measured rates from event sets to a plan document."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Messages of mixed sizes: the planner's figures agree with a count message by message.
+"""Comparison of figures for mixed message sizes with a count message by message.
 
 The tables in docs/explanation/assumptions.md are those of `python -m bench --only sizes`, which compares a larger grid.
 """

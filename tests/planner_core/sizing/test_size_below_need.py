@@ -1,4 +1,4 @@
-"""A given size below the need: what it holds with the offload rules decides what the finding predicts."""
+"""Findings on a given size below the need, which depend on its capacity with offload rules."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def below_need(result: PlanResult) -> list[Finding]:
 
 
 def held(result: PlanResult) -> tuple[int, int, int]:
-    """Messages without and with the rules, and messages offloaded at the backlog."""
+    """Return the messages held without and with the rules, and the messages offloaded at the backlog."""
     (structure,) = [each for each in result.structures if each.name == "T1"]
     assert structure.load is not None
     return (

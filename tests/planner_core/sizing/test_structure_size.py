@@ -1,4 +1,4 @@
-"""The element model: two pools at a ratio, size for a backlog and backlog for a size."""
+"""The element model: two pools at a ratio, the size for a backlog, and the backlog for a size."""
 
 from __future__ import annotations
 
