@@ -76,7 +76,6 @@ class MqText:
 _NAME = re.compile(r"CSQ_ADMIN|[A-Z][A-Z0-9]{0,11}")
 _OBJECTS: Final = ("CFSTATUS", "CFSTRUCT")
 _RULES: Final = (1, 2, 3)
-_LARGEST_VALUE: Final = 2_000
 _WHOLE = re.compile(r"[0-9]{1,18}")
 _YES_NO: Final = {"YES": True, "NO": False}
 _ALL_PERCENT: Final = 100

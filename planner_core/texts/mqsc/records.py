@@ -97,10 +97,6 @@ class Records:
     records: tuple[Record, ...]
     problems: tuple[LineProblem, ...]
 
-    def of_kind(self, kind: str) -> tuple[Record, ...]:
-        """Return the records of one kind."""
-        return tuple(record for record in self.records if record.kind == kind)
-
 
 _CONTINUED = r"\n[ \t]++(?![A-Z][A-Z0-9]{1,11}\()"
 _VALUE = rf"(?P<value>'(?:[^'\n]|'')*'[ \t]*|(?:[^()\n]|\([^()\n]*\)|{_CONTINUED})*+)"

@@ -113,7 +113,7 @@ def test_messages_with_one_record_each_are_read() -> None:
         ("QUEUE", "Q1", 3, "MQ1"),
         ("QMGR", "MQ1", 5, "MQ1"),
     ]
-    assert [each.text("CLUSQMGR") for each in read_records(CSQUTIL).of_kind("QUEUE")] == ["A", "B"]
+    assert [each.text("CLUSQMGR") for each in read_records(CSQUTIL, kinds=("QUEUE",)).records] == ["A", "B"]
 
 
 @pytest.mark.parametrize("text", [RUNMQSC, CONSOLE + CSQUTIL], ids=["runmqsc", "z/OS"])
