@@ -1,4 +1,4 @@
-"""Timelines in a line or two, and what is read off an answer."""
+"""Short timelines, and values of their answers."""
 
 from __future__ import annotations
 
@@ -22,22 +22,22 @@ REASON = {2224: "High", 2225: "Low", 2053: "Full"}
 
 
 def shared(name: str = "SQ1", **attributes: object) -> Json:
-    """A shared queue, defined as IBM's unless told otherwise."""
+    """Return a shared queue, by default defined as in IBM's examples."""
     return {"name": name, "qsgdisp": "SHARED", **IBM_DEFINITION, **attributes}
 
 
 def nonshared(name: str = "LQ1", queue_manager: str = "QM1", **attributes: object) -> Json:
-    """A nonshared queue, defined as IBM's unless told otherwise."""
+    """Return a nonshared queue, by default defined as in IBM's examples."""
     return {"name": name, "qsgdisp": "QMGR", "queue_manager": queue_manager, **IBM_DEFINITION, **attributes}
 
 
 def member(name: str, perfmev: str = "ENABLED", *, active: bool = True) -> Json:
-    """A queue manager of the group."""
+    """Return a queue manager of the group."""
     return {"name": name, "perfmev": perfmev, "active": active}
 
 
 def do(action: str, queue_manager: str, queue: str, messages: int, at: float = 0, **more: object) -> Json:
-    """One step of calls."""
+    """Return one step of calls."""
     return {
         "at": at,
         "action": action,
@@ -49,7 +49,7 @@ def do(action: str, queue_manager: str, queue: str, messages: int, at: float = 0
 
 
 def file(members: Sequence[Json], queues: Sequence[Json], timeline: Sequence[Json], **readings: str) -> Json:
-    """A whole file."""
+    """Return a complete file."""
     found: Json = {"queue_managers": list(members), "queues": list(queues), "timeline": list(timeline)}
     return {**found, "readings": readings} if readings else found
 
@@ -57,17 +57,17 @@ def file(members: Sequence[Json], queues: Sequence[Json], timeline: Sequence[Jso
 def play(
     members: Sequence[Json], queues: Sequence[Json], timeline: Sequence[Json], **readings: str
 ) -> Simulation:
-    """The simulation of a file."""
+    """Return the simulation of a file."""
     return simulate(read_object(file(members, queues, timeline, **readings)))
 
 
 def codes(simulation: Simulation) -> set[str]:
-    """The findings."""
+    """Return the codes of the findings."""
     return {finding.code for finding in simulation.findings}
 
 
 def told(simulation: Simulation) -> list[tuple[str, str, int, int]]:
-    """Each message: what, by whom, puts and gets."""
+    """Return event, queue manager, puts and gets of each message."""
     return [
         (REASON[each.event.reason], each.queue_manager, each.msg_enq_count, each.msg_deq_count)
         for each in simulation.events
@@ -75,24 +75,24 @@ def told(simulation: Simulation) -> list[tuple[str, str, int, int]]:
 
 
 def enabled(simulation: Simulation, queue: str = "SQ1") -> set[str]:
-    """What is enabled on a queue at the end: H, L, F."""
+    """Return the events that are enabled on a queue at the end: H, L, F."""
     return {
         letter for letter, is_armed in zip("HLF", armed(simulation.queues[queue]), strict=True) if is_armed
     }
 
 
 def armed(switches: Switches) -> tuple[bool, ...]:
-    """Whether Queue Depth High, Low and Queue Full are enabled."""
+    """Return whether Queue Depth High, Low and Queue Full are enabled."""
     return tuple(switches.is_armed(event) for event in (Event.HIGH, Event.LOW, Event.FULL))
 
 
 def silent(occurrence: Occurrence) -> tuple[tuple[str, str], ...]:
-    """Each queue manager that wrote no message, and why."""
+    """Return each queue manager that wrote no message, and the reason."""
     return tuple((each.queue_manager, each.why) for each in occurrence.missing)
 
 
 def switches(*enabled: bool) -> Switches:
-    """QDPHIEV, QDPLOEV and QDPMAXEV."""
+    """Return QDPHIEV, QDPLOEV and QDPMAXEV."""
     high, low, full = cast(
         "tuple[Switch, Switch, Switch]", tuple("ENABLED" if each else "DISABLED" for each in enabled)
     )

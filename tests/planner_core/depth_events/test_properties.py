@@ -1,4 +1,4 @@
-"""What holds for every timeline; and that steps taken in leaps are the same as one message after the other."""
+"""Properties of every timeline; steps of many messages give the same as one message after the other."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def run(document: Json) -> Simulation:
 
 
 def able_at(document: Json, step: int) -> set[str]:
-    """Members that are active with PERFMEV(ENABLED) when a step is taken."""
+    """Return the members that are active with PERFMEV(ENABLED) at a step."""
     enabled = {each["name"] for each in document["queue_managers"] if each["perfmev"] == "ENABLED"}
     stopped = set[str]()
     for each in document["timeline"][: step - 1]:

@@ -1,4 +1,4 @@
-"""Single rules of the model: what switches, what resets, what counts, what is refused."""
+"""Single rules of the model: switches, resets, counts and refusals."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whole policies in any shape that an administrator may have left them in, and what they say."""
+"""Complete policies in any layout that an administrator may use, with their values."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ JUMBLE = [
 
 @dataclass(frozen=True)
 class Written:
-    """A statement as it was written: its verb, and keywords with their values."""
+    """A written statement: its verb, and keywords with their values."""
 
     verb: str
     keywords: dict[str, tuple[str, ...]]
@@ -29,7 +29,7 @@ class Written:
 
 @dataclass(frozen=True)
 class WrittenPolicy:
-    """A text and the statements that it is made of."""
+    """A text and its statements."""
 
     text: str
     statements: list[Written]
@@ -58,7 +58,7 @@ _SIZES = st.builds(
 
 @st.composite
 def structures(draw: st.DrawFn, name: str) -> Written:
-    """A STRUCTURE statement with keywords in any order."""
+    """Draw a STRUCTURE statement with keywords in any order."""
     keywords: dict[str, tuple[str, ...]] = {
         "NAME": (name,),
         "SIZE": (draw(_SIZES),),
@@ -83,7 +83,7 @@ def structures(draw: st.DrawFn, name: str) -> Written:
 
 @st.composite
 def written(draw: st.DrawFn, statement: Written) -> str:
-    """The statement in some spacing, case and line breaking."""
+    """Draw a statement with any spacing, case and line breaks."""
     gap = st.sampled_from(_GAPS)
     small = st.sampled_from(["", "", " ", "\n  "])
     parts = [statement.verb]
@@ -100,7 +100,7 @@ def written(draw: st.DrawFn, statement: Written) -> str:
 def policies(
     draw: st.DrawFn, *, names: tuple[str, ...] = (), min_foreign: int = 0, max_foreign: int = 4
 ) -> WrittenPolicy:
-    """A whole policy: CFs, foreign structures, and one statement for each of `names`, in any order."""
+    """Draw a complete policy: CFs, structures of other products, and a statement for each of `names`, in any order."""
     facilities = draw(st.lists(_CF_NAMES, min_size=0, max_size=3, unique=True))
     foreign = draw(
         st.lists(
@@ -131,7 +131,7 @@ _STAMPS = ("10.21.33 STC01234  ", "SYS1 2026074 10:21:33.45 STC01234 ", " 10.21.
 
 @st.composite
 def pasted_policies(draw: st.DrawFn) -> WrittenPolicy:
-    """A policy as a console or its log shows it: what it puts before each line, and page headings between statements."""
+    """Draw a policy as a console or its log shows it, with prefixes on lines and page headings between statements."""
     made = draw(policies(max_foreign=2))
     stamp = draw(st.sampled_from(_STAMPS))
     lines = [line for line in made.text.splitlines(keepends=True) if not line.startswith("//")]
@@ -145,7 +145,7 @@ def read_policies(text: str) -> tuple[PolicyDefinition, ...]:
 
 
 def read_statements(text: str) -> tuple[TextStatement, ...]:
-    """The statements of a text without damage."""
+    """Return the statements of a text without damage."""
     read = read_policy_text(text)
     assert not read.problems
     return read.statements

@@ -1,4 +1,4 @@
-"""A sysplex that takes or refuses commands, written down apart from the core: what a comparison is held against.
+"""A sysplex that accepts or refuses commands, written independently of the core to check comparisons.
 
 Its rules are IBM's, each from the text named:
 
@@ -40,12 +40,12 @@ KIB = 1024
 
 
 class Refused(Exception):
-    """XCF answers that it will not."""
+    """The command is rejected."""
 
 
 @dataclass(frozen=True)
 class Habit:
-    """What IBM leaves open."""
+    """Behavior that IBM does not document."""
 
     duplexes_again_at_once: bool
     duplexes_while_a_change_is_pending: bool
@@ -61,7 +61,7 @@ FROM_LEVEL_5 = re.compile(r"OFFLOAD|OFFLD[123](SZ|TH)|DS(GROUP|BLOCK|BUFS|EXPAND
 
 
 class Unsafe(Exception):
-    """A state in which messages go where neither what ran nor the plan wants them."""
+    """A state in which messages are stored where neither the former system nor the plan stores them."""
 
 
 HELD = "*   "
@@ -69,12 +69,12 @@ HELD = "*   "
 
 
 def pasted(text: str) -> list[str]:
-    """What a console or CSQUTIL takes of a text of commands that is pasted whole."""
+    """Return the commands that a console or CSQUTIL accepts when the whole text is pasted."""
     return [line for line in text.splitlines() if not line.startswith("*")]
 
 
 def taken_out(text: str) -> list[str]:
-    """The commands of a text when its remarks are taken off, in their order, continued lines as one."""
+    """Return the commands of a text without the marks of remarks, in order, with continued lines joined."""
     lines = [
         line.removeprefix(HELD) for line in text.splitlines() if line.startswith(HELD) or line[:1] != "*"
     ]
@@ -93,7 +93,7 @@ class MqGroup:
     """Whether the queues are closed and empty."""
 
     def issue(self, command: str) -> None:
-        """One MQSC command.
+        """Issue an MQSC command.
 
         Raises:
             Refused: MQ does not do it.
@@ -143,7 +143,7 @@ class MqGroup:
         return now
 
     def _check(self, name: str) -> None:
-        """Where messages go after a command."""
+        """Check where messages are stored after a command."""
         now = self.cfstructs[name]
         acting = [number for number in (1, 2, 3) if now.get(f"OFFLD{number}SZ", "64K") != "64K"]
         if now.get("OFFLOAD") == "SMDS" and now.get("DSGROUP") not in self.formatted:
@@ -179,27 +179,27 @@ class Structure:
 
     @property
     def pending(self) -> set[str]:
-        """Keywords that an instance does not have yet."""
+        """Return the keywords whose change is pending for an instance."""
         return {
             key for each in self.instances for key in self.active if each.under.get(key) != self.active[key]
         }
 
 
 class Sysplex:
-    """Structures by name, and what the system does with them."""
+    """Structures by name, and the reactions of the system."""
 
     def __init__(self, structures: dict[str, Structure], habit: Habit) -> None:
         self.structures = structures
         self.habit = habit
 
     def ixcmiapu(self, merged: Mapping[str, Settings], held: list[str]) -> None:
-        """Put a policy into the couple data set; DUPLEX(ALLOWED) for those that are held."""
+        """Write a policy to the couple data set, with DUPLEX(ALLOWED) for structures that are held."""
         for name, says in merged.items():
             known = self.structures.setdefault(name, Structure({}, {}))
             known.admin = {**says, "DUPLEX": "ALLOWED"} if name in held else dict(says)
 
     def issue(self, command: str) -> None:
-        """One SETXCF command.
+        """Issue a SETXCF command.
 
         Raises:
             Refused: XCF does not do it.
@@ -239,7 +239,7 @@ class Sysplex:
             self._duplex_by_itself(each)
 
     def settle(self) -> None:
-        """Some time later."""
+        """Let the system act on its own, as it does some time later."""
         for each in self.structures.values():
             self._duplex_by_itself(each)
 

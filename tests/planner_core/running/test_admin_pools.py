@@ -1,4 +1,4 @@
-"""CSQ_ADMIN runs out of entries or of elements: both are read from displays and checked."""
+"""Entries and elements of CSQ_ADMIN are read from displays and checked."""
 
 from __future__ import annotations
 

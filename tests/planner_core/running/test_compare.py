@@ -1,4 +1,4 @@
-"""The commands of a comparison lead from what runs to what is planned, each marked with when it takes effect."""
+"""The commands of a comparison lead from the running system to the plan, each with the time when it takes effect."""
 
 from __future__ import annotations
 
@@ -106,7 +106,7 @@ def display(
     in_use: tuple[int, int] = (1, 1),
     **values: Any,  # noqa: ANN401
 ) -> str:
-    """A display; `in_use` is the percentage of entries and of elements."""
+    """Return a display; `in_use` is the percentage of entries and elements."""
     given = {
         "size": "512 M",
         "initsize": "256 M",
@@ -854,7 +854,7 @@ def test_unit_of_an_alter_is_stated() -> None:
 
 @st.composite
 def runnings(draw: st.DrawFn) -> list[str]:
-    """Texts of something that runs: a policy, displays, definitions, in all combinations."""
+    """Draw texts of a running system: a policy, displays and definitions in all combinations."""
     initsize = draw(st.sampled_from([100 * M, 256 * M, 300 * M, 512 * M]))
     size = draw(st.sampled_from([512 * M, 1024 * M, 2048 * M]))
     if draw(st.integers(0, 3)) == 0:  # as most plans here have it: nothing but the allocation differs
@@ -974,7 +974,7 @@ def test_applied_commands_give_the_planned_state(texts: list[str], changes: dict
 
 
 def sysplex_of(running: Running, *, habit: Habit, is_duplexed_if_unknown: bool) -> Sysplex:
-    """The sysplex of which those texts were taken."""
+    """Return the sysplex that these texts show."""
     made: dict[str, Structure] = {}
     for name, each in running.structures.items():
         active = dict(each.settings or {})
@@ -998,7 +998,7 @@ def sysplex_of(running: Running, *, habit: Habit, is_duplexed_if_unknown: bool) 
 
 
 def carry_out(found: Comparison, sysplex: Sysplex) -> None:
-    """Issue the commands as their remarks say; whatever else is refused fails the test."""
+    """Issue the commands as their remarks instruct; any other rejected command fails the test."""
     without: set[str | None] = set()
     for step in found.commands:
         if step.kind == "policy":

@@ -1,4 +1,4 @@
-"""Comparisons that a neighbouring rule would answer otherwise."""
+"""Comparisons for which a neighboring rule would give another answer."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tests.planner_core.running.test_merge import result
 
 
 def test_structure_with_a_pending_change_is_not_enlarged_in_place() -> None:
-    """It waits for a rebuild already, which allocates it by the policy."""
+    """The structure already waits for a rebuild, which allocates it by the policy."""
     made = result(structures__0__initsize="384M", structures__0__full_threshold=80)
     waiting = display().replace(
         " ACTIVE STRUCTURE", "  PENDING POLICY INFORMATION:\n   POLICY SIZE : 900 M\n ACTIVE STRUCTURE"
@@ -24,7 +24,7 @@ def test_structure_with_a_pending_change_is_not_enlarged_in_place() -> None:
 
 
 def test_structures_of_a_similarly_named_group_are_ignored() -> None:
-    """SQ03 and a CFSTRUCT, which begins with a letter: SQ034APP1 is none of its structures, and SQ03APP4 is one."""
+    """A CFSTRUCT name begins with a letter, so SQ03APP4 is a structure of group SQ03, and SQ034APP1 is not."""
     made = result(structures__0__full_threshold=80)
     found = compare(made, read_running([display(), ADMIN, display("SQ034APP1"), display("SQ03APP4")]))
     told = [each.message for each in found.findings if each.code == "RUNNING_NOT_IN_PLAN"]

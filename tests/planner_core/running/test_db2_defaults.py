@@ -1,4 +1,4 @@
-"""OFFLOAD(DB2): rules that are not given are off, as the syntax of DEFINE CFSTRUCT has them (32K/64K)."""
+"""OFFLOAD(DB2): omitted rules are off, as in the syntax of DEFINE CFSTRUCT (32K/64K)."""
 
 from __future__ import annotations
 

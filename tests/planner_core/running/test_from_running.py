@@ -1,4 +1,4 @@
-"""A plan made of what runs says all that was shown, changes nothing, and tells what it leaves out."""
+"""A plan made from the running system has all displayed values, changes nothing, and reports omissions."""
 
 from __future__ import annotations
 

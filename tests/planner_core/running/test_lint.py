@@ -1,4 +1,4 @@
-"""Each damage gets the finding that it deserves, with its line; what IBM publishes gets none that it does not deserve."""
+"""Each kind of damage has its finding and line; texts that IBM publishes have no false findings."""
 
 from __future__ import annotations
 

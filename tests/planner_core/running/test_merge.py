@@ -1,4 +1,4 @@
-"""A merge changes what the plan changes and nothing else, to the byte."""
+"""A merge changes only planned values and keeps all other bytes."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ OLD = """\
 
 
 def result(**paths: Any) -> PlanResult:  # noqa: ANN401
-    """One application structure, no CSQSYSAPPL."""
+    """Return a plan with one application structure and no CSQSYSAPPL."""
     given = {
         "system__include": False,
         "structures__0__initsize": "256M",
@@ -410,7 +410,7 @@ def test_merge_without_changes_gives_the_same_bytes() -> None:
 
 
 def with_room(changes: dict[str, Any]) -> dict[str, Any]:
-    """The same plan, with a second coupling facility where DUPLEX(ENABLED) asks for one."""
+    """Return the plan with a second coupling facility if DUPLEX(ENABLED) needs one."""
     preflist = changes["structures__0__preflist"]
     if changes["structures__0__duplex"] == "ENABLED" and len(preflist) == 1:
         return changes | {"structures__0__preflist": [*preflist, "CF20"]}
@@ -445,7 +445,7 @@ def test_plan_without_a_place_for_the_second_copy_is_refused(changes: dict[str, 
 
 
 def foreign(text: str, ours: set[str]) -> list[str]:
-    """The text in the parts around our statements, without blanks at their ends."""
+    """Return the text around our statements in parts, without blanks at their ends."""
     read = read_policy_text(text)
     parts, start = [], 0
     for statement in read.statements:

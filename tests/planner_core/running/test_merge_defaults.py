@@ -1,4 +1,4 @@
-"""What a merge does where the policy or the plan leaves something to a default."""
+"""Merges in which the policy or the plan leaves a value to its default."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ OURS = "PREFLIST(CF01,CF02)\n             REBUILDPERCENT(10)"
 
 
 def test_missing_preflist_is_written_with_unstated_policy() -> None:
-    """No structure can be allocated without one, so its absence is no choice that could be kept."""
+    """No structure can be allocated without PREFLIST, so its absence is not a choice to keep."""
     document = varied(system__include=False, structures__0__initsize="256M", structures__0__size="512M")
     del document["structures"][0]["preflist"]
     made = evaluate(read_object(document))

@@ -30,7 +30,7 @@ DEFINED = {
 
 
 def carry_out(found: Comparison, group: MqGroup) -> None:
-    """Issue the commands as their remarks say."""
+    """Issue the commands as their remarks instruct."""
     for step in found.commands:
         if step.kind == "job":
             group.formatted.add(re.findall(r"define and format (\S+) for", step.command)[0])
@@ -42,7 +42,7 @@ def carry_out(found: Comparison, group: MqGroup) -> None:
 
 
 def assert_states_all(command: str) -> None:
-    """An ALTER that raises the level or changes offload leaves nothing to what MQ assumes."""
+    """Check that an ALTER that raises the level or changes offload leaves no attribute to the defaults of MQ."""
     if command.startswith("ALTER CFSTRUCT") and re.search(
         r"CFLEVEL\(5\)|OFFLOAD|OFFLD|DSGROUP|DSBLOCK", command
     ):
@@ -123,7 +123,7 @@ def test_structure_is_safe_after_each_command_and_as_planned_at_the_end(
 
 
 def is_stated(key: str, changes: dict[str, Any]) -> bool:
-    """Whether the plan states an attribute of the CFSTRUCT; `offload` states the method and the rules together, or nothing."""
+    """Return whether the plan states an attribute of the CFSTRUCT; `offload` states method and rules together or not at all."""
     if key.lower() in {"cflevel", "recover", "cfconlos", "recauto"}:
         return f"structures__0__{key.lower()}" in changes
     offload = changes["structures__0__offload"]
@@ -143,7 +143,7 @@ KEEPS_QUEUE = (
 
 
 def silent(**paths: Any) -> PlanResult:  # noqa: ANN401
-    """A plan that states a queue and the name of its data sets, and nothing else of MQ's objects."""
+    """Return a plan that states only a queue and the name of its data sets among MQ objects."""
     queue = {"name": "Q1", "message_bytes": 1024, "backlog": 100_000}
     return result(**{"structures__0__queues": [queue], "admin__headroom_percent": 10, **paths})
 
@@ -294,7 +294,7 @@ RULES = "OFFLD1TH(70) OFFLD1SZ(32K) OFFLD2TH(80) OFFLD2SZ(4K) OFFLD3TH(90) OFFLD
 
 
 def test_simulation_refuses_the_unsafe_commands_of_earlier_versions() -> None:
-    """The former commands: rules before the method, and a raised level that named two attributes."""
+    """Earlier versions gave rules before the method, and raised the level with two attributes only."""
     db2 = {**DEFINED, "CFLEVEL": "5", "OFFLOAD": "DB2", **{f"OFFLD{n}SZ": "64K" for n in (1, 2, 3)}}
     group = MqGroup({"APP1": db2}, {}, formatted={GROUP})
     with pytest.raises(Unsafe, match="rules of APP1 offload to Db2"):

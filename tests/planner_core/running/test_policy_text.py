@@ -1,4 +1,4 @@
-"""Policy text is read without loss: what was written is what is rendered, and statements stand where they stood."""
+"""Policy text is read without loss: it is rendered as written, and statements keep their places."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the plan does not state stays as the policy has it, in a merge and in the commands of a comparison alike."""
+"""Keywords that the plan does not state keep the value of the policy, in merges and in comparisons."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def made(**paths: Any) -> PlanResult:  # noqa: ANN401
 
 
 def stored(document: dict[str, Any]) -> PlanResult:
-    """The same plan as the store keeps it: every key is there."""
+    """Return the plan as it is stored, with every key."""
     complete = read_object(document).model_dump_json()
     assert set(json.loads(complete)["admin"]) >= {"duplex", "full_threshold", "preflist"}
     return evaluate(read_json(complete))
@@ -115,7 +115,7 @@ def test_stated_default_counts_as_stated() -> None:
 
 
 def test_default_in_a_document_with_every_key_is_unstated() -> None:
-    """The store keeps complete documents, so what the planner left out cannot be seen there."""
+    """Stored documents are complete, so they do not show which keys the planner left out."""
     assert merge(POLICY, stored(silent())).policy == POLICY
     assert compare(stored(silent()), read_running([POLICY])).is_same
     asked = stored(silent(admin__duplex="ALLOWED", structures__0__full_threshold=77))
@@ -224,7 +224,7 @@ PLANS = st.fixed_dictionaries(SIZES, optional=STATED)
 
 @st.composite
 def policy_texts(draw: st.DrawFn) -> str:
-    """POLICY with other values, or without them."""
+    """Draw POLICY with other values, or without them."""
     text = POLICY
     duplex = draw(st.sampled_from(["", "DUPLEX(DISABLED)", "DUPLEX(ALLOWED)", "DUPLEX(ENABLED)"]))
     text = text.replace(f"{OURS}             DUPLEX(ENABLED)", f"{OURS}             {duplex}")
@@ -235,7 +235,7 @@ def policy_texts(draw: st.DrawFn) -> str:
 
 @st.composite
 def shown(draw: st.DrawFn) -> list[str]:
-    """No display, or one of an active policy that may be another than the text."""
+    """Draw no display, or one of an active policy that may differ from the text."""
     if draw(st.booleans()):
         return []
     duplex = draw(st.sampled_from(["DISABLED", "ALLOWED", "ENABLED"]))

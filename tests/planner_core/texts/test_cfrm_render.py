@@ -1,4 +1,4 @@
-"""What reaches the policy: every keyword, in upper case, in columns 2 to 71, and nothing a user typed outside its field."""
+"""The rendered policy: every keyword, in upper case, in columns 2 to 71, with user input only in its field."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def rendered(**paths: Any) -> str:  # noqa: ANN401
 
 
 def statement(name: str, **paths: Any) -> str:  # noqa: ANN401
-    """The lines of one structure without remarks and blanks."""
+    """Return the lines of one structure without remarks and blanks."""
     result = evaluate(read_object(varied(**paths)))
     (found,) = [s for s in result.structures if s.name == name]
     return " ".join(re.sub(r"/\*.*?\*/", "", line).strip() for line in structure_lines(found))

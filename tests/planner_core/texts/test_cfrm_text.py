@@ -1,4 +1,4 @@
-"""Policy statements are read back as they were written, in whatever shape an administrator may have left them."""
+"""Policy statements read back as they were written, in any layout that an administrator may use."""
 
 from __future__ import annotations
 

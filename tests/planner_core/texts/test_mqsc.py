@@ -23,7 +23,7 @@ def rendered(**paths: Any) -> str:  # noqa: ANN401
 
 
 def commands(text: str) -> Iterator[str]:
-    """The commands as MQ reads them: remarks left out, + continued at the first nonblank of the next line."""
+    """Return the commands as MQ reads them: without remarks, + continued at the first nonblank of the next line."""
     command = ""
     for line in text.splitlines():
         if line.startswith("*") and not command:
@@ -37,7 +37,7 @@ def commands(text: str) -> Iterator[str]:
 
 
 def parameters(command: str) -> dict[str, str]:
-    """Keywords and values of one command; a quoted value may hold anything. SHARE and NOSHARE have no value."""
+    """Return keywords and values of one command; a quoted value may contain any text. SHARE and NOSHARE have no value."""
     words = re.findall(r" ((?:NO)?SHARE)(?= |$)", command)
     command = re.sub(r" (?:NO)?SHARE(?= |$)", "", command)
     found = re.findall(r"([A-Z0-9]+)\(('(?:[^']|'')*'|[^()']*)\)", command)

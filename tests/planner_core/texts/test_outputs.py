@@ -1,4 +1,4 @@
-"""The text outputs: refused where they would be wrong, the same bytes for the same document."""
+"""Text outputs: refused if they would be wrong, and the same bytes for the same document."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ SQ03: dict[str, Any] = {
 
 
 def sq03(kind: str) -> dict[str, Any]:
-    """The example; for the job with the policy's name and the hardware of its coupling facilities."""
+    """Return the example; for the job, with the name of the policy and the hardware of its coupling facilities."""
     if kind != "job":
         return SQ03
     first, second = SQ03["coupling_facilities"]

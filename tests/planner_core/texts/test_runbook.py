@@ -18,7 +18,7 @@ RULE = "-" * 71
 
 
 def sections(**paths: Any) -> dict[str, str]:  # noqa: ANN401
-    """The text of each structure by its name in the policy."""
+    """Return the text of each structure by its name in the policy."""
     lines = runbook(evaluate(read_object(varied(**paths)))).splitlines()
     starts = [n - 1 for n, line in enumerate(lines) if line == RULE]
     ends = [*starts[1:], len(lines)]

@@ -1,4 +1,4 @@
-"""SETXCF: a target of ALTER always lies between INITSIZE and SIZE, or there is none."""
+"""SETXCF: the target of ALTER is between INITSIZE and SIZE, or there is none."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ COMMAND = re.compile(
 
 
 def held(text: str) -> list[str]:
-    """The commands in remarks."""
+    """Return the commands in remarks."""
     found = [REMARK.fullmatch(line) for line in text.splitlines()]
     return [each["text"] for each in found if each and each["text"].startswith("SETXCF START,")]
 

@@ -20,7 +20,7 @@ MODES: tuple[Mode, ...] = ("seed", "ibm")
 
 @st.composite
 def situations(draw: st.DrawFn) -> Situation:
-    """Up to five queue managers with up to two channels each."""
+    """Draw up to five queue managers with up to two channels each."""
     instances, channels = [], []
     for name in draw(st.lists(st.sampled_from("ABCDE"), min_size=1, unique=True)):
         instances.append(

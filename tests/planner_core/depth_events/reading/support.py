@@ -21,7 +21,7 @@ Order = Literal["big", "little"]
 
 @dataclass(frozen=True)
 class Told:
-    """What an event message says."""
+    """The values of an event message."""
 
     queue_manager: str = "MQP1"
     queue: str = "APP.SHARED.Q1"
@@ -41,7 +41,7 @@ def message(
     file: str = "events",
     **values: Any,  # noqa: ANN401
 ) -> EventMessage:
-    """The message itself, as every reader should give it."""
+    """Return the message as every reader should return it."""
     told = replace(told or Told(), **values)
     return EventMessage(
         file=file,
@@ -60,7 +60,7 @@ def message(
 
 
 def as_object(told: Told) -> dict[str, Any]:
-    """What amqsevt makes of it."""
+    """Return the object that amqsevt writes for the message."""
     made: dict[str, Any] = {
         "eventSource": {
             "objectName": "SYSTEM.ADMIN.PERFM.EVENT",
@@ -87,12 +87,12 @@ def as_object(told: Told) -> dict[str, Any]:
 
 
 def as_lines(*many: Told) -> bytes:
-    """One object a line."""
+    """Return one object per line."""
     return "".join(f"{json.dumps(as_object(told))}\n" for told in many).encode()
 
 
 def as_text(told: Told, *, number: int = 1) -> str:
-    """The format of amqsevt's own."""
+    """Return the message in the text format of amqsevt."""
     lines = [
         f"**** Message #{number} (236 Bytes) on Queue SYSTEM.ADMIN.PERFM.EVENT ****",
         "Event Type                       : Perfm Event [45]",
@@ -114,7 +114,7 @@ def as_text(told: Told, *, number: int = 1) -> str:
 
 
 def as_display(told: Told) -> str:
-    """What mq-event-display shows, its line of time in a zone that it does not tell."""
+    """Return the output of mq-event-display, with the time in an unnamed zone."""
     stamp = f"{told.created:%m/%d/%Y-%H:%M:%S}" if told.created else "00/00/0000-00:00:00"
     return (
         f"-------------------------------------------------------[{stamp}]---\n"
@@ -141,7 +141,7 @@ def pcf(
     command: int = 45,
     reverse: bool = False,
 ) -> bytes:
-    """The message data: an MQCFH and six parameters."""
+    """Return the message data: an MQCFH and six parameters."""
     mark = ">" if order == "big" else "<"
 
     def text(parameter: int, value: str) -> bytes:
@@ -167,7 +167,7 @@ def pcf(
 def mqmd(
     told: Told, *, order: Order = "big", codec: str = "cp500", ccsid: int = 500, version: int = 2
 ) -> bytes:
-    """The message descriptor, as it stands before the data."""
+    """Return the message descriptor that precedes the data."""
     mark = ">" if order == "big" else "<"
     encoding = 785 if order == "big" else 546
     put = told.created.strftime("%Y%m%d%H%M%S") + "00" if told.created else " " * 16
@@ -194,7 +194,7 @@ def mqmd(
 
 
 def amqsbcg(told: Told, data: bytes, *, ccsid: int = 500) -> str:
-    """What amqsbcg shows of one message."""
+    """Return the output of amqsbcg for one message."""
     put = told.created.strftime("%Y%m%d%H%M%S") + "00" if told.created else " " * 16
     lines = [
         " MQGET of message number 1, CompCode:0 Reason:0",
@@ -221,7 +221,7 @@ def amqsbcg(told: Told, data: bytes, *, ccsid: int = 500) -> str:
 
 
 def dmpmqmsg(told: Told, data: bytes, *, ccsid: int = 500) -> str:
-    """What dmpmqmsg writes of one message."""
+    """Return the output of dmpmqmsg for one message."""
     put = told.created.strftime("%Y%m%d%H%M%S") + "00" if told.created else " " * 16
     head = [
         "A VER 2",

@@ -1,4 +1,4 @@
-"""Files as they arrive: text of z/OS fetched in binary, and headers that tell more than there is."""
+"""Files as users get them: z/OS text transferred in binary, and headers that announce too much."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The two messages that were made by hand from IBM's layouts, where they are at hand."""
+"""The two messages that were made by hand from IBM's layouts, if the files are available."""
 
 from __future__ import annotations
 

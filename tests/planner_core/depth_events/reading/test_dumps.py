@@ -1,4 +1,4 @@
-"""Dumps as od, hexdump and xxd print them: offsets are offsets, asterisks are lines, and what is no bytes is refused."""
+"""Dumps of od, hexdump and xxd: offsets, asterisks for repeated lines, and refusals of text that is not bytes."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ DATA = b"".join(mqmd(told) + pcf(told) for told in MANY)
 def dump(
     data: bytes, offset: str = "{:06x}", *, beside: str = "", is_short: bool = True, columns: int = 16
 ) -> str:
-    """Lines of single bytes after an offset; `is_short`: an asterisk for lines like the one before, as od prints it."""
+    """Return lines of single bytes after an offset; `is_short`: an asterisk for repeated lines, as od prints it."""
     lines: list[str] = []
     before = b""
     for at in range(0, len(data), columns):

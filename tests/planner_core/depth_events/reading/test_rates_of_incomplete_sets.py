@@ -1,4 +1,4 @@
-"""Rates taken out of sets that lack something: what is left out is told, and no part of a set passes for the whole."""
+"""Rates from incomplete sets: omissions are reported, and no part of a set is treated as the whole."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Every format gives the same message, and what is broken is told with its place."""
+"""Every format gives the same message, and damage is reported with its place."""
 
 from __future__ import annotations
 

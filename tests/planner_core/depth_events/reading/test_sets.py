@@ -1,4 +1,4 @@
-"""Messages come together to the events that gave them, and a set says what became of its queue."""
+"""Messages are grouped into sets by their events, and each set shows the state of its queue."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ START = datetime(2026, 3, 2, 9, 0, tzinfo=UTC)
 
 
 def written(simulation: Simulation, *, with_correl_ids: bool = True) -> bytes:
-    """The messages of a simulation as amqsevt would have written them."""
+    """Return the messages of a simulation as amqsevt writes them."""
     return as_lines(
         *(
             Told(
@@ -56,7 +56,7 @@ def written(simulation: Simulation, *, with_correl_ids: bool = True) -> bytes:
 
 
 def known(**facts: object) -> EventContext:
-    """KNOWN with other facts."""
+    """Return KNOWN with other facts."""
     return KNOWN.model_copy(update=facts)
 
 
@@ -301,7 +301,7 @@ def test_service_interval_events_are_in_no_set() -> None:
 
 
 def chain(*told: Told, known: EventContext | None = None) -> EventReading:
-    """Messages a quarter of an hour apart."""
+    """Return messages a quarter of an hour apart."""
     at = [replace(each, created=START + timedelta(minutes=15 * number)) for number, each in enumerate(told)]
     return read(as_lines(*at), known or EventContext())
 
@@ -370,7 +370,7 @@ def test_set_after_an_unreconciled_one_begins_at_the_shown_depth() -> None:
 
 
 def test_high_q_depth_of_a_member_without_puts_is_ignored() -> None:
-    """Queue Full right after Queue Depth High at MAXDEPTH: nobody put in between."""
+    """Queue Full right after Queue Depth High at MAXDEPTH, without puts in between."""
     told = Told("QM1", "SQ1", FULL, 1, 0, 0, 0, CORREL)
     assert only_set(read(as_lines(told), EventContext())).reconciliation.told_depth is None
     assert only_set(read(as_lines(told))).reconciliation.told_depth == 1000
@@ -465,7 +465,7 @@ def test_impossible_attributes_are_reported_with_their_line() -> None:
 
 @st.composite
 def timelines(draw: st.DrawFn) -> tuple[list[Json], int, int, int]:
-    """Puts and gets of three queue managers, a second apart or more."""
+    """Draw puts and gets of three queue managers, at least a second apart."""
     steps, at = [], 0
     for _ in range(draw(st.integers(1, 25))):
         at += draw(st.integers(1, 300))
@@ -478,7 +478,7 @@ def timelines(draw: st.DrawFn) -> tuple[list[Json], int, int, int]:
 @settings(max_examples=60)
 @given(timelines())
 def test_sets_of_all_members_account_for_the_depth(drawn: tuple[list[Json], int, int, int]) -> None:
-    """What the simulator wrote is read again: as many sets as events, complete, and reconciled."""
+    """Messages of the simulator read back as complete and reconciled sets, one for each event."""
     steps, maxdepth, low, high = drawn
     simulation = play(
         [member(name) for name in ("QM1", "QM2", "QM3")],

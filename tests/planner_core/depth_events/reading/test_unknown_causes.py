@@ -1,4 +1,4 @@
-"""Where the messages of a set do not say who did what, nothing is put down to anybody."""
+"""Puts and gets are attributed to a queue manager only if the messages of a set show it."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ def only(known: EventContext, *told: Told) -> EventSet:
 
 
 def test_gap_is_not_attributed_to_one_of_two_silent_members() -> None:
-    """QM1 put 500, and 800 are told: 300 are of QM2, of QM3, or of both."""
+    """QM1 put 500 of 800 messages: the other 300 are from QM2, QM3, or both."""
     known = EventContext(
         members=["QM1", "QM2", "QM3"],
         queues={QUEUE: QueueFacts(maxdepth=1000, qdepthhi=80, depth_before=0)},
@@ -32,7 +32,7 @@ def test_gap_is_not_attributed_to_one_of_two_silent_members() -> None:
 
 
 def test_given_depth_is_kept_with_more_gets_than_puts() -> None:
-    """10 were there, 30 were got: 20 puts are in no message. Only a depth that was assumed is given up."""
+    """With 10 messages at first and 30 gets, 20 puts are in no message. Only an assumed depth is discarded."""
     told = Told(reason=2225, enqueued=0, dequeued=30, high=10, correl_id=CORREL)
     given = only(
         EventContext(queues={QUEUE: QueueFacts(maxdepth=1000, qdepthlo=0, depth_before=10)}), told

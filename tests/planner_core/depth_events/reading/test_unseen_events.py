@@ -1,4 +1,4 @@
-"""Sets that cannot follow each other, and a CorrelId that cannot be of one event."""
+"""Sets that cannot follow each other, and a CorrelId that cannot belong to one event."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def told(reading: EventReading, code: str) -> list[Finding]:
 
 
 def one_after_the_other(*reasons: int, queue_manager: str = "QM1", apart_s: int = 60) -> list[Told]:
-    """A set of one message for each, with CorrelIds of their own."""
+    """Return a set of one message for each event, with different CorrelIds."""
     return [
         Told(
             queue_manager,

@@ -13,7 +13,7 @@ Document = dict[str, Any]
 
 
 def structure(queues: list[Document], **keys: Any) -> PlanDocument:  # noqa: ANN401 - any JSON value
-    """A plan of one structure APP1 with these queues; `cfcc_level` and `growth` go to the plan."""
+    """Return a plan of one structure APP1 with these queues; `cfcc_level` and `growth` are members of the plan."""
     head: Document = {key: keys.pop(key) for key in ("cfcc_level", "growth", "queue_managers") if key in keys}
     made: Document = {"qsg": "SQ03", "queue_managers": 4, "cfcc_level": 25, **head}
     made["structures"] = [{"name": "APP1", "queues": queues, **keys}]
@@ -21,7 +21,7 @@ def structure(queues: list[Document], **keys: Any) -> PlanDocument:  # noqa: ANN
 
 
 def queue(name: str = "Q1", **keys: Any) -> Document:  # noqa: ANN401 - any JSON value
-    """One queue: 2048 bytes, unless told otherwise."""
+    """Return a queue, with messages of 2048 bytes by default."""
     made: Document = {"name": name, "message_bytes": 2048, **keys}
     if "put_rate_per_s" in made:
         made.setdefault("outage_minutes", 90)
@@ -46,7 +46,7 @@ rules = st.lists(
 
 @st.composite
 def documents(draw: st.DrawFn, *, same_outage: bool = False) -> Document:
-    """A plan of one structure with a few queues, each with a backlog."""
+    """Draw a plan of one structure with a few queues, each with a backlog."""
     outage = draw(st.sampled_from([1, 7.5, 90]))
     queues = []
     for number in range(draw(st.integers(1, 4))):

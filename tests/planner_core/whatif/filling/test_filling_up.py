@@ -1,4 +1,4 @@
-"""A structure that fills in time holds what the plan and the fill model say it holds."""
+"""A structure that fills over time holds the messages of the plan and of the fill model."""
 
 from __future__ import annotations
 
@@ -256,7 +256,7 @@ def test_pools_never_shrink_or_exceed_their_total(found: Document, rate: Decimal
 
 
 def test_pools_change_rate_only_when_a_queue_is_full() -> None:
-    """One message a second each; the queue numbered n is full after n minutes, with 60 n messages of 10 elements."""
+    """Each queue gets one message a second; queue n is full after n minutes, with 60 n messages of 10 elements."""
     queues = [queue(f"Q{n}", put_rate_per_s=1, outage_minutes=50, maxdepth=60 * n) for n in range(1, 41)]
     answer = fill_up(structure(queues, initsize="2G", size="2G", offload={"rules": []}), "APP1")
     assert [point.minutes for point in answer.points] == [*range(41), 50]

@@ -1,4 +1,4 @@
-"""Every finding of the questions about structures: raised where it holds, and not where it just does not."""
+"""Every finding of the questions about structures: raised if it applies, and not just beyond its limit."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ FOUR_GB: Document = {"initsize": "4G", "size": "4G"}
 
 
 class Case(NamedTuple):
-    """Where a finding is raised, the nearest where it is not, and the field it is about."""
+    """A case with a finding, the nearest case without it, and the field of the finding."""
 
     raised: Ask
     not_raised: Ask

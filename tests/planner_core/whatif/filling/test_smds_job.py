@@ -1,4 +1,4 @@
-"""The job of the shared message data sets: one for each queue manager and structure, and what stands against it."""
+"""The job of the shared message data sets: a data set for each queue manager and structure, and refusals."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def test_job_allocates_the_space_of_the_result(load: Load) -> None:
 
 
 def test_structure_without_offload_at_its_backlog_has_space_for_an_overload() -> None:
-    """The space is that of a plan with half as many messages more in a structure of the same size."""
+    """The space is that of a plan with 1.5 times the messages in a structure of the same size."""
     sizes = {
         "initsize": "1G",
         "size": "1G",

@@ -1,4 +1,4 @@
-"""The advised thresholds: IBM's four examples, what they hold, and what is said where nothing holds the backlog.
+"""Advised thresholds: IBM's four examples, their capacity, and the answer if no thresholds hold the backlog.
 
 Source of the examples: IBM MQ, Specifying offload options for shared messages.
 """

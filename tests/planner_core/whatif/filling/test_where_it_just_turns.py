@@ -1,4 +1,4 @@
-"""Cases at the edge of a rule, where the neighbouring rule would answer otherwise."""
+"""Cases at the edge of a rule, for which the neighboring rule would give another answer."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def test_shortfall_without_a_common_outage_has_no_outage() -> None:
 
 
 def test_longest_outage_includes_queues_whose_own_outage_is_over() -> None:
-    """A ends after 10 minutes and B fills the structure alone; were both down, it would last half as long."""
+    """A ends after 10 minutes and B fills the structure alone; with both, it would last half as long."""
     queues = [
         queue("A", put_rate_per_s=100, outage_minutes=10),
         queue("B", put_rate_per_s=100, outage_minutes=600),

@@ -1,4 +1,4 @@
-"""Plans for questions of placement: sizes are given, so that every sum can be done by hand."""
+"""Plans for questions of placement, with given sizes, so that sums can be calculated by hand."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def structure(name: str, size: str = "4G", **more: Any) -> Json:  # noqa: ANN401
 
 
 def document(facilities: list[Json], structures: list[Json], **more: Any) -> Json:  # noqa: ANN401
-    """CSQ_ADMIN takes 1 GiB of the first coupling facility that can have it; there is no CSQSYSAPPL."""
+    """Return a plan in which CSQ_ADMIN takes 1 GiB of the first possible coupling facility, without CSQSYSAPPL."""
     return {
         "qsg": "SQ03",
         "queue_managers": 2,

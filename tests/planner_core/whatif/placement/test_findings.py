@@ -1,4 +1,4 @@
-"""Every finding on placement and losses is raised where it should be, with field and structure, and not next to it."""
+"""Every finding on placement and losses: raised with its field and structure, and not just beyond its limit."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ SCM = {"max_size": "8G", "augmented": "1G"}
 
 @dataclass(frozen=True)
 class Case:
-    """Coupling facilities and structures with the finding, and the nearest without it."""
+    """Coupling facilities and structures with the finding, and the nearest case without it."""
 
     raised: tuple[Sequence[Json], Sequence[Json]]
     calm: tuple[Sequence[Json], Sequence[Json]]

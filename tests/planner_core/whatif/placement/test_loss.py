@@ -1,4 +1,4 @@
-"""Losses played through by hand: what moves where, what finds no place, what is gone, the white space."""
+"""Losses calculated by hand: moves, structures without a place, lost messages, white space."""
 
 from __future__ import annotations
 

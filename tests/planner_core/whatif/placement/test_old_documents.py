@@ -1,4 +1,4 @@
-"""A document that was stored before a key came differs from one stored after it in what somebody wrote, and in nothing else."""
+"""A document that was stored before a key existed differs from a later one only in the values that a user wrote."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def test_every_model_with_defaults_can_be_filled() -> None:
 
 
 def paths(value: object, at: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
-    """Every key of every object."""
+    """Yield the path of every key of every object."""
     if isinstance(value, dict):
         return [(*at, key) for key in value] + [
             each for key, item in value.items() for each in paths(item, (*at, key))

@@ -1,4 +1,4 @@
-"""Placements worked by hand, each with the rule that decides it; and what holds for all of them.
+"""Placements calculated by hand, each with the rule that decides it, and properties of all placements.
 
 The order is IBM's (Setting Up a Sysplex, "Specifying the coupling facility requirements"; the help of the CFRM policy):
 connectivity, CFLEVEL, space, volatility, failure independence, exclusion list; then PREFLIST.
@@ -27,7 +27,7 @@ def placed(facilities: list[Json], structures: list[Json]) -> dict[str, PlacedSt
 
 @dataclass(frozen=True)
 class Case:
-    """Coupling facilities and structures; the last structure is looked at."""
+    """Coupling facilities and structures; the case is about the last structure."""
 
     about: str
     facilities: Sequence[Json]
@@ -357,7 +357,7 @@ def test_facilities_are_never_overfilled_or_outside_preflist(scene: tuple[list[J
 def test_choice_is_that_of_weights_that_halve_with_each_criterion(
     scene: tuple[list[Json], list[Json]],
 ) -> None:
-    """IBM speaks of weights in the order of the list; any weights of which each outdoes all after it choose alike."""
+    """IBM mentions weights in the order of the list; weights that each exceed the sum of all later ones choose alike."""
     facilities, structures = scene
     described = {each["name"]: each for each in facilities}
     plain = [{**each, "duplex": "DISABLED", "enforce_order": False} for each in structures]

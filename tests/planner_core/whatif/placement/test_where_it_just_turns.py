@@ -1,4 +1,4 @@
-"""Cases at the edge of a rule of placement or loss, where the neighbouring rule would answer otherwise."""
+"""Cases at the edge of a rule of placement or loss, for which the neighboring rule would give another answer."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Changes of a scenario: what they make of a plan document, and what is refused."""
+"""Changes of a scenario: the changed plan document, and refusals."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ MEASURED = {
 
 
 def document(**members: Any) -> dict[str, Any]:  # noqa: ANN401 - any JSON value
-    """A group of two coupling facilities, one stated at a level, and a structure with queues of every kind."""
+    """Return a plan with two coupling facilities, one with a stated level, and a structure with queues of every kind."""
     return {
         "qsg": "SQ03",
         "queue_managers": 3,
