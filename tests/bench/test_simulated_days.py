@@ -1,4 +1,4 @@
-"""Daily statistics in memory: the truth is in them, and a seed is all they depend on."""
+"""Simulated daily statistics follow their truth, and depend only on the seed."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ TWO_RATIOS = ((1, 6), (1, 2))
 
 
 def columns(sample: AllocationSample) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Size, entries and elements of the rows that are as they should be."""
+    """Return size, entries and elements of the rows that are not outliers."""
     rows = [row for row, is_wrong in zip(sample.rows, sample.is_outlier, strict=True) if not is_wrong]
     size, entries, elements = (
         np.array([row[name] for row in rows], dtype=float)

@@ -1,4 +1,4 @@
-"""The files of docs/ as pages: all of them, in order, with headings, tables and links that work."""
+"""The files of docs/ as pages: complete, in order, with headings, tables and working links."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The command and the address: what is read, what is answered, what is refused."""
+"""The command and the REST route of simulations: inputs, answers and errors."""
 
 from __future__ import annotations
 
@@ -160,7 +160,7 @@ def test_rest_names_the_fields_with_errors(app: FastAPI) -> None:
 
 
 def test_every_finding_of_the_simulator_occurs() -> None:
-    """One timeline of everything that there is to say."""
+    """One timeline causes all findings."""
     two = [member("QM1"), member("QM2", "DISABLED")]
     timeline = [
         do("get", "QM1", "SQ1", 1),

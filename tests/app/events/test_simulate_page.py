@@ -1,4 +1,4 @@
-"""The page: examples, what is sent, what is refused, a timeline for a queue of a plan."""
+"""The page of simulations: examples, submitted timelines, errors, and a timeline for a queue of a plan."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ SILENT = next(each.text for each in EXAMPLES if each.name == "perfmev-differs")
 
 
 def sent(app: FastAPI, text: str, *, upload: str | None = None, **fields: str) -> Answer:
-    """The form as a browser sends it."""
+    """Send the form as browsers do."""
     boundary = "cfplan-boundary"
     parts = [
         f'--{boundary}\r\nContent-Disposition: form-data; name="{name}"\r\n\r\n{value}\r\n'

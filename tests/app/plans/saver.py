@@ -1,9 +1,9 @@
-"""Saves versions of a plan as fast as it can, until it is killed.
+"""Save versions of a plan as fast as possible, until the process is killed.
 
     python -m tests.app.plans.saver URL
 
-For each line on stdin it forks a child that saves and says `saved N` after each commit; the first line of a child is its
-process number. So the tests kill at any instant without paying for a start each time.
+For each line on stdin, it forks a child that saves and prints `saved N` after each commit; the first line of a child is its
+process number. Tests can kill it at any instant without the cost of a new start.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Documents and calls that the tests of stored plans share."""
+"""Documents and calls for tests of stored plans."""
 
 from __future__ import annotations
 
@@ -18,23 +18,23 @@ SQ03 = examples()["sq03"].document
 
 
 def changed(**members: object) -> dict[str, Any]:
-    """The example with other members at the top."""
+    """Return the example with other members at the top."""
     return {**copy.deepcopy(SQ03), **members}
 
 
 def above_figures(document: dict[str, Any]) -> dict[str, Any]:
-    """The document with coupling facilities at a level that no chart covers, of which a warning tells."""
+    """Return the document with coupling facilities at a level that no chart covers, which gives a warning."""
     facilities = [{**each, "cfcc_level": 26} for each in document["coupling_facilities"]]
     return {**document, "cfcc_level": 26, "coupling_facilities": facilities}
 
 
 def plan(**members: object) -> PlanDocument:
-    """The example with other members at the top, read."""
+    """Return the validated example with other members at the top."""
     return read_object(changed(**members))
 
 
 def largest() -> dict[str, Any]:
-    """The largest group that can exist: 63 application structures with 512 queues each, 32 256 queues."""
+    """Return the largest possible group: 63 application structures with 512 queues each, 32 256 queues."""
     structures = [
         {
             "name": f"APPL{number:02}",
@@ -54,5 +54,5 @@ def largest() -> dict[str, Any]:
 
 
 def app_on(url: URL, **settings: Any) -> FastAPI:  # noqa: ANN401 - any setting
-    """The application with this database."""
+    """Return the application with this database."""
     return create_app(Settings(database_url=url.render_as_string(hide_password=False), **settings))

@@ -1,4 +1,4 @@
-"""`cfplan plans ...`: the same store as the service's, on both databases."""
+"""`cfplan plans ...` on the store of the service, on both databases."""
 
 from __future__ import annotations
 

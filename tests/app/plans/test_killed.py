@@ -1,4 +1,4 @@
-"""A process that is killed at any instant of a save leaves the old version or the new one, whole."""
+"""A process killed at any instant of a save leaves the complete old or new version."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def saver(database: Database) -> Iterator[subprocess.Popen[str]]:
 
 
 def kill_a_child(process: subprocess.Popen[str], *, after_s: float | None) -> int:
-    """Start a child, kill it after that time, or after its first save; the last version that it said was saved."""
+    """Start a child, kill it after this time or its first save, and return the last version it reported as saved."""
     assert process.stdin is not None
     assert process.stdout is not None
     process.stdin.write("go\n")
@@ -62,7 +62,7 @@ def kill_a_child(process: subprocess.Popen[str], *, after_s: float | None) -> in
 
 
 def check_whole(database: Database) -> int:
-    """Every version is complete and no number is missing; the latest is the one that its plan names."""
+    """Assert that all versions are complete and none is missing, and that the plan names the latest."""
     with database.session(writes=False) as session:
         numbers = [item.number for item in service.list_versions(session, "SQ03")]
         latest = service.get_plan(session, "SQ03")

@@ -1,4 +1,4 @@
-"""The largest group that can exist is saved, read and changed, with all of its 32 256 queues. Nothing is timed here."""
+"""The largest possible group is saved, read and changed, with all of its 32 256 queues. Nothing is timed here."""
 
 from __future__ import annotations
 

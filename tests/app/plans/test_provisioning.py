@@ -38,7 +38,7 @@ pytestmark = pytest.mark.skipif(bool(MISSING), reason=f"not on this machine: {',
 
 
 def acknowledged(document: dict[str, Any]) -> dict[str, Any]:
-    """The document with all of its warnings accepted."""
+    """Return the document with all warnings acknowledged."""
     open_findings = evaluate(read_object(document)).findings
     known = [
         {"code": finding.code, "structure": finding.structure, "reason": "known"}
@@ -59,7 +59,7 @@ def blocks(section: str, language: str) -> list[str]:
 
 @dataclass
 class Zosmf:
-    """What arrived at the stand-in for z/OSMF."""
+    """Requests to the stand-in for z/OSMF."""
 
     requests: list[tuple[str, str, dict[str, str], str]] = field(default_factory=list)
     url: str = ""
@@ -95,7 +95,7 @@ def zosmf() -> Iterator[Zosmf]:
 
 @pytest.fixture
 def service(tmp_path: Path) -> Iterator[str]:
-    """The address of a service with no plans."""
+    """Yield the address of a service without plans."""
     with served(create_app(Settings(data_dir=tmp_path / "data"))) as address:
         yield address
 

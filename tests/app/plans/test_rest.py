@@ -47,7 +47,7 @@ def test_new_plan_returns_its_address_and_etag(app: FastAPI) -> None:
 
 
 def headers_of(row: str, *, latest: str, older: str) -> dict[str, str]:
-    """The header that a line of the table on the page speaks of."""
+    """Return the headers in a line of the table on the page."""
     if "None-Match" in row:
         return {"if_none_match": "*"}
     if "without" in row:

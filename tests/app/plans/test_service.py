@@ -1,4 +1,4 @@
-"""Saving, reading, deleting and restoring, on both databases."""
+"""Saving, reading, deleting and restoring plans, on both databases."""
 
 from __future__ import annotations
 
@@ -276,7 +276,7 @@ def test_plan_created_and_deleted_during_a_save_is_saved(
     create, outrun = service._create, [True, True]
 
     def outrun_twice(*given: Any, **more: Any) -> StoredVersion | None:  # noqa: ANN401
-        """Twice somebody else creates the plan in this moment and deletes it in the next."""
+        """Simulate another request that twice creates the plan at this moment and then deletes it."""
         return None if outrun and outrun.pop() else create(*given, **more)
 
     monkeypatch.setattr(service, "_create", outrun_twice)
@@ -360,7 +360,7 @@ def _with_version(result: object, version: str) -> object:
 
 
 def test_document_stored_before_a_new_key_counts_as_identical(session: Session, database: Database) -> None:
-    """Later versions of cfplan add optional keys: what was stored without them is not changed by saving it again."""
+    """Later versions of cfplan add optional keys; saving a document stored without them changes nothing."""
     from sqlalchemy import select
 
     from app.plans.models import PlanVersion

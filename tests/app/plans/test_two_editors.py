@@ -1,4 +1,4 @@
-"""Two editors at once: one saves, the other is told; nothing is lost. On both databases, with threads that race."""
+"""Of two editors at once, one saves and the other gets an error. On both databases, with racing threads."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ ROUNDS = 4
 
 
 def race(attempts: Sequence[Callable[[], str]]) -> Counter[str]:
-    """Run all of them at the same time."""
+    """Run all functions at the same time."""
     start = threading.Barrier(len(attempts))
 
     def run(attempt: Callable[[], str]) -> str:

@@ -1,4 +1,4 @@
-"""Every published table, row for row, with its source, its basis and what there is to say about it."""
+"""Pages of published tables: rows, sources, basis and remarks."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def rows(shown: Element) -> list[list[Element]]:
 
 
 def text_of(cell: Element) -> str:
-    """A cell's text without the mark of a remark."""
+    """Return the text of a cell without the mark of a remark."""
     marks = cell.all("sup")
     return cell.text.removesuffix(marks[0].text).strip() if marks else cell.text
 

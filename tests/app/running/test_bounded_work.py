@@ -1,4 +1,4 @@
-"""Texts that take little to write and took minutes to read: each is read in bounded CPU time."""
+"""Short texts that once took minutes to read are read in bounded CPU time."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The commands: bytes in, bytes out, and a sentence where something cannot be read."""
+"""The commands about running systems: unchanged bytes, and messages about unreadable input."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ POLICY = running_example().policy
 
 @pytest.fixture
 def files(tmp_path: Path) -> Path:
-    """The example plan and what runs."""
+    """Return the files of the example plan and of the running system."""
     (tmp_path / "plan.yaml").write_text(example_text(), encoding="utf-8")
     for name, text in running_example()._asdict().items():
         (tmp_path / f"{name}.txt").write_text(text, encoding="utf-8")
@@ -192,7 +192,7 @@ def test_plan_with_errors_is_not_merged(files: Path, capsys: pytest.CaptureFixtu
 def test_merge_and_diff_keep_unstated_keywords(
     files: Path, capsys: pytest.CaptureFixture[str], more: list[str], duplex: str
 ) -> None:
-    """The example plan is silent on DUPLEX of CSQ_ADMIN."""
+    """The example plan does not state DUPLEX of CSQ_ADMIN."""
     path = files / "policy.txt"
     path.write_text(
         POLICY.replace("INITSIZE(16384)", "INITSIZE(16384)\n             DUPLEX(ENABLED)"), encoding="utf-8"

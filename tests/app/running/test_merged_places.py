@@ -1,4 +1,4 @@
-"""A merge and a comparison place the structures by what the policy keeps, and refuse a policy that has errors."""
+"""Merge and comparison place structures with the kept keywords of the policy, and refuse policies with errors."""
 
 from __future__ import annotations
 
@@ -36,12 +36,12 @@ AT_RISK = "SIZE(1G) INITSIZE(512M)\n       "
 
 
 def policy(ours: str) -> str:
-    """The policy with other keywords behind the sizes of QSG1ORDERS."""
+    """Return the policy with other keywords after the sizes of QSG1ORDERS."""
     return POLICY.replace(f"{AT_RISK}{OURS}", f"{AT_RISK}{ours}\n")
 
 
 def document(*, size: str = "5G", free: tuple[int, int] = (6, 4), **ours: object) -> dict[str, Any]:
-    """A plan of one structure, and as many gigabytes free in each of two coupling facilities."""
+    """Return a plan with one structure, and this free storage [GiB] in each of two coupling facilities."""
     return {
         "qsg": "QSG1",
         "queue_managers": 2,
@@ -70,7 +70,7 @@ def made(**given: Any) -> PlanResult:  # noqa: ANN401
 
 
 def refusal(text: str, result: PlanResult, unstated: Unstated = "policy") -> dict[str, OutputRefused]:
-    """What refuses the merge and the comparison."""
+    """Return the errors that refuse the merge and the comparison."""
     with pytest.raises(OutputRefused) as of_merge:
         merge(text, result, unstated=unstated)
     with pytest.raises(OutputRefused) as of_compare:

@@ -1,4 +1,4 @@
-"""The pages about what runs: forms in, findings with lines, merged bytes and ordered commands out."""
+"""The pages about running systems: findings with lines, merged bytes, and ordered commands."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ BOUNDARY = "a-boundary-that-no-policy-has"
 
 
 def post(app: FastAPI, address: str, fields: dict[str, str], files: dict[str, bytes] | None = None) -> Answer:
-    """Send a form as a browser does: line ends of what is typed are CR LF, files are as they are."""
+    """Send a form as browsers do: CR LF as line ends of typed text, and unchanged files."""
     parts = []
     for name, value in fields.items():
         typed = value.replace("\r\n", "\n").replace("\n", "\r\n").encode()

@@ -1,4 +1,4 @@
-"""Each address answers as the description says, and refuses with the field that is wrong."""
+"""Routes about running systems: answers match their description, and errors name their field."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`cfplan scenarios ...`: the same store as the service's, on both databases."""
+"""`cfplan scenarios ...` on the store of the service, on both databases."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ MORE = (
 
 @pytest.fixture(autouse=True)
 def _stored(url: URL, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A stored plan, and the file of a scenario beside it."""
+    """Store a plan, and return the file of a scenario."""
     monkeypatch.setenv("CFPLAN_DATA_DIR", str(tmp_path / "data"))
     monkeypatch.setenv("CFPLAN_DATABASE_URL", url.render_as_string(hide_password=False))
     monkeypatch.delenv("CFPLAN_PORT", raising=False)

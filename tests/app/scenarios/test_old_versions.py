@@ -1,4 +1,4 @@
-"""A plan that went on: scenarios of its older versions say so, and lose nothing on the way to the new one."""
+"""Scenarios of older versions of a plan are marked, and lose nothing when they are copied to the latest."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ BOTH = {"headroom_percent": 30, "structures": [{"name": "MYDATA", "size": "4G"}]
 
 @pytest.fixture(scope="module")
 def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[FastAPI]:
-    """One application for all: each test has a plan of its own."""
+    """Return one application for all tests, each of which has its own plan."""
     made = create_app(Settings(data_dir=tmp_path_factory.mktemp("data")))
     yield made
     made.state.database.close()
@@ -41,7 +41,7 @@ def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[FastAPI]:
 
 @pytest.fixture
 def app(shared: FastAPI) -> FastAPI:
-    """A plan with one scenario of its first version, of a structure that its second does not have."""
+    """Store a plan with a scenario of its first version, about a structure that its second version does not have."""
     if get(shared, PLAN).status == 200:
         assert call(shared, "DELETE", PLAN).status == 200
     assert send_json(shared, "PUT", PLAN, SQ03).status == 201

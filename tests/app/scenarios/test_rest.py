@@ -1,4 +1,4 @@
-"""Scenarios over REST: statuses, headers, two editors, what stays as it was. On both databases."""
+"""Scenarios over REST: statuses, headers, concurrent editors, stored results. On both databases."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A scenario worked out: before and after, side by side, as a report."""
+"""Calculated scenarios: before and after, side by side, as a report."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Typed text → plan document, and what is wrong beside the field where it was typed."""
+"""The form of the calculator: plan documents from typed texts, and errors at their fields."""
 
 from __future__ import annotations
 

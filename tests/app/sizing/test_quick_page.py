@@ -1,4 +1,4 @@
-"""The calculator's page: the same figures and the same texts as the core gives."""
+"""The page of the calculator: figures and texts equal those of the core."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ EVERY_PLAN = pytest.mark.parametrize("fields", PLANS.values(), ids=list(PLANS))
 
 
 def document_of(app: FastAPI, fields: dict[str, str]) -> Any:  # noqa: ANN401 - any JSON value
-    """The plan document that the page offers for download."""
+    """Return the plan document that the page offers for download."""
     answer = get(app, f"/quick/{DOCUMENT_OUTPUT}{calculator(**fields)[1:]}")
     assert answer.status == 200
     return answer.json()
@@ -71,7 +71,7 @@ def figures(part: Element) -> dict[str, str]:
 
 
 def written(value: Any, kind: str) -> str:  # noqa: ANN401 - any JSON value
-    """A figure as a reader sees it, worked out apart from the filters."""
+    """Return a figure as readers see it, calculated without the filters."""
     if kind == "bytes":
         return f"{value / MIB:.1f} MiB"
     if kind == "kib":

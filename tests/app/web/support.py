@@ -1,4 +1,4 @@
-"""Calls the application without a network, down to the single chunk of a body."""
+"""Call the application without a network, with control over each chunk of a body."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ HOST = "127.0.0.1:8000"
 
 @dataclass(frozen=True)
 class Answer:
-    """What the application answered."""
+    """An answer of the application."""
 
     status: int
     header_list: list[tuple[str, str]]
@@ -98,7 +98,7 @@ def call(
 
 
 def get(app: ASGIApp, address: str, **headers: str) -> Answer:
-    """GET; a header's underscores stand for hyphens."""
+    """Send GET; underscores in names of headers become hyphens."""
     return call(
         app, "GET", address, headers={name.replace("_", "-"): value for name, value in headers.items()}
     )
@@ -110,14 +110,14 @@ def post_json(app: ASGIApp, address: str, document: object, **headers: str) -> A
 
 
 def send_json(app: ASGIApp, method: str, address: str, document: object, **headers: str) -> Answer:
-    """Send a JSON document by any method; a header's underscores stand for hyphens."""
+    """Send a JSON document by any method; underscores in names of headers become hyphens."""
     more = {name.replace("_", "-"): value for name, value in headers.items()}
     body = json.dumps(document).encode()
     return call(app, method, address, headers={"content-type": "application/json", **more}, chunks=[body])
 
 
 def assert_problem(answer: Answer, slug: str, status: int) -> dict[str, Any]:
-    """A problem document of that type, complete."""
+    """Assert that the answer is a complete problem document of this type."""
     assert answer.status == status, answer.text
     assert answer.media_type == "application/problem+json"
     problem: dict[str, Any] = answer.json()

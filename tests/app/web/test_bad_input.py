@@ -107,7 +107,7 @@ BAD_ANYWHERE: dict[str, object] = {
 
 
 def leaves(value: object, pointer: str = "") -> Iterator[str]:
-    """JSON pointers of everything that is neither object nor list."""
+    """Yield the JSON pointers of all values other than objects and lists."""
     if isinstance(value, dict):
         for key, item in value.items():
             yield from leaves(item, f"{pointer}/{key}")
@@ -119,7 +119,7 @@ def leaves(value: object, pointer: str = "") -> Iterator[str]:
 
 
 def containers(value: object, pointer: str = "") -> Iterator[str]:
-    """JSON pointers of all objects."""
+    """Yield the JSON pointers of all objects."""
     if isinstance(value, (dict, list)):
         if isinstance(value, dict):
             yield pointer

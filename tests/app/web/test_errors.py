@@ -127,7 +127,7 @@ def test_long_lists_of_errors_are_truncated_and_counted() -> None:
 
 @pytest.fixture
 def failing(tmp_path: Path) -> FastAPI:
-    """An application with addresses that fail."""
+    """Return an application with failing addresses."""
     app = create_app(Settings(data_dir=tmp_path))
 
     @app.get("/api/v1/failure")

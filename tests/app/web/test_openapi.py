@@ -26,7 +26,7 @@ def description(app: FastAPI) -> dict[str, Any]:
 
 
 def walk(value: object) -> Iterator[Any]:
-    """Everything in a JSON value."""
+    """Yield all values in a JSON value."""
     yield value
     items = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
     for item in items:
@@ -42,7 +42,7 @@ def operations(description: dict[str, Any]) -> Iterator[tuple[str, str, dict[str
 def validator(
     description: dict[str, Any], schema: dict[str, Any], *, closed: bool = True
 ) -> jsonschema_rs.Draft202012Validator:
-    """A validator; `closed` refuses members that are not described, so that none goes undescribed."""
+    """Return a validator; `closed` also refuses members without a description."""
     whole = copy.deepcopy({"components": description["components"], **schema})
     for part in walk(whole) if closed else ():
         if isinstance(part, dict) and part.get("type") == "object" and "properties" in part:
@@ -170,7 +170,7 @@ def test_example_answers_of_scenarios_equal_the_real_ones_except_times(
 
 
 def without_times(value: Any) -> Any:  # noqa: ANN401
-    """JSON without the moments at which something was kept."""
+    """Return JSON without the times at which items were stored."""
     if isinstance(value, list):
         return [without_times(item) for item in value]
     if isinstance(value, dict):
@@ -229,7 +229,7 @@ def test_problems_have_exactly_the_described_members(
 
 
 def address_of(path: str) -> str:
-    """A path of the description with something that is there."""
+    """Return a path of the description with existing names."""
     there = {
         "table_id": "admin_structure_cfcc14", "name": "SQ03", "number": "1", "qsg": "SQ03", "structure": "APPLICATION1",
         "system_id": "SYSA", "queue_manager": "CSQ1", "version": "1", "coupling_facility": "CF01", "scenario": "more-trade",

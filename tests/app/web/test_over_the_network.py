@@ -1,4 +1,4 @@
-"""What only a real server and a real connection show."""
+"""Behavior that only a real server and a real connection show."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def head(method: str, path: str, *lines: str) -> bytes:
 
 
 def answers(connection: socket.socket) -> bytes:
-    """All that comes until the server closes the connection."""
+    """Return all data until the server closes the connection."""
     found = b""
     try:
         while data := connection.recv(1 << 16):

@@ -59,7 +59,7 @@ def test_addresses_on_the_page_answer_in_its_order(own_app: FastAPI) -> None:
 
 
 def body_for(app: FastAPI, address: str) -> object:
-    """What is sent: as stated above, or as the description of what-if questions shows it, or a plan document."""
+    """Return a body: as declared above, an example of a what-if question, or a plan document."""
     path = address.partition("?")[0]
     if path in BODIES or not path.removeprefix("/api/v1/").startswith(QUESTIONS):
         return BODIES.get(path, COMPLETE)
@@ -74,7 +74,7 @@ def test_every_rest_route_is_on_the_page(app: FastAPI) -> None:
 
 
 def described_as(address: str, paths: Iterable[str]) -> str:
-    """The path that an address is of; one without parameters goes before one with them."""
+    """Return the described path of an address; paths without parameters take precedence."""
     path = address.partition("?")[0]
     fitting = [each for each in paths if re.fullmatch(re.sub(r"\\\{\w+\\\}", "[^/]+", re.escape(each)), path)]
     return min(fitting, key=lambda each: each.count("{"), default=path)

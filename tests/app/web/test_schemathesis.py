@@ -1,4 +1,4 @@
-"""Requests made up from the description: whatever is sent, the answer is one that is described."""
+"""Requests generated from the description have described answers."""
 
 from __future__ import annotations
 
@@ -131,7 +131,7 @@ CHECKED = [
 
 @pytest.fixture(scope="module")
 def described(tmp_path_factory: pytest.TempPathFactory) -> Iterator[schemathesis.BaseSchema]:
-    """The interface as it describes itself, for any host name: the tester calls it by one of its own."""
+    """Return the described interface for any host name, because the tester uses its own."""
     settings = Settings(data_dir=Path(tmp_path_factory.mktemp("data")), allowed_hosts=("*",))
     app = create_app(settings)
     with app.state.database.session(writes=True) as session:
@@ -174,7 +174,7 @@ def test_ten_times_as_many_generated_requests_get_described_answers(
 
 
 def was_tried_whole(*cases: int) -> bool:
-    """All operations were tried by this process; not so when tests are picked or spread."""
+    """Return whether this process tried all operations, which it does not with selected or distributed tests."""
     return len({operation for operation, asked in SENT if asked in cases}) == len(TRIED)
 
 
@@ -200,7 +200,7 @@ def try_cases(
     *,
     cases: int,
 ) -> None:
-    """Send that many. Half of the requests for stored plans ask for one that is there."""
+    """Send a number of requests; half of those for stored plans name an existing one."""
     load_all_checks()
     strategy = described[path][method].as_strategy(generation_mode=mode)
 

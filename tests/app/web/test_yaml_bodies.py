@@ -1,4 +1,4 @@
-"""Bodies in YAML: the same answers as in JSON, the same bounds, and errors with their place."""
+"""Bodies in YAML: the same answers and limits as in JSON, and errors with their place."""
 
 from __future__ import annotations
 

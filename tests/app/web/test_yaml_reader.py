@@ -1,4 +1,4 @@
-"""YAML of plan documents: the types of YAML 1.2, what is refused, and bounded work for any text."""
+"""YAML of plan documents: the types of YAML 1.2, refusals, and bounded work for any text."""
 
 from __future__ import annotations
 

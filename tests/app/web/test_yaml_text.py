@@ -1,4 +1,4 @@
-"""Plan documents written as YAML are read back as they were."""
+"""Plan documents written as YAML are read back unchanged."""
 
 from __future__ import annotations
 

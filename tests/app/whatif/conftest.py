@@ -11,5 +11,5 @@ from app.settings import Settings
 
 @pytest.fixture(scope="module")
 def app(tmp_path_factory: pytest.TempPathFactory) -> FastAPI:
-    """The application with a database of its own."""
+    """Return the application with its own database."""
     return create_app(Settings(data_dir=Path(tmp_path_factory.mktemp("data"))))

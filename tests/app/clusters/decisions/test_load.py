@@ -47,7 +47,7 @@ PLAN: dict[str, Any] = {
 
 
 def varied(*, queue: dict[str, Any] | None = None, **cluster: object) -> dict[str, Any]:
-    """PLAN with keys of its cluster, or of its queue, set."""
+    """Return PLAN with changed keys of its cluster or of its queue."""
     plan = copy.deepcopy(PLAN)
     plan["clusters"][0].update(cluster)
     if queue is not None:
@@ -148,7 +148,7 @@ def test_bound_messages_neither_move_nor_join_the_burst() -> None:
 
 
 def test_surviving_sizes_equal_those_of_a_plan_with_as_many_messages() -> None:
-    """1000 a second for four minutes and the burst: 330 000, which a plan of its own must size alike."""
+    """1000 a second for four minutes plus the burst are 330 000 messages: a plan with that backlog has the same size."""
     (structure,) = load(PLAN)["structures"]
     assert structure["survives"]["messages"] == 240_000 + 90_000
     alone = copy.deepcopy(PLAN)
@@ -178,7 +178,7 @@ def test_backlog_without_a_rate_grows_with_the_rate_of_the_clusters() -> None:
 
 
 def test_backup_structure_takes_everything_when_the_preferred_destination_fails() -> None:
-    """With priority on NEWYORK the group gets nothing, until NEWYORK fails: then everything."""
+    """With priority on NEWYORK the group gets nothing until NEWYORK fails, and then everything."""
     instances = [{"queue_manager": "NEWYORK", "channels": [{"clwlprty": 9}]}, *INSTANCES[1:]]
     found = load(varied(instances=instances, queue={"backlog": 1000}, outage_minutes=2))
     assert found["structures"][0]["rate_per_s"] == 0
@@ -211,7 +211,7 @@ def test_bound_messages_arrive_when_their_destination_returns() -> None:
 
 
 def test_surge_is_smaller_if_consumers_get_returning_messages() -> None:
-    """Consumers take 1000, 750 come anyway: of 500 a second that return half stay."""
+    """Consumers get 1000 a second and 750 arrive normally, so half of the 500 returning ones stay."""
     gets = [{**item, "get_rate_per_s": 1000} if item.get("shared") else item for item in INSTANCES]
     gets[1]["get_rate_per_s"], gets[2]["get_rate_per_s"], gets[3]["get_rate_per_s"] = 400, 300, 300
     found = load(varied(not_fixed_percent=0, outage_minutes=20, return_rate_per_s=500, instances=gets))
@@ -352,7 +352,7 @@ instances = st.lists(
 def test_failures_neither_lose_nor_add_messages(
     given_instances: list[dict[str, Any]], rate: int, percent: int
 ) -> None:
-    """Messages arrive or wait during any failure, and the burst is at most what collected."""
+    """Messages arrive or wait during any failure, and the burst is at most the collected messages."""
     entry = {"name": "C", "queue": "Q", "rate_per_s": rate, "not_fixed_percent": percent}
     document = read_object(
         {"qsg": "SQ03", "queue_managers": 3, "clusters": [{**entry, "instances": given_instances}]}

@@ -1,6 +1,6 @@
 """Scenarios R1 to R28: the choice in both orders, and the deciding step. Expectations are typed by hand.
 
-The inputs are files, so that each can be run with `cfplan cluster decide` as well.
+The inputs are files, so that `cfplan cluster decide` can also run them.
 """
 
 from __future__ import annotations

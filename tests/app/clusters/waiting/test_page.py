@@ -1,4 +1,4 @@
-"""The page of waiting messages: boxes, files, examples and errors."""
+"""The page of waiting messages: fields, files, examples and errors."""
 
 from __future__ import annotations
 

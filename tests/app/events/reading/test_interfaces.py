@@ -1,4 +1,4 @@
-"""Command, address and page give the same answer, and refuse what is wrong with its place."""
+"""Command, REST and page give equal answers, and errors with their place."""
 
 from __future__ import annotations
 
@@ -153,7 +153,7 @@ def run(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, 
 
 @pytest.fixture
 def files(tmp_path: Path) -> dict[str, Path]:
-    """The example, what is displayed of its queue, and a file that is no such thing."""
+    """Return the example, a display of its queue, and an invalid file."""
     texts = {
         "events": example_text(),
         "display": "QUEUE(APP.SHARED.Q1) QSGDISP(SHARED) MAXDEPTH(1000) QDEPTHHI(80) QDEPTHLO(20)\n",

@@ -13,7 +13,7 @@ from fastapi import FastAPI
 
 @dataclass
 class Seen(HTMLParser):
-    """What the tests look at in a page."""
+    """The parts of a page that tests examine."""
 
     text: str
     status: int = 200
@@ -65,7 +65,7 @@ class Seen(HTMLParser):
 
 @dataclass
 class Browser:
-    """Talks to the application in this process and follows redirects."""
+    """A client of the application in this process that follows redirects."""
 
     app: FastAPI
 

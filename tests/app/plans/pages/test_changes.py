@@ -1,4 +1,4 @@
-"""Differences in the words of the editor, with units, a line for each member of what is new or gone."""
+"""Differences in the terms of the editor, with units, and a line for each added or removed member."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Queue depths on the page of a structure: what is advised, what the plan has, and the picture of both."""
+"""Queue depths on the page of a structure: advice, values of the plan, and the chart of both."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The form of the editor and the document: one stands for the other."""
+"""The form of the editor and the document convert into each other."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def example() -> PlanDocument:
 
 
 def everything() -> PlanDocument:
-    """A document in which nothing is as it is by default."""
+    """Return a document without any default value."""
     return read_object(
         {
             "qsg": "Q#1",

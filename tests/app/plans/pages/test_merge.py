@@ -1,4 +1,4 @@
-"""Two changes of one document: shown side by side, and put together."""
+"""Two changes of one document: compared and merged."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Json = st.recursive(
 
 
 def plan(**changed: int) -> dict[str, object]:
-    """A document with the backlogs of some queues changed; a negative one takes the queue out."""
+    """Return a document with changed backlogs of some queues; a negative one removes the queue."""
     dumped = queues(3).model_dump(mode="json")
     kept = []
     for queue in dumped["structures"][0]["queues"]:

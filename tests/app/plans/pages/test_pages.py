@@ -1,4 +1,4 @@
-"""The pages of stored plans, used as a browser without scripts uses them."""
+"""The pages of stored plans in a browser without scripts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Queues that are pasted: each arrives where it belongs, or stays to be mended, or is told to be left out."""
+"""Pasted queues are added to their structures, stay for correction, or are reported as omitted."""
 
 from __future__ import annotations
 

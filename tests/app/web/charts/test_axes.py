@@ -1,4 +1,4 @@
-"""Axes of charts: shares of values, and round labels."""
+"""Axes of charts: positions of values, and round labels."""
 
 from __future__ import annotations
 

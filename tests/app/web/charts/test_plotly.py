@@ -1,4 +1,4 @@
-"""The figure that readers zoom: the same data as in the SVG."""
+"""The zoomable figure has the same data as the SVG."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Charts as SVG: lines with gaps, labels apart, everything inside, everything escaped."""
+"""Charts as SVG: gaps in lines, separate labels, clipping, and escaping."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Every page there is, and how one is fetched."""
+"""The addresses of all pages, and a function to fetch one."""
 
 from __future__ import annotations
 
@@ -67,14 +67,14 @@ PAGES: Mapping[str, int] = {
 
 
 def html(app: FastAPI, address: str) -> Answer:
-    """What a browser is answered."""
+    """Return the answer to a browser."""
     path, mark, query = address.partition("?")
     return get(app, unquote(path) + mark + query, accept="text/html")
 
 
 @cache
 def page(app: FastAPI, address: str, *, status: int = 200) -> Element:
-    """The page as a tree; pages do not change, so each is fetched once."""
+    """Return a page as a tree; pages do not change, so each is fetched once."""
     answer = html(app, address)
     assert answer.status == status, answer.text[:500]
     assert answer.media_type == "text/html"
@@ -82,5 +82,5 @@ def page(app: FastAPI, address: str, *, status: int = 200) -> Element:
 
 
 def calculator(**fields: str) -> str:
-    """The address of the calculator with these fields."""
+    """Return the address of the calculator with these fields."""
     return f"/?{urlencode(fields)}"

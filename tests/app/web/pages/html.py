@@ -1,4 +1,4 @@
-"""HTML as a tree, read with the standard library: what a test asks of a page, and nothing more."""
+"""HTML as a tree, read with the standard library, for the needs of the tests."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ VOID = frozenset({"meta", "link", "input", "br", "hr", "img"})
 
 @dataclass(eq=False)
 class Element:
-    """One element with its attributes and what is in it."""
+    """An element with its attributes and its content."""
 
     tag: str
     attributes: dict[str, str]
@@ -30,23 +30,23 @@ class Element:
 
     @property
     def raw_text(self) -> str:
-        """All text inside, as it is."""
+        """Return all text inside, unchanged."""
         return "".join(part if isinstance(part, str) else part.raw_text for part in self.inside)
 
     @property
     def text(self) -> str:
-        """All text inside, with single blanks."""
+        """Return all text inside, with single blanks."""
         return re.sub(r"\s+", " ", self.raw_text).strip()
 
     def walk(self) -> Iterator[Element]:
-        """This element and all below it, in order."""
+        """Yield this element and all below it, in order."""
         yield self
         for part in self.inside:
             if isinstance(part, Element):
                 yield from part.walk()
 
     def all(self, tag: str | None = None, **attributes: str) -> list[Element]:
-        """Those with this tag and these attributes; `class_` is one of the classes."""
+        """Return the elements with this tag and these attributes; `class_` is one of the classes."""
         wanted = {name.rstrip("_").replace("_", "-"): value for name, value in attributes.items()}
         class_name = wanted.pop("class", None)
         return [
@@ -58,14 +58,14 @@ class Element:
         ]
 
     def one(self, tag: str | None = None, **attributes: str) -> Element:
-        """The only one of them."""
+        """Return the only such element."""
         found = self.all(tag, **attributes)
         assert len(found) == 1, f"{len(found)} of {tag} {attributes}"
         return found[0]
 
 
 class _Reader(HTMLParser):
-    """Builds the tree; a tag that is closed but not open, or left open, is an error."""
+    """Builds the tree; an unbalanced tag is an error."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -94,7 +94,7 @@ class _Reader(HTMLParser):
 
 
 def read(text: str) -> Element:
-    """The page as a tree; well nested or an error."""
+    """Return the page as a tree; bad nesting is an error."""
     reader = _Reader()
     reader.feed(text)
     reader.close()

@@ -1,4 +1,4 @@
-"""A page is a context and a template that uses exactly what is in it."""
+"""Contexts of pages and their templates have the same names."""
 
 from __future__ import annotations
 
@@ -145,7 +145,7 @@ ANSWERS_TO_FORMS = {"plans/conflict.html", "plans/panel.html"}
 
 
 def parts(name: str) -> set[str]:
-    """A template and all that it extends, includes or imports."""
+    """Return a template and all templates that it extends, includes or imports."""
     found, waiting = set[str](), [name]
     while waiting:
         part = waiting.pop()
@@ -160,7 +160,7 @@ def parts(name: str) -> set[str]:
 
 
 def names_used(name: str) -> set[str]:
-    """The names that a template, with all its parts, expects from outside."""
+    """Return the names that a template with all its parts expects from its context."""
     used = set[str]()
     for part in parts(name):
         tree = environment().parse((TEMPLATES_DIR / part).read_text(encoding="utf-8"))
@@ -169,7 +169,7 @@ def names_used(name: str) -> set[str]:
 
 
 def names_made(tree: nodes.Template) -> set[str]:
-    """The names at the top of a template, which Jinja does not count as known inside its blocks."""
+    """Return the names defined at the top of a template, which Jinja does not treat as known inside blocks."""
     made = set[str]()
     for node in tree.body:
         if isinstance(node, nodes.Macro):

@@ -1,4 +1,4 @@
-"""What a person is shown when something is wrong."""
+"""Error pages for browsers."""
 
 from __future__ import annotations
 

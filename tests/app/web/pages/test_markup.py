@@ -1,4 +1,4 @@
-"""Rules that hold on every page: nothing inline, everything labelled, every link leads somewhere."""
+"""Rules for every page: nothing inline, labels for all fields, working links."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Merge, diff and what-if pages answer about the plan that the planner chose, and never about another one."""
+"""Merge, diff and what-if pages answer only for the plan that the planner chose."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ OTHER = example_text().replace("SQ03", "SQ04")
 
 @pytest.fixture
 def app(tmp_path: Path) -> Iterator[FastAPI]:
-    """An application with two stored plans."""
+    """Return an application with two stored plans."""
     made = create_app(Settings(data_dir=tmp_path / "data"))
     for name in ("BANK", "TRADE"):
         assert send_json(made, "PUT", f"/api/v1/plans/{name}", changed()).status == 201
@@ -52,7 +52,7 @@ def words(element: Element) -> str:
 
 
 def chosen(element: Element) -> str:
-    """The option of the list of plans that a browser shows."""
+    """Return the selected option in the list of plans."""
     options = next(each for each in element.all("select") if each["name"] == "plan").all("option")
     return next((each for each in options if "selected" in each.attributes), options[0])["value"]
 

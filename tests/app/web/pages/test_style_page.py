@@ -1,4 +1,4 @@
-"""The living style page shows every component there is."""
+"""The style page shows every component."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ TREES = {
 
 
 def macros(name: str) -> dict[str, nodes.Macro]:
-    """The macros that a template defines."""
+    """Return the macros that a template defines."""
     return {macro.name: macro for macro in TREES[name].find_all(nodes.Macro)}
 
 
 def imported(name: str) -> dict[str, tuple[str, str]]:
-    """What a template calls by which name: the template it comes from, and its name there."""
+    """Return the imported names of a template, with their template and their name there."""
     found = {macro: (name, macro) for macro in macros(name)}
     for node in TREES[name].find_all(nodes.FromImport):
         assert isinstance(node.template, nodes.Const)
@@ -32,14 +32,14 @@ def imported(name: str) -> dict[str, tuple[str, str]]:
 
 
 def called(tree: nodes.Node, name: str) -> set[tuple[str, str]]:
-    """The components that a part of a template calls."""
+    """Return the components that a part of a template calls."""
     known = imported(name)
     names = {call.node.name for call in tree.find_all(nodes.Call) if isinstance(call.node, nodes.Name)}
     return {known[each] for each in names if each in known}
 
 
 def shown() -> set[tuple[str, str]]:
-    """The components that the style page calls, and those that these call in turn."""
+    """Return the components that the style page calls directly or indirectly."""
     waiting, found = called(TREES[STYLE], STYLE), set[tuple[str, str]]()
     while waiting:
         template, macro = each = waiting.pop()

@@ -1,4 +1,4 @@
-"""Whatever stands in an address, the answer is a page: never a fault of the service."""
+"""Any address is answered by a page and never by an internal error."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The pages of backup and recovery and of the SMDS job: for a stored plan, for one that is sent, with what is wrong at its field."""
+"""The pages of backup and recovery and of the SMDS job: stored and submitted plans, and errors at their fields."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Backup and recovery: IBM's two examples, what a backup writes, and the interval that meets a recovery time."""
+"""Backup and recovery: IBM's two examples, contents of a backup, and the interval for a recovery time."""
 
 from __future__ import annotations
 
@@ -194,7 +194,7 @@ def test_larger_inputs_never_shorten_recovery(minutes: int, rate: int, size: int
 
 
 def test_queue_with_a_backlog_logs_at_its_measured_rates() -> None:
-    """A backlog excludes put_rate_per_s in a document, so that these are its only rates."""
+    """A backlog excludes put_rate_per_s in a document, so these are the only rates."""
     measured = {"QM01": {"put_rate_per_s": 60, "get_rate_per_s": 1}, "QM02": {"put_rate_per_s": 40}}
     queues = [queue(message_bytes=1024, backlog=1000, persistent=True, queue_manager_rates=measured)]
     answer = recovery(structure(queues, queue_managers=["QM01", "QM02"]))

@@ -1,4 +1,4 @@
-"""The same answers over REST and on the command line, and refusals that name what was asked wrongly."""
+"""Equal answers over REST and on the command line, and errors that name invalid parameters."""
 
 from __future__ import annotations
 

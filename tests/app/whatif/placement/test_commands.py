@@ -1,4 +1,4 @@
-"""`cfplan whatif cf-loss` and `cfplan whatif upgrade`: tables for people, JSON for scripts, sentences for what is wrong."""
+"""`cfplan whatif cf-loss` and `cfplan whatif upgrade`: tables, JSON, and error messages."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Queue managers that end with a loss, by CFCONLOS, and structures that recover without an operator, by RECAUTO."""
+"""Queue managers that end after a loss (CFCONLOS), and structures that recover without an operator (RECAUTO)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The pages of losses and upgrades: for a stored plan, for one that is sent, for what cannot be answered."""
+"""The pages of losses and upgrades: stored and submitted plans, and errors."""
 
 from __future__ import annotations
 

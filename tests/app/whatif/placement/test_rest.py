@@ -1,4 +1,4 @@
-"""POST /api/v1/whatif/cf-loss and /upgrade: the core's answers, with parameters read strictly."""
+"""POST /api/v1/whatif/cf-loss and /upgrade: answers of the core, with strict parameters."""
 
 from __future__ import annotations
 
