@@ -74,7 +74,8 @@ def check_lines(text: str) -> None:
     Raises:
         TextTooLong: The text has too many lines.
     """
-    if _at_most_lines(text):
+    # A text with fewer characters than that has fewer lines too, so it is not split to count them.
+    if len(text) <= MOST_LINES or sum(1 for line in text.splitlines() if line.strip()) <= MOST_LINES:
         return
     msg = f"The text has more than {MOST_LINES:,} lines: give only the lines that matter, or several shorter texts."
     raise TextTooLong(msg)
@@ -93,11 +94,6 @@ def check_structures(text: str) -> None:
             "one policy, without other policies."
         )
         raise TextTooLong(msg)
-
-
-def _at_most_lines(text: str) -> bool:
-    # A text with fewer characters than that has fewer lines too, so it is not split to count them.
-    return len(text) <= MOST_LINES or sum(1 for line in text.splitlines() if line.strip()) <= MOST_LINES
 
 
 def is_too_deep(value: object) -> bool:

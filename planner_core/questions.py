@@ -350,9 +350,8 @@ def parameters(model: type[Question]) -> dict[str, Parameter]:
         name = info.alias or field
         shown = next((each for each in info.metadata if isinstance(each, Metavar)), Metavar("N"))
         is_list = any(isinstance(each, Rules | ListOf) for each in info.metadata)
-        choices = (
-            tuple(str(each) for each in get_args(info.annotation)) if _is_choice(info.annotation) else ()
-        )
+        values = get_args(info.annotation)
+        choices = values if all(isinstance(each, str) for each in values) else ()
         label = next((each for each in info.metadata if isinstance(each, Label)), None)
         about = info.description or ""
         given = None if info.is_required() else info.default
@@ -372,10 +371,6 @@ def parameters(model: type[Question]) -> dict[str, Parameter]:
             default,
         )
     return found
-
-
-def _is_choice(annotation: Any) -> bool:  # noqa: ANN401 - any type expression
-    return bool(get_args(annotation)) and all(isinstance(each, str) for each in get_args(annotation))
 
 
 StructureName = Annotated[str | Absent, Name(), Metavar("S")]

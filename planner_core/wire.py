@@ -49,13 +49,9 @@ class Unchecked:
         return core_schema.any_schema()
 
 
-def _is_none(value: object) -> bool:
-    return value is None
-
-
 Hidden = Annotated[T, Unchecked(), Field(exclude=True)]
 """A field that is not written."""
-Omittable = Annotated[T | SkipJsonSchema[None], Field(exclude_if=_is_none)]
+Omittable = Annotated[T | SkipJsonSchema[None], Field(exclude_if=lambda value: value is None)]
 """A member that is left out if its value is None; it is never null."""
 Exact = Annotated[T, Unchecked(), PlainSerializer(float, return_type=float)]
 """An exact number, such as Exact[Fraction], written as the nearest float."""
@@ -75,11 +71,7 @@ Plain = Annotated[
 """An exact number, written as an integer if it is whole and as the nearest float otherwise."""
 
 
-def _text_or_none(text: str) -> str | None:
-    return text or None
-
-
-TextOrNull = Annotated[str, Unchecked(), PlainSerializer(_text_or_none, return_type=str | None)]
+TextOrNull = Annotated[str, Unchecked(), PlainSerializer(lambda text: text or None, return_type=str | None)]
 """A text, written as null if it is empty."""
 
 

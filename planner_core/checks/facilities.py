@@ -129,10 +129,11 @@ def check_facilities(document: PlanDocument, structure: StructureResult) -> Iter
             structure=name,
         )
     if len(preflist) == 1:
+        more = "" if structure.placement.duplex == "DISABLED" else ", and it cannot be duplexed"
         yield finding(
             "PREFLIST_SINGLE_CF",
             f"{name} can be allocated in {preflist[0]} only: if {preflist[0]} is lost, the structure has nowhere to go"
-            f"{_cannot_duplex(structure)}.",
+            f"{more}.",
             field=f"{at}/preflist",
             structure=name,
         )
@@ -148,10 +149,6 @@ def _is_protected(definition: Structure) -> bool:
     # DUPLEX(ALLOWED) only lets an operator start duplexing, and RECOVER restores only persistent messages.
     recoverable = definition.recover and all(queue.persistent for queue in definition.queues)
     return definition.duplex == "ENABLED" or recoverable
-
-
-def _cannot_duplex(structure: StructureResult) -> str:
-    return "" if structure.placement.duplex == "DISABLED" else ", and it cannot be duplexed"
 
 
 def _check_space(

@@ -25,9 +25,10 @@ _PERCENT = 100
 def check_sizes(structure: StructureResult) -> Iterator[Finding]:
     """Yield the findings on INITSIZE and SIZE."""
     sizes, at, name = structure.sizes, structure.pointer, structure.name
+    maximum = limit("largest_policy_size_mib") * MIB
     for key, value in (("initsize", sizes.initsize_bytes), ("size", sizes.size_bytes)):
-        if value > published_maximum_bytes():
-            by_factor = key == "size" and sizes.initsize_bytes <= published_maximum_bytes()
+        if value > maximum:
+            by_factor = key == "size" and sizes.initsize_bytes <= maximum
             advice = (
                 f"INITSIZE fits. Lower size_factor, now {sizes.size_factor}, or give SIZE."
                 if by_factor
@@ -35,7 +36,7 @@ def check_sizes(structure: StructureResult) -> Iterator[Finding]:
             )
             yield finding(
                 "SIZE_ABOVE_MAXIMUM",
-                f"{key.upper()} of {name} is {format_mib(value)}, above the {format_mib(published_maximum_bytes())} that a "
+                f"{key.upper()} of {name} is {format_mib(value)}, above the {format_mib(maximum)} that a "
                 f"policy allows. {advice}",
                 field=f"{at}/{key}",
                 structure=name,
@@ -64,11 +65,6 @@ def check_sizes(structure: StructureResult) -> Iterator[Finding]:
         yield from _check_least_seen(structure)
     if structure.load is not None:
         yield from _check_load(structure, structure.load)
-
-
-def published_maximum_bytes() -> int:
-    """Return the largest SIZE that a CFRM policy allows [bytes]."""
-    return limit("largest_policy_size_mib") * MIB
 
 
 def _check_admin_size(structure: StructureResult) -> Iterator[Finding]:

@@ -46,17 +46,16 @@ def _exact_pair(values: Sequence[object]) -> tuple[Fraction, Fraction]:
     return _exact(low), _exact(high)
 
 
-def _floats(interval: tuple[Fraction, Fraction]) -> list[float]:
-    return [float(each) for each in interval]
-
-
 Interval = tuple[Fraction, Fraction]
 # Stored results are read again: the validator turns the float that was written into an exact number.
 ExactBytes = Annotated[Fraction, PlainValidator(_exact), PlainSerializer(float, return_type=float)]
 IntervalBytes = Annotated[
     Interval,
     PlainValidator(_exact_pair),
-    PlainSerializer(_floats, return_type=Annotated[list[float], Field(min_length=2, max_length=2)]),
+    PlainSerializer(
+        lambda interval: list(map(float, interval)),
+        return_type=Annotated[list[float], Field(min_length=2, max_length=2)],
+    ),
     Field(description="Lower and upper bound in bytes, at the confidence given."),
 ]
 
@@ -313,24 +312,20 @@ def elements_for(message_bytes: int, *, header_bytes: int) -> int:
     >>> elements_for(1164, header_bytes=372), elements_for(1165, header_bytes=372)
     (6, 7)
     """
-    return ceil_div(message_bytes + header_bytes, _model("element_bytes"))
+    return ceil_div(message_bytes + header_bytes, model_constant("element_bytes"))
 
 
 def elements_held(message_bytes: int, *, header_bytes: int) -> int:
     """Return the list elements of one message without offload rules; a message that is too large is offloaded [elements]."""
-    if message_bytes > _model("largest_message_in_cf_bytes"):
-        return _model("offloaded_message_elements")
+    if message_bytes > model_constant("largest_message_in_cf_bytes"):
+        return model_constant("offloaded_message_elements")
     return elements_for(message_bytes, header_bytes=header_bytes)
 
 
 @cache
-def _model(name: str) -> int:
-    return tables.constants("element_model")[name].value
-
-
 def model_constant(name: str) -> int:
     """Return a number of the element model by its name in tables/element_model.toml."""
-    return _model(name)
+    return tables.constants("element_model")[name].value
 
 
 def binding_pool(*, entries: int, elements: int, ratio: tuple[int, int] | None = None, curve: Curve) -> str:
@@ -519,7 +514,7 @@ def explain_backlog(*, messages: int, message_bytes: int, curve: Curve) -> tuple
 
 def _explain_elements(elements: int, *, message_bytes: int, curve: Curve, counted: Input) -> Explanation:
     constants = tables.constants("element_model")
-    if message_bytes > _model("largest_message_in_cf_bytes"):
+    if message_bytes > model_constant("largest_message_in_cf_bytes"):
         two = constants["offloaded_message_elements"]
         return Explanation(
             "/elements",

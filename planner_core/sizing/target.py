@@ -11,7 +11,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
-from functools import cache
 
 from planner_core import tables
 from planner_core.sizing.demand import Demand
@@ -59,7 +58,7 @@ def target_for(asked: Decimal, *, rules: Sequence[Rule], demand: Demand, with_of
     if with_offload:
         return Target(asked, with_offload=True)
     # A rule with a low threshold is meant for normal running. A structure sized to stay below it would never use it.
-    lowest = _lowest_threshold_kept()
+    lowest = tables.constants("sizing_choices")["lowest_threshold_kept_percent"].value
     lowering = [
         (rule.threshold, number, rule)
         for number, rule in enumerate(rules, start=1)
@@ -69,8 +68,3 @@ def target_for(asked: Decimal, *, rules: Sequence[Rule], demand: Demand, with_of
         return Target(asked)
     _, number, rule = min(lowering, key=lambda each: each[:2])
     return Target(asked, rule, number)
-
-
-@cache
-def _lowest_threshold_kept() -> int:
-    return tables.constants("sizing_choices")["lowest_threshold_kept_percent"].value
