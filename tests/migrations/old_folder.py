@@ -1,0 +1,164 @@
+"""A data folder as version 0.1 left it before the redesign, and the answers that version gave from it.
+
+`before_redesign/README.md` says how the files were written.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import lzma
+import re
+import sqlite3
+import tarfile
+import zipfile
+from collections.abc import Mapping
+from contextlib import closing
+from datetime import UTC, date, datetime
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+
+import httpx
+from sqlalchemy import URL, Boolean, Date, DateTime, LargeBinary, MetaData, Table, insert, text
+
+from app.database.engine import Database
+
+FIXTURE = Path(__file__).with_name("before_redesign")
+REVISION = "c9e8b4d1f5a3"
+"""The schema of that version."""
+WORKBOOK = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
+PROSE = frozenset(
+    {
+        "assumed", "assumptions", "description", "detail", "document", "explanation", "formula", "message", "reason", "rule",
+        "sentence", "source", "sources", "summary", "takes_effect", "title", "what", "what_happens", "why", "words",
+    }
+)  # fmt: skip
+"""JSON members whose wording may change."""
+_FIGURE = re.compile(r"-?\d[\d,.:T-]*( ?(%|[KMGT]i?B|[KMG]|s|UTC))?")
+_VALUE = re.compile(r"<v>([^<]*)</v>")
+_NUMBER = re.compile(r"\d[\d,.]*")
+
+
+def unpack(data: Path) -> None:
+    """Write the folder with its SQLite database."""
+    data.mkdir(parents=True)
+    with tarfile.open(FIXTURE / "files.tar.xz") as packed:
+        packed.extractall(data, filter="data")
+    with closing(sqlite3.connect(data / "cfplan.db")) as database:
+        database.executescript((FIXTURE / "database.sql").read_text("utf-8"))
+
+
+def copy_rows(source: Path, url: URL) -> None:
+    """Fill a PostgreSQL database of the old schema with the rows of the SQLite file."""
+    database = Database(url)
+    database.upgrade(REVISION)
+    with closing(sqlite3.connect(source)) as rows, database.engine.begin() as connection:
+        metadata = MetaData()
+        metadata.reflect(connection)
+        for table in metadata.sorted_tables:
+            if table.name != "alembic_version":
+                found = rows.execute(f'SELECT * FROM "{table.name}"')  # noqa: S608
+                names = [column[0] for column in found.description]
+                values = [_typed(table, dict(zip(names, row, strict=True))) for row in found]
+                if values:
+                    connection.execute(insert(table), values)
+                if "id" in table.columns:
+                    sequence = f"SELECT setval(pg_get_serial_sequence('{table.name}', 'id'), max(id)) FROM {table.name}"  # noqa: S608
+                    connection.execute(text(sequence))
+    database.close()
+
+
+def _typed(table: Table, row: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: _value(table.columns[name].type, value) for name, value in row.items()}
+
+
+def _value(kind: object, value: Any) -> Any:  # noqa: ANN401 - any column
+    if value is None or isinstance(kind, LargeBinary):
+        return value
+    if isinstance(kind, Boolean):
+        return bool(value)
+    if isinstance(kind, DateTime):
+        return datetime.fromisoformat(value).replace(tzinfo=UTC)
+    if isinstance(kind, Date):
+        return date.fromisoformat(value)
+    return json.loads(value) if kind.__class__.__name__ in ("JSON", "JSONB") else value
+
+
+def answers() -> dict[str, Any]:
+    """Return the addresses and commands, and the answer of the old version to each."""
+    with lzma.open(FIXTURE / "answers.json.xz", "rt", encoding="utf-8") as file:
+        found: dict[str, Any] = json.load(file)
+    return found
+
+
+def observed(answer: httpx.Response) -> Any:  # noqa: ANN401 - any JSON value
+    """Return the status and what must stay of a body: all but the wording."""
+    kind = answer.headers.get("content-type", "").partition(";")[0]
+    if kind in ("application/json", "application/problem+json"):
+        return [answer.status_code, without_prose(answer.json())]
+    if kind == "text/html":
+        return [answer.status_code, figures(answer.text)]
+    if kind == "text/markdown":
+        return [answer.status_code, sorted(_NUMBER.findall(answer.text))]
+    if kind in (WORKBOOK, "application/zip"):
+        with zipfile.ZipFile(io.BytesIO(answer.content)) as packed:
+            members = {name: packed.read(name).decode() for name in packed.namelist()}
+        if kind == WORKBOOK:
+            return [
+                answer.status_code,
+                [_VALUE.findall(each) for name, each in members.items() if "/worksheets/" in name],
+            ]
+        return [answer.status_code, members]
+    return [answer.status_code, answer.text]
+
+
+def observed_output(out: str) -> Any:  # noqa: ANN401 - any JSON value
+    """Return the same of what a command prints."""
+    return without_prose(json.loads(out)) if out.startswith(("{", "[")) else out
+
+
+def without_prose(value: Any) -> Any:  # noqa: ANN401 - any JSON value
+    """Return a JSON value without the texts of `PROSE`."""
+    if isinstance(value, dict):
+        return {
+            name: without_prose(each)
+            for name, each in value.items()
+            if name not in PROSE or not _is_text(each)
+        }
+    return [without_prose(each) for each in value] if isinstance(value, list) else value
+
+
+def _is_text(value: object) -> bool:
+    return isinstance(value, str) or (
+        isinstance(value, list) and all(isinstance(each, str) for each in value)
+    )
+
+
+def figures(page: str) -> list[str]:
+    """Return the statements and the figures in the tables and lists of a page."""
+    reader = _Cells()
+    reader.feed(page)
+    return sorted(reader.found)
+
+
+class _Cells(HTMLParser):
+    def __init__(self) -> None:
+        super().__init__()
+        self.found: list[str] = []
+        self._inside = ""
+        self._text: list[str] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        if tag in ("td", "dd", "pre"):
+            self._inside, self._text = tag, []
+
+    def handle_data(self, data: str) -> None:
+        self._text.append(data)
+
+    def handle_endtag(self, tag: str) -> None:
+        if tag == self._inside:
+            cell = " ".join("".join(self._text).split())
+            if tag == "pre" or _FIGURE.fullmatch(cell):
+                self.found.append(cell)
+            self._inside = ""

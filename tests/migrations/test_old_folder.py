@@ -1,0 +1,108 @@
+"""A data folder written before the redesign opens with this version, on both databases, and answers the same."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import httpx
+import pytest
+from fastapi import FastAPI
+
+from app.cli import main
+from app.database.engine import Database, database_url
+from app.main import create_app
+from app.settings import Settings
+from tests import postgres
+from tests.databases import KINDS
+from tests.migrations.old_folder import answers, copy_rows, observed, observed_output, unpack
+
+KEPT_DAYS = 36_500
+"""The folder is of one day in March 2026: with the defaults, deleted plans and files would be removed by now."""
+
+
+class Opened(NamedTuple):
+    """The folder, and the application on it."""
+
+    app: FastAPI
+    data: Path
+    database: str
+
+    def get(self, address: str, accept: str = "*/*") -> httpx.Response:
+        async def answer() -> httpx.Response:
+            # Without its lifespan the application starts no job, so the upload that needs answers stays as it was.
+            transport = httpx.ASGITransport(app=self.app)
+            async with httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1:8000") as client:
+                return await client.get(address, headers={"accept": accept})
+
+        return asyncio.run(answer())
+
+    def read(self, address: str) -> Any:  # noqa: ANN401 - any JSON value
+        return self.get(address).raise_for_status().json()
+
+
+@pytest.fixture(scope="module", params=KINDS)
+def opened(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Opened]:
+    data = tmp_path_factory.mktemp("old") / "data"
+    unpack(data)
+    if request.param == "sqlite":
+        yield _opened(data, "")
+        return
+    with postgres.empty_database(request.getfixturevalue("postgres_server")) as url:
+        copy_rows(data / "cfplan.db", url)
+        (data / "cfplan.db").unlink()
+        yield _opened(data, url.render_as_string(hide_password=False))
+
+
+def _opened(data: Path, url: str) -> Opened:
+    database = Database(database_url(url, data_dir=data))
+    database.upgrade()
+    database.close()
+    settings = Settings(data_dir=data, database_url=url, deleted_days=KEPT_DAYS, upload_days=KEPT_DAYS)
+    return Opened(create_app(settings), data, url)
+
+
+def test_stored_objects_of_an_old_folder_are_listed(opened: Opened) -> None:
+    plans = {each["name"]: each["version"] for each in opened.read("/api/v1/plans")["plans"]}
+    assert plans == {"COMPLETE": 1, "INVENTORY": 1, "SIM1": 4}
+    assert [each["name"] for each in opened.read("/api/v1/deleted-plans")["plans"]] == ["GONE"]
+    assert [each["version"] for each in opened.read("/api/v1/plans/SIM1/versions")["versions"]] == [
+        4,
+        3,
+        2,
+        1,
+    ]
+    accepted = [each for each in opened.read("/api/v1/plans/SIM1")["findings"] if each["acknowledged"]]
+    assert [each["code"] for each in accepted] == ["PREFLIST_DEFAULTED"]
+    scenarios = opened.read("/api/v1/plans/SIM1/scenarios")["scenarios"]
+    assert {each["name"]: each["version"] for each in scenarios} == {"more-managers": 2, "more-trade": 4}
+    jobs = [each["job"]["state"] for each in opened.read("/api/v1/uploads")["uploads"]]
+    assert sorted(jobs) == ["asks", "done", "done", "failed"]
+    usage = opened.read("/api/v1/usage/structures")["structures"]
+    assert {each["structure"] for each in usage} == {"CSQSYSAPPL", "CSQ_ADMIN", "ORDERS", "PAYMENTS"}
+    states = [each["state"] for each in opened.read("/api/v1/curves")["curves"]]
+    assert sorted(states) == ["accepted", "too_little", "too_little", "too_little"]
+    assert len(opened.read("/api/v1/forecasts")["forecasts"]) == 10
+    assert [each["state"] for each in opened.read("/api/v1/nightly-runs")["nightly_runs"]] == ["done", "done"]
+
+
+@pytest.mark.parametrize("part", ["rest", "pages"])
+def test_answers_from_an_old_folder_are_the_same(opened: Opened, part: str) -> None:
+    differ = {}
+    for address, before in answers()[part].items():
+        now = observed(opened.get(address, "text/html" if part == "pages" else "*/*"))
+        if now != before:
+            differ[address] = {"before": before, "now": now}
+    assert differ == {}
+
+
+def test_exports_from_an_old_folder_are_the_same(
+    opened: Opened, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("CFPLAN_DATA_DIR", str(opened.data))
+    monkeypatch.setenv("CFPLAN_DATABASE_URL", opened.database)
+    for line, before in answers()["commands"].items():
+        code = main(line.split())
+        assert [line, code, observed_output(capfd.readouterr().out)] == [line, *before]
