@@ -10,12 +10,12 @@ from typing import Annotated, NamedTuple, NoReturn
 from pydantic import Field, ValidationError
 
 from app.texts import example_files
+from app.texts.documents import parse_request
 from planner_core.clusters.displays import read_displays
 from planner_core.clusters.explain import WaitingExplanation, WaitingQuestion, explain
 from planner_core.clusters.messages import Browse, instant, read_messages, read_rows
 from planner_core.document.problems import field_problems
-from planner_core.document.reading import parse_json
-from planner_core.errors import DocumentInvalid, FieldProblem, InputInvalid
+from planner_core.errors import FieldProblem, InputInvalid
 from planner_core.wire import JsonObject
 
 LARGEST_FILE_BYTES = 32 * 2**20
@@ -171,10 +171,7 @@ def explain_body(body: bytes) -> WaitingExplanation:
     Raises:
         InputInvalid: The body is not JSON, or not a valid request.
     """
-    try:
-        parsed = parse_json(body)
-    except DocumentInvalid as error:
-        raise InputInvalid(WHAT, error.problems) from None
+    parsed = parse_request(body, WHAT)
     try:
         request = ExplainRequest.model_validate(parsed)
     except ValidationError as error:

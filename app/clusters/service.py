@@ -7,14 +7,13 @@ from typing import NoReturn
 
 from app.fits.kept import Curves
 from app.fits.resolve import evaluate
-from app.texts.documents import parse_text
+from app.texts.documents import parse_request, parse_text
 from app.texts.example_files import ExampleFile
 from planner_core.clusters.answer import DecisionAnswer, answer
 from planner_core.clusters.file import WHAT, DecisionFile, read_object
 from planner_core.clusters.load import ClusterLoad, ClusterLoadAnswer
 from planner_core.clusters.model import Mode
 from planner_core.document.model import PlanDocument
-from planner_core.document.reading import parse_json
 from planner_core.errors import DocumentInvalid, FieldProblem, InputInvalid
 
 LARGEST_FILE_BYTES = 2**20
@@ -86,10 +85,7 @@ def decide_body(body: bytes, *, mode: Mode) -> DecisionAnswer:
     Raises:
         InputInvalid: The body is not JSON, or not an input of a decision.
     """
-    try:
-        parsed = parse_json(body)
-    except DocumentInvalid as error:
-        raise InputInvalid(WHAT, error.problems) from None
+    parsed = parse_request(body, WHAT)
     return answer(read_object(parsed), mode=mode)
 
 

@@ -11,6 +11,7 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from app.texts.documents import parse_request
 from app.texts.example_files import text_of
 from planner_core.bounds import check_lines
 from planner_core.depth_events.known import read_displayed
@@ -24,9 +25,8 @@ from planner_core.depth_events.sets import (
     QueueFacts,
 )
 from planner_core.document.problems import field_problems
-from planner_core.document.reading import parse_json
 from planner_core.document.types import Switch
-from planner_core.errors import DocumentInvalid, FieldProblem, InputInvalid, TextTooLong
+from planner_core.errors import FieldProblem, InputInvalid, TextTooLong
 from planner_core.names import QUEUE_PATTERN
 
 MOST_FILES = 64
@@ -72,10 +72,7 @@ def read_body(body: bytes) -> EventReading:
     Raises:
         InputInvalid: The body is not JSON, the request is not valid, or the files do not have events.
     """
-    try:
-        document = parse_json(body)
-    except DocumentInvalid as error:
-        raise InputInvalid(WHAT, error.problems) from None
+    document = parse_request(body, WHAT)
     return read_request(document)
 
 

@@ -7,13 +7,12 @@ import re
 from collections.abc import Mapping
 from pathlib import Path
 
-from app.texts.documents import parse_text
+from app.texts.documents import parse_request, parse_text
 from app.texts.example_files import ExampleFile
 from planner_core import names
 from planner_core.depth_events.course import Simulation
 from planner_core.depth_events.file import MOST_MAXDEPTH, WHAT, DepthEventFile, read_object
 from planner_core.depth_events.simulate import simulate
-from planner_core.document.reading import parse_json
 from planner_core.errors import DocumentInvalid, FieldProblem, InputInvalid, NameSyntax
 
 LARGEST_FILE_BYTES = 4 * 2**20
@@ -147,8 +146,5 @@ def simulate_body(body: bytes) -> Simulation:
     Raises:
         InputInvalid: The body is not JSON, or not a depth event file.
     """
-    try:
-        document = parse_json(body)
-    except DocumentInvalid as error:
-        raise InputInvalid(WHAT, error.problems) from None
+    document = parse_request(body, WHAT)
     return simulate(read_object(document))

@@ -14,7 +14,7 @@ from app.events.service import EXAMPLES, LARGEST_FILE_BYTES, starter_text, with_
 from app.events.simulate_charts import chart_of
 from app.texts.example_files import ExampleFile
 from app.web.charts import Chart
-from app.web.forms import read_posted
+from app.web.forms import FormField, read_posted
 from app.web.rendering import Page, render
 from planner_core.depth_events.course import START, Occurrence, QueueAfterStep, Simulation
 from planner_core.depth_events.file import DepthEventFile
@@ -80,16 +80,6 @@ _PARTLY = {
     "get": "gets {took_effect} of {messages}, then the queue is empty",
     "expire": "finds {took_effect} of {messages} expired, then the queue is empty",
 }
-
-
-@dataclass(frozen=True, slots=True)
-class ReadingChoice:
-    """A reading and its choices in the form."""
-
-    name: str
-    label: str
-    options: tuple[tuple[str, str], ...]
-    value: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,7 +153,7 @@ class SimulateEventsPage(Page):
 
     sent: Annotated[SimulationForm, "Values of the form"]
     examples: Annotated[tuple[ExampleFile, ...], "Example timelines"]
-    choices: Annotated[tuple[ReadingChoice, ...], "Readings that the form can set"]
+    choices: Annotated[tuple[FormField, ...], "Readings that the form can set"]
     problems: Annotated[tuple[FieldProblem, ...], "Errors; empty if there is an answer"]
     answer: Annotated[SimulationView | None, "The simulation"]
 
@@ -217,13 +207,14 @@ def _page(request: Request, sent: SimulationForm) -> Response:
     return render(request, "events/simulate.html", page, status_code=422 if problems else 200)
 
 
-def _choices(sent: SimulationForm) -> list[ReadingChoice]:
+def _choices(sent: SimulationForm) -> list[FormField]:
     return [
-        ReadingChoice(
+        FormField(
             name,
             label,
-            (("", "as in the file"), *((value, words[value]) for value in READING_VALUES[name])),
+            "choice",
             sent.readings.get(name, ""),
+            options=(("", "as in the file"), *((value, words[value]) for value in READING_VALUES[name])),
         )
         for name, (label, words) in _READING_WORDS.items()
     ]

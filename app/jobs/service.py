@@ -68,6 +68,20 @@ class Job(Answer):
 
 
 @dataclass(frozen=True, slots=True)
+class JobProgress:
+    """The progress of a job for its page, or how it ended."""
+
+    value: int
+    """Out of 1000; -1 while it is not known."""
+    words: str
+    sentence: str = ""
+    is_under_way: bool = False
+    is_failed: bool = False
+    events: str = ""
+    """Path of the stream of progress events; empty when the job has ended."""
+
+
+@dataclass(frozen=True, slots=True)
 class JobAnswer(Job):
     """A run of a job."""
 

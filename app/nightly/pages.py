@@ -16,6 +16,7 @@ from app.fits.fits import Fit, fits_of_run
 from app.jobs import processes
 from app.jobs import repository as job_rows
 from app.jobs import service as jobs
+from app.jobs.service import JobProgress
 from app.nightly import service
 from app.nightly import view as shown
 from app.nightly.errors import NightUnderWay
@@ -23,7 +24,7 @@ from app.nightly.job_kinds import FORGET_SIMULATED
 from app.nightly.models import Trigger
 from app.nightly.schedule import Schedule
 from app.nightly.service import Run, RunPage
-from app.nightly.view import FindingLine, NewestNight, RunLine, RunProgress
+from app.nightly.view import FindingLine, NewestNight, RunLine
 from app.uploads.arrivals import start_after_commit
 from app.web.paging import PageRequest
 from app.web.rendering import Page, render, root_path
@@ -50,7 +51,7 @@ class NightlyRunsPage(Page):
     next_due: Annotated[datetime | None, "When the next run is due; None if no runs are scheduled"]
     is_under_way: Annotated[bool, "Whether a run is in progress or waits"]
     removing: Annotated[
-        RunProgress | None, "Progress of the removal of simulated data; None if there is none"
+        JobProgress | None, "Progress of the removal of simulated data; None if there is none"
     ]
     has_simulated: Annotated[bool, "Whether simulated data is stored"]
     said: Annotated[str, "Confirmation of the last action"]
@@ -63,7 +64,7 @@ class NightlyRunPage(Page):
 
     run: Annotated[Run, "The run, with its job"]
     trigger: Annotated[str, "What started it"]
-    progress: Annotated[RunProgress, "Its progress, or how it ended"]
+    progress: Annotated[JobProgress, "Its progress, or how it ended"]
     findings: Annotated[tuple[FindingLine, ...], "Its findings, errors first"]
     omitted: Annotated[int, "Number of findings that are not listed"]
     fits: Annotated[tuple[Fit, ...], "Its new fits"]

@@ -12,7 +12,7 @@ from sqlalchemy.orm import Session
 
 from app.database.engine import Database, DatabaseUnusable
 from app.jobs.models import JobState
-from app.jobs.service import Job, stage_title
+from app.jobs.service import Job, JobProgress, stage_title
 from app.nightly import service
 from app.nightly.job_kinds import STAGES
 from app.nightly.models import Trigger
@@ -84,20 +84,6 @@ class RunLine:
     severity: str
     duration: str
     counts: str
-
-
-@dataclass(frozen=True, slots=True)
-class RunProgress:
-    """The progress of a job."""
-
-    value: int
-    """Out of 1000; -1 while it is not known."""
-    words: str
-    sentence: str
-    is_under_way: bool
-    is_failed: bool
-    events: str
-    """Path of the stream of progress events; empty when the job has ended."""
 
 
 def newest_night(session: Session, *, most: int = MOST_AT_HOME) -> NewestNight | None:
@@ -205,7 +191,7 @@ def duration_words(duration: timedelta | None) -> str:
     return f"{hours} h {minutes} min" if hours else f"{minutes} min {rest} s"
 
 
-def progress_of(job: Job) -> RunProgress:
+def progress_of(job: Job) -> JobProgress:
     """Return the progress of a job, or how it ended."""
     is_known = job.state == JobState.RUNNING and job.total > 0
     words = STATES[job.state]
@@ -214,7 +200,7 @@ def progress_of(job: Job) -> RunProgress:
         if is_known and job.total > 1:
             words += f": {grouped(min(job.done, job.total))} of {grouped(job.total)}"
     value = THOUSAND * min(job.done, job.total) // job.total if is_known else -1
-    return RunProgress(
+    return JobProgress(
         value=THOUSAND if job.state == JobState.DONE else 0 if job.state == JobState.FAILED else value,
         words=words,
         sentence=job.sentence,

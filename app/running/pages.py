@@ -38,6 +38,7 @@ from app.running.view import (
 )
 from app.web.field_values import Kind
 from app.web.forms import FormField
+from app.web.questions import QuestionLink
 from app.web.rendering import Page, render
 from planner_core.errors import DocumentInvalid, InputInvalid, OutputRefused, PlannerError, PlanRefused
 from planner_core.running.line_findings import LineFinding
@@ -49,35 +50,24 @@ router = APIRouter(include_in_schema=False)
 _MOST_WRONG: Final = 20
 
 
-@dataclass(frozen=True, slots=True)
-class RunningQuestion:
-    """A page about the running system."""
-
-    path: str
-    title: str
-    about: str
-    docs: str
-    command: str
-
-
-QUESTIONS: tuple[RunningQuestion, ...] = (
-    RunningQuestion(
+QUESTIONS: tuple[QuestionLink, ...] = (
+    QuestionLink(
         "/running", "Compare with a plan",
         "Each structure today, needed and planned, and the SETXCF and MQSC commands to change it, in order, each with the time when it "
         "takes effect.",
         "how-to/what-runs-today", "cfplan diff PLAN --current FILE...",
     ),
-    RunningQuestion(
+    QuestionLink(
         "/merge", "Merge a plan into a policy",
         "Paste the complete current CFRM policy and get the complete merged policy. All other statements stay as they are, to the byte.",
         "how-to/merging-a-policy", "cfplan merge PLAN --policy FILE",
     ),
-    RunningQuestion(
+    QuestionLink(
         "/lint", "Check a text",
         "Check a CFRM policy, MQSC or displays without a plan: syntax, limits and advice, each finding with its line.",
         "how-to/linting-a-policy", "cfplan lint FILE",
     ),
-    RunningQuestion(
+    QuestionLink(
         "/plan-from-running", "Make a plan from what runs",
         "Make a plan document that changes nothing yet, from a policy, displays and definitions.",
         "how-to/what-runs-today", "cfplan from-running FILE...",
@@ -89,7 +79,7 @@ QUESTIONS: tuple[RunningQuestion, ...] = (
 class WhatRunsPage(Page):
     """Links to the four pages."""
 
-    questions: Annotated[tuple[RunningQuestion, ...], "The four pages"]
+    questions: Annotated[tuple[QuestionLink, ...], "The four pages"]
 
 
 class FormPageContext(TypedDict):

@@ -10,8 +10,9 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from app.fits.kept import Curves
 from app.fits.resolve import evaluate
 from app.running.texts import LARGEST_FILE_BYTES, MOST_TEXTS, WHAT, invalid
+from app.texts.documents import parse_request
 from planner_core.document.problems import field_problems
-from planner_core.document.reading import parse_json, read_object
+from planner_core.document.reading import read_object
 from planner_core.document.types import MessageBytes
 from planner_core.errors import DocumentInvalid, FieldProblem, InputInvalid
 from planner_core.plan.result import PlanResult
@@ -106,10 +107,7 @@ def read_request(model: type[Asked], body: bytes) -> Asked:
         InputInvalid: It is not JSON, or does not match the model.
     """
     # FastAPI would take the last of two equal keys and word errors as pydantic does.
-    try:
-        parsed = parse_json(body)
-    except DocumentInvalid as error:
-        raise InputInvalid(WHAT, error.problems) from None
+    parsed = parse_request(body, WHAT)
     if not isinstance(parsed, dict):
         invalid("", f"must be an object with {' and '.join(_needed(model))}")
     try:

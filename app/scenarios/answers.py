@@ -18,9 +18,9 @@ from pydantic_core import to_json
 
 from app.scenarios.service import LONGEST_NOTE, MOST_VERSIONS, ScenarioDraft
 from app.scenarios.stored import ScenarioSummary, StoredScenario
+from app.texts.documents import parse_request
 from planner_core.document.problems import field_problems
-from planner_core.document.reading import parse_json
-from planner_core.errors import DocumentInvalid, FieldProblem, InputInvalid
+from planner_core.errors import FieldProblem, InputInvalid
 from planner_core.findings import Finding
 from planner_core.whatif.changes import WHAT
 from planner_core.whatif.scenario import ScenarioResult
@@ -118,10 +118,7 @@ def read_request(body: bytes, *, named: bool) -> tuple[str, ScenarioDraft]:
     Raises:
         InputInvalid: The body is not JSON, or not a scenario.
     """
-    try:
-        parsed = parse_json(body)
-    except DocumentInvalid as error:
-        raise InputInvalid(WHAT, error.problems) from None
+    parsed = parse_request(body, WHAT)
     return read_object(parsed, named=named)
 
 

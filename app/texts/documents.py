@@ -14,7 +14,7 @@ from typing import NoReturn
 
 from planner_core.document.model import PlanDocument
 from planner_core.document.reading import parse_json, read_object
-from planner_core.errors import DocumentInvalid, FieldProblem, NotJson
+from planner_core.errors import DocumentInvalid, FieldProblem, InputInvalid, NotJson
 
 LARGEST_FILE_BYTES = 64 * 2**20
 EXAMPLE = "sq03.yaml"
@@ -79,6 +79,18 @@ def parse_text(text: bytes) -> object:
             return parse_yaml(plain)
         except DocumentInvalid:
             raise not_json from None
+
+
+def parse_request(body: bytes, what: str) -> object:
+    """Parse the JSON body of a request that is no plan document; `what` begins the sentence of its error.
+
+    Raises:
+        InputInvalid: It is not JSON.
+    """
+    try:
+        return parse_json(body)
+    except DocumentInvalid as error:
+        raise InputInvalid(what, error.problems) from None
 
 
 def yaml_as_json(text: bytes) -> bytes:

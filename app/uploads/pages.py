@@ -16,7 +16,7 @@ from app.errors import NotFound
 from app.jobs import processes
 from app.jobs import service as jobs
 from app.jobs.models import JobState
-from app.jobs.service import Job, stage_title
+from app.jobs.service import Job, JobProgress, stage_title
 from app.plans.editor.pages import BodyDep
 from app.problem_types import UPLOAD_NOT_FOUND
 from app.uploads import arrivals, qsg_map, service
@@ -85,18 +85,6 @@ class GroupQuestion:
     is_none: bool
 
 
-@dataclass(frozen=True, slots=True)
-class UploadProgress:
-    """The progress of a job."""
-
-    value: int
-    """In thousandths; -1 if unknown."""
-    words: str
-    is_under_way: bool
-    events: str
-    """Path of the event stream; empty if there is nothing to follow."""
-
-
 @dataclass(frozen=True, kw_only=True)
 class UploadsPage(Page):
     """All uploads, or an introduction if there are none."""
@@ -129,9 +117,7 @@ class UploadPage(Page):
     size: Annotated[str, "Its length in words"]
     said: Annotated[str, "What has just been done"]
     state: Annotated[str, "The state of the job in a word"]
-    progress: Annotated[UploadProgress, "How far the reading is"]
-    sentence: Annotated[str, "Where it is, or how it ended"]
-    is_failed: Annotated[bool, "Whether the reading came to nothing"]
+    progress: Annotated[JobProgress, "How far the reading is"]
     messages: Annotated[tuple[str, ...], "The questions as sentences"]
     questions: Annotated[tuple[GroupQuestion, ...], "Queue managers whose group is asked for"]
     when: Annotated[tuple[FormField, ...], "Boxes for the time of observation, where it is asked for"]
@@ -299,8 +285,6 @@ def _upload(
         said=_said(request),
         state=STATES[job.state] if job else "not read",
         progress=_progress(job),
-        sentence=WAITS_FOR_ANSWERS if asks else job.sentence if job else "",
-        is_failed=job is not None and job.state == JobState.FAILED,
         messages=tuple(asks.messages) if asks else (),
         questions=questions,
         when=when,
@@ -391,18 +375,23 @@ def _map(
     return render(request, "uploads/map.html", page, status_code=422 if wrong else 200)
 
 
-def _progress(job: Job | None) -> UploadProgress:
+def _progress(job: Job | None) -> JobProgress:
     if job is None:
-        return UploadProgress(-1, "", is_under_way=False, events="")
-    events = f"/api/v1/jobs/{job.id}/events" if job.is_under_way else ""
+        return JobProgress(-1, "")
+    value, words = -1, STATES[job.state]
     if job.state == JobState.DONE:
-        return UploadProgress(1000, "done", is_under_way=False, events="")
-    if job.state != JobState.RUNNING or not job.total:
-        return UploadProgress(-1, STATES[job.state], is_under_way=job.is_under_way, events=events)
-    of = f"{amount(job.done)} of {amount(job.total)}" if job.total > 1 else ""
-    words = ": ".join(filter(None, (stage_title(job) or job.stage, of)))
-    return UploadProgress(
-        1000 * min(job.done, job.total) // job.total, words, is_under_way=True, events=events
+        value, words = 1000, "done"
+    elif job.state == JobState.RUNNING and job.total:
+        value = 1000 * min(job.done, job.total) // job.total
+        of = f"{amount(job.done)} of {amount(job.total)}" if job.total > 1 else ""
+        words = ": ".join(filter(None, (stage_title(job) or job.stage, of)))
+    return JobProgress(
+        value,
+        words,
+        sentence=WAITS_FOR_ANSWERS if job.state == JobState.ASKS else job.sentence,
+        is_under_way=job.is_under_way,
+        is_failed=job.state == JobState.FAILED,
+        events=f"/api/v1/jobs/{job.id}/events" if job.is_under_way else "",
     )
 
 

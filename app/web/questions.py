@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import cache
 from typing import Any, get_type_hints
 
@@ -12,6 +13,21 @@ from fastapi.exceptions import RequestValidationError
 
 from planner_core.errors import InputInvalid
 from planner_core.questions import Question
+
+
+@dataclass(frozen=True, slots=True)
+class QuestionLink:
+    """A question, the page that answers it, and the page that explains it.
+
+    The path of a question about one structure is the end of the structure's address.
+    """
+
+    path: str
+    title: str
+    about: str
+    docs: str
+    command: str
+    is_of_structure: bool = False
 
 
 def check_question(request: Request) -> None:

@@ -33,6 +33,8 @@ from planner_core.whatif.scm import asked_of, usable_scm
 
 router = APIRouter(include_in_schema=False)
 MOST_OTHERS = 40
+Cell = tuple[str, str]
+"""The places of a structure, and their kind: same, moved, less (a copy lost) or nowhere."""
 ACTIONS = {
     "moves": "moves",
     "switches": "the other copy takes over",
@@ -40,15 +42,6 @@ ACTIONS = {
     "loses_second_copy": "continues with one copy",
     "unplaced": "cannot be placed",
 }
-
-
-@dataclass(frozen=True, slots=True)
-class Cell:
-    """A structure in one scenario: its place, and whether it changed."""
-
-    places: str
-    kind: str
-    """same, moved, less (a copy lost), or nowhere."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,7 +184,7 @@ def arranged(answer: LossAnswer) -> LossesView:
                 structure=each.wanted.structure,
                 plan=each.wanted.plan,
                 size_bytes=each.wanted.bytes_wanted,
-                normal=Cell(_places(each.now), "same" if each.now else "nowhere"),
+                normal=(_places(each.now), "same" if each.now else "nowhere"),
                 rule=RULES[first.rule if first is not None else "none"],
                 reason=first.reason if first is not None else "",
                 cells=tuple(_cell(each.now, played[each.wanted.structure].now) for played in by_loss),
@@ -222,11 +215,11 @@ def _places(now: Sequence[str]) -> str:
 
 def _cell(before: Sequence[str], now: Sequence[str]) -> Cell:
     if not now:
-        return Cell("no place", "nowhere")
+        return "no place", "nowhere"
     if tuple(now) == tuple(before):
-        return Cell(_places(now), "same")
+        return _places(now), "same"
     # A proper subset: a copy is gone and the other one stayed where it was.
-    return Cell(_places(now), "less" if set(now) < set(before) else "moved")
+    return _places(now), "less" if set(now) < set(before) else "moved"
 
 
 def _loss(loss: Loss, number: int, same_as: str) -> LossView:

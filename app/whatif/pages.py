@@ -11,29 +11,15 @@ from fastapi.responses import RedirectResponse, Response
 
 from app.database.session import SessionDep
 from app.running.pages import QUESTIONS as RUNNING_QUESTIONS
+from app.web.questions import QuestionLink
 from app.web.rendering import Page, render, root_path
 from app.whatif.asking import PlanSelection, asked_by_name
 
 router = APIRouter(include_in_schema=False)
 
 
-@dataclass(frozen=True, slots=True)
-class WhatIfQuestion:
-    """A question, the page that answers it, and the page that explains it.
-
-    The path of a question about one structure is the end of the structure's address.
-    """
-
-    path: str
-    title: str
-    about: str
-    docs: str
-    command: str
-    is_of_structure: bool = False
-
-
-QUESTIONS: tuple[WhatIfQuestion, ...] = (
-    WhatIfQuestion(
+QUESTIONS: tuple[QuestionLink, ...] = (
+    QuestionLink(
         "/whatif/cf-loss",
         "Losing a coupling facility",
         "The placement of each structure by XCF and the deciding rule; after the loss of a coupling facility or a site, moves, "
@@ -41,14 +27,14 @@ QUESTIONS: tuple[WhatIfQuestion, ...] = (
         "how-to/losing-a-cf",
         "cfplan whatif cf-loss PLAN",
     ),
-    WhatIfQuestion(
+    QuestionLink(
         "/whatif/upgrade",
         "Upgrades and growth",
         "A higher CFCC level, more queue managers, years of growth: every structure before and after, with the statements.",
         "how-to/upgrades-and-growth",
         "cfplan whatif upgrade PLAN",
     ),
-    WhatIfQuestion(
+    QuestionLink(
         "/whatif/recovery",
         "Backup and recovery",
         "The size of a backup of each structure, the log between two backups, the time of recovery at your log rate, and how "
@@ -56,14 +42,14 @@ QUESTIONS: tuple[WhatIfQuestion, ...] = (
         "how-to/backup-and-recovery",
         "cfplan whatif recovery PLAN",
     ),
-    WhatIfQuestion(
+    QuestionLink(
         "/whatif/smds",
         "SMDS job",
         "IDCAMS and CSQJUFMT statements for every shared message data set, queue manager by queue manager, with DSGROUP checked.",
         "how-to/smds-job",
         "cfplan whatif smds-job PLAN",
     ),
-    WhatIfQuestion(
+    QuestionLink(
         "filling",
         "Filling up",
         "One outage over time: both pools of a structure, offload rules, thresholds, the moment of 2192.",
@@ -71,7 +57,7 @@ QUESTIONS: tuple[WhatIfQuestion, ...] = (
         "cfplan whatif filling PLAN --structure S",
         is_of_structure=True,
     ),
-    WhatIfQuestion(
+    QuestionLink(
         "thresholds",
         "Offload thresholds",
         "Three offload rules that do not act in normal running, keep a cushion and hold the backlog.",
@@ -82,8 +68,8 @@ QUESTIONS: tuple[WhatIfQuestion, ...] = (
 )
 
 
-QUEUES_AND_CLUSTERS: tuple[WhatIfQuestion, ...] = (
-    WhatIfQuestion(
+QUEUES_AND_CLUSTERS: tuple[QuestionLink, ...] = (
+    QuestionLink(
         "/events/simulate",
         "Depth events, simulated",
         "Puts and gets over time on shared and other queues: the event messages, their queue managers, and the event "
@@ -91,28 +77,28 @@ QUEUES_AND_CLUSTERS: tuple[WhatIfQuestion, ...] = (
         "how-to/simulating-depth-events",
         "cfplan events simulate FILE",
     ),
-    WhatIfQuestion(
+    QuestionLink(
         "/events/read",
         "Depth events, read",
         "Event messages of all queue managers, combined into sets: missing ones and the reason, differing depths, and rates.",
         "how-to/reading-depth-events",
         "cfplan events read FILE",
     ),
-    WhatIfQuestion(
+    QuestionLink(
         "/cluster/decide",
         "A cluster's choice",
         "The queue instance that receives a message: each step with the eliminated candidates and the reason, and where two readings differ.",
         "how-to/cluster-decisions",
         "cfplan cluster decide FILE",
     ),
-    WhatIfQuestion(
+    QuestionLink(
         "/cluster/explain",
         "Why messages wait",
         "The reason why each message on the cluster transmission queue was not sent elsewhere, from pasted displays.",
         "how-to/why-not-reallocated",
         "cfplan cluster explain FILE --messages FILE",
     ),
-    WhatIfQuestion(
+    QuestionLink(
         "/cluster/load",
         "Cluster load on structures",
         "The message rate of each structure, normally and during a failure, and the size that it needs.",
@@ -122,24 +108,7 @@ QUEUES_AND_CLUSTERS: tuple[WhatIfQuestion, ...] = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class QuestionGroup:
-    """Questions that need no stored plan, under one heading."""
-
-    title: str
-    questions: tuple[WhatIfQuestion, ...]
-
-
-GROUPS = (
-    QuestionGroup(
-        "What runs today",
-        tuple(
-            WhatIfQuestion(each.path, each.title, each.about, each.docs, each.command)
-            for each in RUNNING_QUESTIONS
-        ),
-    ),
-    QuestionGroup("Queues and clusters", QUEUES_AND_CLUSTERS),
-)
+GROUPS = (("What runs today", RUNNING_QUESTIONS), ("Queues and clusters", QUEUES_AND_CLUSTERS))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -147,9 +116,11 @@ class WhatIfPage(Page):
     """Context of the list of questions."""
 
     asked: Annotated[PlanSelection, "The plan that is asked about, and others that could be"]
-    questions: Annotated[tuple[WhatIfQuestion, ...], "What can be asked"]
+    questions: Annotated[tuple[QuestionLink, ...], "What can be asked"]
     structures: Annotated[tuple[str, ...], "Application structures of the plan"]
-    groups: Annotated[tuple[QuestionGroup, ...], "What can be asked without a plan, by subject"]
+    groups: Annotated[
+        tuple[tuple[str, tuple[QuestionLink, ...]], ...], "What can be asked without a plan, by subject"
+    ]
 
 
 @router.get("/whatif/filling")

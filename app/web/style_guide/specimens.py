@@ -13,7 +13,8 @@ from app.events.service import EXAMPLES as TIMELINES
 from app.events.service import read_yaml_or_json
 from app.events.simulate_pages import SimulationView
 from app.events.simulate_pages import answer_of as events_answer
-from app.nightly.view import FindingLine, RunProgress
+from app.jobs.service import JobProgress
+from app.nightly.view import FindingLine
 from app.plans.changes_pages import ChangeRow, document_changes
 from app.plans.charts import fill_chart
 from app.plans.finding_groups import FindingView, findings_shown
@@ -75,7 +76,7 @@ class UsageSpecimens:
 class NightSpecimens:
     """Data for the pages of nightly runs."""
 
-    progress: RunProgress
+    progress: JobProgress
     findings: tuple[FindingLine, ...]
 
 
@@ -265,7 +266,7 @@ def _night() -> NightSpecimens:
         )  # fmt: skip
 
     return NightSpecimens(
-        RunProgress(
+        JobProgress(
             420,
             "Reducing the days: 37 of 120",
             "Reducing 2 of 365 days: structures, 37 of 120 tasks",
