@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Iterator
 from decimal import Decimal
 from fractions import Fraction
-from typing import Annotated, Any, Final, Literal, NoReturn
+from typing import Annotated, Any, Final, Literal, NoReturn, get_args
 
 from pydantic import (
     AfterValidator,
@@ -40,19 +40,6 @@ LONGEST_S: Final = 10**8
 _DECIMALS: Final = 3
 _LONGEST_TITLE: Final = 120
 WHAT: Final = "The depth event file"
-ACTIONS: Final = (
-    "put",
-    "rejected",
-    "get",
-    "expire",
-    "backout_put",
-    "backout_get",
-    "alter_queue",
-    "alter_qmgr",
-    "start",
-    "stop",
-    "reset_qstats",
-)
 
 Percent = Annotated[int, Field(ge=0, le=100)]
 Messages = Annotated[int, Field(ge=1, le=MOST_MAXDEPTH)]
@@ -234,11 +221,10 @@ class ResetQstats(_Step):
 
 
 Call = Put | Rejected | Get | Expire | BackoutPut | BackoutGet
-Step = Annotated[
-    Call | AlterQueue | AlterQmgr | Start | Stop | ResetQstats,
-    Field(discriminator="action"),
-]
-_NO_ACTION = f"must have an action, one of {', '.join(ACTIONS)}"
+_AnyStep = Call | AlterQueue | AlterQmgr | Start | Stop | ResetQstats
+Step = Annotated[_AnyStep, Field(discriminator="action")]
+_ACTIONS: Final = [get_args(step.model_fields["action"].annotation)[0] for step in get_args(_AnyStep)]
+_NO_ACTION: Final = f"must have an action, one of {', '.join(_ACTIONS)}"
 _SENTENCES: Final = {
     "union_tag_invalid": _NO_ACTION,
     "union_tag_not_found": _NO_ACTION,

@@ -362,12 +362,10 @@ _WHEN: Final[Mapping[str, tuple[TakesEffect, Basis, str, str]]] = {
     "DUPLEX": (NOW, Basis.PUBLISHED, "zos_duplex_option", ""),
     "SIZE": (_PENDING, Basis.PUBLISHED, "zos_rebuild_policy", ""),
     "INITSIZE": (_PENDING, Basis.PUBLISHED, "zos_rebuild_policy", ""),
-    "MINSIZE": (_PENDING, Basis.ASSUMED, "project", "When a change takes effect"),
-    "PREFLIST": (_PENDING, Basis.ASSUMED, "project", "When a change takes effect"),
-    "EXCLLIST": (_PENDING, Basis.ASSUMED, "project", "When a change takes effect"),
-    "SCMMAXSIZE": (_PENDING, Basis.ASSUMED, "project", "When a change takes effect"),
-    "SCMALGORITHM": (_PENDING, Basis.ASSUMED, "project", "When a change takes effect"),
-    "ENFORCEORDER": (_PENDING, Basis.ASSUMED, "project", "When a change takes effect"),
+    **dict.fromkeys(
+        ("MINSIZE", "PREFLIST", "EXCLLIST", "SCMMAXSIZE", "SCMALGORITHM", "ENFORCEORDER"),
+        (_PENDING, Basis.ASSUMED, "project", "When a change takes effect"),
+    ),
 }
 
 

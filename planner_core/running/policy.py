@@ -23,20 +23,20 @@ Setting = int | bool | str | tuple[str, ...] | None
 
 SIZES: Final = ("SIZE", "INITSIZE", "MINSIZE", "SCMMAXSIZE")
 LISTS: Final = ("EXCLLIST", "PREFLIST")
-SETTINGS: Final = (
-    "SIZE",
-    "INITSIZE",
-    "MINSIZE",
-    "SCMMAXSIZE",
-    "SCMALGORITHM",
-    "ALLOWAUTOALT",
-    "FULLTHRESHOLD",
-    "DUPLEX",
-    "EXCLLIST",
-    "PREFLIST",
-    "ENFORCEORDER",
-)
-"""Keywords of a structure that a plan sets, in the order in which they are written."""
+_KEYS: Final = {
+    "SIZE": "size",
+    "INITSIZE": "initsize",
+    "MINSIZE": "minsize",
+    "SCMMAXSIZE": "scm",
+    "SCMALGORITHM": "scm",
+    "ALLOWAUTOALT": "allow_auto_alter",
+    "FULLTHRESHOLD": "full_threshold",
+    "DUPLEX": "duplex",
+    "EXCLLIST": "exclist",
+    "PREFLIST": "preflist",
+    "ENFORCEORDER": "enforce_order",
+}
+"""The key of each keyword of a structure that a plan sets, in the order in which the keywords are written."""
 DEFAULT_FULLTHRESHOLD: Final = 80
 """The default of a statement without the keyword (docs/explanation/assumptions.md, Ranges of CFRM keywords: published)."""
 _YES_NO: Final = {"YES": True, "NO": False}
@@ -114,9 +114,7 @@ def stated(statement: TextStatement, keyword: str) -> Setting:
 
 def in_effect(statement: TextStatement) -> dict[str, Setting]:
     """Return the settings of a statement, with defaults for absent keywords."""
-    return with_defaults(
-        {keyword: stated(statement, keyword) for keyword in SETTINGS if statement.get(keyword)}
-    )
+    return with_defaults({keyword: stated(statement, keyword) for keyword in _KEYS if statement.get(keyword)})
 
 
 def with_defaults(said: Mapping[str, Setting]) -> dict[str, Setting]:
@@ -134,7 +132,7 @@ def with_defaults(said: Mapping[str, Setting]) -> dict[str, Setting]:
         "PREFLIST": (),
         "ENFORCEORDER": False,
     }
-    return {keyword: said.get(keyword, defaults[keyword]) for keyword in SETTINGS}
+    return {keyword: said.get(keyword, defaults[keyword]) for keyword in _KEYS}
 
 
 def planned(structure: StructureResult) -> dict[str, Setting]:
@@ -158,22 +156,7 @@ def planned(structure: StructureResult) -> dict[str, Setting]:
         said["EXCLLIST"] = placement.exclist
     if placement.preflist:
         said["PREFLIST"] = placement.preflist
-    return {keyword: said[keyword] for keyword in SETTINGS if keyword in said}
-
-
-_KEYS: Final = {
-    "SIZE": ("size",),
-    "INITSIZE": ("initsize",),
-    "MINSIZE": ("minsize",),
-    "ALLOWAUTOALT": ("allow_auto_alter",),
-    "FULLTHRESHOLD": ("full_threshold",),
-    "DUPLEX": ("duplex",),
-    "EXCLLIST": ("exclist",),
-    "PREFLIST": ("preflist",),
-    "SCMMAXSIZE": ("scm",),
-    "SCMALGORITHM": ("scm",),
-    "ENFORCEORDER": ("enforce_order",),
-}
+    return {keyword: said[keyword] for keyword in _KEYS if keyword in said}
 
 
 def planned_site(structure: StructureResult) -> str | None:
@@ -188,7 +171,7 @@ def is_unstated(structure: StructureResult, keyword: str) -> bool:
         return False
     definition = structure.definition
     # A stored plan has every key, so there a key with its default value counts as not stated (docs/decisions/0015).
-    return not states(definition, *_KEYS[keyword], every_key=has_every_key(definition))
+    return not states(definition, _KEYS[keyword], every_key=has_every_key(definition))
 
 
 def wanted(
@@ -214,7 +197,7 @@ def wanted(
 
 def field_of(structure: StructureResult, keyword: str) -> str:
     """Return the JSON pointer of the key that sets a keyword."""
-    return f"{structure.pointer}/{_KEYS[keyword][0]}"
+    return f"{structure.pointer}/{_KEYS[keyword]}"
 
 
 def _in_policy(size_bytes: int) -> int:
