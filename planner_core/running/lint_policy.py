@@ -86,18 +86,15 @@ _REMEMBERED: Final[Mapping[str, tuple[int, int]]] = {
     "KEYRNOTIFYDELAY": (0, limit("longest_notify_delay")),
 }
 """Ranges from memory of the manual."""
-_CODES: Final[Mapping[str, re.Pattern[str]]] = {
-    "TYPE": re.compile(r"[A-Z0-9]{6}"),
-    "MFG": re.compile(r"[A-Z0-9]{1,3}"),
-    "PLANT": re.compile(r"[A-Z0-9]{1,2}"),
-    "SEQUENCE": re.compile(r"[A-Z0-9]{12}"),
-    "PARTITION": re.compile(r"[0-9A-F]{1,2}"),
-    "CPCID": re.compile(r"[0-9A-F]{2}"),
+_CODES: Final[Mapping[str, tuple[str, str]]] = {
+    "TYPE": ("[A-Z0-9]{6}", "6 characters A-Z 0-9"),
+    "MFG": ("[A-Z0-9]{1,3}", "1 to 3 characters A-Z 0-9"),
+    "PLANT": ("[A-Z0-9]{1,2}", "1 or 2 characters A-Z 0-9"),
+    "SEQUENCE": ("[A-Z0-9]{12}", "12 characters A-Z 0-9"),
+    "PARTITION": ("[0-9A-F]{1,2}", "1 or 2 hexadecimal digits"),
+    "CPCID": ("[0-9A-F]{2}", "2 hexadecimal digits"),
 }
-_CODE_LENGTHS: Final = {
-    "TYPE": "6 characters A-Z 0-9", "MFG": "1 to 3 characters A-Z 0-9", "PLANT": "1 or 2 characters A-Z 0-9",
-    "SEQUENCE": "12 characters A-Z 0-9", "PARTITION": "1 or 2 hexadecimal digits", "CPCID": "2 hexadecimal digits",
-}  # fmt: skip
+"""The pattern of each hardware keyword, and the same in words."""
 _SAID: Final = frozenset({"word", "open", "close", "comma"})
 _NUMBER = re.compile(r"[0-9]{1,9}", re.ASCII)
 _WHOLE_SIZE = re.compile(r"[0-9]{1,9}[KMGT]?", re.ASCII)
@@ -324,8 +321,8 @@ def _value(statement: TextStatement, parameter: Parameter) -> Iterator[tuple[str
         yield invalid, f"is neither {' nor '.join(_WORDS[keyword])}."
     elif keyword == "FULLTHRESHOLD" and not (_NUMBER.fullmatch(value) and int(value) <= _ALL_PERCENT):
         yield invalid, "is not a percentage from 0 to 100."
-    elif statement.verb == "CF" and keyword in _CODES and not _CODES[keyword].fullmatch(value):
-        yield invalid, f"is not valid: {keyword} has {_CODE_LENGTHS[keyword]}."
+    elif statement.verb == "CF" and keyword in _CODES and not re.fullmatch(_CODES[keyword][0], value):
+        yield invalid, f"is not valid: {keyword} has {_CODES[keyword][1]}."
     elif keyword in _REMEMBERED:
         lowest, highest = _REMEMBERED[keyword]
         if not _NUMBER.fullmatch(value):
