@@ -18,7 +18,7 @@ FIRST_YEAR: Final = 1990
 
 
 class TimeNotMeant(PlannerError):
-    """A time at which nothing can have been observed; the message states the correction."""
+    """A time at which nothing can have been observed; the message suggests a correction."""
 
 
 def instant_of(time: datetime, zone: tzinfo | None = None, *, zone_name: str = "") -> datetime:
