@@ -76,6 +76,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         arguments = _parser().parse_args(argv)
         run: Callable[[argparse.Namespace], int] = arguments.run
         return run(arguments)
+    # argparse exits by itself after printing help.
     except SystemExit as stop:
         return stop.code if isinstance(stop.code, int) else EXIT_OK
     except (_UsageError, DocumentInvalid) as error:

@@ -233,5 +233,6 @@ def read_settings(**given: Any) -> Settings:  # noqa: ANN401 - the fields of Set
         return Settings(**given)
     except ValidationError as error:
         faults = [f"CFPLAN_{'_'.join(map(str, e['loc'])).upper()}: {e['msg']}" for e in error.errors()]
+        # Named as environment variables, which operators know; pydantic names the fields.
         message = f"A setting is not valid. {'; '.join(faults)}."
         raise SettingsInvalid(message) from None

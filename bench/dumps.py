@@ -84,6 +84,7 @@ def _ingest(dump: Path, name: str, work: Path, *, spark: bool) -> Measured:
     ]
     out, seconds, cpu, peak = _watched(command)
     report = json.loads(out.splitlines()[-1])["files"][0]
+    # A refused or cached file would be measured as a very fast one.
     if report["status"] != "stored" or report["driver"] != driver:
         message = f"{name}: {report['status']} by {report['driver']}: {report['message']}"
         raise RuntimeError(message)
@@ -102,6 +103,7 @@ def _watched(command: Sequence[str]) -> tuple[str, float, float, float]:
         nonlocal peak
         while not done.is_set():
             peak = max(peak, _look(process.pid, processor_s))
+            # Peaks shorter than this are missed; a shorter interval would take CPU time from the measured processes.
             done.wait(POLL_S)
 
     watcher = threading.Thread(target=watch)
@@ -139,6 +141,7 @@ def _look(pid: int, processor_s: dict[int, float]) -> int:
         waiting += parents.get(one, [])
         if one in fields:
             total += int(fields[one][21]) * PAGE_BYTES
+            # Stored for each process, because a process that has ended no longer has an entry in /proc.
             processor_s[one] = (int(fields[one][11]) + int(fields[one][12])) / TICKS_PER_S
     return total
 

@@ -50,6 +50,7 @@ def measure(*, queues: int = QUEUES, rounds: int = 9, with_maxdepth: bool) -> di
     made = largest(structures=1, queues=queues)
     for place, queue in enumerate(made["structures"][0]["queues"]):
         if with_maxdepth:
+            # Different depths, so that no two queues are full at the same moment.
             queue["maxdepth"] = 500 + 7 * place
     document = read_object(made)
     with tempfile.TemporaryDirectory() as folder:
@@ -68,6 +69,7 @@ async def _timed(app: FastAPI, document: PlanDocument, rounds: int) -> dict[str,
     async with _client(app) as planner, _client(bare_def()) as bare:
 
         async def ask_page(nth: int) -> None:
+            # Another outage each time, so that no cache can answer.
             keys = {"outage_minutes": FIRST_OUTAGE + nth, "rate_percent": FIRST_RATE + nth}
             (await planner.get(page, params=keys)).raise_for_status()
 
@@ -90,6 +92,7 @@ async def _timed(app: FastAPI, document: PlanDocument, rounds: int) -> dict[str,
         times: dict[str, list[float]] = {what: [] for what in asked}
         for nth in range(rounds + 1):
             for what, ask in asked.items():
+                # CPU time: the page must stay within its aim also on a busy machine.
                 start = time.process_time()
                 await ask(nth)
                 if nth:  # the first one loads modules and templates

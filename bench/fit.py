@@ -51,6 +51,7 @@ class Held:
         }
         for name in FIGURES:
             estimate: Estimate | None = getattr(fit, f"{name}_bytes")
+            # A refused fit has no figures to judge; the states are counted.
             if fit.state == "fitted" and estimate is not None:
                 self.errors[name].append(abs(estimate.value / true[name] - 1))
                 self.held[name].append(estimate.low <= true[name] <= estimate.high)
@@ -115,6 +116,7 @@ def deviating(
             size: float = 64 * 2 ** chance.uniform(0, 6)
             size = size if is_rounded_up else round(size)
             room = size + own + chance.normal(0, constant) + chance.normal(0, growing) * size
+            # A coupling facility allocates whole entries.
             entries = int((room * MIB - OTHER.base_bytes) / OTHER.bundle_bytes())
             size_bytes = math.ceil(size) * MIB
             points += [

@@ -133,9 +133,11 @@ class Tally:
         low, middle, high, usual = (BEYOND if day is None else day for day in (*days, usual))
         came = min(case.crossed, BEYOND)
         if came <= HORIZON or middle <= HORIZON:
+            # A median of errors needs a value for a missed crossing as well: one that is larger than any other.
             self.errors.append(abs(middle - case.crossed) if middle <= HORIZON else NEVER)
             self.said_beyond += middle > HORIZON
             self.said_within += came > HORIZON
+        # Structures that do not cross in either view would count as perfect forecasts.
         if usual <= HORIZON or case.crossed_without_noise <= HORIZON:
             self.usual_errors.append(abs(usual - case.crossed_without_noise) if usual <= HORIZON else NEVER)
         self.covered.append(low <= came <= high)
@@ -243,12 +245,14 @@ def _ratios(days: Days, peaks: Floats, lead: Days, *, week: int) -> tuple[Floats
     # Many leads share a lag, and each needs the ratios of the whole history.
     known: dict[int, tuple[float, float]] = {}
     for number, ahead in enumerate(lead.tolist()):
+        # Beyond half of the history, too few pairs of days remain for quantiles.
         lag = min(-(-ahead // week) * week, span // 2 // week * week)
         if lag not in known:
             ratios = series[lag:] / series[:-lag]
             ratios = ratios[np.isfinite(ratios)]
             known[lag] = (float(np.quantile(ratios, 0.1)), float(np.quantile(ratios, 0.9)))
         low[number], high[number] = known[lag]
+    # The interval of a rule always contains its own value, also if the history only rose.
     return np.minimum(low, 1.0), np.maximum(high, 1.0)
 
 
@@ -463,6 +467,7 @@ def print_tables(
 
 def with_blocks(text: str, made: dict[str, list[str]]) -> str:
     """Return the page with new tables."""
+    # Otherwise a renamed table would vanish from the page unnoticed.
     missing = set(made) - set(blocks_of(text))
     if missing:
         message = f"the page has no place for {sorted(missing)}"

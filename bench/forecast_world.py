@@ -54,6 +54,7 @@ def world(seed: int) -> World:
     half are busy at the ends of months, four in five have a weekly rhythm. Growing structures reach the level, without
     noise, 5 to 200 days after the history; the others get a level somewhat above their history.
     """
+    # The second part separates this world from other simulators with the same seed.
     random = np.random.default_rng((seed, 77))
     history = int(random.integers(60, 401))
     length = history + HORIZON + AFTER
@@ -137,10 +138,12 @@ def _noise(random: np.random.Generator, length: int) -> Floats:
     deviation, lasting = random.uniform(0.03, 0.15), random.uniform(0, 0.7)
     draws = int(random.choice([1, 3, 24]))
     highest = random.normal(0, 1, (length, draws)).max(axis=1)
+    # Standardized, because the maximum of several draws has another mean and deviation than one draw.
     highest = (highest - highest.mean()) / highest.std()
     noise = np.empty(length)
     noise[0] = highest[0]
     for day in range(1, length):
+        # The factor keeps the deviation equal on all days.
         noise[day] = lasting * noise[day - 1] + np.sqrt(1 - lasting**2) * highest[day]
     return deviation * noise
 

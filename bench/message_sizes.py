@@ -74,6 +74,7 @@ def mix_of(mean: int, width: float, cut_at: str) -> Mix:
     found: list[int] = []
     while len(found) < DRAWN:
         size = drawing.lognormvariate(middle, width)
+        # Cut off by drawing again, and not by lowering the size, which would pile up messages at the maximum.
         if size <= limit:
             found.append(ceil(size))
     in_order = sorted(found)

@@ -250,6 +250,7 @@ CREATE MACRO try_multiply(a, b) AS a * b;
 def by_duckdb(files: Files, snapshot: Snapshot) -> Tables:
     """Reduce with the queries of the nightly run in DuckDB, after the same search for duplicate rows."""
     con = duckdb.connect()
+    # DuckDB otherwise shows times in the zone of the machine.
     con.execute("SET TimeZone = 'UTC'")
     con.execute(MACROS)
     for table, paths in files.items():
@@ -266,6 +267,7 @@ def by_duckdb(files: Files, snapshot: Snapshot) -> Tables:
             (table, standing_sql(table, table, snapshot=snapshot, columns=reduce.COLUMNS[table], twins=False))
             for table in reduce.TABLES_OF[kind]
         ]
+        # Spark and DuckDB differ in integer division and in quotes.
         query = re.sub(r"\bDIV\b", "//", reduce.query(kind, views)).replace("`", '"')
         found[kind] = con.sql(query).to_arrow_table()
     con.close()
@@ -462,6 +464,7 @@ def first_reductions(url: str, *, rounds: int) -> Reductions:
         }
         last: dict[str, Tables] = {}
         try:
+            # One round more, because the first one is left out of the medians.
             for _ in range(rounds + 1):
                 for name, engine in engines.items():
                     began = time.perf_counter()
@@ -517,6 +520,7 @@ def nights(urls: Mapping[str, str], *, structures: int, next_day: int, rounds: i
         for number in range(rounds):
             for name, url in urls.items():
                 make_history(url, range(next_day + number, next_day + number + 1), structures=structures)
+                # Each run is given the days of the one before, like the application, so that it reduces only the new day.
                 night, published[name] = one_night(url, Path(folder), published[name])
                 found[name].append(night)
     return found
@@ -532,6 +536,7 @@ def measure(
         short, long, tenth = (str(Path(work) / name) for name in ("short", "long", "tenth"))
         make_history(short, range(days), structures=structures)
         reductions = first_reductions(short, rounds=rounds)
+        # Copied, so that both histories have identical days at their end.
         shutil.copytree(short, long)
         make_history(long, range(-before, 0), structures=structures, hours=(11,))
         make_history(tenth, range(days - days // TIMES_AS_LONG, days), structures=structures)

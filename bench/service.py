@@ -73,6 +73,7 @@ class Server:
 
     def round(self, requests: int) -> tuple[float, float]:
         """Return seconds and CPU seconds of the server for a number of requests."""
+        # The CPU time of the server alone: this client shares the machine with it.
         cpu, start = self.cpu_s(), time.perf_counter()
         for _ in range(requests // CONNECTIONS):
             self.ask_all()
@@ -114,6 +115,7 @@ def _receive(connection: socket.socket) -> bytes:
 def running(which: str, body: bytes, *, data_dir: Path | None = None) -> Iterator[Server]:
     """Start a server and stop it at the end of the block; it stores data in `data_dir`."""
     stores = {"CFPLAN_DATA_DIR": str(data_dir)} if data_dir is not None else {}
+    # The server inherits a listening socket: connections wait in its queue until the server is ready.
     with socket.create_server(("127.0.0.1", 0)) as listener:
         port = listener.getsockname()[1]
         descriptor = listener.fileno()
@@ -129,6 +131,7 @@ def running(which: str, body: bytes, *, data_dir: Path | None = None) -> Iterato
 def measure(document: object, *, rounds: int, requests: int) -> dict[str, Served]:
     """Alternate between the servers, and return the median round of each."""
     body = json.dumps(document).encode()
+    # A multiple, since each round sends the same number on every connection.
     requests = max(requests // CONNECTIONS, 1) * CONNECTIONS
     times: dict[str, list[tuple[float, float]]] = {which: [] for which in SERVERS}
     with ExitStack() as stack:

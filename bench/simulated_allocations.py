@@ -213,6 +213,7 @@ class _Rows:
             self._changed(day, number, kind, size_bytes, ratio)
 
     def _sized(self, size: float) -> int:
+        # A structure below its base would have no entries.
         least = 2 * self._truth.base_bytes
         return ceil_div(int(max(size, least)), self._increment) * self._increment
 

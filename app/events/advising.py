@@ -51,5 +51,6 @@ def rates(body: bytes) -> PlanWithRates:
             WHAT, field_problems(error, document, model=RatesRequest, what="the request")
         ) from None
     except DocumentInvalid as error:
+        # The core names places in the plan; the request contains it as a member.
         inside = tuple(FieldProblem(f"/document{each.field}", each.message) for each in error.problems)
         raise InputInvalid(WHAT, inside) from None

@@ -29,6 +29,7 @@ def chart_of(nth: int, queue: str, sets: Sequence[EventSet], facts: QueueFacts) 
     deepest = max([depth for _, _, depth in known] + [1])
     limits = {"MAXDEPTH": facts.maxdepth, "QDEPTHHI": facts.high_depth, "QDEPTHLO": facts.low_depth}
     given = {name: value for name, value in limits.items() if value is not None}
+    # A threshold far above the depth would press the curve to the bottom; a note names it instead.
     near = {name: value for name, value in given.items() if value <= deepest * SHOWN_LIMIT}
     return Chart(
         id=f"read-{nth}",

@@ -128,6 +128,7 @@ def _lines(reading: EventReading) -> Iterator[str]:
 def _set_lines(each: EventSet) -> Iterator[str]:
     by = {"correl_id": f"CorrelId {each.correl_id}", "time": "grouped by time", "order": "grouped by order"}
     when = (
+        # Formats without a time zone give local times, which must not be read as UTC.
         "" if each.at is None else f"  {each.at:%Y-%m-%d %H:%M:%S}{' local' if each.is_at_local else ' UTC'}"
     )
     yield f"{each.number}  {each.event.title} ({each.event.reason})  {each.queue}{when}  {by[each.grouped_by]}"

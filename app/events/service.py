@@ -114,6 +114,7 @@ def starter_text(parameters: Mapping[str, str]) -> str:
     count = number("members", 2, _MOST_MEMBERS) or 1
     members = (named or [f"QM{nth:02}" for nth in range(1, count + 1)])[:_MOST_MEMBERS]
     return STARTED.format(
+        # Other names could be read as another type or end the flow mapping, so they are quoted.
         queue=json.dumps(queue) if not re.fullmatch(PLAIN_NAME, queue) else queue,
         members="\n".join(f"  - {{name: {each}, perfmev: ENABLED}}" for each in members),
         maxdepth=maxdepth,

@@ -39,6 +39,7 @@ def chart_of(course: Simulation, queue: str, members: Sequence[str]) -> Chart:
         "QDEPTHHI": [(row.at, row.limits.high_depth(rounding)) for row in rows],
         "QDEPTHLO": [(row.at, row.limits.low_depth()) for row in rows],
     }
+    # A threshold far above the depth would press the curve to the bottom; a note names it instead.
     near = {
         name: found
         for name, found in limits.items()

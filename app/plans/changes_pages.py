@@ -160,6 +160,7 @@ def _place(steps: Sequence[str]) -> tuple[str, str, list[str]]:
         if here in _NAMED_LISTS and at + 1 < len(steps):
             words.append(_thing(steps[at], steps[at + 1]))
             general, at = f"{here}/*", at + 2
+        # Rules have no names: their position identifies them.
         elif here == "/structures/*/offload" and steps[at + 1 : at + 2] == ["rules"] and at + 2 < len(steps):
             general, at = here, at + 1
         elif not general and steps[at] in _PLACES:
@@ -224,6 +225,7 @@ def _members(general: str, value: Mapping[str, Any]) -> Iterator[str]:
     specs = _SPECS.get(general, {})
     for key, spec in specs.items():
         found = _at(value, key)
+        # The name is in the place of the change.
         if found != _at(standard, key) and key != "name":
             yield f"{_CALLED.get(spec.name, spec.label)}: {_with_unit(spec.kind, spec.name, spec.unit, found)}"
     rules = _at(value, "offload/rules")

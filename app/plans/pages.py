@@ -343,6 +343,7 @@ def on_paper(request: Request, session: SessionDep, name: str, number: str) -> R
         queues_total=len(queues),
         changes=changes[:MOST_DIFFERENCES],
         changes_total=len(changes),
+        # Complete, because an approval must cover the whole policy.
         policy=_text(session, stored, "policy", cut=False),
     )
     return render(request, "plans/print.html", page)

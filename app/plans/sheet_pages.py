@@ -83,6 +83,7 @@ def show(request: Request, session: SessionDep) -> Response:
         after.append(latest)
         if number:
             before.append(service.get_version(session, name, number))
+        # Numbers have no gaps, so they need no query.
         versions = tuple(range(latest.number, 0, -1))
         known.append(PlanOnSheet(name, latest.result["qsg"], latest.number, number, versions))
     old, new = _sheet(before), _sheet(after)

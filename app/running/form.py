@@ -99,6 +99,7 @@ async def given_form(request: Request) -> RunningForm:
         most_fields=_MOST_FIELDS,
         largest_file_bytes=LARGEST_FILE_BYTES,
     )
+    # Only the large fields may be long; the others are shown again in each answer.
     typed = {key: text if key in _BOXES else text[:_LONGEST_VALUE] for key, text in sent.texts}
     files: dict[str, list[tuple[str, str]]] = {}
     unread: list[FieldProblem] = []
@@ -191,6 +192,7 @@ def result_of(session: Session, chosen: ChosenPlan, curves: Curves) -> PlanResul
         InputInvalid: No plan was chosen, or two, or there is no such plan.
         PlanRefused: The plan is impossible.
     """
+    # A document next to a chosen plan is refused: either could be the forgotten one.
     has_document = bool(chosen.text.strip())
     if chosen.name and has_document:
         named = "the example" if chosen.is_example else f"the stored plan {chosen.name[:64]}"

@@ -129,6 +129,7 @@ def plan_of(document: JsonObject, curves: Curves) -> PlanResult:
     try:
         read = read_object(document)
     except DocumentInvalid as error:
+        # The core names places in the plan; the request contains it as a member.
         problems = tuple(FieldProblem(f"/plan{each.field}", each.message) for each in error.problems)
         raise DocumentInvalid(problems) from None
     return evaluate(read, curves, compares=False)

@@ -50,6 +50,7 @@ def merged(
     Raises:
         InputInvalid: `current` describes no running system.
     """
+    # Displays are optional: without them no smaller size can be compared with its use.
     running = read_current(current) if current else None
     return merge(policy, result, unstated=unstated, policy_name=policy_name, running=running)
 

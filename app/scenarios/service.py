@@ -129,6 +129,7 @@ def compare(session: Session, plan: str, names: Sequence[str]) -> SideBySide:
     if not 1 <= len(wanted) <= MOST_COMPARED:
         message = f"name one to {MOST_COMPARED} scenarios; {len(wanted) or 'none'} {'is' if not wanted else 'are'} named"
         raise InputInvalid(_COMPARISON, (FieldProblem("of", message),))
+    # In the order of the request, which is the order of the columns.
     kept = [_stored(_found(session, living, name), plan).kept for name in wanted]
     return side_by_side(kept, latest=living.latest)
 

@@ -154,6 +154,7 @@ def _documents(numbered: Iterable[ReportDocument], resting: Sequence[Source]) ->
     found = [read_source(each.document) for each in numbered]
     known = {each.url for each in found}
     for source in resting:
+        # Notes, rules and findings often rest on the same document.
         if source.url and source.url not in known:
             known.add(source.url)
             found.append(replace(source, section=""))
@@ -180,6 +181,7 @@ def _changes(new: Sequence[JsonObject], gone: Sequence[JsonObject]) -> tuple[Fin
         (told,) = findings_shown([item])
         found.append(FindingChange("changed" if was else "new", told, str(was["message"]) if was else ""))
     order = {"new": 0, "changed": 1}
+    # New findings first: a change board asks what a change causes.
     found.sort(key=lambda each: order[each.kind])
     found += [FindingChange("gone", told, "") for told in findings_shown(left)]
     return tuple(found[:MOST_FINDINGS])

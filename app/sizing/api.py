@@ -78,6 +78,7 @@ def _text_handler(kind: str) -> Callable[[Request], Awaitable[Response]]:
     return handler
 
 
+# Registered in a loop, so that each text has its own operation in OpenAPI.
 for _kind in OUTPUT_KINDS:
     router.add_api_route(
         f"/{_kind}",

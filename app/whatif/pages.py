@@ -137,6 +137,7 @@ def of_structure(request: Request, session: SessionDep) -> Response:
         path = f"/whatif?{urlencode({'plan': asked.unknown or asked.name})}"
     else:
         wanted = query.get("structure", names[0])
+        # A bookmark may outlive its structure: another one of the plan is more useful than an error.
         structure = wanted if wanted in names else names[0]
         ending = request.url.path.rpartition("/")[2]
         path = f"/plans/{asked.name}/versions/{asked.version}/structures/{structure}/{ending}"

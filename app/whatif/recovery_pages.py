@@ -201,11 +201,13 @@ def _chart(found: Recovery) -> BarChart | None:
     timed = [(each.recovery_s, each) for each in found.all_structures if each.recovery_s]
     if not timed:
         return None
+    # The slowest first: they decide whether the recovery time is met.
     timed.sort(key=lambda pair: -pair[0])
     goal_s = found.recovery_minutes * _SECONDS_PER_MINUTE
     bars = []
     for seconds, each in timed[:MOST_BARS]:
         whole = each.backup_bytes + each.log_bytes_between
+        # Both parts are read at the same rate, so their times are proportional to their bytes.
         backup_s = seconds * each.backup_bytes / whole
         is_slow = each.meets is False
         bars.append(

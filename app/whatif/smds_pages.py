@@ -155,6 +155,7 @@ def _found(
     given = {name: value for name, value in typed.items() if value}
     if given:
         changed = document.model_dump(mode="json", exclude_defaults=True)
+        # Data sets have the names of queue managers in them, so a number of queue managers is not enough.
         if names := _split(given.get(_NAMES.name, "")):
             changed["queue_managers"] = names
         for structure in changed.get("structures", ()):

@@ -17,6 +17,7 @@ def threshold_chart(advice: ThresholdAdvice) -> Chart | None:
     if not advice.capacity:
         return None
     advised, planned = advice.compared[:2]
+    # With offload, a structure can hold many times the backlog, which would move all thresholds to the left edge.
     within = min(max(advice.capacity, planned.capacity), advice.hold * _MOST_BACKLOGS)
     most = max(advice.hold, advice.typical, within)
     is_one = _points(planned) == _points(advised)

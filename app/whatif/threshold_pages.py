@@ -113,6 +113,7 @@ def _proposed(stored: StoredVersion, structure: str, advice: ThresholdAdvice) ->
     rules = [{"usage_over": rule.usage_over, "size_over": rule.size_over} for rule in advice.rules]
     document = found.model_dump(mode="json", exclude_defaults=True)
     place = next(each for each in document["structures"] if each["name"] == structure)
+    # A plan that has these rules already must not offer a change that changes nothing.
     if advice.compared[1].rules == advice.compared[0].rules:
         return ""
     place["offload"] = {**place.get("offload", {}), "rules": rules}

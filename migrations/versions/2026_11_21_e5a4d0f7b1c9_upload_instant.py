@@ -59,6 +59,7 @@ def _put_together(connection: sa.Connection, told_apart_by: str) -> None:
     for row in connection.execute(sa.select(UPLOADS).order_by(UPLOADS.c.id)).all():
         kept = first.setdefault((row.sha256, getattr(row, told_apart_by)), row.id)
         if kept != row.id:
+            # Runs first: deleting an upload would delete them as well.
             connection.execute(sa.update(RUNS).where(RUNS.c.upload_id == row.id).values(upload_id=kept))
             connection.execute(sa.delete(UPLOADS).where(UPLOADS.c.id == row.id))
 

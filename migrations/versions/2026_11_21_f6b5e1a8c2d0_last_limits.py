@@ -41,6 +41,7 @@ def upgrade() -> None:
         op.add_column("measured_structures", sa.Column(column, TIME, nullable=True))
         of_it = (HOURS.c.qsg == KEPT.c.qsg) & (HOURS.c.structure == KEPT.c.structure)
         last = sa.select(sa.func.max(HOURS.c.hour)).where(of_it, total.is_not(None)).scalar_subquery()
+        # Filled from the stored hours, which have these limits already.
         op.execute(sa.update(KEPT).where(KEPT.c.last_limits_hour.is_not(None)).values({column: last}))
 
 

@@ -541,6 +541,7 @@ def take_pastes(typed: Typed, *, replace: bool = False) -> ChangedForm:
     notes: list[str] = []
     focus = ""
     has_remarks = False
+    # A list, because the loop replaces the fields.
     for key in [key for key in typed if key.endswith("/paste") and typed[key].strip()]:
         at = key.removesuffix("/paste")
         pasted = read_queues(typed[key], parse=_parse_plan)

@@ -74,6 +74,7 @@ def download(request: Request, kind: str) -> Response:
         raise HTTPException(status_code=404, detail="There is no such output.")
     form, document = read_form(request.query_params)
     if document is None:
+        # A browser that follows a download link must get a page with the reason instead of a file with an error in it.
         return render(request, "sizing/calculator.html", _unanswered(form), status_code=422)
     if kind == DOCUMENT_OUTPUT:
         text, filename = document_text(document)
