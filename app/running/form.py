@@ -12,11 +12,11 @@ from sqlalchemy.orm import Session
 from app.fits.kept import Curves
 from app.fits.resolve import evaluate
 from app.plans import service as plans
+from app.plans.stored import EXAMPLE_CHOICE
 from app.running.texts import LARGEST_FILE_BYTES, MOST_TEXTS, WHAT, printable, running_example, text_of
 from app.texts.documents import example_text, read_text
 from app.web.field_values import value_of
 from app.web.forms import read_posted
-from app.whatif.asking import EXAMPLE_CHOICE
 from planner_core.document.types import message_bytes
 from planner_core.errors import DocumentInvalid, FieldProblem, InputInvalid, PlannerError
 from planner_core.plan.result import PlanResult

@@ -13,13 +13,12 @@ from fastapi import Depends, Request
 from sqlalchemy.orm import Session
 
 from app.plans import service
+from app.plans.stored import EXAMPLE_CHOICE
 from app.texts.documents import LARGEST_FILE_BYTES, example_text, read_text
 from app.web.forms import PostedForm, read_posted
 from planner_core.document.model import PlanDocument
 from planner_core.errors import DocumentInvalid, FieldProblem, PlannerError, PlanRefused
 
-EXAMPLE_CHOICE = ".example"
-"""The plan name of the example in an address; no plan has a name that begins with a dot."""
 MOST_PROBLEMS = 20
 Answer = TypeVar("Answer")
 
