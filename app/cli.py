@@ -108,7 +108,7 @@ def _whole(lowest: int, highest: int) -> Callable[[str], int]:
         plain = text.strip()
         # Python takes quadratic time to read very long numbers.
         if not plain.lstrip("+-").isdigit() or not plain.isascii() or len(plain) > _MOST_DIGITS:
-            msg = f"{text!r} is no whole number"
+            msg = f"{text!r} is not a whole number"
             raise argparse.ArgumentTypeError(msg)
         if not lowest <= int(plain) <= highest:
             msg = f"{text} is not between {lowest} and {highest}"
@@ -123,7 +123,7 @@ def _mib(text: str) -> Fraction:
         # Decimal also reads underscores and digits of other scripts.
         value = Decimal(text if text.isascii() and "_" not in text else "not a number")
     except InvalidOperation:
-        msg = f"{text!r} is no number"
+        msg = f"{text!r} is not a number"
         raise argparse.ArgumentTypeError(msg) from None
     if not value.is_finite() or not 0 <= value <= _LARGEST_MIB or len(text) > _MOST_DIGITS:
         msg = f"{text} is not between 0 and {_LARGEST_MIB} MiB"
@@ -162,17 +162,17 @@ def _parser() -> argparse.ArgumentParser:
             type=_whole(1, 99),
             default=25,
             metavar="L",
-            help="CF control code level (14 = the era of Tables 1 and 2)",
+            help="CF control code level (14: the level of Tables 1 and 2)",
         )
 
     structure = command(
-        "structure", "Size of an application structure for a backlog, or backlog for a size.", _structure
+        "structure", "Size of an application structure for a backlog, or the backlog for a size.", _structure
     )
     question = structure.add_mutually_exclusive_group(required=True)
     question.add_argument(
-        "--messages", type=_whole(0, _MOST), metavar="N", help="the backlog; asks for the size"
+        "--messages", type=_whole(0, _MOST), metavar="N", help="the backlog; calculates the size"
     )
-    question.add_argument("--size-mib", type=_mib, metavar="S", help="the size; asks for the backlog")
+    question.add_argument("--size-mib", type=_mib, metavar="S", help="the size; calculates the backlog")
     sized(structure)
     answers(structure)
 
@@ -196,7 +196,7 @@ def _parser() -> argparse.ArgumentParser:
     )
     answers(admin)
 
-    offload = command("offload", "What a structure holds with offload rules at work.", _offload)
+    offload = command("offload", "Capacity of a structure with offload rules.", _offload)
     offload.add_argument("--size-mib", type=_mib, required=True, metavar="S", help="size of the structure")
     sized(offload)
     offload.add_argument(
@@ -208,21 +208,23 @@ def _parser() -> argparse.ArgumentParser:
         "--rule",
         action="append",
         metavar="TH:SZ",
-        help="such as 70:32K; up to three; none given: IBM's defaults",
+        help="such as 70:32K; up to three; default: IBM's defaults",
     )
     offload.add_argument(
         "--hold",
         type=_whole(1, _MOST),
         metavar="N",
-        help="also IBM's own arithmetic for the threshold that keeps room for N offloaded messages",
+        help="also IBM's own arithmetic for the threshold that reserves space for N offloaded messages",
     )
     answers(offload)
 
     plan = command("plan", "Evaluate a plan document (JSON or YAML).", _plan)
     plan.add_argument("file", metavar="FILE", help="the document; - for standard input")
     plan.add_argument("--output", choices=_OUTPUTS, default="json")
-    plan.add_argument("--explain", action="store_true", help="with json: the explanation of every figure")
-    plan.add_argument("--depths", action="store_true", help="with json: advice on the depths of every queue")
+    plan.add_argument("--explain", action="store_true", help="with --json: the explanation of every figure")
+    plan.add_argument(
+        "--depths", action="store_true", help="with --json: advice on the depths of every queue"
+    )
     add_fail_on(plan)
 
     command("schema", "The JSON Schema of the plan document.", _schema)
@@ -248,7 +250,7 @@ def _parser() -> argparse.ArgumentParser:
     serve.add_argument(
         "--migrate",
         action="store_true",
-        help="bring the tables of a database server up to this version first",
+        help="first migrate the tables of a database server to this version",
     )
     return parser
 

@@ -139,7 +139,10 @@ def add_json(made: argparse.ArgumentParser, about: str = "answer as JSON") -> No
 def add_fail_on(made: argparse.ArgumentParser) -> None:
     """Add the option for the severity that makes the exit code 1."""
     made.add_argument(
-        "--fail-on", choices=("error", "warning"), default="error", help="exit 1 from this severity on"
+        "--fail-on",
+        choices=("error", "warning"),
+        default="error",
+        help="exit with 1 if a finding has this severity or a higher one",
     )
 
 

@@ -46,13 +46,15 @@ class Settings(BaseSettings):
     )
     host: str = Field(
         default="127.0.0.1",
-        description="Address to listen on. The default answers this machine only.",
+        description="Address to listen on. With the default, only this machine can connect.",
     )
-    port: int = Field(default=8000, ge=0, le=65535, description="TCP port to listen on; 0 takes a free one.")
+    port: int = Field(
+        default=8000, ge=0, le=65535, description="TCP port to listen on; 0 selects a free port."
+    )
     allowed_hosts: Annotated[tuple[str, ...], NoDecode] = Field(
         default=LOOPBACK_NAMES,
         description=(
-            "Host names that requests may be addressed to, separated by commas. A name that begins with a dot stands "
+            "Host names to which requests may be addressed, separated by commas. A name that begins with a dot stands "
             "for all names below it; * accepts any name and gives up the protection against DNS rebinding. An "
             "address given as host is accepted as well, unless it is a wildcard such as 0.0.0.0."
         ),
@@ -103,7 +105,7 @@ class Settings(BaseSettings):
     in_process_below_bytes: int = Field(
         default=GIB,
         ge=0,
-        description="Dumps smaller than this many bytes are read without Spark, whose start alone takes some seconds.",
+        description="Dumps smaller than this many bytes are read without Spark, whose startup alone takes several seconds.",
     )
     max_unpacked_bytes: int = Field(
         default=512 * GIB,
@@ -114,8 +116,8 @@ class Settings(BaseSettings):
         default=250,
         ge=1,
         description=(
-            "How many times its length a packed upload may be once unpacked. gzip reaches 1032 with a file made for it, dumps "
-            "some ten."
+            "How many times its length a packed upload may be once unpacked. gzip reaches 1032 with a specially made file, "
+            "and about ten with dumps."
         ),
     )
     jobs_at_once: int = Field(
@@ -127,7 +129,7 @@ class Settings(BaseSettings):
     job_stale_s: float = Field(
         default=60.0,
         ge=1,
-        description="Seconds without a sign of life after which the reading of an upload is begun again.",
+        description="Seconds without a heartbeat after which reading an upload is restarted.",
     )
     night_hour: Annotated[int | None, NoDecode] = Field(
         default=2,

@@ -55,7 +55,9 @@ class SizeSyntax(PlannerError):
         if needs_unit:
             super().__init__(f"{shown!r} has no unit: write it with K, M, G or T, such as 32K.")
         else:
-            super().__init__(f"{shown!r} is no size: write a number and a unit K, M, G or T, such as 512M.")
+            super().__init__(
+                f"{shown!r} is not a valid size: write a number and a unit K, M, G or T, such as 512M."
+            )
 
 
 class TextTooLong(PlannerError):
@@ -73,7 +75,7 @@ class FieldProblem(Answer):
     field: Annotated[
         str,
         Field(
-            description="JSON pointer into the plan document (empty: the document as a whole), or the name of a parameter.",
+            description="JSON pointer into the plan document (empty: the entire document), or the name of a parameter.",
             examples=["/structures/0/queues/0/message_bytes"],
         ),
     ]
@@ -134,7 +136,7 @@ class OutputRefused(_WithFindings):
         """Keep the kind of output, the findings, and in `of` which text has the errors: the plan or the merged policy."""
         self.kind = kind
         self.of = of
-        super().__init__(f"The {kind} output is not given while the {of} has errors.", findings)
+        super().__init__(f"The {kind} output is not available while the {of} has errors.", findings)
 
 
 class UnknownOutput(PlannerError):
@@ -143,4 +145,4 @@ class UnknownOutput(PlannerError):
     def __init__(self, kind: str, kinds: tuple[str, ...]) -> None:
         """Keep the unknown kind."""
         self.kind = kind
-        super().__init__(f"There is no output {kind!r}: ask for one of {', '.join(kinds)}.")
+        super().__init__(f"There is no output {kind!r}: choose one of {', '.join(kinds)}.")

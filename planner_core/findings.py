@@ -50,7 +50,7 @@ class Finding(Answer):
     code: Annotated[str, Field(description="Stable name of the rule.", examples=["INITSIZE_BELOW_NEED"])]
     severity: Severity
     message: Annotated[str, Field(description="A sentence for the planner.")]
-    source: Annotated[SourceText, Field(description="The document on which the rule rests.")]
+    source: Annotated[SourceText, Field(description="The document on which the rule is based.")]
     field: Annotated[
         str | None, Field(description="JSON pointer to the field it is about, if it is about one.")
     ] = None
@@ -59,7 +59,9 @@ class Finding(Answer):
     ] = None
     acknowledged: Annotated[
         str | None,
-        Field(description="Why the planners accept it, if the document says so. Errors cannot be accepted."),
+        Field(
+            description="Why the planners accept it, if the document states a reason. Errors cannot be accepted."
+        ),
     ] = None
 
 

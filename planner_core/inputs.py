@@ -49,7 +49,7 @@ KIND_TITLES: Final[dict[Kind, str]] = {
     "messages": "Messages IXC585E, IXC582I, IXC588I, IXL015I",
     "template": "cfplan's own CSV template",
     "qsg_map": "cfplan's QSG map",
-    "simulation_truth": "What is true of a simulation",
+    "simulation_truth": "True values of a simulation",
 }
 COMPANION_KINDS: Final[frozenset[Kind]] = frozenset({"qsg_map", "simulation_truth"})
 """Kinds without usage data that come with it: the map is used, the parameters of a simulation are ignored."""
@@ -76,7 +76,7 @@ _CONDITION = re.compile(rf"\b(?:{'|'.join((*OVERVIEW_CONDITIONS, *_OTHER_CONDITI
 _GZIP = b"\x1f\x8b"
 _FOREIGN: Final = {
     b"PK\x03\x04": "a ZIP archive or spreadsheet: unpack it, or save the sheet as CSV",
-    b"%PDF": "a PDF: bring the text or the data that it was made from",
+    b"%PDF": "a PDF: provide the text or the data it was made from",
     b"\x42\x5a\x68": "a bzip2 file: unpack it",
     b"\x28\xb5\x2f\xfd": "a zstd file: unpack it",
     b"\xfd7zXZ": "an xz file: unpack it",
@@ -110,8 +110,8 @@ class Detection:
 
 
 _NO_FILES: Final = (
-    (stat.S_ISDIR, "a folder: name the files in it"),
-    (stat.S_ISFIFO, "a pipe: write what comes out of it to a file first, for it is read more than once"),
+    (stat.S_ISDIR, "a folder: specify the files in it"),
+    (stat.S_ISFIFO, "a pipe: write its output to a file first, because it is read more than once"),
     (stat.S_ISCHR, "a device"),
     (stat.S_ISBLK, "a device"),
     (stat.S_ISSOCK, "a socket"),
@@ -193,7 +193,7 @@ def _unpacked(first: bytes) -> bytes:
     try:
         return zlib.decompressobj(wbits=31).decompress(first, LOOKED_AT_BYTES)
     except zlib.error:
-        msg = "The file begins like gzip but cannot be unpacked: it is damaged."
+        msg = "The file begins like a gzip file but cannot be unpacked. It is damaged."
         raise KindUnknown(msg) from None
 
 
@@ -206,7 +206,7 @@ def _binary(first: bytes) -> Detection:
             return Detection("smf", what)
     if len(first) > 1 and first[1] in _SMF_RECORD_TYPES and first[0] & _FLAG_SUBTYPES | first[0] & 0x1E:
         return Detection("smf", "binary data that looks like SMF records without RDWs")
-    return Detection("smf", "binary data, no text")
+    return Detection("smf", "binary data, not text")
 
 
 def _text(text: str, name: str) -> Detection:
@@ -222,7 +222,7 @@ def _text(text: str, name: str) -> Detection:
             return found
     hint = f" named {name!r}" if name else ""
     msg = (
-        f"The file{hint} looks like none of the kinds that can be read. Say which it is: "
+        f"The file{hint} is not recognized as any of the supported kinds. Specify its kind: "
         + ", ".join(f"{kind} ({title})" for kind, title in KIND_TITLES.items())
         + "."
     )
@@ -244,7 +244,7 @@ def _json(text: str) -> Detection:
     keys = {squeezed(key) for key in re.findall(r'"([^"\\]{1,60})"\s*:', head)}
     if _is_cfact(keys):
         return Detection("cfact_json", "JSON objects with CFACT's column names")
-    msg = "The file is JSON, but neither of mq-smf-csv nor of RMF's CFACT report."
+    msg = "The file is JSON, but neither from mq-smf-csv nor from RMF's CFACT report."
     raise KindUnknown(msg)
 
 

@@ -78,7 +78,7 @@ class DecidePage(Page):
     """The input of a decision, and its answer."""
 
     sent: Annotated[DecisionForm, "The input of the form"]
-    examples: Annotated[tuple[ExampleFile, ...], "Files to begin with"]
+    examples: Annotated[tuple[ExampleFile, ...], "Example files"]
     modes: Annotated[tuple[tuple[Mode, str], ...], "The two orders"]
     problems: Annotated[tuple[FieldProblem, ...], "Errors of the input; empty if there is an answer"]
     shown: Annotated[DecisionView | None, "The answer; None if there are errors"]
@@ -139,7 +139,7 @@ def shown(found: DecisionAnswer) -> DecisionView:
     return DecisionView(
         summary=f"Messages for {queue} go to {left}."
         if found.chosen
-        else f"A put to {queue} fails: no destination remains.",
+        else f"A put to {queue} fails because no destination remains.",
         queue=queue,
         chosen=left,
         deciding=f"by step {deciding.step}, {deciding.attribute}" if deciding else "all candidates are equal",

@@ -34,8 +34,8 @@ class ExplainPage(Page):
     """The form, and the explanation of the messages."""
 
     action: Annotated[str, "Address of the form"]
-    displays: Annotated[FormField, "The box for displays"]
-    messages: Annotated[FormField, "The box for the browse"]
+    displays: Annotated[FormField, "The field for displays"]
+    messages: Annotated[FormField, "The field for the browse"]
     boxes: Annotated[tuple[FormField, ...], "Queue, times, order of eliminations"]
     is_unfolded: Annotated[bool, "Whether one of these has a value or an error"]
     files: Annotated[tuple[str, ...], "Names of the sent files; a browser cannot fill them in again"]
@@ -139,7 +139,7 @@ def _page(
             "failed_at",
             "First failure of the channels",
             "text",
-            "Such as 2026-11-21T12:00:00Z; UTC if you enter no zone.",
+            "For example 2026-11-21T12:00:00Z. Without a zone, UTC is assumed.",
         ),
         box("browsed_at", "Time of browse and displays", "text", "In the same format."),
         FormField(

@@ -103,7 +103,7 @@ def answer(
     failed_at = _time(question.failed_at, "/failed_at")
     browsed_at = _time(question.browsed_at, "/browsed_at")
     if failed_at and browsed_at and browsed_at < failed_at:
-        _invalid("/browsed_at", "is before failed_at: the browse cannot show what had not failed yet")
+        _invalid("/browsed_at", "is before failed_at: the browse must be taken after the failure")
     browse = (
         read_messages(messages, name=messages_name)
         if isinstance(messages, str)

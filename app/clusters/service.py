@@ -30,7 +30,7 @@ EXAMPLES = (
         "cluster",
         "rank-holds",
         "Rank holds a message",
-        "The common mistake: with CLWLRANK a message waits for a channel that does not run.",
+        "A common mistake: with CLWLRANK, a message waits for a channel that is not running.",
     ),
     ExampleFile(
         "cluster",

@@ -28,7 +28,7 @@ SHELVES = {
     "contributing": (),
     "decisions": (),
 }  # fmt: skip
-"""The folders of docs/ and their pages in reading order; pages that are not listed follow by name."""
+"""The folders of docs/ and their pages in reading order; pages that are not listed follow, sorted by name."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,11 +26,11 @@ class DocumentationContentsPage(Page):
 class ArticlePage(Page):
     """One page of the documentation."""
 
-    shelves: Annotated[tuple[library.Shelf, ...], "All pages, for the list at the side"]
+    shelves: Annotated[tuple[library.Shelf, ...], "All pages, for the list in the sidebar"]
     slug: Annotated[str, "The address of this page below /docs"]
     article: Annotated[Article, "The page, rendered"]
-    before: Annotated[library.Entry | None, "The page before this one"]
-    after: Annotated[library.Entry | None, "The page after this one"]
+    before: Annotated[library.Entry | None, "The previous page"]
+    after: Annotated[library.Entry | None, "The next page"]
 
 
 @router.get("/docs", response_class=HTMLResponse)
@@ -47,7 +47,7 @@ def article(request: Request, slug: str) -> Response:
     if found is None and (new := library.moved(slug)):
         return RedirectResponse(f"/docs/{new}", status_code=308)
     if found is None:
-        raise HTTPException(status_code=404, detail="There is no such page in the documentation.")
+        raise HTTPException(status_code=404, detail="The documentation has no such page.")
     before, after = library.neighbours(slug)
     page = ArticlePage(
         title=found.title,

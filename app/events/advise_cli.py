@@ -99,7 +99,7 @@ def _values(each: Thresholds) -> str:
         for name in ("maxdepth", "qdepthhi", "qdepthlo")
         if (value := getattr(each, name)) is not None
     ]
-    return " ".join(values) or "no advice: no backlog is planned, or INITSIZE does not hold it"
+    return " ".join(values) or "no advice: no backlog is planned, or INITSIZE cannot hold it"
 
 
 def _lead(lead: DepthLead | None) -> str:

@@ -20,7 +20,7 @@ router = APIRouter(prefix="/api/v1/events", tags=["depth events"])
 @router.post(
     "/simulate",
     summary="Simulate queue depth events",
-    response_description="Every event message, every occurrence, and the switches after each step.",
+    response_description="Every event message, every event, and the switches after each step.",
     openapi_extra=json_request("DepthEventFile"),
     responses=problems(413, 415, 422),
 )
@@ -32,7 +32,7 @@ def simulate(body: DocumentBody) -> Simulation:
 @router.post(
     "/read",
     summary="Read depth event messages",
-    response_description="Every message, and the sets of all queues in the order of time.",
+    response_description="Every message, and the sets of all queues in chronological order.",
     openapi_extra=json_request("ReadRequest"),
     responses=problems(413, 415, 422),
 )

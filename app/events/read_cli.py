@@ -64,7 +64,7 @@ def add_read(verb: Command) -> None:
         type=_window,
         default=5,
         metavar="S",
-        help="seconds within which messages without CorrelId are one set (default: 5)",
+        help="seconds within which messages without a CorrelId form one set (default: 5)",
     )
     add_json(made)
     add_fail_on(made)

@@ -226,7 +226,7 @@ def _depths(
         pair = _DEPTH.fullmatch(text.strip())
         if not pair:
             problems.append(
-                FieldProblem("depth_before", f"{text[:60]!a} is not a queue and its depth, such as SQ1=0")
+                FieldProblem("depth_before", f"{text[:60]!a} is not a queue with its depth, such as SQ1=0")
             )
             continue
         facts = queues.get(pair["name"], QueueFacts())

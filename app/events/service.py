@@ -41,7 +41,7 @@ EXAMPLES = (
         "depth-events",
         "ibm-example-2",
         "IBM's example 2",
-        "Two rises, a full queue, and what each event switches.",
+        "Two rises, a full queue, and the switches after each event.",
     ),
 )
 
@@ -83,7 +83,7 @@ def with_readings(text: bytes, readings: Mapping[str, str]) -> DepthEventFile:
 
 
 STARTED = """\
-# {queue} rises past QDEPTHHI, falls to QDEPTHLO and fills. Change what differs at your site.
+# {queue} rises past QDEPTHHI, falls to QDEPTHLO and fills. Change the values that differ at your site.
 title: {queue}
 queue_managers:
 {members}

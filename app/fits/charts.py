@@ -14,10 +14,10 @@ from planner_core.contracts.fits import FitPoint
 from planner_core.units import MIB
 
 MOST_POINTS = 600
-"""Points in the chart; the table and the file have all."""
+"""Points in the chart; the table and the file contain all of them."""
 MOST_LINES = 4
 _STEPS = 48
-"""Points along a line that is bent by its axes."""
+"""Points along a line that its axes bend."""
 _ROOM = 1.25
 _SAME_RATIO = 0.02
 _X_TITLE = "size, MiB"
@@ -145,7 +145,7 @@ def _entries_in_words(fit: Fit, points: Sequence[FitPoint]) -> str:
 
 def _residuals_in_words(fit: Fit, used: Sequence[FitPoint]) -> str:
     words = [
-        f"Of {len(used)} allocations in the fit the farthest is "
+        f"Of {len(used)} allocations in the fit, the farthest is "
         f"{_megabytes(max(abs(point.residual_bytes or 0) for point in used))} from the curve."
     ]
     if fit.residuals is not None:

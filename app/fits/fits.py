@@ -37,7 +37,7 @@ class Fit(CurveFit):
     coupling_facility: str
     state: Annotated[FitState, Field(description="Plans may name an accepted fit only.")]
     is_current: Annotated[
-        bool, Field(description="The last accepted one of its coupling facility and CFCC level.")
+        bool, Field(description="The latest accepted fit of its coupling facility and CFCC level.")
     ]
     is_simulated: IsSimulated
 
@@ -78,14 +78,14 @@ class FitPoints(Answer):
     is_simulated: bool
     base_bytes: float | None
     bundle_bytes: float | None
-    entry_bytes: Annotated[float | None, Field(description="Null if the data hold one ratio only.")]
-    element_bytes: Annotated[float | None, Field(description="Null if the data hold one ratio only.")]
+    entry_bytes: Annotated[float | None, Field(description="Null if the data contains only one ratio.")]
+    element_bytes: Annotated[float | None, Field(description="Null if the data contains only one ratio.")]
     published_base_bytes: Annotated[
         float | None,
-        Field(description="Of the published curve of the level; null if the level is not known."),
+        Field(description="Of the published curve for the level; null if the level is not known."),
     ]
     published_bundle_bytes: Annotated[
-        float | None, Field(description="Of the published curve of the level, one entry and six elements.")
+        float | None, Field(description="Of the published curve for the level: one entry with six elements.")
     ]
     points: tuple[FitPoint, ...]
     findings: tuple[Finding, ...] = ()

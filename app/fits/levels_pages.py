@@ -36,7 +36,7 @@ class CfLevelsPage(Page):
     facilities: Annotated[
         tuple[FacilityLevel, ...], "Every coupling facility that an entry, a plan or a fit names"
     ]
-    boxes: Annotated[tuple[FormField, ...], "The boxes for a new entry"]
+    boxes: Annotated[tuple[FormField, ...], "The fields for a new entry"]
     wrong: Annotated[tuple[str, ...], "Errors of the form"]
     said: Annotated[str, "Confirmation of the last action"]
 

@@ -54,7 +54,7 @@ class CurvePage(Page):
     published: Annotated[
         str, "Sizes of the published curve for the same entries, in words; empty if not known"
     ]
-    points: Annotated[tuple[FitPoint, ...], "The points by size, the largest first"]
+    points: Annotated[tuple[FitPoint, ...], "The points by size, largest first"]
     points_total: Annotated[int, "Number of points"]
     cuts_total: Annotated[int, "Number of cuts"]
     others: Annotated[tuple[Fit, ...], "Other fits of the same coupling facility and level"]

@@ -18,14 +18,14 @@ from planner_core.contracts.forecasts import Crossing
 Day = TypeVar("Day", MeasuredDay, Band)
 
 MOST_BY_DAY = 120
-"""Longer histories are drawn by the highest day of each week, because the high days pass a level."""
+"""Longer histories show only the highest day of each week, because those days pass a level."""
 HISTORY_DAYS = 364
-"""Days before the forecast in the chart; the table and the file have all."""
+"""Days before the forecast in the chart; the table and the file contain all of them."""
 FARTHEST = 2.5
-"""A level above this many times all peaks is only named, because it would flatten the rest of the chart."""
+"""A level more than this many times above all peaks is only named, because it would flatten the rest of the chart."""
 _WEEK = 7
 _LONGEST_LABEL, _LONGEST_SHORT = 22, 9
-"""Characters of the labels next to the chart; the table has the full names."""
+"""Characters of the labels next to the chart; the table shows the full names."""
 _PERCENT = re.compile(r"\d+(?:\.\d+)? %")
 
 
@@ -80,7 +80,7 @@ def _chart(outlook: Outlook, peaks: Sequence[MeasuredDay], x_axis: Time, step: i
                 "ring",
                 "cross",
                 title=each.level,
-                name="passed, middle estimate",
+                name="passed, median estimate",
             )
             for each in near
             if each.dates.p50 is not None
@@ -141,7 +141,7 @@ def _in_words(outlook: Outlook, peaks: Sequence[MeasuredDay]) -> str:
     if outlook.bands:
         end = outlook.bands[-1]
         words.append(
-            f"On {end.day.isoformat()} the middle estimate is {grouped(round(end.p50))}, the 80 % interval "
+            f"On {end.day.isoformat()} the median estimate is {grouped(round(end.p50))}, the 80 % interval "
             f"{grouped(round(end.p10))} to {grouped(round(end.p90))}."
         )
     return " ".join(filter(None, words))

@@ -55,7 +55,7 @@ class ForecastLine:
 
 @dataclass(frozen=True, slots=True)
 class PeakAhead:
-    """The highest day of a span ahead, by its middle estimate."""
+    """The highest day of a span ahead, by its median estimate."""
 
     first_day: int
     last_day: int
@@ -89,7 +89,7 @@ class ForecastsPage(Page):
 
     lines: Annotated[tuple[ForecastLine, ...], "One page of forecasts, the most urgent first"]
     found: Annotated[ForecastPage, "The page they are on"]
-    newest: Annotated[date | None, "Day of the newest forecast on the page"]
+    newest: Annotated[date | None, "Day of the latest forecast on the page"]
     is_empty: Annotated[bool, "Whether there is no forecast yet"]
 
 
@@ -101,12 +101,12 @@ class StructureForecastPage(Page):
     structure: Annotated[str, "The structure's name, without the group's"]
     cfrm_name: Annotated[str, "The structure's name in the CFRM policy"]
     outlooks: Annotated[tuple[OutlookView, ...], "Every measure with its charts and tables"]
-    first: Annotated[StructureForecast | None, "The measure that runs out first; None if none does"]
+    first: Annotated[StructureForecast | None, "The measure that runs out first, or None"]
     full: Annotated[
-        tuple[StructureForecast, ...], "A measure of the structure, and of each data set, that is or was full"
+        tuple[StructureForecast, ...], "Each measure of the structure or of a data set that is or was full"
     ]
     is_simulated: Annotated[bool, "Whether the data is simulated"]
-    made_on: Annotated[date, "Day of the newest forecast"]
+    made_on: Annotated[date, "Day of the latest forecast"]
     run_id: Annotated[int, "The nightly run that made it"]
     plans: Annotated[tuple[PlanReference, ...], "Plans whose latest version contains it"]
     acts: Annotated[tuple[tuple[PlanReference, tuple[ResizeAct, ...]], ...], "Ways to resize it, by plan"]

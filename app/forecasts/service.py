@@ -92,7 +92,7 @@ class MeasuredDay(Answer):
 
     day: date
     peak: Annotated[int | None, Field(description="Null: not measured.")]
-    total: Annotated[int | None, Field(description="How much there was in all. Null: not measured.")]
+    total: Annotated[int | None, Field(description="The total. Null: not measured.")]
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,7 +129,7 @@ class Outlook(StructureForecast):
     peaks: Annotated[tuple[MeasuredDay, ...], Field(description="Daily peaks of up to two years.")]
     earlier: tuple[EarlierForecast, ...]
 
-    @computed_field(description="Quantiles of the peak of each day to come.")
+    @computed_field(description="Quantiles of the peak of each future day.")
     @property
     def bands(self) -> tuple[Band, ...]:
         """The forecast by day."""
@@ -169,7 +169,7 @@ class ForecastSummary:
     """A summary of all forecasts."""
 
     full: tuple[StructureForecast, ...]
-    """One measure of each structure or data set that is or was full, the most urgent first."""
+    """One measure of each structure or data set that is or was full, most urgent first."""
     first: StructureForecast | None
     """The measure of another structure that passes a level first; None if none does within the horizon."""
     horizon_days: int

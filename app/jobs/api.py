@@ -47,7 +47,7 @@ def read_job(number: JobId, session: SessionDep) -> JobAnswer:
     "/{number}/log",
     summary="Read the log of a job",
     responses={
-        200: {"description": "Its lines, with their times in UTC.", "content": {"text/plain": {"schema": {"type": "string"}}}},
+        200: {"description": "The lines of the log, with their times in UTC.", "content": {"text/plain": {"schema": {"type": "string"}}}},
         **problems(404, 422),
     },
     response_class=Response,

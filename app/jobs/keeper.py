@@ -32,7 +32,7 @@ from app.settings import Settings
 from planner_core.errors import PlannerError
 
 BEAT_S = 1.0
-"""The interval at which the row is written while the process lives."""
+"""The interval at which the row is updated while the process is alive."""
 LONGEST_LAST_WORDS = 500
 
 
@@ -116,7 +116,7 @@ class Keeper(ABC):
         except LostRun:
             return False
         except StopRequested:
-            self._say("told to stop: the run waits until the service is started again")
+            self._say("stopping on request: the run continues when the service is started again")
             with self._database.session(writes=True) as session:
                 service.give_back(session, self._id, self._owner)
         except PlannerError as error:
@@ -130,7 +130,7 @@ class Keeper(ABC):
             for line in traceback.format_exc().splitlines():
                 self._say(line)
             sentence = (
-                f"This is a fault of cfplan, please report it with the log: {type(error).__name__}: {error}"
+                f"This is an error in cfplan. Please report it with the log: {type(error).__name__}: {error}"
             )
             self._end(JobState.FAILED, sentence=sentence)
         return True
@@ -220,8 +220,8 @@ def how_it_ended(what: str, code: int, last_words: str) -> str:
     """Return a sentence about a process that failed."""
     if code < 0:
         return (
-            f"{what} was ended from outside, by signal {-code}. Signal 9 often means that the machine had too little "
-            "memory. Nothing was stored in part; it can be tried again."
+            f"{what} was ended from outside by signal {-code}. Signal 9 often means that the machine "
+            "ran out of memory. No partial results were stored; try again."
         )
-    said = f" It said: {last_words}" if last_words else ""
-    return f"{what} failed with exit code {code}; nothing was stored in part. The log has more.{said}"
+    said = f" Last message: {last_words}" if last_words else ""
+    return f"{what} failed with exit code {code}; no partial results were stored. The log has details.{said}"

@@ -31,7 +31,7 @@ class Log:
         """Return the log, with the number of lines missing in the middle."""
         if len(self._tail) > TAIL_CHARACTERS:
             self._cut()
-        missing = f"... {self._omitted} lines are left out here ...\n" if self._omitted else ""
+        missing = f"... {self._omitted} lines omitted ...\n" if self._omitted else ""
         return self._head + missing + self._tail
 
     def _cut(self) -> None:

@@ -17,14 +17,12 @@ from app.settings import Settings
 
 NEEDED = ("numpy", "pyarrow", "deltalake", "pyspark", "scipy", "spark_jobs")
 PYTHON = (sys.executable, "-P", "-m")
-"""-P: modules are imported from the installation, never from the folder that the service was started in."""
+"""-P: modules are imported from the installation, never from the folder in which the service was started."""
 WHAT_TO_DO_AT_THE_TERMINAL = (
     "Reading usage data needs the packages in requirements/spark.txt, which are not installed. Run `make setup` in the "
     "folder of cfplan (the first time it fetches 460 MB), or install that file into the environment of cfplan."
 )
-WHAT_TO_DO = (
-    f"{WHAT_TO_DO_AT_THE_TERMINAL} Uploads are kept meanwhile, and read as soon as the packages are there."
-)
+WHAT_TO_DO = f"{WHAT_TO_DO_AT_THE_TERMINAL} Uploads are kept until then, and read as soon as the packages are installed."
 INGEST, ROLLUP, HISTORY = "spark_jobs.ingest", "spark_jobs.rollup", "spark_jobs.history"
 NIGHT, SIMULATE = "spark_jobs.night", "spark_jobs.simulate"
 WORK = "jobs"

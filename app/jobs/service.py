@@ -44,17 +44,21 @@ class Job(Answer):
     kind: Annotated[
         str,
         Field(
-            description="What it does: `ingest` reads an upload into the usage history, `night` is a nightly run, "
-            "`look_around` simulates data and makes a nightly run over it, `forget_simulated` takes it away again."
+            description="The kind of job: `ingest` reads an upload into the usage history, `night` is a "
+            "nightly run, `look_around` simulates data and starts a nightly run over it, `forget_simulated` removes it again."
         ),
     ]
     upload_id: int | None
-    state: Annotated[JobState, Field(description="`asks` waits for answers; `done` and `failed` are ends.")]
+    state: Annotated[JobState, Field(description="`asks` waits for answers; `done` and `failed` are final.")]
     stage: Annotated[str, Field(description="Such as `decoding` or `fitting`; empty before the first.")]
-    done: Annotated[int, Field(description="How much of the stage is done; bytes, where it has bytes.")]
-    total: Annotated[int, Field(description="How much there is in the stage; 0 when that is not known.")]
-    sentence: Annotated[str, Field(description="Where it is, or how it ended, in words.")]
-    attempts: Annotated[int, Field(description="How often it was begun; more than once when it was cut off.")]
+    done: Annotated[
+        int, Field(description="The finished part of the stage, in bytes where it is measured in bytes.")
+    ]
+    total: Annotated[int, Field(description="The size of the stage; 0 if it is not known.")]
+    sentence: Annotated[str, Field(description="Its progress, or how it ended, in words.")]
+    attempts: Annotated[
+        int, Field(description="How often it was started; more than once if it was interrupted.")
+    ]
     created_at: datetime
     started_at: datetime | None
     heartbeat_at: datetime | None
@@ -187,9 +191,9 @@ def claim(session: Session, job_id: int, *, owner: str, stale: timedelta, at_onc
     if was_running and run.attempts >= MOST_ATTEMPTS:
         run.state, run.ended_at = JobState.FAILED, now()
         run.sentence = (
-            f"{kind.title} was cut off {run.attempts} times before it had ended, "
-            "so it is not begun again by itself. "
-            "The log may say why; a machine with too little memory ends processes without a word."
+            f"{kind.title} was interrupted {run.attempts} times before it "
+            "ended, so it is not restarted automatically. The "
+            "log may show the reason; a machine that runs out of memory ends processes without a message."
         )
         return None
     if repository.count_alive(session, stale_before=stale_before) >= at_once:
@@ -201,7 +205,7 @@ def claim(session: Session, job_id: int, *, owner: str, stale: timedelta, at_onc
     # Progress of the interrupted attempt would otherwise be shown until the first heartbeat of this one.
     run.sentence, run.stage, run.done, run.total = "", "", 0, 0
     if was_running:
-        run.log += f"{_stamp()} resumed: the process that worked on this was gone (attempt {run.attempts})\n"
+        run.log += f"{_stamp()} resumed: the process that worked on this had ended (attempt {run.attempts})\n"
     session.flush()
     return shown(run)
 

@@ -29,8 +29,8 @@ EVERY_S = 2.0
 TIDY_EVERY_S = 3_600.0
 MOST_FALSE_STARTS = 3
 NEVER_BEGAN = (
-    "The process for this job ended several times before it started. Its messages are in the file "
-    "keepers.log in the folder jobs of the data folder."
+    "The process for this job ended several times before the job started. Its messages are in the "
+    "file keepers.log in the folder jobs of the data folder."
 )
 
 logger = logging.getLogger("cfplan.jobs")
@@ -102,7 +102,7 @@ class Watcher:
                 self._tidy()
                 self.look()
             except (PlannerError, DBAPIError, OSError) as error:  # the next look may succeed
-                logger.error("Jobs cannot be started at present: %s", error)
+                logger.error("Jobs cannot be started now: %s", error)
             self._poked.wait(EVERY_S)
             self._poked.clear()
 

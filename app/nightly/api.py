@@ -44,7 +44,7 @@ def list_runs(session: SessionDep, asked: PageParameters) -> RunPage:
     status_code=202,
     responses={
         202: {
-            "description": "The run waits for its turn, because there is one at a time.",
+            "description": "The run waits for its turn, because only one run is possible at a time.",
             "headers": {"Location": {"description": "Address of the run.", "schema": {"type": "string"}}},
         },
         **problems(409),
@@ -67,7 +67,7 @@ def read_run(number: RunId, session: SessionDep) -> RunDetails:
 
 
 @router.get(
-    "/night/report", tags=[NIGHTS], summary="Read the report of the newest run", responses=problems(404)
+    "/night/report", tags=[NIGHTS], summary="Read the report of the latest run", responses=problems(404)
 )
 @router.get("/night/report.json", include_in_schema=False)
 def read_report(session: SessionDep) -> NightlyReport:
@@ -78,7 +78,7 @@ def read_report(session: SessionDep) -> NightlyReport:
 @router.get(
     "/night/report.md",
     tags=[NIGHTS],
-    summary="Read the report of the newest run as text",
+    summary="Read the report of the latest run as text",
     responses={
         200: {
             "description": "Markdown for a mail.",
@@ -98,7 +98,7 @@ def list_curves(
     session: SessionDep,
     asked: PageParameters,
     current: Annotated[
-        bool, Query(description="Only the last accepted one of each coupling facility.")
+        bool, Query(description="Only the latest accepted curve of each coupling facility.")
     ] = False,
 ) -> FitPage:
     """Return the fits of all runs, the newest first, rejected ones with their reasons. Unchanged fits are stored once."""

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from planner_core.wire import Answer
 
 EXIT_OK, EXIT_FAILED, EXIT_USAGE, EXIT_BUSY = 0, 1, 2, 3
-"""1: the run failed, and its sentence says why. 3: another run is in progress, so none was started."""
+"""1: the run failed, and its message gives the reason. 3: another run is in progress, so none was started."""
 Listed = TypeVar("Listed", bound="Answer")
 NO_LIMIT = 1_000_000
 """A run at the terminal does not wait for uploads that are being read."""
@@ -56,11 +56,11 @@ def add(commands: Command, parser_class: Parser) -> None:
         add_json(listed, "answer as JSON: an array")
         return listed
 
-    curves = listing("curves", "Curves fitted to this site, the newest first.", _curves)
+    curves = listing("curves", "Curves fitted to this site, newest first.", _curves)
     curves.add_argument(
         "--current",
         action="store_true",
-        help="only the last accepted one of each coupling facility and level",
+        help="only the latest accepted curve of each coupling facility and level",
     )
     listing(
         "forecasts",
@@ -93,7 +93,7 @@ def _nightly(arguments: argparse.Namespace) -> int:
             run = service.details(session, run_id)
             if run.stored_at is None:
                 meter.print_log(
-                    f"Nightly run {run.id} failed. The end of its log follows; /api/v1/jobs/{run.job.id}/log has all of it:"
+                    f"Nightly run {run.id} failed. The end of its log follows; the complete log is at /api/v1/jobs/{run.job.id}/log:"
                 )
             if arguments.json:
                 write(json.dumps(run.as_json(), indent=2, ensure_ascii=False) + "\n")
@@ -126,7 +126,7 @@ def _run(database: Database, settings: Settings, meter: _Meter) -> int:
     if left:
         meter.say(f"Continuing nightly run {run.id}, which was interrupted.")
     if not keeper.work(claimed):
-        message = "Another process took over the run, because this one seemed to have died."
+        message = "Another process took over the run, because this one appeared to have ended."
         raise PlannerError(message)
     return run.id
 
@@ -145,7 +145,7 @@ def _who_works(session: Session, run_id: int) -> str:
 
     run = service.get(session, run_id)
     since = f" since {run.job.started_at:%Y-%m-%d %H:%M} UTC" if run.job.started_at else ""
-    return f"Nightly run {run_id} is in progress{since}. There is one at a time, so no other run was started."
+    return f"Nightly run {run_id} is in progress{since}. Only one run is possible at a time, so no other run was started."
 
 
 def _summary(run: RunDetails) -> Iterator[str]:

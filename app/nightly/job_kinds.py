@@ -5,21 +5,21 @@ from __future__ import annotations
 from app.jobs.kinds import declare
 
 STAGES = {
-    "summing": "Summing up the hours",
+    "summing": "Aggregating by hour",
     "simulating": "Simulating",
-    "forgetting": "Removing what was simulated",
-    "ingesting": "Reading what was simulated",
-    "looking": "Looking for days that have changed",
+    "forgetting": "Removing the simulated data",
+    "ingesting": "Reading the simulated data",
+    "looking": "Finding changed days",
     "starting": "Starting Spark",
     "reducing": "Reducing the days",
     "collecting": "Collecting the daily figures",
     "fitting": "Fitting curves",
     "forecasting": "Forecasting",
-    "scoring": "Holding forecasts against what happened",
+    "scoring": "Scoring earlier forecasts",
     "writing": "Writing the results",
     "storing": "Storing the results",
 }
-_BEGINS = "The job starts; Spark takes some seconds."
+_BEGINS = "The job is starting; Spark needs a few seconds."
 
 NIGHT, LOOK_AROUND, FORGET_SIMULATED = (
     declare(name, stages=STAGES, begins=_BEGINS, is_alone=True)

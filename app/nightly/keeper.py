@@ -38,10 +38,10 @@ from planner_core.wire import JsonObject
 
 FACTS, RESULT = "facts.json", "result.json"
 STORING = "storing"
-WAITS_FOR_ORPHAN = "Waiting for a process that an earlier run left behind."
+WAITS_FOR_ORPHAN = "Waiting for a process left over from an earlier run."
 HELD = (
-    "Another process on this machine still works on a nightly run for this data folder and does not end. The next run "
-    "tries again."
+    "Another process on this machine is still working on a nightly run for this data folder and does not end. The next "
+    "run will try again."
 )
 NO_RESULT = "The nightly run ended without a result."
 

@@ -18,7 +18,7 @@ from pathlib import Path
 FILE = "night.lock"
 LOOKS_EVERY_S = 0.2
 GRACE_S = 5.0
-"""An orphan notices by itself that its keeper is gone; after this time it is killed."""
+"""An orphaned process notices that its keeper has ended; after this time it is killed."""
 LONGEST_WAIT_S = 120.0
 PROGRAM = b"spark_jobs."
 

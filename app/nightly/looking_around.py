@@ -143,14 +143,12 @@ class RemovalKeeper(SimulationKeeper):
         for line in done.stderr.splitlines():
             self._hear(line)
         if done.returncode != 0 and not (is_nothing_fine and done.stdout):
-            raise StepFailed(
-                how_it_ended("Looking after the usage history", done.returncode, self._last_words)
-            )
+            raise StepFailed(how_it_ended("Maintaining the usage history", done.returncode, self._last_words))
         return done.stdout
 
     def _remove_rows(self, files: int) -> None:
         with self._database.session(writes=True) as session:
-            sentence = f"Simulated data was removed, with {files} files in the usage history."
+            sentence = f"Simulated data was removed, including {files} files in the usage history."
             if not service.end(
                 session, self._id, self._owner, JobState.DONE, sentence=sentence, log=self._log_text()
             ):

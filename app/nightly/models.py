@@ -66,7 +66,7 @@ class NightlyRun(Base):
     job_id: Mapped[int] = mapped_column(ForeignKey("job_runs.id", ondelete="CASCADE"))
     trigger: Mapped[str] = mapped_column(String(12))
     due_on: Mapped[date | None] = mapped_column(Date)
-    """The night for which the schedule started it, in the site's zone. Unique, so that no night is run twice."""
+    """The night for which the schedule started it, in the site's time zone. Unique, so that no night is run twice."""
     stored_at: Mapped[datetime | None] = mapped_column(Timestamp)
     first_day: Mapped[date | None] = mapped_column(Date)
     last_day: Mapped[date | None] = mapped_column(Date)
@@ -78,7 +78,7 @@ class NightlyRun(Base):
     counts: Mapped[JsonObject | None] = mapped_column(JSON(none_as_null=True))
     """Number of stored curves, forecasts, scores, findings and days."""
     mixes: Mapped[str | None] = mapped_column(CompressedText)
-    """JSON: an array, one member a structure: message sizes and header bytes as found in the usage of queues."""
+    """JSON: an array with one member per structure: message sizes and header bytes as found in the usage of queues."""
     published: Mapped[str | None] = mapped_column(CompressedText)
     """JSON, for the next run: digests of the data behind the stored daily peaks. Only the last run keeps it."""
 
@@ -102,21 +102,21 @@ class FitVersion(Base):
     id: Mapped[int] = mapped_column(_KEY, primary_key=True)
     run_id: Mapped[int] = mapped_column(ForeignKey("nightly_runs.id"))
     scope: Mapped[str] = mapped_column(String(LONGEST_SCOPE))
-    """Coupling facility and CFCC level in one word, such as CF01@25, or CF01@? where the level is not known."""
+    """Coupling facility and CFCC level in one word, such as CF01@25, or CF01@? if the level is not known."""
     coupling_facility: Mapped[str] = mapped_column(String(8))
     cfcc_level: Mapped[int | None] = mapped_column(Integer)
     state: Mapped[str] = mapped_column(String(12))
     is_current: Mapped[bool] = mapped_column(Boolean)
-    """The last accepted one of its scope."""
+    """The latest accepted fit of its scope."""
     is_simulated: Mapped[bool] = mapped_column(Boolean)
     reason: Mapped[str] = mapped_column(Text)
     first_day: Mapped[date | None] = mapped_column(Date)
     last_day: Mapped[date | None] = mapped_column(Date)
     made_at: Mapped[datetime] = mapped_column(Timestamp)
     digest: Mapped[str] = mapped_column(String(64))
-    """Of the fit. A fit that equals the last one of its scope is not stored again."""
+    """Of the fit. A fit equal to the previous one of its scope is not stored again."""
     fit: Mapped[str] = mapped_column(CompressedText)
-    """JSON, as the job gave it: figures with their intervals, points used and left out, cuts."""
+    """JSON, as returned by the job: figures with their intervals, points used and left out, breaks."""
 
 
 class StoredForecast(Base):
@@ -151,15 +151,15 @@ class StoredForecast(Base):
     made_on: Mapped[date] = mapped_column(Date)
     first_day: Mapped[date | None] = mapped_column(Date)
     last_day: Mapped[date | None] = mapped_column(Date)
-    """The last day that it was made from."""
+    """The last day it is based on."""
     horizon_days: Mapped[int] = mapped_column(Integer)
     earliest_crossing_day: Mapped[date | None] = mapped_column(Date)
-    """The earliest middle estimate of all its levels within the horizon; the list is sorted by it."""
+    """The earliest median estimate of all its levels within the horizon; the list is sorted by it."""
     score_on: Mapped[date | None] = mapped_column(Date)
     """The next day on which it is scored; empty after the last score."""
     digest: Mapped[str] = mapped_column(String(64))
     forecast: Mapped[str] = mapped_column(CompressedText)
-    """JSON, as the job gave it: quantiles by day, crossings by level, what resizing would buy."""
+    """JSON, as returned by the job: quantiles by day, crossings by level, the effect of resizing."""
 
 
 class ForecastScore(Base):

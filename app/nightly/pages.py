@@ -37,7 +37,7 @@ CONFIRMATIONS = {
     "begun": "The run was started.",
     "simulation": "Data is being simulated, read and evaluated. This takes about a minute.",
     "removing": "Simulated data is being removed.",
-    "busy": "A run is in progress. No other run was started, because there is one at a time.",
+    "busy": "A run is in progress. No other run was started, because only one run is possible at a time.",
 }
 
 
@@ -45,9 +45,9 @@ CONFIRMATIONS = {
 class NightlyRunsPage(Page):
     """The list of runs, or the first steps in an empty installation."""
 
-    lines: Annotated[tuple[RunLine, ...], "One page of runs, the newest first"]
-    found: Annotated[RunPage, "The page of the list that they are on"]
-    newest: Annotated[NewestNight | None, "Findings of the newest run; None before the first"]
+    lines: Annotated[tuple[RunLine, ...], "One page of runs, newest first"]
+    found: Annotated[RunPage, "Their page of the list"]
+    newest: Annotated[NewestNight | None, "Findings of the latest run; None before the first"]
     next_due: Annotated[datetime | None, "When the next run is due; None if no runs are scheduled"]
     is_under_way: Annotated[bool, "Whether a run is in progress or waits"]
     removing: Annotated[
@@ -70,7 +70,7 @@ class NightlyRunPage(Page):
     fits: Annotated[tuple[Fit, ...], "Its new fits"]
     stages: Annotated[tuple[tuple[str, str], ...], "How long each stage took"]
     duration: Annotated[str, "How long the run took"]
-    is_newest: Annotated[bool, "Whether the report is of this run"]
+    is_newest: Annotated[bool, "Whether the report belongs to this run"]
     is_simulation: Annotated[bool, "Whether it is based on simulated data"]
     log: Annotated[str, "Output of the job"]
     said: Annotated[str, "Confirmation of the last action"]

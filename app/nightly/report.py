@@ -30,7 +30,7 @@ from planner_core.wire import Answer
 
 FOLDER, JSON_FILE, MARKDOWN_FILE = "reports", "night.json", "night.md"
 MOST_FORECASTS = 50
-"""Structures that run out; the pages and REST have all of them."""
+"""Structures that run out; the pages and REST list all of them."""
 HEADINGS = {"error": "Errors", "warning": "Warnings", "info": "Remarks"}
 
 

@@ -31,7 +31,7 @@ from planner_core.urgency import FULL_DAYS
 AnyRow: TypeAlias = Row[*tuple[Any, ...]]
 Key = TypeVar("Key")
 KEYS_AT_ONCE = 500
-"""Databases limit the values of one statement to some thousands."""
+"""Databases limit the values of one statement to a few thousand."""
 
 # ---- runs ------------------------------------------------------------------------------------------------------------
 

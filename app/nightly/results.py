@@ -37,9 +37,9 @@ from planner_core.wire import Answer, JsonObject
 
 BATCH = 1_000
 SCORED_AFTER_DAYS = (7, 28, 91, 182, 364)
-"""Ages at which a forecast is scored; its horizon is another one."""
+"""Ages at which a forecast is scored, in addition to its horizon."""
 GIVEN_UP_AFTER_DAYS = 30
-"""Days past its horizon after which a forecast no longer waits for days that were never measured."""
+"""Days after its horizon when a forecast stops waiting for days that were never measured."""
 STATES = {
     "fitted": FitState.ACCEPTED,
     "rejected": FitState.REJECTED,
@@ -56,7 +56,7 @@ class ResultInvalid(PlannerError):
     def __init__(self, fault: str) -> None:
         """Keep the fault."""
         super().__init__(
-            f"The results of the nightly run cannot be stored: {fault}. Install the same version of jobs and service."
+            f"The results of the nightly run cannot be stored: {fault}. Install the same version of the jobs and the service."
         )
 
 
@@ -81,7 +81,7 @@ class Result:
 class StoredCounts(Answer):
     """The number of results that a run stored."""
 
-    curves: Annotated[int, Field(description="Fits that differ from the one before.")]
+    curves: Annotated[int, Field(description="Fits that differ from the previous one.")]
     curves_unchanged: int
     forecasts: int
     forecasts_unchanged: int
@@ -238,7 +238,7 @@ def series_of(forecast: StoredForecast | Forecast) -> tuple[str, str, str, str]:
 
 
 def earliest_crossing(forecast: Forecast) -> date | None:
-    """Return the day on which the first of its levels is passed, by the middle estimates.
+    """Return the day on which the first of its levels is passed, by the median estimates.
 
     A level that has been passed counts as passed on the day of the forecast.
     """

@@ -27,7 +27,7 @@ from planner_core.wire import Answer, Hidden
 
 FIRST_PAGE = PageRequest()
 KINDS = {Trigger.SIMULATION: LOOK_AROUND}
-"""The kind of job of a run, where it is not a plain nightly run."""
+"""The kind of job of a run, if it is not a plain nightly run."""
 
 
 # A nightly run asks nothing, so it has one state fewer than jobs have.
@@ -62,14 +62,16 @@ class Run(Answer):
     due_on: Annotated[date | None, Field(description="The night for which the schedule started it.")]
     job: Hidden[Job]
     job_id: Annotated[
-        int, Field(description="Its job: /api/v1/jobs/… has its log and, as events, its progress.")
+        int, Field(description="Its job: /api/v1/jobs/… gives its log and, as events, its progress.")
     ]
     state: State
     stage: Annotated[str, Field(description="Such as `reducing` or `fitting`; empty before the first.")]
     done: Annotated[int, Field(description="The finished part of the stage.")]
     total: Annotated[int, Field(description="The size of the stage; 0 if it is not known.")]
     sentence: Annotated[str, Field(description="Its progress, or how it ended, in words.")]
-    attempts: Annotated[int, Field(description="How often it was started; more than once if it was cut off.")]
+    attempts: Annotated[
+        int, Field(description="How often it was started; more than once if it was interrupted.")
+    ]
     created_at: datetime
     started_at: datetime | None
     ended_at: datetime | None
@@ -231,11 +233,11 @@ def refuse_second(session: Session) -> None:
     if found:
         raise NightUnderWay(
             found[0].id,
-            f"Nightly run {found[0].id} is in progress. There is one at a time, so no other run was started.",
+            f"Nightly run {found[0].id} is in progress. Only one run is possible at a time, so no other run was started.",
         )
     if job_rows.unfinished(session, FORGET_SIMULATED):
         raise NightUnderWay(
-            None, "Simulated data is being removed. No run was started; try again when the removal has ended."
+            None, "Simulated data is being removed. No run was started; try again after the removal."
         )
 
 

@@ -36,9 +36,9 @@ TRIGGERS: Mapping[Trigger, str] = {
     Trigger.SIMULATION: "simulated data",
 }
 MOST_AT_HOME = 3
-"""Findings of the newest run on the home page; a link leads to the others."""
+"""Findings of the latest run on the home page; a link leads to the others."""
 MOST_SHOWN = 500
-"""Findings on the page of a run; the REST interface has all of them."""
+"""Findings on the page of a run; the REST interface lists all of them."""
 THOUSAND = 1_000
 
 
@@ -54,12 +54,12 @@ class FindingLine:
     """Path of the source if it is a page of this project; otherwise empty."""
     structure: str
     href: str
-    """Path of the forecasts of its structure; empty if it is about no structure."""
+    """Path of the forecasts of its structure; empty if it is not about a structure."""
     about: str
     """Path of the description of its code."""
     is_simulated: bool
     source_url: str = ""
-    """Address of a source that is no page of this project; empty if there is none."""
+    """Address of a source outside this project; empty if there is none."""
 
 
 @dataclass(frozen=True, slots=True)

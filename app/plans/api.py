@@ -92,7 +92,7 @@ def save_plan(
     body: DocumentBody,
     session: SessionDep,
     request: Request,
-    comment: Annotated[str | None, Query(max_length=500, description="A remark for the history.")] = None,
+    comment: Annotated[str | None, Query(max_length=500, description="A comment for the history.")] = None,
 ) -> Response:
     """Create a plan (201) or a new version of it (200). A document that is already stored changes nothing (200).
 
@@ -149,11 +149,17 @@ def restore_plan(
     plan_id: Annotated[
         int | None,
         Query(
-            alias="id", ge=1, le=MOST_PLANS, description="Which one; default: the one that was deleted last."
+            alias="id",
+            ge=1,
+            le=MOST_PLANS,
+            description="The deleted plan to restore; default: the one deleted last.",
         ),
     ] = None,
     new_name: Annotated[
-        str | None, Query(alias="as", max_length=64, description="The name it gets; default: the one it had.")
+        str | None,
+        Query(
+            alias="as", max_length=64, description="The name of the restored plan; default: its former name."
+        ),
     ] = None,
 ) -> Response:
     """Restore a deleted plan with all its versions: the one that was deleted last, unless `id` names another."""
@@ -188,8 +194,8 @@ def read_version(
 def compare_versions(
     name: Name,
     session: SessionDep,
-    before: Annotated[OneOf, Query(alias="from", description="Default: the one before.")] = None,
-    after: Annotated[OneOf, Query(alias="to", description="Default: the latest.")] = None,
+    before: Annotated[OneOf, Query(alias="from", description="Default: the previous version.")] = None,
+    after: Annotated[OneOf, Query(alias="to", description="Default: the latest version.")] = None,
 ) -> VersionDifferences:
     """Compare the documents and the results of two versions. Structures, queues and findings are matched by name."""
     new = service.get_version(session, name, after) if after else service.get_plan(session, name)

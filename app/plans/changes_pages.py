@@ -22,7 +22,7 @@ from planner_core.units import KIB
 from planner_core.wire import JsonObject
 
 MOST_LINES = 60
-"""Lines of one addition or removal; a structure has up to 512 queues."""
+"""Lines shown for one addition or removal; a structure has up to 512 queues."""
 _NOTHING = "\N{EN DASH}"
 
 _PLACES = {"admin": "CSQ_ADMIN", "system": "CSQSYSAPPL", "policy": "CFRM policy", "totals": "Together"}
@@ -64,7 +64,7 @@ _CALLED = {
     "initsize_given": "INITSIZE is given",
     "size_given": "SIZE is given",
     "target_usage_percent": "Usage at the backlog, at most",
-    "target_lowered_by": "Lowered by the offload rule",
+    "target_lowered_by": "Reduced by the offload rule",
     "cfrm_name": "Name in the CFRM policy",
     "role": "Purpose",
     "core_version": "Computed by cfplan",
@@ -286,7 +286,7 @@ def _at(value: Mapping[str, Any], key: str) -> Any:  # noqa: ANN401 - any JSON v
 
 
 def _cut(lines: Iterable[str]) -> Iterator[str]:
-    every = list(lines) or ["with nothing but defaults"]
+    every = list(lines) or ["with defaults only"]
     yield from every[:MOST_LINES]
     if len(every) > MOST_LINES:
         yield f"and {len(every) - MOST_LINES} more lines"

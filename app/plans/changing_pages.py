@@ -53,8 +53,8 @@ class Restorable:
 class DeletedPage(Page):
     """Context of the list of deleted plans."""
 
-    deleted: Annotated[tuple[Restorable, ...], "The last deleted first"]
-    keep_days: Annotated[int, "Days until they are removed for good"]
+    deleted: Annotated[tuple[Restorable, ...], "Last deleted first"]
+    keep_days: Annotated[int, "Days until they are removed permanently"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -224,7 +224,7 @@ def accept(request: Request, name: str, body: BodyDep) -> Response:
             current = service.get_plan(session, name)
             words = {
                 PlanConflict: f"Not acknowledged: someone has saved version {current.number} meanwhile. Review the finding again.",
-                DocumentInvalid: "Not acknowledged: a reason has 1 to 500 characters on one line.",
+                DocumentInvalid: "Not acknowledged: enter a reason of 1 to 500 characters on one line.",
             }.get(type(error), f"Not acknowledged. {error}")
             finding = next(
                 (

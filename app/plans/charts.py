@@ -128,7 +128,7 @@ def _depth_bar(queue: JsonObject, last: int) -> Bar:
     split = end if high is None else min(high, end)
     return Bar(
         str(queue["name"]),
-        f"MAXDEPTH {grouped(maxdepth)}{', more than is drawn' if maxdepth > last else ''}",
+        f"MAXDEPTH {grouped(maxdepth)}{', beyond the chart' if maxdepth > last else ''}",
         (Part("depth", split), Part("depth high", end - split)),
         whole=end,
         marks=tuple(mark for at, mark in marks if at is not None and at <= last),

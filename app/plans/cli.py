@@ -65,9 +65,9 @@ def add(commands: Command, whole: Callable[[str], int], parser_class: Parser) ->
 
     put = named(verb("put", "Save a document (JSON or YAML) under a name.", _put))
     put.add_argument("file", metavar="FILE", help="the document; - for standard input")
-    put.add_argument("--comment", metavar="TEXT", help="a remark for the history")
+    put.add_argument("--comment", metavar="TEXT", help="a comment for the history")
     how = put.add_mutually_exclusive_group()
-    how.add_argument("--if-match", metavar="ETAG", help="ETag of the version that a change is based on")
+    how.add_argument("--if-match", metavar="ETAG", help="ETag of the version on which a change is based")
     how.add_argument("--replace", action="store_true", help="change any version of the plan")
     how.add_argument("--create", action="store_true", help="do not change an existing plan")
 
@@ -77,17 +77,17 @@ def add(commands: Command, whole: Callable[[str], int], parser_class: Parser) ->
     accepted.add_argument("--structure", metavar="NAME", help="only findings of this structure")
     accepted.add_argument("--if-match", metavar="ETAG", help="only if the plan still has this ETag")
 
-    deleted = named(verb("delete", "Delete a plan; it can be restored for some days.", _delete))
+    deleted = named(verb("delete", "Delete a plan; it can be restored for a limited time.", _delete))
     deleted.add_argument("--if-match", metavar="ETAG", help="only if the plan still has this ETag")
-    restored = named(verb("restore", "Restore the plan that was deleted last under a name.", _restore))
+    restored = named(verb("restore", "Restore the plan that was last deleted under a name.", _restore))
     restored.add_argument(
         "--id",
         type=whole,
         metavar="N",
-        help="id in the list of deleted plans, where several had the name",
+        help="id in the list of deleted plans, if several had the name",
     )
     restored.add_argument(
-        "--as", dest="new_name", metavar="NAME", help="its new name, where the old one is in use"
+        "--as", dest="new_name", metavar="NAME", help="its new name, if the old one is in use"
     )
 
     exported = verb("export", "Write each plan document to a file NAME.json.", _export)
@@ -123,9 +123,9 @@ def _migrate(arguments: argparse.Namespace) -> int:
         database.upgrade()
         after = database.revision()
     write(
-        f"The database has revision {after} already.\n"
+        f"The database is already at revision {after}.\n"
         if before == after
-        else f"The database is at revision {after} now.\n"
+        else f"The database is now at revision {after}.\n"
     )
     return EXIT_OK
 
@@ -239,7 +239,7 @@ def _save(
             current = refused.current
             ways = ways.format(etag=shlex.quote(current.etag))
             _refuse(
-                f"The plan {name} exists (version {current.number}) and this would change it, so nothing was saved. {ways}"
+                f"The plan {name} exists (version {current.number}) and this request would change it, so nothing was saved. {ways}"
             )
         # The row is locked since the refusal, so its version cannot change between the two calls.
         return service.save_plan(session, name, computed, if_match=refused.current.etag, comment=comment)

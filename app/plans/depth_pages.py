@@ -26,7 +26,7 @@ _MINUTE_S, _HOUR_S, _DAY_S = 60, 3600, 86_400
 _LEVELS = {
     "FULLTHRESHOLD": "FULLTHRESHOLD",
     "event_target_percent": "the target of the plan",
-    "full": "full: no rule, no FULLTHRESHOLD",
+    "full": "full, because there is no rule and no FULLTHRESHOLD",
 }
 
 
@@ -164,7 +164,7 @@ def _facts(advice: JsonObject) -> Sequence[tuple[str, str]]:
     facts = []
     if (messages := advice["event_messages_per_event"]) is not None:
         facts.append(
-            ("Messages of one event", f"{messages}, one of each queue manager with PERFMEV(ENABLED)")
+            ("Messages of one event", f"{messages}, one from each queue manager with PERFMEV(ENABLED)")
         )
     if together := advice["together"]:
         facts.append(("All queues at QDEPTHHI", _of(together["all_high_percent"], "INITSIZE")))
@@ -177,7 +177,9 @@ def _facts(advice: JsonObject) -> Sequence[tuple[str, str]]:
         )
         if few := together["queues_to_full"]:
             more = f" and {len(few) - 3} more" if len(few) > 3 else ""  # noqa: PLR2004 - three are enough to name
-            facts.append(("Fill INITSIZE at MAXDEPTH, without offload", f"{', '.join(few[:3])}{more}"))
+            facts.append(
+                ("Queues that fill INITSIZE at MAXDEPTH, without offload", f"{', '.join(few[:3])}{more}")
+            )
     if lead := advice["lead"]:
         event = "no event"
         if lead["first_high_s"] is not None:

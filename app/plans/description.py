@@ -21,8 +21,8 @@ from planner_core.wire import JsonObject
 EXAMPLE_TIME = datetime(2026, 11, 21, 9, 30, tzinfo=UTC)
 TAG = {"type": "string", "pattern": r'^"\d+\.\d+(-[a-z]+){0,2}"$'}
 ETAG = {"ETag": {"description": "The strong validator of this version.", "schema": TAG}}
-IF_MATCH = "The ETag of the version that this changes."
-IF_NONE_MATCH = "The ETag that the client has: 304 if it is still current."
+IF_MATCH = "The ETag of the version that this request changes."
+IF_NONE_MATCH = "The client's ETag: the answer is 304 if it is still current."
 
 
 def _header(name: str, text: str, **schema: object) -> JsonObject:
@@ -42,13 +42,13 @@ def conditional_get() -> JsonObject:
 
 def conditional_put() -> JsonObject:
     """Return the headers of PUT."""
-    create = "`*`: create a plan, never change one. An ETag: refused when the latest version has it."
+    create = "`*`: create a plan, never change one. An ETag: refused if it is that of the latest version."
     return {"parameters": [_header("If-Match", IF_MATCH), _header("If-None-Match", create)]}
 
 
 def conditional_delete() -> JsonObject:
     """Return the header of DELETE."""
-    return {"parameters": [_header("If-Match", f"{IF_MATCH} Without it, the latest is deleted.")]}
+    return {"parameters": [_header("If-Match", f"{IF_MATCH} Without it, the latest version is deleted.")]}
 
 
 def _plan_response(text: str, **headers: object) -> JsonObject:
@@ -59,7 +59,7 @@ def _plan_response(text: str, **headers: object) -> JsonObject:
     }
 
 
-NOT_MODIFIED = {"description": "Not changed since; there is no body.", "headers": ETAG}
+NOT_MODIFIED = {"description": "Not changed; there is no body.", "headers": ETAG}
 
 
 def stored_plan() -> Responses:
@@ -69,9 +69,9 @@ def stored_plan() -> Responses:
 
 def saved_plan() -> Responses:
     """Return the answers to PUT."""
-    location = {"description": "Where the new plan is.", "schema": {"type": "string"}}
+    location = {"description": "Address of the new plan.", "schema": {"type": "string"}}
     return {
-        200: _plan_response("A new version (`saved` is `changed`), or nothing to do (`identical`)."),
+        200: _plan_response("A new version (`saved` is `changed`), or no change (`identical`)."),
         201: _plan_response("A new plan (`created`).", Location=location),
     }
 

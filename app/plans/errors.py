@@ -30,7 +30,7 @@ class PlanNotFound(PlannerError):
         if number is not None:
             what = f"The plan {name} has no version {number}."
         elif is_deleted:
-            what = f"There is no deleted plan called {name}, or it was removed for good."
+            what = f"There is no deleted plan called {name}, or it was removed permanently."
         else:
             what = f"There is no plan called {name}."
         super().__init__(what)
@@ -46,7 +46,7 @@ class PlanGone(PlanNotFound):
         super().__init__(name)
         # The message of PlanNotFound would say that there never was such a plan.
         self.args = (
-            f"The plan {name} no longer exists: it was deleted or renamed since it was read. Nothing changed.",
+            f"The plan {name} no longer exists: it was deleted or renamed after it was read. Nothing was changed.",
         )
 
 
@@ -64,12 +64,12 @@ class PlanConflict(PlannerError):
             message = f"A plan called {current.name} already exists; its version is {current.number}."
         elif was_not_to_be:
             message = (
-                f"If-None-Match names version {current.number} of the plan {current.name}, and that is its latest. "
-                "Nothing was changed. A change of it names it in If-Match."
+                f"If-None-Match names version {current.number} of the plan {current.name}, which is its "
+                "latest. Nothing was changed. To change that version, name it in If-Match."
             )
         else:
             message = (
-                f"The plan {current.name} has been changed since it was read: its version is now {current.number}. "
+                f"The plan {current.name} has changed since it was read: its version is now {current.number}. "
                 "Nothing was overwritten. Read it again and repeat the change."
             )
         super().__init__(message)
@@ -84,8 +84,8 @@ class PreconditionRequired(PlannerError):
         """Keep the current version."""
         self.current = current
         super().__init__(
-            f"The plan {current.name} exists (version {current.number}) and this would change it. Send If-Match with "
-            "the ETag of the version that the change is based on, so that no one's work is lost."
+            f"The plan {current.name} exists (version {current.number}) and this request would change it. Send If-Match with "
+            "the ETag of the version on which the change is based, so that no one's work is lost."
         )
 
 
@@ -97,7 +97,7 @@ class NameTaken(PlannerError):
     def __init__(self, name: str, *, is_restoring: bool = False) -> None:
         """Keep the name."""
         self.name = name
-        advice = "Restore the deleted one under another name." if is_restoring else "Choose another name."
+        advice = "Restore the deleted plan under another name." if is_restoring else "Choose another name."
         super().__init__(f"A plan called {name} already exists. {advice}")
 
 

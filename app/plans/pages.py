@@ -66,7 +66,7 @@ OUTPUTS: Mapping[str, tuple[str, str]] = {
     **SHOWN_OUTPUTS,
     "job": (
         "Complete job",
-        "IXCMIAPU with the whole policy; it needs a policy name and the CFs' hardware fields.",
+        "IXCMIAPU with the complete policy; it needs a policy name and the CFs' hardware fields.",
     ),
 }
 SAID = {
@@ -98,7 +98,7 @@ class ListPage(Page):
     plans: Annotated[ResultPage[PlanSummary], "One page of plans"]
     search: Annotated[str, "Search text"]
     has_deleted: Annotated[bool, "Whether a plan can be restored"]
-    undo: Annotated[DeletedPlan | None, "The plan that was deleted just now"]
+    undo: Annotated[DeletedPlan | None, "The plan that was just deleted"]
     keep_days: Annotated[int, "Days for which a deleted plan can be restored"]
     is_empty: Annotated[bool, "Whether nothing has been saved yet"]
 
@@ -114,7 +114,7 @@ class PlanPage(Page):
     structures: Annotated[tuple[StructureLine, ...], "The structures"]
     measured: Annotated[Mapping[str, MeasuredLinks], "Usage and forecasts of the structures, by name"]
     facilities: Annotated[tuple[FacilityLine, ...], "Storage of each coupling facility that they use"]
-    unplaced: Annotated[tuple[str, ...], "Structures and second copies without a place"]
+    unplaced: Annotated[tuple[str, ...], "Structures and second copies that cannot be placed"]
     assumption: Annotated[str, "How structures are counted there"]
     totals: Annotated[Mapping[str, Figure], "Sums over the group, with their explanations"]
     findings: Annotated[tuple[FindingView, ...], "The findings"]
@@ -124,7 +124,7 @@ class PlanPage(Page):
     texts: Annotated[tuple[OutputTextView, ...], "Texts to copy or download, in order"]
     tables: Annotated[tuple[str, ...], "Names of the tables with a CSV file"]
     is_other_core: Annotated[bool, "Whether another version of the core computed this"]
-    core_now: Annotated[str, "The version of the core that computes now"]
+    core_now: Annotated[str, "The installed version of the core"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -144,8 +144,8 @@ class StructurePage(Page):
     is_sent_to: Annotated[bool, "Whether clusters send to it"]
     findings: Annotated[tuple[FindingView, ...], "Its findings"]
     queues: Annotated[ResultPage[QueueLine], "One page of its queues"]
-    previous: Annotated[str, "Name of the structure before; empty for none"]
-    next: Annotated[str, "Name of the structure after; empty for none"]
+    previous: Annotated[str, "Former name of the structure; empty if there is none"]
+    next: Annotated[str, "New name of the structure; empty if there is none"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -167,8 +167,8 @@ class ComparePage(Page):
     structures: Annotated[
         tuple[tuple[str, StructureLine | None, StructureLine | None], ...], "Sizes, before and after"
     ]
-    document: Annotated[tuple[ChangeRow, ...], "Differences of the input"]
-    result: Annotated[tuple[ChangeRow, ...], "Differences of the result, without findings"]
+    document: Annotated[tuple[ChangeRow, ...], "Differences in the input"]
+    result: Annotated[tuple[ChangeRow, ...], "Differences in the result, without findings"]
     findings_gone: Annotated[tuple[Any, ...], "Findings of the first version only"]
     findings_new: Annotated[tuple[Any, ...], "Findings of the second version only"]
     omitted: Annotated[int, "Number of differences that are not shown"]
@@ -182,11 +182,11 @@ class PrintPage(Page):
     at: Annotated[str, "Path of the pages of this version"]
     structures: Annotated[tuple[StructureLine, ...], "The structures"]
     facilities: Annotated[tuple[FacilityLine, ...], "Storage of each coupling facility that they use"]
-    unplaced: Annotated[tuple[str, ...], "Structures and second copies without a place"]
+    unplaced: Annotated[tuple[str, ...], "Structures and second copies that cannot be placed"]
     assumption: Annotated[str, "How structures are counted there"]
     findings: Annotated[tuple[FindingView, ...], "The findings"]
     findings_total: Annotated[int, "Number of all of them"]
-    queues: Annotated[tuple[QueueLine, ...], "Queues; of very many the first"]
+    queues: Annotated[tuple[QueueLine, ...], "Queues; only the first if there are very many"]
     queues_total: Annotated[int, "Number of all of them"]
     changes: Annotated[tuple[ChangeRow, ...], "Changes since the previous version"]
     changes_total: Annotated[int, "Number of all changes"]
@@ -198,7 +198,7 @@ class AdvicePage(Page):
     """Advice on queues that should have their own structure."""
 
     version: Annotated[StoredVersion, "The latest version"]
-    moves: Annotated[tuple[tuple[str, tuple[Move, ...]], ...], "The moves by new structure"]
+    moves: Annotated[tuple[tuple[str, tuple[Move, ...]], ...], "Moved queues, by new structure"]
     document: Annotated[str, "The proposed document"]
     rows: Annotated[
         tuple[tuple[str, int | None, int | None, int | None, int | None], ...], "Sizes before and after"

@@ -35,18 +35,18 @@ class StoredPlan(Answer):
     ]
     result: Annotated[
         PlanAnswer,
-        Field(
-            description="The answer of POST /api/v1/size at that time: members that were added later are missing."
-        ),
+        Field(description="The answer of POST /api/v1/size at that time: members added later are missing."),
     ]
-    findings: Annotated[list[Finding], Field(description="Those of the result.")]
+    findings: Annotated[list[Finding], Field(description="The findings of the result.")]
     explanations: Annotated[
         Omittable[dict[str, Explanation]],
-        Field(description="With explain=true: by the JSON pointer of the figure that each explains."),
+        Field(description="With explain=true: by the JSON pointer of the explained figure."),
     ] = None
     saved: Annotated[
         Omittable[Literal["created", "changed", "identical"]],
-        Field(description="Answer of PUT only: the outcome; `identical` made no new version."),
+        Field(
+            description="Answer of PUT only: the outcome; `identical` means that no new version was created."
+        ),
     ] = None
 
 
@@ -75,7 +75,7 @@ class VersionDifferences(Answer):
 class RestorablePlan(DeletedPlan):
     """A deleted plan, and how long it can be restored."""
 
-    restorable_until: Annotated[datetime, Field(description="After this it is removed for good.")]
+    restorable_until: Annotated[datetime, Field(description="After this time, it is removed permanently.")]
 
     @classmethod
     def of(cls, plan: DeletedPlan, *, days: int) -> Self:

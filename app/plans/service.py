@@ -261,7 +261,7 @@ def save_plan(
         comment: A remark for the history.
 
     Raises:
-        PlanNameInvalid: No plan can have this name.
+        PlanNameInvalid: This is not a valid plan name.
         PlanRefused: No such plan can exist.
         PlanConflict: The plan has been changed since (`current` is the new version), or already exists, or its version is
             the one that `if_none_match` names.
@@ -294,7 +294,7 @@ def save_plan(
 
 
 def delete_plan(session: Session, name: str, *, if_match: str | None = None) -> DeletedPlan:
-    """Delete a plan; it can be restored for some days.
+    """Delete a plan; it can be restored for a limited time.
 
     Raises:
         PlanNotFound: There is none of this name.

@@ -52,11 +52,11 @@ class SheetPage(Page):
 
     plans: Annotated[tuple[PlanOnSheet, ...], "The plans on the sheet"]
     others: Annotated[tuple[str, ...], "Plans that can be added"]
-    unknown: Annotated[tuple[str, ...], "Names in the address without a plan"]
+    unknown: Annotated[tuple[str, ...], "Names in the address that are not plans"]
     sums: Annotated[tuple[Sums, ...], "Each coupling facility before and after"]
     together: Annotated[Sums, "All of them"]
     lines: Annotated[tuple[FacilityLine, ...], "Storage of each coupling facility"]
-    unplaced: Annotated[tuple[str, ...], "Structures and second copies without a place"]
+    unplaced: Annotated[tuple[str, ...], "Structures and second copies that cannot be placed"]
     without_preflist: Annotated[tuple[str, ...], "Structures that name no coupling facility"]
     facilities: Annotated[tuple[SheetFacility, ...], "Structures by coupling facility"]
     same_names: Annotated[tuple[str, ...], "Structures in more than one plan"]

@@ -150,7 +150,7 @@ class DeletedPlan(Answer):
     version: int
     qsg: str
     saved_at: Annotated[datetime, Field(description="When its last version was saved.")]
-    comment: Annotated[str | None, Field(description="The remark of its last version.")]
+    comment: Annotated[str | None, Field(description="The comment of its last version.")]
     deleted_at: datetime
 
 

@@ -55,5 +55,5 @@ def show_table(table_id: str) -> TableAnswer:
     """Return a table as its source prints it: columns with units, rows, and notes on odd figures."""
     table = next((table for table in all_tables() if table.id == table_id), None)
     if table is None:
-        raise HTTPException(404, f"There is no published table of this name; GET {PREFIX} lists them.")
+        raise HTTPException(404, f"There is no published table with this name; GET {PREFIX} lists them.")
     return TableAnswer(**dict(table), url=f"{PREFIX}/{table.id}", findings=[])

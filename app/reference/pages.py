@@ -58,7 +58,7 @@ class ReferenceContentsPage(Page):
 class TablePage(Page):
     """One published table."""
 
-    tables: Annotated[tuple[PublishedTable, ...], "All tables, for the list at the side"]
+    tables: Annotated[tuple[PublishedTable, ...], "All tables, for the list in the sidebar"]
     table: Annotated[PublishedTable, "The table shown"]
     heads: Annotated[tuple[Head, ...], "The column headings"]
     rows: Annotated[tuple[Row, ...], "The rows as printed"]
@@ -77,7 +77,7 @@ def table(request: Request, table_id: Annotated[str, Path(max_length=80)]) -> HT
     """Show one published table."""
     found = next((each for each in all_tables() if each.id == table_id), None)
     if found is None:
-        raise HTTPException(status_code=404, detail="There is no published table of that name.")
+        raise HTTPException(status_code=404, detail="There is no published table with that name.")
     shown = [at for at, column in enumerate(found.columns) if not _is_place(column)]
     rows = tuple(_row(found, row, shown) for row in found.rows)
     heads = tuple(

@@ -62,7 +62,7 @@ def merge(body: DocumentBody, curves: CurvesDep) -> MergedPolicy:
 @router.post(
     "/diff",
     summary="Compare what runs with a plan",
-    response_description="Each structure today, needed and planned; the commands in order.",
+    response_description="The current, needed and planned size of each structure, and the commands in order.",
     openapi_extra=json_request("DiffRequest"),
     responses=problems(413, 415, 422),
 )
@@ -77,7 +77,7 @@ def diff(body: DocumentBody, curves: CurvesDep) -> Comparison:
 @router.post(
     "/plan-from-running",
     summary="Make a plan from what runs",
-    response_description="The plan document, and what no display shows.",
+    response_description="The plan document, and the values that no display shows.",
     openapi_extra=json_request("FromRunningRequest"),
     responses=problems(413, 415, 422),
 )

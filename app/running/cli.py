@@ -36,19 +36,19 @@ def add(commands: Command, whole: Whole) -> None:
     lint = commands("lint", "Check a CFRM policy, MQSC or displays without a plan.", _lint)
     lint.add_argument("file", metavar="FILE", help="the text; - for standard input")
     lint.add_argument(
-        "--cfcc", type=whole(1, 99), metavar="L", help="CFCC level of the coupling facilities, where known"
+        "--cfcc", type=whole(1, 99), metavar="L", help="CFCC level of the coupling facilities, if known"
     )
     lint.add_argument(
         "--queue-managers",
         type=whole(1, 32),
         metavar="N",
-        help="queue managers DEFINED to the group, where known",
+        help="queue managers DEFINED to the group, if known",
     )
-    lint.add_argument("--qsg", metavar="NAME", help="the group, where no CSQ_ADMIN in the text names it")
+    lint.add_argument("--qsg", metavar="NAME", help="the group, if no CSQ_ADMIN in the text names it")
     add_json(lint)
     add_fail_on(lint)
 
-    merge = commands("merge", "Put the structures of a plan into a whole CFRM policy.", _merge)
+    merge = commands("merge", "Merge the structures of a plan into a complete CFRM policy.", _merge)
     merge.add_argument("plan", metavar="PLAN", help="the plan document; - for standard input")
     merge.add_argument(
         "--policy",
@@ -56,13 +56,13 @@ def add(commands: Command, whole: Whole) -> None:
         required=True,
         help="the current policy: input of IXCMIAPU, with its job or not",
     )
-    merge.add_argument("--policy-name", metavar="NAME", help="which policy, where the file has several")
+    merge.add_argument("--policy-name", metavar="NAME", help="the policy to use if the file has several")
     merge.add_argument(
         "--current",
         metavar="FILE",
         nargs="+",
         default=(),
-        help="D XCF,STR,STRNAME= of the structures: a smaller size is compared with what is in use",
+        help="D XCF,STR,STRNAME= of the structures: a smaller size is compared with the storage in use",
     )
     _add_unstated(merge)
     how = merge.add_mutually_exclusive_group()
@@ -71,14 +71,16 @@ def add(commands: Command, whole: Whole) -> None:
     )
     how.add_argument("--difference", action="store_true", help="the difference instead of the policy")
 
-    diff = commands("diff", "Compare what runs with a plan: the commands that lead there.", _diff)
+    diff = commands(
+        "diff", "Compare what runs with a plan, and list the commands that apply the plan.", _diff
+    )
     diff.add_argument("plan", metavar="PLAN", help="the plan document; - for standard input")
     diff.add_argument(
         "--current",
         metavar="FILE",
         nargs="+",
         required=True,
-        help="policy, D XCF,STR, D XCF,CF, DISPLAY GROUP, CFSTATUS, CFSTRUCT, QLOCAL, DEFINE commands: any, in any order",
+        help="policy, D XCF,STR, D XCF,CF, DISPLAY GROUP, CFSTATUS, CFSTRUCT, QLOCAL, DEFINE commands: any of them, in any order",
     )
     _add_unstated(diff)
     diff.add_argument("--output", choices=("commands", "json"), default="commands")
@@ -88,7 +90,7 @@ def add(commands: Command, whole: Whole) -> None:
     made.add_argument(
         "files", metavar="FILE", nargs="+", help="what runs, as for cfplan diff; - for standard input"
     )
-    made.add_argument("--qsg", metavar="NAME", help="the group, where structures of several run")
+    made.add_argument("--qsg", metavar="NAME", help="the group, if structures of several groups run")
     made.add_argument(
         "--queue-managers", type=whole(1, 32), metavar="N", help="queue managers DEFINED to the group"
     )
@@ -96,7 +98,7 @@ def add(commands: Command, whole: Whole) -> None:
         "--message-bytes",
         type=message_size(whole),
         metavar="B",
-        help="message size for all queues, in bytes or such as 2K, with MAXDEPTH as backlog; without it queues are left out",
+        help="message size for all queues, in bytes or with a unit such as 2K, with MAXDEPTH as the backlog; without it, queues are left out",
     )
     add_json(made, "answer as JSON: document, findings")
 

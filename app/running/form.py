@@ -37,7 +37,7 @@ class RunningForm:
     files: Mapping[str, tuple[tuple[str, str], ...]]
     is_example: bool = False
     unread: tuple[FieldProblem, ...] = ()
-    """Files that are not text, or too long: the page lists them, and the form keeps everything else."""
+    """Files that are not text or are too long: the page lists them, and the form keeps everything else."""
 
     def check_files(self) -> None:
         """Refuse files that were not read.
@@ -196,11 +196,11 @@ def result_of(session: Session, chosen: ChosenPlan, curves: Curves) -> PlanResul
     has_document = bool(chosen.text.strip())
     if chosen.name and has_document:
         named = "the example" if chosen.is_example else f"the stored plan {chosen.name[:64]}"
-        message = f"is {named}, and there is a plan document as well: choose one of the two"
+        message = f"is {named}, and a plan document was given as well: choose one of the two"
         raise InputInvalid(WHAT, (FieldProblem("/plan", message),))
     if not chosen.name and not has_document:
         raise InputInvalid(
-            WHAT, (FieldProblem("/plan", "is missing: choose a plan, or give a plan document"),)
+            WHAT, (FieldProblem("/plan", "is missing: choose a plan, or enter a plan document"),)
         )
     if chosen.name and not chosen.is_example:
         try:

@@ -53,13 +53,13 @@ _MOST_WRONG: Final = 20
 QUESTIONS: tuple[QuestionLink, ...] = (
     QuestionLink(
         "/running", "Compare with a plan",
-        "Each structure today, needed and planned, and the SETXCF and MQSC commands to change it, in order, each with the time when it "
-        "takes effect.",
+        "The current, needed and planned size of each structure, and the SETXCF and MQSC commands that change it, in order, each with the "
+        "time when it takes effect.",
         "how-to/what-runs-today", "cfplan diff PLAN --current FILE...",
     ),
     QuestionLink(
         "/merge", "Merge a plan into a policy",
-        "Paste the complete current CFRM policy and get the complete merged policy. All other statements stay as they are, to the byte.",
+        "Paste the complete current CFRM policy and get the complete merged policy. All other statements stay unchanged, to the byte.",
         "how-to/merging-a-policy", "cfplan merge PLAN --policy FILE",
     ),
     QuestionLink(
@@ -69,7 +69,7 @@ QUESTIONS: tuple[QuestionLink, ...] = (
     ),
     QuestionLink(
         "/plan-from-running", "Make a plan from what runs",
-        "Make a plan document that changes nothing yet, from a policy, displays and definitions.",
+        "Create a plan document that matches what runs, from a policy, displays and definitions.",
         "how-to/what-runs-today", "cfplan from-running FILE...",
     ),
 )  # fmt: skip
@@ -97,7 +97,7 @@ class WithForm:
     """Fields of every page with a form."""
 
     wrong: Annotated[tuple[str, ...], "Errors of the form"]
-    files: Annotated[tuple[str, ...], "Names of uploaded files, which a form cannot repeat"]
+    files: Annotated[tuple[str, ...], "Names of uploaded files, which a form cannot send again"]
     is_example: Annotated[bool, "Whether the example is shown"]
 
 
@@ -105,7 +105,7 @@ class WithForm:
 class LintPage(WithForm, Page):
     """Check a text."""
 
-    boxes: Annotated[tuple[FormField, ...], "Small boxes of the form"]
+    boxes: Annotated[tuple[FormField, ...], "Small fields of the form"]
     text: Annotated[FormField, "The text to check"]
     shown: Annotated[LintView | None, "The findings; None before the first check"]
 
@@ -114,7 +114,7 @@ class LintPage(WithForm, Page):
 class MergePage(WithForm, Page):
     """Merge a plan into a policy."""
 
-    boxes: Annotated[tuple[FormField, ...], "Small boxes of the form"]
+    boxes: Annotated[tuple[FormField, ...], "Small fields of the form"]
     plan: Annotated[ChosenPlan, "The chosen plan"]
     wrong_plan: Annotated[str, "Error of the plan's choice; else empty"]
     document: Annotated[FormField, "A plan document"]
@@ -123,14 +123,14 @@ class MergePage(WithForm, Page):
     newline: Annotated[str, "Its line ends, because a form changes them"]
     is_kept: Annotated[bool, "Whether the form can send the same policy again, to the byte"]
     shown: Annotated[MergeView | None, "The merged policy; None if there is none"]
-    against: Annotated[tuple[LineFinding, ...], "Damage that prevents the merge"]
+    against: Annotated[tuple[LineFinding, ...], "Errors that prevent the merge"]
 
 
 @dataclass(frozen=True, kw_only=True)
 class RunningPage(WithForm, Page):
     """Compare a plan with what runs."""
 
-    boxes: Annotated[tuple[FormField, ...], "Small boxes of the form"]
+    boxes: Annotated[tuple[FormField, ...], "Small fields of the form"]
     plan: Annotated[ChosenPlan, "The chosen plan"]
     wrong_plan: Annotated[str, "Error of the plan's choice; else empty"]
     document: Annotated[FormField, "A plan document"]
@@ -142,7 +142,7 @@ class RunningPage(WithForm, Page):
 class FromRunningPage(WithForm, Page):
     """Make a plan from what runs."""
 
-    boxes: Annotated[tuple[FormField, ...], "Small boxes of the form"]
+    boxes: Annotated[tuple[FormField, ...], "Small fields of the form"]
     current: Annotated[FormField, "All texts about what runs, in one field"]
     made: Annotated[str, "The plan document as JSON; empty if there is none"]
     findings: Annotated[tuple[LineFinding, ...], "Values that no display shows"]
@@ -338,7 +338,7 @@ def _merge_page(
         "Displays of the structures",
         given.typed.get("current", ""),
         faults,
-        hint="Optional: D XCF,STR,STRNAME= of each structure. A smaller size is compared with what is in use.",
+        hint="Optional: D XCF,STR,STRNAME= of each structure. A smaller size is compared with the storage in use.",
     )
     page = MergePage(
         **_asked("Merge a plan into a policy", given, faults, (box, document, displays, *boxes)),
@@ -461,7 +461,7 @@ def _from_running_page(
             "message_bytes",
             "Message size",
             "bytes",
-            "Bytes, or a size such as 2K, for all queues. Empty: queues are left out.",
+            "Bytes, or a size such as 2K, for all queues. If empty, queues are left out.",
         ),
     )
     box = _current(given, faults)

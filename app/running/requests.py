@@ -68,7 +68,7 @@ class MergeRequest(BaseModel):
     current: Annotated[
         Texts | None,
         Field(
-            description="D XCF,STR,STRNAME= of the structures: a smaller size is compared with what is in use."
+            description="D XCF,STR,STRNAME= of the structures: a smaller size is compared with the storage in use."
         ),
     ] = None
 
@@ -92,7 +92,7 @@ class FromRunningRequest(BaseModel):
         Field(max_length=4, description="The group; if absent, that of the only CSQ_ADMIN structure."),
     ] = None
     queue_managers: Annotated[
-        int | None, Field(ge=1, le=32, description="If absent, those that DISPLAY GROUP lists.")
+        int | None, Field(ge=1, le=32, description="If absent, the queue managers that DISPLAY GROUP lists.")
     ] = None
     message_bytes: Annotated[
         MessageBytes | None,
@@ -113,7 +113,7 @@ def read_request(model: type[Asked], body: bytes) -> Asked:
     try:
         return model.model_validate(parsed)
     except ValidationError as error:
-        raise InputInvalid(WHAT, field_problems(error, parsed, model=model, what="what is asked")) from None
+        raise InputInvalid(WHAT, field_problems(error, parsed, model=model, what="the question")) from None
 
 
 def _needed(model: type[BaseModel]) -> list[str]:

@@ -13,7 +13,7 @@ from planner_core.running.merge import LARGEST_POLICY_CHARACTERS
 
 LARGEST_FILE_BYTES: Final = LARGEST_POLICY_CHARACTERS
 MOST_TEXTS: Final = 50
-WHAT: Final = "What was given"
+WHAT: Final = "The input"
 _UTF_16: Final = (b"\xff\xfe", b"\xfe\xff")
 _EBCDIC_BLANK: Final = b"\x40\x40\x40"
 
@@ -51,7 +51,7 @@ def text_of(data: bytes, name: str = "") -> str:
     """
     of = f"the file {name!r} " if name else "it "
     if len(data) > LARGEST_FILE_BYTES:
-        invalid("", f"{of}is larger than {LARGEST_FILE_BYTES} bytes: give the part that matters")
+        invalid("", f"{of}is larger than {LARGEST_FILE_BYTES} bytes: enter only the relevant part")
     if data.startswith(_UTF_16):
         invalid("", f"{of}is UTF-16: save it as UTF-8")
     # 0x40 is the blank of EBCDIC and @ in ASCII: three of them without two ASCII blanks are no policy in ASCII.

@@ -66,7 +66,7 @@ def _of_more(found: Sequence[LineFinding], command: str) -> str:
     """Return a sentence if not all findings are shown."""
     if len(found) <= MOST_FINDINGS:
         return ""
-    return f" The {MOST_FINDINGS} worst are shown; {command} lists all {len(found)}."
+    return f" The {MOST_FINDINGS} most severe are shown; {command} lists all {len(found)}."
 
 
 def _plural(severity: str, count: int) -> str:
@@ -123,8 +123,8 @@ def shown_merge(found: MergedPolicy) -> MergeView:
     changed = len(found.changes)
     of = f" of policy {found.policy_name}" if found.policy_name else ""
     summary = (
-        f"{changed} change{'' if changed == 1 else 's'} in {structures} structure{'' if structures == 1 else 's'}{of}; everything else stays "
-        "as it was, to the byte."
+        f"{changed} change{'' if changed == 1 else 's'} in {structures} structure{'' if structures == 1 else 's'}{of}; everything else "
+        "is unchanged, to the byte."
         if changed
         else f"No change{of}: it matches the plan."
     )
@@ -171,12 +171,12 @@ def shown_comparison(found: Comparison) -> ComparisonView:
     lead = (
         f"{steps} command{' changes' if steps == 1 else 's change'} them"
         if steps
-        else "no command can be given yet"
+        else "no commands can be given yet"
     )
     summary = (
         f"{differing} of {len(found.structures)} structures differ from the plan; {lead}."
         if not found.is_same
-        else "The system matches the plan: nothing to do."
+        else "The system matches the plan. No action is needed."
     ) + _of_more(found.findings, "cfplan diff")
     largest = max((_largest(each) for each in found.structures), default=1) or 1
     return ComparisonView(
@@ -223,7 +223,7 @@ def _sizes_chart(structures: Sequence[ComparedStructure], largest: int) -> BarCh
     return BarChart(
         id="sizes",
         title="Sizes of each structure today and planned",
-        description="From INITSIZE to SIZE, with the storage needed; the table below has the figures.",
+        description="From INITSIZE to SIZE, with the storage needed; the table below gives the figures.",
         bars=tuple(bars),
         is_beside=True,
         width=640,

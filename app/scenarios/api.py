@@ -80,7 +80,7 @@ def compare_scenarios(
         Query(
             min_length=1,
             max_length=400,
-            description="Names of one to four scenarios, with commas between them.",
+            description="Names of one to four scenarios, separated by commas.",
             examples=["more-trade,less-trade"],
         ),
     ],
@@ -112,7 +112,7 @@ def read_scenario(name: Name, scenario: Scenario, session: SessionDep, request: 
     summary="Save a scenario",
     responses={
         200: description.response(
-            StoredScenarioAnswer, "Changed (`saved` says so), or `identical`.", has_etag=True
+            StoredScenarioAnswer, "`changed` or `identical`, as given in `saved`.", has_etag=True
         ),
         201: description.response(
             StoredScenarioAnswer, "The new scenario.", has_etag=True, Location=description.LOCATION

@@ -51,11 +51,11 @@ def add(commands: Command, parser_class: Parser) -> None:
     saved.add_argument(
         "file",
         metavar="FILE",
-        help="JSON or YAML with changes, and note and version if wanted; - for standard input",
+        help="JSON or YAML with changes, and optionally note and version; - for standard input",
     )
     saved.add_argument("--note", metavar="TEXT", help="the reason; replaces the file's note")
     how = saved.add_mutually_exclusive_group()
-    how.add_argument("--if-match", metavar="ETAG", help="ETag of the scenario that a change is based on")
+    how.add_argument("--if-match", metavar="ETAG", help="ETag of the scenario on which a change is based")
     how.add_argument("--replace", action="store_true", help="change any state of the scenario")
     how.add_argument("--create", action="store_true", help="do not change an existing scenario")
 
@@ -73,7 +73,7 @@ def add(commands: Command, parser_class: Parser) -> None:
     told.add_argument("name", metavar="NAME", help="name of the scenario")
     add_json(told)
 
-    deleted = verb("delete", "Delete a scenario for good.", _delete)
+    deleted = verb("delete", "Delete a scenario permanently.", _delete)
     deleted.add_argument("name", metavar="NAME", help="name of the scenario")
     deleted.add_argument("--if-match", metavar="ETAG", help="only if the scenario still has this ETag")
 
@@ -131,7 +131,7 @@ def _save(arguments: argparse.Namespace) -> int:
             except ScenarioPreconditionRequired as refused:
                 tag = shlex.quote(refused.current.etag)
                 message = (
-                    f"The scenario {arguments.name} exists and this would change it, so nothing was saved. Use --if-match {tag} "
+                    f"The scenario {arguments.name} exists and this request would change it, so nothing was saved. Use --if-match {tag} "
                     "if the change is based on it, or --replace to change any state."
                 )
                 raise PlannerError(message) from None
@@ -256,7 +256,7 @@ def _report_lines(answer: JsonObject, latest: int) -> Iterator[str]:
     yield from ("", "What changes", *_changes(answer["what_changes"]))
     replaced = [each["structure"] for each in answer["structures"] if each["given_size_replaced"]]
     if replaced:
-        yield f"Sizes given in the plan are too small for the need, so they are calculated: {', '.join(replaced)}"
+        yield f"Sizes given in the plan are smaller than the need, so they are calculated instead: {', '.join(replaced)}"
     yield from ("", "Figures, each with the number of its note")
     rows = [("structure", "figure", "before", "", "after", "", "difference")]
     rows += [
@@ -278,7 +278,7 @@ def _report_lines(answer: JsonObject, latest: int) -> Iterator[str]:
         yield ""
         yield (
             f"Without {what}: white space {loss['white_space_mib']:,.0f} MiB {_note(loss['note_white_space'])}, "
-            f"{loss['messages_gone']} messages gone {_note(loss['note_messages_gone'])}"
+            f"{loss['messages_gone']} messages lost {_note(loss['note_messages_gone'])}"
         )
         for move in loss["moves"]:
             to = " ".join(filter(None, (move["coupling_facility"], move["second_copy"]))) or "no place"
@@ -286,7 +286,7 @@ def _report_lines(answer: JsonObject, latest: int) -> Iterator[str]:
     # The answer lists all rules; a report for people needs those that decided a move.
     used = {move["rule"] for loss in answer["losses"]["after"] for move in loss["moves"]}
     if used:
-        yield from ("", "What decided")
+        yield from ("", "Deciding rules")
     for rule in answer["rules"]:
         if rule["rule"] in used:
             yield f"{rule['rule']}: {rule['words']} ({rule['basis']})"

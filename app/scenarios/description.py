@@ -37,7 +37,7 @@ def response(model: type, text: str, *, has_etag: bool = False, **headers: objec
     return {"description": text, "model": model, **({"headers": known} if known else {})}
 
 
-NOT_MODIFIED = {"description": "Not changed since; there is no body.", "headers": ETAG}
+NOT_MODIFIED = {"description": "Not changed; there is no body.", "headers": ETAG}
 LOCATION = {"description": "Address of the new scenario.", "schema": {"type": "string"}}
 
 

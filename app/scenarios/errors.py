@@ -31,7 +31,7 @@ class ScenarioGone(ScenarioNotFound):
         """Keep both names."""
         super().__init__(plan, name)
         self.args = (
-            f"The scenario {name} of the plan {plan} no longer exists: it was deleted since it was read. Nothing was changed.",
+            f"The scenario {name} of the plan {plan} no longer exists: it was deleted after it was read. Nothing was changed.",
         )
 
 
@@ -52,9 +52,7 @@ class TooManyScenarios(PlannerError):
     def __init__(self, plan: str, most: int) -> None:
         """Keep the limit."""
         self.plan, self.most = plan, most
-        super().__init__(
-            f"The plan {plan} has {most} scenarios, and no plan can have more. Delete one first."
-        )
+        super().__init__(f"The plan {plan} has {most} scenarios, which is the maximum. Delete one first.")
 
 
 class ScenarioConflict(PlannerError):
@@ -66,7 +64,7 @@ class ScenarioConflict(PlannerError):
         """Keep the current scenario."""
         self.current = current
         super().__init__(
-            f"The scenario {current.name} has been changed since it was read. Nothing was overwritten. Read it again and "
+            f"The scenario {current.name} has changed since it was read. Nothing was overwritten. Read it again and "
             "repeat the change."
         )
 
@@ -80,6 +78,6 @@ class ScenarioPreconditionRequired(PlannerError):
         """Keep the current scenario."""
         self.current = current
         super().__init__(
-            f"The scenario {current.name} exists and this would change it, so the request must name in If-Match the ETag of what "
-            f"it changes: {current.etag}. Nothing was changed."
+            f"The scenario {current.name} exists and this request would change it, so If-Match must give the ETag "
+            f"of the state to change: {current.etag}. Nothing was changed."
         )

@@ -24,12 +24,12 @@ from planner_core.whatif.changes import facilities_of, rules_in_words
 from planner_core.wire import JsonObject
 
 _DUPLEX: Options = tuple((each, each) for each in ("DISABLED", "ALLOWED", "ENABLED"))
-_MET_WITH: Options = (("no", "all of the backlog in the CF"), ("yes", "the offload rules at work"))
+_MET_WITH: Options = (("no", "the entire backlog in the CF"), ("yes", "offloading by the rules"))
 _LONGEST = 200
 _ABOUT = (FormField("name", "Name"), FormField("note", "Why"))
 _PLAN_FIELDS = (
     FormField("cfcc_level", "CFCC level", "whole"),
-    FormField("queue_managers", "Queue managers, in all", "whole"),
+    FormField("queue_managers", "Queue managers in total", "whole"),
     FormField("growth_percent", "Growth a year", "decimal", unit="%", place="growth/percent_per_year"),
     FormField("growth_years", "for", "decimal", unit="years", place="growth/years"),
     FormField("target_usage_percent", "Usage at the backlog, at most", "decimal", unit="%"),
@@ -46,7 +46,7 @@ _STRUCTURE_FIELDS = (
     FormField("rules", "Offload rules", "rules", place="offload_rules"),
     FormField("preflist", "PREFLIST", "names"),
     FormField("duplex", "DUPLEX", "choice", options=_DUPLEX),
-    FormField("met", "The need is met with", "yes_no", options=_MET_WITH, place="size_with_offload"),
+    FormField("met", "Meet the need with", "yes_no", options=_MET_WITH, place="size_with_offload"),
 )
 
 
@@ -107,7 +107,7 @@ def left_over(document: PlanDocument, texts: Mapping[str, str]) -> tuple[FieldPr
     return tuple(
         FieldProblem(
             "/changes/structures",
-            f"{labels[key]} {text.strip()} of {structure} was left out: this version of the plan has no such structure",
+            f"{labels[key]} {text.strip()} of {structure} was left out because this version of the plan has no such structure",
         )
         for name, text in texts.items()
         for structure, dot, key in (name.partition("."),)

@@ -61,9 +61,9 @@ class ScenarioFormPage(Page):
     """The form of a scenario."""
 
     plan: Annotated[str, "Name of the plan"]
-    action: Annotated[str, "Address that the form is sent to"]
+    action: Annotated[str, "Address to which the form is sent"]
     is_new: Annotated[bool, "Whether the scenario does not exist yet"]
-    etag: Annotated[str, "ETag of the scenario that a change is based on; empty for a new one"]
+    etag: Annotated[str, "ETag of the scenario on which a change is based; empty for a new one"]
     versions: Annotated[tuple[int, ...], "Versions of the plan, the newest first"]
     form: Annotated[ScenarioForm, "The fields with their errors"]
     error: Annotated[str, "Why nothing was saved; empty without an error"]
@@ -129,7 +129,7 @@ def ask(request: Request, session: SessionDep, name: str) -> Response:
         typed = texts_of_changes(found.changes, name="", note=found.note)
     version = plans.get_plan(session, name)
     lost = left_over(version.document, typed)
-    error = f"Not all of {like} can be taken over." if lost else ""
+    error = f"Not everything in {like} can be copied." if lost else ""
     return _form_page(request, session, name, version, typed, problems=lost, error=error)
 
 
@@ -205,7 +205,7 @@ def change(request: Request, name: str, scenario: str, typed: SentDep) -> Respon
 
 @router.post("/{scenario}/delete")
 def delete(request: Request, session: SessionDep, name: str, scenario: str, typed: SentDep) -> Response:
-    """Delete a scenario for good."""
+    """Delete a scenario permanently."""
     try:
         service.delete(session, name, scenario, if_match=typed.get("etag") or None)
     except ScenarioConflict as error:

@@ -164,11 +164,11 @@ def check_name(name: str) -> str:
         InputInvalid: It is not.
     """
     if not NAME.fullmatch(name):
-        message = "must have 1 to 64 characters A-Z a-z 0-9 . _ - and not begin with a full stop, such as 'z17-upgrade'"
+        message = "must have 1 to 64 characters: A-Z a-z 0-9 . _ - and must not begin with a period, such as 'z17-upgrade'"
         raise InputInvalid(WHAT, (FieldProblem("/name", message),))
     if name.lower() in RESERVED:
         raise InputInvalid(
-            WHAT, (FieldProblem("/name", f"cannot be {name!r}: that is an address of its own"),)
+            WHAT, (FieldProblem("/name", f"cannot be {name!r}: the service uses this name itself"),)
         )
     return name
 
@@ -183,7 +183,7 @@ def check_note(note: str) -> str:
     lines = note.replace("\r\n", "\n").replace("\r", "\n").split("\n")
     plain = "\n".join("".join(c if c.isprintable() else " " for c in line).rstrip() for line in lines).strip()
     if len(plain) > LONGEST_NOTE:
-        message = f"has {len(plain)} characters; at most {LONGEST_NOTE} are kept"
+        message = f"has {len(plain)} characters; the limit is {LONGEST_NOTE}"
         raise InputInvalid(WHAT, (FieldProblem("/note", message),))
     return plain
 
@@ -275,7 +275,7 @@ def save(
 
 
 def delete(session: Session, plan: str, name: str, *, if_match: str | None = None) -> StoredScenario:
-    """Delete a scenario for good.
+    """Delete a scenario permanently.
 
     Raises:
         PlanNotFound: There is no such plan.

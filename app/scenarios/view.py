@@ -79,7 +79,7 @@ class FindingChange:
     kind: str
     finding: FindingView
     before: str
-    """Its message before; empty for a new one."""
+    """Its earlier message; empty for a new finding."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,9 +23,9 @@ def examples() -> Mapping[str, Example]:
     """Return all examples by name. Copy a document before you change it."""
     return {
         "sq03": Example("A group of five queue managers with two application structures", sq03()),
-        "complete": Example("The same with everything that the complete job needs", _complete()),
-        "smallest": Example("Little more than what is required", _smallest()),
-        "clustered": Example("A group that a cluster sends to", _from_file(CLUSTERED)),
+        "complete": Example("The same with everything the complete job needs", _complete()),
+        "smallest": Example("Little more than the required keys", _smallest()),
+        "clustered": Example("A group to which a cluster sends messages", _from_file(CLUSTERED)),
     }
 
 

@@ -106,14 +106,14 @@ def yaml_as_json(text: bytes) -> bytes:
     except ValueError:  # Python limits the digits of integers that it converts
         _invalid("A number in the text is too long.")
     except TypeError:
-        _invalid("A key in the text is neither a text nor a number.")
+        _invalid("A key in the text is neither a string nor a number.")
     except RecursionError:
         _invalid("The text is nested too deeply.")
 
 
 def _no_json(value: object) -> NoReturn:
     kind = "date" if isinstance(value, date) else type(value).__name__
-    _invalid(f"The text holds a {kind} ({str(value)[:_SHOWN]}): put it in quotes.")
+    _invalid(f"The text contains a {kind} ({str(value)[:_SHOWN]}): put it in quotes.")
 
 
 def parse_yaml(text: bytes) -> object:

@@ -128,7 +128,7 @@ def _compose(text: str) -> object:
                 _refuse(f"the list has more than {MOST_ITEMS} items", event)
         elif key is _NO_KEY:
             if value in here:
-                _refuse(f"the key {str(value)[:_SHOWN]!r} is there twice", event)
+                _refuse(f"the key {str(value)[:_SHOWN]!r} occurs twice", event)
             key = value
         else:
             here[key] = value
@@ -198,7 +198,7 @@ def _converted(convert: Callable[[str], object], text: str, event: Any) -> objec
     try:
         return convert(text)
     except (ValueError, KeyError):
-        _refuse(f"{text[:_SHOWN]!r} is not of the type that it is written as", event)
+        _refuse(f"{text[:_SHOWN]!r} is not of the type given by its tag", event)
 
 
 def _refuse_tag(event: Any) -> NoReturn:  # noqa: ANN401

@@ -32,7 +32,7 @@ KindOrDetect = Annotated[
     str,
     Field(
         pattern=f"^({'|'.join(KINDS)})?$",
-        description="What the file is. Empty: what its first bytes say.",
+        description="The kind of the file. Empty: detected from its first bytes.",
         examples=["smf"],
     ),
 ]
@@ -40,7 +40,7 @@ ObservedAt = Annotated[
     str,
     Field(
         pattern=f"^({TIME_PATTERN})?$",
-        description="When a display was taken, for displays carry no date: local time, in `zone` or with an offset.",
+        description="When a display was taken, because displays carry no date: local time, in `zone` or with an offset.",
         examples=["2026-11-21T09:30"],
     ),
 ]
@@ -74,7 +74,7 @@ class ReceivedAnswer(UploadAnswer):
 
     stored: Annotated[
         Literal["created", "identical"],
-        Field(description="`identical`: the same file was there already; it is kept once."),
+        Field(description="`identical`: the same file was already stored; it is kept once."),
     ] = "created"
 
 

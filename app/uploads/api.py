@@ -103,7 +103,7 @@ def read_again(
 
 @router.delete("/uploads/{number}", summary="Delete an upload", responses=problems(404, 409, 422))
 def delete_upload(number: UploadId, session: SessionDep, request: Request) -> answers.UploadAnswer:
-    """Forgets an upload with its reports and removes its file. Its data stays in the usage history."""
+    """Forgets an upload with its reports and removes its file. The data read from it stays in the usage history."""
     deleted = service.delete(session, number, data_dir=request.app.state.settings.data_dir)
     return copied(answers.UploadAnswer, deleted)
 
@@ -116,7 +116,7 @@ def read_map(session: SessionDep) -> answers.QsgMapAnswer:
 
 @router.put(
     "/qsg-map/{system_id}/{queue_manager}",
-    summary="Say which group a queue manager is in",
+    summary="Set the group of a queue manager",
     responses=problems(413, 415, 422),
 )
 def put_entry(
@@ -128,7 +128,7 @@ def put_entry(
 
 
 @router.delete(
-    "/qsg-map/{system_id}/{queue_manager}", summary="Forget a queue manager", responses=problems(404, 422)
+    "/qsg-map/{system_id}/{queue_manager}", summary="Remove a queue manager", responses=problems(404, 422)
 )
 def delete_entry(
     system_id: SystemId, queue_manager: QueueManager, session: SessionDep

@@ -30,11 +30,11 @@ def file_request() -> JsonObject:
 
 def received() -> Responses:
     """The answers to an upload."""
-    location = {"description": "Where the upload is.", "schema": {"type": "string"}}
+    location = {"description": "Address of the upload.", "schema": {"type": "string"}}
     return {
         status: {"description": words, "headers": {"Location": location}, "model": ReceivedAnswer}
         for status, words in (
-            (200, "The same file is there already (`stored` is `identical`)."),
+            (200, "The same file is already stored (`stored` is `identical`)."),
             (201, "The file is kept (`stored` is `created`), and a job that reads it is queued."),
         )
     }

@@ -55,7 +55,7 @@ class ReportNotReady(PlannerError):
 
     def __init__(self, number: int) -> None:
         self.number = number
-        super().__init__(f"There is no report on upload {number} yet: it has not been read to its end.")
+        super().__init__(f"There is no report on upload {number} yet: it has not been read completely.")
 
 
 class FileGone(PlannerError):

@@ -12,12 +12,12 @@ TIMES = (
     FormField(
         "observed_at",
         "Observed at",
-        hint="Displays only: when the command was entered, such as 2026-11-21T09:30.",
+        hint="Displays only: when the command was entered, for example 2026-11-21T09:30.",
     ),
     FormField(
         "zone",
         "Time zone",
-        hint="Of that time, and of times in a file that does not say: +01:00 or Europe/Berlin.",
+        hint="Of that time, and of times in a file without a time zone: +01:00 or Europe/Berlin.",
     ),
 )
 """The time of a display, and its zone."""
@@ -28,6 +28,6 @@ def about_fields(
 ) -> tuple[FormField, ...]:
     """Return the fields that describe a file: kind, time of observation, time zone."""
     title = dict(KINDS).get(detected)
-    as_found = f"as detected: {title}" if title else "detect it"
+    as_found = f"as detected: {title}" if title else "detect automatically"
     kind = FormField("kind", "What it is", "choice", options=(("", as_found), *KINDS))
     return filled((kind, *TIMES), typed, wrong)

@@ -31,7 +31,7 @@ def add(commands: Command) -> None:
     ingest.add_argument("files", metavar="FILE", nargs="+", type=Path, help="SMF dumps, tables or displays")
     ingest.add_argument(
         "--qsg", action="append", default=[], metavar="SID:QMGR=QSG", type=_mapping,
-        help="the group of a queue manager on a system; empty after =: it is in none; kept in the map",
+        help="the group of a queue manager on a system; nothing after = means none; stored in the map",
     )  # fmt: skip
     ingest.add_argument("--kind", choices=KINDS, help="what the files are (default: detected)")
     ingest.add_argument(
@@ -161,7 +161,7 @@ def _tell(file: str, asks: Asks) -> None:
         _say(f"  --qsg {each.system_id}:{each.queue_manager}=QSG{hint}")
     if asks.observed_at:
         now = datetime.now().astimezone()
-        _say(f"  --observed-at {now.isoformat(timespec='minutes')}   (were it now)")
+        _say(f"  --observed-at {now.isoformat(timespec='minutes')}   (if it were now)")
     if asks.zone:
         _say("  --zone +01:00")
 

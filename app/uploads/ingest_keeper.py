@@ -32,7 +32,7 @@ READ, NOTHING, NOT_READABLE, ASKS = (
     EXIT_CODES[status] for status in ("stored", "nothing", "not_readable", "needs_answers")
 )
 SUMMING = "summing"
-ROLLUPS_CUT_SHORT = "The roll-ups ended in the middle of their output."
+ROLLUPS_CUT_SHORT = "The roll-ups ended before their output was complete."
 
 
 class IngestKeeper(Keeper):

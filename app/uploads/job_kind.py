@@ -12,6 +12,6 @@ INGEST = declare(
         "indexing": "Finding the records",
         "decoding": "Decoding",
         "committing": "Storing in the usage history",
-        "summing": "Summing up the hours",
+        "summing": "Aggregating by hour",
     },
 )

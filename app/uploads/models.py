@@ -28,16 +28,16 @@ class Upload(Base):
     size_bytes: Mapped[int] = mapped_column(BigInteger)
     sha256: Mapped[str] = mapped_column(String(64))
     kind: Mapped[str] = mapped_column(String(20))
-    """As specified by the user; empty: detect it."""
+    """As specified by the user; empty: detect automatically."""
     detected_kind: Mapped[str] = mapped_column(String(20))
     """As detected; empty: unknown."""
     observed_at: Mapped[str] = mapped_column(String(40))
-    """Local time of a display, ISO 8601 without zone; empty: the input carries its times."""
+    """Local time of a display, ISO 8601 without a zone; empty: the input has its own times."""
     zone: Mapped[str] = mapped_column(String(64))
     """The zone of `observed_at`: an IANA name or an offset such as +01:00."""
     observed_utc: Mapped[str] = mapped_column(String(40))
-    """The instant that both mean, such as 2026-11-21T08:30:00Z; empty where there is no time. A text, because in a unique
-    constraint no null is the same as another."""
+    """The instant that both give, such as 2026-11-21T08:30:00Z; empty if there is no time. A text, because nulls
+    are never equal in a unique constraint."""
     created_at: Mapped[datetime] = mapped_column(Timestamp)
     removed_at: Mapped[datetime | None] = mapped_column(Timestamp)
     """When the file itself was removed; its report is kept."""

@@ -53,7 +53,7 @@ SAID = {
     "put": "Entry saved. It applies to files that are read from now on.",
     "removed": "Entry removed.",
 }
-WAITS_FOR_ANSWERS = "Answer the questions below. Nothing was stored yet."
+WAITS_FOR_ANSWERS = "Answer the questions below. Nothing has been stored yet."
 ANY_SYSTEM = "ANY"
 """The system of texts that name only the queue manager."""
 NOTHING_CHOSEN = FieldProblem("", "Choose a file or paste text.")
@@ -91,9 +91,9 @@ class UploadsPage(Page):
 
     found: Annotated[ResultPage[StoredUpload], "One page of uploads"]
     lines: Annotated[tuple[UploadRow, ...], "The same as rows of the table"]
-    said: Annotated[str, "What has just been done"]
-    missing: Annotated[str, "What to do before anything can be read; empty when all is there"]
-    is_under_way: Annotated[bool, "Whether something is being read, so that the page is worth a refresh"]
+    said: Annotated[str, "The last action"]
+    missing: Annotated[str, "Steps needed before anything can be read; empty if none are needed"]
+    is_under_way: Annotated[bool, "Whether a file is being read, so that a refresh is useful"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -101,10 +101,10 @@ class NewUploadPage(Page):
     """The form."""
 
     boxes: Annotated[tuple[FormField, ...], "Kind, time of observation, zone"]
-    pasted: Annotated[FormField, "The box for text"]
-    wrong: Annotated[tuple[str, ...], "What is wrong with what was sent"]
-    missing: Annotated[str, "What to do before anything can be read; empty when all is there"]
-    largest: Annotated[str, "The largest file that is taken"]
+    pasted: Annotated[FormField, "The field for text"]
+    wrong: Annotated[tuple[str, ...], "Errors of the request"]
+    missing: Annotated[str, "Steps needed before anything can be read; empty if none are needed"]
+    largest: Annotated[str, "The largest file that is accepted"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -112,19 +112,19 @@ class UploadPage(Page):
     """One upload: progress, questions, report."""
 
     upload: Annotated[StoredUpload, "The upload with its last job"]
-    kind: Annotated[str, "What it is taken for; empty when that is not known"]
-    is_overruled: Annotated[bool, "Whether a person said what it is"]
+    kind: Annotated[str, "Its detected kind; empty if not known"]
+    is_overruled: Annotated[bool, "Whether a user specified the kind"]
     size: Annotated[str, "Its length in words"]
-    said: Annotated[str, "What has just been done"]
+    said: Annotated[str, "The last action"]
     state: Annotated[str, "The state of the job in a word"]
     progress: Annotated[JobProgress, "How far the reading is"]
     messages: Annotated[tuple[str, ...], "The questions as sentences"]
-    questions: Annotated[tuple[GroupQuestion, ...], "Queue managers whose group is asked for"]
-    when: Annotated[tuple[FormField, ...], "Boxes for the time of observation, where it is asked for"]
-    wrong: Annotated[tuple[str, ...], "What is wrong with the answers"]
-    boxes: Annotated[tuple[FormField, ...], "What can be overruled"]
-    report: Annotated[UploadReport | None, "What was found; None before"]
-    log: Annotated[str, "What the job said"]
+    questions: Annotated[tuple[GroupQuestion, ...], "Queue managers whose group is requested"]
+    when: Annotated[tuple[FormField, ...], "Fields for the time of observation, if it is requested"]
+    wrong: Annotated[tuple[str, ...], "Errors of the answers"]
+    boxes: Annotated[tuple[FormField, ...], "Values that can be changed"]
+    report: Annotated[UploadReport | None, "Contents of the file; None before it was read"]
+    log: Annotated[str, "Output of the job"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -132,10 +132,10 @@ class QsgMapPage(Page):
     """The site's map."""
 
     entries: Annotated[tuple[GroupMapping, ...], "The map, in order"]
-    boxes: Annotated[tuple[FormField, ...], "The boxes for a new entry"]
-    is_none: Annotated[bool, "Whether the queue manager was said to be in no group"]
-    wrong: Annotated[tuple[str, ...], "What is wrong with what was sent"]
-    said: Annotated[str, "What has just been done"]
+    boxes: Annotated[tuple[FormField, ...], "The fields for a new entry"]
+    is_none: Annotated[bool, "Whether the entry states that the queue manager is in no group"]
+    wrong: Annotated[tuple[str, ...], "Errors of the request"]
+    said: Annotated[str, "The last action"]
 
 
 # ---- reading ---------------------------------------------------------------------------------------------------------

@@ -114,8 +114,8 @@ def gathered(entries: Iterable[tuple[str, str, str]], *, field: str = "qsg") -> 
         before = found.setdefault((system_id, queue_manager), qsg)
         if before != qsg:
             message = (
-                f"{queue_manager} on {system_id} is said to be in {before or 'no group'} and in {qsg or 'no group'}. "
-                "Say one of them."
+                f"{queue_manager} on {system_id} is assigned to {before or 'no group'} and to {qsg or 'no group'}. "
+                "Choose one of them."
             )
             problems.append(FieldProblem(field, message))
     if problems:

@@ -55,15 +55,15 @@ class StoredUpload(Answer):
     filename: str
     size_bytes: int
     sha256: str
-    kind: Annotated[str, Field(description="What the file was said to be; empty: it was left to detection.")]
+    kind: Annotated[str, Field(description="The kind specified for the file; empty: detect it.")]
     detected_kind: Annotated[
-        str, Field(description="What its first bytes say; empty: nothing that is known.")
+        str, Field(description="The kind detected from its first bytes; empty: unknown.")
     ]
     observed_at: str
     zone: str
     observed_utc: Annotated[
         str,
-        Field(description="The instant that `observed_at` and `zone` mean; empty where no time was said."),
+        Field(description="The instant given by `observed_at` and `zone`; empty if no time was given."),
     ]
     created_at: datetime
     removed_at: Annotated[
@@ -115,7 +115,7 @@ class UploadDetails:
         is_zone_known = bool(zone or self.zone or (kept_zone and zone is None))
         if time_of_it and not is_zone_known:
             problems.append(
-                FieldProblem("zone", "Say in which time zone that time is: +01:00, or Europe/Berlin.")
+                FieldProblem("zone", "Enter the time zone of that time: +01:00, or Europe/Berlin.")
             )
         elif time_of_it and not problems:
             try:
@@ -324,7 +324,7 @@ def _change(session: Session, row: Upload, said: UploadDetails) -> None:
         same = repository.find_same(session, row.sha256, instant)
         if same is not None:
             message = (
-                f"Upload {same.id} is the same text, observed at the same time: nothing is to be read again."
+                f"Upload {same.id} is the same text, observed at the same time, so it is not read again."
             )
             raise UploadInvalid(FieldProblem("observed_at", message))
     row.observed_at, row.zone, row.observed_utc = observed_at, zone, instant

@@ -29,7 +29,7 @@ def add(commands: Command) -> None:
         ("structures", "S", "application structures, 1 to 62"),
         ("queue-managers", "Q", "queue managers of the group, 1 to 32"),
         ("interval-minutes", "M", "length of an interval; divides a day"),
-        ("seed", "K", "equal options and seed, equal files"),
+        ("seed", "K", "the same options and seed produce the same files"),
     ):
         made.add_argument(f"--{option}", type=int, required=True, metavar=letter, help=about)
     made.add_argument(
@@ -39,7 +39,7 @@ def add(commands: Command) -> None:
         "--last-day",
         type=_day,
         metavar="DAY",
-        help="last day, such as 2026-11-20 (otherwise days from 2026-01-05 on)",
+        help="last day, such as 2026-11-20 (default: days from 2026-01-05 on)",
     )
     made.add_argument(
         "--days-per-file", type=int, default=1, metavar="N", help="days of each dump (default: 1)"
@@ -98,7 +98,7 @@ def _say(line: str) -> None:
 
 def _folder(text: str) -> Path:
     if not text.strip():
-        msg = "an empty name is no folder; . is the one you are in"
+        msg = "the name is empty; use . for the current folder"
         raise argparse.ArgumentTypeError(msg)
     return Path(text)
 
@@ -107,5 +107,5 @@ def _day(text: str) -> dt.date:
     try:
         return dt.date.fromisoformat(text)
     except ValueError:
-        msg = f"{text!r} is no day like 2026-11-20"
+        msg = f"{text!r} is not a day such as 2026-11-20"
         raise argparse.ArgumentTypeError(msg) from None

@@ -17,10 +17,16 @@ def add(commands: Command, parser_class: Parser) -> None:
     """Add the command to the command line."""
     verb = verbs_of(commands, parser_class, "smf", "SMF dumps: print the rows of a section.")
     decode = verb(
-        "decode", "Print the rows of one section of an SMF dump; exit 3 if the file is none.", _decode
+        "decode",
+        "Print the rows of one section of an SMF dump; exit with 3 if the file is not an SMF dump.",
+        _decode,
     )
-    decode.add_argument("file", metavar="FILE", help="an SMF dump, transferred in binary with RDWs; gzip too")
-    decode.add_argument("--section", choices=SECTIONS, required=True, help="which section's rows")
+    decode.add_argument(
+        "file",
+        metavar="FILE",
+        help="an SMF dump, transferred in binary with RDWs; may be compressed with gzip",
+    )
+    decode.add_argument("--section", choices=SECTIONS, required=True, help="the section whose rows to print")
     decode.add_argument("--output", choices=OUTPUTS, default="csv", help="default: csv")
 
 

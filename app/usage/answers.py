@@ -46,7 +46,7 @@ class StructureUsageAnswer(Simulatable):
         ObservedTotals | None, Field(description="The limits as last observed before the period.")
     ]
     points: Annotated[
-        tuple[UsagePoint, ...], Field(description="What was measured; hours without records are missing.")
+        tuple[UsagePoint, ...], Field(description="Measured values; hours without records are missing.")
     ]
     smds: tuple[SmdsFigures, ...]
     findings: tuple[Finding, ...] = ()
@@ -95,7 +95,7 @@ class PlanFromUsage(BaseModel):
     ] = None
     period: Annotated[
         Literal["1d", "7d", "31d", "92d", "366d", "all"],
-        Field(description="So many days up to the last measured hour."),
+        Field(description="This number of days up to the last measured hour."),
     ] = "7d"
     queue_managers: Annotated[
         Annotated[int, Field(ge=1, le=999)] | Annotated[list[str], Field(min_length=1, max_length=999)],
@@ -107,13 +107,15 @@ class PlanFromUsage(BaseModel):
     ] = []
     backlog: Annotated[
         Backlog,
-        Field(description="`depth`: the highest depth measured; `rate`: the busiest hour times an outage."),
+        Field(
+            description="`depth`: the highest depth measured; `rate`: the rate of the busiest hour times an outage."
+        ),
     ] = "depth"
     outage_minutes: Annotated[
-        float | None, Field(ge=0, le=10**6, description="With `rate`: how long nobody gets messages.")
+        float | None, Field(ge=0, le=10**6, description="With `rate`: the duration without gets.")
     ] = None
     sizes: Annotated[
-        Sizes, Field(description="The one size of a queue's messages where no 95th percentile is given.")
+        Sizes, Field(description="The size used for a queue's messages if no 95th percentile is given.")
     ] = "mean"
     p95_bytes: Annotated[
         dict[str, Annotated[int, Field(ge=0, le=104_857_600)]],
@@ -143,7 +145,7 @@ class CutOffAnswer(Answer):
     """A structure that was full: its highest use is no measure of the demand."""
 
     structure: str
-    full_count: Annotated[int, Field(description="Structure-full conditions; 0 where only the use shows it.")]
+    full_count: Annotated[int, Field(description="Structure-full conditions; 0 if only the usage shows it.")]
     first_hour: datetime
     last_hour: datetime
     entries_at_least: int | None
@@ -156,24 +158,27 @@ class PlanFromUsageAnswer(Answer):
 
     document: Annotated[JsonObject, Field(description="The plan document, complete with defaults.")]
     remarks: Annotated[
-        tuple[str, ...], Field(description="What was left out, taken as answered, or not measured.")
+        tuple[str, ...],
+        Field(description="Values that were left out, entered instead of measured, or not measured."),
     ]
-    comment: Annotated[str, Field(description="A remark for the version's history: what the plan rests on.")]
+    comment: Annotated[str, Field(description="A comment for the version's history: the basis of the plan.")]
     rests_on: Annotated[
         tuple[QueueFigures, ...], Field(description="The figures of the queues that are planned.")
     ]
-    sizes: Annotated[tuple[ComparedSize, ...], Field(description="Empty where no such plan can exist.")]
+    sizes: Annotated[tuple[ComparedSize, ...], Field(description="Empty if no such plan can exist.")]
     cut_off: tuple[CutOffAnswer, ...]
     coupling_facilities_observed: Annotated[
         Mapping[str, tuple[str, ...]],
-        Field(description="By structure: where it was allocated, the newest first."),
+        Field(description="By structure: where it was allocated, newest first."),
     ]
     duplexing_observed: Annotated[Mapping[str, Duplexing], Field(description="By structure.")]
     queue_managers_observed: tuple[str, ...]
     period: Period
     findings: Annotated[
         tuple[Finding, ...],
-        Field(description="Structures whose INITSIZE is smaller than what is allocated (STRUCTURE_SHRINKS)."),
+        Field(
+            description="Structures whose INITSIZE is smaller than the allocated size (STRUCTURE_SHRINKS)."
+        ),
     ]
 
 

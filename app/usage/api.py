@@ -48,7 +48,7 @@ Queue = Annotated[
 Moment = Annotated[AwareDatetime, AfterValidator(lambda value: _in_range(value))]
 From = Annotated[
     Moment | None,
-    Query(alias="from", description="Beginning of the period. Absent: seven days before its end."),
+    Query(alias="from", description="Start of the period. Absent: seven days before its end."),
 ]
 To = Annotated[
     Moment | None,

@@ -81,8 +81,8 @@ def size_bars(buckets: Sequence[SizeBucket]) -> BarChart | None:
         id="sizes",
         title="Messages by size",
         description=(
-            f"{grouped(total)} messages in {len(buckets)} classes of size; the fullest goes up to "
-            f"{grouped(largest.up_to_bytes)} bytes and has {grouped(largest.puts)} of them."
+            f"{grouped(total)} messages in {len(buckets)} size classes; the largest class goes up to "
+            f"{grouped(largest.up_to_bytes)} bytes and contains {grouped(largest.puts)} of them."
         ),
         bars=tuple(
             Bar(
@@ -114,7 +114,7 @@ def _in_words(period: Period, title: str, values: Moments, limit: Moments, full:
             f"{_when(at, period)}; last {_exact(values[-1][1])}."
         ]
     else:
-        parts = [f"{title}: nothing was measured."]
+        parts = [f"{title}: no measurements."]
     if limit:
         parts.append(f"of: {_exact(limit[-1][1])}.")
     if full:

@@ -47,7 +47,7 @@ def _time(text: str) -> str:
     try:
         datetime.fromisoformat(text).astimezone(UTC)
     except (ValueError, OverflowError):  # the latter from the first and the last day there is
-        msg = f"{text!r} is no day or time like 2026-11-20 or 2026-11-20T09:00:00Z"
+        msg = f"{text!r} is not a day or time such as 2026-11-20 or 2026-11-20T09:00:00Z"
         raise argparse.ArgumentTypeError(msg) from None
     return text
 
@@ -69,7 +69,7 @@ def _export(arguments: argparse.Namespace) -> int:
     code = subprocess.run(command, check=False, stdin=subprocess.DEVNULL).returncode
     if code < 0:
         sys.stderr.write(
-            f"The export was ended from outside, by signal {-code}: what it printed may be cut short.\n"
+            f"The export was ended from outside, by signal {-code}: its output may be incomplete.\n"
         )
         return EXIT_NOTHING
     return code
@@ -102,7 +102,7 @@ def store_days(database: Database, settings: Settings, days: Sequence[str]) -> s
         # One that was ended from outside after its last line has said all; store_rollups asks for that line.
         if done.returncode > 0:
             msg = (
-                f"The history is stored, but summing it up failed with exit code {done.returncode}; see above. "
+                f"The history is stored, but the aggregation failed with exit code {done.returncode}; see above. "
                 "`cfplan history rollup` tries again."
             )
             raise PlannerError(msg)

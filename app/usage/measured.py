@@ -15,7 +15,7 @@ from planner_core.wire import Answer, Hidden, Unchecked
 
 SECONDS_PER_HOUR = 3600
 GENERATED = ("CSQ_ADMIN", "CSQSYSAPPL")
-"""Structures that every plan has by itself."""
+"""Structures that every plan contains."""
 _DIGITS = 4
 
 T = TypeVar("T")
@@ -30,7 +30,7 @@ def _rounded(value: Fraction | float | None) -> float | None:
 # The interface has always shown four decimals; pages and plans need the exact figure.
 Rounded = Annotated[T, Unchecked(), PlainSerializer(_rounded, return_type=float | None)]
 Percent = Annotated[
-    Rounded[Fraction | float | None], Field(description="Null: not measured, or of no known limit.")
+    Rounded[Fraction | float | None], Field(description="Null: not measured, or the limit is not known.")
 ]
 
 
@@ -40,7 +40,7 @@ class Simulatable(Answer):
 
     qsg: str
 
-    @computed_field(description="The group is named as the simulator names its own.")
+    @computed_field(description="The group has the name that the simulator uses.")
     @property
     def is_simulated(self) -> bool:
         """Whether the name of the group is one that only the simulator gives."""
@@ -79,7 +79,7 @@ class MeasuredStructure(Simulatable):
     structure: Annotated[str, Field(description="Name without the group's, as MQ has it.")]
     first_hour: datetime
     last_hour: datetime
-    use_hour: Annotated[datetime | None, Field(description="The hour of the figures of use below.")]
+    use_hour: Annotated[datetime | None, Field(description="The hour of the usage figures below.")]
     entries_in_use: Known
     elements_in_use: Known
     entries_pct: Hidden[float | None]
@@ -91,8 +91,8 @@ class MeasuredStructure(Simulatable):
     last_full_hour: Annotated[
         datetime | None, Field(description="The last hour in which the structure was found full.")
     ]
-    queues: Annotated[int, Field(description="Queues of which there are figures.")]
-    plans: Annotated[tuple[str, ...], Field(description="Plans in whose latest version the structure is.")]
+    queues: Annotated[int, Field(description="Queues with figures.")]
+    plans: Annotated[tuple[str, ...], Field(description="Plans whose latest version contains the structure.")]
 
     @property
     def entries_percent_of_week(self) -> Fraction | float | None:
@@ -136,7 +136,7 @@ class UsagePoint(Answer):
     size_bytes: Known
     structure_full_count: Known
     queue_managers: Known
-    sources: Annotated[str, Field(description="The records that this rests on.")]
+    sources: Annotated[str, Field(description="The records this is based on.")]
 
     @computed_field
     @property
@@ -165,7 +165,7 @@ class QueuePoint(Answer):
     persistent_puts: Known
     depth_max: Known
 
-    @computed_field(description="On the average of the busiest hour.")
+    @computed_field(description="Average of the busiest hour.")
     @property
     def puts_per_s(self) -> Rounded[Fraction | None]:
         """Puts per second, on the average of the busiest hour."""
@@ -189,7 +189,7 @@ class QueueFigures(Answer):
     size_max_bytes: Known
     persistent_puts: Known
     persistent_of: Hidden[int | None]
-    """The puts of those hours in which persistent ones were counted."""
+    """The puts of the hours in which persistent puts were counted."""
     busiest_hour_puts: Known
     busiest_hour: datetime | None
     depth_max: Known

@@ -17,7 +17,7 @@ from app.database.types import Base, Timestamp
 
 LONGEST_SOURCES = 200
 LONGEST_FACILITIES = 160
-"""Names of 8 characters at most, separated by blanks: a CFRM policy has room for 16."""
+"""Names of at most 8 characters, separated by blanks: a CFRM policy has room for 16."""
 
 
 class MeasuredStructure(Base):
@@ -80,7 +80,7 @@ class HourlyStructureUsage(Base):
     policy_duplex: Mapped[str | None] = mapped_column(String(8))
     """DUPLEX as a display shows it: ENABLED, ALLOWED or DISABLED."""
     placed_by: Mapped[str | None] = mapped_column(String(LONGEST_SOURCES))
-    """The sources of the three columns before."""
+    """The sources of the three preceding columns."""
     queue_managers: Mapped[int | None] = mapped_column(Integer)
     observations: Mapped[int | None] = mapped_column(BigInteger)
     sources: Mapped[str] = mapped_column(String(LONGEST_SOURCES))

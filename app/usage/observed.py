@@ -22,7 +22,7 @@ class CutOff:
     """Hours in which a structure was full: use is limited by its size, so the demand is unknown."""
 
     count: int
-    """Structure-full conditions; 0 if only the use shows that it was full."""
+    """Structure-full conditions; 0 if only the usage shows that it was full."""
     first_hour: datetime
     last_hour: datetime
 
@@ -47,7 +47,7 @@ class ObservedPlacement:
 class Duplexing(Answer):
     """The duplexing of a structure, as last observed. Null: no record shows it."""
 
-    is_duplexed: Annotated[bool | None, Field(description="Whether two instances held the same.")] = None
+    is_duplexed: Annotated[bool | None, Field(description="Whether two instances held the same data.")] = None
     observed_at: Annotated[
         datetime | None, Field(description="The hour whose records name its coupling facilities.")
     ] = None
@@ -56,7 +56,7 @@ class Duplexing(Answer):
     ] = None
     policy_observed_at: datetime | None = None
     sources: Annotated[
-        tuple[str, ...], Field(description="The records and displays that this was read from.")
+        tuple[str, ...], Field(description="The records and displays from which this was read.")
     ] = ()
 
     @computed_field(description="DUPLEX in the plan; null: as in any new plan.")
@@ -99,14 +99,12 @@ class ComparedSize(Answer):
     cfrm_name: str
     initsize_kib: int
     size_kib: int
-    allocated_kib: Annotated[int | None, Field(description="The last size that records show; null for none.")]
+    allocated_kib: Annotated[int | None, Field(description="The last size that records show, or null.")]
     allocated_at: datetime | None
     pointer: Hidden[str | None] = None
     """JSON pointer to the structure in the plan document."""
 
-    @computed_field(
-        description="From today's allocation to INITSIZE. `smaller` needs a look before it is used."
-    )
+    @computed_field(description="From today's allocation to INITSIZE. Check `smaller` before you use it.")
     @property
     def change(self) -> Change:
         """The change from the current allocation to the plan's INITSIZE."""
@@ -128,7 +126,7 @@ class ComparedSize(Answer):
         if self.change == "same":
             return f"{self.cfrm_name}: INITSIZE is {today}."
         warning = (
-            " Measured use is no proof that it is enough: compare it with the longest outage to be survived."
+            " Measured use does not prove that this is enough: compare it with the longest outage that the structure must survive."
             if self.change == "smaller"
             else ""
         )

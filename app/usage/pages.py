@@ -85,8 +85,8 @@ class UsageListPage(Page):
     """All measured structures, or an introduction if there are none."""
 
     structures: Annotated[ResultPage[MeasuredStructure], "One page of structures"]
-    search: Annotated[str, "What was looked for"]
-    groups: Annotated[tuple[str, ...], "The groups on this page, to make plans of"]
+    search: Annotated[str, "The search text"]
+    groups: Annotated[tuple[str, ...], "The groups on this page, from which plans can be created"]
     is_empty: Annotated[bool, "Whether nothing has been measured yet"]
 
 
@@ -97,23 +97,23 @@ class UsagePage(Page):
     qsg: Annotated[str, "Name of the group"]
     structure: Annotated[str, "The structure's name, without the group's"]
     cfrm_name: Annotated[str, "The structure's name in the CFRM policy"]
-    is_generated: Annotated[bool, "Whether every plan has this structure by itself"]
+    is_generated: Annotated[bool, "Whether every plan contains this structure"]
     span: Annotated[Span, "When it was first and last measured"]
     period: Annotated[PeriodPicker, "Which hours are shown"]
     highest: Annotated[tuple[Highest, ...], "The highest figures of the period"]
     limits: Annotated[ObservedTotals | None, "Its limits, as last observed up to the end of the period"]
-    full: Annotated[tuple[UsagePoint, ...], "When it was found full, the last first"]
+    full: Annotated[tuple[UsagePoint, ...], "When it was found full, latest first"]
     charts: Annotated[ZoomedChart, "Entries and elements over time"]
     points: Annotated[tuple[UsagePoint, ...], "The same as a table"]
     has_scm: Annotated[bool, "Whether any of it was in storage-class memory"]
     queues: Annotated[tuple[QueueFigures, ...], "The queues in it"]
-    queues_total: Annotated[int, "How many queues there are"]
+    queues_total: Annotated[int, "Number of queues"]
     smds: Annotated[tuple[SmdsFigures, ...], "Its shared message data sets"]
     plans: Annotated[tuple[PlanReference, ...], "Plans in whose latest version it is"]
     script: Annotated[ChartScript, "The script that draws charts to zoom"]
     at: Annotated[str, "Path of this structure's pages"]
     query: Annotated[str, "The parameters that choose this period"]
-    plan: Annotated[str, "Where a plan is made from this"]
+    plan: Annotated[str, "Address at which a plan is created from this"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -125,7 +125,7 @@ class QueuePage(Page):
     queue: Annotated[str, "Name of the queue"]
     span: Annotated[Span, "When it was first and last measured"]
     period: Annotated[PeriodPicker, "Which hours are shown"]
-    figures: Annotated[QueueFigures | None, "What a plan could rest on; None when nothing was measured"]
+    figures: Annotated[QueueFigures | None, "Possible basis of a plan; None if nothing was measured"]
     charts: Annotated[ZoomedChart, "Rate and depth over time"]
     bars: Annotated[BarChart | None, "The sizes of its messages; None where they are not known"]
     sizes: Annotated[tuple[SizeBucket, ...], "The same as a table"]
@@ -275,7 +275,7 @@ def _usage_charts(usage: StructureUsage, period: Period) -> ZoomedChart:
 def _queue_charts(points: Sequence[QueuePoint], period: Period) -> ZoomedChart:
     rates = [(point.at, float(rate)) for point in points if (rate := point.puts_per_s) is not None]
     depths = [(point.at, point.depth_max) for point in points if point.depth_max is not None]
-    title = "Puts a second" if period.by == "hour" else "Puts a second in the busiest hour"
+    title = "Puts a second" if period.by == "hour" else "Puts per second in the busiest hour"
     return _zoomed(
         time_chart("rate", title, unit="1/s", period=period, values=rates),
         time_chart("depth", "Highest depth", unit="messages", period=period, values=depths),

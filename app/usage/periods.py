@@ -100,7 +100,7 @@ def choose(asked: Mapping[str, str], *, first_hour: datetime, last_hour: datetim
             return Chosen(found)
         return Chosen(before(last_hour, USUAL, first_hour=first_hour), found)
     if choice and choice != ALL and choice not in LENGTHS:
-        error = f"There is no period {choice[:20]!r}: choose one of those shown."
+        error = f"There is no period {choice[:20]!r}: choose one from the list."
         return Chosen(before(last_hour, USUAL, first_hour=first_hour), error)
     return Chosen(before(last_hour, choice or USUAL, first_hour=first_hour))
 
@@ -112,7 +112,7 @@ def _given(first: str, past: str, first_hour: datetime, last_hour: datetime) -> 
         if value is None:
             return f"{text[:40]!r} is not a day such as 2026-11-21."
     if starts is None or ends is None or starts >= ends:
-        return "The period ends before it begins."
+        return "The period ends before it starts."
     return between(starts, ends)
 
 

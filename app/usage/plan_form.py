@@ -15,19 +15,19 @@ LONGEST = 200
 P95 = "p95:"
 """Prefix of the field for the 95th percentile of a queue, followed by STRUCTURE/QUEUE."""
 _BACKLOG: Options = (
-    ("depth", "the highest depth that was measured"),
-    ("rate", "the puts of the busiest measured hour, during an outage of"),
+    ("depth", "the highest measured depth"),
+    ("rate", "the puts of the busiest measured hour, for an outage of"),
 )
 _SIZES: Options = (
-    ("mean", "the measured mean: right for many messages of similar size"),
-    ("largest", "the largest measured: errs on the safe side"),
+    ("mean", "the measured mean: suitable for many messages of similar size"),
+    ("largest", "the measured maximum: errs on the safe side"),
 )
 # Ways to calculate have defaults, facts have none: a guess would look like a measurement.
 HOW = (
     FormField("backlog", "Backlog", "choice", "depth", options=_BACKLOG),
     FormField("outage_minutes", "Longest outage", "decimal"),
     FormField("sizes", "Message sizes", "choice", "mean", options=_SIZES),
-    FormField("persistent_when_unknown", "Where persistence was not measured", "choice"),
+    FormField("persistent_when_unknown", "If persistence was not measured", "choice"),
 )
 FIELDS = (
     FormField("name", "Name of the plan"),

@@ -96,13 +96,15 @@ class PlanFromUsagePage(MeasuredForm, Page):
 
     structures: Annotated[tuple[StructureRows, ...], "Application structures and their queues"]
     others: Annotated[
-        tuple[tuple[str, str], ...], "Structures that are not listed, and the address that lists each too"
+        tuple[tuple[str, str], ...],
+        "Structures that are not listed, and the address that includes each of them",
     ]
-    queue_managers_seen: Annotated[int, "The most queue managers that spoke in one hour"]
+    queue_managers_seen: Annotated[int, "The most queue managers that reported in one hour"]
     offered: Annotated[
-        tuple[tuple[str, str], ...], "Plans of the group, and where the figures are taken over into each"
+        tuple[tuple[str, str], ...],
+        "Plans of the group, and the address for copying the figures into each of them",
     ]
-    preview: Annotated[PlanPreview | None, "Preview; None before it is asked for"]
+    preview: Annotated[PlanPreview | None, "Preview; None until requested"]
 
 
 @router.get("/usage/{qsg}/plan")

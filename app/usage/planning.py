@@ -101,7 +101,7 @@ def make_plan(
     problems: list[FieldProblem] = []
     structures = []
     if asked.backlog == "rate" and asked.outage_minutes is None:
-        problems.append(FieldProblem("outage_minutes", "is needed: the minutes without any gets"))
+        problems.append(FieldProblem("outage_minutes", "is required: the minutes without gets"))
     for ground in grounds:
         kept = list(_queues(ground, asked, remarks))
         planned += kept
@@ -183,7 +183,7 @@ def take_over(
     ]
     left = [queue for structure, queue in there if (structure, queue) not in named]
     if left:
-        remarks.append(f"Left as they are, because nothing was taken over for them: {_some(left)}.")
+        remarks.append(f"Unchanged, because nothing was copied for them: {_some(left)}.")
     unknown = [
         each.figures.queue
         for each in planned
@@ -199,8 +199,8 @@ def take_over(
     growth = changed.get("growth") or {}
     if planned and growth.get("years") and Decimal(str(growth.get("percent_per_year") or 0)):
         remarks.append(
-            f"The plan's growth of {growth['percent_per_year']} % a year for {growth['years']} years is added to what was "
-            "measured. If the plan was made some time ago, part of it has happened by now."
+            f"The plan's growth of {growth['percent_per_year']} % a year for {growth['years']} years is added to the "
+            "measured values. If the plan is not recent, part of this growth has already happened."
         )
     taken = sorted({each.figures.structure for each in planned})
     return DraftPlan(
@@ -209,7 +209,7 @@ def take_over(
         remarks=tuple(remarks),
         comment=_comment(
             changed["qsg"], [{"name": name, "queues": [p for p in planned if p.figures.structure == name]} for name in taken],
-            asked, period, begin="Measured usage taken over",
+            asked, period, begin="Copied from measured usage",
         ),
         problems=problems,
     )  # fmt: skip
@@ -232,8 +232,8 @@ def _cut_off(ground: MeasuredBasis) -> Iterator[str]:
         if number is not None
     )
     yield (
-        f"{ground.structure}: it was full {times}{when}, so the observed maximum is cut off. The demand is unknown: at least "
-        f"{least or 'what it held'}. Plan for more than was measured."
+        f"{ground.structure}: it was full {times}{when}, so the observed maximum is cut off. The demand is not known: at "
+        f"least {least or 'what it held'}. Plan for more than was measured."
     )
 
 
@@ -251,15 +251,15 @@ def _where(ground: MeasuredBasis) -> Iterator[str]:
     names = ground.observed.coupling_facilities
     if not names:
         yield (
-            f"{ground.structure}: its coupling facility was not observed. Records of RMF 74-4 and the answer to "
-            "D XCF,STR,STRNAME= name it."
+            f"{ground.structure}: its coupling facility was not observed. Records of RMF 74-4 and the "
+            "output of D XCF,STR,STRNAME= name it."
         )
         return
     last = max(each.last_day for each in ground.observed.placed)
     yield (
         f"{ground.structure}: PREFLIST begins with {', '.join(names)}, where it was allocated up to {last.isoformat()}."
         + (
-            " It was seen in several: no record says whether it moved or is duplexed."
+            " It was observed in several: no record shows whether it moved or is duplexed."
             if len(names) > 1 and ground.observed.duplexing.is_duplexed is None
             else ""
         )
@@ -294,27 +294,27 @@ def _duplexing(ground: MeasuredBasis) -> Iterator[str]:
         yield f"{ground.structure}: DUPLEX is {seen.duplex}, because {observed}.{read_from}"
     elif observed:
         yield (
-            f"{ground.structure}: {observed}. That does not show DUPLEX of the policy, which is left as in any new plan: the answer to "
-            f"D XCF,STR,STRNAME= shows it.{read_from}"
+            f"{ground.structure}: {observed}. That does not show DUPLEX of the policy, which is left at its default; the "
+            f"output of D XCF,STR,STRNAME= shows it.{read_from}"
         )
     else:
         yield (
-            f"{ground.structure}: whether it is duplexed was not observed; DUPLEX is left as in any new plan. Records of RMF 74-4 and the "
-            "answer to D XCF,STR,STRNAME= show it."
+            f"{ground.structure}: no duplexing state was observed, so DUPLEX is left at its default. Records of RMF 74-4 "
+            "and the output of D XCF,STR,STRNAME= show it."
         )
     if seen.is_duplexed and seen.duplex == "ALLOWED":
         yield (
-            f"{ground.structure}: with DUPLEX(ALLOWED) the plan counts one instance in its coupling facilities, but two were observed. "
-            "Plan with ENABLED where the second is to be counted."
+            f"{ground.structure}: with DUPLEX(ALLOWED), the plan counts one instance in its coupling facilities, but two "
+            "were observed. Use ENABLED to count the second instance."
         )
 
 
 def _not_measured(has_duplex: bool) -> str:
     duplex = "" if has_duplex else "DUPLEX where a remark says so, "
     return (
-        f"Not measured, and as in any new plan: {duplex}CFLEVEL, RECOVER, OFFLOAD and its rules, usage at the backlog, growth, "
+        f"Not measured, and left at their defaults: {duplex}CFLEVEL, RECOVER, OFFLOAD and its rules, usage at the backlog, growth, "
         "thresholds, the storage of the coupling facilities. "
-        "Compare them with DISPLAY CFSTRUCT before the plan is used."
+        "Compare them with DISPLAY CFSTRUCT before you use the plan."
     )
 
 
@@ -367,7 +367,7 @@ def _sizes_over(
         return {"mean": _rounded(mean, _SIZE_DIGITS), "p95": kept["p95"], "max": largest}
     remarks.append(
         f"{figures.queue}: the 95th percentile of the plan, {kept['p95']} bytes, does not lie between the measured mean and "
-        "the largest message: the queue is planned with one size unless another is given."
+        "the largest message: the queue is planned with one size unless you enter another."
     )
     return _sizes(figures, asked)
 
@@ -379,7 +379,7 @@ def _backlog_over(figures: QueueFigures, before: JsonObject | None, asked: Recko
     if asked.backlog == "rate" and asked.outage_minutes is None:
         outage = before.get("outage_minutes") if before is not None else None
         if outage is None:
-            return "No outage is known for it: give one."
+            return "No outage is known for it. Enter one."
         return {**found, "outage_minutes": outage}
     return found
 
@@ -393,14 +393,14 @@ def _shortfall_of_all(ground: MeasuredBasis, queues: Sequence[JsonObject]) -> It
     if planned < ground.entries_max:
         yield (
             f"{ground.structure}: {ground.entries_max} list entries were in use at most, but the backlogs of the plan add up "
-            f"to {planned} messages. Other queues were in it, or queues that were not measured at all times."
+            f"to {planned} messages. The structure also held other queues, or queues that were not measured throughout."
         )
 
 
 def _unknown_persistence(unknown: Sequence[str], asked: Reckoning) -> tuple[FieldProblem, ...]:
     if not unknown or asked.persistent_when_unknown is not None:
         return ()
-    message = f"is needed: whether messages were persistent was not measured for {_some(unknown)}"
+    message = f"is required: message persistence was not measured for {_some(unknown)}"
     return (FieldProblem("persistent_when_unknown", message),)
 
 
@@ -408,8 +408,8 @@ def _queues(ground: MeasuredBasis, asked: PlanQuestion, remarks: list[str]) -> I
     """Return the queues that can be planned; remarks give the reasons for the others."""
     if not ground.queues:
         remarks.append(
-            f"{ground.structure}: no queue of it was chosen or measured. Records of its queues come with statistics "
-            "class 5 (SMF 115 subtype 216) or accounting class 3 (SMF 116)."
+            f"{ground.structure}: none of its queues were selected or measured. MQ writes records of queues with "
+            "statistics class 5 (SMF 115 subtype 216) or accounting class 3 (SMF 116)."
         )
     for figures in ground.queues:
         sizes = _sizes(figures, asked)
@@ -431,7 +431,7 @@ def _sizes(figures: QueueFigures, asked: Reckoning) -> int | JsonObject | str:
     p95 = asked.p95_bytes.get((figures.structure, figures.queue))
     mean, largest = figures.mean_bytes, figures.size_max_bytes
     if mean is None:
-        return "Nothing was put to it in the period, so no size is known."
+        return "No messages were put to it in the period, so no size is known."
     if p95 is None and asked.sizes == "mean":
         return math.ceil(mean)
     if largest is None or largest < mean:
@@ -466,7 +466,7 @@ def _shortfall(ground: MeasuredBasis, kept: Sequence[PlannedQueue], asked: PlanQ
     if planned < ground.entries_max:
         yield (
             f"{ground.structure}: {ground.entries_max} list entries were in use at most, but the planned backlogs add up "
-            f"to {planned} messages. Other queues were in it, or queues that were not measured at all times."
+            f"to {planned} messages. The structure also held other queues, or queues that were not measured throughout."
         )
 
 
@@ -478,24 +478,24 @@ def _general(planned: Sequence[PlannedQueue], asked: Reckoning, unknown: Sequenc
         size = "mean size" if asked.sizes == "mean" else "largest size"
         yield (
             f"{_queues_counted(len(without))} planned with one size for all messages, the measured {size}: SMF records give "
-            "mean and largest, but no 95th percentile. With one, the spread can be planned for."
+            "the mean and the maximum, but no 95th percentile. If you enter one, the plan takes the spread into account."
         )
     if asked.backlog == "depth":
         yield (
-            "Backlog: the highest depth that any queue manager reported in the period. An outage longer than those of the "
-            "period needs more."
+            "Backlog: the highest depth that any queue manager reported in the period. A longer outage than those "
+            "of the period needs more."
         )
     else:
         yield (
-            "Put rate: the average of the busiest hour of the period, times the outage that was given. Within that hour "
+            "Put rate: the average of the busiest hour of the period, times the given outage. Within that hour, "
             "the rate may have been higher for some minutes."
         )
     if unknown:
         answer = "persistent" if asked.persistent_when_unknown else "not persistent"
-        yield f"Taken as {answer}, as answered, because it was not measured: {_some(unknown)}."
+        yield f"Planned as {answer}, as you specified, because it was not measured: {_some(unknown)}."
     mixed = [e.figures.queue for e in planned if e.figures.persistent_percent not in {None, 0, 100}]
     if mixed:
-        yield f"Some of the messages were persistent and some not; planned as persistent: {_some(mixed)}."
+        yield f"Some of the messages were persistent and some were not; planned as persistent: {_some(mixed)}."
 
 
 def _comment(

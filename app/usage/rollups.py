@@ -36,7 +36,7 @@ class RollupInvalid(PlannerError):
     def __init__(self, line: int, fault: str) -> None:
         self.line = line
         super().__init__(
-            f"Line {line} of the roll-ups cannot be stored: {fault}. Install the jobs and the service of one version."
+            f"Line {line} of the roll-ups cannot be stored: {fault}. Install the same version of the jobs and the service."
         )
 
 
@@ -45,7 +45,7 @@ class RollupsCutShort(PlannerError):
 
     def __init__(self) -> None:
         super().__init__(
-            "The roll-ups were cut short: their last line is missing. Nothing of them is to be kept; run them again."
+            "The roll-ups are incomplete: their last line is missing. None of them was stored; run them again."
         )
 
 
@@ -136,7 +136,9 @@ class _Store:
     def _end(self, number: int, end: End) -> None:
         for name, announced in vars(end).items():
             if announced != self.stored[name]:
-                raise RollupInvalid(number, f"{name} counts {announced}, but {self.stored[name]} came")
+                raise RollupInvalid(
+                    number, f"{name} announces {announced} rows, but {self.stored[name]} were received"
+                )
         self.has_ended = True
 
 

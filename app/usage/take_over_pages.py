@@ -121,7 +121,7 @@ def take(request: Request, session: SessionDep, qsg: str, name: str, body: BodyD
             session, name, document, if_match=parameters.get("etag") or "none", comment=made.comment
         )
     except PlanConflict:
-        changed = "The plan was changed in the meantime. The changes below are compared with its latest version. Check them, then save."
+        changed = "The plan was changed in the meantime. The changes below are compared with its latest version. Check them, and then save."
         form = form.with_problem("", changed)
         return _page(request, asking, plan, form, preview=preview, status_code=409)
     return RedirectResponse(f"{root_path(request)}/plans/{name}?saved={outcome.status}", status_code=303)

@@ -20,7 +20,7 @@ _HIGHEST_NARROW = 230
 _CHARACTER, _CAPITAL, _STRONG = 6.2, 7.6, 1.12
 _TICK_CHARACTER, _NAME_CHARACTER = 6.2, 7.2
 _ABOVE, _BELOW = 11.0, 3.0
-"""How far letters reach above and below their line."""
+"""Height of letters above and below their baseline."""
 _SIGN, _BUBBLE, _BUBBLE_STEP = 8.0, 9.0, 19
 _LABEL_STEP, _COLUMN = 12, 24
 _BESIDE = 2

@@ -44,7 +44,7 @@ TAGS = [
     },
     {
         "name": "uploads",
-        "description": "Dumps, tables and displays, read into the usage history by jobs, with their reports.",
+        "description": "Dumps, tables and displays that jobs read into the usage history, with their reports.",
     },
     {
         "name": "measured usage",
@@ -69,7 +69,7 @@ TAGS = [
     },
     {
         "name": "what runs",
-        "description": "Current policies, MQSC and displays: checked, merged with a plan, compared, made into a plan.",
+        "description": "Current policies, MQSC and displays: check them, merge a plan into them, compare them with a plan, or create a plan from them.",
     },
     {"name": "reference", "description": "The published tables behind every figure."},
     {"name": "service", "description": "The service itself."},
@@ -77,17 +77,17 @@ TAGS = [
 
 
 PROBLEM_WORDS = {
-    409: "Another plan has this name; or a job is under way, or has not ended yet.",
-    412: "The plan is not what If-Match or If-None-Match expects: it was changed or deleted since it was read. "
-    "`current` is its version now.",
-    428: "The plan exists and this would change it: If-Match must name the version to change.",
+    409: "Another plan has this name, or a job is in progress.",
+    412: "The plan does not match If-Match or If-None-Match: it was changed or deleted after it was read. "
+    "`current` is its current version.",
+    428: "The plan exists and this request would change it: If-Match must name the version to change.",
     403: "A browser sent the request for a page of another site.",
     404: "There is nothing at this address.",
     408: "The body took too long to arrive.",
     413: "The body is larger than the service accepts.",
-    415: "The headers do not say that the body is application/json or application/yaml in UTF-8.",
-    507: "There is too little disk space for the upload.",
-    422: "The document is not valid, no such plan can exist, or this output cannot be given: `errors` names the fields.",
+    415: "The headers do not declare the body as application/json or application/yaml in UTF-8.",
+    507: "There is not enough disk space for the upload.",
+    422: "The document is not valid, no such plan can exist, or this output is not available: `errors` names the fields.",
 }
 
 
@@ -99,7 +99,7 @@ def problems(*statuses: int) -> Responses:
     described: Responses = {
         status: _problem_response(PROBLEM_WORDS[status], _example_problem(status)) for status in statuses
     }
-    unexpected = Problem(UNEXPECTED, "This is a fault of the service.", reference="0a1b2c3d4e5f")
+    unexpected = Problem(UNEXPECTED, "This is an error in the service.", reference="0a1b2c3d4e5f")
     return {**described, "default": _problem_response(other, unexpected)}
 
 

@@ -112,7 +112,7 @@ class Problem(Answer):
     status: Annotated[int, Field(description="The HTTP status.", ge=400, le=599)] = field(
         init=False, default=0
     )
-    detail: Annotated[str, Field(description="What happened this time, in a sentence.")]
+    detail: Annotated[str, Field(description="Description of this occurrence, in a sentence.")]
     errors: Annotated[
         tuple[FieldProblem, ...],
         # A lambda, because pydantic would describe a declared return type instead of the field.
@@ -122,7 +122,7 @@ class Problem(Answer):
     findings: tuple[Finding, ...] = ()
     current: Annotated[
         Omittable[CurrentVersion],
-        Field(description="With 412 and 428: the version of the plan that exists now."),
+        Field(description="With 412 and 428: the current version of the plan."),
     ] = None
     reference: Annotated[
         Omittable[str], Field(description="The operator finds the failure in the log under this reference.")
@@ -150,10 +150,8 @@ class ErrorPage(Page):
     """Context of errors/error.html."""
 
     status: Annotated[int, "HTTP status code"]
-    detail: Annotated[
-        str, "What went wrong this time, in a sentence; the title says what kind of thing it is"
-    ]
-    errors: Annotated[tuple[FieldProblem, ...], "The fields at fault, each with a sentence"]
+    detail: Annotated[str, "Description of this occurrence; the title names the kind of error"]
+    errors: Annotated[tuple[FieldProblem, ...], "The fields in error, each with a message"]
     reference: Annotated[str | None, "Reference under which the failure is logged; None where nothing failed"]
     more: Annotated[str | None, "Path of the description of this kind of problem; None where there is none"]
 
@@ -215,9 +213,7 @@ def unexpected(request: Request, error: Exception) -> Response:
     """Log an unexpected error under a reference, and send the client only the reference."""
     reference = secrets.token_hex(6)
     logger.error("Reference %s: %s %r failed", reference, request.method, request.url.path, exc_info=error)
-    detail = (
-        f"This is a fault of the service. Its operator finds it in the log under the reference {reference}."
-    )
+    detail = f"This is an error in the service. Its operator can find it in the log under the reference {reference}."
     problem = Problem(UNEXPECTED, detail, reference=reference)
     try:
         return problem_response(request, problem)
@@ -233,8 +229,8 @@ def unavailable(request: Request, error: Exception) -> Response:
     reference = secrets.token_hex(6)
     logger.error("Reference %s: the database failed: %s", reference, error)
     detail = (
-        "The database did not answer, or was busy for too long. Nothing was changed. Try again; if it stays so, the "
-        f"operator finds the failure in the log under the reference {reference}."
+        "The database did not answer, or was busy for too long. Nothing was changed. Try again; if the problem persists, "
+        f"the operator can find the failure in the log under the reference {reference}."
     )
     problem = Problem(DATABASE_UNAVAILABLE, detail, reference=reference, headers={"retry-after": "5"})
     return problem_response(request, problem)
@@ -293,7 +289,9 @@ async def _on_http_exception(request: Request, error: HTTPException) -> Response
         if kind is NOT_FOUND:
             detail = f"Nothing is served at {path}."
         elif kind is METHOD_NOT_ALLOWED:
-            detail = f"{path} does not take {request.method}, but {headers.get('allow', 'another method')}."
+            detail = (
+                f"{path} does not support {request.method}, but {headers.get('allow', 'another method')}."
+            )
     return problem_response(request, Problem(kind, detail, headers=headers))
 
 

@@ -31,7 +31,7 @@ PROBLEMS = problems(413, 415, 422)
 @router.post(
     "/filling",
     summary="Simulate an outage of one structure",
-    response_description="Each event of the outage, the use of both pools then, and how long the structure lasts.",
+    response_description="Each event of the outage, the usage of both pools at that time, and how long the structure lasts.",
     dependencies=[Depends(check_question)],
     openapi_extra=json_request("PlanDocument"),
     responses=PROBLEMS,
@@ -59,7 +59,7 @@ def advise(
 @router.post(
     "/recovery",
     summary="Back up and recover structures",
-    response_description="Size of a backup of each structure, the log between two backups, and the time that recovery takes.",
+    response_description="Size of a backup of each structure, the log data between two backups, and the duration of recovery.",
     dependencies=[Depends(check_question)],
     openapi_extra=json_request("PlanDocument"),
     responses=PROBLEMS,
@@ -73,9 +73,9 @@ def recover(
 
 @router.post(
     "/smds-job",
-    summary="Make the job of the shared message data sets",
-    response_description="IDCAMS and CSQJUFMT for every data set; empty while the plan has errors or something is missing, which the "
-    "findings name.",
+    summary="Create the job for the shared message data sets",
+    response_description="IDCAMS and CSQJUFMT for every data set; empty while the plan has errors or lacks values, which "
+    "the findings name.",
     dependencies=[Depends(check_question)],
     openapi_extra=json_request("PlanDocument"),
     responses=PROBLEMS,

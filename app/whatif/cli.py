@@ -69,7 +69,7 @@ def add(commands: Command, parser_class: Parser) -> None:
     )
     verb(
         "recovery",
-        "Backups of structures, their logs, and how long recovery takes.",
+        "Backups of structures, their logs, and the duration of recovery.",
         _recovery,
         lambda: _question("whatif.recovery", "RecoveryQuestion"),
     )
@@ -92,7 +92,7 @@ def add(commands: Command, parser_class: Parser) -> None:
         lambda: _question("whatif.growth", "UpgradeQuestion"),
     )
     upgraded.add_argument(
-        "--fragment", metavar="STEP", help="print the CFRM statements of this step instead, such as cfcc-25"
+        "--fragment", metavar="STEP", help="print only the CFRM statements of this step, such as cfcc-25"
     )
 
 
@@ -165,7 +165,7 @@ def _upgrade(arguments: argparse.Namespace) -> int:
         # A step that the core refused has no plan and so no statements.
         steps = {step.change.key: step for step in found.steps if step.after is not None}
         if arguments.fragment not in steps:
-            message = f"There is no step {arguments.fragment!r}: ask for one of {', '.join(steps) or 'none'}."
+            message = f"There is no step {arguments.fragment!r}: choose one of {', '.join(steps) or 'none'}."
             raise PlannerError(message)
         write(steps[arguments.fragment].statements())
     except (OutputRefused, PlanRefused) as refused:

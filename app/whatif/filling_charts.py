@@ -181,8 +181,8 @@ def said(found: FillingUp) -> str:
     name, end = found.result.cfrm_name, shown_minutes(found.outage_minutes)
     if not found.messages_arriving:
         if not found.queues:
-            return f"Nothing arrives on {name}: the plan gives it no queue. Give it one with a rate or a backlog."
-        return f"Nothing arrives on {name}: its queues, or the outage and the rate asked about, come to no message."
+            return f"Nothing arrives on {name}: it has no queues in the plan. Add a queue with a rate or a backlog."
+        return f"Nothing arrives on {name}: its queues, or the outage and the rate you entered, produce no messages."
     if found.full_at_minutes is not None:
         # The messages are a fluid in the simulation; rounded down, the sentence never claims one that was not put.
         held = math.floor(found.points[-1].messages)

@@ -54,11 +54,13 @@ class FillingPage(Page):
     found: Annotated[FillingUp | None, "The answer; None while a field has an error"]
     chart: Annotated[Chart | None, "The chart; None where there is nothing to draw"]
     rows: Annotated[tuple[Happening, ...], "What happens, as rows of a table"]
-    rows_omitted: Annotated[int, "How many more happen to queues than are shown"]
-    figures: Annotated[tuple[Point, ...], "Points of the picture, not more than can be read"]
+    rows_omitted: Annotated[int, "Number of events of queues that are not shown"]
+    figures: Annotated[tuple[Point, ...], "Points of the chart, as many as are readable"]
     queues: Annotated[tuple[FillingQueue, ...], "The queues with the most messages"]
-    refused: Annotated[tuple[Finding, ...], "Why no such plan can exist; empty unless the core refused it"]
-    summary: Annotated[str, "The answer in a sentence or two: read out when it changes"]
+    refused: Annotated[
+        tuple[Finding, ...], "Reason why no such plan can exist; empty unless the core refused it"
+    ]
+    summary: Annotated[str, "Summary of the answer, read out when it changes"]
 
 
 @router.get("/plans/{name}/versions/{number}/structures/{structure}/filling")

@@ -119,7 +119,7 @@ class LossesView:
 class CfLossPage(Page):
     """A plan and its losses."""
 
-    asked: Annotated[PlanSelection, "The plan that is asked about, and others that could be"]
+    asked: Annotated[PlanSelection, "The chosen plan, and the other plans to choose from"]
     at: Annotated[str, "Whether structures are counted with INITSIZE or SIZE"]
     others: Annotated[tuple[str, ...], "Further stored plans that are counted as well"]
     problems: Annotated[tuple[FieldProblem, ...], "Errors of the plan or of the fields"]

@@ -90,7 +90,7 @@ class RecoveryView:
 class RecoveryPage(Page):
     """Backups and recovery of a plan's structures."""
 
-    asked: Annotated[PlanSelection, "The plan that is asked about, and others that could be"]
+    asked: Annotated[PlanSelection, "The chosen plan, and the other plans to choose from"]
     form: Annotated[QuestionForm[RecoveryQuestion], "The fields as typed"]
     problems: Annotated[tuple[FieldProblem, ...], "Errors of the plan or of the fields"]
     answer: Annotated[RecoveryView | None, "Bytes, times and intervals of every structure"]

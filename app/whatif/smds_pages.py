@@ -85,7 +85,7 @@ class SmdsJobView:
 class SmdsPage(Page):
     """The data sets of a plan, and the job that makes them."""
 
-    asked: Annotated[PlanSelection, "The plan that is asked about, and others that could be"]
+    asked: Annotated[PlanSelection, "The chosen plan, and the other plans to choose from"]
     fields: Annotated[tuple[FormField, ...], "Names that the plan does not tell, as they were typed"]
     problems: Annotated[tuple[FieldProblem, ...], "Errors of the plan or of the fields"]
     needed: Annotated[str, "What the plan does not tell and nothing was typed for; else empty"]

@@ -44,8 +44,10 @@ class ThresholdsPage(Page):
     names: Annotated[dict[str, str], "What the compared settings are called"]
     filling: Annotated[str, "Address of the page on which the structure fills with these rules"]
     document: Annotated[str, "The plan with these rules, to be taken over; empty where it has them already"]
-    refused: Annotated[tuple[Finding, ...], "Why no such plan can exist; empty unless the core refused it"]
-    summary: Annotated[str, "The answer in a sentence or two: read out when it changes"]
+    refused: Annotated[
+        tuple[Finding, ...], "Reason why no such plan can exist; empty unless the core refused it"
+    ]
+    summary: Annotated[str, "Summary of the answer, read out when it changes"]
 
 
 @router.get("/plans/{name}/versions/{number}/structures/{structure}/thresholds")

@@ -51,7 +51,7 @@ def _largest(message_bytes: int | MessageSizes) -> int:
 def _known_ratio(curve: Curve) -> str:
     if curve.fit is None:
         return "Published figures exist for 1:6 only"
-    return f"The data of curve {curve.fit.version} cover {curve.ratio_entries}:{curve.ratio_elements} only"
+    return f"The data of curve {curve.fit.version} covers {curve.ratio_entries}:{curve.ratio_elements} only"
 
 
 def _check_cflevel(structure: StructureResult, definition: Structure) -> Iterator[Finding]:
@@ -101,9 +101,9 @@ def _check_cflevel(structure: StructureResult, definition: Structure) -> Iterato
     if any(not isinstance(queue.message_bytes, int) for queue in definition.queues):
         yield finding(
             "SIZE_DISTRIBUTION_ASSUMED",
-            f"Queues of {name} give mean, p95 and max of their message sizes. While no offload rule is active, their "
-            "elements suffice for any shape with that mean; while rules are active, the sizes are assumed to be lognormal "
-            "and cut off at the maximum.",
+            f"Queues of {name} give mean, p95 and max of their message sizes. While no offload rule is active, "
+            "their elements suffice for any distribution with that mean; while rules are active, the sizes are assumed to be "
+            "lognormal and truncated at the maximum.",
             field=f"{at}/queues",
             structure=name,
         )
@@ -126,9 +126,9 @@ def _check_shape(structure: StructureResult, definition: Structure, load: Load) 
     if structure.sizes.initsize_bytes * 100 >= assumed * least:
         yield finding(
             "SIZED_FOR_ANY_SHAPE",
-            f"INITSIZE of {definition.name}, {format_mib(structure.sizes.initsize_bytes)}, suffices for any shape of message sizes with the stated mean, "
-            f"p95 and max: about {format_mib(assumed)} suffice for the assumed shape. To narrow it, define each class of "
-            "sizes as a separate queue.",
+            f"INITSIZE of {definition.name}, {format_mib(structure.sizes.initsize_bytes)}, suffices for any distribution of message sizes with the "
+            f"stated mean, p95 and max: about {format_mib(assumed)} suffices for the assumed distribution. To reduce it, define "
+            "each size class as a separate queue.",
             field=f"{structure.pointer}/queues",
             structure=definition.name,
         )
@@ -208,7 +208,7 @@ def _check_use(structure: StructureResult, definition: Structure) -> Iterator[Fi
         yield finding(
             "QUEUE_WITHOUT_SHARE",
             f"{alone[0][1].name}{more}: NOSHARE allows only one application in the whole group to get messages at a time. "
-            "When it stops, no other application can get them.",
+            "If it stops, no other application can get them.",
             field=f"{structure.pointer}/queues/{alone[0][0]}/share",
             structure=name,
         )

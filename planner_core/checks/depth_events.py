@@ -142,8 +142,8 @@ def _thresholds(queues: _QueueFindings) -> Iterator[Finding]:
         "qdepthlo",
         lambda case: both(case)[0] == both(case)[1],
         lambda case: (
-            f"QDEPTHHI and QDEPTHLO are both {case.queue.qdepthhi}: a depth that fluctuates around that value raises one "
-            "event after the other. Set QDEPTHLO well below it."
+            f"QDEPTHHI and QDEPTHLO are both {case.queue.qdepthhi}: a depth that fluctuates around that value "
+            "raises one event after another. Set QDEPTHLO well below it."
         ),
     )
     yield from queues.where(
@@ -151,8 +151,8 @@ def _thresholds(queues: _QueueFindings) -> Iterator[Finding]:
         "qdepthhi",
         lambda case: case.queue.qdepthhi == 0 and case.queue.qdphiev != "DISABLED",
         lambda _: (
-            "with QDEPTHHI(0) every put meets the condition: Queue Depth High comes with the first one and shows only that "
-            "the queue is in use. Set it above the normal depth."
+            "with QDEPTHHI(0), every put meets the condition: Queue Depth High is raised by the first put and shows "
+            "only that the queue is in use. Set it above the normal depth."
         ),
     )
     yield from queues.where(
@@ -160,8 +160,8 @@ def _thresholds(queues: _QueueFindings) -> Iterator[Finding]:
         "qdepthhi",
         _is_at_maxdepth,
         lambda case: (
-            f"with QDEPTHHI({case.queue.qdepthhi}) Queue Depth High comes with the put that brings the depth to MAXDEPTH: the next "
-            "put already fails with reason 2053 and raises Queue Full. Set it lower to leave time between the two."
+            f"with QDEPTHHI({case.queue.qdepthhi}) Queue Depth High is raised by the put that brings the depth to MAXDEPTH: the next "
+            "put already fails with reason 2053 and raises Queue Full. Set it lower to leave time between the two events."
         ),
     )
     yield from queues.where(
@@ -194,7 +194,7 @@ def _switches(queues: _QueueFindings, *, has_perfmev: bool) -> Iterator[Finding]
         "qdphiev",
         lambda case: _three(case) == ("DISABLED", "DISABLED", "DISABLED"),
         lambda _: (
-            "QDPHIEV, QDPLOEV and QDPMAXEV are DISABLED: no event warns when it fills, and no event enables one of them. "
+            "QDPHIEV, QDPLOEV and QDPMAXEV are DISABLED: no event warns when it fills, and no event enables any of them. "
             "Set QDPHIEV(ENABLED)."
         ),
     )
@@ -203,7 +203,7 @@ def _switches(queues: _QueueFindings, *, has_perfmev: bool) -> Iterator[Finding]
         "qdphiev",
         lambda case: _three(case) == ("DISABLED", "DISABLED", "ENABLED"),
         lambda _: (
-            "only QDPMAXEV is ENABLED: the first event comes when a put is rejected, and Queue Depth High stays disabled "
+            "only QDPMAXEV is ENABLED: the first event occurs when a put is rejected, and Queue Depth High stays disabled "
             "until the depth has fallen to QDEPTHLO. Set QDPHIEV(ENABLED)."
         ),
     )
@@ -266,8 +266,8 @@ def _capacity(queues: _QueueFindings, advice: DepthAdvice) -> Iterator[Finding]:
         "qdepthhi",
         _is_late,
         lambda case: (
-            f"Queue Depth High is at {case.force.high_at} messages, but {case.planned.alone.at_action} of them fill the "
-            f"structure to {_level(advice)}: the event comes too late to warn of this. {_rather(case)}"
+            f"Queue Depth High is at {case.force.high_at} messages, but {case.planned.alone.at_action} of them fill "
+            f"the structure to {_level(advice)}: the event occurs too late to warn of this. {_rather(case)}"
         ),
     )
     yield from queues.where(
@@ -289,8 +289,8 @@ def _capacity(queues: _QueueFindings, advice: DepthAdvice) -> Iterator[Finding]:
             and not _is_low_in_the_way(case)
         ),
         lambda case: (
-            f"with MAXDEPTH({case.queue.maxdepth}) no QDEPTHHI from 1 on, and above QDEPTHLO, raises Queue Depth High "
-            f"before the structure reaches {_level(advice)}. {_rather(case)}"
+            f"with MAXDEPTH({case.queue.maxdepth}) no QDEPTHHI of at least 1 and above QDEPTHLO raises Queue "
+            f"Depth High before the structure reaches {_level(advice)}. {_rather(case)}"
         ),
     )
     yield from queues.where(
@@ -298,8 +298,8 @@ def _capacity(queues: _QueueFindings, advice: DepthAdvice) -> Iterator[Finding]:
         "qdepthlo",
         _is_low_in_the_way,
         lambda case: (
-            f"QDEPTHLO({case.queue.qdepthlo}) leaves room for no QDEPTHHI up to {limit('default_qdepthhi_percent')}, IBM's "
-            f"default; higher values give little warning. {_rather(case)}"
+            f"QDEPTHLO({case.queue.qdepthlo}) leaves no room for a QDEPTHHI of at most {limit('default_qdepthhi_percent')}, IBM's "
+            f"default; higher values warn too late. {_rather(case)}"
         ),
     )
 
@@ -398,8 +398,8 @@ def _silent(queues: _QueueFindings, document: PlanDocument) -> Iterator[Finding]
         ),
         lambda case: (
             f"{_share(case.planned.silent_high)} of the puts and {_share(case.planned.silent_low)} of the gets come from "
-            "queue managers without PERFMEV(ENABLED): on the literal reading, the same shares of its High and Low events "
-            "are expected to switch the queue without any message."
+            "queue managers without PERFMEV(ENABLED): read literally, IBM's text means that the same shares of "
+            "its High and Low events switch the queue without a message."
         ),
     )
 

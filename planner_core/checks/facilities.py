@@ -17,7 +17,7 @@ from planner_core.units import MIB, format_mib
 _MOST = 0.5
 _SITES = {
     "SAMESITE": "assumed to be at one site",
-    "SAMESITEONLY": "assumed to be at one site, so that nothing is ruled out",
+    "SAMESITEONLY": "assumed to be at one site, so that no placement is ruled out",
     "CROSSSITE": "not assumed to be at another site",
 }
 """Assumption for coupling facilities without a site if DUPLEX names one."""
@@ -66,7 +66,7 @@ def check_scm_levels(document: PlanDocument, structure: StructureResult) -> Iter
             "SCM_REMOVED",
             f"{structure.name} asks for {format_mib(structure.placement.scm_bytes)} of storage-class memory, but there is "
             f"none {where}"
-            f"after CFCC level {limit('highest_cfcc_level_scm')}: there is no room for messages beyond the structure. "
+            f"after CFCC level {limit('highest_cfcc_level_scm')}, so messages beyond the structure have no room. "
             "Remove SCMMAXSIZE, and offload "
             "to shared message data sets.",
             field=f"{structure.pointer}/scm/max_size",
@@ -103,8 +103,8 @@ def check_facilities(document: PlanDocument, structure: StructureResult) -> Iter
     if not preflist:
         yield finding(
             "PREFLIST_MISSING",
-            f"{name} has no PREFLIST, and the plan defines no coupling facility. PREFLIST is required: add it before you "
-            "submit the policy.",
+            f"{name} has no PREFLIST, and the plan defines no coupling facility. PREFLIST is required. Add it "
+            "before you submit the policy.",
             field=f"{at}/preflist",
             structure=name,
         )
@@ -113,7 +113,7 @@ def check_facilities(document: PlanDocument, structure: StructureResult) -> Iter
     if not structure.definition.preflist and structure.role == "application":
         yield finding(
             "PREFLIST_DEFAULTED",
-            f"{name} has no PREFLIST of its own; the plan's coupling facilities are used in their order "
+            f"{name} has no PREFLIST of its own; the plan's coupling facilities are used in the order given "
             f"({', '.join(preflist)}).",
             field=f"{at}/preflist",
             structure=name,
@@ -165,8 +165,8 @@ def _check_space(
     if complete and sizes.initsize_bytes > largest:
         yield finding(
             "STRUCTURE_LARGER_THAN_CF",
-            f"INITSIZE {format_mib(sizes.initsize_bytes)} of {name} is larger than any coupling facility of its PREFLIST "
-            f"(the largest, {largest_name}, has {format_mib(largest)}). A structure must fit in one coupling facility.",
+            f"INITSIZE {format_mib(sizes.initsize_bytes)} of {name} is larger than any coupling facility in its "
+            f"PREFLIST (the largest, {largest_name}, has {format_mib(largest)}). A structure must fit in one coupling facility.",
             field=f"{at}/preflist",
             structure=name,
         )
@@ -193,8 +193,8 @@ def _check_space(
     if structure.role == "application" and smallest * _MOST < sizes.initsize_bytes <= smallest:
         yield finding(
             "STRUCTURE_FILLS_CF",
-            f"{name} takes {100 * sizes.initsize_bytes // smallest} % of {smallest_name} ({format_mib(smallest)}). Queues "
-            "that need most of a coupling facility are a reason for separate structures in different coupling facilities.",
+            f"{name} takes {100 * sizes.initsize_bytes // smallest} % of {smallest_name} ({format_mib(smallest)}). IBM "
+            "names queues that need most of a coupling facility as a reason for separate structures in different coupling facilities.",
             field=f"{at}/queues",
             structure=name,
         )

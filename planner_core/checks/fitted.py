@@ -47,7 +47,7 @@ def check_fitted(
             others.setdefault(structure.level.level, []).append(structure.name)
     for highest, names in others.items():
         may = (
-            "The cost of structures grew with earlier levels, so the sizes may be too small there"
+            "The cost of structures grew at earlier levels, so the sizes may be too small there"
             if highest > fit.cfcc_level
             else "The cost of structures changes with the level"
         )

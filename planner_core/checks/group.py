@@ -75,7 +75,7 @@ def check_plan(document: PlanDocument, structures: Sequence[StructureResult]) ->
     if document.qsg.endswith("@"):
         yield finding(
             "QSG_NAME_ENDS_IN_AT",
-            f"{document.qsg} ends in @: MQ itself pads short names with @, and IBM asks you not to end a name in it.",
+            f"{document.qsg} ends in @: MQ itself pads short names with @, and IBM asks you not to end a name with it.",
             field="/qsg",
         )
     applications = [structure for structure in structures if structure.role == "application"]
@@ -124,7 +124,7 @@ def check_plan(document: PlanDocument, structures: Sequence[StructureResult]) ->
         )
         yield finding(
             "SMDS_OVERHEAD_ASSUMED",
-            f"SMDS space includes an assumed header of {header.value} bytes a message and an assumed {share.value} % for the "
+            f"SMDS space includes an assumed header of {header.value} bytes per message and an assumed {share.value} % for the "
             "space map; IBM publishes neither.",
         )
 

@@ -29,7 +29,7 @@ def check_allocation(allocation: Allocation) -> Iterator[Finding]:
     for name in asked.stated_differently:
         yield finding(
             "CF_STATED_DIFFERENTLY",
-            f"The plans describe {name} differently; the less favourable values are used.",
+            f"The plans describe {name} differently; the less favorable values are used.",
         )
     unknown = [each.name for each in asked.facilities.values() if each.storage_bytes is None]
     if unknown:
@@ -44,8 +44,8 @@ def check_allocation(allocation: Allocation) -> Iterator[Finding]:
     if any(_lacking(allocate(asked, order)) != lacking for order in orders):
         yield finding(
             "PLACEMENT_ORDER_MATTERS",
-            "In another order of allocation, other structures cannot be placed. A plan does not determine which queue "
-            "manager connects first.",
+            "In a different order of allocation, other structures cannot be placed. A plan does not determine "
+            "which queue manager connects first.",
         )
     for each in allocation.placed:
         yield from _check_placed(each, allocation)
@@ -103,7 +103,7 @@ def _check_placed(each: PlacedStructure, allocation: Allocation) -> Iterator[Fin
         if together:
             yield finding(
                 "COPIES_FAIL_TOGETHER",
-                f"Both copies of {wanted.structure} ({one.name} and {other.name}) are in {together}: one failure takes both.",
+                f"Both copies of {wanted.structure} ({one.name} and {other.name}) are in {together}: one failure destroys both.",
                 field=at,
                 structure=name,
             )
@@ -148,7 +148,7 @@ def _check_growth(use: FacilityUse) -> Iterator[Finding]:
         yield finding(
             "CF_OVERCOMMITTED_AT_SIZE",
             f"The structures in {facility.name} may grow to {format_mib(room - free)} together, but only {format_mib(room)} "
-            "is available: not all can reach SIZE.",
+            "is available, so not all can reach SIZE.",
         )
 
 

@@ -126,7 +126,7 @@ def _check_load(structure: StructureResult, load: Load) -> Iterator[Finding]:
     if not load.demand.messages:
         yield finding(
             "EMPTY_STRUCTURE",
-            f"{name} has no backlog to hold: it is sized for an empty structure.",
+            f"{name} has no backlog, so it is sized as an empty structure.",
             field=f"{at}/queues" if structure.role == "application" else at,
             structure=name,
         )
@@ -134,7 +134,7 @@ def _check_load(structure: StructureResult, load: Load) -> Iterator[Finding]:
         yield finding(
             "INITSIZE_BELOW_BASE",
             f"INITSIZE {format_size(sizes.initsize_bytes)} of {name} is below the {format_mib(structure.curve.base)} that "
-            "an empty structure takes at this CFCC level: it holds no message, and XCF may refuse to allocate it (IXL015I).",
+            "an empty structure takes at this CFCC level: it holds no messages, and XCF may refuse to allocate it (IXL015I).",
             field=f"{at}/initsize",
             structure=name,
         )

@@ -48,8 +48,8 @@ def remarks(decision: Decision, *, other: Decision | None = None, field: str = "
         yield finding(
             "CLUSTER_PUT_FAILS",
             f"Every instance of {queue} that remains is PUT(DISABLED) "
-            f"({', '.join(item.candidate.queue_manager for item in last)}): the put fails, and a message that waits is not "
-            "re-allocated.",
+            f"({', '.join(item.candidate.queue_manager for item in last)}): the put fails, and a waiting message "
+            "is not re-allocated.",
             field=field or None,
         )
     yield from _about_rank(decision, queue, field)
@@ -57,7 +57,7 @@ def remarks(decision: Decision, *, other: Decision | None = None, field: str = "
     if len(decision.candidates) == 1:
         yield finding(
             "CLUSTER_ONLY_CHOICE",
-            f"{queue} has one destination, {decision.candidates[0].label}: there is no choice.",
+            f"{queue} has one destination, {decision.candidates[0].label}, so there is no choice.",
             field=field or None,
         )
 
@@ -114,14 +114,14 @@ def _about_rank(decision: Decision, queue: str, field: str) -> Iterator[Finding]
         yield finding(
             "CLUSTER_RANK_HOLDS_MESSAGES",
             f"Messages for {queue} wait for {stays}, whose channel is {states}: {attributes} eliminated {others} before the "
-            "state of the channels was evaluated. If messages should go elsewhere, use CLWLPRTY instead of CLWLRANK.",
+            "state of the channels was evaluated. To send them elsewhere, use CLWLPRTY instead of CLWLRANK.",
             field=field or None,
         )
     else:
         yield finding(
             "CLUSTER_RANK_DECIDES",
-            f"{attributes} leaves {stays} for {queue}: if that channel stops, messages wait for it. If they should go "
-            "elsewhere then, use CLWLPRTY instead of CLWLRANK.",
+            f"{attributes} leaves {stays} for {queue}: if that channel stops, messages wait for it. To send them "
+            "elsewhere in that case, use CLWLPRTY instead of CLWLRANK.",
             field=field or None,
         )
 

@@ -50,7 +50,7 @@ class ChosenDestination(Destination):
     """One of the equal destinations."""
 
     share_percent: Annotated[float, Field(description="Its share of the messages, by CLWLWGHT.")]
-    puts: Annotated[int, Field(description="How many of `puts` it gets, put by put.")]
+    puts: Annotated[int, Field(description="How many of `puts` it receives, simulated put by put.")]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,8 +72,8 @@ class QueueDecision(Answer):
     chosen: Annotated[
         tuple[str, ...],
         Field(
-            description="Queue managers that the message goes to, all equal; a waiting message that does not move stays "
-            "with its own. Empty if the put fails."
+            description="Queue managers to which the message goes, all equal; a waiting message that is not "
+            "moved stays with its own. Empty if the put fails."
         ),
     ]
     failure: PutFailure | None
@@ -196,8 +196,8 @@ def assumptions(mode: Mode) -> tuple[Assumption, ...]:
     return (
         Assumption(what="Steps 1 to 3, 4a and 4b and their order.", basis=Basis.PUBLISHED, source=reference),
         Assumption(
-            what="Step 4 does not apply: it is for the cluster's own messages, and the input does not show who has received "
-            "them already.",
+            what="Step 4 does not apply: it applies to the cluster's own messages, and the input does not show which queue managers "
+            "have already received them.",
             basis=Basis.ASSUMED,
             source=ours,
         ),
@@ -207,12 +207,12 @@ def assumptions(mode: Mode) -> tuple[Assumption, ...]:
             source=ours,
         ),
         Assumption(
-            what="A queue is chosen by its own CLWLPRTY first, then by the channel's.",
+            what="A queue is chosen first by its own CLWLPRTY, and then by the channel's.",
             basis=Basis.ASSUMED,
             source=ours,
         ),
         Assumption(
-            what="Equal destinations share messages by CLWLWGHT: a factor grows by 1000 / CLWLWGHT with each message.",
+            what="Equal destinations share messages by CLWLWGHT: each message increases a factor by 1000 / CLWLWGHT.",
             basis=Basis.DERIVED,
             source=ours,
         ),

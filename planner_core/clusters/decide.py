@@ -29,14 +29,14 @@ TIERS_IBM: tuple[tuple[Status, ...], ...] = (
 )
 """Steps 6 to 9 of the reference: the first tier with a candidate stays."""
 NAMED_BY_SEED = (Status.RUNNING, Status.STOPPING, Status.RETRYING, Status.STOPPED)
-"""The states that the article names, the most favoured first."""
+"""The states that the article names, most favored first."""
 TIERS_SEED: tuple[tuple[Status, ...], ...] = (
     (Status.RUNNING,),
     (Status.INACTIVE,),
     *TIERS_IBM[1:],
 )
 """The article names four states. The others are in the tiers of the reference; INACTIVE follows RUNNING, because the
-article calls running channels the most favoured."""
+article calls running channels the most favored."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,7 +54,7 @@ class DecisionStep(Answer):
     id: Annotated[str, Field(description="The compared attribute; the same in both modes.")]
     step: Annotated[
         str,
-        Field(description="Number in the source; 0: the reference's step 3, before the eight of `seed`."),
+        Field(description="Number in the source; 0: step 3 of the reference, before the eight of `seed`."),
     ]
     title: str
     attribute: str
@@ -97,7 +97,7 @@ class Decision:
 
 
 Survivors = tuple[Candidates, dict[Candidate, str], str]
-"""The candidates that stay, the reason for each other one, and a note."""
+"""The remaining candidates, the reason for each eliminated one, and a note."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,7 +174,7 @@ def spread(chosen: Sequence[Candidate], *, puts: int) -> dict[Candidate, int]:
 
 
 SEQUENCE_UNIT = 1000
-"""A channel's factor grows by about this over its weight with each message (the reference, step 14)."""
+"""Each message increases a channel's factor by about this divided by its weight (the reference, step 14)."""
 
 
 def _eliminations(before: Candidates, reasons: dict[Candidate, str]) -> tuple[Elimination, ...]:
@@ -215,7 +215,7 @@ def _put_enabled(pool: Candidates, _: Situation) -> Survivors:
     return (
         kept,
         reasons,
-        "" if kept else "No instance remains: the put fails, and a waiting message stays where it is.",
+        "" if kept else "No instance remains: the put fails, and a waiting message stays on its queue.",
     )
 
 
@@ -233,9 +233,9 @@ def _local(pool: Candidates, situation: Situation) -> Survivors:
     if use == "QMGR":
         use, by = situation.queue_manager_local_use, "of the queue manager"
     if situation.came_over_cluster:
-        why = "the message came over a cluster channel, so the sender's own instance takes it"
+        why = "the message arrived over a cluster channel, so the sender's own instance receives it"
     elif use == "LOCAL":
-        why = f"CLWLUSEQ(LOCAL) {by}: the sender's own instance takes it"
+        why = f"CLWLUSEQ(LOCAL) {by}: the sender's own instance receives it"
     else:
         return pool, {}, f"CLWLUSEQ(ANY) {by}: the sender's own instance takes part like any other."
     return local, {candidate: why for candidate in pool if candidate not in local}, ""
@@ -248,7 +248,7 @@ def _not_suspended(pool: Candidates, _: Situation) -> Survivors:
         if candidate.suspended
     }
     if len(reasons) == len(pool):
-        return pool, {}, "All are suspended: they remain, because there are no others."
+        return pool, {}, "All are suspended; they remain because there are no others."
     return _without(pool, reasons), reasons, ""
 
 
@@ -259,7 +259,7 @@ def _only_remote(
 
     def unless_local(pool: Candidates, situation: Situation) -> Survivors:
         if any(candidate.is_local for candidate in pool):
-            return pool, {}, "Only where remote instances alone remain."
+            return pool, {}, "Applies only if all remaining instances are remote."
         return survivors(pool, situation)
 
     return unless_local
@@ -274,7 +274,7 @@ def _status(tiers: tuple[tuple[Status, ...], ...]) -> Callable[[Candidates, Situ
             dict.fromkeys(candidate.status for candidate in pool if places[candidate.status] == best)
         )
         reasons = {
-            candidate: f"the channel is {candidate.status}, which is less favoured than {favoured}"
+            candidate: f"the channel is {candidate.status}, which is less favored than {favoured}"
             for candidate in pool
             if places[candidate.status] > best
         }
@@ -308,7 +308,7 @@ def _priority_ibm(pool: Candidates, situation: Situation) -> Survivors:
     reasons = {candidate: f"{reason} of a queue" for candidate, reason in out.items()}
     kept, more, _ = by_channel(kept, situation)
     reasons |= {candidate: f"{reason} of a channel" for candidate, reason in more.items()}
-    note = "A queue is chosen: first by its own priority, then by the channel's." if reasons else ""
+    note = "A queue is chosen first by its own priority, and then by the channel's." if reasons else ""
     return kept, reasons, note
 
 
@@ -335,7 +335,7 @@ _SEED: tuple[_Rule, ...] = (
     _Rule("queue_rank", "2", "Highest rank of the queue", "CLWLRANK of the queue", _QUEUE_RANK),
     _Rule("put", "3", "Queues that can be put to", "PUT of the queue", _put_enabled),
     _Rule("suspended", "4", "Queue managers that are not suspended", "SUSPEND", _not_suspended),
-    _Rule("status", "5", "Most favoured state of the channel", "STATUS of the channel", _status(TIERS_SEED)),
+    _Rule("status", "5", "Most favored state of the channel", "STATUS of the channel", _status(TIERS_SEED)),
     _Rule("netprty", "6", "Best channel to each queue manager", "NETPRTY of the channel", _netprty),
     _Rule(
         "channel_priority",
@@ -358,7 +358,7 @@ _IBM: tuple[_Rule, ...] = (
     _Rule("channel_rank", "4a", "Highest rank of the channel", "CLWLRANK of the channel", _CHANNEL_RANK),
     _Rule("queue_rank", "4b", "Highest rank of the queue", "CLWLRANK of the queue", _QUEUE_RANK),
     _Rule("suspended", "5", "Queue managers that are not suspended", "SUSPEND", _only_remote(_not_suspended)),
-    _Rule("status", "6-9", "Most favoured state of the channel", "STATUS of the channel", _status(TIERS_IBM)),
+    _Rule("status", "6-9", "Most favored state of the channel", "STATUS of the channel", _status(TIERS_IBM)),
     _Rule("netprty", "10", "Best channel to each queue manager", "NETPRTY of the channel", _netprty),
     _Rule("priority", "11", "Highest priority", "CLWLPRTY of queue and channel", _priority_ibm),
     _Rule("most_recent", "12", "Channels used most recently", "CLWLMRUC", _recently_used),

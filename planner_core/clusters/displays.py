@@ -357,9 +357,7 @@ class _Reading:
             if manager is None and (row.text("TYPE") not in _LOCAL_TYPES or not cluster):
                 continue  # not a clustered queue
             if manager is None and not sender:
-                message = (
-                    f"QUEUE({row.name[:_SHOWN]}) is a queue of the sender, which no display names: ignored."
-                )
+                message = f"QUEUE({row.name[:_SHOWN]}) is a queue of the sender, but no display names the sender: ignored."
                 self._problem(name, row, "TYPE", message)
                 continue
             host = names.of(row, manager) if manager else sender
@@ -450,8 +448,8 @@ class _Reading:
             )
         if self.folded:
             yield assumed(
-                f"{_some(self.folded)}: all keywords are in lower case, so the text is assumed to be folded and is read as "
-                "upper case, names included.",
+                f"{_some(self.folded)}: all keywords are in lower case, so the text is assumed to be folded to lower case "
+                "and is read as upper case, names included.",
                 Basis.ASSUMED,
             )
         if any(not r.retries.is_shown for r in routes):

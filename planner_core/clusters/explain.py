@@ -39,8 +39,8 @@ Reason = Literal[
 ]
 REASONS: Final[Mapping[Reason, str]] = {
     "not_eligible": "not eligible",
-    "only_choice": "only one choice",
-    "most_favoured": "still most favoured",
+    "only_choice": "only one destination",
+    "most_favoured": "still most favored",
     "put_disabled": "PUT(DISABLED)",
     "not_redriven": "not re-driven yet",
     "channel_works": "waits to be sent",
@@ -98,7 +98,7 @@ class WaitingQuestion(EliminationOrder):
 class NextRetry(Answer):
     """The next attempt of a channel."""
 
-    at: Annotated[Moment | None, Field(description="Null if no time is known to count from.")]
+    at: Annotated[Moment | None, Field(description="Null if no starting time is known.")]
     within_s: Annotated[int | None, Field(description="At most this long after the display.")]
     interval_s: int | None
     attempts_left: int | None
@@ -111,14 +111,14 @@ class ExplainedMessage(Answer):
 
     number: Annotated[int, Field(description="Position in the browse, from 1, or the number in the dump.")]
     message_id: TextOrNull
-    channel: Annotated[TextOrNull, Field(description="The channel that it waits for.")]
+    channel: Annotated[TextOrNull, Field(description="The channel for which it waits.")]
     queue_manager: TextOrNull
     queue: TextOrNull
     put_at: Annotated[
         Moment | None, Field(description="Put time on the transmission queue; re-allocation renews it.")
     ]
     original_put_at: Annotated[
-        Moment | None, Field(description="Put time of the application's own descriptor.")
+        Moment | None, Field(description="Put time in the application's own descriptor.")
     ]
     eligible: Annotated[bool | None, Field(description="Null if the browse does not show it.")]
     causes: tuple[Cause, ...]
@@ -168,7 +168,7 @@ class WaitingExplanation(Answer):
     channels: tuple[WaitingChannel, ...]
     messages: tuple[ExplainedMessage, ...]
     decisions: Annotated[
-        tuple[QueueDecision, ...], Field(description="The steps for each queue that messages wait for.")
+        tuple[QueueDecision, ...], Field(description="The steps for each queue for which messages wait.")
     ]
     assumptions: tuple[Assumption, ...]
     problems: tuple[DisplayProblem, ...]
@@ -224,7 +224,7 @@ def next_retry(
     """
     status, retries = route.channel.status, route.retries
     if status is Status.STOPPED:
-        words = "The channel is STOPPED: it makes no attempt, and nothing is re-driven, until it is started and fails."
+        words = "The channel is STOPPED: no attempts are made and no messages are re-driven until it is started and fails."
         return NextRetry(at=None, within_s=None, interval_s=None, attempts_left=0, explanation=words)
     if status is not Status.RETRYING:
         return None
@@ -239,8 +239,8 @@ def next_retry(
     if left == 0 or (in_short is False and not retries.long):
         why = "SHORTRTS(0), LONGRTS(0)" if left == 0 else "LONGRTY(0)"
         words = (
-            f"No attempt is left ({why}): when the last one has failed, the channel is STOPPED, and nothing is re-driven until "
-            f"it is started and fails. {shape}"
+            f"No attempt is left ({why}): when the last one has failed, the channel is STOPPED, and no messages are "
+            f"re-driven until it is started and fails. {shape}"
         )
         return NextRetry(at=None, within_s=None, interval_s=None, attempts_left=0, explanation=words)
     interval = short_s if in_short else long_s if in_short is False else None
@@ -259,7 +259,7 @@ def next_retry(
         words = f"Next attempt within {seconds:,} s of the display. {shape}"
     elif failed_at and retries.short:
         first = ", ".join(_clock(failed_at + short_s * each) for each in range(1, min(3, retries.short) + 1))
-        words = f"Attempts from the failure on: {first}{' …' if retries.short > 3 else ''}. {shape}"  # noqa: PLR2004
+        words = f"Attempts since the failure: {first}{' …' if retries.short > 3 else ''}. {shape}"  # noqa: PLR2004
     else:
         words = f"The display does not show how many attempts are left (SHORTRTS, LONGRTS). {shape}"
     return NextRetry(at=at, within_s=seconds, interval_s=seconds, attempts_left=left, explanation=words)
@@ -310,7 +310,7 @@ class _Explaining:
         self.differing: set[str] = set()
         self.judged: dict[tuple[str, str, bool | None, bool], ExplainedMessage] = {}
         self.ranked: set[tuple[str, str]] = set()
-        """Queues and channels whose messages would go elsewhere without rank."""
+        """Queues and channels whose messages would go elsewhere without CLWLRANK."""
         self.is_bound_by_queue = False
         """Whether DEFBIND decided how a message was bound."""
         self.retries: dict[str, NextRetry | None] = {}
@@ -405,7 +405,7 @@ class _Explaining:
                 return None, (), words
             if bind == "GROUP" and message.logical_order is None and not message.names_queue_manager:
                 words = (
-                    "It is bound on group: whether it may be re-allocated depends on MQPMO_LOGICAL_ORDER (logical_order), "
+                    "It is bound on group, so whether it may be re-allocated depends on MQPMO_LOGICAL_ORDER (logical_order), "
                     "which the browse does not show."
                 )
                 return None, (), words
@@ -461,15 +461,15 @@ class _Explaining:
     def _missing(self, message: WaitingMessage, channel: str, route: Route | None) -> str:
         """Return the information that is missing to explain a message; empty if none is."""
         if not channel:
-            return "The browse names neither a channel for it (CorrelId) nor a queue manager that a single channel leads to."
+            return "The browse names neither a channel for it (CorrelId) nor a queue manager that is reached through a single channel."
         if route is None:
             return f"No DISPLAY CLUSQMGR row has channel {channel}: display CLUSQMGR(*) ALL at the sending queue manager."
         if route.is_state_unread:
-            return f"The state of {channel} was cut off or is not a valid channel state (`problems` shows where): display CHSTATUS(*) ALL again."
+            return f"The state of {channel} was truncated or is not a valid channel state (`problems` shows where): display CHSTATUS(*) ALL again."
         if not message.queue:
             return (
-                "The browse does not show which queue it is for: the transmission queue header is not in the dump. Give "
-                "the queue if all messages are for the same one."
+                "The browse does not show which queue it is for, because the dump does not contain the transmission queue "
+                "header. Specify the queue if all messages are for the same one."
             )
         # Each queue takes two decisions among up to hundreds of instances.
         if message.queue not in self.decisions and len(self.decisions) >= MOST_QUEUES:
@@ -482,7 +482,7 @@ class _Explaining:
             if c.queue_manager == route.channel.queue_manager
         ]
         if not here:
-            return f"{message.queue} has no instance on {route.channel.queue_manager} in the displays: the instance has been removed since."
+            return f"{message.queue} has no instance on {route.channel.queue_manager} in the displays: the instance has since been removed."
         return ""
 
     def _decided(self, queue: str) -> tuple[Decision, Decision]:
@@ -508,7 +508,7 @@ class _Explaining:
         managers = {candidate.queue_manager for candidate in decision.candidates}
         if len(managers) == 1 and len(decision.candidates) == 1:
             words = (
-                f"Only one choice: {base.queue} has one known instance, on {route.channel.queue_manager}. "
+                f"Only one destination: {base.queue} has one known instance, on {route.channel.queue_manager}. "
                 + (
                     f"{base.channel} is {status}: it waits to be sent."
                     if status in _WORKS
@@ -525,7 +525,7 @@ class _Explaining:
         if decision.failure:
             words = (
                 f"Every instance that remains in step {_deciding(decision)} is PUT(DISABLED): the attempt fails, and the "
-                "message stays where it is."
+                "message stays on the transmission queue."
             )
             return replace(base, reason="put_disabled", explanation=words)
         if any(candidate in decision.chosen for candidate in held):
@@ -537,9 +537,9 @@ class _Explaining:
         equals = [c.label for c in decision.chosen if not (c.channel and c.channel.name == base.channel)]
         step = decision.deciding
         if equals:
-            words = f"{here} is still among the most favoured, equal with {_list(equals)}: each attempt may choose any of them in turn."
+            words = f"{here} is still among the most favored, equal with {_list(equals)}: each attempt may choose any of them in turn."
         else:
-            words = f"{here} is still the most favoured; its channel is {route.channel.status}."
+            words = f"{here} is still the most favored; its channel is {route.channel.status}."
         if step:
             gone = {e.candidate.label: (s, e.reason) for s in decision.steps for e in s.eliminated}
             shown = [
@@ -553,7 +553,7 @@ class _Explaining:
             words += " Each attempt renews its put time and leaves it here."
         if step and step.id in RANK_STEPS and not equals and self._rank_holds(decision, route):
             self.ranked.add((base.queue, base.channel))
-            words += " Without the rank it would go elsewhere: rank is evaluated before the state of channels, priority after it."
+            words += " Without the rank it would go elsewhere: rank is evaluated before the channel state, and priority after it."
         return replace(
             base,
             reason="most_favoured",
@@ -658,14 +658,14 @@ class _Explaining:
                 self._say(
                     "CLUSTER_CHANNEL_IN_DOUBT",
                     f"{channel.channel} is in doubt about a batch. {batch} cannot be re-allocated until that is resolved, "
-                    "whatever the explanations state.",
+                    "regardless of the explanations.",
                 )
             held = channel.counts["not_redriven"] + channel.counts["most_favoured"]
             if channel.status is Status.STOPPED and held:
                 self._say(
                     "CLUSTER_STOPPED_CHANNEL_HOLDS",
                     f"{channel.channel} is STOPPED and holds {_many(held)} that could be re-allocated. It is no longer "
-                    "retried, so nothing re-drives them: start it; if it fails, they are re-driven.",
+                    "retried, so they are not re-driven. Start it; if it fails, they are re-driven.",
                 )
         pinned = sum(each.reason == "not_eligible" for each in messages)
         if pinned:
@@ -682,8 +682,8 @@ class _Explaining:
         for (queue, attribute), count in ranked.items():
             self._say(
                 "CLUSTER_RANK_HOLDS_MESSAGES",
-                f"{_many(count)} for {queue} {'stays' if count == 1 else 'stay'} because of {attribute}, which is evaluated "
-                "before the state of channels. If messages should move when a channel stops, set CLWLPRTY instead.",
+                f"{_many(count)} for {queue} {'stays' if count == 1 else 'stay'} because of {attribute}, which is "
+                "evaluated before the channel state. To let messages move when a channel stops, set CLWLPRTY instead.",
             )
         for queue in sorted(self.differing):
             first, second = self._decided(queue)
@@ -697,7 +697,7 @@ class _Explaining:
         if unknown:
             self._say(
                 "CLUSTER_MESSAGES_UNKNOWN",
-                f"The texts do not explain {_many(unknown)}; each states what is missing.",
+                f"The texts do not explain {_many(unknown)}; each one states what is missing.",
             )
 
     def _find_missing(self) -> None:
@@ -717,8 +717,8 @@ class _Explaining:
                 self._say(
                     "CLUSTER_CHANNEL_NOT_RECOGNISED",
                     f"{route.channel.name} to {route.channel.queue_manager} is DEFTYPE(CLUSSDR): the queue manager at its "
-                    "end has not answered yet, so the values shown are those of the local definition, which are not in "
-                    "effect.",
+                    "end has not answered yet, so the values shown come from the local definition "
+                    "and are not in effect.",
                 )
         problems = len(self.displays.problems) + len(self.browse.problems)
         if problems:

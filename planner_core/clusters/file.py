@@ -34,7 +34,7 @@ class DecisionChannel(ChannelEntry):
     """A channel and its use."""
 
     destseqnumber: Annotated[
-        int, Field(ge=0, le=_MOST_USES, description="The higher, the more recent its last use.")
+        int, Field(ge=0, le=_MOST_USES, description="A higher number means a more recent use.")
     ] = 0
     destseqfactor: Annotated[
         int, Field(ge=0, le=_MOST_USES, description="Grows by 1000 / CLWLWGHT with every message.")
@@ -81,11 +81,11 @@ class MessageEntry(BaseModel):
         False
     )
     system: Annotated[bool, Field(description="A system message to a system queue.")] = False
-    held_for: Annotated[MqName | None, Field(description="Queue manager that the message waits for.")] = None
+    held_for: Annotated[MqName | None, Field(description="Queue manager for which the message waits.")] = None
     channel_fails: Annotated[
         bool | None,
         Field(
-            description="Whether the channel stops or fails a retry just now; absent: as its state suggests."
+            description="Whether the channel is stopping or failing a retry at this moment; absent: derived from its state."
         ),
     ] = None
 

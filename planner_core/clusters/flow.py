@@ -25,7 +25,7 @@ from planner_core.wire import Answer
 FailureKind = Annotated[
     Literal["channel", "queue_manager", "destination"],
     Field(
-        description="What fails: a channel; a queue manager with all channels to it; or all channels to one physical queue."
+        description="The failure: a channel; a queue manager with all channels to it; or all channels to one physical queue."
     ),
 ]
 _PERCENT = 100

@@ -75,7 +75,9 @@ class InstanceDuringFailure(Destination):
 class FlowDuringFailure(NamedFailure):
     """A flow during a failure."""
 
-    chosen: Annotated[tuple[str, ...], Field(description="Queue managers that messages are sent to then.")]
+    chosen: Annotated[
+        tuple[str, ...], Field(description="Queue managers to which messages are sent during the failure.")
+    ]
     rates_per_s: Annotated[dict[str, Figure], Field(description="By physical queue.")]
     waiting_per_s: Annotated[
         Figure, Field(description="Rate at which the sender's transmission queue grows.")
@@ -131,10 +133,10 @@ class QueueDuringFailure(Answer):
         int | None, Field(description="Messages that collect at the senders; null: no outage is given.")
     ]
     surge_messages: Annotated[
-        int | None, Field(description="How much deeper those make the queue when the destination is back.")
+        int | None, Field(description="Increase of the queue depth when the destination is available again.")
     ]
     surge_seconds: Annotated[
-        Figure | None, Field(description="How long they take to arrive; null: no rate of return is given.")
+        Figure | None, Field(description="Time until they have arrived; null: no rate of return is given.")
     ]
     messages: Annotated[int, Field(description="Messages of this queue that the structure must hold.")]
     rate: Hidden[Fraction] = _ZERO
@@ -148,7 +150,7 @@ class StructureDuringFailure(NamedFailure):
 
     rate_per_s: Figure
     change_percent: Annotated[
-        Figure | None, Field(description="Compared with normal operation; null if nothing came then.")
+        Figure | None, Field(description="Compared with normal operation; null if no messages arrived then.")
     ]
     queues: tuple[QueueDuringFailure, ...]
     messages: int
@@ -306,7 +308,7 @@ def _structure_load(
 ) -> tuple[StructureClusterLoad, list[Finding]]:
     definition = result.definition
     if not isinstance(definition, Structure):
-        msg = "clusters send to application structures only"
+        msg = "clusters send messages only to application structures"
         raise TypeError(msg)
     reached = [
         (queue, own)
@@ -395,7 +397,7 @@ class _Around:
         growth: Fraction,
     ) -> None:
         if result.load is None:
-            msg = "clusters send to structures with queues only"
+            msg = "clusters send messages only to structures with queues"
             raise TypeError(msg)
         self.document, self.definition, self.curve = document, definition, result.curve
         self.load: Load = result.load
@@ -595,16 +597,16 @@ def _flow_findings(
         if shared and entry.queue not in homes:
             yield finding(
                 "CLUSTER_QUEUE_NOT_IN_PLAN",
-                f"Cluster {entry.name} sends to {entry.queue}, which is on no structure of the plan: its messages are not "
-                "counted.",
+                f"Cluster {entry.name} sends to {entry.queue}, which is not on any structure of the plan, so its "
+                "messages are not counted.",
                 field=f"{at}/queue",
             )
         if len(shared) > 1:
             share = _share(flow.arriving.get(document.qsg, _ZERO), flow.rate) * _PERCENT
             yield finding(
                 "CLUSTER_SHARES_ONE_QUEUE",
-                f"{len(shared)} members of {document.qsg} advertise {entry.queue} to {entry.name}: together they get "
-                f"{_plain(share)} % of its messages, all on one queue.",
+                f"{len(shared)} members of {document.qsg} advertise {entry.queue} to {entry.name}: together they "
+                f"receive {_plain(share)} % of its messages, all on one queue.",
                 field=f"{at}/instances",
                 structure=homes.get(entry.queue),
             )
@@ -623,7 +625,7 @@ def _flow_findings(
                 + (
                     f"from HBINT({entry.hbint})."
                     if entry.hbint
-                    else f"as with HBINT({HBINT}): with HBINT(0) no heartbeat shows the failure, so it can be far longer."
+                    else f"as with HBINT({HBINT}): with HBINT(0) no heartbeat shows the failure, so it can take much longer."
                 ),
                 field=f"{at}/detect_seconds",
             )
@@ -641,7 +643,7 @@ def _rate_findings(
         if planned is not None and each.rate > planned:
             yield finding(
                 "CLUSTER_RATE_ABOVE_PLAN",
-                f"Clusters send {_plain(each.rate)} messages a second to {queue.name}, the plan counts {_plain(planned)}.",
+                f"Clusters send {_plain(each.rate)} messages per second to {queue.name}, but the plan counts {_plain(planned)}.",
                 field=f"{result.pointer}/queues/{places[queue.name]}/put_rate_per_s",
                 structure=result.name,
             )
@@ -670,8 +672,8 @@ def _failure_findings(
         during, each = max(slow, key=lambda pair: pair[1].growth or _ZERO)
         yield finding(
             "CLUSTER_GETS_TOO_SLOW",
-            f"When {during.label} fails, {each.queue} gets {_spaced(each.rate_per_s)} messages a second but only "
-            f"{_spaced(each.gets_per_s or 0)} are got: it grows by {_spaced(each.growth_per_s or 0)} a second.",
+            f"When {during.label} fails, {each.queue} gets {_spaced(each.rate_per_s)} messages per second but "
+            f"only {_spaced(each.gets_per_s or 0)} are got, so it grows by {_spaced(each.growth_per_s or 0)} per second.",
             structure=name,
         )
     if worst is not None and not worst.holds_in_initsize:
@@ -690,7 +692,7 @@ def _assumptions(flows: Sequence[Flow]) -> tuple[Assumption, ...]:
     ours = tables.source("project", "Cluster load")
     found = [
         Assumption(
-            what="A sender alternates over all queue managers that host a queue, including the members of a group.",
+            what="A sender distributes messages over all queue managers that host a queue, including the members of a group.",
             basis=Basis.PUBLISHED,
             source=tables.source("mq_clusters_add_qsg", ""),
         ),
@@ -701,7 +703,7 @@ def _assumptions(flows: Sequence[Flow]) -> tuple[Assumption, ...]:
             source=tables.source("mq_reallocation", "When does re-allocation occur?"),
         ),
         Assumption(
-            what="The outage that a queue is planned for can happen while a destination is unavailable.",
+            what="The outage for which a queue is planned can occur while a destination is unavailable.",
             basis=Basis.ASSUMED,
             source=ours,
         ),
@@ -709,7 +711,7 @@ def _assumptions(flows: Sequence[Flow]) -> tuple[Assumption, ...]:
     if any(flow.entry.detect_seconds is None for flow in flows):
         found.append(
             Assumption(
-                what="A failure goes unnoticed for HBINT + 60 seconds, or twice HBINT below a minute; HBINT(0) counts as "
+                what="A failure goes unnoticed for HBINT + 60 seconds, or for twice HBINT if HBINT is below a minute; HBINT(0) counts as "
                 "HBINT(300).",
                 basis=Basis.ASSUMED,
                 source=ours,

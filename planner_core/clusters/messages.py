@@ -71,7 +71,7 @@ _YES: Final = {
     "": None,
 }
 ToldBind = Bind | Literal["AS_Q_DEF"]
-"""How an application binds; `AS_Q_DEF`: by DEFBIND of the queue."""
+"""How an application binds; `AS_Q_DEF`: as defined by DEFBIND of the queue."""
 _BINDS: Final[tuple[tuple[str, ToldBind], ...]] = (
     ("NOTFIXED", "NOTFIXED"),
     ("GROUP", "GROUP"),
@@ -221,7 +221,7 @@ class _Reading:
                 }
                 yield self._message(row, number, rows.line_num)
         except csv.Error as error:
-            self._problem(rows.line_num, f"The rows end here: {error}.")
+            self._problem(rows.line_num, f"No rows after this line were read: {error}.")
 
     def _columns(self, cells: list[str], line: int) -> list[str | None] | None:
         columns = [_KEY_OF.get(_plain(cell)) for cell in cells]

@@ -14,11 +14,11 @@ from planner_core.wire import Answer
 
 Cause = Literal["bind_on_open", "group", "queue_manager_named", "system", "token_zero"]
 CAUSES: dict[Cause, str] = {
-    "bind_on_open": "the application binds on open, so all its messages go to the instance that MQOPEN chose",
+    "bind_on_open": "the application binds on open, so all its messages go to the instance chosen by MQOPEN",
     "group": "the application binds on group and has its groups managed (MQPMO_LOGICAL_ORDER), so a group goes to one instance",
     "queue_manager_named": "the application named the queue manager, which bypasses the choice",
     "system": "it is a system message to a system queue of that queue manager",
-    "token_zero": "its accounting token is all zeros: bind on open, a managed group, or a named queue manager",
+    "token_zero": "its accounting token is all zeros, which means bind on open, a managed group, or a named queue manager",
 }
 """Reasons why a message is not eligible, by code."""
 
@@ -27,9 +27,9 @@ _DRIVEN = {
     Status.STOPPING: "The channel is STOPPING: the messages that wait for it are re-driven before it has stopped.",
 }
 _NOT_DRIVEN = {
-    Status.STOPPED: "The channel is STOPPED: it is no longer retried, so nothing is re-driven until it is started and fails again.",
+    Status.STOPPED: "The channel is STOPPED: it is no longer retried, so no messages are re-driven until it is started and fails again.",
     Status.RUNNING: "The channel is RUNNING: messages are re-allocated only when a channel stops or fails a retry.",
-    Status.INACTIVE: "The channel is INACTIVE: the message starts it, and only a failed start re-drives it.",
+    Status.INACTIVE: "The channel is INACTIVE: the message starts it, and is re-driven only if the start fails.",
 }
 _TRYING = "The channel is {status}: the messages that wait for it are re-driven if this attempt fails."
 
@@ -141,15 +141,15 @@ def reallocate(decision: Decision) -> Reallocation | None:
             words = "No instance can be reached: the message stays."
         return replace(found, reason=decision.failure, sentence=words)
     if len(decision.candidates) == 1:
-        words = f"There is only one choice: {decision.candidates[0].label}."
+        words = f"There is only one destination: {decision.candidates[0].label}."
         return replace(found, reason="only_choice", sentence=words)
     if chosen == (held,):
         step = decision.deciding
-        words = f"{held} is still the most favoured{f', by {step.attribute}' if step else ''}: its put time is renewed, and it stays."
+        words = f"{held} is still the most favored{f', by {step.attribute}' if step else ''}: its put time is renewed, and it stays."
         return replace(found, reason="most_favoured", sentence=words)
     moved = replace(found, moves_to=chosen, stays=False)
     if held in chosen:
         others = " and ".join(each for each in chosen if each != held)
-        words = f"{held} is still among the most favoured, equal with {others}: each attempt may choose any of them."
+        words = f"{held} is still among the most favored, equal with {others}: each attempt may choose any of them."
         return replace(moved, reason="most_favoured", sentence=words)
     return replace(moved, reason="reallocated", sentence=f"It is re-allocated to {' or '.join(chosen)}.")

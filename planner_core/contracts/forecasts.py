@@ -63,7 +63,7 @@ class Crossing(Answer):
     dates: QuantileDates = QuantileDates()
     # Usually later than `days.p50`, which depends on the busiest of many days.
     usual_day: Annotated[
-        int | None, Field(description="The first day whose middle estimate is above the level.")
+        int | None, Field(description="The first day whose median estimate is above the level.")
     ] = None
     last_crossed: Annotated[date | None, Field(description="The last measured day above the level.")] = None
     days_crossed: Stored[int] = 0
@@ -157,7 +157,8 @@ class CrossingScore(Answer):
 
     level: str
     predicted: Annotated[
-        int | None, Field(description="The middle estimate, in days from the day the forecast was made on.")
+        int | None,
+        Field(description="The median estimate, in days from the day on which the forecast was made."),
     ]
     actual: Annotated[
         int | None, Field(description="The first ordinary day above the level; null: not so far.")

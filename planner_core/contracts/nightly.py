@@ -92,7 +92,7 @@ class NightlyFinding(Answer):
     code: Annotated[str, Field(min_length=1, max_length=LONGEST_CODE, description="Stable name of the rule.")]
     severity: Literal["error", "warning", "info"]
     message: str
-    source: Annotated[str, Field(description="The document on which the rule rests.")]
+    source: Annotated[str, Field(description="The document on which the rule is based.")]
     qsg: Annotated[str | None, Field(max_length=4)] = None
     structure: Annotated[str | None, Field(max_length=16)] = None
     coupling_facility: Annotated[str | None, Field(max_length=8)] = None

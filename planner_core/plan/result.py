@@ -109,7 +109,7 @@ class PlanAnswer(Answer):
     ] = None
     explanations: Annotated[
         Omittable[Mapping[str, Explanation]],
-        Field(description="With explain=true: by the JSON pointer of the figure that each explains."),
+        Field(description="With explain=true: by the JSON pointer of the explained figure."),
     ] = None
 
 

@@ -114,11 +114,11 @@ class ComparedStructure(Answer):
     is_new: Annotated[
         bool | None,
         Field(
-            description="Whether a complete policy was given and does not have it; null if no text mentions it."
+            description="Whether a complete policy was given that does not contain it; null if no text mentions it."
         ),
     ]
     objects: Hidden[tuple[WantedObject, ...]] = ()
-    """Its CFSTRUCT and queues that a text describes, as they will be."""
+    """Its CFSTRUCT and the queues that a text describes, as they will be."""
     withheld: Hidden[Finding | None] = None
     """The reason why no ALTER is given for its CFSTRUCT."""
 
@@ -246,7 +246,7 @@ _ASSUMPTIONS: Final = (
     "it is rebuilt, like a change of SIZE and INITSIZE.",
     "If no display shows whether a structure is allocated, it is assumed to be allocated at its INITSIZE, and to be "
     "duplexed if its policy allows it.",
-    "A rebuild allocates a structure at INITSIZE, or larger if its data need it (published); whether it returns to the "
+    "A rebuild allocates a structure at INITSIZE, or larger if its data needs it (published); whether it returns to the "
     "plan's coupling facility is not checked.",
     "A rebuild into a SIZE that cannot hold the data in the structure is assumed to fail: no command is generated for it. "
     "The data is calculated from the fuller of entries and elements when the structure was displayed.",
@@ -531,7 +531,7 @@ def _policy_name(result: PlanResult, running: Running) -> str:
 
 
 def _with_which(running: Running, left: Sequence[ComparedStructure]) -> str:
-    also = f", {_named(left)} left as it is active" if left else ""
+    also = f", with {_named(left)} unchanged" if left else ""
     if running.policy_text is not None:
         return f"with the merged policy{also}"
     return f"with the complete policy, after merging these structures into it{also}"
@@ -552,7 +552,7 @@ def _policy(
     why = "IXCMIAPU changes the administrative copy of the policy; nothing running changes yet."
     if left:
         why += (
-            f" Leave out the plan's STRUCTURE of {_named(left)} for now, because its data do not fit its SIZE: once it is "
+            f" Leave out the plan's STRUCTURE of {_named(left)} for now, because its data does not fit its SIZE: once it is "
             "pending, any rebuild would try to apply it."
         )
     but = f"{HELD}{_named(held)}" if held else ""
@@ -593,7 +593,7 @@ def _of_duplexing(changed: Sequence[ComparedStructure]) -> Iterator[str]:
     will = {each.result.cfrm_name: each.wanted["DUPLEX"] for each in there}
     ends = [each for each in there if _ends_duplexing(each)]
     if ends:
-        yield f"Duplexing then ends, and one copy is left: {_named(ends)}."
+        yield f"Duplexing then ends, and one copy remains: {_named(ends)}."
     begins = [
         each
         for each in there
@@ -622,7 +622,7 @@ def _policy_at_last(
     """Define and activate the policy with DUPLEX(ENABLED) after all rebuilds."""
     # DUPLEX(ENABLED) comes last: a duplexed structure cannot be rebuilt, so its pending changes would stay.
     name = _policy_name(result, running)
-    why = f"Nothing of it is pending any more: with DUPLEX(ENABLED) for {_named(held)}, as planned."
+    why = f"No changes are pending any more: with DUPLEX(ENABLED) for {_named(held)}, as planned."
     yield CommandStep(
         "policy", f"IXCMIAPU: DEFINE POLICY NAME({name}) REPLACE(YES) {_with_which(running, left)}", None, NOW, why, Basis.PUBLISHED,
         _source("zos_update_cds"),
@@ -668,10 +668,10 @@ def _shrinking(each: ComparedStructure) -> str:
     shrinks = f" It shrinks: {format_size(today.size_bytes)} today{used}, "
     if each.in_use_bytes is not None and each.in_use_bytes > initsize:
         return (
-            f"{shrinks}{_about(each)} or more then, because its data do not fit INITSIZE {format_size(initsize)}: check D "
+            f"{shrinks}{_about(each)} or more then, because its data does not fit INITSIZE {format_size(initsize)}: check D "
             "XCF,STR again before the rebuild, and preferably wait until the structure holds fewer messages."
         )
-    return f"{shrinks}{format_size(initsize)} then, or more if its data need it."
+    return f"{shrinks}{format_size(initsize)} then, or more if its data needs it."
 
 
 def _about(each: ComparedStructure) -> str:
@@ -785,7 +785,7 @@ def _findings(
         if running.knows_structures and today is not None and _is_left_simplex(each):
             message = (
                 f"D XCF,STR shows one instance of {name}, although its policy has DUPLEX(ENABLED): something prevented "
-                "duplexing, and will do so again. Look for IXC538I."
+                "duplexing and will prevent it again. Look for IXC538I."
             )
             yield finding("RUNNING_NOT_DUPLEXED", message, structure=each.result.name)
         if running.knows_structures and _loses_its_place(each, running):
@@ -836,7 +836,7 @@ def _not_given(
         if not is_known
     ]
     if missing:
-        yield finding("RUNNING_NOT_GIVEN", f"Not given, and therefore not compared: {', '.join(missing)}.")
+        yield finding("RUNNING_NOT_GIVEN", f"Not provided, and therefore not compared: {', '.join(missing)}.")
     defined = [
         step.command.split(" ")[1]
         for step in steps
@@ -845,7 +845,7 @@ def _not_given(
     if defined:
         more = f" and {len(defined) - 1} more" if len(defined) > 1 else ""
         message = (
-            f"No text has {defined[0]}{more}: assumed to be not defined. If the texts do not cover the whole group, DEFINE "
+            f"No text contains {defined[0]}{more}, so cfplan assumes that they are not defined. If the texts do not cover the whole group, DEFINE "
             "fails for objects that already exist; add their displays."
         )
         yield finding("RUNNING_NOT_GIVEN", message)
@@ -906,8 +906,8 @@ def _not_in_plan(result: PlanResult, running: Running) -> Iterator[Finding]:
         verb = "lie" if more else "lies"
         yield finding(
             "RUNNING_NOT_IN_PLAN",
-            f"{left[0]}{more} {verb} on structures of the plan and {'are' if more else 'is'} not in it: their messages are "
-            "not in its need.",
+            f"{left[0]}{more} {verb} on structures of the plan and {'are' if more else 'is'} not in it: its need does "
+            "not include their messages.",
         )
     count = len(running.queue_managers)
     if count and count != result.document.queue_manager_count:
@@ -924,12 +924,12 @@ _MQSC_WIDTH: Final = 71
 
 def _text(comparison: Comparison) -> list[str]:
     lines = _remark(
-        f"From what runs to the plan of queue-sharing group {comparison.qsg}. Pasted whole, these lines change nothing: each changing command "
-        "is in a remark, and only DISPLAY commands are outside of one. To issue a command, copy its lines without the asterisk and the three "
-        "blanks in front. One step at a time, in this order: look at its answer before the next."
+        f"From what runs to the plan of queue-sharing group {comparison.qsg}. If you paste all of these lines, nothing changes: each changing "
+        "command is in a comment, and only DISPLAY commands are outside of one. To issue a command, copy its lines without the leading asterisk and "
+        "three blanks. Issue one step at a time, in this order, and check the response before the next."
     )
     if comparison.is_same:
-        lines += _remark("Nothing to do: what runs matches the plan, as far as the plan states it.")
+        lines += _remark("No action is needed: the system matches the plan, as far as the plan states it.")
     for each in comparison.structures:
         if each.is_too_small:
             lines += ["*", *_remark(f"NOT YET. {_too_small(each).message}")]
@@ -988,8 +988,8 @@ def _instruction(text: str) -> list[str]:
 
 
 _INSTEAD: Final = (
-    "Instead of single rebuilds, REALLOCATE brings pending changes into effect for every structure of the sysplex, not only those of "
-    "this plan, and may move structures. Read the report of its test before you decide:"
+    "Instead of individual rebuilds, REALLOCATE activates pending changes for every structure in the sysplex, not only those "
+    "of this plan, and may move structures. Read the report of its test before you decide:"
 )
 
 

@@ -61,7 +61,7 @@ def _structure(shown: StructureDisplay, cfcc_level: int | None) -> Iterator[Line
     if shown.allow_auto_alter and not shown.policy_minsize_bytes:
         yield at_line(auto_alter_may_shrink(name), shown.line)
     if len(shown.preflist) == 1:
-        message = f"PREFLIST of {name} names only {shown.preflist[0]}: if {shown.preflist[0]} is lost, the structure has nowhere to go."
+        message = f"PREFLIST of {name} names only {shown.preflist[0]}: if {shown.preflist[0]} is lost, the structure cannot be placed elsewhere."
         yield finding_at("PREFLIST_SINGLE_CF", message, shown.line, name)
 
 

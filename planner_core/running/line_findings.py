@@ -14,9 +14,7 @@ from planner_core.findings import Finding, finding
 class LineFinding(Finding):
     """A finding on a text."""
 
-    line: Annotated[int | None, Field(description="Line of the text, from 1; null: the text as a whole.")] = (
-        None
-    )
+    line: Annotated[int | None, Field(description="Line of the text, from 1; null: the entire text.")] = None
 
     @property
     def finding(self) -> Finding:

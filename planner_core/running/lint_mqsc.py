@@ -69,7 +69,7 @@ def _words(command: Command) -> Iterator[LineFinding]:
     for key, allowed in _WORDS.items():
         value = command.value(key)
         if value is not None and value not in allowed:
-            message = f"{key}({shown(value)}) of {shown(command.name)} is none of {', '.join(allowed)}."
+            message = f"{key}({shown(value)}) of {shown(command.name)} is not one of {', '.join(allowed)}."
             yield finding_at("MQSC_VALUE_INVALID", message, command.line_of(key))
 
 
@@ -128,7 +128,7 @@ def _numbers(command: Command) -> Iterator[LineFinding]:
             yield finding_at("MQSC_VALUE_INVALID", message, command.line_of(key), _named(command.name))
     block = command.value("DSBLOCK")
     if block is not None and not _is_block(block):
-        message = f"DSBLOCK({shown(block)}) of {name} is none of 8K, 16K, 32K, 64K, 128K, 256K, 512K, 1M."
+        message = f"DSBLOCK({shown(block)}) of {name} is not one of 8K, 16K, 32K, 64K, 128K, 256K, 512K, 1M."
         yield finding_at("MQSC_VALUE_INVALID", message, command.line_of("DSBLOCK"), _named(command.name))
 
 
@@ -227,7 +227,7 @@ def _covered(command: Command) -> Iterator[LineFinding]:
             same_and_first = (its_over, its_size) == (over, size) and other < rule
             if covers or same_and_first:
                 message = (
-                    f"Rule {rule} of {shown(command.name)}, over {over} % and {size // KIB}K, offloads nothing that rule {other}, over "
+                    f"Rule {rule} of {shown(command.name)}, over {over} % and {size // KIB}K, offloads no messages that rule {other}, over "
                     f"{its_over} % and {its_size // KIB}K, does not offload."
                 )
                 key = f"OFFLD{rule}TH" if f"OFFLD{rule}TH" in command.attributes else f"OFFLD{rule}SZ"

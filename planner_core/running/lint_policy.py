@@ -299,7 +299,7 @@ def _value(statement: TextStatement, parameter: Parameter) -> Iterator[tuple[str
         try:
             parse_size(" ".join(values))
         except SizeSyntax:
-            yield invalid, "is not a size: write a number and a unit K, M, G or T, such as 512M."
+            yield invalid, "is not a valid size: write a number and a unit K, M, G or T, such as 512M."
             return
         # parse_size accepts more than a policy does: decimals, and B as a unit.
         if not _WHOLE_SIZE.fullmatch("".join(values)):
@@ -330,12 +330,12 @@ def _value(statement: TextStatement, parameter: Parameter) -> Iterator[tuple[str
         elif not lowest <= int(value) <= highest:
             yield (
                 "POLICY_VALUE_UNUSUAL",
-                f"is outside {lowest} to {highest}, the range from memory of the manual: look it up.",
+                f"is outside {lowest} to {highest}, the range according to memory of the manual: check the manual.",
             )
     elif keyword == "SCMALGORITHM" and value != "KEYPRIORITY1":
         yield (
             "POLICY_VALUE_UNUSUAL",
-            "is not KEYPRIORITY1, the only algorithm that cfplan knows: look it up.",
+            "is not KEYPRIORITY1, the only algorithm that cfplan knows: check the manual.",
         )
 
 
@@ -374,13 +374,13 @@ def _list(statement: TextStatement, parameter: Parameter) -> Iterator[tuple[str,
     if parameter.keyword == "PREFLIST" and len(values) == 1:
         yield (
             "PREFLIST_SINGLE_CF",
-            f"names one coupling facility: if it is lost, {shown(statement.one('NAME') or 'the structure')} has nowhere to go.",
+            f"names one coupling facility: if it is lost, {shown(statement.one('NAME') or 'the structure')} cannot be placed elsewhere.",
         )
 
 
 def _duplex(values: Sequence[str]) -> Iterator[tuple[str, str]]:
     if values[0] not in _DUPLEX:
-        yield "POLICY_VALUE_INVALID", f"is none of {', '.join(_DUPLEX)}."
+        yield "POLICY_VALUE_INVALID", f"is not one of {', '.join(_DUPLEX)}."
         return
     options = values[1:]
     if options and values[0] == "DISABLED":
@@ -389,7 +389,7 @@ def _duplex(values: Sequence[str]) -> Iterator[tuple[str, str]]:
     if unknown:
         yield (
             "POLICY_VALUE_UNUSUAL",
-            f"has the option {shown(unknown[0])}, which cfplan does not know: look it up.",
+            f"has the option {shown(unknown[0])}, which cfplan does not know: check the manual.",
         )
 
 
@@ -482,7 +482,7 @@ def _named_twice(statement: TextStatement, groups: Sequence[str]) -> Iterator[Li
             cfstruct = name[len(group) :]
             parameter = statement.get("NAME")
             message = (
-                f"{name} has the name of the group twice: its CFSTRUCT would be {cfstruct}. MQ adds {group} before the "
+                f"{name} contains the name of the group twice: its CFSTRUCT would be {cfstruct}. MQ adds {group} before the "
                 f"CFSTRUCT name, so name the structure {cfstruct}."
             )
             line = parameter.line if parameter else statement.line
@@ -587,7 +587,7 @@ def _given(statement: TextStatement) -> tuple[int | None, int]:
 
 
 _OLDEST_LEVEL: Final = 14
-"""Sizes only grow with the level: a size too small at the level of Table 1 is too small at all levels."""
+"""Sizes only grow with the level: a size that is too small at the level of Table 1 is too small at all levels."""
 
 
 def _admin_size(

@@ -77,7 +77,7 @@ class PolicyChange(Answer):
     """A value or a statement that was changed in the policy."""
 
     structure: str
-    keyword: Annotated[str | None, Field(description="Null: the whole statement was added.")]
+    keyword: Annotated[str | None, Field(description="Null: the entire statement was added.")]
     before: Annotated[str | None, Field(description="Null: the policy did not state it.")]
     after: str
     from_default: Annotated[bool, Field(description="Whether the plan document leaves it to its default.")]
@@ -217,7 +217,7 @@ def check_length(text: str) -> None:
         MergeRefused: The text is too long.
     """
     if len(text) > LARGEST_POLICY_CHARACTERS:
-        msg = f"The text is longer than {LARGEST_POLICY_CHARACTERS} characters: give only the policy."
+        msg = f"The text is longer than {LARGEST_POLICY_CHARACTERS} characters: enter only the policy."
         raise MergeRefused(msg)
     try:
         check_lines(text)
@@ -239,7 +239,7 @@ def _chosen(read: PolicyText, result: PlanResult, policy_name: str | None) -> Po
         policy for policy in policies(read) if policy.facilities or policy.structures or policy.definition
     ]
     if not found:
-        msg = "The text has no statement of a CFRM policy: give the input of IXCMIAPU, with its CF and STRUCTURE statements."
+        msg = "The text contains no statements of a CFRM policy: enter the input of IXCMIAPU, with its CF and STRUCTURE statements."
         raise MergeRefused(msg)
     if len(found) == 1:
         # A fragment has no name to compare with; any policy name is right for it.
@@ -253,7 +253,7 @@ def _chosen(read: PolicyText, result: PlanResult, policy_name: str | None) -> Po
     if len(named) == 1:
         return named[0]
     listed = ", ".join(policy.name or "one without a name" for policy in found)
-    wanted = f"none of them alone is {name}" if name else "the plan names none (policy, name)"
+    wanted = f"none of them has the unique name {name}" if name else "the plan names none (policy, name)"
     msg = f"The text has {len(found)} policies ({listed}), and {wanted}: specify which one to use."
     raise MergeRefused(msg)
 
@@ -282,7 +282,7 @@ def _refuse_damage(read: PolicyText, policy: PolicyDefinition, result: PlanResul
                 finding_at("POLICY_NAME_TWICE", message, structure=structure.cfrm_name, line=same[1].line)
             )
     if found:
-        msg = "The policy is damaged, so nothing is merged into it."
+        msg = "The policy has errors, so cfplan merges nothing into it."
         raise MergeRefused(msg, tuple(found))
 
 
@@ -344,7 +344,7 @@ def _findings(
         )
         yield finding_at("MERGE_FRAGMENT", message)
     for problem in read.problems:
-        message = f"{sentence(problem.message)} It stays where it is; IXCMIAPU will not accept it."
+        message = f"{sentence(problem.message)} It is left in place; IXCMIAPU will not accept it."
         yield finding_at("MERGE_TEXT_PASSED_OVER", message, line=problem.line)
     fields = {structure.cfrm_name: structure for structure in result.structures}
     for change in told:
@@ -356,8 +356,8 @@ def _findings(
                 else f"does not state {change.keyword}"
             )
             message = (
-                f"The policy {said} for {change.structure}, and the plan leaves it at its default: it is {change.after} "
-                "now. State the value in the plan, or keep the policy's value."
+                f"The policy {said} for {change.structure}, and the plan leaves it at its default: it is "
+                "now {change.after}. State the value in the plan, or keep the policy's value."
             )
             told_of = finding(
                 "MERGE_BY_DEFAULT",
@@ -368,7 +368,7 @@ def _findings(
             yield at_line(told_of, change.line)
         if change.remark and any(character.isdigit() for character in change.remark):
             message = (
-                f"{change.keyword} of {change.structure} is {change.after} now, but the remark next to it still says "
+                f"{change.keyword} of {change.structure} is now {change.after}, but the remark next to it still says "
                 f"{shown(' '.join(change.remark.split()))!r}."
             )
             # Remarks are never changed: a wrong guess at their meaning is worse than a warning (docs/decisions/0015).

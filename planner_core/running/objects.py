@@ -71,7 +71,7 @@ class WantedObject:
     pointer: str = ""
     """The JSON pointer of the structure or queue in the document."""
     kept: Mapping[str, str] = field(default_factory=dict)
-    """Values that the plan was calculated with, by attribute, if today's value differs and stays."""
+    """Values used to calculate the plan, by attribute, if today's value differs and stays."""
     out_of_place: tuple[str, ...] = ()
     """Attributes that the plan states and the CFLEVEL that stays does not support."""
 
@@ -238,8 +238,8 @@ def object_steps(wanted: Sequence[WantedObject], running: Running) -> Iterator[C
     if is_formatted:
         why = (
             "A data set that queue managers have opened must show ACCESS(ENABLED) and a STATUS other than FAILED and NOTFOUND. One that was never "
-            "opened may show NEW or NOTFOUND (from memory): ask again after the first message is offloaded. DISPLAY CFSTATUS(*) shows "
-            "OFFLDUSE(BOTH) as long as messages of the former method are there."
+            "opened may show NEW or NOTFOUND (from memory): display it again after the first message is offloaded. DISPLAY CFSTATUS(*) shows "
+            "OFFLDUSE(BOTH) as long as messages of the former method remain."
         )
         command = "DISPLAY CFSTATUS(*) TYPE(SMDS)"
         yield CommandStep(
@@ -338,11 +338,11 @@ def _alter(
     if _raises(wanted, today):
         why += (
             " An ALTER to CFLEVEL(5) sets CFCONLOS(TERMINATE) (published), and OFFLOAD(DB2) with all rules off (from memory) "
-            "where it does not say otherwise: this one states all of them. All queue managers must be at MQ 7.1 or higher."
+            "unless it specifies otherwise, so this command states all of them. All queue managers must be at MQ 7.1 or higher."
         )
     if "OFFLOAD" in keys and not _raises(wanted, today):
         why += (
-            " Messages that are there stay where they are and can still be read; OFFLDUSE(BOTH) of DISPLAY CFSTATUS exists for this time "
+            " Messages already on the structure stay where they are and can still be read; OFFLDUSE(BOTH) of DISPLAY CFSTATUS exists for this time "
             "(derived from that value; IBM's text on it was not found). Rules and method change in one command, so that the rules never "
             "offload by the former method."
         )
@@ -384,7 +384,7 @@ def _data_sets(wanted: WantedObject) -> Iterator[CommandStep]:
         return
     why = (
         "IDCAMS defines a data set for each queue manager of the group and CSQJUFMT formats it, before anything is offloaded there: "
-        "`cfplan whatif smds-job`, or SMDS on the page What if, gives the job."
+        "`cfplan whatif smds-job`, or SMDS on the page What if, generates the job."
     )
     command = f"SMDS job: define and format {group} for each queue manager"
     source = _source("mq_smds_setup")

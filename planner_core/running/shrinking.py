@@ -71,13 +71,13 @@ def shrinks(
     if runs is not None and used is not None and used > initsize:
         about = format_size(round_up(used, multiple=structure.curve.increment_bytes))
         fails = (
-            f"SIZE {format_size(size)} does not hold that, so a rebuild fails"
+            f"SIZE {format_size(size)} cannot hold that, so a rebuild fails"
             if used > size
             else "a rebuild needs more than INITSIZE"
         )
         message = (
             f"{name} has {format_size(runs)} and {usage_percent(today)} % of it in use: about {about}. INITSIZE is {format_size(initsize)} in the "
-            f"merged policy, and {fails}. Wait until fewer messages are there, or set initsize to at least {about}."
+            f"merged policy, and {fails}. Wait until it holds fewer messages, or set initsize to at least {about}."
         )
     elif runs is not None:
         if initsize >= runs:
@@ -97,7 +97,7 @@ def shrinks(
         if not falls:
             return
         message = (
-            f"{' and '.join(falls)} for {name}: the structure shrinks when it is rebuilt. Compare the new sizes with what is in use: add "
+            f"{' and '.join(falls)} for {name}: the structure shrinks when it is rebuilt. Compare the new sizes with the storage in use: add "
             f"D XCF,STR,STRNAME={name}."
         )
     yield finding(

@@ -20,8 +20,8 @@ UNSTATED: Final[Mapping[Unstated, str]] = {
 """The choices in words; the first is the default."""
 DEFAULT_UNSTATED: Final[Unstated] = "policy"
 ABOUT_UNSTATED: Final = (
-    "For keywords that the plan document does not state: keep what the policy, the CFSTRUCT or the queue has (policy), or use the plan's "
-    "defaults (plan)."
+    "For keywords that the plan document does not state: keep the values of the policy, the CFSTRUCT or the queue (policy), or use the "
+    "plan's defaults (plan)."
 )
 
 # Every document that cfplan stores or answers has these keys; one that a person wrote hardly has all of them, and a

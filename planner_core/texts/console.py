@@ -17,7 +17,7 @@ from itertools import accumulate
 from typing import Final, NamedTuple
 
 LARGEST_LINE: Final = 4_000
-"""A longer line is split into pieces: pasting lost its line breaks."""
+"""A longer line is split into pieces, because pasting lost its line breaks."""
 _SPACES: Final = {ord(each): " " for each in "\x00\x0b\x0c\u00a0\u2007\u202f\u2002\u2003\u2009\u3000"}
 """Characters that terminals and web pages use instead of blanks."""
 _LINE_ENDS: Final = re.compile(r"\r\n?|[\x85\u2028\u2029]")
@@ -208,6 +208,6 @@ def _day(text: str | None) -> date | None:
     first = date(year, 1, 1)
     found = date.fromordinal(first.toordinal() + of_year - 1)
     if found.year != year:
-        msg = "no such day"
+        msg = "not a valid day"
         raise ValueError(msg)
     return found

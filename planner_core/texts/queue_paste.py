@@ -183,7 +183,7 @@ def read_queues(
 
     Args:
         text: The pasted text.
-        kind: Its kind; None to detect it.
+        kind: Its kind; None to detect automatically.
         parse: Reads the text of a plan; raises DocumentInvalid for one that it cannot read.
 
     Returns:
@@ -226,12 +226,14 @@ def _from_table(text: str, problems: list[PasteProblem]) -> list[_PastedQueue]:
             if columns is not None:
                 continue
             columns = _COLUMN_ORDER
-            words = f"The first line names no column 'name', so the columns are assumed to be {', '.join(columns)}."
+            words = (
+                f"The first line has no column 'name', so the columns are assumed to be {', '.join(columns)}."
+            )
             problems.append(PasteProblem(line, words, "heading"))
         each = _from_cells(line, cells, columns, problems)
         lost += each is None
         if lost > _MOST_LOST:
-            words = f"More than {_MOST_LOST} lines give no queue, so no more are read. Correct these, then paste again."
+            words = f"More than {_MOST_LOST} lines contain no queue, so no further lines were read. Correct these, and paste the text again."
             problems.append(PasteProblem(line, words, last=len(text.splitlines())))
             break
         if each is None:
@@ -239,7 +241,7 @@ def _from_table(text: str, problems: list[PasteProblem]) -> list[_PastedQueue]:
         name = str(each.queue["name"])
         before = found.setdefault(name, each)
         if before is not each and (before.queue, before.structure) == (each.queue, each.structure):
-            words = f"Queue {name} is already on line {before.line}, with the same values."
+            words = f"Queue {name} is already on line {before.line} with the same values."
             problems.append(PasteProblem(line, words, "twice", queue=name))
         elif before is not each:
             words = f"Queue {name} appears twice, with other values on line {{}}."
@@ -277,7 +279,9 @@ def _columns(line: int, cells: list[str], problems: list[PasteProblem]) -> tuple
         elif field is not None:
             used.add(field)
     if doubled:
-        words = f"Two columns mean the same, so only the first is used, not: {_some(doubled)}."
+        words = (
+            f"Some columns have the same meaning, so only the first of each is used, not: {_some(doubled)}."
+        )
         problems.append(PasteProblem(line, words, "columns"))
     unknown = [cell for cell, field in zip(cells, found, strict=True) if field is None and cell]
     if unknown:
@@ -335,7 +339,7 @@ def _from_cells(
     for field, cell in given.items():
         read = _value(field, cell)
         if read is None:
-            what = "neither yes nor no" if field in _YES_OR_NO else f"no number ({field})"
+            what = "neither yes nor no" if field in _YES_OR_NO else f"not a number ({field})"
             wrong.append(f"{name}: {cell!r} is {what}.")
         else:
             queue[field] = read
@@ -442,7 +446,7 @@ def _from_display(text: str, problems: list[PasteProblem]) -> list[_PastedQueue]
             problems.append(PasteProblem(line, str(error), "lost", last, name))
             continue
         if name in seen:
-            words = f"Queue {name} is already displayed on line {seen[name]}; that one is used."
+            words = f"Queue {name} already appears on line {seen[name]}, which is used."
             problems.append(PasteProblem(line, words, "twice", last, name))
             continue
         seen[name] = line
@@ -551,7 +555,7 @@ def _displayed(text: str, problems: list[PasteProblem]) -> Iterator[tuple[int, i
             current.setdefault("SHARE", "NO" if word[0] == "NOSHARE" else "YES")
         if _BEGINS.search(between):
             problems.append(
-                PasteProblem(number, "The name of a queue is cut off: its bracket is not closed.")
+                PasteProblem(number, "The name of a queue is truncated: its parenthesis is not closed.")
             )
     if current:
         yield began, number, current
@@ -618,7 +622,7 @@ def _from_plan(text: str, parse: Callable[[str], object], problems: list[PastePr
         problems.append(PasteProblem(1, f"Queue {doubled!r} appears twice.", "lost", last))
         return []
     if not found:
-        problems.append(PasteProblem(1, "The text holds no queues of a plan document.", "lost", last))
+        problems.append(PasteProblem(1, "The text contains no queues of a plan document.", "lost", last))
     for each in found:
         problems += _incomplete(1, each.queue)
     return found
@@ -654,7 +658,7 @@ def _lists_in(parsed: object) -> Iterator[tuple[str, list[object]]]:
 def _checked(queue: object) -> dict[str, object]:
     """Return a queue of a plan document if a form can show all of it; the form checks its values."""
     if not isinstance(queue, dict):
-        msg = f"A queue is an object with a name, not {str(queue)[:40]!r}."
+        msg = f"A queue must be an object with a name, not {str(queue)[:40]!r}."
         raise _NoQueues(msg)
     name = str(queue.get("name", ""))[:48]
     for key, value in queue.items():

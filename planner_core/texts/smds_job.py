@@ -28,7 +28,7 @@ from planner_core.units import GIB, MIB, ceil_div
 from planner_core.wire import Answer, Hidden
 
 Load = Literal["backlog", "size"]
-"""Load that data sets are allocated for: the planned backlog with space for an overload, or a structure full at SIZE."""
+"""Load for which data sets are allocated: the planned backlog with space for an overload, or a structure full at SIZE."""
 LOADS: Final[tuple[Load, ...]] = get_args(Load)
 
 
@@ -38,14 +38,14 @@ class SmdsJobQuestion(Question):
     load: Load = Field(
         "backlog",
         alias="for",
-        description="what each data set is allocated for: the planned backlog, with space for an overload, or a structure "
+        description="load for which each data set is allocated: the planned backlog, with space for an overload, or a structure "
         "that is full at SIZE; absent: backlog",
     )
 
 
 _PERCENT = 100
 _SETS_PER_JOB = 127
-"""Two steps for each; a job has 255 at most (z/OS MVS JCL Reference, EXEC statement)."""
+"""Two steps for each; a job has at most 255 (z/OS MVS JCL Reference, EXEC statement)."""
 _LONGEST_NAME = 44
 """Characters of a data set name."""
 _EXTENDED_MIB = 4 * GIB // MIB
@@ -63,7 +63,7 @@ class DataSet(Answer):
     when_full_mib: Annotated[
         int,
         Field(
-            description="Space that it needs when the structure is full at SIZE; DSEXPAND(YES) lets it grow there."
+            description="Space needed when the structure is full at SIZE; DSEXPAND(YES) lets it grow to this size."
         ),
     ]
 
@@ -91,7 +91,7 @@ class SmdsJob(Answer):
         Load,
         Field(
             alias="for",
-            description="Load that each data set is allocated for: the planned backlog, with space for an overload, or a full "
+            description="Load for which each data set is allocated: the planned backlog, with space for an overload, or a full "
             "structure of SIZE.",
         ),
     ] = "backlog"
@@ -244,8 +244,8 @@ def _unusable_names(document: PlanDocument, queue_managers: Sequence[str]) -> It
             owner, theirs = owners.setdefault(name, (structure.name, dsgroup))
             if not said and owner != structure.name and theirs != dsgroup:
                 said = (
-                    f"DSGROUP({dsgroup}) of {structure.name} gives the data set {name}, and so does that of {owner}: each "
-                    "structure needs its own data sets."
+                    f"DSGROUP({dsgroup}) of {structure.name} gives the data set {name}, which is also a data set of "
+                    "{owner}: each structure needs its own data sets."
                 )
         if said:
             at = f"/structures/{index}/offload/dsgroup"
@@ -292,7 +292,7 @@ def _lines(qsg: str, sets: Sequence[DataSet], load: Load) -> Iterator[str]:
     for number, each in enumerate(sets, start=1):
         yield "//*"
         if number > 1 and number % _SETS_PER_JOB == 1:
-            yield "//* Put another JOB statement here: a job has 255 steps at most."
+            yield "//* Put another JOB statement here: a job has at most 255 steps."
             yield "//*"
         yield f"//* {each.structure}, {each.queue_manager}"
         yield f"//DEF{number:04} EXEC PGM=IDCAMS"

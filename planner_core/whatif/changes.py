@@ -64,19 +64,17 @@ class Changes(BaseModel):
     )
     queue_managers: Annotated[
         Annotated[int, Field(ge=1, le=999)] | None,
-        Field(description="Queue managers defined to the group, in all."),
+        Field(description="Total queue managers defined to the group."),
     ] = None
     growth: Annotated[Growth | None, Field(description="Replaces the plan's growth.")] = None
     target_usage_percent: Annotated[
         TargetPercent | None,
-        Field(description="Replaces the plan's target, and its headroom where it gives one."),
+        Field(description="Replaces the plan's target, and its headroom if it gives one."),
     ] = None
     headroom_percent: Percent | None = None
     size_factor: SizeFactor | None = None
-    rate_factor: Annotated[Factor | None, Field(description="Arrival rates, and backlogs, times this.")] = (
-        None
-    )
-    outage_factor: Annotated[Factor | None, Field(description="Outages, and backlogs, times this.")] = None
+    rate_factor: Annotated[Factor | None, Field(description="Factor on arrival rates and backlogs.")] = None
+    outage_factor: Annotated[Factor | None, Field(description="Factor on outages and backlogs.")] = None
     lost: Annotated[CfName | None, Field(description="The coupling facility that is lost.")] = None
     structures: Annotated[list[StructureChange], Field(max_length=_MOST_STRUCTURES)] = Field(
         default_factory=list
@@ -173,7 +171,7 @@ def _misfits(document: PlanDocument, changes: Changes) -> Iterator[FieldProblem]
         elif each.name in seen:
             yield FieldProblem(at, f"structure {each.name} appears twice")
         elif len(each.model_dump(exclude_none=True)) == 1:
-            yield FieldProblem(at.removesuffix("/name"), f"changes nothing of {each.name}")
+            yield FieldProblem(at.removesuffix("/name"), f"does not change {each.name}")
         seen.add(each.name)
     if changes.lost is not None and changes.lost not in facilities_of(document):
         names = ", ".join(facilities_of(document)) or "none"
@@ -329,9 +327,9 @@ def _structure_changes(at: str, structure: Structure, change: StructureChange) -
         now, then = structure.full_threshold, change.full_threshold
         yield said("FULLTHRESHOLD", "full_threshold", f"{now} %", f"{then} %")
     if change.size_with_offload is not None:
-        words = {True: "active offload rules", False: "all of the backlog in the CF"}
+        words = {True: "active offload rules", False: "the entire backlog in the CF"}
         yield said(
-            "The need is met with",
+            "Meet the need with",
             "size_with_offload",
             words[structure.size_with_offload],
             words[change.size_with_offload],

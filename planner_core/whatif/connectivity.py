@@ -24,7 +24,7 @@ ASSUMPTIONS: tuple[str, ...] = (
     "all of them "
     "(assumed; published: a queue manager with CFCONLOS(TERMINATE) ends when it loses the structure).",
     "CFCONLOS of the queue managers decides for CSQ_ADMIN and for structures with CFCONLOS(ASQMGR). If the plan does not "
-    "state it, TERMINATE is assumed: the worse case, and MQ's default (from memory).",
+    "state it, TERMINATE is assumed, which is the worse case and MQ's default (from memory).",
     "A structure below CFLEVEL(5) has no CFCONLOS and no RECAUTO: queue managers that lose it end (derived), and an operator recovers it. "
     "The CFSTRUCT of CSQSYSAPPL is not in the plan: CFCONLOS(ASQMGR) is assumed, so that CFCONLOS of the queue managers decides, and "
     "RECOVER(YES), which IBM requires for group units of recovery. Below CFLEVEL(5) or with CFCONLOS(TERMINATE) it ends queue managers too: "
@@ -42,7 +42,7 @@ class Ending(Answer):
     qsg: str
     count: int
     names: Annotated[
-        tuple[str, ...], Field(description="Empty where the plan does not name its queue managers.")
+        tuple[str, ...], Field(description="Empty if the plan does not name its queue managers.")
     ]
     structures: Annotated[tuple[str, ...], Field(alias="because_of")]
     is_assumed: Annotated[

@@ -77,7 +77,7 @@ class Outage(Question):
     """One outage of a structure; without any parameter, the planned outage."""
 
     structure: StructureName = Field(
-        None, description="the application structure, as its CFSTRUCT is named; absent: the plan's only one"
+        None, description="CFSTRUCT name of the application structure; absent: the only one in the plan"
     )
     at: Annotated[Storage, Label("Storage")] = Field(
         "initsize", description="the storage that fills: INITSIZE, or SIZE after an alter"
@@ -92,7 +92,7 @@ class Outage(Question):
         Decimal | Absent, Number(highest=100), Metavar("P"), Label("Share of larger messages", "%")
     ] = Field(
         None,
-        description="share of the messages that come to the queues with the larger messages; absent: as planned",
+        description="share of the messages that arrive on the queues with the larger messages; absent: as planned",
     )
     rules: Annotated[tuple[Rule, ...] | Absent, Rules(), Metavar("TH:SZ")] = Field(
         None,
@@ -103,11 +103,11 @@ class Outage(Question):
         int | Absent,
         Size(),
         Metavar("SIZE"),
-        Label("Space of each SMDS", hint="Such as 20G. Empty: not checked."),
+        Label("Space of each SMDS", hint="For example 20G. If empty, not checked."),
     ] = Field(
         None,
         alias="data_set_size",
-        description="space of each shared message data set, to see whether it suffices",
+        description="space of each shared message data set, to check whether it is sufficient",
     )
 
 
@@ -252,9 +252,10 @@ class FillingUp(Answer):
         Minutes | None, Field(description="When puts begin to fail with reason 2192; null if they do not.")
     ]
     lasts_minutes: Annotated[
-        Minutes | None, Field(description="When they would, if the outage went on; null if never.")
+        Minutes | None,
+        Field(description="When they would begin to fail if the outage continued; null if never."),
     ]
-    capacity: Annotated[int | None, Field(description="Messages that are there then.")]
+    capacity: Annotated[int | None, Field(description="Messages on the structure at that moment.")]
     queues: tuple[FillingQueue, ...]
     events: tuple[FillingEvent, ...]
     assumptions: tuple[Assumption, ...]
@@ -748,7 +749,7 @@ def mean_bytes(demand: QueueDemand) -> tuple[int, int]:
 # ---- simulation ------------------------------------------------------------------------------------------------------
 
 _Rates = tuple[int, int, int, int]
-"""Messages, elements, offloaded messages and pages, in parts that arrive in a part of a minute."""
+"""Messages, elements, offloaded messages and pages, in parts that each arrive within a fraction of a minute."""
 
 
 class _Stream:
@@ -1079,7 +1080,7 @@ class _Floats:
         )
 
 
-_WHILE_IT_EXPANDS = "puts may fail with reason 2192 while it expands, and fail when it has no secondary space"
+_WHILE_IT_EXPANDS = "puts may fail with reason 2192 while it expands, and fail if it has no secondary space"
 
 
 def _data_set_moments(answer: FillingUp, queue_managers: int, moment: _Maker) -> Iterator[FillingEvent]:
@@ -1154,7 +1155,7 @@ class _Maker(Protocol):
 def _assumptions(answer: FillingUp, *, is_assumed: bool) -> Iterator[Assumption]:
     model, outage = tables.source("project", "Two pools"), tables.source("project", "An outage in time")
     yield Assumption(
-        "Messages of all queues arrive at an even rate from the first minute on, and no application gets them.",
+        "Messages arrive on all queues at a constant rate from the first minute, and no application gets them.",
         Basis.ASSUMED,
         outage,
     )
@@ -1199,14 +1200,14 @@ def _findings(
         yield finding(
             "FULL_DURING_OUTAGE",
             f"{name} is full {_minutes(answer.full_at_minutes)} into an outage of {_minutes(answer.outage_minutes)}, with "
-            f"{floor_fraction(answer.points[-1].messages)} of {answer.messages_arriving} messages: puts fail with reason 2192 from then on.",
+            f"{floor_fraction(answer.points[-1].messages)} of {answer.messages_arriving} messages: puts fail with reason 2192 after that.",
             field=f"{at}/{'initsize' if answer.question.at == 'initsize' else 'size'}",
             structure=name,
         )
     if is_assumed:
         yield finding(
             "OUTAGE_ASSUMED",
-            f"Queues of {name} give a backlog and no rate: it is assumed to arrive evenly over "
+            f"Queues of {name} give a backlog but no rate: the backlog is assumed to arrive evenly over "
             f"{_minutes(answer.planned_outage_minutes)}.",
             field=f"{at}/queues",
             structure=name,
@@ -1242,8 +1243,8 @@ def _findings(
         constants = tables.constants("smds")
         yield finding(
             "SMDS_OVERHEAD_ASSUMED",
-            f"SMDS space includes an assumed header of {constants['message_header_bytes'].value} bytes a message and an "
-            "assumed "
+            f"SMDS space includes an assumed header of {constants['message_header_bytes'].value} bytes per message "
+            "and an assumed "
             f"{constants['space_map_percent'].value} % for the space map; IBM publishes neither.",
             structure=name,
         )

@@ -53,13 +53,13 @@ class UpgradeQuestion(Question):
         tuple[int, ...] | Absent,
         ListOf(Whole(1, HIGHEST_LEVEL)),
         Metavar("L"),
-        Label("CFCC levels", hint="Empty: those with published figures."),
+        Label("CFCC levels", hint="If empty, the levels with published figures."),
     ] = Field(
         None,
-        description="a CFCC level to go to; repeatable; absent: those with published figures above the plan's",
+        description="a CFCC level to evaluate; repeatable; absent: the levels above the plan's with published figures",
     )
     queue_managers: Annotated[int, Whole(0, MOST_MORE), Label("More queue managers")] = Field(
-        1, description="how many more queue managers; absent: 1"
+        1, description="number of additional queue managers; absent: 1"
     )
     growth: Annotated[
         Decimal | Absent,
@@ -72,7 +72,7 @@ class UpgradeQuestion(Question):
     )
     years: Annotated[tuple[int, ...], ListOf(Whole(0, MOST_YEARS)), Label("After years")] = Field(
         DEFAULT_YEARS,
-        description="after how many years to look; repeatable; absent: 1, 2 and 3; 0: no growth",
+        description="number of years to evaluate; repeatable; absent: 1, 2 and 3; 0: no growth",
     )
 
 
@@ -123,7 +123,7 @@ class GrownStructure(Answer):
         bool,
         Field(
             alias="given_size_replaced",
-            description="The plan gives a size that does not hold the need after the step.",
+            description="The plan gives a size that is too small for the need after the step.",
         ),
     ]
 
@@ -222,7 +222,7 @@ class UpgradeStep(Answer):
     unplaced: tuple[str, ...]
     unplaced_after_loss: tuple[UnplacedAfterLoss, ...]
     refused: Annotated[
-        str | None, Field(description="Why no such plan can exist; then nothing is calculated.")
+        str | None, Field(description="Reason why no such plan can exist; nothing is calculated then.")
     ] = None
 
     @computed_field(alias="step", examples=["cfcc-25"])
@@ -293,7 +293,7 @@ class UpgradeAnswer(Answer):
 
     before: Hidden[PlanResult]
     steps: tuple[UpgradeStep, ...]
-    assumptions: Annotated[tuple[str, ...], Field(description="Assumptions where nothing is published.")]
+    assumptions: Annotated[tuple[str, ...], Field(description="Assumptions where no figures are published.")]
     findings: tuple[Finding, ...]
 
     @computed_field

@@ -50,8 +50,8 @@ Kind = Literal["coupling_facility", "machine", "site"]
 LOSS_ASSUMPTIONS: tuple[str, ...] = (
     "After a loss, structures without a copy are allocated again first, in the order in which they were allocated; then "
     "structures with DUPLEX(ENABLED) get a second copy again. Structures that remain are not moved.",
-    "A structure is allocated again with the INITSIZE of the policy, however large it had become. Ask with SIZE to see the "
-    "space at full growth.",
+    "A structure is allocated again with the INITSIZE of the policy, however large it had grown. Choose SIZE to see the "
+    "space needed at full growth.",
     "Messages counted as lost are those of the planned backlog. RECOVER CFSTRUCT restores persistent messages from backup "
     "and logs once the structure is allocated.",
 )
@@ -61,7 +61,7 @@ class LossQuestion(questions.Question):
     """The plans that share the coupling facilities, and the size that counts for their structures."""
 
     at: At = Field(
-        "initsize", description="count structures with INITSIZE or, grown, with SIZE; absent: initsize"
+        "initsize", description="count structures with INITSIZE or, fully grown, with SIZE; absent: initsize"
     )
     others: Annotated[tuple[str, ...], questions.ListOf(questions.Text()), questions.Metavar("PLAN")] = Field(
         (),
@@ -72,7 +72,7 @@ class LossQuestion(questions.Question):
 
 @dataclass(frozen=True, slots=True)
 class _StructureIdentity(Answer):
-    structure: Annotated[str, Field(description="As the CFRM policy calls it.")]
+    structure: Annotated[str, Field(description="Name in the CFRM policy.")]
     name: str
     plan: str
     role: Role
@@ -81,7 +81,7 @@ class _StructureIdentity(Answer):
     ]
     before: Annotated[
         tuple[str, ...],
-        Field(description="Coupling facilities before the loss, that of the first copy first."),
+        Field(description="Coupling facilities before the loss, starting with that of the first copy."),
     ]
 
 
@@ -112,9 +112,7 @@ class UnplacedStructure(_StructureIdentity):
     reason: str | None
     candidates: tuple[FacilityCandidate, ...]
     most_room_in: Annotated[str | None, Field(description="Where XCF would allocate it smaller.")]
-    short_by_bytes: Annotated[
-        Mib | None, Field(alias="short_by_mib", description="Storage that is missing there.")
-    ]
+    short_by_bytes: Annotated[Mib | None, Field(alias="short_by_mib", description="Missing storage there.")]
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,7 +138,7 @@ class LostMessages(Answer):
     words: Annotated[str, Field(alias="what_happens")]
     recovers_by_itself: Annotated[
         bool | None,
-        Field(description="Without an operator; null where the plan does not define the CFSTRUCT."),
+        Field(description="Without an operator; null if the plan does not define the CFSTRUCT."),
     ] = None
 
     @computed_field
@@ -176,7 +174,7 @@ class Loss(Answer):
     lost: Annotated[tuple[LostMessages, ...], Field(alias="messages")]
     board: Hidden[Board]
     order_matters: Annotated[
-        bool, Field(description="In another order of allocation, other structures cannot be placed.")
+        bool, Field(description="In a different order of allocation, other structures cannot be placed.")
     ]
     endings: Annotated[tuple[Ending, ...], Field(alias="queue_managers_end")] = ()
 
@@ -296,7 +294,9 @@ class LossAnswer(Answer):
     white_space: Annotated[tuple[WhiteSpace, ...], Field(alias="coupling_facilities")]
     findings: tuple[Finding, ...]
     rules: tuple[PlacementRule, ...] = tuple(RULES.values())
-    assumptions: Annotated[tuple[str, ...], Field(description="Assumptions where nothing is published.")] = (
+    assumptions: Annotated[
+        tuple[str, ...], Field(description="Assumptions where no figures are published.")
+    ] = (
         *ASSUMPTIONS,
         *LOSS_ASSUMPTIONS,
         *CONNECTIVITY_ASSUMPTIONS,
@@ -618,5 +618,5 @@ def _check_white_space(space: Sequence[WhiteSpace]) -> Iterator[Finding]:
     if len(space) == 1:
         yield finding(
             "ONE_COUPLING_FACILITY",
-            f"{space[0].name} is the only coupling facility: while it is lost, everything is unavailable.",
+            f"{space[0].name} is the only coupling facility: while it is unavailable, so are all structures.",
         )

@@ -43,34 +43,34 @@ class RecoveryQuestion(Explained):
         Decimal | Absent,
         Number(highest=10**5),
         Metavar("MINUTES"),
-        Label("Back within", "min", "Empty: 60, an assumption."),
-    ] = Field(None, description="in how long a structure must be back; absent: 60")
+        Label("Back within", "min", "If empty, 60, an assumption."),
+    ] = Field(None, description="time within which a structure must be available again; absent: 60")
     interval_minutes: Annotated[
         Decimal | Absent,
         Number(highest=10**5),
         Metavar("MINUTES"),
         Label("Backed up every", "min", "Empty: 60, IBM's minimum."),
-    ] = Field(None, description="how often structures are backed up; absent: 60, IBM's least")
+    ] = Field(None, description="interval between backups; absent: 60, the longest that IBM advises")
     log_read_mb_per_s: Annotated[
         Decimal | Absent,
         Number(lowest=1, highest=10**6),
         Metavar("MB"),
-        Label("Logs are read at", "MB/s", "Empty: 2.7, from an old example of IBM. Measure yours."),
-    ] = Field(None, description="at what rate your logs are read; absent: 2.7, IBM's example")
+        Label("Logs are read at", "MB/s", "If empty, 2.7, from an old IBM example. Measure your own rate."),
+    ] = Field(None, description="rate at which your logs are read; absent: 2.7, IBM's example")
     backup_overhead_bytes: Annotated[
         int | Absent,
         Whole(highest=10**6),
         Metavar("BYTES"),
-        Label("Overhead of each message", "bytes", "In a backup. Empty: 512, an assumption."),
+        Label("Overhead of each message", "bytes", "In a backup. If empty, 512, an assumption."),
     ] = Field(None, description="overhead of a message in a backup; absent: 512, assumed")
     fill_percent: Annotated[
         Decimal | Absent,
         Number(highest=100),
         Metavar("P"),
-        Label("Backlog that is there", "%", "Empty: 100, all of the planned backlog."),
+        Label("Backlog at the loss", "%", "If empty, 100: the entire planned backlog."),
     ] = Field(
         None,
-        description="how much of the planned backlog is there when a structure is lost; absent: 100",
+        description="share of the planned backlog that is present when a structure is lost; absent: 100",
     )
 
 
@@ -88,25 +88,25 @@ class StructureRecovery(Answer):
     name: Annotated[str, Field(alias="structure")]
     cfrm_name: str
     not_backed_up: Annotated[
-        str | None, Field(description="Why there are no backups, and so no recovery; null where there are.")
+        str | None, Field(description="Reason why there are no backups and no recovery; null if there are.")
     ]
     persistent_messages: int
     backup_bytes: Annotated[int, Field(description="Bytes that one BACKUP CFSTRUCT writes to the log.")]
     log_bytes_per_hour: Annotated[int, Field(description="Bytes that its persistent messages write to logs.")]
-    log_bytes_between: Annotated[int, Field(description="The same between two backups.")]
+    log_bytes_between: Annotated[int, Field(description="The same, between two backups.")]
     recovery_s: Annotated[Seconds | None, Field(description="Null for a structure that is not backed up.")]
     meets: Annotated[
         bool | None,
         Field(
-            description="Whether that is within the time allowed; null for a structure that is not backed up, and where the log of queues "
-            "without a rate decides."
+            description="Whether that is within the time allowed; null for a structure that is not backed up, or if the result depends on "
+            "the log data of queues without a rate."
         ),
     ]
     interval_minutes: Annotated[
         TenthsDown | None,
         Field(
             alias="longest_interval_minutes",
-            description="Longest time between backups, as computed; null where nothing is logged.",
+            description="Longest time between backups, as computed; null if nothing is logged.",
         ),
     ]
     documented_interval_hours: Annotated[
@@ -114,7 +114,7 @@ class StructureRecovery(Answer):
             Fraction, Unchecked(), PlainSerializer(lambda value: round(float(value), 2), return_type=float)
         ]
         | None,
-        Field(description="The same by IBM's formula, which leaves the backup itself out."),
+        Field(description="The same by IBM's formula, which does not include the backup itself."),
     ]
     unrated_queues: Hidden[int]
     explanations: Omittable[dict[str, Explanation]]
@@ -124,8 +124,8 @@ class StructureRecovery(Answer):
     ] = None
 
     @computed_field(
-        description="How often to back it up: every hour, as IBM advises, or more often where the recovery time needs that; null "
-        "where it is not backed up, or no interval is short enough."
+        description="How often to back it up: every hour, as IBM advises, or more often if the recovery time requires it; "
+        "null if it is not backed up, or if no interval is short enough."
     )
     @property
     def back_up_every_minutes(self) -> Exact[Fraction] | None:
@@ -261,8 +261,8 @@ def recovery_of(
                 # IBM's rate is old: on today's storage, recovery is many times faster
                 # (docs/explanation/assumptions.md).
                 "LOG_RATE_ASSUMED",
-                f"Logs are assumed to be read at {float(settled.read):g} MB a second, the rate of IBM's example: measure "
-                "your rate and give it.",
+                f"Logs are assumed to be read at {float(settled.read):g} MB a second, the rate in IBM's example. "
+                "Measure your own rate and enter it.",
             )
         )
     return Recovery(
@@ -281,7 +281,7 @@ def recovery_of(
 
 _SYSTEM_ASSUMED = (
     "The plan does not define the CFSTRUCT of CSQSYSAPPL: RECOVER(YES) is assumed, which IBM requires for group units of recovery. "
-    "All its messages are counted as persistent; what its queues log is not known."
+    "All its messages are counted as persistent; the log data of its queues is not known."
 )
 
 
@@ -578,12 +578,12 @@ def _assumptions(
         yield Assumption(_SYSTEM_ASSUMED, Basis.ASSUMED, tables.source("mq_group_ur"))
     rto = tables.constants("whatif_recovery")["log_overhead_tenths_kb"]
     yield Assumption(
-        "A persistent message that is put and got takes its data and about 1.3 KB of log.",
+        "A persistent message that is put and got writes its data and about 1.3 KB to the log.",
         rto.basis,
         rto.source,
     )
     yield Assumption(
-        f"A backup takes each persistent message's data, offloaded or not, and {settled.overhead} bytes.",
+        f"A backup contains each persistent message's data, offloaded or not, and {settled.overhead} bytes.",
         Basis.ASSUMED if asked.backup_overhead_bytes is None else Basis.GIVEN,
         place,
     )
@@ -605,7 +605,7 @@ def _findings(result: StructureResult, answer: StructureRecovery, settled: _Sett
         if answer.back_up_every_minutes:
             remedy = f"back it up every {float(answer.back_up_every_minutes):g} minutes"
         else:
-            remedy = "no interval is short enough, because reading the backup alone takes longer. Read logs faster, or hold less"
+            remedy = "no interval is short enough, because reading the backup alone takes longer. Read logs faster, or keep a smaller backlog"
         yield finding(
             "RECOVERY_TOO_SLOW",
             f"{name} takes {minutes:.1f} minutes to recover, but {goal:g} are allowed: {remedy}.",

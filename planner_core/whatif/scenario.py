@@ -288,7 +288,7 @@ def scenario(
         own.append(
             finding(
                 "SCENARIO_PLAN_OF_ANOTHER_CORE",
-                "The plan's version was saved with other figures than this version of cfplan calculates. Before and after "
+                "The figures saved with this version of the plan differ from those that the installed cfplan calculates. Before and after "
                 "are both recalculated, so that they can be compared.",
             )
         )

@@ -228,9 +228,9 @@ def _losses(kept: Sequence[SavedScenario]) -> Iterator[ComparisonRow]:
         name = lost if kind == "coupling_facility" else f"{kind} {lost}"
         found = [each.get((kind, lost)) for each in by_name]
         for label, unit, read in (
-            ("Finds no place", None, _unplaced),
+            ("Cannot be placed", None, _unplaced),
             ("White space needed", "MiB", lambda item: item["white_space_mib"]),
-            ("Messages gone", "messages", lambda item: item["messages_gone"]),
+            ("Messages lost", "messages", lambda item: item["messages_gone"]),
         ):
             values = tuple(None if item is None else read(item) for item in found)
             yield ComparisonRow(label, values, unit, f"Without {name}")
@@ -336,7 +336,7 @@ class ReportNote(Answer):
 
     number: int
     figure: str
-    formula: Annotated[str | None, Field(description="Null where it is long, or there are several.")]
+    formula: Annotated[str | None, Field(description="Null if it is long or if there are several.")]
     basis: str
     documents: Annotated[tuple[int, ...], Field(description="Numbers of documents.")]
 
@@ -486,7 +486,7 @@ def _with_notes(losses: Sequence[Mapping[str, Any]], notes: _Notes) -> StoredPar
         {
             **loss,
             "note_white_space": notes.number("White space when a coupling facility is lost", _WHITE_SPACE),
-            "note_messages_gone": notes.number("Messages gone when a coupling facility is lost", _GONE),
+            "note_messages_gone": notes.number("Messages lost when a coupling facility is lost", _GONE),
         }
         for loss in losses
     )

@@ -72,14 +72,14 @@ class StorageClassMemory(Answer):
         Mib | None,
         Field(
             alias="usable_mib",
-            description="The part that it can use there, the least of its copies; null where that is not known.",
+            description="The part that it can use there, the smallest among its copies; null if not known.",
         ),
     ]
     augmented_bytes: Annotated[
         Mib | None,
         Field(
             alias="augmented_mib",
-            description="CF storage that is counted for it in `size_mib`; null where it is not stated.",
+            description="CF storage counted for it in `size_mib`; null if it is not stated.",
         ),
     ]
 
@@ -104,9 +104,9 @@ def check_scm(asked: AllocationQuestion, placed: Sequence[PlacedStructure]) -> I
         at, name = f"{result.pointer}/scm", result.name
         yield finding(
             "SCM_USED_FROM_THRESHOLD",
-            f"{each.wanted.structure} may use storage-class memory from {limit('scm_used_from_percent')} % of the structure "
-            "on. It needs control storage, so the structure has fewer entries and elements than this plan counts; how many "
-            "fewer, and the effect on its offload rules, are not published. Gets and puts slow down.",
+            f"{each.wanted.structure} may use storage-class memory once {limit('scm_used_from_percent')} % of the "
+            "structure is in use. This needs control storage, so the structure has fewer entries and elements than this plan counts; "
+            "how many fewer, and the effect on its offload rules, is not published. Gets and puts slow down.",
             field=f"{at}/max_size",
             structure=name,
         )
@@ -135,7 +135,7 @@ def check_scm(asked: AllocationQuestion, placed: Sequence[PlacedStructure]) -> I
     for name, wanted, there in _overcommitted(asked.facilities, placed):
         yield finding(
             "SCM_OVERCOMMITTED",
-            f"Structures in {name} may use {format_mib(wanted)} of storage-class memory together, and it has {format_mib(there)}.",
+            f"Structures in {name} may use {format_mib(wanted)} of storage-class memory together, but it has {format_mib(there)}.",
         )
 
 
@@ -163,7 +163,7 @@ def check_scm_after_loss(
         if name in reached:
             yield finding(
                 "SCM_OVERCOMMITTED",
-                f"Without {what}, structures in {name} may use {format_mib(wanted)} of storage-class memory together, and it has "
+                f"Without {what}, structures in {name} may use {format_mib(wanted)} of storage-class memory together, but it has "
                 f"{format_mib(there)}.",
             )
 

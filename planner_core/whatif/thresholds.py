@@ -68,10 +68,10 @@ class ThresholdQuestion(Explained):
     """The aims of offload rules; without any parameter, those for the planned backlog."""
 
     structure: StructureName = Field(
-        None, description="the application structure, as its CFSTRUCT is named; absent: the plan's only one"
+        None, description="CFSTRUCT name of the application structure; absent: the only one in the plan"
     )
     at: Annotated[Storage, Label("Storage")] = Field(
-        "initsize", description="the storage that the rules are for: INITSIZE, or SIZE"
+        "initsize", description="the storage for which the rules are chosen: INITSIZE, or SIZE"
     )
     hold: Annotated[
         int | Absent, Whole(lowest=1), Label("To be held", "messages", "Empty: the planned backlog.")
@@ -79,16 +79,16 @@ class ThresholdQuestion(Explained):
     typical: Annotated[
         int | Absent,
         Whole(),
-        Label("In normal running", "messages", "No rule should begin below this depth. Empty: none."),
-    ] = Field(None, description="messages that are there in normal running; absent: assumed to be none")
+        Label("In normal running", "messages", "No rule should begin below this depth. If empty, none."),
+    ] = Field(None, description="messages on the structure in normal running; absent: assumed to be none")
     margin_percent: Annotated[
         Decimal | Absent,
         Number(highest=99),
         Metavar("P"),
-        Label("Margin", "%", "Empty: IBM's 10 %, as far as IBM's examples keep it."),
+        Label("Margin", "%", "If empty, IBM's 10 %, as far as IBM's examples keep it."),
     ] = Field(
         None,
-        description="part of the space not counted on; absent: IBM's 10 %, as far as IBM's examples keep it",
+        description="share of the space kept as a margin; absent: IBM's 10 %, as far as IBM's examples keep it",
     )
     cheap_over: Annotated[
         int | Absent,
@@ -96,7 +96,7 @@ class ThresholdQuestion(Explained):
         Metavar("SIZE"),
         Label(
             "Cheap to offload over",
-            hint="A size such as 32K: larger messages are always offloaded. Empty: none.",
+            hint="A size such as 32K: larger messages are always offloaded. If empty, none.",
         ),
     ] = Field(
         None,
@@ -120,10 +120,10 @@ class ThresholdQuestion(Explained):
 class AdvisedRule(Rule):
     """One of the three rules, as offload steps are elsewhere and as the plan document writes a rule."""
 
-    purpose: Annotated[Purpose, Field(description="What IBM's text uses this rule for.")]
+    purpose: Annotated[Purpose, Field(description="The purpose of this rule in IBM's text.")]
     why: str
     at_messages: Annotated[
-        int | None, Field(description="How many messages are there when it begins; null if none can meet it.")
+        int | None, Field(description="Number of messages when it begins; null if none can meet it.")
     ]
 
     @computed_field
@@ -175,7 +175,7 @@ class IbmArithmetic(Answer):
     reserved_percent: Percent
     highest_threshold: int | None
     with_margin: Rounded | None
-    threshold: Annotated[int | None, Field(description="The one that is used, rounded down.")]
+    threshold: Annotated[int | None, Field(description="The threshold that is used, rounded down.")]
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,8 +184,8 @@ class Shortfall(Answer):
 
     size_bytes: Annotated[Kib | None, Field(alias="size_kib")]
     more_bytes: Annotated[Kib | None, Field(alias="more_kib")]
-    is_within_size: Annotated[bool, Field(description="Whether SIZE of the plan is as large.")]
-    messages: Annotated[int, Field(description="Messages that the storage holds as it is.")]
+    is_within_size: Annotated[bool, Field(description="Whether SIZE of the plan is at least as large.")]
+    messages: Annotated[int, Field(description="Messages that the current storage holds.")]
     share_percent: Rounded
     outage_minutes: Annotated[
         TenthsDown | None,
@@ -205,7 +205,8 @@ class ThresholdAdvice(RulesInUse):
     typical: int
     typical_usage_percent: Percent
     lowest_threshold: Annotated[
-        int, Field(description="The lowest that leaves normal running alone, with a cushion.")
+        int,
+        Field(description="The lowest threshold that does not affect normal running, including a reserve."),
     ]
     rules: tuple[AdvisedRule, ...]
     is_within_margin: bool
@@ -628,30 +629,30 @@ def _whys(bench: _Bench, chosen: _Chosen) -> tuple[str, str, str]:
     normal = f"normal running takes {hundredths(chosen.typical_percent):g} %"
     if asked.cheap_over is not None:
         performance = (
-            f"Messages over {format_size(first)} cost about the same offloaded as kept, so they are always offloaded, which "
-            "leaves the space to the others."
+            f"Messages over {format_size(first)} cost about the same offloaded as kept, so they are always offloaded, "
+            "which leaves the space to other messages."
         )
     else:
         performance = (
             f"Below {one.threshold} %, only messages that are too large for the structure are offloaded ({normal}); above "
             "it, messages "
-            f"over {format_size(first)} are not worth the space that they take."
+            f"over {format_size(first)} are not worth the space they take."
         )
     if not two.is_on:
         transition = "No smaller size is left to offload earlier: the rule is off."
     elif asked.costly_up_to is not None:
         transition = (
-            f"Messages up to {format_size(second)} are costly to offload: larger ones go from {two.threshold} % on, which "
-            "leaves them the space."
+            f"Messages up to {format_size(second)} are costly to offload: larger messages are offloaded from {two.threshold} % on, "
+            "which leaves the space to the smaller ones."
         )
     elif bench.between is not None:
         transition = (
-            f"Many messages are of {_kib(bench.between[0])} and of {_kib(bench.between[1])}: from {two.threshold} % on, the "
+            f"Many messages have {_kib(bench.between[0])} and many have {_kib(bench.between[1])}: from {two.threshold} % on, the "
             "larger ones are offloaded, which saves the most space, and the smaller ones stay in the structure."
         )
     else:
         transition = (
-            f"From {two.threshold} % on messages over {format_size(second)} are offloaded, so that space is used up more slowly and "
+            f"From {two.threshold} % on, messages over {format_size(second)} are offloaded, so that space is used up more slowly and "
             "automatic alter has time to adapt."
         )
     if not three.is_on:
@@ -659,12 +660,12 @@ def _whys(bench: _Bench, chosen: _Chosen) -> tuple[str, str, str]:
     else:
         share = hundredths(chosen.reserve.reserved_percent)
         capacity = (
-            f"From {three.threshold} % on all data is offloaded. {bench.hold} messages of 0.75 KB take {share:g} % of "
+            f"From {three.threshold} % on, all data is offloaded. {bench.hold} messages of 0.75 KB take {share:g} % of "
             f"{format_size(chosen.size_bytes)}"
         )
         if chosen.keeps_defaults:
             asks = (
-                "more than there is"
+                "more than is available"
                 if chosen.ibm_threshold is None
                 else f"which would make it {chosen.ibm_threshold} %"
             )
@@ -675,7 +676,7 @@ def _whys(bench: _Bench, chosen: _Chosen) -> tuple[str, str, str]:
             )
             capacity += f" by IBM's formula, {asks}; but offload does not increase the number of these messages, and {stands}."
         elif chosen.ibm_threshold is None:
-            capacity += ", more than there is by IBM's formula; the fill model decides."
+            capacity += ", more than is available by IBM's formula; the fill model decides."
         elif three.threshold > chosen.ibm_threshold:
             capacity += f", so IBM's formula asks for {chosen.ibm_threshold} %; {normal}, so {lowest} % is the lowest."
         elif three.threshold == chosen.ibm_threshold:

@@ -181,7 +181,7 @@ def bring_up_to_date(
         snapshot: Snapshot | None = None
         wanted: dict[str, str] = {}
         for _ in range(ATTEMPTS):
-            with progress.stage("looking", "Looking for days that have changed"):
+            with progress.stage("looking", "Finding changed days"):
                 if snapshot is None or _version(history) != snapshot.delta.version():
                     snapshot = history.snapshot()
                     wanted = fingerprints(history, snapshot)

@@ -95,7 +95,13 @@ def _parser() -> argparse.ArgumentParser:
     add("--structures", type=int, required=True, metavar="S", help="application structures")
     add("--queue-managers", type=int, required=True, metavar="Q", help="queue managers of the group")
     add("--interval-minutes", type=int, required=True, metavar="M", help="length of an interval")
-    add("--seed", type=int, required=True, metavar="K", help="equal options and seed, equal files")
+    add(
+        "--seed",
+        type=int,
+        required=True,
+        metavar="K",
+        help="the same options and seed produce the same files",
+    )
     add("--out", type=Path, required=True, metavar="DIR", help="folder to write")
     add(
         "--last-day",

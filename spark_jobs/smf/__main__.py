@@ -56,7 +56,11 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m spark_jobs.smf", description=__doc__, allow_abbrev=False)
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
     decode = commands.add_parser("decode", help="print the rows of one section", allow_abbrev=False)
-    decode.add_argument("file", metavar="FILE", help="an SMF dump, transferred in binary with RDWs; gzip too")
+    decode.add_argument(
+        "file",
+        metavar="FILE",
+        help="an SMF dump, transferred in binary with RDWs; may be compressed with gzip",
+    )
     decode.add_argument("--section", choices=SECTIONS, required=True)
     decode.add_argument("--output", choices=OUTPUTS, default="csv")
     decode.set_defaults(run=_decode)

@@ -7,7 +7,7 @@
     indexing: "Finding the records",
     decoding: "Decoding",
     committing: "Storing in the usage history",
-    summing: "Summing up the hours",
+    summing: "Aggregating by hour",
   };
 
   const amount = (bytes) => {
@@ -117,7 +117,7 @@
     source.addEventListener("progress", (event) => show(JSON.parse(event.data)));
     source.addEventListener("end", () => {
       source.close();
-      location.replace(location.pathname); // the page with the report, or with what is asked
+      location.replace(location.pathname); // the page with the report, or with the question
     });
     addEventListener("pagehide", () => source.close());
   };

@@ -318,7 +318,7 @@ def decide(page: Page) -> None:
     page.keyboard.press("Control+a")
     page.keyboard.type("instances: [{queue_manager: A, put: DISABLED}]")
     press(page, "button", "Decide")
-    expect(page.get_by_role("status")).to_contain_text("fails: no destination remains")
+    expect(page.get_by_role("status")).to_contain_text("fails because no destination remains")
 
 
 def show_another_failure(page: Page) -> None:
@@ -337,7 +337,7 @@ def play_a_timeline(page: Page) -> None:
 
 
 def read_events(page: Page) -> None:
-    tab_to(page, page.get_by_label("Or their text"))
+    tab_to(page, page.get_by_label("Or paste the text"))
     page.keyboard.type("hello")
     press(page, "button", "Read")
     expect(page.get_by_role("alert")).to_contain_text("The format is not supported.")
@@ -441,9 +441,9 @@ def scroll_the_table(page: Page) -> None:
 
 
 def unfold(page: Page) -> None:
-    tab_to(page, page.get_by_text("Fields that few need"))
+    tab_to(page, page.get_by_text("Rarely used fields"))
     page.keyboard.press("Space")
-    expect(page.get_by_text("Folded away until they are used.")).to_be_visible()
+    expect(page.get_by_text("Collapsed until they are used.")).to_be_visible()
 
 
 def open_an_operation(page: Page) -> None:

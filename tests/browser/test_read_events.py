@@ -15,7 +15,7 @@ CORREL = "AB" * 24
 
 def test_pasted_events_are_read_with_the_keyboard(page: Page) -> None:
     page.goto("/events/read")
-    page.get_by_label("Or their text").fill(example_text())
+    page.get_by_label("Or paste the text").fill(example_text())
     page.get_by_label("Active members").fill("QM1, QM2, QM3")
     page.get_by_label("Active members").press("Enter")
     expect(page.get_by_role("heading", name="Sets")).to_be_visible()
@@ -36,7 +36,7 @@ def test_files_of_two_queue_managers_are_one_set_without_scripts(new_context: Ne
             "buffer": mqmd(told) + pcf(told),
         }
 
-    page.get_by_label("Files, one for each queue manager or all together").set_input_files(
+    page.get_by_label("Files: one for each queue manager, or one for all").set_input_files(
         [file("QM1"), file("QM2")]
     )
     page.get_by_role("button", name="Read").click()
@@ -52,4 +52,4 @@ def test_error_is_shown_next_to_its_field(page: Page) -> None:
     expect(page.get_by_role("alert")).to_contain_text("PERFMEV: 'QM1=PERHAPS' is not of the form QM1=ENABLED")
     expect(page.get_by_label("PERFMEV")).to_have_attribute("aria-invalid", "true")
     expect(page.get_by_label("PERFMEV")).to_have_value("QM1=PERHAPS")
-    expect(page.get_by_label("Or their text")).not_to_be_empty()
+    expect(page.get_by_label("Or paste the text")).not_to_be_empty()

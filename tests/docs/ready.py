@@ -69,7 +69,7 @@ def script(asked: Path, module: str) -> str:
 
 
 def serve(path: str) -> int:
-    """Be ready, until whoever wants that ends; what is asked is done by another process."""
+    """Be ready, until whoever wants that ends; the question is done by another process."""
     for name in READY:
         importlib.import_module(name)
     gc.collect()

@@ -187,7 +187,7 @@ CASES: dict[str, Case] = {
     "SMDS_OVERHEAD_ASSUMED": Case(
         "info",
         None,
-        "header of 512 bytes a message and an assumed 2 %",
+        "header of 512 bytes per message and an assumed 2 %",
         near={S0 + "offload": {"to": "DB2"}},
     ),
     "ADMIN_FIGURE_FROM_NEXT_LEVEL": Case(

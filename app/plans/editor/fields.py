@@ -29,7 +29,7 @@ CLUSTERS = (
         "clusters",
         "Clusters that send to shared queues",
         "yaml",
-        hint="As the plan document has them under clusters, in YAML or JSON: name, queue, rate_per_s and instances of each.",
+        hint="As in the plan document under clusters, in YAML or JSON: name, queue, rate_per_s and instances of each.",
     ),
 )
 GROUP = (
@@ -41,20 +41,20 @@ GROUP = (
         hint="All defined to the group, active or not: a number, or their names.",
         required=True,
     ),
-    FormField("cfcc_level", "CFCC level", "whole", hint="As D CF shows it; not the CFLEVEL of MQ."),
+    FormField("cfcc_level", "CFCC level", "whole", hint="As shown by D CF; not the CFLEVEL of MQ."),
     FormField(
         "target_usage_percent",
         "Usage at the backlog, at most",
         "decimal",
         unit="%",
-        hint="Of INITSIZE. An offload rule that starts lower lowers it.",
+        hint="Of INITSIZE. An offload rule with a lower threshold reduces it.",
     ),
     FormField(
         "headroom_percent",
         "Headroom in INITSIZE",
         "decimal",
         unit="%",
-        hint="On top of the need. Replaces the share; may be empty.",
+        hint="Added to the need. Replaces the percentage; may be empty.",
     ),
     FormField("size_factor", "SIZE is INITSIZE times", "decimal", hint="1 to 2."),
 )
@@ -106,8 +106,8 @@ ADMIN = (
         "decimal",
         unit="%",
     ),
-    FormField("entsmax", "ENTSMAX", "whole", hint="As DISPLAY CFSTATUS(CSQ_ADMIN) shows it; may be empty."),
-    FormField("elements_total", "Elements in total", "whole", hint="As D XCF,STR shows them; may be empty."),
+    FormField("entsmax", "ENTSMAX", "whole", hint="As shown by DISPLAY CFSTATUS(CSQ_ADMIN); may be empty."),
+    FormField("elements_total", "Elements in total", "whole", hint="As shown by D XCF,STR; may be empty."),
 )
 ADMIN_MORE = _GIVEN
 SYSTEM = (
@@ -143,7 +143,7 @@ FACILITY_MORE = (
 STRUCTURE = (
     FormField("name", "CFSTRUCT", "name", hint="Without the name of the group.", required=True),
     FormField("preflist", "PREFLIST", "names", hint=_ALL_OF_THEM),
-    FormField("cflevel", "CFLEVEL", "whole", hint="Of MQ: 1 to 5."),
+    FormField("cflevel", "CFLEVEL", "whole", hint="The CFLEVEL of MQ: 1 to 5."),
     FormField("recover", "RECOVER(YES)", "yes"),
     FormField("recauto", "RECAUTO(YES)", "yes"),
     FormField("cfconlos", "CFCONLOS", "choice", options=_CFCONLOS),
@@ -163,7 +163,7 @@ STRUCTURE_SIZES = (
     FormField("minsize", "MINSIZE", "size"),
     FormField("allow_auto_alter", "ALLOWAUTOALT(YES)", "yes"),
     FormField(
-        "entry_to_element_ratio", "Entries to elements", "ratio", hint="Empty: 1:6, as MQ starts with."
+        "entry_to_element_ratio", "Entries to elements", "ratio", hint="Empty: 1:6, MQ's initial ratio."
     ),
     FormField("exclist", "EXCLLIST", "names", hint=_BLANKS),
     *_WHERE,

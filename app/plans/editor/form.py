@@ -319,7 +319,7 @@ def _read_table(text: str, name: str) -> _TextRead:
     for problem in pasted.problems:
         if problem.kind == "heading":
             problems.append(
-                f"Line {problem.line}: The columns have no heading. Begin with {', '.join(COLUMNS)}."
+                f"Line {problem.line}: The columns have no headings. Begin with {', '.join(COLUMNS)}."
             )
         elif problem.kind not in ("size", "backlog"):  # the core reports missing values at the queue
             problems.append(f"Line {problem.line}: {problem.message}")
@@ -400,7 +400,7 @@ def _together(found: Sequence[str]) -> str:
 
 
 _OF_FIELD: Mapping[str, str] = {
-    "curve": "Must be published, or the number of a fitted curve.",
+    "curve": "Must be “published” or the number of a fitted curve.",
     "entry_to_element_ratio": "Must be two numbers from 1 to 65535, such as 1:6.",
 }
 _IN_THE_FORM: tuple[tuple[re.Pattern[str], str | Callable[[re.Match[str]], str]], ...] = (
@@ -559,7 +559,7 @@ def take_pastes(typed: Typed, *, replace: bool = False) -> ChangedForm:
 
 FEW = 3
 _TOGETHER: Mapping[str, str] = {
-    "apart": "queues were left out: they are not shared queues of a planned structure",
+    "apart": "queues were left out because they are not shared queues of a planned structure",
     "twice": "queues are listed more than once; the first one is used",
     "size": "queues have no message size",
     "backlog": "queues have neither a backlog nor a rate with an outage",
@@ -623,7 +623,7 @@ def _placed(
         places.append(place)
         name = structure or here or "the structure"
         notes.append(
-            f"{_queues_in_words(len(queues))} added to {name}{added}; {updated} of them replaced existing ones."
+            f"{_queues_in_words(len(queues))} added to {name}{added}; {updated} of them replaced existing queues."
         )
     return typed, tuple(places), notes
 

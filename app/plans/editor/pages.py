@@ -55,9 +55,9 @@ class EditorPage(Page):
 
     name: Annotated[str, "Name of the plan; empty for one that is not yet saved"]
     name_field: Annotated[FormField, "The field for the name of a new plan"]
-    action: Annotated[str, "Address that the form is sent to"]
+    action: Annotated[str, "Address to which the form is sent"]
     preview: Annotated[str, "Address of the result, for the script"]
-    etag: Annotated[str, "ETag of the version that the change is based on"]
+    etag: Annotated[str, "ETag of the version on which the change is based"]
     base: Annotated[str, "The number of that version"]
     comment: Annotated[str, "Description of the change"]
     form: Annotated[EditorForm, "The fields with their errors"]
@@ -82,8 +82,8 @@ class ConflictPage(Page):
 
     name: Annotated[str, "Name of the plan"]
     theirs: Annotated[StoredVersion, "The current version"]
-    base: Annotated[str, "The version that both changes are based on; empty if unknown"]
-    rows: Annotated[tuple[ConflictRow, ...], "Every place that either version changed"]
+    base: Annotated[str, "The version on which both changes are based; empty if unknown"]
+    rows: Annotated[tuple[ConflictRow, ...], "Every field that either version changed"]
     typed: Annotated[Mapping[str, str], "Your form, to send again"]
     comment: Annotated[str, "Your description of the change"]
 
@@ -114,7 +114,7 @@ def read_body(body: bytes) -> SubmittedPlan:
     # Counted before the fields are completed, which takes time and memory for each structure.
     rows = {found[1] for key, _ in pairs if (found := _STRUCTURE_ROW.match(key))}
     if len(rows) > MOST_STRUCTURES_READ:
-        msg = f"The form has {len(rows):,} structures, and at most {MOST_STRUCTURES_READ:,} are read."
+        msg = f"The form has {len(rows):,} structures; at most {MOST_STRUCTURES_READ:,} are read."
         raise HTTPException(status_code=422, detail=msg)
     plain = {key: text for key, text in pairs if not key.startswith("/")}
     return SubmittedPlan(
@@ -136,11 +136,11 @@ def new(request: Request, session: SessionDep) -> Response:
     notes: tuple[str, ...] = ()
     if start == "example":
         document, name = read_text(example_text().encode()), name or "SQ03"
-        notes = ("An example with the numbers of IBM's own pages. Nothing is stored until you save it.",)
+        notes = ("An example with the figures from IBM's own pages. Nothing is stored until you save it.",)
     elif start == "calculator":
         _, document = read_form(request.query_params)
         name = name or (document.qsg if document else "")
-        notes = ("Taken over from the calculator. Nothing is stored until you save it.",)
+        notes = ("Copied from the calculator. Nothing is stored until you save it.",)
     elif start == "copy":
         document = service.get_plan(session, name).document
         notes = (f"A copy of {name}. Nothing is stored until you save it.",)
@@ -184,7 +184,7 @@ def edit(request: Request, session: SessionDep, name: str) -> Response:
     version = service.get_plan(session, name)
     asked = SubmittedPlan(typed_of(version.document), name=name, etag=version.etag, base=str(version.number))
     if request.query_params.get("made") and version.comment:
-        note = "Values that were not measured have the defaults of a new plan. Review them, then save."
+        note = "Values that were not measured have the defaults of a new plan. Review them, and then save."
         asked = replace(asked, notes=(version.comment, note))
     if wanted := request.query_params.get("resize"):
         asked = _resized(asked, version, wanted, request.query_params.get("times", ""))
@@ -213,7 +213,7 @@ def _resized(asked: SubmittedPlan, version: StoredVersion, structure: str, times
     }
     note = (
         f"INITSIZE and SIZE of {structure} are {times} times those of version {version.number}: {sizes['initsize']} and "
-        f"{sizes['size']}. They are now given, not calculated. Review them, then save."
+        f"{sizes['size']}. They are now given instead of calculated. Review them, and then save."
     )
     typed = {**asked.typed, **{f"{at}/{key}": text for key, text in sizes.items()}}
     comment = asked.comment or f"{structure} {times} times as large"
@@ -268,9 +268,7 @@ def take_over(request: Request, name: str, body: BodyDep) -> Response:
     """Show a proposed document in the editor, as a change of the version it is based on."""
     asked = read_body(body)
     text = dict(parse_qsl(body.decode("utf-8", "replace"), keep_blank_values=True)).get("document", "")
-    note = (
-        "The proposal, as a change of the saved plan. Review it, then save; the history can compare the two."
-    )
+    note = "The proposal, as a change to the saved plan. Review it, and then save; the history can compare the two."
     filled = replace(
         asked, typed=typed_of(read_json(text)), notes=(note,), comment="Split as proposed", action="check"
     )
@@ -286,9 +284,9 @@ def _ready(
     checked = check(asked.typed)
     lead = ""
     if any(text.strip() for key, text in asked.typed.items() if key.endswith("/paste")):
-        lead = "Not saved: some pasted lines could not be taken over. Correct or delete them."
+        lead = "Not saved: some pasted lines could not be read. Correct or delete them."
     elif taken.has_remarks:
-        lead = "Not saved yet. Review the remarks about the pasted text above, then save."
+        lead = "Not saved yet. Review the remarks about the pasted text above, and then save."
     if lead:
         return None, _editor(request, replace(asked, lead=lead), name, is_asked=True, status_code=422)
     if checked.document is None or asked.name_error:
@@ -416,9 +414,9 @@ def _merge(request: Request, session: Session, name: str, asked: SubmittedPlan) 
         try:
             both = read_object(merged(*versions))
         except DocumentInvalid as error:
-            note = f"The two changes cannot be merged, so the form has only yours. {error}"
+            note = f"The two changes cannot be merged, so the form contains only yours. {error}"
             return _editor(request, replace(on_top, notes=(note,)), name, is_asked=True)
-        note = f"Your changes, applied to version {theirs.number}. Review them, then save."
+        note = f"Your changes, applied to version {theirs.number}. Review them, and then save."
         return _editor(request, replace(on_top, typed=typed_of(both), notes=(note,)), name, is_asked=True)
     return _editor(request, on_top, name, is_asked=True)
 

@@ -178,10 +178,8 @@ def _structure(
         queues_as_text=is_text,
         text=text,
         paste=paste,
-        paste_bytes=maker.plain(
-            f"{at}/paste_message_bytes", "Message bytes where the text has none", "whole"
-        ),
-        paste_backlog=maker.plain(f"{at}/paste_backlog", "Backlog where the text has none", "whole"),
+        paste_bytes=maker.plain(f"{at}/paste_message_bytes", "Message bytes if the text gives none", "whole"),
+        paste_backlog=maker.plain(f"{at}/paste_backlog", "Backlog if the text gives none", "whole"),
         paste_unfolded=bool(paste.value),
         wrong=wrong,
     )

@@ -27,12 +27,12 @@ Kind = Literal["bytes", "kib", "count", "percent", "text"]
 SHOWN_OUTPUTS: Mapping[str, tuple[str, str]] = {
     "policy": (
         "CFRM policy statements",
-        "A fragment to merge into the whole policy: DEFINE POLICY with REPLACE(YES) replaces every statement.",
+        "A fragment to merge into the complete policy: DEFINE POLICY with REPLACE(YES) replaces every statement.",
     ),
     "mqsc": ("MQSC commands", "DEFINE CFSTRUCT and DEFINE QLOCAL, for one queue manager of the group."),
     "setxcf": (
         "SETXCF commands",
-        "To start the policy, to rebuild a structure under it, or to enlarge one that fills: issue only what fits.",
+        "To start the policy, to rebuild a structure under it, or to enlarge a structure that fills up: issue only the commands that apply.",
     ),
     "runbook": ("Runbook", "What to do at IXC585E and at reason code 2192, with the figures of this plan."),
 }
@@ -45,7 +45,7 @@ LABELS: Mapping[str, tuple[str, Kind]] = {
     "initsize_kib": ("INITSIZE", "kib"),
     "size_kib": ("SIZE", "kib"),
     "target_usage_percent": ("Usage at the backlog, at most", "percent"),
-    "cfcc_level": ("CFCC level that it is sized for", "text"),
+    "cfcc_level": ("CFCC level used for sizing", "text"),
     "entries_required": ("List entries required", "count"),
     "elements_required": ("Elements required", "count"),
     "messages": ("Messages", "count"),
@@ -125,7 +125,7 @@ class CalculatorResult:
 
 
 _PURPOSES = {
-    "admin": "Coordinates the group; holds no messages, and no queue can be put on it",
+    "admin": "Coordinates the group; it holds no messages, and queues cannot be defined on it",
     "application": "Holds the messages of the queue",
     "system": "System queues for shared channels and group units of recovery",
 }
@@ -214,7 +214,7 @@ def _demand(form: QuickForm, queue: Queue) -> str:
     if form["backlog_by"].value != "rate":
         return ""
     rate, minutes = form["rate_per_minute"].value, form["outage_minutes"].value
-    return f"{rate} messages a minute over {minutes} minutes are {grouped(queue.backlog or 0)} messages."
+    return f"{rate} messages per minute for {minutes} minutes are {grouped(queue.backlog or 0)} messages."
 
 
 def _summary(application: StructureResult, findings: tuple[Finding, ...]) -> str:
@@ -248,7 +248,7 @@ def _outputs(
             OutputTextView(kind, title, about, output.text, output.filename, f"/quick/{kind}?{form.query}")
         )
     text, filename = document_text(document)
-    about = "The same plan as a document for cfplan plan, for POST /api/v1/size, and to go on from."
+    about = "The same plan as a document, for cfplan plan, for POST /api/v1/size, or as a starting point."
     shown.append(
         OutputTextView(
             DOCUMENT_OUTPUT, "Plan document", about, text, filename, f"/quick/{DOCUMENT_OUTPUT}?{form.query}"

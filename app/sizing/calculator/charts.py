@@ -38,7 +38,7 @@ def chart_of(
         id="size",
         title=f"Size against number of messages of {message_bytes} bytes",
         description=(
-            f"On logarithmic axes the need rises from {plain(size_for(entries=1, elements=1, curve=curve))} for an almost "
+            f"On logarithmic axes, the need rises from {plain(size_for(entries=1, elements=1, curve=curve))} for an almost "
             f"empty structure. {messages} messages need {plain(need_bytes)}; INITSIZE is {plain(initsize_bytes)} and SIZE "
             f"{plain(size_bytes)}."
         ),

@@ -27,7 +27,7 @@ _YES_NO: Options = (("yes", "yes"), ("no", "no"))
 FIELDS = (
     FormField(
         "backlog_by",
-        "How the backlog is given",
+        "How to enter the backlog",
         "choice",
         "messages",
         options=(("messages", "a number"), ("rate", "rate \N{MULTIPLICATION SIGN} outage")),

@@ -35,20 +35,22 @@ class QuickPage(Page):
     """The form, and its answer if it has no errors."""
 
     form: Annotated[QuickForm, "The fields as typed"]
-    answer: Annotated[CalculatorResult | None, "The answer; None when something must be mended first"]
-    refused: Annotated[tuple[Finding, ...], "Why no such plan can exist; empty unless the core refused it"]
-    summary: Annotated[str, "The answer, or what is missing, in a sentence or two: read out when it changes"]
+    answer: Annotated[CalculatorResult | None, "The answer; None if there are errors to fix first"]
+    refused: Annotated[
+        tuple[Finding, ...], "Reason why no such plan can exist; empty unless the core refused it"
+    ]
+    summary: Annotated[str, "Summary of the answer or of the missing input, read out when it changes"]
     outcome: Annotated[
         ForecastSummary | None,
-        "What all forecasts come to; None where there is none, or an answer is asked for",
+        "Summary of all forecasts; None if there are none, or if an answer is requested",
     ] = None
     night: Annotated[
         NewestNight | None,
-        "What the newest night found; None before the first, or where an answer is asked for",
+        "Findings of the latest nightly run; None before the first, or if an answer is requested",
     ] = None
-    is_first_visit: Annotated[bool, "Whether to say what this is: nothing has been asked or saved yet"] = (
-        False
-    )
+    is_first_visit: Annotated[
+        bool, "Whether to show the introduction, because nothing has been requested or saved yet"
+    ] = False
 
 
 @router.get("/", response_class=HTMLResponse)

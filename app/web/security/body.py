@@ -67,7 +67,7 @@ class BoundedBody:
                     message = await receive()
             except TimeoutError:
                 detail = (
-                    f"Nothing of the upload arrived for {timeout_s:g} seconds; what had arrived was not kept."
+                    f"No data of the upload arrived for {timeout_s:g} seconds; the partial upload was discarded."
                     if is_stream
                     else f"The request body did not arrive within {timeout_s:g} seconds."
                 )
@@ -81,5 +81,5 @@ class BoundedBody:
         await self.app(scope, bounded_receive, send)
 
     def _too_large(self, max_bytes: int) -> HTTPException:
-        detail = f"The request body is larger than {max_bytes} bytes, the most this service takes."
+        detail = f"The request body is larger than {max_bytes} bytes, the limit of this service."
         return HTTPException(413, detail, headers=CLOSE)

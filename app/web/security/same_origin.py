@@ -59,7 +59,7 @@ class SameOrigin:
             await self.app(scope, receive, send)
             return
         detail = (
-            "A browser sent this request for a page of another site, so it was refused. "
-            "Open the form on this service and send it from there."
+            "A browser sent this request on behalf of a page of another site, so it "
+            "was refused. Open the form on this service and submit it from there."
         )
         await problem_response(request, Problem(CROSS_ORIGIN, detail))(scope, receive, send)

@@ -74,7 +74,7 @@ def ahead(document: PlanDocument) -> AheadSpecimens:
             wape=0.081,
             pinball=0.1,
             coverage80=0.79,
-            sentence="Over 28 days 8.1 % off on average.",
+            sentence="Over 28 days, 8.1 % error on average.",
         ),
         comparison=compare_curves(document, fitted_curve(version=17, fit=fit)).as_json(),
         full=replace(outlook, fullness=Fullness("was_full", 102, 2, _MADE_ON - timedelta(days=2), _MADE_ON)),

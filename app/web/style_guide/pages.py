@@ -29,7 +29,7 @@ SWATCHES = (
 class StylePage(Page):
     """A specimen of every component."""
 
-    swatches: Annotated[tuple[str, ...], "Names of the colours"]
+    swatches: Annotated[tuple[str, ...], "Names of the colors"]
     fields: Annotated[Mapping[str, FormField], "A field in each state, by name"]
     bases: Annotated[tuple[Basis, ...], "Every basis a number can have"]
     findings: Annotated[tuple[Finding, ...], "A finding of each severity"]
@@ -38,8 +38,8 @@ class StylePage(Page):
     output: Annotated[OutputTextView, "A text to copy or download"]
     numbers: Annotated[tuple[int, ...], "Numbers of several lengths"]
     figures: Annotated[tuple[Figure, ...], "A figure of each kind"]
-    of: Annotated[Specimens, "Something for each component of the pages of plans"]
-    action: Annotated[str, "Where forms are sent: to this page"]
+    of: Annotated[Specimens, "Sample data for each component of the plan pages"]
+    action: Annotated[str, "Address to which forms are sent: this page"]
 
 
 @router.get("/style", response_class=HTMLResponse)
@@ -53,7 +53,7 @@ def style(request: Request) -> HTMLResponse:
         FormField("specimen-choice", "A choice", value="one"),
     )
     explanation = explain_size(
-        "need of a specimen",
+        "need of a sample",
         entries=200_000,
         elements=1_200_000,
         curve=published_curve(cfcc_level=25).curve,
@@ -65,16 +65,16 @@ def style(request: Request) -> HTMLResponse:
         fields={field.name.removeprefix("specimen-"): field for field in fields},
         bases=tuple(Basis),
         findings=(
-            finding("PERSISTENT_NEEDS_CFLEVEL_3", "A specimen of an error.", structure="APPLICATION1"),
-            finding("INITSIZE_BELOW_NEED", "A specimen of a warning.", structure="APPLICATION1"),
-            finding("USAGE_MEASURE_ASSUMED", "A specimen of a remark."),
+            finding("PERSISTENT_NEEDS_CFLEVEL_3", "A sample error.", structure="APPLICATION1"),
+            finding("INITSIZE_BELOW_NEED", "A sample warning.", structure="APPLICATION1"),
+            finding("USAGE_MEASURE_ASSUMED", "A sample note."),
         ),
         table=table("offload_defaults"),
         explanation=explanation,
         output=OutputTextView(
             kind="specimen",
             title="A text",
-            about="With a remark on what it is for.",
+            about="With a remark on its purpose.",
             text="STRUCTURE NAME(SPECIMEN)\n  SIZE(1024)\n",
             filename="specimen.txt",
             href="#page-content",

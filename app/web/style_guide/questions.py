@@ -103,8 +103,8 @@ def questions(version: StoredVersion, document: PlanDocument) -> QuestionSpecime
             kind="text",
         ),
         line_findings=(
-            finding_at("POLICY_LOWER_CASE", "Said of a line.", line=3),
-            finding_at("NOTHING_TO_CHECK", "Said of the whole text.", line=None),
+            finding_at("POLICY_LOWER_CASE", "About a line.", line=3),
+            finding_at("NOTHING_TO_CHECK", "About the whole text.", line=None),
         ),
         compared=compared(side_by_side([kept]), shows_all=False),
         reported=report(kept),

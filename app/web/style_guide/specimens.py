@@ -253,7 +253,7 @@ def _report() -> UploadReport:
                 "structure_usage", "SQ03APPLICATION1", "a.smf, offset 8", "b.smf, offset 8", "entries"
             ),
         ),
-        findings=(("warning", "Something was wrong with the file, which was read all the same."),),
+        findings=(("warning", "The file had an error but was read anyway."),),
         notes=("A remark.",),
     )
 
@@ -275,23 +275,25 @@ def _night() -> NightSpecimens:
             "",
         ),
         (
-            found("error", "A finding of a night about measured data.", is_simulated=False),
-            found("warning", "One about data that was never measured.", is_simulated=True),
+            found("error", "A finding of a nightly run about measured data.", is_simulated=False),
+            found("warning", "A finding about data that was never measured.", is_simulated=True),
         ),
     )
 
 
 def _findings() -> tuple[FindingView, ...]:
     found = (
-        finding("PERSISTENT_NEEDS_CFLEVEL_3", "An error: it cannot be accepted.", structure="APPLICATION1"),
         finding(
-            "INITSIZE_BELOW_NEED", "A warning to accept with a reason.", field="/qsg", structure="MYDATA"
+            "PERSISTENT_NEEDS_CFLEVEL_3", "An error: it cannot be acknowledged.", structure="APPLICATION1"
+        ),
+        finding(
+            "INITSIZE_BELOW_NEED", "A warning to acknowledge with a reason.", field="/qsg", structure="MYDATA"
         ),
         finding("USAGE_MEASURE_ASSUMED", "A remark."),
     )
     accepted = {
         **found[1].as_json(),
-        "message": "A warning that was accepted.",
+        "message": "A warning that was acknowledged.",
         "acknowledged": "Agreed with operations.",
     }
     items = [*(each.as_json() for each in found), accepted]
@@ -315,7 +317,7 @@ def _entries() -> tuple[FormField, ...]:
         FormField("specimen-site", "To choose", value="SITE2", error="", kind="choice", options=_SITES),
         FormField("specimen-words", "Words", value="MQ.SMDS.*.APP1", error="", kind="text"),
         FormField(
-            "specimen-managers", "Names", value="", error="Give at least one.", kind="names", required=True
+            "specimen-managers", "Names", value="", error="Enter at least one.", kind="names", required=True
         ),
         FormField("specimen-percent", "A share", value="12.5", error="", kind="decimal", unit="%"),
     )

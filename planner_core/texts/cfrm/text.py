@@ -35,7 +35,7 @@ _CONSOLE = re.compile(
 )
 """Prefix of a line on a console or in its log, as in planner_core.texts.console."""
 _QUOTES: Final = "'\"\u2018\u2019\u201c\u201d"
-"""Quotes around names; some programs that write policies add them."""
+"""Quotes around names, which some programs add when they write policies."""
 _TOKEN = re.compile(
     r"(?P<blank>[\s\ufeff\x00\x1a]+)|(?P<remark>/\*.*?\*/)|(?P<open>\()|(?P<close>\))|(?P<comma>,)"
     rf"|(?P<word>[{_QUOTES}][ \t]*[^{_NO_WORD}{_QUOTES}]+[ \t]*[{_QUOTES}](?=[{_NO_WORD}]|\Z)|[^{_NO_WORD}]+)|(?P<stray>.)",
@@ -140,8 +140,8 @@ def read_policy_text(text: str) -> PolicyText:
     # A text has no more pieces than characters, so most texts need not be counted.
     if len(text) > MOST_PIECES and sum(1 for _ in _COUNTED.finditer(text)) > MOST_PIECES:
         msg = (
-            f"The text has more than {MOST_PIECES:,} words, parentheses and commas, more than a CFRM policy can need: "
-            "give the policy alone, without displays or definitions."
+            f"The text has more than {MOST_PIECES:,} words, parentheses and commas, more than any CFRM policy: "
+            "enter only the policy, without displays or definitions."
         )
         raise TextTooLong(msg)
     problems: list[TextProblem] = []
@@ -153,8 +153,8 @@ def read_policy_text(text: str) -> PolicyText:
 
 def _too_many_problems() -> TextTooLong:
     return TextTooLong(
-        f"The text has more than {MOST_TEXT_PROBLEMS:,} places that are not policy text: give the policy alone, "
-        "without displays or definitions."
+        f"The text has more than {MOST_TEXT_PROBLEMS:,} places that are not policy text: enter only the "
+        "policy, without displays or definitions."
     )
 
 
@@ -318,8 +318,8 @@ def _pieces(text: str, problems: list[TextProblem]) -> Iterator[Piece]:
                 if span.kind == "console" and not is_stamped:
                     is_stamped = True
                     message = (
-                        f"{shown(text[span.start : span.end])!r} before the statement is a console prefix: it is skipped here and in the "
-                        "lines below."
+                        f"{shown(text[span.start : span.end])!r} before the statement is a console prefix, which is skipped "
+                        "here and in the lines below."
                     )
                     problems.append(TextProblem(bisect_right(starts, position), "unexpected", message))
                 yield piece(span.kind, position, min(span.end, end))
@@ -461,14 +461,14 @@ class _Reading:
             return number + 1
         word = self.word(first)
         if word and self.word(first + 1) == "NAME" and self.is_parameter(first + 1):
-            message = f"{shown(text)!r} where a statement should begin: there is no such statement."
+            message = f"{shown(text)!r} is not a valid statement."
             self.tell(first, "statement", message, word)
             number += 1
             while number < len(self.at) and not self.is_statement(number):
                 number += 1
             return number
         kind: ProblemKind = "unexpected"
-        message = f"{shown(text)!r} where a statement should begin."
+        message = f"{shown(text)!r} appears where a statement should begin."
         if is_in_statement and word in KEYWORDS:
             kind, message = "value", f"{message} {word} needs its value in parentheses."
         self.tell(first, kind, message, word)

@@ -104,7 +104,7 @@ def read_commands(text: str) -> Commands:
             is_lost = attribute and attribute["value"] is not None and not _ANY_COMMAND.match(whole.text)
             # Attributes below other commands belong to them and are skipped with them.
             if was_ours and is_lost and attribute:
-                message = f"{attribute[0][:_SHOWN]!r} does not begin a command: is the + at the end of the line before it missing?"
+                message = f"{attribute[0][:_SHOWN]!r} does not begin a command: is the + at the end of the previous line missing?"
                 problems.append(LineProblem(whole.line_at(0), message))
             was_ours = was_ours and bool(is_lost)
             continue

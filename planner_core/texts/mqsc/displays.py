@@ -110,7 +110,9 @@ def read_mq(text: str) -> MqText:
             continue
         kind = found.values["TYPE"].text if "TYPE" in found.values else "SUMMARY"
         if kind != "SUMMARY":
-            message = f"CFSTATUS({found.name}) TYPE({kind[:12]}) has nothing of use: display TYPE(SUMMARY)."
+            message = (
+                f"CFSTATUS({found.name}) TYPE({kind[:12]}) contains no usage data: display TYPE(SUMMARY)."
+            )
             problems.append(LineProblem(found.line, message))
             continue
         statuses.append(_status(found, problems))
@@ -141,7 +143,7 @@ def _status(found: Record, problems: list[LineProblem]) -> CfStatus:
     # `read_records` reports values without an end.
     missing = [key for key in _WANTED if key not in found.values and key not in found.unclosed]
     if missing:
-        message = f"CFSTATUS({found.name}) ends without {', '.join(missing)}: it was cut off here, or not all was asked for."
+        message = f"CFSTATUS({found.name}) ends without {', '.join(missing)}: it was truncated here, or the command did not request all attributes."
         problems.append(LineProblem(found.last_line, message))
     elif found.is_cut:
         problems.append(_without_end(found))
@@ -154,7 +156,7 @@ def _status(found: Record, problems: list[LineProblem]) -> CfStatus:
 
 
 def _without_end(found: Record) -> LineProblem:
-    message = f"The answer on {found.kind}({found.name}) has no END {found.kind} DETAILS: it may have been cut off here."
+    message = f"The answer on {found.kind}({found.name}) has no END {found.kind} DETAILS: it may have been truncated here."
     return LineProblem(found.last_line, message)
 
 

@@ -306,7 +306,7 @@ class _Reader:
             if (kind and self._is_wanted(kind.name)) or (current is not None and key in self.reads):
                 if current is not None:
                     current.unclosed.add(key)
-                message = f"{match[0][:_SHOWN]} is cut off before its closing parenthesis: left out."
+                message = f"{match[0][:_SHOWN]} is truncated before its closing parenthesis: left out."
                 line = kept[bisect_right(starts, match.start()) - 1].number
                 self.problems.append(LineProblem(line, message))
 

@@ -28,7 +28,7 @@ def mqsc(result: PlanResult) -> str:
     document = result.document
     lines = [
         f"* Structures and shared queues of queue-sharing group {document.qsg}.",
-        "* Run once, on one queue manager. DEFINE fails for what exists already.",
+        "* Run once, on one queue manager. DEFINE fails for objects that exist.",
         "* CSQ_ADMIN needs no CFSTRUCT; the system queues on CSQSYSAPPL come with",
         "* the samples that IBM ships.",
     ]
@@ -110,7 +110,7 @@ def _suggested(queue: Queue, advised: Thresholds, *, backlog: int) -> Iterator[s
             yield f"*              {' '.join(words[_SUGGESTED_ON_A_LINE:])}"
     if queue.maxdepth is None and advised.maxdepth is not None and advised.maxdepth < backlog:
         yield f"*   This MAXDEPTH is below the planned backlog of {backlog} messages:"
-        yield "*   the structure does not hold more. Make it larger, and plan again."
+        yield "*   the structure cannot hold more. Enlarge it, and plan again."
 
 
 def _command(head: str, parameters: Sequence[str]) -> Iterator[str]:

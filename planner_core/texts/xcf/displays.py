@@ -166,7 +166,7 @@ _PENDING = re.compile(r"\bPENDING\s+POLICY\s+INFORMATION\b")
 _ACTIVE = re.compile(r"^[ \t]*(?:ACTIVE|DUPLEXING|REBUILD)[A-Z ]*STRUCTURE[ \t]*$", re.MULTILINE)
 _HEAD_CLOCK = re.compile(r"IXC360I\s+(?P<clock>\d\d[.:]\d\d[.:]\d\d)\s+DISPLAY")
 _SIZE = re.compile(r"\s*(?P<size>[0-9]{1,15}\s*[KMGT]B?|0+)\b")
-"""XCF writes every size with a unit: a size without one was cut off."""
+"""XCF writes every size with a unit: a size without one was truncated."""
 _NOT_SAID = re.compile(r"\s*(?:N/A|NONE|NOT\s+APPLICABLE)\b")
 _VERSION = re.compile(r"\s*(?P<version>[0-9A-F]{8}\s+[0-9A-F]{8})\b")
 _WHEN = re.compile(
@@ -208,7 +208,7 @@ _SHORT_YEAR: Final = 2
 _ALL_PERCENT: Final = 100
 
 _LOWER = re.compile(r"\bstrname\s*:|\bix[cl][0-9]{3}[ei]\b")
-"""A display that some program converted to lower case."""
+"""A display that was converted to lower case."""
 _UPPER = str.maketrans(ascii_lowercase, ascii_uppercase)
 
 
@@ -263,7 +263,7 @@ class _Reading:
         text = block.text
         starts = list(_STRNAME.finditer(text))
         if block.message_id and not starts:
-            self.problems.append(LineProblem(block.line, "IXC360I without a line STRNAME:."))
+            self.problems.append(LineProblem(block.line, "IXC360I without the line STRNAME:."))
         head = _HEAD_CLOCK.search(text)
         shown = _clock(head["clock"]) if head else None
         if shown and block.stamp and block.stamp.day:
@@ -344,7 +344,7 @@ class _Reading:
         # Displays of lock and cache structures may lack these counts.
         if is_list and missing:
             last = part.block.line_at(max(part.start, part.end - 1))
-            message = f"The display does not show {' and '.join(missing)}: it was cut off here."
+            message = f"The display does not show {' and '.join(missing)}: it was truncated here."
             self.problems.append(LineProblem(last, message))
         return replace(made, **counts)
 
@@ -421,7 +421,7 @@ class _Reading:
             # Values that were not understood are reported already.
             and len(self.problems) == before
         ):
-            message = "IXC582I does not show ENTRY COUNT and ELEMENT COUNT: it was cut off here."
+            message = "IXC582I does not show ENTRY COUNT and ELEMENT COUNT: it was truncated here."
             self.problems.append(LineProblem(block.lines[-1].number, message))
 
     def _alter(self, block: Block) -> None:
@@ -458,7 +458,9 @@ class _Reading:
         )
         answers = list(_answers(block, start.end() if start else len(block.text)))
         if not answers:
-            self.problems.append(LineProblem(block.line, "IXL015I without answers of coupling facilities."))
+            self.problems.append(
+                LineProblem(block.line, "IXL015I without the answers of coupling facilities.")
+            )
         for line, facility, answer in answers:
             part = _Part(Block(None, block.lines), 0, 0, self.problems)
             requested = re.search(r"INVALID\s+STRUCTURE\s+SIZE\s*:", answer)
@@ -695,7 +697,7 @@ class _Part:
         at += len(rest) - len(rest.lstrip())  # a console may have broken the line behind the label
         shown = rest.strip()[:_SHOWN].split("\n", maxsplit=1)[0].strip()
         message = (
-            f"{label}: {shown!r} cannot be read: left out." if shown else f"{label} was cut off: left out."
+            f"{label}: {shown!r} cannot be read: left out." if shown else f"{label} was truncated: left out."
         )
         self.problems.append(LineProblem(self.block.line_at(at), message))
 

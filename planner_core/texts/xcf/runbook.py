@@ -76,7 +76,7 @@ def _sizes(structure: StructureResult) -> Iterator[str]:
         )
         yield f"Holds    {plain} messages in the CF"
         if ruled != plain:
-            yield f"         {ruled} with the offload rules at work"
+            yield f"         {ruled} with offloading by the rules"
     yield ""
 
 
@@ -114,7 +114,7 @@ def _messages(structure: StructureResult) -> Iterator[str]:
     yield from _look(structure)
     yield ""
     yield "On IXC585E, before applications notice:"
-    yield "1. Find the queue whose depth grows, and why nothing takes its messages off."
+    yield "1. Find the queue whose depth grows, and why no application gets its messages."
     yield "2. Start more applications that get from it. The queue must allow it: SHARE, and"
     yield "   opened for shared input (DEFSOPT, or the application's own open option)."
     yield from _alone(structure)
@@ -126,14 +126,14 @@ def _messages(structure: StructureResult) -> Iterator[str]:
     if not queues:
         yield "     The plan names no queue of this structure: ALTER QLOCAL(...) QSGDISP(SHARED) PUT(DISABLED)"
     if len(queues) > _SHOWN_QUEUES:
-        yield f"     and {len(queues) - _SHOWN_QUEUES} more queues, which take less of the structure."
+        yield f"     and {len(queues) - _SHOWN_QUEUES} more queues, which need less of the structure."
     yield from _grow(structure, 4)
     yield ""
     yield "On reason 2192 (MQRC_STORAGE_MEDIUM_FULL), puts are failing:"
     full = "All entries, or all elements, are in use; "
     if structure.smds is not None:
         full += "or the shared message data set is full or being expanded; "
-    yield from _wrapped(f"- {full}or augmented storage for SCM cannot be had.")
+    yield from _wrapped(f"- {full}or no augmented storage is available for SCM.")
     yield "- The queue in the failing call need not be the one that filled the structure."
     yield "- Do steps 2 to 4 now. Then allow puts again: PUT(ENABLED)."
 
@@ -144,7 +144,7 @@ def _backup(structure: StructureResult, backups: _Backups) -> Iterator[str]:
     yield ""
     yield "Backup and recovery:"
     if found.not_backed_up is not None:
-        yield from _wrapped(f"- {found.not_backed_up} After a loss of the structure its messages are gone.")
+        yield from _wrapped(f"- {found.not_backed_up} If the structure is lost, its messages are lost.")
     else:
         if found.assumed is not None:
             yield from _wrapped(f"- {found.assumed} Check it:")
@@ -157,7 +157,7 @@ def _backup(structure: StructureResult, backups: _Backups) -> Iterator[str]:
         )
         if every is None:
             yield from _wrapped(
-                f"- No interval of backups brings it back within {goal}: the backup alone takes longer to read. Back it up at "
+                f"- No backup interval makes it available within {goal}: the backup alone takes longer to read. Back it up at "
                 f"least every {float(backups.recovery.interval_minutes):g} minutes, {where}:"
             )
         else:

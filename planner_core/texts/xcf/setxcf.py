@@ -60,9 +60,9 @@ def _held(command: str) -> str:
 
 
 _TOP: Final = (
-    "Pasted whole, these lines change nothing: each SETXCF command is in a remark, and only DISPLAY commands are outside of one.",
-    "To issue a command, copy that line without the slash and asterisk at either end. A console answers a remark with a "
-    "message that it is no command, and does nothing else.",
+    "If you paste all of these lines, nothing changes: each SETXCF command is in a comment, and only DISPLAY commands are outside of one.",
+    "To issue a command, copy that line without the slash and asterisk at either end. A console answers a comment with "
+    "a message that it is not a command, and does nothing else.",
     "Rebuild: an allocated structure keeps its sizes, and a change of its policy is pending, until it is rebuilt. A rebuild "
     "takes a new INITSIZE and SIZE only if all connectors allow alter.",
     "Alter: enlarges a structure in place, to a value above its current size and below SIZE. It cannot pass the maximum that "
@@ -101,7 +101,7 @@ def _block(structure: StructureResult) -> Iterator[str]:
     if target is None or command is None:
         yield from _remarks("Alter: there is no room between INITSIZE and SIZE.")
         return
-    yield from _remarks(f"Alter to {format_size(target)}, when it fills (IXC585E):")
+    yield from _remarks(f"Alter to {format_size(target)}, when it fills up (IXC585E):")
     yield _held(command)
 
 
@@ -114,8 +114,8 @@ _ROLES: Final = {
 
 def _reallocate() -> Iterator[str]:
     yield from _remarks(
-        "All structures of the sysplex, not only those above: REALLOCATE brings pending changes into effect, too, and may "
-        "move structures. Read the report of the test first:"
+        "All structures of the sysplex, not only those above: REALLOCATE also activates pending changes, and "
+        "may move structures. Read the report of the test first:"
     )
     yield REALLOCATE_TEST
     yield _held(REALLOCATE)

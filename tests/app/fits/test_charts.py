@@ -134,7 +134,7 @@ def test_distant_level_is_named_and_not_drawn(outlook: Outlook) -> None:
 def test_charts_have_a_description(outlook: Outlook) -> None:
     words = chart_of(outlook).description
     assert "daily peaks from 2026-07-24 to 2026-11-20" in words
-    assert "On 2027-05-19 the middle estimate is" in words
+    assert "On 2027-05-19 the median estimate is" in words
 
 
 def test_chart_without_history_shows_the_forecast_only(outlook: Outlook) -> None:

@@ -64,7 +64,7 @@ def fitted(tmp_path_factory: pytest.TempPathFactory) -> Iterator[FastAPI]:
     (first, *_) = forecast_ids(app.state.database)
     score = {
         "forecast_id": first, "days_scored": 28, "wape": 0.081, "pinball": 0.03, "coverage80": 0.79,
-        "sentence": "Over 28 days 8.1 % off on average.",
+        "sentence": "Over 28 days, 8.1 % error on average.",
     }  # fmt: skip
     store_night(
         app.state.database,

@@ -74,7 +74,7 @@ def test_failed_run_prints_the_reason_and_returns_1(
     assert "failed" in out
     assert "The history cannot be read." in out
     assert err.splitlines()[0] == (
-        "Nightly run 1 failed. The end of its log follows; /api/v1/jobs/1/log has all of it:"
+        "Nightly run 1 failed. The end of its log follows; the complete log is at /api/v1/jobs/1/log:"
     )
     assert "  WARN a word of Spark" in err.splitlines()
     assert err.splitlines()[-1] == "  failed: The history cannot be read."

@@ -437,7 +437,7 @@ def test_application_error_ends_the_run_with_a_traceback_in_the_log(
         patch.setattr(bringing, "store", faulty)
         run = night(database, settings)
     assert run.job.state == JobState.FAILED
-    assert "fault of cfplan" in run.job.sentence
+    assert "error in cfplan" in run.job.sentence
     assert "in faulty" in log(database, run.job.id)
     assert not any(results(database).values())
 

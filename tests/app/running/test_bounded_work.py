@@ -59,7 +59,7 @@ def test_remarks_that_are_not_closed_are_reported_in_bounded_cpu_time() -> None:
 def test_text_with_too_many_errors_is_refused() -> None:
     read = read_policy_text(POLICY + "?? " * 1_000)
     assert read.render() == POLICY + "?? " * 1_000
-    with pytest.raises(TextTooLong, match="50,000 places that are not policy text: give the policy alone"):
+    with pytest.raises(TextTooLong, match="50,000 places that are not policy text: enter only the policy"):
         read_policy_text(STRUCTURE + "SIZE(" * 60_000)
 
 

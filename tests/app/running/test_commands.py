@@ -143,11 +143,11 @@ def test_from_running_prints_a_valid_plan(files: Path, capsys: pytest.CaptureFix
     [
         (["lint", "none.txt"], "cannot be read"),
         (["lint", "."], "cannot be read"),
-        (["merge", "plan.yaml", "--policy", "plan.yaml"], "no statement of a CFRM policy"),
+        (["merge", "plan.yaml", "--policy", "plan.yaml"], "no statements of a CFRM policy"),
         (["merge", "plan.yaml", "--policy", "utf16.txt"], "UTF-16"),
         (["merge", "plan.yaml", "--policy", "ebcdic.txt"], "EBCDIC"),
         (["merge", "plan.yaml"], "--policy"),
-        (["diff", "plan.yaml", "--current", "plan.yaml"], "holds nothing of what runs"),
+        (["diff", "plan.yaml", "--current", "plan.yaml"], "contains nothing about what runs"),
         (["diff", "policy.txt", "--current", "policy.txt"], "not YAML"),
         (["from-running", "displays.txt"], "No structure ends in CSQ_ADMIN"),
     ],
@@ -182,7 +182,7 @@ def test_plan_with_errors_is_not_merged(files: Path, capsys: pytest.CaptureFixtu
     assert main(["merge", str(files / "plan.yaml"), "--policy", str(files / "policy.txt")]) == 1
     out, err = capsys.readouterr()
     assert out == ""
-    assert "not given while the plan has errors" in err
+    assert "not available while the plan has errors" in err
 
 
 @pytest.mark.parametrize(

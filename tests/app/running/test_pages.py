@@ -104,7 +104,7 @@ def test_bytes_that_are_not_utf_8_are_shown_but_not_resubmitted(app: FastAPI) ->
     answer = post(app, "/merge", EXAMPLE, {"policy_file": LATIN_1})
     assert page(answer)
     assert "7 changes in 4 structures" in answer.text
-    assert "a form does not send back as they are" in answer.text
+    assert "a form cannot send back unchanged" in answer.text
     assert 'name="as" value="file">Download' not in answer.text
     assert "data-copy" not in answer.text
     assert "DEFINE POLICY" not in answer.text.partition("<textarea")[2].partition("</textarea>")[0]
@@ -156,7 +156,7 @@ def test_binary_file_is_reported_as_uncheckable(app: FastAPI) -> None:
 def test_page_limits_many_findings_to_the_worst(app: FastAPI) -> None:
     many = "STRUCTURE NAME(A) SIZE(1) PREFLIST(B)\n" * 700
     text = post(app, "/lint", {"text": many}).text
-    assert "699 errors, 700 warnings. The 500 worst are shown; cfplan lint lists all 1399." in text
+    assert "699 errors, 700 warnings. The 500 most severe are shown; cfplan lint lists all 1399." in text
     assert text.count('<li class="finding">') == 500
 
 
@@ -180,7 +180,7 @@ def test_typed_text_keeps_the_line_ends_of_its_file(app: FastAPI) -> None:
 def test_damaged_policy_is_shown_with_its_lines(app: FastAPI) -> None:
     answer = post(app, "/merge", {**EXAMPLE, "policy": POLICY.replace("INITSIZE(131072)", "INITSIZE(131072")})
     assert page(answer, 422)
-    assert "nothing is merged into it" in answer.text
+    assert "cfplan merges nothing into it" in answer.text
     assert "<strong>Line 14</strong>" in answer.text
 
 
@@ -209,7 +209,7 @@ def test_comparison_shows_missing_inputs_and_structures_to_drain(app: FastAPI) -
     assert page(answer)
     assert "<td>not given</td>" in answer.text
     assert "<td>new</td>" not in answer.text
-    assert "no command can be given yet" in answer.text
+    assert "no commands can be given yet" in answer.text
     assert "REBUILD_TOO_SMALL" in answer.text
     assert "START,REBUILD" not in answer.text
 
@@ -217,7 +217,7 @@ def test_comparison_shows_missing_inputs_and_structures_to_drain(app: FastAPI) -
 def test_text_without_running_data_is_reported(app: FastAPI) -> None:
     answer = post(app, "/running", {**EXAMPLE, "current": "hello"})
     assert page(answer, 422)
-    assert "What runs: holds nothing of what runs" in answer.text
+    assert "What runs: contains nothing about what runs" in answer.text
 
 
 def test_missing_plan_is_reported(app: FastAPI) -> None:

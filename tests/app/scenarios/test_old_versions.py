@@ -72,7 +72,10 @@ def test_change_to_a_version_without_the_structure_is_refused_and_names_the_loss
     fields = {"etag": before["etag"], "note": "", "headroom_percent": "30", "MYDATA.size": "4G"}
     refused = post(app, f"{PAGES}/both/edit", version="2", **fields)
     assert refused.status == 422
-    assert "SIZE 4G of MYDATA was left out: this version of the plan has no such structure." in refused.text
+    assert (
+        "SIZE 4G of MYDATA was left out because this version of the plan has no such structure."
+        in refused.text
+    )
     assert get(app, f"{PLAN}/scenarios/both").json() == before
     assert post(app, f"{PAGES}/both/edit", version="1", **fields).status == 303
     del fields["MYDATA.size"]  # the form that was answered does not have the box any more
@@ -83,8 +86,10 @@ def test_change_to_a_version_without_the_structure_is_refused_and_names_the_loss
 def test_copy_names_values_that_do_not_fit_the_latest_version(app: FastAPI) -> None:
     page = call(app, "GET", f"{PAGES}/new?from=both", headers={"accept": "text/html"})
     assert page.status == 200
-    assert "Not all of both can be taken over." in page.text
-    assert "SIZE 4G of MYDATA was left out: this version of the plan has no such structure." in page.text
+    assert "Not everything in both can be copied." in page.text
+    assert (
+        "SIZE 4G of MYDATA was left out because this version of the plan has no such structure." in page.text
+    )
     whole = call(app, "GET", f"{PAGES}/new", headers={"accept": "text/html"})
     assert "taken over" not in whole.text
 
@@ -140,7 +145,7 @@ def test_white_space_and_lost_messages_have_notes_with_documents() -> None:
     notes = {each["number"]: each for each in told["notes"]}
     for loss in (*told["losses"]["before"], *told["losses"]["after"]):
         assert notes[loss["note_white_space"]]["figure"].startswith("White space")
-        assert notes[loss["note_messages_gone"]]["figure"].startswith("Messages gone")
+        assert notes[loss["note_messages_gone"]]["figure"].startswith("Messages lost")
         assert notes[loss["note_white_space"]]["documents"]
         assert notes[loss["note_messages_gone"]]["documents"]
 
@@ -160,13 +165,13 @@ def test_text_report_has_a_source_for_every_figure_of_a_loss() -> None:
     losses = [line for line in lines if line.startswith("Without ")]
     assert losses
     assert all(
-        re.search(r"white space [0-9,]+ MiB \(\d+\), \d+ messages gone \(\d+\)$", line) for line in losses
+        re.search(r"white space [0-9,]+ MiB \(\d+\), \d+ messages lost \(\d+\)$", line) for line in losses
     )
-    assert "What decided" in lines
+    assert "Deciding rules" in lines
 
 
 @pytest.mark.parametrize("part", [{"name": "MYDATA"}, {"name": "MYDATA", "size": None, "duplex": None}])
 def test_unchanged_structure_in_a_scenario_is_refused(part: dict[str, object]) -> None:
     with pytest.raises(InputInvalid) as refused:
         applied(read_object(copy.deepcopy(SQ03)), read_changes({"structures": [part]}))
-    assert "changes nothing of MYDATA" in str(refused.value)
+    assert "does not change MYDATA" in str(refused.value)

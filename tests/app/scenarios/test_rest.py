@@ -236,7 +236,7 @@ def test_plan_has_a_maximum_number_of_scenarios(app: FastAPI, monkeypatch: pytes
     monkeypatch.setattr(service, "MOST_SCENARIOS", 1)
     put(app)
     problem: dict[str, Any] = assert_problem(put(app, name="other"), "input-refused", 422)
-    assert "no plan can have more" in problem["detail"]
+    assert "which is the maximum" in problem["detail"]
     database: Database = app.state.database
     worked = service.work_out(database, "SQ03", ScenarioDraft(changes={"lost": "CF01"}))
     with pytest.raises(TooManyScenarios), database.session(writes=True) as session:

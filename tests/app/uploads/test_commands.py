@@ -121,11 +121,11 @@ def test_exit_code_is_that_of_the_reader(
     ("arguments", "words"),
     [
         (["ingest", "nowhere.smf"], "There is no file 'nowhere.smf'."),
-        (["ingest", "."], "is a folder: name the files in it"),
+        (["ingest", "."], "is a folder: specify the files in it"),
         (["ingest", "x", "/dev/null"], "/dev/null is a device. Only files are read."),
         (
             ["ingest", "--qsg", "SYSA:CSQ1=SQ03", "--qsg", "sysa:csq1=SQ04", "x"],
-            "CSQ1 on SYSA is said to be in SQ03 and in SQ04",
+            "CSQ1 on SYSA is assigned to SQ03 and to SQ04",
         ),
         (
             ["ingest", "--observed-at", "2024-03-31T02:30", "--zone", "Europe/Berlin", "x"],
@@ -221,7 +221,7 @@ def test_a_pipe_is_refused_without_waiting(tmp_path: Path, capfd: pytest.Capture
     path = tmp_path / "pipe"
     os.mkfifo(path)
     assert main(["ingest", str(path)]) == 2
-    assert "is a pipe: write what comes out of it to a file first" in capfd.readouterr().err
+    assert "is a pipe: write its output to a file first" in capfd.readouterr().err
 
 
 def test_limits_on_packed_files_reach_the_reader(

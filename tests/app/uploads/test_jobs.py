@@ -158,7 +158,7 @@ def test_a_log_keeps_its_beginning_and_its_end() -> None:
     found = log.text()
     assert "line 0\n" in found
     assert "line 19999\n" in found
-    assert "lines are left out here" in found
+    assert "lines omitted" in found
     assert len(found) < HEAD_CHARACTERS + TAIL_CHARACTERS + 100
     shown = found.count(" line ")
     omitted = int(found.partition("... ")[2].partition(" lines")[0])

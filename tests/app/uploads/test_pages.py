@@ -216,10 +216,10 @@ def test_a_group_and_none_at_once_are_refused_at_their_field(app: FastAPI, tmp_p
     assert wrong.status == 422
     page = read(wrong.text)
     assert page.one("input", id="qsg/SYSA/CSQ1")["aria-invalid"] == "true"
-    assert "CSQ1 on SYSA is said to be in SQ03 and in no group." in words(page)
+    assert "CSQ1 on SYSA is assigned to SQ03 and to no group." in words(page)
     two = send(app, "/uploads/1/ingest", **{"qsg/SYSA/CSQ1": "SQ03", "qsg/sysa/csq1": "SQ04"})
     assert two.status == 422
-    assert "is said to be in SQ03 and in SQ04" in words(read(two.text))
+    assert "is assigned to SQ03 and to SQ04" in words(read(two.text))
     both = send(app, "/qsg-map", system_id="SYSA", queue_manager="CSQ1", qsg="SQ03", none="yes")
     assert (both.status, "not both" in words(read(both.text))) == (422, True)
     assert "No entries yet" in words(html(app, "/qsg-map"))
@@ -234,7 +234,7 @@ def test_pages_without_job_packages_say_how_to_install_them(
     upload(app)
     shown = words(html(app, "/uploads/1"))
     assert "make setup" in shown
-    assert "read as soon as the packages are there" in shown
+    assert "read as soon as the packages are installed" in shown
 
 
 def test_many_uploads_have_pages(app: FastAPI) -> None:

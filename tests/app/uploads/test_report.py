@@ -35,7 +35,7 @@ def page(report: UploadReport) -> str:
 def test_an_unusual_report_is_shown(part: dict[str, object]) -> None:
     report = shown({"files": [part]})
     assert report is not None
-    assert "What was found" in page(report)
+    assert "Contents of the file" in page(report)
 
 
 @given(JSON)

@@ -135,7 +135,7 @@ def test_answers_that_contradict_each_other_are_refused_and_nothing_is_kept(
     assert refused.status == 422
     (problem,) = refused.json()["errors"]
     assert problem["field"] == "qsg"
-    assert "CSQ1 on SYSA is said to be in SQ03 and in SQ04" in problem["message"]
+    assert "CSQ1 on SYSA is assigned to SQ03 and to SQ04" in problem["message"]
     assert get(app, "/api/v1/qsg-map").json()["entries"] == []
     same = {"qsg": [{**who, "qsg": "SQ03"}, {**who, "qsg": "SQ03"}]}
     assert send_json(app, "POST", "/api/v1/uploads/1/ingest", same).status == 202

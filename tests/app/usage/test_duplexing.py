@@ -224,8 +224,8 @@ def test_a_duplexed_structure_of_74_4_stays_duplexed_in_its_plan(
     }  # fmt: skip
     said = "DUPLEX is ENABLED, because it was duplexed in the hour of 2026-11-20 00:00 UTC. Read from: 74-4 R744SREQ."
     assert f"APPLICATION1: {said}" in remarks(found)
-    assert "no record says whether it moved" not in remarks(found)
-    assert "as in any new plan: CFLEVEL" in remarks(found)
+    assert "no record shows whether it moved" not in remarks(found)
+    assert "left at their defaults: CFLEVEL" in remarks(found)
 
 
 def test_the_displayed_policy_decides(app: FastAPI, tmp_path: Path, url: str) -> None:
@@ -247,7 +247,7 @@ def test_a_single_instance_does_not_show_the_policy(app: FastAPI, tmp_path: Path
     structure, found = plan(app, url)
     assert structure["duplex"] == "DISABLED", "as in any new plan"
     assert found["duplexing_observed"]["APPLICATION1"]["duplex"] is None
-    assert "That does not show DUPLEX of the policy, which is left as in any new plan" in remarks(found)
+    assert "That does not show DUPLEX of the policy, which is left at its default" in remarks(found)
     assert "as in any new plan: DUPLEX where a remark says so" in remarks(found)
 
 

@@ -93,7 +93,7 @@ def test_a_maximum_of_a_full_structure_is_not_the_demand(app: FastAPI) -> None:
     assert "APPLICATION1: it was full 6 times between 2026-11-24 11:00 and 2026-11-24 12:00 UTC" in remarks(
         found
     )
-    assert f"The demand is unknown: at least {cut_off['entries_at_least']} list entries" in remarks(found)
+    assert f"The demand is not known: at least {cut_off['entries_at_least']} list entries" in remarks(found)
 
 
 def test_use_of_100_percent_counts_as_full_without_a_count(app: FastAPI) -> None:
@@ -131,8 +131,8 @@ def test_observed_coupling_facilities_come_first_in_preflist(app: FastAPI) -> No
     assert found["document"]["structures"][0]["preflist"] == ["CF02", "CF01", "CF09"]
     assert {each["name"] for each in found["document"]["coupling_facilities"]} == {"CF01", "CF02", "CF09"}
     assert "PREFLIST begins with CF02, CF01" in remarks(found)
-    assert "no record says whether it moved or is duplexed" in remarks(found)
-    assert "Not measured, and as in any new plan: DUPLEX" in remarks(found)
+    assert "no record shows whether it moved or is duplexed" in remarks(found)
+    assert "Not measured, and left at their defaults: DUPLEX" in remarks(found)
 
 
 def test_observed_queue_managers_are_offered_and_missing_ones_are_remarked(app: FastAPI) -> None:
@@ -152,7 +152,7 @@ def test_the_page_warns_of_a_structure_that_would_shrink(app: FastAPI) -> None:
     shown = words(checked(app, "/usage/SQ03/plan", structure="APPLICATION1"))
     assert "Warning SQ03APPLICATION1: INITSIZE" in shown
     assert "is smaller than the 524288 K allocated on 2026-11-25 23:00 UTC." in shown
-    assert "The demand is unknown: at least" in shown
+    assert "The demand is not known: at least" in shown
 
 
 def test_adopted_figures_are_compared_with_the_current_allocation(app: FastAPI) -> None:
@@ -164,4 +164,4 @@ def test_adopted_figures_are_compared_with_the_current_allocation(app: FastAPI) 
     assert stored.status == 201
     shown = words(checked(app, "/usage/SQ03/plan/into/PROD", etag=stored.headers["etag"]))
     assert "Warning SQ03APPLICATION1: INITSIZE" in shown
-    assert "The demand is unknown: at least" in shown
+    assert "The demand is not known: at least" in shown

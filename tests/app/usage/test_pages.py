@@ -147,8 +147,8 @@ def test_unmeasured_values_are_a_dash_and_a_sentence(app: FastAPI) -> None:
     found = page(app, STRUCTURE)
     row = table(found, "usage over time")[1]
     assert row[2] == row[3] == row[7] == "\N{EN DASH}"
-    assert "No record says how many entries and elements the structure has" in found.text
-    assert "No queue of it was measured" in found.text
+    assert "No record gives the total entries and elements of the structure" in found.text
+    assert "None of its queues were measured" in found.text
 
 
 def test_a_reported_percentage_is_drawn_on_a_scale_of_100(app: FastAPI) -> None:
@@ -160,7 +160,7 @@ def test_a_reported_percentage_is_drawn_on_a_scale_of_100(app: FastAPI) -> None:
 
 def test_an_invalid_period_is_reported(measured: FastAPI) -> None:
     found = Browser(measured).get(f"{STRUCTURE}?from=2026-11-25&to=2026-11-20")
-    assert "The period ends before it begins." in found.words
+    assert "The period ends before it starts." in found.words
     assert found.fields["to"] == "2026-11-25"
 
 
@@ -310,7 +310,7 @@ def test_a_saved_plan_opens_in_the_editor_and_names_its_measurements(changing: F
         ({"backlog": "rate"}, "Longest outage: Enter a number."),
         ({"backlog": "guess"}, "Backlog: Choose one."),
         ({"queue": []}, "Select at least one queue."),
-        ({"queue": ["APPLICATION1/AUDIT.COPY"]}, "Where persistence was not measured"),
+        ({"queue": ["APPLICATION1/AUDIT.COPY"]}, "If persistence was not measured"),
         ({"p95:APPLICATION1/PAYMENTS.IN": "most"}, "95th percentile of PAYMENTS.IN: Enter a whole number"),
         (
             {"p95:APPLICATION1/PAYMENTS.IN": "99999"},
@@ -381,7 +381,7 @@ def test_very_many_queues_are_listed_partly_and_the_others_offered(
         found = page(app, address)
         boxes = [box["value"] for box in found.all("input", name="queue")]
         assert boxes == [f"{listed}/{listed}.0", f"{listed}/{listed}.1"]
-        assert "Start over with another structure as well" in found.text
+        assert "Start over with another structure included" in found.text
 
 
 def test_another_structure_can_be_added_and_stays_when_the_form_is_sent(measured: FastAPI) -> None:

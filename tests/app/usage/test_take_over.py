@@ -1,4 +1,4 @@
-"""Measured usage taken over into a plan that is there: compared before it is saved, and saved as its next version."""
+"""Copied from measured usage into a plan that is there: compared before it is saved, and saved as its next version."""
 
 from __future__ import annotations
 
@@ -114,8 +114,8 @@ def test_queues_of_the_plan_are_selected_and_new_ones_are_not(app: FastAPI) -> N
     words = " ".join(found.text.split())
     assert "500 bytes, backlog 1000 messages, not persistent" in words
     assert "new queue" in words
-    assert "Structures of the plan of which no queue was measured stay as they are: NEVER" in words
-    assert "Measured, and not in the plan: PERSIST1" in words
+    assert "Structures of the plan without measured queues stay as they are: NEVER" in words
+    assert "Measured, but not in the plan: PERSIST1" in words
 
 
 def test_a_preview_shows_changes_and_saves_nothing(app: FastAPI) -> None:
@@ -138,7 +138,7 @@ def test_the_next_version_changes_only_measured_values(app: FastAPI) -> None:
     now = plan_of(app)
     assert now.number == 2
     assert now.comment is not None
-    assert now.comment.startswith("Measured usage taken over of SQ03")
+    assert now.comment.startswith("Copied from measured usage of SQ03")
     assert "2 queues of APPLICATION1; backlog: highest depth; sizes: mean" in now.comment
     payments, orders = queues(now)["PAYMENTS.IN"], queues(now)["ORDERS.IN"]
     assert (payments["message_bytes"], payments["backlog"], payments["persistent"]) == (1024, 40_000, True)
@@ -168,7 +168,7 @@ def test_a_new_queue_is_added_once_its_persistence_is_known(app: FastAPI) -> Non
     fields = form(app, queue=["APPLICATION1/AUDIT.COPY"])
     status, _, found = post(app, fields)
     assert status == 422
-    assert "Where persistence was not measured" in found.one("div", role="alert").text
+    assert "If persistence was not measured" in found.one("div", role="alert").text
     assert post(app, {**fields, "persistent_when_unknown": "no"})[0] == 200
     added = queues(plan_of(app))["AUDIT.COPY"]
     assert (added["message_bytes"], added["backlog"], added["persistent"]) == (700, 40_000, False)
@@ -274,7 +274,7 @@ def test_growth_of_the_plan_and_a_fuller_structure_get_remarks(bare: FastAPI) ->
     told = " ".join(made.remarks)
     assert "growth of 20 % a year for 2 years" in told
     assert "90000 list entries were in use at most, but the backlogs of the plan add up to 501" in told
-    assert "Left as they are, because nothing was taken over for them: UNSEEN." in told
+    assert "Unchanged, because nothing was copied for them: UNSEEN." in told
 
 
 def test_the_given_document_is_not_changed(bare: FastAPI) -> None:

@@ -81,7 +81,7 @@ def test_the_chart_of_a_forecast_has_peaks_fan_and_levels_and_days_when_zoomed_i
     drawn(page)
     plot = page.locator("#elements .plot")
     names = "each => each.data.map((trace) => trace.name)"
-    assert plot.evaluate(names) == ["90 % below", "10 % below", "middle", "peak", "passed, middle estimate"]
+    assert plot.evaluate(names) == ["90 % below", "10 % below", "middle", "peak", "passed, median estimate"]
     weeks = plot.evaluate("each => each.data[3].y.filter((value) => value !== null).length")
     assert weeks < 60
     expect(page.locator("#elements .drawn")).to_be_hidden()

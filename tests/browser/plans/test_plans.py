@@ -106,7 +106,7 @@ def test_result_follows_the_typing_and_errors_appear_at_their_field(page: Page) 
 def test_finding_links_to_the_field_that_causes_it(page: Page) -> None:
     save_example(page)
     page.goto("/plans/SQ03/edit")
-    page.get_by_text("Sizes that are given").first.click()
+    page.get_by_text("Given sizes").first.click()
     at(page, "/structures/0/initsize").fill("100M")
     found = page.locator("#panel li.finding", has_text="INITSIZE_BELOW_NEED")
     found.get_by_role("link", name=re.compile("INITSIZE")).click()
@@ -218,7 +218,7 @@ def wrong(page: Page, scheme: str) -> list[str]:
 def test_pages_have_no_accessibility_violation_and_do_not_overflow(page: Page, scheme: str) -> None:
     save_example(page)
     page.goto("/plans/SQ03/edit")
-    page.get_by_text("Sizes that are given").first.click()
+    page.get_by_text("Given sizes").first.click()
     at(page, "/structures/0/initsize").fill("100M")
     page.get_by_role("button", name="Save", exact=True).click()
     expect(page.get_by_text("Saved as a new version.")).to_be_visible()

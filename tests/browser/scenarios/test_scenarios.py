@@ -45,7 +45,7 @@ def test_scenario_is_created_compared_and_deleted_by_keyboard(new_context: NewCo
     press(page, "link", "New scenario")
     tab_to(page, page.get_by_label("Name", exact=True))
     page.keyboard.type("by-keys")
-    tab_to(page, page.get_by_label("Queue managers, in all"))
+    tab_to(page, page.get_by_label("Queue managers in total"))
     page.keyboard.type("7")
     page.keyboard.press("Enter")
     expect(page.get_by_role("heading", name="SCENES: by-keys")).to_be_visible()
@@ -83,7 +83,7 @@ def test_concurrent_changes_of_a_scenario_do_not_overwrite_each_other(new_contex
     for each in (first, second):
         each.get_by_role("button", name="Save changes").click()
     expect(first).to_have_url(re.compile("/duplexed/report$"))
-    expect(second.get_by_role("alert")).to_contain_text("has been changed since it was read")
+    expect(second.get_by_role("alert")).to_contain_text("has changed since it was read")
     expect(second.get_by_label("Headroom")).to_have_value("30")
 
 

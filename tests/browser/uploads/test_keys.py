@@ -134,7 +134,7 @@ def test_the_map_is_added_to_and_taken_from(page: Page) -> None:
     page.keyboard.type("SYSB")
     tab_to(page, page.get_by_label("Queue manager", exact=True))
     page.keyboard.type("CSQ2")
-    press(page, "checkbox", "It is in no queue-sharing group", "Space")
+    press(page, "checkbox", "Not in a queue-sharing group", "Space")
     press(page, "button", "Keep")
     expect(page.get_by_role("row", name="SYSB CSQ2 none")).to_be_visible()
     press(page, "button", "Remove CSQ1 on SYSA")

@@ -139,7 +139,7 @@ def test_a_pasted_display_asks_for_its_time(page: Page) -> None:
     expect(page.get_by_text("When was this display taken")).to_be_visible(timeout=60_000)
     page.get_by_label("Observed at").first.fill("2024-11-21T09:30")
     page.get_by_role("button", name="Submit answers").click()
-    expect(page.get_by_text("Say in which time zone that time is")).to_be_visible()
+    expect(page.get_by_text("Enter the time zone of that time")).to_be_visible()
     page.get_by_label("Time zone").first.fill("Europe/Berlin")
     page.get_by_role("button", name="Submit answers").click()
     expect(page.get_by_text("342 rows were stored.", exact=True)).to_be_visible(timeout=60_000)

@@ -139,7 +139,7 @@ def test_a_plan_s_form_is_filled_in_and_changed(own: Page) -> None:
     for label, text in (("Queue managers", "5"), ("CFCC level", "25"), ("Coupling facilities", "CF01")):
         tab_to(own, own.get_by_label(label))
         own.keyboard.type(text)
-    tab_to(own, own.get_by_role("radio", name="the highest depth that was measured"))
+    tab_to(own, own.get_by_role("radio", name="the highest measured depth"))
     own.keyboard.press("ArrowDown")
     expect(own.get_by_role("radio", name="the puts of the busiest measured hour")).to_be_checked()
     tab_to(own, own.get_by_label("Longest outage"))
@@ -166,7 +166,7 @@ def test_measured_figures_are_taken_over_into_a_plan(own: Page, origin: str) -> 
     press(own, "checkbox", "Take over AUDIT.COPY", "Space")
     press(own, "button", "Preview changes")
     alert = own.get_by_role("alert")
-    expect(alert).to_contain_text("Where persistence was not measured")
+    expect(alert).to_contain_text("If persistence was not measured")
     tab_to(own, own.get_by_role("radio", name="have persistent messages"))
     own.keyboard.press("ArrowDown")
     press(own, "button", "Preview changes")
@@ -178,4 +178,4 @@ def test_measured_figures_are_taken_over_into_a_plan(own: Page, origin: str) -> 
     expect(own).to_have_url(f"{origin}/plans/KEYS?saved=changed")
     expect(own.get_by_text("Saved as a new version.")).to_be_visible()
     own.goto("/plans/KEYS/history")
-    expect(own.get_by_role("main")).to_contain_text(re.compile("Measured usage taken over of SQ03"))
+    expect(own.get_by_role("main")).to_contain_text(re.compile("Copied from measured usage of SQ03"))

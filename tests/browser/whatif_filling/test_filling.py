@@ -67,7 +67,7 @@ def test_without_a_script_the_form_is_sent(new_context: NewContext) -> None:
     page.goto(f"{AT}/filling")
     expect(page.get_by_role("slider")).to_have_count(0)
     page.get_by_role("textbox", name="Outage").fill("45")
-    page.get_by_role("button", name="Let it fill").click()
+    page.get_by_role("button", name="Simulate").click()
     expect(page).to_have_url(re.compile("outage_minutes=45"))
     expect(page.get_by_role("status")).to_contain_text("45 minutes")
 
@@ -81,7 +81,7 @@ def test_from_the_structure_to_thresholds_to_the_outage_with_them_and_into_the_e
     expect(page.get_by_role("heading", name="Thresholds of SQ03APP1")).to_be_visible()
     page.get_by_role("textbox", name="In normal running").fill("20000")
     expect(page.get_by_role("status")).to_contain_text("holds")
-    press(page, "link", "See it fill with these rules")
+    press(page, "link", "Simulate filling with these rules")
     expect(page.get_by_role("textbox", name="OFFLD3TH : OFFLD3SZ")).not_to_have_value("90:0K")
     page.go_back()
     press(page, "button", "Open the plan with these rules in the editor")

@@ -314,7 +314,7 @@ IMPOSSIBLE: list[tuple[str, Json, str]] = [
     ("started twice", {"at": 1, "action": "start", "queue_manager": "QM1"}, "QM1 is active already at 1 s"),
     ("altered while down", {"at": 1, "action": "alter_qmgr", "queue_manager": "QM9", "perfmev": "ENABLED"}, "QM9 is not active"),
     ("reset while down", {"at": 1, "action": "reset_qstats", "queue": "SQ1", "queue_manager": "QM9"}, "QM9 is not active"),
-    ("backs out more than there is", do("backout_put", "QM1", "SQ1", 3), "/timeline/0/messages: only 2 messages are on SQ1"),
+    ("backs out more than is available", do("backout_put", "QM1", "SQ1", 3), "/timeline/0/messages: only 2 messages are on SQ1"),
     ("thresholds crossed", {"at": 1, "action": "alter_queue", "queue": "SQ1", "qdepthlo": 81}, "/timeline/0/qdepthlo: QDEPTHHI 80"),
 ]  # fmt: skip
 

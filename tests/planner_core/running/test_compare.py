@@ -274,8 +274,8 @@ def test_pending_changes_take_effect_between_stop_and_start_of_duplexing(
         ("ALLOWED", True, "ENABLED", "Stays duplexed: SQ03APP1."),
         ("ENABLED", True, "ALLOWED", "Stays duplexed: SQ03APP1."),
         ("ENABLED", True, "ENABLED", "Stays duplexed: SQ03APP1."),
-        ("ENABLED", True, "DISABLED", "Duplexing then ends, and one copy is left: SQ03APP1."),
-        ("ALLOWED", True, "DISABLED", "Duplexing then ends, and one copy is left: SQ03APP1."),
+        ("ENABLED", True, "DISABLED", "Duplexing then ends, and one copy remains: SQ03APP1."),
+        ("ALLOWED", True, "DISABLED", "Duplexing then ends, and one copy remains: SQ03APP1."),
     ],
 )
 def test_effect_of_the_policy_on_duplexing_is_described(

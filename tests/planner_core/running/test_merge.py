@@ -389,7 +389,7 @@ def test_damaged_policy_is_refused(damage: tuple[str, str], line: int | None) ->
 
 
 def test_text_without_a_policy_is_refused() -> None:
-    with pytest.raises(MergeRefused, match="no statement of a CFRM policy"):
+    with pytest.raises(MergeRefused, match="no statements of a CFRM policy"):
         merge("DISPLAY CFSTRUCT(*)", result())
 
 

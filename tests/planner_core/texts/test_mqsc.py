@@ -295,7 +295,7 @@ def test_suggested_maxdepth_below_the_backlog_has_a_remark() -> None:
 
     assert (
         "*   This MAXDEPTH is below the planned backlog of 300000 messages:\n"
-        "*   the structure does not hold more. Make it larger, and plan again.\n"
+        "*   the structure cannot hold more. Enlarge it, and plan again.\n"
     ) in of("512M")
     assert "suggested: MAXDEPTH" in of("2G")
     assert "below the planned backlog" not in of("2G")

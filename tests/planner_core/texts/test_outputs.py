@@ -138,7 +138,7 @@ def test_plan_with_errors_gives_no_text(kind: str) -> None:
         output(kind, job_plan(**BROKEN))
     assert refused.value.kind == kind
     assert [item.code for item in refused.value.findings] == ["PERSISTENT_NEEDS_RECOVER"]
-    assert f"The {kind} output is not given while the plan has errors." in str(refused.value)
+    assert f"The {kind} output is not available while the plan has errors." in str(refused.value)
     assert refused.value.findings[0].message in str(refused.value)
 
 

@@ -126,7 +126,7 @@ def test_missing_keywords_of_a_truncated_answer_are_listed() -> None:
     assert "ENTSMAX(2291 is cut off" in messages[0][1]
     assert messages[1] == (
         9,
-        "CFSTATUS(APPLICATION1) ends without ENTSUSED: it was cut off here, or not all was asked for.",
+        "CFSTATUS(APPLICATION1) ends without ENTSUSED: it was truncated here, or the command did not request all attributes.",
     )
 
 

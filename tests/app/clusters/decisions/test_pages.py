@@ -68,7 +68,7 @@ def test_submitted_text_is_decided_in_the_chosen_order_and_stays_in_its_box(app:
     assert "&lt;Q&gt;x" in wrong.text
     for mode, words in (
         ("ibm", "Messages for Q go to B."),
-        ("seed", "A put to Q fails: no destination remains."),
+        ("seed", "A put to Q fails because no destination remains."),
     ):
         page = send(app, DECIDE, ("text", text.replace("<Q>x", "Q"), None), ("mode", mode, None))
         assert page.status == 200

@@ -260,4 +260,4 @@ def test_message_waiting_for_one_of_equals_is_most_favoured() -> None:
     found: Any = answer(read_object(told)).as_json()
     assert found["chosen"] == ["A", "B"]
     assert found["message"]["reason"] == "most_favoured"
-    assert found["message"]["sentence"].startswith("A is still among the most favoured, equal with B:")
+    assert found["message"]["sentence"].startswith("A is still among the most favored, equal with B:")

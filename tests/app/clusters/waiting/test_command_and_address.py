@@ -60,9 +60,9 @@ def test_explain_by_rest_gives_the_answer_of_the_command(
 def test_explain_command_prints_channels_messages_and_findings(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["cluster", "explain", *files(EXAMPLES[0])]) == 0
     text = capsys.readouterr().out
-    assert "TO.NEWYORK RETRYING: 3: 1 not eligible, 1 only one choice, 1 still most favoured" in text
+    assert "TO.NEWYORK RETRYING: 3: 1 not eligible, 1 only one destination, 1 still most favored" in text
     assert "Next attempt at about 2026-11-21 12:07:41 UTC." in text
-    assert "     1  INVENTQ for NEWYORK: still most favoured" in text
+    assert "     1  INVENTQ for NEWYORK: still most favored" in text
     assert "warning: CLUSTER_RANK_HOLDS_MESSAGES" in text
     assert "assumed: Attempts to connect take no time" in text
 

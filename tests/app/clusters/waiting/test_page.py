@@ -44,7 +44,7 @@ def test_typed_texts_are_answered_and_stay_in_their_boxes(app: FastAPI) -> None:
         app, ("displays", FIRST.displays, None), ("messages", FIRST.messages, None), ("queue", "<Q>", None)
     )
     assert page.status == 200
-    assert "6 messages wait for 3 channels: 2 not eligible, 1 only one choice" in page.text
+    assert "6 messages wait for 3 channels: 2 not eligible, 1 only one destination" in page.text
     assert "Waiting messages on LONDON" in page.text
     assert 'value="&lt;Q&gt;"' in page.text
     assert "AMQ8441I: Display Cluster Queue Manager details." in page.text
@@ -61,7 +61,7 @@ def test_files_are_read_in_addition_to_the_boxes(app: FastAPI) -> None:
         ("messages_file", FIRST.messages, "browse.txt"),
     )
     assert page.status == 200
-    assert "6 messages wait for 3 channels: 2 not eligible, 1 only one choice" in page.text
+    assert "6 messages wait for 3 channels: 2 not eligible, 1 only one destination" in page.text
     assert "Choose them again before you submit the form again (rest.txt, browse.txt)" in page.text
 
 

@@ -99,7 +99,7 @@ def test_maxdepth_above_the_structure_does_not_stretch_the_chart() -> None:
     wide, narrow = depths.chart.bars
     assert wide.name == "A"
     assert "999" in wide.text
-    assert wide.text.endswith("more than is drawn")
+    assert wide.text.endswith("beyond the chart")
     last = depths.chart.x_axis.last if depths.chart.x_axis else None
     assert wide.extent == last
     assert not any(mark.style == "mark strong" for mark in wide.marks)

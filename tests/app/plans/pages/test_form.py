@@ -242,7 +242,7 @@ def test_any_text_in_any_field_is_handled(text: str) -> None:
         ("/structures/0/queues/0/message_bytes", "big", "mean/p95/max, such as 3500/12000/60000"),
         ("/coupling_facilities/0/site", "HERE", "Must be SITE1 or SITE2."),
         ("/structures/0/entry_to_element_ratio", "many", "such as 1:6"),
-        ("/curve", "-5", "Must be published, or the number of a fitted curve."),
+        ("/curve", "-5", "Must be “published” or the number of a fitted curve."),
         ("/queue_managers", "0", "Must be 1 or more, or names."),
     ],
 )

@@ -44,9 +44,9 @@ def test_first_visit_shows_an_introduction_until_something_is_saved(browser: Bro
     first = browser.get("/")
     assert "cfplan sizes the coupling facility structures of IBM MQ queue-sharing groups." in first.words
     assert {"/new-plan?from=example", "/plans"} <= set(first.links)
-    assert "Nothing has been saved here yet." not in browser.get("/?messages=5").words
+    assert "No plans have been saved here yet." not in browser.get("/?messages=5").words
     browser.save_example()
-    assert "Nothing has been saved here yet." not in browser.get("/").words
+    assert "No plans have been saved here yet." not in browser.get("/").words
     assert browser.get("/").status == 200
 
 
@@ -55,7 +55,7 @@ def test_calculator_answers_without_a_database(tmp_path: Path) -> None:
     broken.mkdir()
     page = Browser(create_app(Settings(data_dir=tmp_path))).get("/")
     assert page.status == 200
-    assert "Nothing has been saved here yet." not in page.words
+    assert "No plans have been saved here yet." not in page.words
     assert "STRUCTURE NAME(SQ03APPLICATION1)" in page.words
 
 
@@ -76,7 +76,7 @@ def test_long_plan_is_shortened_in_print_with_a_link_to_the_full_list(
         ("Only the first 1 of 2 queues", "/plans/SQ03/versions/2/files/queues.csv"),
         ("Only the first 1 of 2 changes", "/plans/SQ03/compare?from=1&to=2"),
     ):
-        assert f"{words} are on this page. Full list: {where}" in cut.words
+        assert f"{words}. Full list: {where}" in cut.words
         assert browser.ask("GET", where).status_code == 200
         assert where in cut.links
 
@@ -361,7 +361,7 @@ def test_form_with_too_many_structures_is_refused_before_it_is_read(
     rows = {f"/structures/{number}/name": "A" for number in range(1_001)}
     page = browser.post("/plan-preview", rows)
     assert page.status == 422
-    assert "The form has 1,001 structures, and at most 1,000 are read." in page.words
+    assert "The form has 1,001 structures; at most 1,000 are read." in page.words
 
 
 def test_import_without_a_file_asks_for_one(browser: Browser) -> None:
@@ -500,7 +500,7 @@ def test_plan_and_sheet_show_storage_and_unplaced_structures(browser: Browser) -
         page = browser.get(address)
         assert "No coupling facility has room for SQ03APPLICATION1, SQ03MYDATA" in page.words
         assert "65024.0" in page.words.replace("\u202f", "").replace(" ", "")
-    assert "is not given while the plan has errors" in browser.get("/plans/SQ03/versions/1/print").words
+    assert "is not available while the plan has errors" in browser.get("/plans/SQ03/versions/1/print").words
 
 
 def test_sheet_counts_the_smallest_storage_where_plans_differ(browser: Browser) -> None:

@@ -84,7 +84,7 @@ def table(path: Path, *ends: str) -> Path:
     [
         (
             ["--qsg", "SYSA:CSQ1=SQ01", "--qsg", "SYSA:CSQ1=SQ02"],
-            "CSQ1 on SYSA is said to be in SQ01 and in SQ02",
+            "CSQ1 on SYSA is assigned to SQ01 and to SQ02",
         ),
         (["--qsg", "SYSA:CSQ1=", "--qsg", "SYSA:CSQ1=SQ02"], "in no group and in SQ02"),
         (
@@ -299,7 +299,7 @@ def test_truncated_display_is_stored_with_a_remark(run: Run, tmp_path: Path) -> 
                     "STATUS(ACTIVE)\nSIZEMAX(131072)\nSIZEUSED(11)\nENTSMAX(141890)\n")  # fmt: skip
     said = run("--qsg", "SYSA:CSQ1=SQ03", "--observed-at", "2024-11-20T10:00Z", path)
     assert said.code == 0
-    assert "CFSTATUS(APP1) ends without ENTSUSED: it was cut off" in said.file["message"]
+    assert "CFSTATUS(APP1) ends without ENTSUSED: it was truncated" in said.file["message"]
     assert said.file["problems"]["first"][0]["line"] == 8
 
 

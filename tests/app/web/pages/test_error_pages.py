@@ -41,7 +41,7 @@ def test_unsupported_method_is_refused_with_the_allowed_ones(app: FastAPI) -> No
     answer = call(app, "POST", "/reference", headers={"accept": "text/html"})
     assert answer.status == 405
     assert "GET" in answer.headers["allow"]
-    assert read(answer.text).one("h1").text == "This address does not take this method"
+    assert read(answer.text).one("h1").text == "This address does not support this method"
 
 
 def test_programs_get_the_same_error_as_a_problem_document(app: FastAPI) -> None:

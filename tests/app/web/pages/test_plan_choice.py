@@ -104,7 +104,7 @@ def test_policy_is_not_compared_with_the_example_unless_chosen(
     answer = post(asked, address, {**SENT[address], "plan": "", "document": ""})
     assert answer.status == 422
     page = read(answer.text).one("main")
-    assert "Plan: is missing: choose a plan, or give a plan document." in words(page)
+    assert "Plan: is missing: choose a plan, or enter a plan document." in words(page)
     assert ANSWERED[address] not in words(page)
 
 

@@ -214,7 +214,7 @@ def test_structure_without_queues_reports_the_missing_input(app: FastAPI) -> Non
     plan = {"qsg": "SQ03", "queue_managers": 3, "structures": [{"name": "BARE"}]}
     assert send_json(app, "PUT", "/api/v1/plans/bare", plan).status == 201
     answer = page(app, "/plans/bare/versions/1/structures/BARE/filling")
-    assert "Nothing arrives on SQ03BARE: the plan gives it no queue." in words(answer)
+    assert "Nothing arrives on SQ03BARE: it has no queues in the plan." in words(answer)
 
 
 def test_list_of_questions_and_plan_pages_link_to_both_questions(app: FastAPI) -> None:

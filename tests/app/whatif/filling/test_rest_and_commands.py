@@ -183,7 +183,7 @@ def test_warnings_fail_a_command_with_fail_on_warning(
         ("structure=APP1&rule=70", "rule", "such as 70:32K"),
         ("structure=APP1&rule=101:4K", "rule", "such as 70:32K"),
         ("structure=APP1&rule=70:65K", "rule", "such as 70:32K"),
-        ("structure=APP1&rule=1:1K&rule=1:1K&rule=1:1K&rule=1:1K", "rule", "3 times at most"),
+        ("structure=APP1&rule=1:1K&rule=1:1K&rule=1:1K&rule=1:1K", "rule", "at most 3 times"),
         ("structure=APP1&data_set_size=17T", "data_set_size", "at most 16T"),
         ("structure=APP1&data_set_size=0K", "data_set_size", "at most 16T"),
         ("structure=APP1&minutes=5", "minutes", "is not a parameter of this question"),

@@ -81,7 +81,7 @@ def test_fragment_of_one_step_is_printed_alone(capsys: pytest.CaptureFixture[str
     assert out == upgrades(read_object(TIGHT)).steps[0].fragment
     code, out, err = run(capsys, "upgrade", plan_file, "--fragment", "cfcc-99")
     assert (code, out) == (2, "")
-    assert "ask for one of queue-managers-1, growth-1, growth-2, growth-3, together." in err
+    assert "choose one of queue-managers-1, growth-1, growth-2, growth-3, together." in err
 
 
 def test_upgrade_table_has_before_after_and_difference(

@@ -55,7 +55,7 @@ def test_stored_plan_is_selected_by_name(app: FastAPI) -> None:
     answer = page(app, "/whatif/cf-loss?plan=tight")
     assert answer.status == 200
     said = words(answer)
-    assert "The placement of the structures of the plan tight" in said
+    assert "How XCF places the structures of the plan tight" in said
     (row,) = [
         each for each in read(answer.text).one("table", class_="where").all("tr") if "SQ03A" in each.text
     ]

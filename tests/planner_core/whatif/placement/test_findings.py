@@ -112,7 +112,7 @@ CASES = {
     "SCM_OVERCOMMITTED": Case(
         ([cf("CF01", scm="8G")], [a(scm=SCM), structure("B", scm=SCM)]),
         ([cf("CF01", scm="16G")], [a(scm=SCM), structure("B", scm=SCM)]),
-        r"16\.0 GiB of storage-class memory together, and it has 8,192\.0 MiB",
+        r"16\.0 GiB of storage-class memory together, but it has 8,192\.0 MiB",
         at=None,
         structure=None,
     ),
@@ -138,7 +138,7 @@ CASES = {
     "DUPLEX_SITE_NOT_STATED": Case(
         (TWO, [a(duplex="ENABLED", duplex_site="SAMESITEONLY")]),
         ([cf("CF01", site="SITE1"), cf("CF02", site="SITE1")], [a(duplex="ENABLED", duplex_site="SAMESITEONLY")]),
-        r"DUPLEX\(ENABLED,SAMESITEONLY\), but SITE of CF01, CF02 is not stated: they are assumed to be at one site, so that nothing is ruled out",
+        r"DUPLEX\(ENABLED,SAMESITEONLY\), but SITE of CF01, CF02 is not stated: they are assumed to be at one site, so that no placement is ruled out",
         at="/structures/0/duplex_site",
     ),
 }  # fmt: skip
