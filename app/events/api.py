@@ -44,7 +44,7 @@ def read(body: DocumentBody) -> EventReading:
 @router.post(
     "/advise",
     summary="Advise on queue depths",
-    response_description="Advice for each structure with queues, and the findings on depth events and on structures too small.",
+    response_description="Advice for each structure with queues, and the findings on depth events and on structures that are too small.",
     openapi_extra=json_request("PlanDocument"),
     responses=problems(413, 415, 422),
 )

@@ -34,7 +34,7 @@ def described_examples() -> Iterator[OperationExamples]:
         {name: read_request(events).as_json()},
     )
     yield OperationExamples(f"{PATH}/advise", examples())
-    yield OperationExamples(f"{PATH}/rates", {"filling": ("A queue that filled", rates_request())})
+    yield OperationExamples(f"{PATH}/rates", {"filling": ("A queue that became full", rates_request())})
 
 
 def events_request() -> JsonObject:

@@ -74,7 +74,7 @@ class NightlyRun(Base):
     days_reduced: Mapped[int | None] = mapped_column(Integer)
     rows_read: Mapped[int | None] = mapped_column(BigInteger)
     seconds: Mapped[JsonObject | None] = mapped_column(JSON(none_as_null=True))
-    """By stage, as the job measured it."""
+    """By stage, as measured by the job."""
     counts: Mapped[JsonObject | None] = mapped_column(JSON(none_as_null=True))
     """Number of stored curves, forecasts, scores, findings and days."""
     mixes: Mapped[str | None] = mapped_column(CompressedText)

@@ -49,7 +49,7 @@ def schemas() -> JsonObject:
 
 def described_examples() -> Iterator[OperationExamples]:
     """Yield one scenario as it is saved, read, compared and reported."""
-    note = "Trade of the next two years, and the queue manager that comes with it."
+    note = "Growth over the next two years, with the additional queue manager it requires."
     asked = {"note": note, "changes": EXAMPLE_CHANGES}
     stored = _example(note)
     yield OperationExamples(AT, {EXAMPLE: ("", {"name": "more-trade", **asked})})

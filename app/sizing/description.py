@@ -38,7 +38,7 @@ OUTPUT_WORDS = {
     "mqsc": Words("MQSC definitions", "DEFINE CFSTRUCT and DEFINE QLOCAL commands."),
     "setxcf": Words(
         "SETXCF commands",
-        "Operator commands for three situations: to activate the policy, to rebuild a structure under it, to enlarge one that fills.",
+        "Operator commands for three situations: to activate the policy, to rebuild a structure under it, to enlarge a structure that fills up.",
     ),
     "runbook": Words("Runbook", "The actions for each structure at IXC585E and at reason code 2192."),
 }
@@ -62,7 +62,7 @@ DEPTHS = {
 def schema_response() -> JsonObject:
     """Return the answer of GET /api/v1/schema."""
     return {
-        "description": "The JSON Schema. Its member `findings` is always empty and no keyword of JSON Schema.",
+        "description": "The JSON Schema. Its member `findings` is always empty; it is not a keyword of JSON Schema.",
         "content": {
             "application/schema+json": {"schema": {"type": "object", "required": ["$schema", "findings"]}}
         },

@@ -49,7 +49,7 @@ SAID = {
     "created": "Upload complete.",
     "identical": "This file was uploaded before, so it was not stored again. This is its page.",
     "again": "The file will be read again.",
-    "deleted": "Upload deleted. Its data stays in the usage history.",
+    "deleted": "Upload deleted. The data read from it stays in the usage history.",
     "put": "Entry saved. It applies to files that are read from now on.",
     "removed": "Entry removed.",
 }

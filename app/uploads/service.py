@@ -55,7 +55,7 @@ class StoredUpload(Answer):
     filename: str
     size_bytes: int
     sha256: str
-    kind: Annotated[str, Field(description="The kind specified for the file; empty: detect it.")]
+    kind: Annotated[str, Field(description="The kind specified for the file; empty: detect automatically.")]
     detected_kind: Annotated[
         str, Field(description="The kind detected from its first bytes; empty: unknown.")
     ]

@@ -28,9 +28,9 @@ _SHOWN = 20
 class UpgradePage(Page):
     """A plan before and after changes."""
 
-    asked: Annotated[PlanSelection, "The plan that is asked about, and others that could be"]
-    fields: Annotated[tuple[FormField, ...], "What is changed, as it was typed"]
-    problems: Annotated[tuple[FieldProblem, ...], "What keeps the question from being answered"]
+    asked: Annotated[PlanSelection, "The chosen plan, and the other plans to choose from"]
+    fields: Annotated[tuple[FormField, ...], "The changes, as typed"]
+    problems: Annotated[tuple[FieldProblem, ...], "Errors that prevent an answer"]
     answer: Annotated[UpgradeAnswer | None, "The plan before and after each change"]
 
 

@@ -351,7 +351,7 @@ def _together(queues: _QueueFindings, advice: DepthAdvice) -> Iterator[Finding]:
         yield finding(
             "HIGH_EVENT_TOO_LATE_AT_NET_RATES",
             f"Starting empty, at the net rates of its queues, {queues.name} reaches {_level(advice)} after "
-            f"{int(lead.to_action)} s, and the first Queue Depth High event, of {lead.first_queue}, comes after "
+            f"{int(lead.to_action)} s, and the first Queue Depth High event, of {lead.first_queue}, occurs after "
             f"{int(lead.first_high)} s.",
             field=f"{queues.at}/queues",
             structure=queues.name,

@@ -159,7 +159,7 @@ def _before(step: DecisionStep) -> tuple[Candidate, ...]:
 
 def _is_unnamed(step: DecisionStep) -> bool:
     kept = {candidate.status for candidate in step.kept}
-    # The article calls running channels the most favoured, so the order of the others does not matter.
+    # The article calls running channels the most favored, so the order of the others does not matter.
     if kept == {Status.RUNNING}:
         return False
     states = {candidate.status for candidate in _before(step)}

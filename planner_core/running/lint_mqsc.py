@@ -280,7 +280,7 @@ def _shared(command: Command) -> Iterator[LineFinding]:
         return  # one channel reads a transmission queue
     # DEFINE fills in what it does not state; ALTER and LIKE keep what was there.
     has_defaults = command.verb == "DEFINE" and not is_like
-    advice = "State SHARE DEFSOPT(SHARED), unless one application must read it alone."
+    advice = "State SHARE DEFSOPT(SHARED), unless only one application may read it."
     # NOSHARE as the default is from memory; DEFSOPT(EXCL) is published (docs/explanation/assumptions.md, Texts that
     # are checked).
     if "NOSHARE" in command.attributes or (has_defaults and "SHARE" not in command.attributes):

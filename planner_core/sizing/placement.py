@@ -644,7 +644,7 @@ class FacilityUse:
 
     @property
     def room_bytes(self) -> int | None:
-        """Storage for structures of the plans; negative if others use more than there is."""
+        """Storage for structures of the plans; negative if others use more than is available."""
         storage = self.facility.storage_bytes
         return None if storage is None else storage - self.facility.taken_bytes
 

@@ -21,8 +21,8 @@ PieceKind = Literal[
 ]
 ProblemKind = Literal["unexpected", "statement", "value", "closed", "inside", "remark", "character", "twice"]
 """`unexpected`: text that is not a statement. `statement`: an unknown statement. `value`: a keyword without its
-parentheses. `closed`, `inside`: a parenthesis is missing. `remark`: one is not closed. `character`: one that no
-statement has. `twice`: a keyword appears twice."""
+parentheses. `closed`, `inside`: a parenthesis is missing. `remark`: one is not closed. `character`: one that cannot
+occur in a statement. `twice`: a keyword appears twice."""
 
 SEQUENCE_AT: Final = 72
 """Columns from here on (from 0) are a sequence number if they contain only digits."""

@@ -77,7 +77,7 @@ def setxcf(result: PlanResult) -> str:
     lines = _remarks(f"SETXCF commands for the structures of queue-sharing group {document.qsg}.")
     for sentence in _TOP:
         lines += _remarks(sentence)
-    lines += ["", *_remarks("Policy, to put it into use after IXCMIAPU has updated it:")]
+    lines += ["", *_remarks("Policy, to activate it after IXCMIAPU has updated it:")]
     # Displays change nothing, so they are outside of remarks.
     lines.append("D XCF,POLICY,TYPE=CFRM")
     lines.append(_held(f"SETXCF START,POLICY,TYPE=CFRM,POLNAME={document.policy.name or 'policy-name'}"))
