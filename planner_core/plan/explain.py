@@ -390,7 +390,7 @@ def _minimum(structure: StructureResult) -> Input:
     """Return the minimum INITSIZE: IBM's for CSQSYSAPPL; none is published for other structures."""
     minimum, known = structure.sizes.minimum_bytes, structure.system
     if not minimum or known is None:
-        return Input("minimum_bytes", 0, "bytes", Basis.DERIVED, tables.source("project", "Least sizes"))
+        return Input("minimum_bytes", 0, "bytes", Basis.DERIVED, tables.source("project", "Minimum sizes"))
     source = known.start_source if known.start_bytes >= known.minimum_bytes else known.minimum_source
     return Input("minimum_bytes", minimum, "bytes", Basis.PUBLISHED, source)
 

@@ -845,7 +845,7 @@ def _not_given(
     if defined:
         more = f" and {len(defined) - 1} more" if len(defined) > 1 else ""
         message = (
-            f"No text contains {defined[0]}{more}, so cfplan assumes that they are not defined. If the texts do not cover the whole group, DEFINE "
+            f"No text contains {defined[0]}{more}: assumed not to be defined. If the texts do not cover the whole group, DEFINE "
             "fails for objects that already exist; add their displays."
         )
         yield finding("RUNNING_NOT_GIVEN", message)

@@ -29,7 +29,7 @@ def model_source() -> Source:
 def split_source(curve: Curve) -> Source:
     """Return the source of separate costs of entries and elements: the fit, or an assumption."""
     if curve.split_basis is Basis.ASSUMED:
-        return tables.source("project", "Entry and element cost apart")
+        return tables.source("project", "Separate costs of entries and elements")
     return curve.factor_source
 
 

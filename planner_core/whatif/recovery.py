@@ -49,7 +49,7 @@ class RecoveryQuestion(Explained):
         Decimal | Absent,
         Number(highest=10**5),
         Metavar("MINUTES"),
-        Label("Backed up every", "min", "Empty: 60, IBM's minimum."),
+        Label("Backed up every", "min", "If empty, 60, the longest that IBM advises."),
     ] = Field(None, description="interval between backups; absent: 60, the longest that IBM advises")
     log_read_mb_per_s: Annotated[
         Decimal | Absent,

@@ -12,10 +12,10 @@ PAGE = ROOT / "docs" / "reference" / "findings.md"
 _WIDTH = 120
 _HEAD = (
     "# Findings",
-    "A finding tells you what will not work in a plan, what will surprise you, or what a figure rests on. Look its "
-    "code up here to see what it means, why it matters and what to do about it. [Reading a "
+    "A finding reports that part of a plan will not work or may behave unexpectedly, or names the basis of a figure. Look "
+    "up its code here to see what it means, why it matters and what to do about it. [Reading a "
     "result](../explanation/reading-a-result.md#findings) explains the severities.",
-    "Besides its code, each finding has a message with the numbers of your plan, the field that it concerns (a JSON "
+    "In addition to its code, each finding has a message with the numbers of your plan, the field that it concerns (a JSON "
     "pointer into the plan document) and the structure. Where a single number has a source of its own, the finding "
     "names that source instead of the one given here.",
 )

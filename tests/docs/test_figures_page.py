@@ -56,7 +56,7 @@ def test_the_profiles_on_the_page_of_assumptions_are_those_of_the_tables() -> No
 
 def test_the_extremes_of_cost_on_the_page_of_assumptions_are_right() -> None:
     curve = published_curve(cfcc_level=25).curve
-    for ratio, assumed, other, error in rows(section(ASSUMPTIONS, "Entry and element cost apart")):
+    for ratio, assumed, other, error in rows(section(ASSUMPTIONS, "Separate costs of entries and elements")):
         elements = int(ratio.split(":")[1])
         here, there = curve.bundle_at((1, elements))[0], curve.bundle * elements / 6
         assert f"{float(here):.1f}" == assumed

@@ -206,7 +206,7 @@ def test_a_small_application_structure_says_what_is_known() -> None:
     assert "22 to 24 MB" in said.message
     explained = {each.figure: each for each in explain_result(result)}["/structures/1/initsize_kib"]
     (least,) = [each for each in explained.inputs if each.name == "minimum_bytes"]
-    assert (least.value, str(least.source).count("Least sizes")) == (0, 1)
+    assert (least.value, str(least.source).count("Minimum sizes")) == (0, 1)
 
 
 def test_one_finding_names_all_structures_whose_size_is_above_initsize() -> None:

@@ -171,7 +171,7 @@ CASES: dict[str, Case] = {
     "SIZED_FOR_ANY_SHAPE": Case(
         "info",
         "/structures/0/queues",
-        "suffices for any shape of message sizes .* To narrow it, define each class of sizes as a separate queue",
+        "suffices for any distribution of message sizes .* To reduce it, define each size class as a separate queue",
         raised={S0 + "queues__0__message_bytes": {"mean": 20_000, "p95": 90_000, "max": 4_194_304}},
         near={S0 + "queues__0__message_bytes": {"mean": 2000, "p95": 2100, "max": 2200}},
         structure="APP1",
@@ -456,7 +456,7 @@ CASES: dict[str, Case] = {
     "EMPTY_STRUCTURE": Case(
         "info",
         "/structures/0/queues",
-        "APP1 has no backlog to hold",
+        "APP1 has no backlog, so it is sized as an empty structure",
         raised={S0 + "queues__0__backlog": 0},
         near={S0 + "queues__0__backlog": 1},
         structure="APP1",

@@ -285,7 +285,7 @@ def test_merge_compares_smaller_sizes_with_displays(app: FastAPI) -> None:
     assert "SQ03APPLICATION1 has 1G and 80 % of it in use" in answer.text
     nothing = post(app, "/merge", {**EXAMPLE, "policy": POLICY, "current": "hello"})
     assert page(nothing, 422)
-    assert "Displays of the structures: holds nothing of what runs" in nothing.text
+    assert "Displays of the structures: contains nothing about what runs" in nothing.text
 
 
 def test_comparison_with_rebuilds_lists_reallocate_test_before_reallocate(app: FastAPI) -> None:

@@ -229,7 +229,7 @@ NARROW = {S0 + "queues__0__message_bytes": {"mean": 2000, "p95": 2100, "max": 22
 def test_size_far_above_that_of_the_assumed_shape_is_reported() -> None:
     (found,) = [each for each in result(**WIDE).findings if each.code == "SIZED_FOR_ANY_SHAPE"]
     assert (found.severity, found.field) == ("info", "/structures/0/queues")
-    assert "To narrow it, define each class of sizes as a separate queue" in found.message
+    assert "To reduce it, define each size class as a separate queue" in found.message
     assert app(**WIDE).peak_usage_percent < 70 / Fraction(5, 4)
     for keys in (NARROW, WIDE | {S0 + "initsize": "4G"}, {}):
         assert "SIZED_FOR_ANY_SHAPE" not in {each.code for each in result(**keys).findings}

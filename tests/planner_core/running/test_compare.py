@@ -151,7 +151,7 @@ def test_running_system_as_planned_needs_no_command() -> None:
     made = result(structures__0__full_threshold=80)
     found = compare(made, read_running([display(), ADMIN]))
     assert found.is_same
-    assert "Nothing to do" in found.text
+    assert "No action is needed" in found.text
     assert [each.differences for each in found.structures] == [(), ()]
 
 
@@ -461,7 +461,7 @@ def test_objects_in_no_text_are_reported_as_new() -> None:
         "DEFINE QLOCAL",
     ]
     assert any(
-        "No text has CFSTRUCT(APP1): assumed to be not defined" in each
+        "No text contains CFSTRUCT(APP1): assumed not to be defined" in each
         for each in by_code(found, "RUNNING_NOT_GIVEN")
     )
 
@@ -488,7 +488,7 @@ def test_structure_is_not_rebuilt_into_a_size_below_its_data(
     assert 1024 * 0.81 <= int(least[1]) <= 1024 * 0.81 + 20
     text = " ".join(found.text.replace("\n* ", " ").split())
     assert "NOT YET. SQ03APP1 has 1G and 81 % of it in use" in text
-    assert "Nothing to do" not in text
+    assert "No action is needed" not in text
     raised = compare(
         result(structures__0__size=f"{least[1]}M", structures__0__initsize=f"{least[1]}M"), running
     )
@@ -499,7 +499,7 @@ def test_other_structures_change_while_one_must_be_drained() -> None:
     admin = display("SQ03CSQ_ADMIN", actual="32 M", size="40 M", initsize="32 M", threshold=85)
     found = compare(result(), read_running([OLD, display(**FULL, in_use=(81, 81)), admin]))
     assert [command for command, _ in commands(found)] == [
-        "IXCMIAPU: DEFINE POLICY NAME(PROD01) REPLACE(YES) with the merged policy, SQ03APP1 left as it is active",
+        "IXCMIAPU: DEFINE POLICY NAME(PROD01) REPLACE(YES) with the merged policy, with SQ03APP1 unchanged",
         "SETXCF START,POLICY,TYPE=CFRM,POLNAME=PROD01",
         "SETXCF START,REBUILD,STRNAME=SQ03CSQ_ADMIN",
     ]

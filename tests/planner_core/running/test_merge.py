@@ -383,7 +383,7 @@ def test_damaged_policy_is_refused(damage: tuple[str, str], line: int | None) ->
     if line is None:  # the next remark closes this one: SIZE is gone, and put back by the merge
         assert codes(merge(text, result()))["POLICY_REMARK_SWALLOWS"] == 15
         return
-    with pytest.raises(MergeRefused, match="nothing is merged") as refused:
+    with pytest.raises(MergeRefused, match="cfplan merges nothing") as refused:
         merge(text, result())
     assert line in [each.line for each in refused.value.line_findings]
 

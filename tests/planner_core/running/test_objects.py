@@ -238,7 +238,7 @@ def test_alter_never_sets_smds_without_a_dsgroup(offload: dict[str, str]) -> Non
     assert (told.severity, told.field) == ("warning", "/structures/0/offload/dsgroup")
     text = found.text
     assert "NOT YET. CFSTRUCT(APP1) would get OFFLOAD(SMDS) without DSGROUP" in text
-    assert "Nothing to do" not in text
+    assert "No action is needed" not in text
 
 
 def test_lost_protection_and_changed_levels_are_warnings_with_both_values() -> None:

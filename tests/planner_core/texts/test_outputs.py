@@ -203,7 +203,7 @@ def test_warnings_do_not_block_a_text() -> None:
 
 def test_unknown_output_is_refused() -> None:
     with pytest.raises(
-        UnknownOutput, match=r"no output .jcl.: ask for one of policy, job, mqsc, setxcf, runbook"
+        UnknownOutput, match=r"no output .jcl.: choose one of policy, job, mqsc, setxcf, runbook"
     ):
         output("jcl", varied())
 

@@ -94,7 +94,7 @@ def test_recoverable_structure_is_backed_up_every_hour_and_recovered() -> None:
 
 def test_unrecoverable_structure_has_no_backup() -> None:
     text = sections(structures__0__recover=False)["SQ03APP1"]
-    assert "It is not backed up: it has RECOVER(NO). After a loss of the" in text
+    assert "It is not backed up: it has RECOVER(NO). If the structure is" in text
     assert "BACKUP CFSTRUCT" not in text
     assert "RECOVER CFSTRUCT" not in text
 
@@ -124,7 +124,7 @@ def test_backup_interval_is_that_of_the_recovery_question() -> None:
 def test_backup_that_takes_too_long_to_read_is_reported() -> None:
     queues = [{"name": "Q1", "message_bytes": 60_000, "backlog": 1_000_000, "persistent": True}]
     text = " ".join(sections(structures__0__queues=queues, structures__0__recover=True)["SQ03APP1"].split())
-    assert "No interval of backups brings it back within 60 minutes" in text
+    assert "No backup interval makes it available within 60 minutes" in text
 
 
 def test_structures_lost_together_are_recovered_by_one_valid_command() -> None:

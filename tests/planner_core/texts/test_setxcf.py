@@ -107,7 +107,7 @@ def test_each_structure_has_its_display_and_the_purpose_of_each_command() -> Non
         "INITSIZE 300M, SIZE 500M",
         "Rebuild, when D XCF,STR shows a pending policy change:",
         "SETXCF START,REBUILD,STRNAME=SQ03APP1",
-        "Alter to 400M, when it fills (IXC585E):",
+        "Alter to 400M, when it fills up (IXC585E):",
         "SETXCF START,ALTER,STRNAME=SQ03APP1,SIZE=409600",
     ]
 

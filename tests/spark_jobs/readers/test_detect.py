@@ -73,7 +73,7 @@ def test_command_without_an_answer_is_not_a_display() -> None:
         (b"PK\x03\x04 and so on", "unpack"),
         (b"%PDF-1.7", "PDF"),
         (b"\x1f\x8b\x08 broken", "gzip"),
-        (b"nothing of use", "Say which it is"),
+        (b"nothing of use", "Specify its kind"),
         (b'{"other": 1}', "JSON"),
     ],
 )

@@ -543,7 +543,7 @@ def test_old_version_is_shown_unchanged(browser: Browser) -> None:
     before = before.replace(" Backup and recovery ", " ")  # asked of what a plan says now
     browser.post("/plans/SQ03/edit", {**edit(browser).fields, "/cfcc_level": "17", "do": "save"})
     assert browser.get("/plans/SQ03/versions/1/structures/APPLICATION1").words == before
-    assert "An old version" in browser.get("/plans/SQ03/versions/1").words
+    assert "This is an old version" in browser.get("/plans/SQ03/versions/1").words
 
 
 def test_plan_refused_by_the_core_is_not_saved(browser: Browser) -> None:

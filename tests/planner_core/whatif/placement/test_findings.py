@@ -95,7 +95,7 @@ CASES = {
         ([{"name": "CF01"}, cf("CF02")], []), (TWO, []), r"The storage of CF01 is not stated", at=None, structure=None
     ),
     "PLACEMENT_ORDER_MATTERS": Case(
-        ([cf("CF01", "5G")], [a(), structure("B")]), ([cf("CF01", "9G")], [a(), structure("B")]), r"In another order", at=None, structure=None
+        ([cf("CF01", "5G")], [a(), structure("B")]), ([cf("CF01", "9G")], [a(), structure("B")]), r"In a different order", at=None, structure=None
     ),
     "SCM_LEVEL_TOO_LOW": Case(
         ([cf("CF01", cfcc_level=18, scm="16G")], [a(scm=SCM)]),
@@ -125,7 +125,7 @@ CASES = {
     "SCM_USED_FROM_THRESHOLD": Case(
         ([cf("CF01", scm="8G")], [a(scm=SCM)]),
         ([cf("CF01", scm="8G")], [a()]),
-        r"from 90 % of the structure on",
+        r"once 90 % of the structure is in use",
         at="/structures/0/scm/max_size",
     ),
     "SCM_OF_CF_NOT_STATED": Case(
