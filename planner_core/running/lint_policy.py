@@ -169,7 +169,7 @@ _LONGEST_HINTED: Final = 40
 
 
 def _sentence(message: str, word: str, hints: _Hints) -> str:
-    is_unknown = word and "no such statement" in message
+    is_unknown = word and "is not a valid statement" in message
     return sentence(message) + (
         hints(word, ("STRUCTURE", "DEFINE", "DELETE", "DATA", "CF")) if is_unknown else ""
     )
