@@ -203,7 +203,7 @@ class Size(ParameterReader):
     def _read(self, text: str) -> int:
         plain = text.upper()
         if not _SIZE.fullmatch(plain) or not 0 < parse_size(plain) <= _LARGEST_SIZE:
-            _refuse("must be a size of at most 16T with K, M, G or T, such as 512M")
+            _refuse("must be a size of at most 16T with the unit K, M, G or T, such as 512M")
         return parse_size(plain)
 
     def _schema(self) -> dict[str, Any]:
@@ -258,7 +258,7 @@ class Rules(ParameterReader):
         if not isinstance(given, list):
             return given
         if len(given) > _MOST_RULES:
-            _refuse(f"can be given {_MOST_RULES} times at most")
+            _refuse(f"can be given at most {_MOST_RULES} times")
         found: list[Rule] = []
         for text in given:
             plain = str(text).strip().upper()
@@ -283,7 +283,7 @@ class ListOf(ParameterReader):
         if not isinstance(given, list):
             return given
         if len(given) > self.most:
-            _refuse(f"can be given {self.most} times at most")
+            _refuse(f"can be given at most {self.most} times")
         return tuple(self.item._value(each) for each in given)
 
     def _schema(self) -> dict[str, Any]:

@@ -180,7 +180,7 @@ def explain_body(body: bytes) -> WaitingExplanation:
         ) from None
     texts = [request.displays] if isinstance(request.displays, str) else request.displays
     if len(texts) > _MOST_TEXTS:
-        _invalid("/displays", f"has more than {_MOST_TEXTS} texts: join them")
+        _invalid("/displays", f"has more than {_MOST_TEXTS} texts: combine some of them")
     # Problems are reported under these names.
     displays = [(f"displays[{at}]" if len(texts) > 1 else "displays", text) for at, text in enumerate(texts)]
     return answer(request, displays=displays, messages=request.messages)

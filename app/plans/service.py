@@ -255,10 +255,10 @@ def save_plan(
         session: The session of the request.
         name: Name of the plan.
         document: The document to save; already computed if the transaction is open.
-        if_match: The ETag of the version that the change is based on, or several, as in the header.
+        if_match: The ETag of the version on which the change is based, or several, as in the header.
         if_none_match: ETags of versions that must not be the latest, as in the header.
         create_only: Refuse if a plan of this name exists.
-        comment: A remark for the history.
+        comment: A comment for the history.
 
     Raises:
         PlanNameInvalid: This is not a valid plan name.

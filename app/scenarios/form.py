@@ -160,7 +160,7 @@ def _words(problem: FieldProblem) -> str:
         return "Enter at least one change."
     if problem.message in ("must be a list", "must be text in quotes, such as 'CF01'"):
         # The core speaks of lists and quotes, which the fields of this form do not have.
-        return "Write it as the current value below."
+        return "Use the format of the current value below."
     return sentence(problem.message)
 
 

@@ -147,7 +147,7 @@ def test_a_time_more_than_a_day_ahead_is_refused() -> None:
 def test_removing_a_zone_leaves_no_time_without_one(database: Database, tmp_path: Path) -> None:
     outcome = keep(database, tmp_path, "DIS", said=UploadDetails(observed_at="2024-11-21T12:00", zone="UTC"))
     set_state(database, job_id_of(outcome), JobState.DONE)
-    with pytest.raises(UploadInvalid, match="in which time zone"):
+    with pytest.raises(UploadInvalid, match="time zone of that time"):
         again(database, outcome.upload.id, UploadDetails(zone=""))
 
 

@@ -77,7 +77,7 @@ def test_the_description_has_the_figures_of_the_chart() -> None:
 
 
 def test_an_empty_chart_says_so() -> None:
-    assert chart({}).description == "List entries in use: nothing was measured."
+    assert chart({}).description == "List entries in use: no measurements."
 
 
 def test_sizes_are_bars_as_long_as_their_share() -> None:
