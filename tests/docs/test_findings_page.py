@@ -36,7 +36,7 @@ def test_page_equals_the_catalogue() -> None:
 def test_page_begins_with_its_purpose() -> None:
     lines = PAGE.read_text(encoding="utf-8").splitlines()
     assert lines[0] == "# Findings"
-    assert lines[2].startswith("A finding tells you ")
+    assert lines[2].startswith("A finding reports ")
 
 
 def test_every_code_is_on_the_page_with_its_severity_and_no_other() -> None:
