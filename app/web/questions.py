@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cache
 from typing import Any, get_type_hints
@@ -11,8 +11,10 @@ from typing import Any, get_type_hints
 from fastapi import Request
 from fastapi.exceptions import RequestValidationError
 
-from planner_core.errors import InputInvalid
+from planner_core.errors import FieldProblem, InputInvalid
 from planner_core.questions import Question
+
+EXPLAIN = "explain"
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,9 +40,16 @@ def check_question(request: Request) -> None:
 
     Raises:
         InputInvalid: With every parameter at fault.
+        RequestValidationError: `explain` cannot be read.
     """
     query = request.query_params
-    _question_of(request.scope["route"].endpoint).read({name: query.getlist(name) for name in query})
+    try:
+        _question_of(request.scope["route"].endpoint).read({name: query.getlist(name) for name in query})
+    except InputInvalid as error:
+        # `explain` was published as a parameter of FastAPI, next to the question: clients may rely on its problem type.
+        if explained := [each for each in error.problems if each.field == EXPLAIN]:
+            raise _request_invalid(explained) from None
+        raise
 
 
 def check_parameters(request: Request) -> None:
@@ -54,11 +63,12 @@ def check_parameters(request: Request) -> None:
     try:
         check_question(request)
     except InputInvalid as error:
-        faults = (
-            {"type": "parameter", "loc": ("query", each.field), "msg": each.message}
-            for each in error.problems
-        )
-        raise RequestValidationError(list(faults)) from None
+        raise _request_invalid(error.problems) from None
+
+
+def _request_invalid(problems: Iterable[FieldProblem]) -> RequestValidationError:
+    faults = [{"type": "parameter", "loc": ("query", each.field), "msg": each.message} for each in problems]
+    return RequestValidationError(faults)
 
 
 @cache

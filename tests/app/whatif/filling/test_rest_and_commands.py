@@ -198,6 +198,13 @@ def test_invalid_parameter_is_refused_with_its_name(
     assert message in found["errors"][0]["message"]
 
 
+@pytest.mark.parametrize("question", ["recovery", "thresholds"])
+def test_invalid_explain_is_an_invalid_request(app: FastAPI, question: str) -> None:
+    answer = post_json(app, f"/api/v1/whatif/{question}?explain=x&fill_percent=-1&hold=-1", DOCUMENT)
+    found = assert_problem(answer, "request-invalid", 422)
+    assert found["errors"] == [{"field": "explain", "message": "must be true or false"}]
+
+
 @pytest.mark.parametrize(
     ("option", "message"),
     [
