@@ -113,6 +113,7 @@ async def lifespan(app: FastAPI) -> AsyncIterator[None]:
 
 def _prepare(database: Database, settings: Settings) -> None:
     with database.session(writes=True) as session:
+        # The session of this first transaction has upgraded the schema.
         plan_store.purge_deleted(session, timedelta(days=settings.deleted_days))
 
 

@@ -51,6 +51,7 @@ class Settings(BaseSettings):
     port: int = Field(
         default=8000, ge=0, le=65535, description="TCP port to listen on; 0 selects a free port."
     )
+    # NoDecode: pydantic-settings would otherwise expect JSON in the environment.
     allowed_hosts: Annotated[tuple[str, ...], NoDecode] = Field(
         default=LOOPBACK_NAMES,
         description=(

@@ -119,6 +119,7 @@ class _Made:
 
     def day(self, number: int, hours: Sequence[int] = range(HOURS)) -> Tables:
         """Return all rows of some hours of one day."""
+        # Days before the first have negative numbers, which numpy refuses in seeds.
         random = np.random.default_rng((self._seed, number + 100_000))
         midnight = dt.datetime.combine(FIRST_DAY, dt.time(), dt.UTC) + dt.timedelta(days=number)
         count = len(self._names)
@@ -443,6 +444,7 @@ def first_reductions(url: str, *, rounds: int) -> Reductions:
     history = History.open(url)
     snapshot = history.snapshot()
     days = sorted(fingerprints(history, snapshot))
+    # DuckDB and Polars read exactly the files that Spark reads.
     parts = reduce.files_of_days(snapshot, days)
     files: dict[str, list[str]] = {}
     for (table, _), of_day in parts.items():
@@ -472,6 +474,7 @@ def first_reductions(url: str, *, rounds: int) -> Reductions:
                     found.seconds.setdefault(name, []).append(time.perf_counter() - began)
         finally:
             session.stop()
+    # A faster engine with another result would prove nothing.
     found.agree = same(last["Spark"], last["DuckDB"]) and same(last["Spark"], last["Polars"])
     return found
 

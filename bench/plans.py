@@ -71,6 +71,7 @@ def largest(*, structures: int = STRUCTURES, queues: int = QUEUES) -> dict[str, 
 def _queue(structure: int, place: int) -> dict[str, Any]:
     mean = 300 + (structure * 37 + place * 101) % 20_000
     queue: dict[str, Any] = {
+        # 48 characters, the longest name of a queue.
         "name": f"PAYMENTS.EUROPE.CUSTOMER.REQUESTS.S{structure:02}.Q{place:04}".ljust(48, "X"),
         "message_bytes": {"mean": mean, "p95": mean * 3, "max": mean * 10},
         "persistent": place % 2 == 0,

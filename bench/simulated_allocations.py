@@ -118,6 +118,7 @@ def allocation_points(
     """
     random = np.random.default_rng((seed, 1))
     truth = _costs(random, base_bytes, entry_bytes, element_bytes, ratios, noise_bytes)
+    # One draw in each part of the range: independent draws could leave large or small sizes out.
     places = (np.arange(structures) + random.uniform(0, 1, structures)) / structures
     sizes = smallest_bytes * (largest_bytes / smallest_bytes) ** random.permutation(places)
     ratio_of = np.arange(structures) % len(ratios)
@@ -224,6 +225,7 @@ class _Rows:
     def _totals(self, size_bytes: int, ratio: int) -> tuple[int, int]:
         per_entry = self._truth.ratios[ratio]
         room = size_bytes - self._truth.base_bytes + self._random.normal(0, self._truth.noise_bytes)
+        # A coupling facility allocates whole entries.
         entries = max(int(room / self._truth.bundle_bytes(per_entry)), 1)
         return entries, entries * per_entry[1] // per_entry[0]
 

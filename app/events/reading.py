@@ -175,6 +175,7 @@ def known_from_texts(
         shown = read_displayed(text)
         if place >= len(displays):
             named.update(shown.queues)
+        # Later texts win, so that a typed attribute replaces that of a display.
         queues = {**queues, **shown.queues}
         # A typed PERFMEV wins over a display.
         enabled = {**shown.perfmev, **enabled}

@@ -28,6 +28,7 @@ from planner_core.document.compare import differences
 from planner_core.document.reading import read_json
 from planner_core.texts.outputs import OUTPUT_KINDS
 
+# The limits of INTEGER and BIGINT on PostgreSQL, which fails on larger parameters.
 MOST_VERSIONS = 2**31 - 1
 MOST_PLANS = 2**63 - 1
 STATUS_OF_SAVE = {"created": 201, "changed": 200, "identical": 200}
@@ -36,6 +37,7 @@ Name = Annotated[
     str,
     Path(
         description="Name of the plan.",
+        # Described but not checked by FastAPI: the service has its own errors for invalid names.
         json_schema_extra={"pattern": f"^{NAME_PATTERN}$"},
         examples=["SQ03"],
     ),

@@ -225,6 +225,7 @@ def plans(request: Request, session: SessionDep) -> Response:
         has_deleted=bool(deleted),
         undo=next((item for item in deleted if item.name == undone), None),
         keep_days=settings_of(request).deleted_days,
+        # A search without results is no first visit, nor is a list whose plans can all be restored.
         is_empty=found.total == 0 and not search and not deleted,
     )
     return render(request, "plans/list.html", context)

@@ -114,6 +114,7 @@ def structure_lines(version: StoredVersion) -> tuple[StructureLine, ...]:
 
 
 def _line(index: int, found: JsonObject, severities: Sequence[str]) -> StructureLine:
+    # Members that are read with `get` are missing in versions of earlier releases, or for some roles.
     smds = found.get("smds") or {}
     messages = found.get("messages")
     return StructureLine(

@@ -273,6 +273,7 @@ def save_plan(
     computed = document if isinstance(document, ComputedPlan) else compute(document, curves_beside(session))
     while (plan := repository.find_living(session, name, lock=True)) is None:
         if if_match is not None:
+            # Also for `*`, which requires that the plan exists (RFC 9110).
             raise PlanGone(name)
         created = _create(session, name, computed, comment)
         if created is not None:

@@ -30,6 +30,7 @@ class ScenarioGone(ScenarioNotFound):
     def __init__(self, plan: str, name: str) -> None:
         """Keep both names."""
         super().__init__(plan, name)
+        # The message of ScenarioNotFound would say that there never was such a scenario.
         self.args = (
             f"The scenario {name} of the plan {plan} no longer exists: it was deleted after it was read. Nothing was changed.",
         )

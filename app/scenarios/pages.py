@@ -144,6 +144,7 @@ def compare(request: Request, session: SessionDep, name: str) -> Response:
     """Compare up to four scenarios with their plan."""
     query = request.query_params
     chosen = tuple(
+        # Links name scenarios with commas; the form repeats the parameter.
         dict.fromkeys(part for each in query.getlist("of") for part in each.split(",") if part.strip())
     )
     if not 1 <= len(chosen) <= MOST_COMPARED:

@@ -247,6 +247,7 @@ def save(
     found = repository.find(session, living.id, name)
     if found is None:
         if if_match is not None:
+            # Also for `*`, which requires that the scenario exists (RFC 9110).
             raise ScenarioGone(plan, name)
         if repository.count_of(session, living.id) >= MOST_SCENARIOS:
             raise TooManyScenarios(plan, MOST_SCENARIOS)

@@ -209,6 +209,7 @@ def mib_signed(value_bytes: float | Fraction, digits: int = 1) -> Markup:
     Markup('+<span class="n">1.0</span>')
     """
     text = f"{float(Fraction(value_bytes) / MIB):.{digits}f}"
+    # Decided on the rounded text: -0.04 would otherwise be shown as -0.0.
     if not float(text):
         return group_digits(text.removeprefix("-"))
     return group_digits(text) if text.startswith("-") else Markup("+{}").format(group_digits(text))

@@ -149,6 +149,7 @@ def _page(
     at: str,
     names: Sequence[str],
 ) -> Response:
+    # An unknown value in a bookmark means INITSIZE; REST refuses it.
     counted: At = next((each for each in get_args(At) if each == at), "initsize")
     others = documents_of(session, list(names)[:MOST_OTHERS], but=asked.name)
     curves = curves_in(request.app.state.database)

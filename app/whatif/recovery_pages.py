@@ -139,6 +139,7 @@ def arranged(found: Recovery) -> RecoveryView:
     rows = tuple(_row(each, at) for at, each in enumerate(found.all_structures))
     timed = [(each.recovery_s, each) for each in found.all_structures if each.recovery_s is not None]
     slowest = max((seconds for seconds, _ in timed), default=None)
+    # None means that no interval is short enough, so it counts as shorter than all others.
     intervals = [each.back_up_every_minutes or Fraction(0) for _, each in timed]
     return RecoveryView(
         found=found,

@@ -128,6 +128,7 @@ def _page(
     fields, elsewhere, needed = _fields(asked, document, typed, problems, found[1] if found else None)
     planned = document.queue_manager_count if document is not None else 0
     member = query.get("as", "")
+    # Without a job, the page shows what is missing instead of an empty file.
     if found and found[1].text and member:
         return _file(found[1], member)
     page = SmdsPage(

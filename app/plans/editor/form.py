@@ -225,6 +225,7 @@ class _Reader:
 
     def is_blank(self, at: str, specs: Iterable[FormField], blank: Mapping[str, str]) -> bool:
         return all(
+            # A new row takes over the box Persistent of the one before, so a ticked box does not make it used.
             spec.kind == "yes"
             or self.typed.get(f"{at}/{spec.name}", "").strip() in ("", blank.get(f"/{spec.name}", ""))
             for spec in specs

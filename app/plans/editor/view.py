@@ -159,6 +159,7 @@ def _structure(
     number = (
         max(sum(1 for line in text.value.splitlines() if line.strip()) - 1, 0)
         if is_text
+        # A row with nothing but ticked boxes becomes no queue.
         else sum(any(entry.value.strip() and entry.kind != "yes" for entry in row.entries) for row in queues)
     )
     paste = maker.plain(f"{at}/paste", "Text")
