@@ -293,11 +293,11 @@ def _cut(lines: Iterable[str]) -> Iterator[str]:
 
 
 def _unit_of(spec: FormField) -> str:
-    return "bytes" if spec.kind == "bytes" else spec.unit
+    return "bytes" if spec.kind in ("bytes", "length") else spec.unit
 
 
 def _with_unit(kind: Kind, key: str, unit: str, value: object) -> str:
-    unit = _UNITS.get(key, "bytes" if kind == "bytes" else unit)
+    unit = _UNITS.get(key, "bytes" if kind in ("bytes", "length") else unit)
     if value is None or value in ([], ""):
         return "none given" if kind != "yes" else "no"
     if kind == "yes":

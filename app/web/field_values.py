@@ -12,8 +12,8 @@ from typing import Literal
 
 from app.texts.documents import parse_text
 from app.texts.yaml_text import yaml_text
+from planner_core.document.types import bytes_of
 from planner_core.errors import DocumentInvalid, SizeSyntax
-from planner_core.units import parse_size
 
 Kind = Literal[
     "name",
@@ -26,6 +26,7 @@ Kind = Literal[
     "names",
     "managers",
     "bytes",
+    "length",
     "ratio",
     "curve",
     "yaml",
@@ -42,7 +43,6 @@ _GROUPED = re.compile(r"\d{1,3}(?:([ ,_\u00a0\u2009\u202f'])\d{3})(?:\1\d{3})*")
 # ASCII, because \d also matches the digits of other scripts.
 _WHOLE = re.compile(r"-?\d+", re.ASCII)
 _DECIMAL = re.compile(r"-?(?:\d+(?:\.\d+)?|\.\d+)", re.ASCII)
-_SIZES = re.compile(r"(.+)/(.+)/(.+)", re.DOTALL)
 _RATIO = re.compile(r"(\d{1,9}) *[:/ ] *(\d{1,9})", re.ASCII)
 _RULE = re.compile(r"(\d{1,3})\s*%?\s*(?:over|:)\s*(\S+)", re.IGNORECASE)
 _BLANKS = re.compile(r"[\s,;]+")
@@ -128,24 +128,17 @@ def _managers(text: str) -> object:
 
 
 def _bytes(text: str) -> object:
-    if found := _SIZES.fullmatch(text):
-        mean, p95, largest = (part.strip() for part in found.groups())
-        return {"mean": mean_of(mean), "p95": _one_size(p95), "max": _one_size(largest)}
-    return _one_size(text)
+    # Only separators are a matter of the form: the document reads one size or three, with their units.
+    return "/".join(_ungrouped(part.strip()) for part in text.split("/"))
 
 
-def mean_of(text: str) -> object:
-    """Return a mean, which may have decimals or be written as a size."""
-    number = _decimal(text)
-    return number if isinstance(number, Decimal) else _one_size(text)
-
-
-def _one_size(text: str) -> object:
+def _length(text: str) -> object:
     number = _whole(text)
     if isinstance(number, int):
         return number
     try:
-        return parse_size(text, default_unit="B")
+        # The key of the document is a number: it has no units.
+        return bytes_of(text)
     except SizeSyntax:
         return text
 
@@ -215,6 +208,7 @@ _READERS: Mapping[Kind, Callable[[str], object]] = {
     "names": _names,
     "managers": _managers,
     "bytes": _bytes,
+    "length": _length,
     "ratio": _ratio,
     "curve": _curve,
     "yaml": _yaml,

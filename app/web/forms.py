@@ -16,7 +16,8 @@ from urllib.parse import parse_qsl, urlencode
 from fastapi import HTTPException, Request
 
 from app.web.field_values import Kind, text_of, value_of
-from planner_core.errors import FieldProblem
+from planner_core.document.types import bytes_of
+from planner_core.errors import FieldProblem, SizeSyntax
 
 Options = tuple[tuple[str, str], ...]
 MOST_PARAMETERS = 60_000
@@ -228,7 +229,8 @@ _EMPTY: Mapping[Kind, str] = {
 def read_fields(fields: Iterable[FormField]) -> tuple[dict[str, Any], dict[str, str]]:
     """Return the values of fields, None for empty ones, and the errors by name.
 
-    Unreadable texts and negative numbers are errors here, unlike in documents, which the core checks.
+    Unreadable texts and negative numbers are errors here, unlike in documents, which the core checks. A message size is
+    one size: the calculator has no distributions.
     """
     values: dict[str, Any] = {}
     errors = {}
@@ -237,11 +239,21 @@ def read_fields(fields: Iterable[FormField]) -> tuple[dict[str, Any], dict[str, 
         value = values[field.name] = value_of(field.kind, text) if text else None
         if not text and field.required:
             errors[field.name] = _EMPTY.get(field.kind, "Enter a number.")
-        elif field.kind in _UNREADABLE and (
-            isinstance(value, str | Mapping) or (isinstance(value, int | Decimal) and value < 0)
-        ):
+        elif value is not None and _is_unreadable(field.kind, value):
             errors[field.name] = _UNREADABLE[field.kind]
     return values, errors
+
+
+def _is_unreadable(kind: Kind, value: object) -> bool:
+    if kind == "bytes":
+        try:
+            bytes_of(str(value))
+        except SizeSyntax:
+            return True
+        return False
+    return kind in _UNREADABLE and (
+        isinstance(value, str) or (isinstance(value, int | Decimal) and value < 0)
+    )
 
 
 def rows_of(texts: Mapping[str, str]) -> defaultdict[str, list[int]]:

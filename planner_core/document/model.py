@@ -58,10 +58,12 @@ from planner_core.document.types import (
     Years,
     checked_by,
     hardware_code,
+    mean_message_size,
     message_bytes,
     not_boolean,
     number_between,
     number_schema,
+    one_message_size,
     refuse,
 )
 from planner_core.errors import SizeSyntax
@@ -261,7 +263,10 @@ def _message_bytes(value: object) -> object:
     if isinstance(value, str):
         parts = value.split("/", len(_DISTRIBUTION))
         if len(parts) == len(_DISTRIBUTION):
-            return dict(zip(_DISTRIBUTION, (part.strip() for part in parts), strict=True))
+            mean, p95, largest = (part.strip() for part in parts)
+            # Read here: an error in one of three texts would otherwise list the errors of both types.
+            sizes = (mean_message_size(mean), one_message_size(p95), one_message_size(largest))
+            return dict(zip(_DISTRIBUTION, sizes, strict=True))
         try:
             return message_bytes(value)
         except SizeSyntax:

@@ -157,7 +157,8 @@ def number_schema(lowest: int, highest: int) -> WithJsonSchema:
 
 
 _ONE_MESSAGE_SIZE = r" *[0-9]{1,15}(\.[0-9]{1,9})? *([KMGTkmgt]([Ii]?[Bb])?|[Bb])? *"
-_DECIMAL_TEXT = re.compile(r"\d{1,15}\.\d{1,9}", re.ASCII)
+# As many digits as a stored mean can have, because a form sends back the text it shows.
+_DECIMAL_TEXT = re.compile(r"(?=.{2,32}\Z)\d*\.\d+", re.ASCII)
 _WHOLE_BYTES: dict[str, Any] = {"type": "integer", "minimum": 0, "maximum": LARGEST_MESSAGE_BYTES}
 _MESSAGE_SIZE_SCHEMA: dict[str, Any] = {
     "type": "string",
@@ -176,20 +177,30 @@ MESSAGE_SIZES_SCHEMA: dict[str, Any] = {
 }
 
 
+def bytes_of(value: str | int) -> int:
+    """Read a number of bytes, or a size such as `2K`, without a limit [bytes].
+
+    Raises:
+        SizeSyntax: The text is not a size.
+    """
+    return parse_size(value, default_unit="B")
+
+
 def message_bytes(value: str | int) -> int:
     """Read a message size: a number of bytes, or a size such as `2K` [bytes].
 
     Raises:
-        ValueError: The text is not a size, or larger than any message.
+        SizeSyntax: The text is not a size.
+        ValueError: The size is larger than any message.
     """
-    size = parse_size(value, default_unit="B")
+    size = bytes_of(value)
     if size > LARGEST_MESSAGE_BYTES:
         message = f"must be between 0 and {LARGEST_MESSAGE_BYTES} bytes (100 MB)"
         raise ValueError(message)
     return size
 
 
-def _one_message_size(value: object) -> object:
+def one_message_size(value: object) -> object:
     """Read a size that is given as text; the field checks other values."""
     if not isinstance(value, str):
         return value
@@ -199,16 +210,16 @@ def _one_message_size(value: object) -> object:
         refuse(str(error))
 
 
-def _mean_size(value: object) -> object:
+def mean_message_size(value: object) -> object:
     """Read a mean, which may have decimals: `3500.5`."""
     if isinstance(value, str) and _DECIMAL_TEXT.fullmatch(value):
         return Decimal(value)
-    return _one_message_size(value)
+    return one_message_size(value)
 
 
 MessageBytes = Annotated[
     int,
-    BeforeValidator(_one_message_size),
+    BeforeValidator(one_message_size),
     Field(ge=0, le=LARGEST_MESSAGE_BYTES),
     WithJsonSchema({"anyOf": [_WHOLE_BYTES, _MESSAGE_SIZE_SCHEMA]}),
 ]
@@ -224,7 +235,7 @@ Minutes = Annotated[Decimal, number_between(lowest=0, highest=10**6), AS_NUMBER,
 MeanBytes = Annotated[
     Decimal,
     number_between(lowest=0, highest=LARGEST_MESSAGE_BYTES),
-    BeforeValidator(_mean_size),
+    BeforeValidator(mean_message_size),
     AS_NUMBER,
     WithJsonSchema(
         {"anyOf": [{"type": "number", "minimum": 0, "maximum": LARGEST_MESSAGE_BYTES}, _MESSAGE_SIZE_SCHEMA]}

@@ -18,10 +18,10 @@ from typing import Literal
 
 from planner_core import names
 from planner_core.document.reading import parse_json
+from planner_core.document.types import bytes_of
 from planner_core.errors import DocumentInvalid, NameSyntax, SizeSyntax
 from planner_core.inputs import squeezed
 from planner_core.limits import limit
-from planner_core.units import parse_size
 
 Kind = Literal["table", "display", "plan"]
 ProblemKind = Literal["lost", "apart", "twice", "columns", "heading", "size", "backlog"]
@@ -381,7 +381,8 @@ def _value(field: str, cell: str) -> object:
     number = _number(cell)
     if number is None and field in _IN_BYTES:
         try:
-            return parse_size(cell, default_unit="B")
+            # Without the limit of a message: the document reports it at the queue.
+            return bytes_of(cell)
         except SizeSyntax:
             return None
     return number

@@ -226,7 +226,7 @@ QUEUE_MORE = (
         "choice",
         options=(("", "not stated"), *((each, each) for each in ("NONE", "MSGID", "CORRELID", "GROUPID"))),
     ),
-    FormField("max_message_length", "MAXMSGL", "bytes", unit="bytes"),
+    FormField("max_message_length", "MAXMSGL", "length", unit="bytes"),
     FormField("backout_threshold", "BOTHRESH", "whole"),
     FormField("backout_queue", "BOQNAME", "text"),
 )

@@ -14,7 +14,7 @@ from functools import cache
 
 from app.plans.editor import fields
 from app.texts.documents import parse_text
-from app.web.field_values import CLUSTERS, mean_of, text_of, value_of
+from app.web.field_values import CLUSTERS, text_of, value_of
 from app.web.forms import FormField, pointers_up, rows_of, sentence, sort_errors, texts_of, values_of
 from planner_core.document.model import PlanDocument
 from planner_core.document.reading import read_object
@@ -343,9 +343,10 @@ def _queue(cells: Mapping[str, str]) -> JsonObject:
                 _QUEUE_FIELDS[column].kind, text.lower() if _QUEUE_FIELDS[column].kind == "yes" else text
             )
     if cells.get("p95") or cells.get("max"):
-        mean = mean_of(cells.get("message_bytes", ""))
-        sizes = {"mean": mean, **{key: value_of("bytes", cells.get(key, "")) for key in ("p95", "max")}}
-        queue["message_bytes"] = {key: value for key, value in sizes.items() if value != ""}
+        sizes = {"mean": "message_bytes", "p95": "p95", "max": "max"}
+        queue["message_bytes"] = {
+            key: value_of("bytes", text) for key, column in sizes.items() if (text := cells.get(column, ""))
+        }
     return queue
 
 

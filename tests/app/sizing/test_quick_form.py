@@ -71,7 +71,7 @@ def test_message_size_with_a_unit_is_read(typed: str, size_bytes: int) -> None:
     assert document(message_bytes=typed).structures[0].queues[0].message_bytes == size_bytes
 
 
-@pytest.mark.parametrize("typed", ["1 potato", "K", "1K2", "-1K"])
+@pytest.mark.parametrize("typed", ["1 potato", "K", "1K2", "-1K", "-5", "3500/12K/60K"])
 def test_unreadable_message_size_is_reported_with_valid_notations(typed: str) -> None:
     assert "1K or 63K" in refused(message_bytes=typed)["message_bytes"].error
 

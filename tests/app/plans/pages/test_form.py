@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from decimal import Decimal
 
 import pytest
 from hypothesis import given
@@ -227,6 +228,49 @@ def test_displayed_queues_get_their_size_from_the_field_next_to_them() -> None:
 def test_whole_number_is_read_as_it_is_shown(number: int) -> None:
     assert value_of("whole", text_of("whole", number)) == number
     assert value_of("whole", f"{number:,}") == number
+
+
+@pytest.mark.parametrize(
+    "text", ["4K", "1024", "1.5K", "3500.5/12K/60K", "3500.123456789012/12K/60K", "big", "-5"]
+)
+def test_message_size_is_passed_to_the_document_as_text(text: str) -> None:
+    assert value_of("bytes", text) == text
+
+
+def test_message_sizes_lose_only_thousands_separators() -> None:
+    assert value_of("bytes", "3,500.5 / 12 000 / 60K") == "3,500.5/12000/60K"
+
+
+@given(
+    st.decimals(min_value=100_001, max_value=999_999, places=9),
+    st.integers(min_value=10**6, max_value=2 * 10**6),
+)
+def test_distribution_is_read_back_from_its_text(mean: Decimal, largest: int) -> None:
+    document = queues(1).model_dump(mode="json")
+    document["structures"][0]["queues"][0]["message_bytes"] = {"mean": mean, "p95": largest, "max": largest}
+    expected = read_object(document)
+    assert check(typed_of(expected)).document == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("3500/12K/many", "'many' is no size"),
+        ("3500/12K/200M", "between 0 and 104857600 bytes"),
+        ("5/4/3", "must not be above max (3)"),
+    ],
+)
+def test_error_in_one_of_three_message_sizes_is_reported_once(text: str, words: str) -> None:
+    said = check({**typed_of(example()), "/structures/0/queues/0/message_bytes": text}).errors
+    assert words in said["/structures/0/queues/0/message_bytes"]
+    assert ", or" not in said["/structures/0/queues/0/message_bytes"]
+
+
+@pytest.mark.parametrize("text", ["4M", "4194304", "4,194,304"])
+def test_maxmsgl_may_be_entered_as_a_size(text: str) -> None:
+    document = check({**typed_of(example()), "/structures/0/queues/0/max_message_length": text}).document
+    assert document is not None
+    assert document.structures[0].queues[0].max_message_length == 4194304
 
 
 @given(st.text(max_size=30).filter(lambda text: text.strip()))
