@@ -16,7 +16,7 @@ from app.web.forms import read_posted
 from app.web.rendering import Page, render
 from planner_core.clusters.advice import MODE_NAMES
 from planner_core.clusters.answer import ChosenDestination, DecisionAnswer
-from planner_core.clusters.decide import DecisionStep
+from planner_core.clusters.decide import DecisionStep, Elimination
 from planner_core.clusters.model import MODES, Destination, DroppedCandidate, Mode
 from planner_core.errors import FieldProblem, InputInvalid
 from planner_core.findings import Finding
@@ -38,19 +38,6 @@ class DecisionForm:
 
 
 @dataclass(frozen=True, slots=True)
-class DecisionStepRow:
-    """A step with the candidates it eliminates."""
-
-    number: str
-    title: str
-    attribute: str
-    is_reached: bool
-    out: tuple[tuple[str, str], ...]
-    left: str
-    note: str
-
-
-@dataclass(frozen=True, slots=True)
 class DecisionView:
     """The answer, arranged for the page."""
 
@@ -63,7 +50,8 @@ class DecisionView:
     differs: bool
     chart: tuple[ChartLayout, ...]
     lanes_omitted: int
-    steps: tuple[DecisionStepRow, ...]
+    steps: tuple[tuple[DecisionStep, tuple[Elimination, ...], str], ...]
+    """Each step with the first candidates that it eliminates, and the names of the remaining ones."""
     steps_omitted: int
     destinations: tuple[ChosenDestination, ...]
     puts: int
@@ -164,14 +152,7 @@ def _names(queue_managers: tuple[str, ...]) -> str:
     return ", ".join(queue_managers[:MOST_SHOWN]) + (f" and {more} more" if more > 0 else "")
 
 
-def _step(step: DecisionStep) -> DecisionStepRow:
+def _step(step: DecisionStep) -> tuple[DecisionStep, tuple[Elimination, ...], str]:
     kept = [Destination.of(each).label for each in step.kept[:MOST_SHOWN]]
-    return DecisionStepRow(
-        number=step.step,
-        title=step.title,
-        attribute=step.attribute,
-        is_reached=step.reached,
-        out=tuple((each.label, each.reason) for each in step.eliminated[:MOST_SHOWN]),
-        left=("all" if not step.eliminated else ", ".join(kept) or "none") if step.reached else "",
-        note=step.note,
-    )
+    left = ("all" if not step.eliminated else ", ".join(kept) or "none") if step.reached else ""
+    return step, step.eliminated[:MOST_SHOWN], left

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Annotated, Any
+from typing import Annotated
 from urllib.parse import quote
 
 from fastapi import APIRouter, Depends, Request
@@ -274,15 +274,15 @@ def _form_page(
     status_code: int = 200,
 ) -> Response:
     document = version.document
-    values: dict[str, Any] = {
-        "plan": plan,
-        "action": f"/plans/{plan}/scenarios/{scenario + '/edit' if scenario else 'new'}",
-        "is_new": not scenario,
-        "etag": etag,
-        "versions": tuple(each.number for each in plans.list_versions(session, plan)),
-        "form": scenario_form(document, typed, version=version.number, problems=problems),
-        "error": error,
-    }
-    title = f"{plan}: change {scenario}" if scenario else f"{plan}: new scenario"
-    page = ScenarioFormPage(title=title, section="plans", **values)
+    page = ScenarioFormPage(
+        title=f"{plan}: change {scenario}" if scenario else f"{plan}: new scenario",
+        section="plans",
+        plan=plan,
+        action=f"/plans/{plan}/scenarios/{scenario + '/edit' if scenario else 'new'}",
+        is_new=not scenario,
+        etag=etag,
+        versions=tuple(each.number for each in plans.list_versions(session, plan)),
+        form=scenario_form(document, typed, version=version.number, problems=problems),
+        error=error,
+    )
     return render(request, "scenarios/form.html", page, status_code=status_code)
