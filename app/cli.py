@@ -93,7 +93,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return EXIT_OK
     except KeyboardInterrupt:
-        return 130
+        return 130  # 128 + SIGINT, as shells report it
     except Exception as error:  # noqa: BLE001 - the contract: a sentence, never a traceback
         _say(f"cfplan: internal error, please report it: {type(error).__name__}: {error}")
         return EXIT_USAGE

@@ -175,4 +175,5 @@ def _level(
     if kind in ("still", "shrinking"):
         return seen * float(random.uniform(1.1, 1.8))
     crossed = int(random.integers(5, 201))
+    # Above the recent peaks, because a level that is crossed already has no crossing to forecast.
     return max(float(noise_free[history : history + crossed].max()), seen * 1.02)

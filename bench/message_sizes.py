@@ -103,6 +103,7 @@ def put_one_by_one(
                 if size > over and (100 * used_entries > entries_goal or 100 * used_elements > elements_goal):
                     stays = False
                     break
+        # An offloaded message leaves an entry and two elements in the structure.
         takes = -(-(size + HEADER) // ELEMENT) if stays else OFFLOADED_ELEMENTS
         if used_entries == entries or used_elements + takes > elements:
             break

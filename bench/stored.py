@@ -59,6 +59,7 @@ def measure_pasted(*, queues: int = QUEUES, rounds: int = 3) -> dict[str, Stored
     for place, queue in enumerate(plan["structures"][0]["queues"]):
         del queue["isolation"]
         sizes = queue["message_bytes"]
+        # The pasted table has only backlogs, and both servers must get the same plan.
         backlog = queue.setdefault("backlog", 1000 + place)
         lines.append(
             f"{queue['name']},{sizes['mean']},{sizes['p95']},{sizes['max']},{backlog},{'yes' if queue['persistent'] else 'no'}"
@@ -136,6 +137,7 @@ def _ask(
     expected: int,
 ) -> Any:  # noqa: ANN401 - the answer
     headers = {
+        # As browsers send it, so that the planner answers with a page.
         "Accept": "text/html, application/json",
         **({"Content-Type": media_type} if media_type else {}),
     }

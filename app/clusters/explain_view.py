@@ -198,6 +198,7 @@ def _grid(found: QueueDecision) -> Grid:
         is_gone = False
         for step in steps:
             is_out = any(each.candidate == candidate for each in step.eliminated)
+            # An eliminated candidate takes no part in later steps, so it has no value there.
             cells.append(Cell("" if is_gone else value_in(step.id, candidate), is_out, is_gone))
             is_gone = is_gone or is_out
         rows.append(GridRow(candidate.label, tuple(cells), candidate in decision.chosen))

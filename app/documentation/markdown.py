@@ -58,6 +58,7 @@ class _Renderer(RendererHTML):
     def heading_close(self, tokens: Sequence[Token], idx: int, options: OptionsDict, env: EnvType) -> str:
         anchor = tokens[idx - 2].attrs.get("id", "")
         link = ""
+        # The title needs no link: it is where the page begins.
         if anchor and tokens[idx].tag != "h1":
             label = Markup.escape(f"Link to {env['heading']}")
             link = f' <a class="anchor" href="#{anchor}" aria-label="{label}">#</a>'
@@ -68,6 +69,7 @@ def _label(kind: str, env: EnvType) -> Markup:
     """Return the accessible name of a table or an example, unique on its page."""
     label = f"{kind}: {env['heading']}" if env.get("heading") else kind
     given = env.setdefault("labels", {})
+    # Screen readers list regions by name, so equal names could not be told apart.
     given[label] = given.get(label, 0) + 1
     return Markup.escape(label if given[label] == 1 else f"{label}, {given[label]}")
 

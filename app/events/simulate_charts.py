@@ -31,6 +31,7 @@ def chart_of(course: Simulation, queue: str, members: Sequence[str]) -> Chart:
     """Return the chart of one queue; `members` are the queue managers that can write its messages."""
     rows = [row for row in course.switches if row.queue == queue]
     events = [occurrence for occurrence in course.occurrences if occurrence.queue == queue]
+    # A timeline may consist of its start alone, at 0 seconds.
     last = (max((row.at for row in course.switches), default=Fraction(0)) or Fraction(1)) * _ROOM
     deepest = max([row.depth for row in rows] + [event.depth for event in events] + [1])
     rounding = course.readings.rounding

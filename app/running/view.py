@@ -79,9 +79,11 @@ def _listed(found: Sequence[LineFinding], text: str) -> Iterator[ListedLine]:
     for each in found:
         if each.line:
             had = worst.get(each.line, "info")
+            # The worst severity is the first in SEVERITIES, hence the minimum.
             worst[each.line] = min(had, each.severity, key=SEVERITIES.index)
     lines = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
     if lines and not lines[-1]:
+        # A line end after the last line begins no further line.
         lines.pop()
     shown = set(range(1, len(lines) + 1))
     if len(lines) > MOST_LINES:

@@ -43,6 +43,7 @@ def _from_file(name: str) -> JsonObject:
 
 
 def _complete() -> JsonObject:
+    # A copy, so that the other examples keep their documents.
     document = copy.deepcopy(sq03())
     document["policy"] = {"name": "POLICY1", "job": True}
     for facility, sequence in zip(

@@ -109,6 +109,7 @@ def filling(request: Request, session: SessionDep, name: str, number: str, struc
 
 def _picked(points: tuple[Point, ...]) -> tuple[Point, ...]:
     """Return the first, the last, and some of the points between them."""
+    # Rounded up, so that the table stays within its limit.
     step = -(-len(points) // MOST_FIGURES)
     return tuple(point for index, point in enumerate(points) if index % step == 0 or point is points[-1])
 

@@ -13,6 +13,7 @@ down_revision = None
 branch_labels = None
 depends_on = None
 
+# SQLite numbers rows only in a column of type INTEGER.
 KEY = sa.BigInteger().with_variant(sa.Integer(), "sqlite")
 LIVING = sa.text("deleted_at IS NULL")
 
@@ -31,7 +32,13 @@ def upgrade() -> None:
         sqlite_autoincrement=True,
     )
     op.create_index(
-        "uq_plans_living_name", "plans", ["name"], unique=True, sqlite_where=LIVING, postgresql_where=LIVING
+        # Unique only among current plans: deleted ones keep their names.
+        "uq_plans_living_name",
+        "plans",
+        ["name"],
+        unique=True,
+        sqlite_where=LIVING,
+        postgresql_where=LIVING,
     )
     op.create_index("ix_plans_deleted_at", "plans", ["deleted_at"])
     op.create_table(

@@ -13,6 +13,7 @@ down_revision = "a1c0f5e2d7b3"
 branch_labels = None
 depends_on = None
 
+# SQLite numbers rows only in a column of type INTEGER.
 KEY = sa.BigInteger().with_variant(sa.Integer(), "sqlite")
 
 

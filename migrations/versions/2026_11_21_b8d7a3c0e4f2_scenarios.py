@@ -13,6 +13,7 @@ down_revision = "a7c6f2b9d3e1"
 branch_labels = None
 depends_on = None
 
+# SQLite numbers rows only in a column of type INTEGER.
 KEY = sa.BigInteger().with_variant(sa.Integer(), "sqlite")
 
 

@@ -13,6 +13,7 @@ down_revision = "c3e2b8d5f9a7"
 branch_labels = None
 depends_on = None
 
+# SQLite numbers rows only in a column of type INTEGER.
 KEY = sa.BigInteger().with_variant(sa.Integer(), "sqlite")
 TIME = sa.DateTime(timezone=True)
 

@@ -24,6 +24,7 @@ _COMPUTED = "Empty: calculated. A given size is checked."
 _ALL_OF_THEM = "Empty: all coupling facilities of the plan in order."
 _BLANKS = "Names separated by blanks."
 
+# Clusters are nested too deeply for rows of fields, so they are one text.
 CLUSTERS = (
     FormField(
         "clusters",
