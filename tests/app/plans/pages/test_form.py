@@ -255,7 +255,7 @@ def test_distribution_is_read_back_from_its_text(mean: Decimal, largest: int) ->
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("3500/12K/many", "'many' is no size"),
+        ("3500/12K/many", "'many' is not a valid size"),
         ("3500/12K/200M", "between 0 and 104857600 bytes"),
         ("5/4/3", "must not be above max (3)"),
     ],
