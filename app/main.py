@@ -22,6 +22,7 @@ from app.documentation import api_docs
 from app.events import api as events
 from app.events import examples as events_examples
 from app.fits import api as curves
+from app.forecasts import api as forecasts
 from app.jobs import api as jobs
 from app.jobs.watcher import Watcher
 from app.nightly import api as night
@@ -159,6 +160,7 @@ def create_app(settings: Settings | None = None) -> FastAPI:
         jobs.router,
         usage.router,
         curves.router,
+        forecasts.router,
         night.router,
         events.router,
         cluster.router,

@@ -1,4 +1,4 @@
-"""Points of curves, forecasts of structures, and CFCC levels over REST; the lists are in app/nightly."""
+"""Fitted curves with their points, and CFCC levels over REST."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from app.database.session import SessionDep
 from app.fits import fits, levels
-from app.fits.fits import FitPoints
+from app.fits.fits import FitDetails, FitPage, FitPoints
 from app.fits.levels import HIGHEST, LOWEST, LevelChanged, Levels
-from app.forecasts import service as forecasts
-from app.forecasts.service import StructureOutlook
-from app.usage.api import Qsg, Structure
 from app.web.openapi import problems
+from app.web.paging import PageParameters
 
+LARGEST_ID = 2**62
 CF_PATTERN = r"^[A-Za-z][A-Za-z0-9$#@_]{0,7}$"
 
+CurveVersion = Annotated[int, Path(ge=1, le=LARGEST_ID, description="Version of the curve.", examples=[1])]
 Version = Annotated[
     int, Path(ge=1, le=fits.LARGEST_VERSION, description="Version of the fitted curve.", examples=[17])
 ]
@@ -37,12 +37,36 @@ class LevelBody(BaseModel):
     ]
 
 
+CURVES_AND_FORECASTS = "fitted curves and forecasts"
 router = APIRouter(prefix="/api/v1")
+
+
+@router.get("/curves", tags=[CURVES_AND_FORECASTS], summary="List fitted curves", responses=problems(422))
+def list_curves(
+    session: SessionDep,
+    asked: PageParameters,
+    current: Annotated[
+        bool, Query(description="Only the latest accepted curve of each coupling facility.")
+    ] = False,
+) -> FitPage:
+    """Return the fits of all runs, the newest first, rejected ones with their reasons. Unchanged fits are stored once."""
+    return fits.list_fits(session, asked, current_only=current)
+
+
+@router.get(
+    "/curves/{version}",
+    tags=[CURVES_AND_FORECASTS],
+    summary="Read a fitted curve",
+    responses=problems(404, 422),
+)
+def read_curve(version: CurveVersion, session: SessionDep) -> FitDetails:
+    """Return the cost of structures on a coupling facility, with intervals, the data used and the data left out."""
+    return fits.details(session, version)
 
 
 @router.get(
     "/curves/{version}/points",
-    tags=["fitted curves and forecasts"],
+    tags=[CURVES_AND_FORECASTS],
     summary="Read the points of a fitted curve",
     responses=problems(404, 422),
 )
@@ -52,34 +76,8 @@ def read_points(version: Version, session: SessionDep) -> FitPoints:
 
 
 @router.get(
-    "/forecasts/{qsg}/{structure}",
-    tags=["fitted curves and forecasts"],
-    summary="Read the forecasts of a structure",
-    responses=problems(404, 422),
-)
-def read_forecasts(
-    qsg: Qsg,
-    structure: Structure,
-    session: SessionDep,
-    measure: Annotated[
-        str | None, Query(max_length=20, description="entries, elements or smds_blocks; absent: all.")
-    ] = None,
-    queue_manager: Annotated[
-        str | None, Query(max_length=4, description="The owner of a shared message data set; absent: all.")
-    ] = None,
-) -> StructureOutlook:
-    """Return daily peaks, quantiles of the days ahead, when each level is passed at each size, and scores."""
-    found = [
-        each
-        for each in forecasts.outlooks(session, qsg, structure)
-        if measure in (None, each.measure) and queue_manager in (None, each.queue_manager or "")
-    ]
-    return StructureOutlook(qsg, structure, tuple(found))
-
-
-@router.get(
     "/cf-levels",
-    tags=["fitted curves and forecasts"],
+    tags=[CURVES_AND_FORECASTS],
     summary="Read the CFCC levels of coupling facilities",
     responses=problems(),
 )
@@ -90,7 +88,7 @@ def read_levels(session: SessionDep) -> Levels:
 
 @router.put(
     "/cf-levels/{coupling_facility}",
-    tags=["fitted curves and forecasts"],
+    tags=[CURVES_AND_FORECASTS],
     summary="Set the CFCC level of a coupling facility",
     responses=problems(413, 415, 422),
 )
@@ -101,7 +99,7 @@ def put_level(coupling_facility: CouplingFacility, body: LevelBody, session: Ses
 
 @router.delete(
     "/cf-levels/{coupling_facility}",
-    tags=["fitted curves and forecasts"],
+    tags=[CURVES_AND_FORECASTS],
     summary="Remove the CFCC level of a coupling facility",
     responses=problems(404, 422),
 )

@@ -1,4 +1,4 @@
-"""Errors about fitted curves, forecasts and CFCC levels."""
+"""Errors about CFCC levels."""
 
 from __future__ import annotations
 

@@ -1,18 +1,14 @@
-"""Nightly runs, their report, fitted curves and forecasts over REST."""
+"""Nightly runs and their report over REST."""
 
 from __future__ import annotations
 
 from typing import Annotated
 
-from fastapi import APIRouter, Path, Query
+from fastapi import APIRouter, Path
 from starlette.requests import Request
 from starlette.responses import Response
 
 from app.database.session import SessionDep
-from app.fits import fits
-from app.fits.fits import FitDetails, FitPage
-from app.forecasts import service as forecasts
-from app.forecasts.service import ForecastPage
 from app.nightly import report, service
 from app.nightly.models import Trigger
 from app.nightly.report import NightlyReport
@@ -25,10 +21,9 @@ LARGEST_ID = 2**62
 MARKDOWN = "text/markdown"
 
 RunId = Annotated[int, Path(ge=1, le=LARGEST_ID, description="Number of the nightly run.", examples=[1])]
-Version = Annotated[int, Path(ge=1, le=LARGEST_ID, description="Version of the curve.", examples=[1])]
 
 router = APIRouter(prefix="/api/v1")
-NIGHTS, CURVES = "nightly runs", "fitted curves and forecasts"
+NIGHTS = "nightly runs"
 
 
 @router.get("/nightly-runs", tags=[NIGHTS], summary="List nightly runs", responses=problems(422))
@@ -91,27 +86,3 @@ def read_report(session: SessionDep) -> NightlyReport:
 def read_report_text(session: SessionDep) -> Response:
     """Return the same as text for a mail. The data folder contains it as a file."""
     return Response(report.as_markdown(report.newest(session)), media_type=MARKDOWN)
-
-
-@router.get("/curves", tags=[CURVES], summary="List fitted curves", responses=problems(422))
-def list_curves(
-    session: SessionDep,
-    asked: PageParameters,
-    current: Annotated[
-        bool, Query(description="Only the latest accepted curve of each coupling facility.")
-    ] = False,
-) -> FitPage:
-    """Return the fits of all runs, the newest first, rejected ones with their reasons. Unchanged fits are stored once."""
-    return fits.list_fits(session, asked, current_only=current)
-
-
-@router.get("/curves/{version}", tags=[CURVES], summary="Read a fitted curve", responses=problems(404, 422))
-def read_curve(version: Version, session: SessionDep) -> FitDetails:
-    """Return the cost of structures on a coupling facility, with intervals, the data used and the data left out."""
-    return fits.details(session, version)
-
-
-@router.get("/forecasts", tags=[CURVES], summary="List forecasts", responses=problems(422))
-def list_forecasts(session: SessionDep, asked: PageParameters) -> ForecastPage:
-    """Return the latest forecast of each measure of each structure: full structures first, then by the day they run out."""
-    return forecasts.list_forecasts(session, asked)
