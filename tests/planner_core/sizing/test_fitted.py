@@ -76,7 +76,7 @@ def test_other_ratio_uses_both_fitted_costs_without_assumption() -> None:
     )
     (assumed,) = (item for item in bundle.findings if item.code == "ENTRY_ELEMENT_COST_ASSUMED")
     assert (
-        "The data of curve 17 cover 1:6 only; for other ratios, an element is assumed to cost 256"
+        "The data of curve 17 covers 1:6 only; for other ratios, an element is assumed to cost 256"
         in assumed.message
     )
 

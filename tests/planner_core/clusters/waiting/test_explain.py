@@ -415,7 +415,7 @@ def test_message_of_a_channel_with_a_cut_off_state_is_unknown() -> None:
     displays = read_displays([("d", text.replace("STATUS(RUNNING)", "STATUS(RETRY", 1))])
     found = one(displays, waiting())
     assert found.reason == "unknown"
-    assert found.explanation.startswith("The state of TO.A was cut off")
+    assert found.explanation.startswith("The state of TO.A was truncated")
 
 
 def test_cut_off_state_is_not_shown() -> None:
