@@ -51,7 +51,7 @@ PLAN_NAME_INVALID = ProblemType("plan-name-invalid", 422, "This is not a valid p
 NAME_TAKEN = ProblemType("name-taken", 409, "Another plan has this name")
 PLAN_CHANGED = ProblemType("plan-changed", 412, "The plan has changed since it was read")
 PRECONDITION_REQUIRED = ProblemType(
-    "precondition-required", 428, "The request must say which version it changes"
+    "precondition-required", 428, "The request must name the version that it changes"
 )
 SCENARIO_NOT_FOUND = ProblemType("scenario-not-found", 404, "The plan has no such scenario")
 SCENARIO_EXISTS = ProblemType("scenario-exists", 409, "Another scenario of the plan has this name")

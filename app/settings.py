@@ -73,7 +73,7 @@ class Settings(BaseSettings):
     max_upload_bytes: int = Field(
         default=64 * GIB,
         ge=1,
-        description="Largest file in bytes that is taken as an upload of usage data.",
+        description="Largest file in bytes that is accepted as an upload of usage data.",
     )
     upload_stall_s: float = Field(
         default=60.0,

@@ -153,7 +153,7 @@ class SimulateEventsPage(Page):
 
     sent: Annotated[SimulationForm, "Values of the form"]
     examples: Annotated[tuple[ExampleFile, ...], "Example timelines"]
-    choices: Annotated[tuple[FormField, ...], "Readings that the form can set"]
+    choices: Annotated[tuple[FormField, ...], "Interpretations that the form can set"]
     problems: Annotated[tuple[FieldProblem, ...], "Errors; empty if there is an answer"]
     answer: Annotated[SimulationView | None, "The simulation"]
 

@@ -54,7 +54,7 @@ def list_plans(
     session: SessionDep,
     asked: PageParameters,
     search: Annotated[
-        str | None, Query(max_length=100, description="A part of the plan's or the group's name.")
+        str | None, Query(max_length=100, description="Part of the plan's or the group's name.")
     ] = None,
 ) -> PlanList:
     """Return plans by name, one page at a time, with the figures of their latest versions."""

@@ -55,7 +55,7 @@ def add(commands: Command, whole: Callable[[str], int], parser_class: Parser) ->
         return made
 
     listed = verb("list", "List plans with their figures.", _list)
-    listed.add_argument("--search", metavar="TEXT", help="a part of the plan's or the group's name")
+    listed.add_argument("--search", metavar="TEXT", help="part of the plan's or the group's name")
     listed.add_argument("--deleted", action="store_true", help="list deleted plans that can be restored")
     add_json(listed)
 

@@ -33,7 +33,7 @@ def add(commands: Command) -> None:
         "--qsg", action="append", default=[], metavar="SID:QMGR=QSG", type=_mapping,
         help="the group of a queue manager on a system; nothing after = means none; stored in the map",
     )  # fmt: skip
-    ingest.add_argument("--kind", choices=KINDS, help="what the files are (default: detected)")
+    ingest.add_argument("--kind", choices=KINDS, help="the kind of the files (default: detected)")
     ingest.add_argument(
         "--observed-at", metavar="TIME", help="when a display was taken, such as 2026-11-21T09:30"
     )

@@ -117,7 +117,7 @@ class UploadPage(Page):
     size: Annotated[str, "Its length in words"]
     said: Annotated[str, "The last action"]
     state: Annotated[str, "The state of the job in a word"]
-    progress: Annotated[JobProgress, "How far the reading is"]
+    progress: Annotated[JobProgress, "Progress of the reading"]
     messages: Annotated[tuple[str, ...], "The questions as sentences"]
     questions: Annotated[tuple[GroupQuestion, ...], "Queue managers whose group is requested"]
     when: Annotated[tuple[FormField, ...], "Fields for the time of observation, if it is requested"]

@@ -52,7 +52,7 @@ From = Annotated[
 ]
 To = Annotated[
     Moment | None,
-    Query(description="End of the period, not part of it. Absent: the end of the last measured hour."),
+    Query(description="End of the period (exclusive). Absent: the end of the last measured hour."),
 ]
 By = Annotated[Step | None, Query(description="Absent: by hours up to 31 days, by days for more.")]
 
@@ -64,7 +64,7 @@ def list_structures(
     session: SessionDep,
     asked: PageParameters,
     search: Annotated[
-        str | None, Query(max_length=100, description="A part of the structure's or the group's name.")
+        str | None, Query(max_length=100, description="Part of the structure's or the group's name.")
     ] = None,
 ) -> MeasuredStructuresAnswer:
     """Structures by group and name, a page at a time, with their latest figures and the plans that use them."""

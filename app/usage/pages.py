@@ -109,7 +109,7 @@ class UsagePage(Page):
     queues: Annotated[tuple[QueueFigures, ...], "The queues in it"]
     queues_total: Annotated[int, "Number of queues"]
     smds: Annotated[tuple[SmdsFigures, ...], "Its shared message data sets"]
-    plans: Annotated[tuple[PlanReference, ...], "Plans in whose latest version it is"]
+    plans: Annotated[tuple[PlanReference, ...], "Plans whose latest version contains it"]
     script: Annotated[ChartScript, "The script that draws charts to zoom"]
     at: Annotated[str, "Path of this structure's pages"]
     query: Annotated[str, "The parameters that choose this period"]

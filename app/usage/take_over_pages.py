@@ -75,9 +75,9 @@ class TakeOverPage(MeasuredForm, Page):
 
     plan: Annotated[StoredVersion, "The plan's latest version"]
     structures: Annotated[tuple[StructureRows, ...], "The plan's structures that were measured"]
-    unmeasured: Annotated[tuple[str, ...], "The plan's structures of which no queue was measured"]
-    missing: Annotated[tuple[str, ...], "Measured structures that the plan does not have"]
-    preview: Annotated[TakeOverPreview | None, "Preview; None before it is asked for"]
+    unmeasured: Annotated[tuple[str, ...], "The plan's structures without measured queues"]
+    missing: Annotated[tuple[str, ...], "Measured structures that are not in the plan"]
+    preview: Annotated[TakeOverPreview | None, "Preview; None until requested"]
 
 
 @router.get("/usage/{qsg}/plan/into/{name}")

@@ -115,7 +115,7 @@ GROUPS = (("What runs today", RUNNING_QUESTIONS), ("Queues and clusters", QUEUES
 class WhatIfPage(Page):
     """Context of the list of questions."""
 
-    asked: Annotated[PlanSelection, "The plan that is asked about, and others that could be"]
+    asked: Annotated[PlanSelection, "The chosen plan, and the other plans to choose from"]
     questions: Annotated[tuple[QuestionLink, ...], "What can be asked"]
     structures: Annotated[tuple[str, ...], "Application structures of the plan"]
     groups: Annotated[

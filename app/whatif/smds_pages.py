@@ -88,7 +88,7 @@ class SmdsPage(Page):
     asked: Annotated[PlanSelection, "The chosen plan, and the other plans to choose from"]
     fields: Annotated[tuple[FormField, ...], "Names that the plan does not tell, as they were typed"]
     problems: Annotated[tuple[FieldProblem, ...], "Errors of the plan or of the fields"]
-    needed: Annotated[str, "What the plan does not tell and nothing was typed for; else empty"]
+    needed: Annotated[str, "Missing values that are neither in the plan nor entered; otherwise empty"]
     load: Annotated[Load, "What each data set is allocated for"]
     answer: Annotated[SmdsJobView | None, "The data sets, and the job where nothing is missing"]
 

@@ -146,7 +146,7 @@ def _loss_lines(loss: Loss) -> Iterator[str]:
     if rows:
         yield from _table(rows)
     if gone := sum(each.gone for each in loss.lost):
-        yield f"  {gone} messages of the planned backlog are gone."
+        yield f"  {gone} messages of the planned backlog are lost."
     yield from (f"  {each.words}" for each in loss.endings)
     if by_itself := [each.structure for each in loss.lost if each.recovers_by_itself]:
         yield f"  Recover without an operator: {', '.join(by_itself)}."

@@ -41,9 +41,9 @@ class ThresholdsPage(Page):
     form: Annotated[QuestionForm[ThresholdQuestion], "The fields as typed"]
     advice: Annotated[ThresholdAdvice | None, "The answer; None while a field has an error"]
     chart: Annotated[Chart | None, "The chart; None where there is nothing to draw"]
-    names: Annotated[dict[str, str], "What the compared settings are called"]
+    names: Annotated[dict[str, str], "Names of the compared settings"]
     filling: Annotated[str, "Address of the page on which the structure fills with these rules"]
-    document: Annotated[str, "The plan with these rules, to be taken over; empty where it has them already"]
+    document: Annotated[str, "The plan with these rules, to be saved; empty if it already has them"]
     refused: Annotated[
         tuple[Finding, ...], "Reason why no such plan can exist; empty unless the core refused it"
     ]

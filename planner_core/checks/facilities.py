@@ -132,7 +132,7 @@ def check_facilities(document: PlanDocument, structure: StructureResult) -> Iter
         more = "" if structure.placement.duplex == "DISABLED" else ", and it cannot be duplexed"
         yield finding(
             "PREFLIST_SINGLE_CF",
-            f"{name} can be allocated in {preflist[0]} only: if {preflist[0]} is lost, the structure has nowhere to go"
+            f"{name} can be allocated in {preflist[0]} only: if {preflist[0]} is lost, the structure cannot be placed elsewhere"
             f"{more}.",
             field=f"{at}/preflist",
             structure=name,

@@ -77,12 +77,12 @@ PROVENANCE = (
     Column(
         "source",
         STRING,
-        "the record or text that the row was read from, such as `115-2 QEST` or `74-4 R744SREQ`",
+        "the record or text from which the row was read, such as `115-2 QEST` or `74-4 R744SREQ`",
     ),
     Column("origin", STRING, "how it was read: " + ", ".join(ORIGINS)),
     Column("file_offset", LONG, "offset in the file of the record's first byte; null for text"),
     Column("file_record", LONG, "number of the record in the file, from 0; of the line, from 1, for text"),
-    Column("piece", INT, "tells rows of one natural key apart (see the keys); 0 where there is but one"),
+    Column("piece", INT, "distinguishes rows of one natural key (see the keys); 0 if there is only one"),
     Column(
         "note",
         STRING,
@@ -94,11 +94,11 @@ IDENTITY = (
     Column("system_id", STRING, "SMF system id", "SMFxSID; header of mq-smf-csv"),
     Column("queue_manager", STRING, "queue manager, for MQ's own figures", "SMFxSSI"),
     Column("qsg", STRING, "queue-sharing group", "QWHX from MQ 10 on; QQST; otherwise the site's map"),
-    Column("structure", STRING, "structure's name as MQ has it, 12 characters at most"),
+    Column("structure", STRING, "structure's name in MQ, at most 12 characters"),
     Column(
         "xcf_structure",
         STRING,
-        "structure's name as XCF has it: the group's name padded to four with @, then the structure's",
+        "structure's name in XCF: the group's name padded to four characters with @, and then the structure's",
     ),
     Column(
         "written_at",
@@ -106,7 +106,7 @@ IDENTITY = (
         "when the record was written, to the hundredth of a second",
         "SMF header less the GMT offset",
     ),
-    Column("interval_start", INSTANT, "start of the interval; null for what was observed at one instant"),
+    Column("interval_start", INSTANT, "start of the interval; null for an observation at one instant"),
     Column("interval_end", INSTANT, "end of the interval, or the instant of the observation; never null"),
     Column("interval_us", LONG, "length of the interval, 0 for an instant"),
 )
@@ -142,29 +142,29 @@ _STRUCTURE = (
     Column(
         "entries_in_use_pct",
         DOUBLE,
-        "the same as a percentage, where only that is known",
+        "the same as a percentage, if only that is known",
         "LDECTR of RMF's overview",
     ),
     Column(
         "elements_in_use_pct",
         DOUBLE,
-        "the same as a percentage, where only that is known",
+        "the same as a percentage, if only that is known",
         "DECTR of RMF's overview",
     ),
     Column("size_bytes", LONG, "storage allocated to the structure", "R744SSIZ; CFACT; SIZEMAX; ACTUAL SIZE"),
-    Column("size_max_bytes", LONG, "largest size that it may grow to", "R744SMAS; CFACT"),
-    Column("size_min_bytes", LONG, "smallest size that it may shrink to", "R744SMIS; CFACT"),
+    Column("size_max_bytes", LONG, "largest size to which it may grow", "R744SMAS; CFACT"),
+    Column("size_min_bytes", LONG, "smallest size to which it may shrink", "R744SMIS; CFACT"),
     Column("size_used_bytes", LONG, "storage in use, as MQ reports it", "SIZEUSED"),
     Column(
         "scm_entries_in_use",
         LONG,
-        "list entries in storage-class memory, on top of entries_in_use",
+        "list entries in storage-class memory, in addition to entries_in_use",
         "CFACT",
     ),
     Column(
         "scm_elements_in_use",
         LONG,
-        "list elements in storage-class memory, on top of elements_in_use",
+        "list elements in storage-class memory, in addition to elements_in_use",
         "CFACT",
     ),
     Column("scm_max_bytes", LONG, "storage-class memory that it may use", "CFACT"),
@@ -217,14 +217,17 @@ _SMDS = (
     Column("other_pages_read", LONG, "4 KiB pages read from them", "308"),
     Column("other_read_us", LONG, "time in them", "312"),
     Column(
-        "is_encrypted", BOOL, "the data set is encrypted; null where the record is too short to say", "328"
+        "is_encrypted",
+        BOOL,
+        "the data set is encrypted; null if the record is too short to contain it",
+        "328",
     ),
 )
 
 _QUEUE = (
     Column("queue", STRING, "the queue", "WQ base queue; QQST queue"),
     Column(
-        "open_queue", STRING, "the name it was opened by, an alias perhaps; accounting only", "WQ object name"
+        "open_queue", STRING, "the name used to open it, possibly an alias; accounting only", "WQ object name"
     ),
     Column("disposition", STRING, "one of " + ", ".join(DISPOSITIONS), "WQ offset 152; QQST flags"),
     Column(
@@ -245,7 +248,7 @@ _QUEUE = (
     Column(
         "puts_to_waiting_getter",
         LONG,
-        "of the puts, those handed straight to a waiting MQGET: they used no structure storage",
+        "of the puts, those passed directly to a waiting MQGET: they used no structure storage",
         "WQ 612 + 628; QQST 240",
     ),
     Column("gets", LONG, "messages got", "WQ 516; QQST 288"),
@@ -257,17 +260,17 @@ _QUEUE = (
     Column("depth_min", LONG, "lowest depth seen", "QQST 124"),
     Column("depth_end", LONG, "depth at the end", "QQST 80"),
     Column("time_on_queue_max_us", LONG, "longest stay of a message that was got", "WQ 540"),
-    Column("time_on_queue_us", LONG, "time that all messages got had stayed", "WQ 556"),
+    Column("time_on_queue_us", LONG, "total time on the queue of all messages got", "WQ 556"),
 )
 
 _ALLOCATION = (
     Column("sysplex", STRING, "sysplex", "SMF74XNM"),
     Column("coupling_facility", STRING, "coupling facility", "R744FNAM; D XCF"),
-    Column("event", STRING, "the message that told it, such as IXC582I; null for displays and records"),
+    Column("event", STRING, "the message that reported it, such as IXC582I; null for displays and records"),
     Column("allocated_at", INSTANT, "when this instance was allocated", "R744QVER; D XCF ALLOCATION TIME"),
     Column("is_active", BOOL, "this instance is the one in use", "R744QFLG bit 0"),
     Column("status", STRING, "the structure's state as displayed, or the flags of R744QFLG by name"),
-    Column("policy_size_bytes", LONG, "SIZE, or what was asked for", "R744QSIZ; POLICY SIZE"),
+    Column("policy_size_bytes", LONG, "SIZE, or the requested size", "R744QSIZ; POLICY SIZE"),
     Column("policy_initsize_bytes", LONG, "INITSIZE", "POLICY INITSIZE"),
     Column("policy_minsize_bytes", LONG, "MINSIZE", "POLICY MINSIZE"),
     Column("full_threshold_pct", LONG, "FULLTHRESHOLD", "D XCF; IXC585E"),
@@ -305,7 +308,7 @@ STORAGE_COLUMNS = (
         LONG,
         "digest of the values that are not provenance: two rows of one key that differ here conflict",
     ),
-    Column("commit_id", STRING, "the ingest that brought the row: see the table of files"),
+    Column("commit_id", STRING, "the ingest that stored the row: see the table of files"),
     Column("file_name", STRING, "name of the file"),
     Column("file_sha256", STRING, "SHA-256 of the file as it was given"),
 )
@@ -315,23 +318,23 @@ TABLES: dict[str, Table] = {
     for table in (
         Table(
             STRUCTURE_USAGE,
-            "What a structure held and did in an interval, as one queue manager (MQ) or one system (RMF) saw it.",
+            "Contents and activity of a structure in an interval, as seen by one queue manager (MQ) or one system (RMF).",
             (*PROVENANCE, *IDENTITY, *_STRUCTURE),
         ),
         Table(
             SMDS_USAGE,
-            "What the shared message data set of one queue manager for one structure held and did in an interval.",
+            "Contents and activity of the shared message data set of one queue manager for one structure in an interval.",
             (*PROVENANCE, *IDENTITY, *_SMDS),
         ),
         Table(
             QUEUE_USAGE,
-            "What was put to and got from one shared queue in an interval, by one queue manager (115-216) or by one of "
-            "its tasks (116). The two count the same messages: never add them up.",
+            "Puts and gets of one shared queue in an interval, by one queue manager (115-216) or by one "
+            "of its tasks (116). Both count the same messages: never add them up.",
             (*PROVENANCE, *IDENTITY, *_QUEUE),
         ),
         Table(
             ALLOCATION,
-            "The policy and allocation of a structure as XCF shows them, and its CFSTRUCT as MQ shows it.",
+            "The policy and allocation of a structure as shown by XCF, and its CFSTRUCT as shown by MQ.",
             (*PROVENANCE, *IDENTITY, *_ALLOCATION),
         ),
     )
@@ -351,42 +354,42 @@ NATURAL_KEYS: tuple[NaturalKey, ...] = (
     NaturalKey(
         "115-2",
         ("system_id", "queue_manager", "written_at", "structure"),
-        "One record an interval and queue manager, one slot or section a structure.",
+        "One record per interval and queue manager, one slot or section per structure.",
     ),
     NaturalKey(
         "115-216",
         ("system_id", "queue_manager", "written_at", "queue", "structure"),
-        "One section a queue. A private and a shared queue may have one name: the structure tells them apart.",
+        "One section per queue. A private and a shared queue may have the same name: the structure distinguishes them.",
     ),
     NaturalKey(
         "116",
         ("system_id", "queue_manager", "written_at", "correlation", "queue", "open_queue"),
-        "One section for each queue that a task used. written_at tells the accounting intervals of a long task apart and, "
-        "unlike the interval's start, is in the output of mq-smf-csv too. piece is 10000 x subtype + the number of the "
-        "section among its record's shared queues, so a 116-1 and its 116-2 never collide, and 65536 x a digest of "
-        "opened_at, which mq-smf-csv does not always tell.",
+        "One section for each queue that a task used. written_at distinguishes the accounting intervals of a long task "
+        "and, unlike the interval's start, is also in the output of mq-smf-csv. piece is 10000 x subtype + the number of the "
+        "section among its record's shared queues, so a 116-1 and its 116-2 never collide, plus 65536 x a digest "
+        "of opened_at, which mq-smf-csv does not always give.",
     ),
     NaturalKey(
         "74-4",
         ("sysplex", "coupling_facility", "system_id", "interval_end", "xcf_structure", "allocated_at"),
-        "One record a system and coupling facility, one section a structure; interval_end is the GMT interval end. "
-        "allocated_at tells the instances of a structure in rebuild apart. Pieces of a broken record are joined before.",
+        "One record per system and coupling facility, one section per structure; interval_end is the GMT interval "
+        "end. allocated_at distinguishes the instances of a structure during a rebuild. Pieces of a split record are joined first.",
     ),
     NaturalKey(
         "CFACT",
         ("sysplex", "coupling_facility", "system_id", "interval_end", "xcf_structure"),
-        "One row a structure, system and interval. XCF's name is always told; whether it was taken apart is not asked.",
+        "One row per structure, system and interval. XCF's name is always given, whether or not it could be split.",
     ),
     NaturalKey(
         "overview",
         ("sysplex", "coupling_facility", "system_id", "interval_end", "xcf_structure"),
-        "One row a structure and interval.",
+        "One row per structure and interval.",
     ),
     NaturalKey(
         "display",
         ("source", "queue_manager", "xcf_structure", "coupling_facility", "interval_end"),
-        "One display of a structure at the time given by who uploads it; source is `display CFSTATUS`, `display "
-        "CFSTRUCT` or `display XCF`. piece counts what differs of one structure in one text.",
+        "One display of a structure at the time given with the upload; source is `display CFSTATUS`, `display "
+        "CFSTRUCT` or `display XCF`. piece counts differing displays of one structure in one text.",
     ),
     NaturalKey(
         "message",
@@ -419,25 +422,25 @@ FILE_COLUMNS = (
     Column(
         "identity",
         STRING,
-        "what makes it the same file again: its SHA-256 and, of a display, the time of observation",
+        "identifies a repeated file: its SHA-256 and, for a display, the time of observation",
     ),
     Column("file_bytes", LONG, "its length"),
-    Column("kind", STRING, "what kind of input it was"),
+    Column("kind", STRING, "kind of input"),
     Column(
         "answers",
         STRING,
-        "what was told about it and changes its rows, as JSON: groups, time of observation, zone",
+        "answers that change its rows, as JSON: groups, time of observation, zone",
     ),
     Column("first_interval_end", INSTANT, "first interval or observation in it"),
     Column("last_interval_end", INSTANT, "last one"),
-    Column("days", STRING, "the UTC days that it touched, as a JSON list by table"),
+    Column("days", STRING, "the UTC days it affected, as a JSON list by table"),
     Column("qsgs", STRING, "the groups that its rows name, as a JSON list"),
     Column(
         "unnamed_days",
         STRING,
         "the days, as a JSON list by table, on which rows name only XCF's structure; null: not known",
     ),
-    Column("report", STRING, "the whole report as JSON"),
+    Column("report", STRING, "the complete report as JSON"),
 )
 """The ledger: one row for each file that was committed, in the same commit as the file's rows."""
 

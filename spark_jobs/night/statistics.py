@@ -73,7 +73,7 @@ STATISTICS: dict[str, tuple[Statistic, ...]] = {
         Statistic("elements_pct_peak", DOUBLE, "max", "the same"),
         Statistic("fullest", LONG, "fullest", "entries x 2^32 + elements in use at the observation with the most entries"),
         Statistic("full_count", LONG, "sum", "how often it was found full"),
-        Statistic("size_max_bytes", LONG, "max", "largest size that it may grow to"),
+        Statistic("size_max_bytes", LONG, "max", "largest size to which it may grow"),
     ),
     POLICY: (
         _key("day", DATE, "UTC day"),

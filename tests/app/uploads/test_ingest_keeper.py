@@ -120,7 +120,7 @@ def test_a_failed_reader_is_reported_with_its_last_message(database: Database, s
     failed = read(database, settings, "fail 7\n")
     assert failed.state == JobState.FAILED
     assert "exit code 7" in failed.sentence
-    assert "It said: reading night.smf" in failed.sentence
+    assert "Last message: reading night.smf" in failed.sentence
 
 
 def test_a_killed_reader_is_reported_as_killed(database: Database, settings: Settings) -> None:

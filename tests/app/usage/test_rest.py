@@ -277,7 +277,7 @@ def test_unmeasured_persistence_must_be_given(measured: FastAPI) -> None:
     assert "AUDIT.COPY" in refused.json()["detail"]
     found = made(measured, persistent_when_unknown=True)
     assert queues_of(found["document"])["AUDIT.COPY"]["persistent"] is True
-    assert any("Taken as persistent, as answered" in remark for remark in found["remarks"])
+    assert any("Planned as persistent, as you specified" in remark for remark in found["remarks"])
 
 
 @pytest.mark.parametrize("missing", ["queue_managers", "cfcc_level"])
