@@ -73,7 +73,7 @@ def recovery_lines(found: Recovery) -> Iterator[str]:
         f"Back within {float(found.recovery_minutes):g} minutes, backed up every {float(found.interval_minutes):g}, logs read at "
         f"{float(found.log_read_mb_per_s):g} MB a second"
     )
-    yield f"{'structure':<16}{'backup':>14}{'log an hour':>14}{'log between':>14}{'recovery':>14}{'back up every':>16}  computed"
+    yield f"{'structure':<16}{'backup':>14}{'log per hour':>14}{'log between':>14}{'recovery':>14}{'back up every':>16}  computed"
     for each in found.all_structures:
         if each.recovery_s is None:
             yield f"{each.name:<16}  {each.not_backed_up}"
