@@ -55,8 +55,6 @@ COMPANION_KINDS: Final[frozenset[Kind]] = frozenset({"qsg_map", "simulation_trut
 """Kinds without usage data that come with it: the map is used, the parameters of a simulation are ignored."""
 QSG_MAP, SIMULATION_TRUTH = "cfplan qsg map", "cfplan simulation truth"
 """The value of the first key in such a file."""
-TIMELESS_KINDS: Final[frozenset[Kind]] = frozenset({"cfstatus", "cfstruct", "xcf_str", "messages"})
-"""Kinds that usually have no date or zone, so users enter the time of observation."""
 
 OVERVIEW_CONDITIONS: Final = ("LDECTR", "DECTR")
 """Conditions of an RMF overview that show the usage of each list structure."""

@@ -31,6 +31,7 @@ from app.usage.pages import path_of
 from app.web import chart_script
 from app.web.chart_plotly import ZoomedChart
 from app.web.chart_script import ChartScript
+from app.web.file_names import file_name
 from app.web.paging import PageRequest
 from app.web.rendering import Page, render
 from planner_core.contracts.forecasts import Crossing, Resized
@@ -177,7 +178,7 @@ def forecast_file(request: Request, session: SessionDep, qsg: str, structure: st
     """Return daily peaks and quantiles of one measure or all as a CSV file."""
     wanted = request.query_params.get("measure", "")
     found = [each for each in forecasts.outlooks(session, qsg, structure) if wanted in ("", each.key)]
-    name = "".join(c if c.isascii() and c.isalnum() else "_" for c in f"{qsg}-{structure}-{wanted or 'all'}")
+    name = file_name(f"{qsg}-{structure}-{wanted or 'all'}").replace("-", "_")
     headers = {"content-disposition": f'attachment; filename="{name}-forecast.csv"'}
     return Response(csv_text(days_table(found)), media_type="text/csv", headers=headers)
 

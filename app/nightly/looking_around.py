@@ -20,7 +20,6 @@ from app.jobs.keeper import BEAT_S, LostRun, StepFailed, how_it_ended
 from app.jobs.models import JobState
 from app.jobs.service import Job
 from app.nightly import repository
-from app.nightly import service as nights
 from app.nightly.keeper import NightKeeper
 from app.nightly.lock import Lock
 from app.uploads.ingest_keeper import read_report
@@ -153,5 +152,5 @@ class RemovalKeeper(SimulationKeeper):
                 session, self._id, self._owner, JobState.DONE, sentence=sentence, log=self._log_text()
             ):
                 raise LostRun
-            removed: dict[str, Any] = nights.forget_simulated(session)
+            removed: dict[str, Any] = repository.remove_simulated(session)
             self._say(f"removed: {removed}")

@@ -17,7 +17,7 @@ from app.jobs import processes
 from app.jobs import repository as job_rows
 from app.jobs import service as jobs
 from app.jobs.service import JobProgress
-from app.nightly import service
+from app.nightly import repository, service
 from app.nightly import view as shown
 from app.nightly.errors import NightUnderWay
 from app.nightly.job_kinds import FORGET_SIMULATED
@@ -95,7 +95,7 @@ def nights(request: Request, session: SessionDep) -> Response:
         removing=shown.progress_of(removal)
         if removal is not None and _is_recent(removal, found.items)
         else None,
-        has_simulated=service.has_simulated(session),
+        has_simulated=repository.has_simulated(session),
         said=_said(request),
         missing=_missing(),
     )

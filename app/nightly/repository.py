@@ -284,12 +284,6 @@ def last_scores(session: Session, forecast_ids: Iterable[int]) -> Mapping[int, F
     return {score.forecast_id: score for score in found}
 
 
-def scores_of(session: Session, forecast_id: int) -> Sequence[ForecastScore]:
-    """Return all scores of a forecast, the newest first."""
-    query = select(ForecastScore).where(ForecastScore.forecast_id == forecast_id)
-    return session.scalars(query.order_by(ForecastScore.id.desc())).all()
-
-
 # ---- findings --------------------------------------------------------------------------------------------------------
 
 

@@ -244,16 +244,6 @@ def refuse_second(session: Session) -> None:
 # ---- simulated data --------------------------------------------------------------------------------------------------
 
 
-def has_simulated(session: Session) -> bool:
-    """Whether anything simulated is stored."""
-    return repository.has_simulated(session)
-
-
-def forget_simulated(session: Session) -> dict[str, int]:
-    """Remove all rows of simulated data and the runs made for it; return how many of each."""
-    return repository.remove_simulated(session)
-
-
 def is_under_way(state: JobState) -> bool:
     """Whether a run in this state is in progress or waits."""
     return state in (JobState.QUEUED, JobState.RUNNING)

@@ -37,6 +37,7 @@ from app.running.view import (
     shown_merge,
 )
 from app.web.field_values import Kind
+from app.web.file_names import file_name
 from app.web.forms import FormField
 from app.web.questions import QuestionLink
 from app.web.rendering import Page, render
@@ -433,14 +434,9 @@ def _from_running(request: Request, given: RunningForm) -> Response:
         return _from_running_page(request, given, wrong=_faults(error))
     text = json.dumps(made.document, indent=2) + "\n"
     if given.value("as") == "file":
-        headers = {"content-disposition": f'attachment; filename="{_plain(made.plan.qsg)}.json"'}
+        headers = {"content-disposition": f'attachment; filename="{file_name(made.plan.qsg)}.json"'}
         return Response(text, media_type="application/json", headers=headers)
     return _from_running_page(request, given, made=text, findings=refused_findings(made.findings))
-
-
-def _plain(name: str) -> str:
-    # Names of groups may contain $, # and @.
-    return "".join(character if character.isalnum() else "_" for character in name)
 
 
 def _from_running_page(

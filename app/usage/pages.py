@@ -32,6 +32,7 @@ from app.web import chart_script
 from app.web.chart_plotly import ZoomedChart
 from app.web.chart_script import ChartScript
 from app.web.charts import BarChart, Chart
+from app.web.file_names import file_name
 from app.web.paging import PageRequest, ResultPage
 from app.web.rendering import Page, render
 from planner_core.contracts.rollup import SizeBucket
@@ -347,9 +348,6 @@ def _quoted(name: str) -> str:
 
 def _csv(table: Table, qsg: str, name: str) -> Response:
     label = FILE_PREFIX if has_simulated_name(qsg) else ""
-    safe = "".join(
-        character if (character.isascii() and character.isalnum()) or character in "._-" else "_"
-        for character in f"{label}{qsg}-{name}"
-    )
-    headers = {"content-disposition": f'attachment; filename="{safe}.csv"'}
+    safe = file_name(f"{label}{qsg}-{name}.csv")
+    headers = {"content-disposition": f'attachment; filename="{safe}"'}
     return Response(csv_text(table), media_type="text/csv", headers=headers)

@@ -17,7 +17,7 @@ from app.fits.resolve import evaluate
 from app.plans import service as plans
 from app.plans.editor.pages import BodyDep
 from app.plans.errors import PlanConflict, PlanNameInvalid
-from app.usage import periods, plan_form, service
+from app.usage import periods, plan_form, repository, service
 from app.usage.measured import QueueFigures
 from app.usage.observed import ComparedSize
 from app.usage.periods import Chosen, Period
@@ -159,7 +159,7 @@ def asking_of(session: Session, qsg: str, parameters: Mapping[str, str], structu
     first = min(span.first_hour for span in spans.values())
     last = max(span.last_hour for span in spans.values())
     chosen = periods.choose(parameters, first_hour=first, last_hour=last)
-    counts = service.queue_counts(session, qsg)
+    counts = repository.queue_counts(session, qsg)
     listed: list[str] = []
     # A page with tens of thousands of rows would neither load nor be read.
     for name in [each for each in names if each in structures] or names:

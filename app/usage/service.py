@@ -131,11 +131,6 @@ def structures_of_group(session: Session, qsg: str) -> dict[str, Span]:
     return {each.structure: Span(each.first_hour, each.last_hour) for each in found}
 
 
-def queue_counts(session: Session, qsg: str) -> dict[str, int]:
-    """Return the number of queues ever measured, by structure of a group."""
-    return repository.queue_counts(session, qsg)
-
-
 def structure_usage(session: Session, qsg: str, structure: str, period: Period) -> StructureUsage:
     """Return a structure over a period, by hours or by days."""
     rows = repository.structure_hours(session, qsg, structure, first=period.first, past=period.past)

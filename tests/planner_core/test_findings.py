@@ -705,7 +705,6 @@ FOLDERS_OF_OTHER_QUESTIONS = (
     "planner_core/clusters",
     "planner_core/depth_events",
     "planner_core/running",
-    "planner_core/whatif/scenarios",
 )
 """Their findings are on other inputs than a plan, and have their cases there."""
 

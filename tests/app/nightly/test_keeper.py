@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from sqlalchemy import text, update
+from sqlalchemy import select, text, update
+from sqlalchemy.orm import Session
 
 from app.database.engine import Database
 from app.jobs import processes
@@ -18,7 +19,7 @@ from app.nightly import keeper as keeping
 from app.nightly import report, repository, service
 from app.nightly import results as bringing
 from app.nightly.errors import NightUnderWay
-from app.nightly.models import FitState, StoredForecast, Trigger
+from app.nightly.models import FitState, ForecastScore, StoredForecast, Trigger
 from app.nightly.service import SeverityCounts
 from app.plans import service as plans
 from app.settings import Settings
@@ -294,9 +295,7 @@ def test_due_forecasts_are_passed_to_the_job_and_their_scores_stored(
     put_day(settings, LAST + timedelta(days=6), peak=510)
     night(database, settings)
     with database.session(writes=False) as session:
-        assert repository.scores_of(session, 1) == [], (
-            "its seventh day is past by the calendar, but not measured"
-        )
+        assert scores_of(session, 1) == [], "its seventh day is past by the calendar, but not measured"
     put_day(settings, LAST + timedelta(days=7), peak=510)
     run = night(database, settings)
     told = called(settings)["facts"]["past_forecasts"]
@@ -304,9 +303,13 @@ def test_due_forecasts_are_passed_to_the_job_and_their_scores_stored(
     assert told[0]["json"]["structure"] == "APP1"
     night(database, settings)
     with database.session(writes=False) as session:
-        (score,) = repository.scores_of(session, 1)
+        (score,) = scores_of(session, 1)
         assert (score.run_id, score.days_scored, score.coverage80) == (run.id, 7, 0.8)
         assert repository.last_scores(session, [1])[1].id == score.id
+
+
+def scores_of(session: Session, forecast_id: int) -> list[ForecastScore]:
+    return list(session.scalars(select(ForecastScore).where(ForecastScore.forecast_id == forecast_id)))
 
 
 @pytest.mark.parametrize("is_done", [True, False])
@@ -321,7 +324,7 @@ def test_old_forecasts_are_removed_except_the_latest_and_unscored_ones(
     with database.session(writes=True) as session:
         (old,) = repository.forecasts_of_series(session, qsg="SQ03", structure="APP1", measure="entries")
         number = old.id
-        assert repository.scores_of(session, number)
+        assert scores_of(session, number)
         session.execute(update(StoredForecast).values(score_on=None if is_done else date(2099, 1, 1)))
     put_days(settings, 4)
     night(database, kept)
@@ -329,7 +332,7 @@ def test_old_forecasts_are_removed_except_the_latest_and_unscored_ones(
         series = repository.forecasts_of_series(session, qsg="SQ03", structure="APP1", measure="entries")
         old_day = [] if is_done else [LAST - timedelta(days=30)]
         assert [each.made_on for each in series] == [LAST, *old_day]
-        assert bool(repository.scores_of(session, number)) is not is_done
+        assert bool(scores_of(session, number)) is not is_done
 
 
 # ---- one run at a time -----------------------------------------------------------------------------------------------

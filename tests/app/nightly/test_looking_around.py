@@ -41,7 +41,7 @@ def forget(database: Database, settings: Settings) -> Job:
 
 def has_simulated(database: Database) -> bool:
     with database.session(writes=False) as session:
-        return service.has_simulated(session)
+        return repository.has_simulated(session)
 
 
 def groups(database: Database) -> set[str]:

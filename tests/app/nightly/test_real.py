@@ -70,7 +70,7 @@ def test_simulated_data_is_added_and_removed_by_the_real_jobs(
         job = service.queue_forgetting(session)
     keeper_of(database, settings, job.id).run()
     with database.session(writes=False) as session:
-        assert not service.has_simulated(session)
+        assert not repository.has_simulated(session)
         assert usage.list_structures(session, PageRequest()).total == 0
     last = work(database, settings, queue(database))
     assert last.job.state == JobState.DONE, last.job.sentence

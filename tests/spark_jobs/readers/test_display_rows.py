@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from planner_core.inputs import TIMELESS_KINDS, Kind
+from planner_core.inputs import Kind
 from spark_jobs.history.schema import natural_key
 from spark_jobs.readers import NotReadable
 from tests.spark_jobs.readers import support
@@ -124,7 +124,6 @@ def test_structures_other_than_lists_are_skipped(tmp_path: Path) -> None:
     ],
 )
 def test_display_without_a_time_asks_for_it(tmp_path: Path, text: str, kind: Kind) -> None:
-    assert kind in TIMELESS_KINDS
     result = read_text(tmp_path, text, kind, qsg_of=GROUPS)
     assert [ask.what for ask in result.asks] == ["observed_at"]
     assert result.tables == {}
