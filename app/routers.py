@@ -30,13 +30,7 @@ def page_routers() -> list[APIRouter]:
     from app.usage.plan_pages import router as usage_plan
     from app.usage.take_over_pages import router as take_over
     from app.web.style_guide.pages import router as style
-    from app.whatif.filling_pages import router as filling
-    from app.whatif.growth_pages import router as whatif_growth
-    from app.whatif.loss_pages import router as whatif_loss
     from app.whatif.pages import router as whatif
-    from app.whatif.recovery_pages import router as whatif_recovery
-    from app.whatif.smds_pages import router as whatif_smds
-    from app.whatif.threshold_pages import router as thresholds
 
     return [
         quick,
@@ -57,12 +51,6 @@ def page_routers() -> list[APIRouter]:
         simulate_events,
         read_events,
         whatif,
-        whatif_loss,
-        whatif_growth,
-        whatif_recovery,
-        whatif_smds,
-        filling,
-        thresholds,
         cluster_decisions,
         cluster_load,
         waiting,

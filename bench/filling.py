@@ -78,7 +78,7 @@ async def _timed(app: FastAPI, document: PlanDocument, rounds: int) -> dict[str,
             (await planner.post("/api/v1/whatif/filling", params=keys, json=body)).raise_for_status()
 
         async def ask_core(nth: int) -> None:
-            fill_up(document, name, Outage(outage_minutes=Decimal(FIRST_OUTAGE + nth)))
+            fill_up(document, Outage(structure=name, outage_minutes=Decimal(FIRST_OUTAGE + nth)))
 
         async def ask_bare(_: int) -> None:
             (await bare.post("/api/v1/size", json=body)).raise_for_status()

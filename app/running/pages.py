@@ -39,7 +39,7 @@ from app.running.view import (
 from app.web.field_values import Kind
 from app.web.file_names import file_name
 from app.web.forms import FormField
-from app.web.questions import QuestionLink
+from app.web.question_links import QuestionLink
 from app.web.rendering import Page, render
 from planner_core.errors import DocumentInvalid, InputInvalid, OutputRefused, PlannerError, PlanRefused
 from planner_core.running.line_findings import LineFinding

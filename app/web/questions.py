@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from functools import cache
 from typing import Any, get_type_hints
 
@@ -15,21 +14,6 @@ from planner_core.errors import FieldProblem, InputInvalid
 from planner_core.questions import Question
 
 EXPLAIN = "explain"
-
-
-@dataclass(frozen=True, slots=True)
-class QuestionLink:
-    """A question, the page that answers it, and the page that explains it.
-
-    The path of a question about one structure is the end of the structure's address.
-    """
-
-    path: str
-    title: str
-    about: str
-    docs: str
-    command: str
-    is_of_structure: bool = False
 
 
 def check_question(request: Request) -> None:

@@ -6,46 +6,40 @@ Each raises PlanRefused if the plan is impossible.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from app.fits.kept import Curves
 from app.fits.resolve import curve_of, evaluate
 from planner_core.document.model import PlanDocument
 from planner_core.sizing.placement import At
+from planner_core.sizing.structure_size import Curve
 from planner_core.texts.smds_job import SmdsJob, SmdsJobQuestion, smds_job
-from planner_core.whatif.filling_up import FillingUp, Outage, fill_up, only_structure
-from planner_core.whatif.growth import UpgradeAnswer, UpgradeQuestion, upgrades
 from planner_core.whatif.loss import LossAnswer, losses_of
-from planner_core.whatif.recovery import Recovery, RecoveryQuestion, recovery
-from planner_core.whatif.thresholds import ThresholdAdvice, ThresholdQuestion, advise
 
 if TYPE_CHECKING:
     from app.database.engine import Database
 
+Asked = TypeVar("Asked", contravariant=True)
+Answered = TypeVar("Answered", covariant=True)
 
-def filling(document: PlanDocument, question: Outage, curves: Curves) -> FillingUp:
-    """Simulate an outage of one structure.
+
+class Answering(Protocol[Asked, Answered]):
+    """A function of the core that answers a question about a plan."""
+
+    def __call__(self, document: PlanDocument, asked: Asked, /, *, curve: Curve | None) -> Answered:
+        """Return the answer."""
+        ...
+
+
+def ask(
+    answer: Answering[Asked, Answered], document: PlanDocument, question: Asked, curves: Curves
+) -> Answered:
+    """Answer a question with the fitted curve that the plan names.
 
     Raises:
-        InputInvalid: There is no such structure, or its mix cannot be changed.
+        InputInvalid: The question does not fit the plan.
     """
-    structure = question.structure or only_structure(document)
-    return fill_up(document, structure, question, curve=curve_of(document, curves))
-
-
-def thresholds(document: PlanDocument, question: ThresholdQuestion, curves: Curves) -> ThresholdAdvice:
-    """Advise on the offload rules of one structure.
-
-    Raises:
-        InputInvalid: There is no such structure, or it has no backlog.
-    """
-    structure = question.structure or only_structure(document)
-    return advise(document, structure, question, curve=curve_of(document, curves))
-
-
-def recoveries(document: PlanDocument, question: RecoveryQuestion, curves: Curves) -> Recovery:
-    """Calculate backups and recovery of every structure."""
-    return recovery(document, question, curve=curve_of(document, curves))
+    return answer(document, question, curve=curve_of(document, curves))
 
 
 def data_set_job(document: PlanDocument, question: SmdsJobQuestion, curves: Curves) -> SmdsJob:
@@ -67,13 +61,6 @@ def losses(
     """
     plans = [(document.qsg, document), *others]
     return losses_of([(name, evaluate(each, curves, compares=False)) for name, each in plans], at=at)
-
-
-def upgrade(document: PlanDocument, question: UpgradeQuestion, curves: Curves) -> UpgradeAnswer:
-    """Compare a plan before and after each change."""
-    # A form and an address have no other way to ask for no growth than 0 years.
-    years = tuple(year for year in question.years if year)
-    return upgrades(document, question.model_copy(update={"years": years}), curve=curve_of(document, curves))
 
 
 def stored_plans(database: Database, names: Sequence[str]) -> list[tuple[str, PlanDocument]]:

@@ -14,13 +14,14 @@ from app.sizing.examples import examples
 from app.web.body import DocumentBody
 from app.web.openapi import OperationExamples, json_request, problems
 from app.web.questions import check_parameters, check_question
-from app.whatif import answers
+from app.whatif.answers import ask, data_set_job, losses, stored_plans
 from planner_core.document.reading import read_json, read_object
 from planner_core.texts.smds_job import SmdsJob, SmdsJobQuestion
-from planner_core.whatif.filling_up import FillingUp, Outage
-from planner_core.whatif.growth import UpgradeAnswer, UpgradeQuestion
+from planner_core.whatif import thresholds
+from planner_core.whatif.filling_up import FillingUp, Outage, fill_up
+from planner_core.whatif.growth import UpgradeAnswer, UpgradeQuestion, upgrades
 from planner_core.whatif.loss import LossAnswer, LossQuestion
-from planner_core.whatif.recovery import Recovery, RecoveryQuestion
+from planner_core.whatif.recovery import Recovery, RecoveryQuestion, recovery
 from planner_core.whatif.thresholds import ThresholdAdvice, ThresholdQuestion
 from planner_core.wire import Answer
 
@@ -38,7 +39,7 @@ PROBLEMS = problems(413, 415, 422)
 )
 def fill(question: Annotated[Outage, Query()], body: DocumentBody, curves: CurvesDep) -> FillingUp:
     """Take a plan and an outage; return the structure minute by minute."""
-    return answers.filling(read_json(body), question, curves)
+    return ask(fill_up, read_json(body), question, curves)
 
 
 @router.post(
@@ -53,7 +54,7 @@ def advise(
     question: Annotated[ThresholdQuestion, Query()], body: DocumentBody, curves: CurvesDep
 ) -> ThresholdAdvice:
     """Take a plan, the messages to hold and the normal ones; return three pairs of OFFLDnTH and OFFLDnSZ."""
-    return answers.thresholds(read_json(body), question, curves)
+    return ask(thresholds.advise, read_json(body), question, curves)
 
 
 @router.post(
@@ -68,7 +69,7 @@ def recover(
     question: Annotated[RecoveryQuestion, Query()], body: DocumentBody, curves: CurvesDep
 ) -> Recovery:
     """Take a plan, a recovery time and the rate of your logs; return bytes, seconds and the longest interval."""
-    return answers.recoveries(read_json(body), question, curves)
+    return ask(recovery, read_json(body), question, curves)
 
 
 @router.post(
@@ -82,7 +83,7 @@ def recover(
 )
 def smds_job(question: Annotated[SmdsJobQuestion, Query()], body: DocumentBody, curves: CurvesDep) -> SmdsJob:
     """Take a plan; return the job that defines and formats its shared message data sets."""
-    return answers.data_set_job(read_json(body), question, curves)
+    return data_set_job(read_json(body), question, curves)
 
 
 @router.post(
@@ -100,8 +101,8 @@ def cf_loss(
 
     The white space is the storage that must be free in the coupling facilities that remain.
     """
-    others = answers.stored_plans(database, question.others)
-    return answers.losses(read_json(body), others, curves, at=question.at)
+    others = stored_plans(database, question.others)
+    return losses(read_json(body), others, curves, at=question.at)
 
 
 @router.post(
@@ -116,7 +117,7 @@ def upgrade(
     question: Annotated[UpgradeQuestion, Query()], body: DocumentBody, curves: CurvesDep
 ) -> UpgradeAnswer:
     """Return the plan before and after each change and all of them together: every structure, and its new statements."""
-    return answers.upgrade(read_json(body), question, curves)
+    return ask(upgrades, read_json(body), question, curves)
 
 
 def described_examples() -> Iterator[OperationExamples]:
@@ -124,12 +125,12 @@ def described_examples() -> Iterator[OperationExamples]:
     curves = no_curves
     small, large = (read_object(examples()[name].document) for name in ("smallest", "sq03"))
     shown: dict[str, tuple[str, Answer]] = {
-        "filling": ("smallest", answers.filling(small, Outage(), curves)),
-        "thresholds": ("smallest", answers.thresholds(small, ThresholdQuestion(), curves)),
-        "recovery": ("smallest", answers.recoveries(small, RecoveryQuestion(), curves)),
-        "smds-job": ("smallest", answers.data_set_job(small, SmdsJobQuestion(), curves)),
-        "cf-loss": ("sq03", answers.losses(large, (), curves, at="initsize")),
-        "upgrade": ("sq03", answers.upgrade(large, UpgradeQuestion(), curves)),
+        "filling": ("smallest", ask(fill_up, small, Outage(), curves)),
+        "thresholds": ("smallest", ask(thresholds.advise, small, ThresholdQuestion(), curves)),
+        "recovery": ("smallest", ask(recovery, small, RecoveryQuestion(), curves)),
+        "smds-job": ("smallest", data_set_job(small, SmdsJobQuestion(), curves)),
+        "cf-loss": ("sq03", losses(large, (), curves, at="initsize")),
+        "upgrade": ("sq03", ask(upgrades, large, UpgradeQuestion(), curves)),
     }
     for question, (name, answer) in shown.items():
         yield OperationExamples(

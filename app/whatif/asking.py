@@ -5,13 +5,15 @@ If plans are stored, the planner chooses one: no page answers for the example un
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated, TypeVar
 
-from fastapi import Depends, Request
+from fastapi import APIRouter, Depends, Request
+from fastapi.responses import Response
 from sqlalchemy.orm import Session
 
+from app.database.session import SessionDep
 from app.plans import service
 from app.plans.stored import EXAMPLE_CHOICE
 from app.texts.documents import LARGEST_FILE_BYTES, example_text, read_text
@@ -21,6 +23,8 @@ from planner_core.errors import DocumentInvalid, FieldProblem, PlannerError, Pla
 
 MOST_PROBLEMS = 20
 Answer = TypeVar("Answer")
+PlanPage = Callable[["Request", "PlanSelection", PlanDocument | None, Mapping[str, str]], Response]
+"""Renders the page of a question from the plan and the values of its fields."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,6 +97,24 @@ def asked_by_text(session: Session, sent: PostedForm) -> tuple[PlanSelection, Pl
     except DocumentInvalid as error:
         return PlanSelection(stored, "", sent.text, False, "", error.problems[:MOST_PROBLEMS]), None
     return PlanSelection(stored, "", sent.text, False, "", ()), document
+
+
+def add_page(router: APIRouter, path: str, page: PlanPage) -> None:
+    """Add a page that answers for the plan in the address, and for a submitted plan document.
+
+    Without a stored plan, the address shows the form or the answer for the example.
+    """
+
+    @router.get(path)
+    def show(request: Request, session: SessionDep) -> Response:
+        query = request.query_params
+        asked, document = asked_by_name(session, query.get("plan", "")[:64])
+        return page(request, asked, document, query)
+
+    @router.post(path)
+    def ask(request: Request, session: SessionDep, sent: SentDep) -> Response:
+        asked, document = asked_by_text(session, sent)
+        return page(request, asked, document, sent.last)
 
 
 def documents_of(session: Session, names: Sequence[str], *, but: str) -> list[tuple[str, PlanDocument]]:

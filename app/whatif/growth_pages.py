@@ -9,16 +9,15 @@ from typing import Annotated
 from fastapi import APIRouter, Request
 from fastapi.responses import Response
 
-from app.database.session import SessionDep
 from app.fits.kept import curves_in
 from app.web.forms import FormField
 from app.web.question_forms import question_fields, read_question
 from app.web.rendering import Page, render
-from app.whatif import answers
-from app.whatif.asking import PlanSelection, SentDep, answered, asked_by_name, asked_by_text, status_of
+from app.whatif.answers import ask
+from app.whatif.asking import PlanSelection, add_page, answered, status_of
 from planner_core.document.model import PlanDocument
 from planner_core.errors import FieldProblem
-from planner_core.whatif.growth import UpgradeAnswer, UpgradeQuestion
+from planner_core.whatif.growth import UpgradeAnswer, UpgradeQuestion, upgrades
 
 router = APIRouter(include_in_schema=False)
 _SHOWN = 20
@@ -32,21 +31,6 @@ class UpgradePage(Page):
     fields: Annotated[tuple[FormField, ...], "The changes, as typed"]
     problems: Annotated[tuple[FieldProblem, ...], "Errors that prevent an answer"]
     answer: Annotated[UpgradeAnswer | None, "The plan before and after each change"]
-
-
-@router.get("/whatif/upgrade")
-def show(request: Request, session: SessionDep) -> Response:
-    """Answer for the plan that the address names, else show the form, or the example if nothing is stored."""
-    query = request.query_params
-    asked, document = asked_by_name(session, query.get("plan", "")[:64])
-    return _page(request, asked, document, query)
-
-
-@router.post("/whatif/upgrade")
-def ask(request: Request, session: SessionDep, sent: SentDep) -> Response:
-    """Answer for a submitted plan document."""
-    asked, document = asked_by_text(session, sent)
-    return _page(request, asked, document, sent.last)
 
 
 def _page(
@@ -63,7 +47,7 @@ def _page(
     answer, problems = answered(
         asked,
         None if question is None else document,
-        lambda plan: answers.upgrade(plan, question or UpgradeQuestion(), curves),
+        lambda plan: ask(upgrades, plan, question or UpgradeQuestion(), curves),
     )
     page = UpgradePage(
         title="Upgrades and growth",
@@ -75,3 +59,6 @@ def _page(
     )
     status = status_of(asked, is_wrong=bool(problems or form.wrong))
     return render(request, "whatif/upgrade.html", page, status_code=status)
+
+
+add_page(router, "/whatif/upgrade", _page)

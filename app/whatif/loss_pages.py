@@ -13,7 +13,7 @@ from app.database.session import SessionDep
 from app.fits.kept import curves_in
 from app.web.charts import BarChart
 from app.web.rendering import Page, render
-from app.whatif import answers
+from app.whatif.answers import losses
 from app.whatif.asking import (
     PlanSelection,
     SentDep,
@@ -154,7 +154,7 @@ def _page(
     others = documents_of(session, list(names)[:MOST_OTHERS], but=asked.name)
     curves = curves_in(request.app.state.database)
     answer, problems = answered(
-        asked, document, lambda plan: arranged(answers.losses(plan, others, curves, at=counted))
+        asked, document, lambda plan: arranged(losses(plan, others, curves, at=counted))
     )
     page = CfLossPage(
         title="Losing a coupling facility",

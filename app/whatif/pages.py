@@ -11,61 +11,14 @@ from fastapi.responses import RedirectResponse, Response
 
 from app.database.session import SessionDep
 from app.running.pages import QUESTIONS as RUNNING_QUESTIONS
-from app.web.questions import QuestionLink
+from app.web.question_links import QuestionLink
 from app.web.rendering import Page, render, root_path
 from app.whatif.asking import PlanSelection, asked_by_name
+from app.whatif.questions import QUESTIONS
 
 router = APIRouter(include_in_schema=False)
-
-
-QUESTIONS: tuple[QuestionLink, ...] = (
-    QuestionLink(
-        "/whatif/cf-loss",
-        "Losing a coupling facility",
-        "The placement of each structure by XCF and the deciding rule; after the loss of a coupling facility or a site, moves, "
-        "structures that cannot be placed, lost messages, and the white space to keep.",
-        "how-to/losing-a-cf",
-        "cfplan whatif cf-loss PLAN",
-    ),
-    QuestionLink(
-        "/whatif/upgrade",
-        "Upgrades and growth",
-        "A higher CFCC level, more queue managers, years of growth: every structure before and after, with the statements.",
-        "how-to/upgrades-and-growth",
-        "cfplan whatif upgrade PLAN",
-    ),
-    QuestionLink(
-        "/whatif/recovery",
-        "Backup and recovery",
-        "The size of a backup of each structure, the log between two backups, the time of recovery at your log rate, and how "
-        "often to back up.",
-        "how-to/backup-and-recovery",
-        "cfplan whatif recovery PLAN",
-    ),
-    QuestionLink(
-        "/whatif/smds",
-        "SMDS job",
-        "IDCAMS and CSQJUFMT statements for every shared message data set, queue manager by queue manager, with DSGROUP checked.",
-        "how-to/smds-job",
-        "cfplan whatif smds-job PLAN",
-    ),
-    QuestionLink(
-        "filling",
-        "Filling up",
-        "One outage over time: both pools of a structure, offload rules, thresholds, the moment of 2192.",
-        "how-to/filling-up",
-        "cfplan whatif filling PLAN --structure S",
-        is_of_structure=True,
-    ),
-    QuestionLink(
-        "thresholds",
-        "Offload thresholds",
-        "Three offload rules that do not act in normal running, keep a cushion and hold the backlog.",
-        "how-to/choosing-thresholds",
-        "cfplan whatif thresholds PLAN --structure S",
-        is_of_structure=True,
-    ),
-)
+for _question in QUESTIONS:
+    router.include_router(_question.router())
 
 
 QUEUES_AND_CLUSTERS: tuple[QuestionLink, ...] = (

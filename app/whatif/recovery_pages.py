@@ -10,19 +10,18 @@ from typing import Annotated
 from fastapi import APIRouter, Request
 from fastapi.responses import Response
 
-from app.database.session import SessionDep
 from app.fits.kept import curves_in
 from app.web.charts import Bar, BarChart, Part
 from app.web.question_forms import QuestionForm, question_fields, read_question
 from app.web.rendering import Page, mib, render
-from app.whatif import answers
-from app.whatif.asking import PlanSelection, SentDep, answered, asked_by_name, asked_by_text, status_of
+from app.whatif.answers import ask
+from app.whatif.asking import PlanSelection, add_page, answered, status_of
 from app.whatif.placement_charts import bar_chart
 from planner_core.document.model import PlanDocument
 from planner_core.errors import FieldProblem
 from planner_core.provenance import Explanation, Input
 from planner_core.whatif.filling_up import tenths_down
-from planner_core.whatif.recovery import Recovery, RecoveryQuestion, StructureRecovery
+from planner_core.whatif.recovery import Recovery, RecoveryQuestion, StructureRecovery, recovery
 
 router = APIRouter(include_in_schema=False)
 MOST_BARS = 20
@@ -96,21 +95,6 @@ class RecoveryPage(Page):
     answer: Annotated[RecoveryView | None, "Bytes, times and intervals of every structure"]
 
 
-@router.get("/whatif/recovery")
-def show(request: Request, session: SessionDep) -> Response:
-    """Answer for the plan that the address names, else show the form, or the example if nothing is stored."""
-    query = request.query_params
-    asked, document = asked_by_name(session, query.get("plan", "")[:64])
-    return _page(request, asked, document, query)
-
-
-@router.post("/whatif/recovery")
-def ask(request: Request, session: SessionDep, sent: SentDep) -> Response:
-    """Answer for a submitted plan document."""
-    asked, document = asked_by_text(session, sent)
-    return _page(request, asked, document, sent.last)
-
-
 def _page(
     request: Request, asked: PlanSelection, document: PlanDocument | None, typed: Mapping[str, str]
 ) -> Response:
@@ -120,7 +104,7 @@ def _page(
     answer, problems = answered(
         asked,
         document if form.question else None,
-        lambda plan: arranged(answers.recoveries(plan, question, curves)),
+        lambda plan: arranged(ask(recovery, plan, question, curves)),
     )
     page = RecoveryPage(
         title="Backup and recovery",
@@ -132,6 +116,9 @@ def _page(
     )
     status = status_of(asked, is_wrong=bool(problems or form.wrong))
     return render(request, "whatif/recovery.html", page, status_code=status)
+
+
+add_page(router, "/whatif/recovery", _page)
 
 
 def arranged(found: Recovery) -> RecoveryView:

@@ -18,14 +18,13 @@ from app.web.charts import Chart
 from app.web.forms import to_fix
 from app.web.question_forms import QuestionForm, question_fields, read_question
 from app.web.rendering import Page, grouped, render
-from app.whatif import answers
+from app.whatif.answers import ask
 from app.whatif.one_structure import path_of, plan_with
-from app.whatif.texts import SETTING_NAMES
 from app.whatif.threshold_charts import threshold_chart
 from planner_core.errors import InputInvalid, PlanRefused
 from planner_core.findings import Finding
 from planner_core.names import cfrm_structure_name
-from planner_core.whatif.thresholds import ThresholdAdvice, ThresholdQuestion
+from planner_core.whatif.thresholds import SETTING_NAMES, ThresholdAdvice, ThresholdQuestion, advise
 
 router = APIRouter(include_in_schema=False)
 FIELDS = question_fields(ThresholdQuestion)
@@ -61,7 +60,7 @@ def thresholds(request: Request, session: SessionDep, name: str, number: str, st
     if form.question is not None:
         try:
             question = form.question.model_copy(update={"explain": True})
-            advice = answers.thresholds(plan, question, curves_beside(session))
+            advice = ask(advise, plan, question, curves_beside(session))
             summary = said(advice)
         except PlanRefused as error:
             refused = error.findings

@@ -17,13 +17,13 @@ for the few points that an answer needs.
 from __future__ import annotations
 
 import copy
+import math
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from fractions import Fraction
 from functools import cached_property
-from math import lcm
 from operator import mul
 from typing import Annotated, Literal, NamedTuple, Protocol, get_args
 
@@ -54,6 +54,7 @@ from planner_core.units import (
     ceil_div,
     ceil_fraction,
     floor_fraction,
+    format_mib,
     format_size,
     hundredths,
 )
@@ -403,6 +404,35 @@ class FillingUp(Answer):
             offload_bytes=self.offload_bytes(point),
         )
 
+    def lines(self) -> Iterator[str]:
+        """Yield the events of an outage."""
+        last = self.points[-1]
+        storage = "INITSIZE" if self.question.at == "initsize" else "SIZE"
+        yield f"{self.result.cfrm_name}, {storage} {format_mib(self.size_bytes)}: {self.messages_arriving} messages arrive in {shown_minutes(self.outage_minutes):g} minutes"
+        for moment in self.events:
+            # Rounded up: the structure must not appear emptier than it is.
+            yield f"{shown_minutes(moment.minutes):>10.1f} min  {moment.messages:>12} messages  {math.ceil(moment.usage_percent * 10) / 10:5.1f} %  {moment.text}"
+        if self.lasts_minutes is None:
+            yield (
+                "It would never be full: every queue stops at its MAXDEPTH."
+                if self.messages_arriving
+                else "It never fills."
+            )
+        else:
+            lasts = f"full after {math.floor(self.lasts_minutes * 10) / 10:.1f} minutes, with {self.capacity} messages."
+            yield (
+                f"It is {lasts}"
+                if self.full_at_minutes is not None
+                else f"If no queue's outage ended, it would be {lasts}"
+            )
+        if last.pages:
+            where = (
+                "in each data set, if one queue manager puts everything"
+                if self.offload_to == "SMDS"
+                else "in Db2"
+            )
+            yield f"Offloaded data takes {format_mib(self.offload_bytes(last))} {where}."
+
 
 def _hundredths_up(parts: int, of_percent: int) -> float:
     """Return a percentage rounded up to a hundredth, as `hundredths` does, without a fraction."""
@@ -428,23 +458,21 @@ def _named(known: Sequence[str]) -> str:
     return ", ".join(known[:_SHOWN]) + (f" and {len(known) - _SHOWN} more" if len(known) > _SHOWN else "")
 
 
-def fill_up(
-    document: PlanDocument, name: str, asked: Outage | None = None, *, curve: Curve | None = None
-) -> FillingUp:
+def fill_up(document: PlanDocument, asked: Outage | None = None, *, curve: Curve | None = None) -> FillingUp:
     """Simulate one outage of one application structure of a plan.
 
     Args:
         document: The plan.
-        name: The structure, as its CFSTRUCT is named.
-        asked: The differences from the planned outage.
+        asked: The structure, unless the plan has only one, and the differences from the planned outage.
         curve: The fitted curve that the document names; None for published figures.
 
     Raises:
-        InputInvalid: The plan has no such application structure, or the mix cannot be changed.
+        InputInvalid: The plan has no such application structure, several while none is named, or a mix that cannot be
+            changed.
         PlanRefused: No such plan can exist.
     """
     asked = asked or Outage()
-    structure, said = structure_of(document, name, curve=curve)
+    structure, said = structure_of(document, asked.structure or only_structure(document), curve=curve)
     return fill_structure(document, structure, asked, said=said)
 
 
@@ -695,7 +723,7 @@ def _flowing(planned: _Planned, asked: Outage) -> _Flowing:
         times[False] *= (_FULL - mix.percent) / (_FULL - mix.planned_percent)
     stop = None if asked.outage_minutes is None else Fraction(asked.outage_minutes)
     stops = [stop] if stop is not None else [pace.stop for pace in planned.paces]
-    clock = lcm(_TICKS, *(each.denominator for each in stops))
+    clock = math.lcm(_TICKS, *(each.denominator for each in stops))
     paces: dict[tuple[int, bool], _Pace] = {}
     flows: list[_Flow] = []
     for each, is_larger in zip(planned.queues, larger, strict=True):
@@ -718,12 +746,12 @@ def _flowing(planned: _Planned, asked: Outage) -> _Flowing:
 
 def _mix_of(planned: _Planned, wanted: Decimal | None) -> tuple[Mix, list[bool]]:
     """Return the mix, and which queues have the larger messages."""
-    common = lcm(*(pace.factor.denominator for pace in planned.paces))
+    common = math.lcm(*(pace.factor.denominator for pace in planned.paces))
     factors = [pace.factor.numerator * (common // pace.factor.denominator) for pace in planned.paces]
     rates = [each.weight * factors[each.pace] for each in planned.queues]
     together = sum(rates)
     means = [mean_bytes(each.message) for each in planned.queues]
-    unit = lcm(*{of for _, of in means})
+    unit = math.lcm(*{of for _, of in means})
     sizes = [mean * (unit // of) for mean, of in means]
     weighted = sum(map(mul, sizes, rates))
     larger = [size * together > weighted for size in sizes] if together else [size > 0 for size in sizes]
@@ -796,7 +824,7 @@ class _Arrivals:
             size = min(size, rule.size_bytes)
             self.staying.append(bisect_left(overs, size))
         self.clock = flowing.clock
-        common = lcm(*(pace.factor.denominator for pace in flowing.paces))
+        common = math.lcm(*(pace.factor.denominator for pace in flowing.paces))
         self.unit = common * units.scale
         streams: dict[tuple[int, int | None], _Stream] = {}
         is_relieved = offloads(self.rules, total)
@@ -974,7 +1002,7 @@ def _between(points: Sequence[Point], minutes: Fraction) -> Point:
     messages, elements, offloaded, pages = (
         low + part * (high - low) for low, high in zip(before.values[1:], after.values[1:], strict=True)
     )
-    parts = lcm(messages.denominator, elements.denominator, offloaded.denominator, pages.denominator)
+    parts = math.lcm(messages.denominator, elements.denominator, offloaded.denominator, pages.denominator)
     return Point(
         ticks,
         clock,

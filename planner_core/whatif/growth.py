@@ -6,7 +6,7 @@ change. A given size is kept if it holds the need after the step, and computed o
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Annotated, TypeVar
@@ -24,6 +24,7 @@ from planner_core.sizing.levels import lowest_level
 from planner_core.sizing.structure_result import Role, StructureResult
 from planner_core.sizing.structure_size import Curve, CurveSummary, bundles_in, published_curves
 from planner_core.texts.outputs import render_output
+from planner_core.texts.tables import table_lines
 from planner_core.units import bytes_to_kib_ceil
 from planner_core.whatif.loss import losses_of
 from planner_core.wire import Answer, Exact, Hidden
@@ -326,6 +327,42 @@ class UpgradeAnswer(Answer):
             ),
         )
 
+    def lines(self) -> Iterator[str]:
+        """Yield the sizes of every structure before and after each step."""
+        for step in self.steps:
+            yield f"{step.title} ({step.key})"
+            if step.refused:
+                yield f"  {step.refused}"
+                yield ""
+                continue
+            rows: list[tuple[str, ...]] = [("  structure", "INITSIZE K", "after", "", "SIZE K", "after", "")]
+            rows += [
+                (
+                    f"  {each.structure}{' *' if each.is_replaced else ''}",
+                    *_sizes(each.figures_before, each.figures_after),
+                )
+                for each in step.structures
+            ]
+            rows.append(("  together", *_sizes(step.totals.before, step.totals.after)))
+            yield from table_lines(rows)
+            for each in step.unplaced_after_loss:
+                yield f"  Without {each.lost} no place for {', '.join(each.structures)}."
+            if step.unplaced:
+                yield f"  No place for {', '.join(step.unplaced)}."
+            yield ""
+
+
+def _sizes(before: SizeFigures, after: SizeFigures) -> tuple[str, ...]:
+    difference = after - before
+    return (
+        str(before.initsize_kib),
+        str(after.initsize_kib),
+        f"{difference.initsize_kib:+}",
+        str(before.size_kib),
+        str(after.size_kib),
+        f"{difference.size_kib:+}",
+    )
+
 
 def levels_above(level: int) -> tuple[int, ...]:
     """Return the CFCC levels above a level that have their own published figures: the highest of each range."""
@@ -348,7 +385,8 @@ def upgrades(
     """
     asked = question or UpgradeQuestion()
     levels = levels_above(lowest_level(document)) if asked.cfcc is None else tuple(sorted(set(asked.cfcc)))
-    years = tuple(sorted(set(asked.years)))
+    # A form and an address have no other way to ask for no growth than 0 years.
+    years = tuple(sorted({each for each in asked.years if each}))
     _check(document, levels, asked.queue_managers, asked.growth, years)
     own = document.growth.percent_per_year if document.growth.years else Decimal(0)
     percent = asked.growth if asked.growth is not None else own or DEFAULT_PERCENT

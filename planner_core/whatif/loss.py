@@ -40,7 +40,8 @@ from planner_core.sizing.placement import (
     second_choice,
 )
 from planner_core.sizing.structure_result import Role
-from planner_core.units import Mib, format_mib
+from planner_core.texts.tables import table_lines
+from planner_core.units import MIB, Mib, format_mib
 from planner_core.whatif.connectivity import ASSUMPTIONS as CONNECTIVITY_ASSUMPTIONS
 from planner_core.whatif.connectivity import Ending, check_stated, endings, recovers_by_itself
 from planner_core.whatif.scm import StorageClassMemory, check_scm, check_scm_after_loss, scm_of
@@ -325,6 +326,67 @@ class LossAnswer(Answer):
     def unplaced(self) -> tuple[UnplacedStructure, ...]:
         """Structures that cannot be placed even without a loss."""
         return tuple(_unplaced(each) for each in self.normal if not each.now)
+
+    def lines(self) -> Iterator[str]:
+        """Yield tables of placements, of each loss, and of the white space."""
+        yield f"Where structures are, counted with {self.counted_at.upper()} [MiB]"
+        rows = [("structure", "size", "in", "second copy", "rule")]
+        rows += [
+            (
+                each.structure,
+                _mib(each.size_bytes),
+                each.coupling_facility,
+                each.second_copy or "",
+                str(each.rule),
+            )
+            for each in self.placements
+        ]
+        rows += [(each.structure, _mib(each.size_bytes), "no place", "", each.rule) for each in self.unplaced]
+        yield from table_lines(rows)
+        for loss in self.losses:
+            yield from _loss_lines(loss)
+        yield ""
+        yield "White space to keep [MiB]"
+        space = [
+            (each.name, _mib(each.keep_bytes), _mib(each.free_bytes), each.because or "")
+            for each in self.white_space
+        ]
+        yield from table_lines([("coupling facility", "keep", "free", "because of"), *space])
+
+
+def _loss_lines(loss: Loss) -> Iterator[str]:
+    yield ""
+    what = "" if loss.kind == "coupling_facility" else f"{loss.kind} "
+    yield f"Without {what}{loss.name}: white space {_mib(loss.white_space_bytes)} MiB" + (
+        f", {_mib(loss.missing_bytes)} MiB of it without a place" if loss.unplaced else ""
+    )
+    rows = [
+        (
+            f"  {each.structure}",
+            _mib(each.size_bytes),
+            each.action.replace("_", " "),
+            " ".join(filter(None, (each.coupling_facility, each.second_copy))),
+            each.rule or "",
+        )
+        for each in loss.placements
+        if each.action != "stays"
+    ]
+    rows += [
+        (f"  {each.structure}", _mib(each.size_bytes), "no place", "", "")
+        for each in loss.unplaced_structures
+    ]
+    if rows:
+        yield from table_lines(rows)
+    if gone := sum(each.gone for each in loss.lost):
+        yield f"  {gone} messages of the planned backlog are lost."
+    yield from (f"  {each.words}" for each in loss.endings)
+    if by_itself := [each.structure for each in loss.lost if each.recovers_by_itself]:
+        yield f"  Recover without an operator: {', '.join(by_itself)}."
+    yield from (f"  {each.structure}: {each.words}" for each in loss.lost if each.recovers_by_itself is None)
+
+
+def _mib(size_bytes: int | None) -> str:
+    return "not stated" if size_bytes is None else f"{size_bytes / MIB:,.0f}"
 
 
 def _placements(placed: Sequence[PlacedStructure], board: Board) -> tuple[Placement, ...]:

@@ -27,8 +27,8 @@ from planner_core.questions import Absent, Explained, Label, Metavar, Number, Wh
 from planner_core.sizing.demand import QueueDemand, growth_factor
 from planner_core.sizing.structure_result import StructureResult
 from planner_core.sizing.structure_size import Curve
-from planner_core.units import KIB, MIB, ceil_fraction, floor_fraction
-from planner_core.whatif.filling_up import TenthsDown, parts_of
+from planner_core.units import KIB, MIB, ceil_fraction, floor_fraction, format_mib
+from planner_core.whatif.filling_up import TenthsDown, parts_of, tenths_down
 from planner_core.wire import Answer, Exact, Hidden, Omittable, Unchecked
 
 _SECONDS_PER_MINUTE = 60
@@ -187,6 +187,35 @@ class Recovery(Answer):
             log_bytes_per_hour=sum(each.log_bytes_per_hour for each in self.all_structures),
             recovery_s=sum((each.recovery_s or Fraction(0) for each in self.all_structures), Fraction(0)),
         )
+
+    def lines(self) -> Iterator[str]:
+        """Yield a table of backups and recovery times."""
+        yield (
+            f"Back within {float(self.recovery_minutes):g} minutes, backed up every {float(self.interval_minutes):g}, logs read at "
+            f"{float(self.log_read_mb_per_s):g} MB a second"
+        )
+        yield f"{'structure':<16}{'backup':>14}{'log per hour':>14}{'log between':>14}{'recovery':>14}{'back up every':>16}  computed"
+        for each in self.all_structures:
+            if each.recovery_s is None:
+                yield f"{each.name:<16}  {each.not_backed_up}"
+                continue
+            every = (
+                "-" if each.back_up_every_minutes is None else f"{float(each.back_up_every_minutes):.1f} min"
+            )
+            yield (
+                f"{each.name:<16}{format_mib(each.backup_bytes):>14}{format_mib(each.log_bytes_per_hour):>14}"
+                f"{format_mib(each.log_bytes_between):>14}{float(each.recovery_s) / 60:>10.1f} min{every:>16}  {_longest(each)}"
+            )
+        if self.system is not None:
+            yield f"{self.system.name}: {self.system.assumed}"
+
+
+def _longest(each: StructureRecovery) -> str:
+    """Return the longest interval between backups, rounded down as in the JSON answer."""
+    if each.interval_minutes is None:
+        return "not known" if each.unrated_queues else "any"
+    # Zero: even the backup alone takes longer to read than recovery may take.
+    return f"{tenths_down(each.interval_minutes):.1f} min" if each.interval_minutes else "none"
 
 
 def longest_interval_hours(

@@ -41,12 +41,13 @@ from planner_core.sizing.shared_findings import usage_measure_assumed
 from planner_core.sizing.smds import data_set_bytes, lob_bytes, message_header_bytes, page_bytes
 from planner_core.sizing.structure_result import StructureResult
 from planner_core.sizing.structure_size import Curve, bundles_in, model_constant
-from planner_core.units import KIB, MIB, Kib, ceil_div, floor_fraction, format_size, hundredths
+from planner_core.units import KIB, MIB, Kib, ceil_div, floor_fraction, format_mib, format_size, hundredths
 from planner_core.whatif.filling_up import (
     Percent,
     Storage,
     TenthsDown,
     mean_bytes,
+    only_structure,
     parts_of,
     structure_of,
     tenths_down,
@@ -56,6 +57,12 @@ from planner_core.wire import Answer, Omittable, Unchecked
 Purpose = Literal["performance", "cushioned transition", "capacity"]
 SettingName = Literal["advised", "plan", "defaults", "none"]
 PURPOSES: tuple[Purpose, ...] = get_args(Purpose)
+SETTING_NAMES: dict[SettingName, str] = {
+    "advised": "advised",
+    "plan": "the plan's",
+    "defaults": "IBM's defaults",
+    "none": "without rules",
+}
 _FULL = 100
 
 
@@ -227,27 +234,40 @@ class ThresholdAdvice(RulesInUse):
         )
         return f"ALTER CFSTRUCT({self.structure}) +\n{keywords}\n"
 
+    def lines(self) -> Iterator[str]:
+        """Yield the advised rules, and a table of the compared ones."""
+        storage = "INITSIZE" if self.at == "initsize" else "SIZE"
+        yield f"{self.cfrm_name}, {storage} {format_mib(self.size_bytes)}, to hold {self.hold} messages:"
+        for number, each in enumerate(self.rules, start=1):
+            yield f"OFFLD{number}TH({each.threshold}) OFFLD{number}SZ({each.size_over})  {each.purpose}"
+            yield f"  {each.why}"
+        yield ""
+        yield f"{'':<16}{'holds':>12}{'usage':>10}{'offloaded':>12}  thresholds"
+        for setting in self.compared:
+            rules = (
+                ", ".join(f"{rule.threshold} % {format_size(rule.size_bytes)}" for rule in setting.rules)
+                or "none"
+            )
+            yield f"{SETTING_NAMES[setting.name]:<16}{setting.capacity:>12}{hundredths(setting.usage_percent):>9g} %{setting.offloaded:>12}  {rules}"
+
 
 def advise(
-    document: PlanDocument,
-    name: str,
-    asked: ThresholdQuestion | None = None,
-    *,
-    curve: Curve | None = None,
+    document: PlanDocument, asked: ThresholdQuestion | None = None, *, curve: Curve | None = None
 ) -> ThresholdAdvice:
     """Choose the three rules of one application structure of a plan.
 
     Args:
         document: The plan.
-        name: The structure, as its CFSTRUCT is named.
-        asked: The messages to hold, the depth in normal running, and the cost of offloading.
+        asked: The structure, unless the plan has only one; the messages to hold, the depth in normal running, and the cost of offloading.
         curve: The fitted curve that the document names; None for published figures.
 
     Raises:
-        InputInvalid: The plan has no such application structure, or nothing is planned for it.
+        InputInvalid: The plan has no such application structure, several while none is named, or nothing is planned
+            for it.
         PlanRefused: No such plan can exist.
     """
     asked = asked or ThresholdQuestion()
+    name = asked.structure or only_structure(document)
     structure, said = structure_of(document, name, curve=curve)
     load, _ = parts_of(structure)
     if not load.demand.messages:

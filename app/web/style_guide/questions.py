@@ -27,7 +27,7 @@ from app.texts.documents import CLUSTERED, example_text, read_text
 from app.web.charts import Chart
 from app.web.forms import FormField
 from app.web.question_forms import QuestionForm, read_question
-from app.whatif import answers
+from app.whatif.answers import ask
 from app.whatif.filling_charts import filling_chart
 from app.whatif.threshold_charts import threshold_chart
 from planner_core.clusters.explain import WaitingExplanation, WaitingQuestion
@@ -39,7 +39,7 @@ from planner_core.whatif.changes import read_changes
 from planner_core.whatif.filling_up import FillingUp, Outage, fill_structure
 from planner_core.whatif.scenario import scenario
 from planner_core.whatif.scenario_report import SavedScenario, ScenarioReport, report, side_by_side
-from planner_core.whatif.thresholds import ThresholdQuestion
+from planner_core.whatif.thresholds import ThresholdQuestion, advise
 
 STRUCTURE = "MYDATA"
 FIELDS = {
@@ -79,7 +79,7 @@ def questions(version: StoredVersion, document: PlanDocument) -> QuestionSpecime
     result = evaluate(document)
     structure = next(each for each in result.structures if each.name == STRUCTURE)
     filled = fill_structure(document, structure, Outage())
-    advice = answers.thresholds(document, ThresholdQuestion(structure=STRUCTURE), no_curves)
+    advice = ask(advise, document, ThresholdQuestion(structure=STRUCTURE), no_curves)
     changes = read_changes({"queue_managers": 6, "growth": {"percent_per_year": 10, "years": 2}})
     kept = SavedScenario("more-trade", 2, "", scenario(document, changes).as_json())
     depths = (depths_of(advised(version, item, no_curves)) for item in version.result["structures"])

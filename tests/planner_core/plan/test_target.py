@@ -16,7 +16,7 @@ from planner_core.plan.result import PlanResult
 from planner_core.sizing.structure_answer import structure_answer
 from planner_core.sizing.structure_result import StructureResult
 from planner_core.units import MIB
-from planner_core.whatif.thresholds import advise
+from planner_core.whatif.thresholds import ThresholdQuestion, advise
 from tests.planner_core.plans import documents, varied
 
 OWN_DEFAULTS = {"PEAK_ABOVE_FULLTHRESHOLD", "OFFLOADED_AT_BACKLOG", "BACKLOG_USES_LAST_TENTH"}
@@ -218,7 +218,7 @@ def test_defaults_raise_no_finding_in_any_plan(document: dict[str, Any]) -> None
         assert structure.peak_usage_percent <= 80
         assert structure.offloaded_by_rules == 0
         if structure.role == "application":
-            advice = advise(plan, structure.name)
+            advice = advise(plan, ThresholdQuestion(structure=structure.name))
             assert not OWN_DEFAULTS & {each.code for each in advice.findings}
 
 

@@ -219,7 +219,7 @@ def test_outage_within_capacity_does_not_fill_the_structure() -> None:
             }
         ],
     }
-    answer = fill_up(read_object(plan), "APP1", Outage())
+    answer = fill_up(read_object(plan), Outage())
     assert answer.full_at_minutes is None
 
 
@@ -247,7 +247,7 @@ def test_outage_fills_the_structure_with_its_planned_capacity(maximum: int) -> N
         "structures": [structure],
     }
     document = read_object(plan)
-    answer = fill_up(document, "APP1", Outage())
+    answer = fill_up(document, Outage())
     load = answer.result.load
     assert load is not None
     assert answer.full_at_minutes is not None

@@ -13,9 +13,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from planner_core.contracts.files import plain
-from spark_jobs.history.schema import ALLOCATION, QUEUE_USAGE, SMDS_USAGE, STRUCTURE_USAGE
+from spark_jobs.history.schema import ALLOCATION, DAY_US, HOUR_US, QUEUE_USAGE, SMDS_USAGE, STRUCTURE_USAGE
 from spark_jobs.history.store import History
-from spark_jobs.night.collect import DAY_US, EPOCH, HOUR_US, Collected, collect, daily_of, whole_days
+from spark_jobs.night.collect import EPOCH, Collected, collect, daily_of, whole_days
 from spark_jobs.night.daily import Daily
 from spark_jobs.night.groups import NONE, Groups, Rows
 from tests.spark_jobs.night.nights import plain_night

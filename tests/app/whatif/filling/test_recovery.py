@@ -10,7 +10,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.whatif.texts import recovery_lines
 from planner_core.document.reading import read_object
 from planner_core.plan.evaluate import evaluate
 from planner_core.whatif.recovery import (
@@ -245,7 +244,7 @@ def test_advised_interval_is_at_most_an_hour_next_to_the_computed_one() -> None:
         assert found.interval_minutes > 600
         assert found.back_up_every_minutes == 60
         assert found.as_json()["longest_interval_minutes"] > 600
-    line = next(each for each in recovery_lines(recovery(slow)) if each.startswith("APP1 "))
+    line = next(each for each in recovery(slow).lines() if each.startswith("APP1 "))
     assert re.search(r" 60[.]0 min  [0-9]{3,}[.][0-9] min$", line)
     fast = structure([queue(message_bytes=20_480, put_rate_per_s=500, outage_minutes=1, persistent=True)])
     (found,) = recovery(fast).structures

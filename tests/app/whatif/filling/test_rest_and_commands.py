@@ -50,7 +50,7 @@ def run(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, 
 def test_rest_and_command_give_the_core_answer_about_an_outage(
     app: FastAPI, plan_file: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    expected = fill_up(PLAN, "APP1").as_json()
+    expected = fill_up(PLAN).as_json()
     answer = post_json(app, "/api/v1/whatif/filling?structure=APP1", DOCUMENT)
     assert (answer.status, answer.json()) == (200, expected)
     code, out, _ = run(capsys, "filling", plan_file, "--structure", "APP1", "--json")
@@ -100,7 +100,7 @@ def test_every_parameter_reaches_the_core(
         rules=(Rule(0, 32 * 1024), Rule(60, 0)),
         data_set_bytes=2**30,
     )
-    expected = fill_up(PLAN, "APP1", asked).as_json()
+    expected = fill_up(PLAN, asked).as_json()
     query = "at=size&outage_minutes=12.5&rate_percent=150&larger_percent=30&rule=0:32K&rule=60:0K&data_set_size=1G"
     answer = post_json(app, f"/api/v1/whatif/filling?structure=APP1&{query}", DOCUMENT)
     assert answer.json() == expected
@@ -122,7 +122,7 @@ def test_rest_and_command_give_the_core_advice_on_thresholds(
     asked = ThresholdQuestion(
         at="size", hold=900_000, typical=1_000, cheap_over=32 * 1024, costly_up_to=8 * 1024, explain=True
     )
-    expected = advise(PLAN, "APP1", asked).as_json()
+    expected = advise(PLAN, asked).as_json()
     query = "at=size&hold=900000&typical=1000&cheap_over=32K&costly_up_to=8K&explain=true"
     answer = post_json(app, f"/api/v1/whatif/thresholds?structure=APP1&{query}", DOCUMENT)
     assert (answer.status, answer.json()) == (200, expected)

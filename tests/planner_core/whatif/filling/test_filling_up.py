@@ -29,7 +29,7 @@ def example(*, dsexpand: bool = True, **keys: object) -> FillingUp:
     """512 MB at CFCC 14, 2048 bytes, IBM's default rules: the example of docs/explanation/assumptions.md, at 40 messages a second."""
     offload = {} if dsexpand else {"offload": {"dsexpand": False}}
     document = structure([queue(put_rate_per_s=40)], cfcc_level=14, initsize="512M", size="512M", **offload)
-    return fill_up(document, "APP1", Outage(**keys))
+    return fill_up(document, Outage(**keys))
 
 
 def test_documented_example_offloads_at_141_905_messages_and_holds_220_741() -> None:
@@ -97,7 +97,7 @@ def test_planned_data_set_is_large_enough() -> None:
     document = structure([queue(put_rate_per_s=40)], cfcc_level=14, initsize="512M", size="512M")
     need = evaluate(document).structures[1].smds
     assert need is not None
-    answer = fill_up(document, "APP1", Outage(data_set_bytes=need.data_set_bytes_at_backlog))
+    answer = fill_up(document, Outage(data_set_bytes=need.data_set_bytes_at_backlog))
     assert not {"data_set_full", "data_set_expands"} & set(kinds(answer))
     assert answer.offload_bytes(answer.points[-1]) == need.data_set_bytes_at_backlog
 
@@ -108,7 +108,7 @@ def test_depth_events_occur_at_their_depth_and_full_queue_stops_growing() -> Non
         queue("DEFAULT", put_rate_per_s=1, maxdepth=1_001),
         queue("FREE", put_rate_per_s=10),
     ]
-    answer = fill_up(structure(queues, initsize="4G", size="4G"), "APP1")
+    answer = fill_up(structure(queues, initsize="4G", size="4G"))
     at = {(moment.kind, moment.queue): moment.minutes for moment in answer.events}
     assert at["depth_high", "SMALL"] == Fraction(4800, 600)
     assert at["queue_full", "SMALL"] == 10
@@ -124,13 +124,13 @@ def test_depth_events_occur_at_their_depth_and_full_queue_stops_growing() -> Non
 
 
 def test_queue_that_ends_at_maxdepth_has_no_rejected_put() -> None:
-    answer = fill_up(structure([queue(put_rate_per_s=10, maxdepth=54_000)], initsize="4G", size="4G"), "APP1")
+    answer = fill_up(structure([queue(put_rate_per_s=10, maxdepth=54_000)], initsize="4G", size="4G"))
     assert kinds(answer) == ["depth_high", "outage_ends"]
     assert "MAXDEPTH_DURING_OUTAGE" not in codes(answer)
 
 
 def test_structure_is_never_full_when_all_queues_are_at_maxdepth() -> None:
-    answer = fill_up(structure([queue(put_rate_per_s=10, maxdepth=10)], initsize="4G", size="4G"), "APP1")
+    answer = fill_up(structure([queue(put_rate_per_s=10, maxdepth=10)], initsize="4G", size="4G"))
     assert (answer.lasts_minutes, answer.capacity) == (None, None)
     assert answer.as_json()["lasts_minutes"] is None
 
@@ -141,15 +141,15 @@ def test_queues_stop_at_their_own_outage_unless_one_is_given() -> None:
         queue("B", put_rate_per_s=1, outage_minutes=60),
     ]
     document = structure(queues, initsize="4G", size="4G")
-    own = fill_up(document, "APP1")
+    own = fill_up(document)
     assert [float(point.minutes) for point in own.points] == [0, 10, 60]
     assert [int(point.messages) for point in own.points] == [0, 1_200, 4_200]
-    asked = fill_up(document, "APP1", Outage(outage_minutes=Decimal(30)))
+    asked = fill_up(document, Outage(outage_minutes=Decimal(30)))
     assert [int(point.messages) for point in asked.points] == [0, 3_600]
 
 
 def test_backlog_without_rate_arrives_over_an_assumed_outage_that_is_reported() -> None:
-    answer = fill_up(structure([queue(backlog=6_000)], initsize="1G", size="1G"), "APP1")
+    answer = fill_up(structure([queue(backlog=6_000)], initsize="1G", size="1G"))
     assert answer.outage_minutes == 60
     assert answer.queues[0].messages_per_minute == 100
     assert "OUTAGE_ASSUMED" in codes(answer)
@@ -158,7 +158,7 @@ def test_backlog_without_rate_arrives_over_an_assumed_outage_that_is_reported() 
 
 def test_backlog_without_rate_arrives_over_the_longest_outage_of_other_queues() -> None:
     queues = [queue("A", backlog=4_500), queue("B", put_rate_per_s=1, outage_minutes=45)]
-    answer = fill_up(structure(queues, initsize="1G", size="1G"), "APP1")
+    answer = fill_up(structure(queues, initsize="1G", size="1G"))
     assert [each.messages_per_minute for each in answer.queues] == [100, 60]
 
 
@@ -168,12 +168,12 @@ def test_larger_share_of_large_messages_fills_the_structure_earlier() -> None:
         queue("L", message_bytes=30_000, put_rate_per_s=10),
     ]
     document = structure(queues, initsize="4G", size="4G")
-    planned, more = fill_up(document, "APP1"), fill_up(document, "APP1", Outage(larger_percent=Decimal(50)))
+    planned, more = fill_up(document), fill_up(document, Outage(larger_percent=Decimal(50)))
     assert [planned.mix.planned_percent, planned.mix.percent, more.mix.percent] == [10, 10, 50]
     assert more.messages_arriving == planned.messages_arriving
     assert [each.messages_per_minute for each in more.queues] == [3_000, 3_000]
     assert (more.lasts_minutes or 0) < (planned.lasts_minutes or 0)
-    only = fill_up(document, "APP1", Outage(larger_percent=Decimal(0)))
+    only = fill_up(document, Outage(larger_percent=Decimal(0)))
     assert only.queues[1].messages_per_minute == 0
 
 
@@ -184,24 +184,24 @@ def test_mix_of_equal_sizes_cannot_be_changed() -> None:
 
 def test_unknown_structure_is_refused_with_the_known_ones() -> None:
     with pytest.raises(InputInvalid, match="no application structure 'CSQ_ADMIN'; it has APP1"):
-        fill_up(structure([queue()]), "CSQ_ADMIN")
+        fill_up(structure([queue()]), Outage(structure="CSQ_ADMIN"))
 
 
 def test_question_at_size_fills_size() -> None:
     document = structure([queue(put_rate_per_s=40)], initsize="512M", size="1G")
-    small, large = (fill_up(document, "APP1", Outage(at=at)) for at in ("initsize", "size"))
+    small, large = (fill_up(document, Outage(at=at)) for at in ("initsize", "size"))
     assert (small.size_bytes, large.size_bytes) == (2**29, 2**30)
     assert (large.capacity or 0) > (small.capacity or 0)
 
 
 def test_structure_below_its_base_is_full_at_once() -> None:
-    answer = fill_up(structure([queue(put_rate_per_s=40)], initsize="10M", size="10M"), "APP1")
+    answer = fill_up(structure([queue(put_rate_per_s=40)], initsize="10M", size="10M"))
     assert answer.full_at_minutes == 0
     assert answer.capacity == 0
 
 
 def test_structure_without_backlog_has_no_arrivals() -> None:
-    answer = fill_up(structure([], initsize="1G", size="1G"), "APP1")
+    answer = fill_up(structure([], initsize="1G", size="1G"))
     assert kinds(answer) == ["outage_ends"]
     assert answer.capacity is None
     assert "EMPTY_STRUCTURE" in codes(answer)
@@ -209,7 +209,7 @@ def test_structure_without_backlog_has_no_arrivals() -> None:
 
 def test_given_rules_below_cflevel_5_have_no_effect_and_are_reported() -> None:
     document = structure([queue(put_rate_per_s=40)], cflevel=4, initsize="512M", size="512M")
-    answer = fill_up(document, "APP1", Outage(rules=(Rule(0, 0),)))
+    answer = fill_up(document, Outage(rules=(Rule(0, 0),)))
     assert answer.points[-1].offloaded == 0
     assert "OFFLOAD_NEEDS_CFLEVEL_5" in codes(answer)
 
@@ -222,7 +222,7 @@ def test_planned_outage_ends_with_the_planned_backlog(
     document = read_object(found)
     planned = evaluate(document).structures[1]
     assert planned.load is not None
-    answer = fill_up(document, "APP1")
+    answer = fill_up(document)
     assert answer.messages_arriving == planned.load.demand.messages
     if answer.full_at_minutes is None:
         assert answer.points[-1].messages == planned.load.demand.messages
@@ -234,7 +234,7 @@ def test_full_structure_holds_the_capacity_of_the_fill_model(found: Document) ->
     document = read_object(found)
     planned = evaluate(document).structures[1]
     assert planned.load is not None
-    answer = fill_up(document, "APP1")
+    answer = fill_up(document)
     assert answer.capacity == planned.load.messages_in_initsize(offload=True)
     if answer.full_at_minutes is None:
         assert planned.at_backlog is not None
@@ -247,7 +247,7 @@ def test_full_structure_holds_the_capacity_of_the_fill_model(found: Document) ->
 @settings(max_examples=60)
 @given(documents(), st.sampled_from([Decimal(50), Decimal(130), Decimal("333.3")]))
 def test_pools_never_shrink_or_exceed_their_total(found: Document, rate: Decimal) -> None:
-    answer = fill_up(read_object(found), "APP1", Outage(rate_percent=rate))
+    answer = fill_up(read_object(found), Outage(rate_percent=rate))
     for before, after in zip(answer.points, answer.points[1:], strict=False):
         assert before.minutes < after.minutes
         assert all(low <= high for low, high in zip(before.values, after.values, strict=True))
@@ -258,7 +258,7 @@ def test_pools_never_shrink_or_exceed_their_total(found: Document, rate: Decimal
 def test_pools_change_rate_only_when_a_queue_is_full() -> None:
     """Each queue gets one message a second; queue n is full after n minutes, with 60 n messages of 10 elements."""
     queues = [queue(f"Q{n}", put_rate_per_s=1, outage_minutes=50, maxdepth=60 * n) for n in range(1, 41)]
-    answer = fill_up(structure(queues, initsize="2G", size="2G", offload={"rules": []}), "APP1")
+    answer = fill_up(structure(queues, initsize="2G", size="2G", offload={"rules": []}))
     assert [point.minutes for point in answer.points] == [*range(41), 50]
     for point in answer.points:
         held = Fraction(sum(60 * min(n, int(point.minutes)) for n in range(1, 41)))
@@ -272,6 +272,6 @@ def test_pools_change_rate_only_when_a_queue_is_full() -> None:
 @given(documents(), st.integers(1, 99))
 def test_half_of_an_outage_equals_an_outage_half_as_long(found: Document, percent: int) -> None:
     document = read_object(found)
-    whole = fill_up(document, "APP1", Outage(outage_minutes=Decimal(100)))
-    part = fill_up(document, "APP1", Outage(outage_minutes=Decimal(percent)))
+    whole = fill_up(document, Outage(outage_minutes=Decimal(100)))
+    part = fill_up(document, Outage(outage_minutes=Decimal(percent)))
     assert whole.at_minutes(Fraction(percent)).values == part.points[-1].values

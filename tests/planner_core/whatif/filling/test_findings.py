@@ -30,11 +30,11 @@ class Case(NamedTuple):
 
 
 def outage(made: Document, keys: Document = FOUR_GB, **asked: object) -> Ask:
-    return lambda: fill_up(structure([made], **keys), "APP1", Outage(**asked)).findings
+    return lambda: fill_up(structure([made], **keys), Outage(**asked)).findings
 
 
 def thresholds(made: Document, keys: Document = FOUR_GB, **asked: object) -> Ask:
-    return lambda: advise(structure([made], **keys), "APP1", ThresholdQuestion(**asked)).findings
+    return lambda: advise(structure([made], **keys), ThresholdQuestion(**asked)).findings
 
 
 def recovered(made: Document, **asked: object) -> Ask:

@@ -49,7 +49,7 @@ def plan_of(size: str, *queues: Document, **keys: object) -> PlanDocument:
 
 
 def ask(document: PlanDocument, **keys: object) -> ThresholdAdvice:
-    return advise(document, "APP1", ThresholdQuestion(**keys))
+    return advise(document, ThresholdQuestion(**keys))
 
 
 # ---- IBM's four examples ---------------------------------------------------------------------------------------------
@@ -374,10 +374,7 @@ def test_advised_capacity_equals_that_of_the_fill_model(found: Document, keys: d
     assert planned.load is not None
     assert advice.capacity == planned.load.messages_in_initsize(offload=True)
     assert planned.at_backlog is None or planned.at_backlog.usage_percent == advice.usage_percent
-    assert (
-        fill_up(read_object(found), "APP1", Outage(rules=advice.compared[0].rules)).capacity
-        == advice.capacity
-    )
+    assert fill_up(read_object(found), Outage(rules=advice.compared[0].rules)).capacity == advice.capacity
 
 
 @settings(max_examples=80)
@@ -467,7 +464,7 @@ def test_planned_rules_apply_to_db2_as_to_smds() -> None:
 
 def test_usage_is_the_same_without_rules_and_with_rules_that_do_not_act() -> None:
     wide = {"mean": 20_000, "p95": 90_000, "max": 4_194_304}
-    answer = advise(structure([queue(message_bytes=wide, backlog=100_000)]), "APP1", ThresholdQuestion())
+    answer = advise(structure([queue(message_bytes=wide, backlog=100_000)]), ThresholdQuestion())
     compared = {each.name: each for each in answer.compared}
     usage = {each.usage_percent for each in compared.values()}
     assert len(usage) == 1

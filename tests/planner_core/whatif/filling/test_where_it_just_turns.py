@@ -17,7 +17,7 @@ KIB, MIB = 2**10, 2**20
 
 
 def ask(size: str, *queues: Document, **keys: object) -> ThresholdAdvice:
-    return advise(structure(list(queues), initsize=size, size=size), "APP1", ThresholdQuestion(**keys))
+    return advise(structure(list(queues), initsize=size, size=size), ThresholdQuestion(**keys))
 
 
 # ---- thresholds ------------------------------------------------------------------------------------------------------
@@ -78,8 +78,8 @@ def test_longest_outage_includes_queues_whose_own_outage_is_over() -> None:
         queue("B", put_rate_per_s=100, outage_minutes=600),
     ]
     document = structure(queues, initsize="1G", size="1G", offload={"to": "SMDS", "rules": []})
-    own = fill_up(document, "APP1")
-    both = fill_up(document, "APP1", Outage(outage_minutes=Decimal(600)))
+    own = fill_up(document)
+    both = fill_up(document, Outage(outage_minutes=Decimal(600)))
     assert own.full_at_minutes is not None
     assert own.full_at_minutes > 10
     assert own.lasts_minutes == both.full_at_minutes
@@ -91,7 +91,7 @@ def test_queue_reaches_no_depth_after_its_outage() -> None:
         queue("A", put_rate_per_s=1, outage_minutes=10, maxdepth=1_000),  # 600 of them; 800 is QDEPTHHI
         queue("B", put_rate_per_s=1, outage_minutes=60),
     ]
-    answer = fill_up(structure(queues, initsize="4G", size="4G"), "APP1")
+    answer = fill_up(structure(queues, initsize="4G", size="4G"))
     assert [moment.kind for moment in answer.events] == ["outage_ends"]
 
 
@@ -101,7 +101,7 @@ def test_backlog_without_rate_arrives_over_the_longest_of_several_outages() -> N
         queue("B", put_rate_per_s=1, outage_minutes=20),
         queue("C", put_rate_per_s=1, outage_minutes=45),
     ]
-    answer = fill_up(structure(queues, initsize="1G", size="1G"), "APP1")
+    answer = fill_up(structure(queues, initsize="1G", size="1G"))
     assert answer.queues[0].messages_per_minute == 100
 
 
@@ -112,7 +112,7 @@ def test_rate_without_planned_outage_grows_too() -> None:
         size="1G",
         growth={"percent_per_year": 10, "years": 1},
     )
-    answer = fill_up(document, "APP1", Outage(outage_minutes=Decimal(60)))
+    answer = fill_up(document, Outage(outage_minutes=Decimal(60)))
     assert answer.queues[0].messages_per_minute == 66
 
 
