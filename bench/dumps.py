@@ -150,7 +150,8 @@ def _look(pid: int, processor_s: dict[int, float]) -> int:
 
 
 def _to_arrow(dump: Path) -> int:
-    from spark_jobs.history.rows import COLUMNS, SECTIONS
+    from planner_core.contracts.smf import SECTIONS
+    from spark_jobs.history.rows import COLUMNS
     from spark_jobs.smf.decode import decode_file
 
     rows = 0

@@ -27,6 +27,7 @@ import numpy as np
 import polars as pl
 import pyarrow as pa
 
+from planner_core.names import cfrm_structure_name
 from spark_jobs.history.days import standing_sql
 from spark_jobs.history.schema import (
     ALLOCATION,
@@ -36,7 +37,6 @@ from spark_jobs.history.schema import (
     SMDS_USAGE,
     STRUCTURE_USAGE,
     row_schema,
-    xcf_name,
 )
 from spark_jobs.history.staging import Source
 from spark_jobs.history.store import FileFacts, History, Snapshot, new_commit_id
@@ -143,7 +143,9 @@ class _Made:
         own = {
             "qsg": GROUP,
             "structure": self._names[which],
-            "xcf_structure": np.char.add(xcf_name(GROUP, ""), self._names[which]),
+            "xcf_structure": np.char.add(
+                cfrm_structure_name(qsg_name=GROUP, cfstruct_name=""), self._names[which]
+            ),
         }
         entries = (used * self._entries[which]).astype(np.int64)
         elements = (used * 0.9 * self._elements[which]).astype(np.int64)

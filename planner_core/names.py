@@ -14,12 +14,15 @@ from planner_core.errors import NameSyntax
 
 ADMIN_STRUCTURE: Final = "CSQ_ADMIN"
 SYSTEM_STRUCTURE: Final = "CSQSYSAPPL"
+OWN_STRUCTURES: Final = (ADMIN_STRUCTURE, SYSTEM_STRUCTURE)
+"""Structures of every queue-sharing group, which MQ uses itself."""
 _QSG_LENGTH: Final = 4
 _PAD: Final = "@"
 _SHOWN_CHARACTERS: Final = 60
 
 _QSG = re.compile(r"[A-Z][A-Z0-9$#@]{0,3}")
-_QUEUE_MANAGER = re.compile(r"[A-Z$#@][A-Z0-9$#@]{0,3}")
+QUEUE_MANAGER_PATTERN: Final = r"[A-Z$#@][A-Z0-9$#@]{0,3}"
+_QUEUE_MANAGER = re.compile(QUEUE_MANAGER_PATTERN)
 _CFSTRUCT = re.compile(r"[A-Z][A-Z0-9]{0,11}")
 CF_PATTERN: Final = r"[A-Z][A-Z0-9$#@_]{0,7}"
 _CF = re.compile(CF_PATTERN)

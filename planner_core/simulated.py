@@ -10,6 +10,9 @@ import re
 from typing import Final
 
 FILE_PREFIX: Final = "simulated-"
+MAP_FILE: Final = f"{FILE_PREFIX}qsg-map.json"
+TRUTH_FILE: Final = "truth.json"
+"""Names in the folder of a simulation: the map of its queue managers, and its true values."""
 SYSPLEX: Final = "SIMPLEX"
 QSG: Final = "SIM1"
 WORD: Final = "simulated"

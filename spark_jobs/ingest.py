@@ -140,6 +140,7 @@ def ingest_file(
         report |= {"status": "not_readable", "message": str(refusal)}
     except HistoryError as error:
         logger.exception("The history could not be used.")
+        # The file is not at fault, so the status must not ask for another one.
         report |= {"status": "nothing", "message": f"{error} Nothing was stored."}
     except OSError as error:
         report |= {"status": "not_readable", "message": f"The file cannot be read: {error}."}
@@ -235,10 +236,12 @@ def _commit(
         first_interval_end=taken.facts.first_interval_end,
         last_interval_end=taken.facts.last_interval_end,
         qsgs=taken.facts.qsgs,
+        # Only if days were skipped: then a longer retention has to read the file again.
         kept_from=options.keep_from if taken.passed_over.get(TOO_OLD) else None,
     )
     report |= {"status": "stored", "commit_id": source.commit_id}
 
+    # Stored with the commit: an upload of the same file shows this report again.
     def kept(comparisons: dict[str, Any], replaced: set[str]) -> dict[str, Any]:
         report.update(rows_report(comparisons))
         report["days"] = sorted({*report["days"], *replaced})
@@ -448,6 +451,7 @@ def _already_stored(report: dict[str, Any], entry: Entry, history: History) -> N
 
 def _group_asks(unknown: Sequence[tuple[str, str]], ledger: Ledger, facts: RowFacts) -> dict[str, Any]:
     """Ask for groups, with suggestions from other records of the file or from answers to other files."""
+    # Only suggested: the same name of a queue manager may belong to another group by now.
     of_file = {(system, manager): group for system, manager, group in sorted(facts.queue_managers) if group}
     names = ", ".join(f"{manager} on {system}" for system, manager in unknown)
     return {
@@ -738,6 +742,7 @@ def _options(arguments: argparse.Namespace) -> Options:
 
 def main(argv: list[str] | None = None) -> int:
     """Bring the files in, one after the other, and print the report."""
+    # Standard output is reserved for the JSON lines.
     logging.basicConfig(stream=sys.stderr, level=logging.INFO, format="%(levelname)s %(message)s")
     parser = _parser()
     arguments = parser.parse_args(_zones_joined(sys.argv[1:] if argv is None else argv))

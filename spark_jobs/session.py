@@ -80,6 +80,7 @@ def environment(*, java_home: Path, host: str = LOOPBACK) -> dict[str, str]:
 def base_conf(*, work_dir: Path, host: str = LOOPBACK) -> dict[str, str]:
     """Return the settings of every session."""
     return {
+        # The ports of Spark's driver accept commands without a password.
         "spark.driver.bindAddress": host,
         "spark.driver.host": host,
         "spark.local.dir": str(work_dir / "local"),

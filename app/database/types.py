@@ -11,6 +11,8 @@ from sqlalchemy import DateTime, Dialect, MetaData, Row
 from sqlalchemy.orm import DeclarativeBase
 from sqlalchemy.types import LargeBinary, TypeDecorator
 
+LARGEST_KEY: Final = 2**62
+"""Databases answer a search for a number of more than 64 bits with an error, so larger numbers are not looked for."""
 COMPRESSION_LEVEL: Final = 1
 """Commands for z/OS shrink to a few percent even at the fastest level."""
 

@@ -8,6 +8,7 @@ from fastapi import APIRouter, Path, Query
 from pydantic import BaseModel, ConfigDict, Field
 
 from app.database.session import SessionDep
+from app.database.types import LARGEST_KEY
 from app.fits import fits, levels
 from app.fits.fits import FitDetails, FitPage, FitPoints
 from app.fits.levels import HIGHEST, LOWEST, LevelChanged, Levels
@@ -19,7 +20,7 @@ CF_PATTERN = r"^[A-Za-z][A-Za-z0-9$#@_]{0,7}$"
 
 CurveVersion = Annotated[int, Path(ge=1, le=LARGEST_ID, description="Version of the curve.", examples=[1])]
 Version = Annotated[
-    int, Path(ge=1, le=fits.LARGEST_VERSION, description="Version of the fitted curve.", examples=[17])
+    int, Path(ge=1, le=LARGEST_KEY, description="Version of the fitted curve.", examples=[17])
 ]
 CouplingFacility = Annotated[
     str, Path(pattern=CF_PATTERN, description="Name of the coupling facility.", examples=["CF01"])

@@ -28,6 +28,7 @@ def fit_charts(fit: Fit) -> ZoomedChart | None:
     points = [each for each in fit.points if each.entries > 0 and each.size_bytes > 0]
     if not points:
         return None
+    # Logarithmic: small structures determine the base, and would all be at the left edge of a linear axis.
     x_axis = Log.around([point.size_bytes / MIB for point in points], title=_X_TITLE)
     charts = [_entries(fit, points, x_axis)]
     if any(point.residual_bytes is not None and point.left_out is None for point in points):
@@ -56,6 +57,7 @@ def _entries(fit: Fit, points: Sequence[FitPoint], x_axis: Log) -> Chart:
 def _residuals(fit: Fit, points: Sequence[FitPoint], x_axis: Log) -> Chart:
     known = [point for point in points if point.residual_bytes is not None]
     used = [point for point in known if point.left_out is None]
+    # Only from the points that count: an outlier would flatten all others.
     most = max(max(abs(point.residual_bytes or 0) for point in used) / MIB * _ROOM, 0.05)
     step = _round_step(most)
     most = math.ceil(most / step) * step
@@ -115,6 +117,7 @@ def _fitted_lines(fit: Fit, x_axis: Log) -> Iterable[Line]:
 def _published_line(fit: Fit, x_axis: Log) -> Iterable[Line]:
     """Return the published curve less the fitted one for the same entries."""
     published = fit.published
+    # The published curves are for 1:6, so entries at another ratio cannot be compared.
     if published is None or fit.base_bytes is None or fit.bundle_bytes is None or fit.ratio != (1, 6):
         return
     points = []

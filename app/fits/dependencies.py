@@ -10,7 +10,7 @@ from app.fits.kept import Curves, curves_in
 
 
 def curves_of(request: Request) -> Curves:
-    """The fitted curves of this service, for documents that name one."""
+    """Return the fitted curves of this service, for documents that name one."""
     return curves_in(request.app.state.database)
 
 

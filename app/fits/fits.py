@@ -10,6 +10,7 @@ from typing import Annotated, TypeVar
 from pydantic import Field
 from sqlalchemy.orm import Session
 
+from app.database.types import LARGEST_KEY
 from app.errors import NotFound
 from app.nightly import repository
 from app.nightly.models import FitState, FitVersion
@@ -21,7 +22,6 @@ from planner_core.findings import Finding
 from planner_core.sizing.structure_size import Curve, published_curve, published_curves
 from planner_core.wire import Answer
 
-LARGEST_VERSION = 2**62
 FIRST_PAGE = PageRequest()
 
 AnyFit = TypeVar("AnyFit", bound=CurveFit)
@@ -135,6 +135,7 @@ def other_fits(session: Session, fit: Fit, *, most: int = 20) -> tuple[Fit, ...]
     row = repository.find_curve(session, fit.version)
     if row is None:
         return ()
+    # One more, because the fit itself is among them.
     rows = repository.curves_of_scope(session, row.scope, limit=most + 1)
     return tuple(_fit(each) for each in rows if each.id != fit.version)[:most]
 
@@ -174,12 +175,14 @@ def points(session: Session, version: int) -> FitPoints:
 
 def find_fit(session: Session, version: int) -> Fit | None:
     """Return one version; None if there is none."""
-    row = repository.find_curve(session, version) if 0 < version <= LARGEST_VERSION else None
-    return None if row is None else _fit(row)
+    try:
+        return get_fit(session, version)
+    except NotFound:
+        return None
 
 
 def _find(session: Session, version: int) -> FitVersion:
-    row = repository.find_curve(session, version) if 0 < version <= LARGEST_VERSION else None
+    row = repository.find_curve(session, version) if 0 < version <= LARGEST_KEY else None
     if row is None:
         raise NotFound(version, kind="fitted curve")
     return row

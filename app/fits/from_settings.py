@@ -22,6 +22,7 @@ def curves_of_settings(version: int) -> Fit | None:
     """
     from app.database.engine import open_database
 
+    # A command that only evaluates a plan must not change the database of a running service.
     with open_database(migrates=False) as (database, settings):
         if database.is_sqlite and not Path(str(database.url.database)).exists():
             raise PlanRefused((_no_database(version, settings.data_dir),))

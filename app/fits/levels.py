@@ -91,6 +91,7 @@ def put(
     if row is None:
         row = CfLevel(coupling_facility=name)
         session.add(row)
+    # PostgreSQL rejects a text longer than its column; SQLite stores it.
     row.cfcc_level, row.source, row.updated_at = number, source[:100], datetime.now(UTC)
     session.flush()
     return LevelChanged(name, number, row.source, row.updated_at)
@@ -113,6 +114,7 @@ def checked(coupling_facility: str, cfcc_level: int | str) -> tuple[str, int]:
         LevelInvalid: The name or the level is invalid.
     """
     problems = []
+    # CFRM names are in upper case; a name typed otherwise would never match a record.
     name, text = coupling_facility.strip().upper(), str(cfcc_level).strip()
     try:
         names.coupling_facility(name)

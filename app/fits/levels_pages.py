@@ -93,10 +93,12 @@ def _page(request: Request, session: Session, typed: Mapping[str, str], wrong: M
 
 def _typed(body: bytes) -> dict[str, str]:
     try:
+        # Two fields are expected; without a limit, a request could contain millions.
         return dict(parse_qsl(body.decode("utf-8", "replace"), max_num_fields=_MOST_FIELDS))
     except ValueError:
         raise HTTPException(status_code=422, detail="The form cannot be read.") from None
 
 
 def _see(request: Request, path: str) -> Response:
+    # 303 makes the browser read the page with GET, so that reloading it does not send the form again.
     return RedirectResponse(root_path(request) + path, status_code=303)

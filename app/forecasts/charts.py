@@ -60,6 +60,7 @@ def _chart(outlook: Outlook, peaks: Sequence[MeasuredDay], x_axis: Time, step: i
         tuple((each.day, each.p10, each.p90) for _, each in bands), "fan", ("90 % below", "10 % below")
     )
     middle = Line(tuple((each.day, each.p50) for _, each in bands), "middle", style="middle")
+    # Days without records stay a gap; a line across it would look like measurements.
     measured = with_gaps([(each.day, each.peak or 0) for _, each in high], [nth for nth, _ in high])
     return Chart(
         id=f"{outlook.key}-{step}",

@@ -26,7 +26,6 @@ from app.plans.result_tables import Table, csv_text
 from app.plans.stored import PlanReference
 from app.usage import service as usage
 from app.usage.errors import UsageNotFound
-from app.usage.measured import GENERATED
 from app.usage.pages import path_of
 from app.web import chart_script
 from app.web.chart_plotly import ZoomedChart
@@ -35,7 +34,7 @@ from app.web.file_names import file_name
 from app.web.paging import PageRequest
 from app.web.rendering import Page, render
 from planner_core.contracts.forecasts import Crossing, Resized
-from planner_core.names import cfrm_structure_name
+from planner_core.names import OWN_STRUCTURES, cfrm_structure_name
 
 router = APIRouter(include_in_schema=False)
 
@@ -165,7 +164,7 @@ def structure(request: Request, session: SessionDep, qsg: str, structure: str) -
         usage=f"{at}?period=366d" if has_usage else "",
         new_plan=(
             f"/usage/{quote(qsg, safe='')}/plan?{urlencode({'structure': structure, 'period': '92d'})}"
-            if has_usage and structure not in GENERATED
+            if has_usage and structure not in OWN_STRUCTURES
             else ""
         ),
         script=ChartScript(chart_script.address(), chart_script.guards()),
@@ -237,6 +236,7 @@ def _first(outlooks: Iterable[Outlook]) -> StructureForecast | None:
         for nth, each in enumerate(outlooks)
         if (crossing := each.first_crossing) is not None
     ]
+    # The number decides between equals, because forecasts cannot be compared.
     return min(found, key=lambda each: each[:3])[3] if found else None
 
 
@@ -254,6 +254,7 @@ def _acts(plan: PlanReference, structure: str, outlooks: Iterable[Outlook]) -> I
             continue
         for resize in each.resizes:
             times = _times(resize)
+            # The forecasts of entries and of elements have the same sizes.
             if times not in seen and times > 1:
                 seen.add(times)
                 query = urlencode({"resize": structure, "times": f"{times:g}"})

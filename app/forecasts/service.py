@@ -182,9 +182,11 @@ def outcome(database: Database) -> ForecastSummary | None:
     """
     try:
         with database.session(writes=False) as session:
+            # The home page shows a few structures; the most urgent ones include them.
             rows, _ = most_urgent(session, offset=0, limit=MOST_LOOKED_AT, measured_only=True)
             if not rows:
                 rows, _ = most_urgent(session, offset=0, limit=MOST_LOOKED_AT)
+    # The home page also works without a database.
     except (DatabaseUnusable, OperationalError):
         return None
     if not rows:
@@ -194,6 +196,7 @@ def outcome(database: Database) -> ForecastSummary | None:
         if row.full is not None:
             one = _read(StructureForecast, row.forecast, fullness=row.full)
             full.setdefault((one.qsg, one.structure, one.queue_manager), one)
+    # A full structure already has the attention; the next one to fill is another.
     is_full = {key[:2] for key in full}
     first = next(
         (
@@ -215,6 +218,7 @@ def outlooks(session: Session, qsg: str, structure: str) -> tuple[Outlook, ...]:
     Raises:
         NotFound: The structure has no forecast.
     """
+    # Longer names match nothing, and PostgreSQL rejects texts with a null character.
     rows: Sequence[StoredForecast] = ()
     if (
         0 < len(qsg) <= LONGEST_QSG

@@ -14,18 +14,18 @@ from starlette.responses import Response
 
 from app.database.engine import Database
 from app.database.session import SessionDep
+from app.database.types import LARGEST_KEY
 from app.jobs import service
 from app.jobs.service import Job, JobAnswer
 from app.web.openapi import problems
 from planner_core.wire import copied
 
-LARGEST_ID = 2**62
 LOOKS_EVERY_S = 0.5
 LONGEST_STREAM_S = 50.0
 """Browsers reconnect by themselves after that, so a service that stops does not wait for long."""
 RETRY_MS = 1_000
 
-JobId = Annotated[int, Path(ge=1, le=LARGEST_ID, description="Number of the job.", examples=[1])]
+JobId = Annotated[int, Path(ge=1, le=LARGEST_KEY, description="Number of the job.", examples=[1])]
 
 router = APIRouter(prefix="/api/v1/jobs", tags=["uploads"])
 

@@ -9,6 +9,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from app.database.session import SessionDep
+from app.database.types import LARGEST_KEY
 from app.nightly import report, service
 from app.nightly.models import Trigger
 from app.nightly.report import NightlyReport
@@ -17,10 +18,9 @@ from app.uploads.arrivals import start_after_commit
 from app.web.openapi import problems
 from app.web.paging import PageParameters
 
-LARGEST_ID = 2**62
 MARKDOWN = "text/markdown"
 
-RunId = Annotated[int, Path(ge=1, le=LARGEST_ID, description="Number of the nightly run.", examples=[1])]
+RunId = Annotated[int, Path(ge=1, le=LARGEST_KEY, description="Number of the nightly run.", examples=[1])]
 
 router = APIRouter(prefix="/api/v1")
 NIGHTS = "nightly runs"

@@ -91,6 +91,7 @@ def _nightly(arguments: argparse.Namespace) -> int:
             meter.clear()
         with database.session(writes=False) as session:
             run = service.details(session, run_id)
+            # Cron mails this output, so a failed run brings the reason with it.
             if run.stored_at is None:
                 meter.print_log(
                     f"Nightly run {run.id} failed. The end of its log follows; the complete log is at /api/v1/jobs/{run.job.id}/log:"
@@ -116,10 +117,12 @@ def _run(database: Database, settings: Settings, meter: _Meter) -> int:
 
     with database.session(writes=True) as session:
         job_rows.hold_claims(session)
+        # A service on this machine may have been killed: its run need not wait until the heartbeat is stale.
         watcher.let_go_of_the_dead(session)
         left = repository.runs_under_way(session)
         run = left[0] if left else service.queue(session, Trigger.COMMAND)
         keeper = _keeper(database, settings, run.job_id, run.trigger, meter)
+        # None = keeper.claim(session) | A service with the same database may have claimed it first.
         claimed: Job | None = keeper.claim(session)
         if claimed is None:
             raise NightUnderWay(run.id, _who_works(session, run.id))

@@ -59,6 +59,7 @@ def known_levels(session: Session, plans: Sequence[repository.AnyRow]) -> dict[s
         for facility in json.loads(plan.document)["coupling_facilities"]:
             if facility["cfcc_level"] is not None:
                 planned.setdefault(facility["name"], set()).add(facility["cfcc_level"])
+    # Curves are fitted for each level, so a wrong level would mix the sizes of two; plans that disagree prove neither.
     agreed = {name: level for name, levels in planned.items() if len(levels) == 1 for level in levels}
     return agreed | {row.coupling_facility: row.cfcc_level for row in repository.cf_levels(session)}
 

@@ -105,6 +105,7 @@ class NightKeeper(Keeper):
         said: str = ""
         made: JsonObject | None = None
         with self._child(command, kept_open=(held.fileno,)) as child:
+            # A killed keeper cannot end its child; its successor finds the number in the lock's file.
             held.names_child(child.pid)
             for event in child.events(every_s=BEAT_S):
                 kind = None if event is None else event.get("event")
@@ -153,6 +154,8 @@ class NightKeeper(Keeper):
                 raise LostRun
             stored = results.store(session, run, result, at=datetime.now(UTC))
             kept_days = self._settings.forecasts_kept_days
+            # Counted from the last day of the history, not from today: after a long gap, forecasts must not vanish at
+            # once.
             if kept_days and night.last_day is not None:
                 repository.drop_forecasts(session, made_before=night.last_day - timedelta(days=kept_days))
             sentence = summary_of(stored, days_total=night.days_total, days_reduced=night.days_reduced)

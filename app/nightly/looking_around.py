@@ -24,11 +24,10 @@ from app.nightly.keeper import NightKeeper
 from app.nightly.lock import Lock
 from app.uploads.ingest_keeper import read_report
 from app.usage.rollups import read_lines, store_rollups
-from planner_core.simulated import FILE_PREFIX
+from planner_core.simulated import FILE_PREFIX, MAP_FILE, TRUTH_FILE
 
 DAYS, STRUCTURES, QUEUE_MANAGERS, INTERVAL_MINUTES, SEED = 112, 5, 2, 60, 20_260_101
 DAYS_PER_FILE = 28
-MAP_FILE, TRUTH_FILE = f"{FILE_PREFIX}qsg-map.json", "truth.json"
 SIMULATING, INGESTING, SUMMING, FORGETTING = "simulating", "ingesting", "summing", "forgetting"
 READS_AT_LEAST_S = 600.0
 
@@ -69,6 +68,7 @@ class SimulationKeeper(NightKeeper):
 
     def _ingest(self, folder: Path, held: Lock) -> None:
         files = sorted(folder.glob(f"{FILE_PREFIX}*.smf"))
+        # As options, not as an uploaded map: simulated queue managers must not enter the site's own map.
         entries = json.loads((folder / MAP_FILE).read_bytes())["entries"]
         groups = [f"{each['system_id']}:{each['queue_manager']}={each['qsg']}" for each in entries]
         self._at(INGESTING)
@@ -141,6 +141,7 @@ class RemovalKeeper(SimulationKeeper):
         )
         for line in done.stderr.splitlines():
             self._hear(line)
+        # `forget` ends with 1 for a file without rows, which an interrupted attempt may have removed already.
         if done.returncode != 0 and not (is_nothing_fine and done.stdout):
             raise StepFailed(how_it_ended("Maintaining the usage history", done.returncode, self._last_words))
         return done.stdout

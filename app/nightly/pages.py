@@ -11,6 +11,7 @@ from fastapi import APIRouter, Request
 from fastapi.responses import RedirectResponse, Response
 
 from app.database.session import SessionDep
+from app.database.types import LARGEST_KEY
 from app.errors import NotFound
 from app.fits.fits import Fit, fits_of_run
 from app.jobs import processes
@@ -32,7 +33,6 @@ from app.web.rendering import Page, render, root_path
 router = APIRouter(include_in_schema=False)
 
 SECTION = "nights"
-LARGEST_ID = 2**62
 CONFIRMATIONS = {
     "begun": "The run was started.",
     "simulation": "Data is being simulated, read and evaluated. This takes about a minute.",
@@ -176,10 +176,11 @@ def _said(request: Request) -> str:
 
 
 def _id(run_id: int) -> int:
-    if not 0 < run_id < LARGEST_ID:
+    if not 0 < run_id < LARGEST_KEY:
         raise NotFound(run_id, kind="nightly run")
     return run_id
 
 
 def _see(request: Request, path: str) -> Response:
+    # 303 lets a browser that reloads the page repeat the GET, not the POST.
     return RedirectResponse(f"{root_path(request)}{path}", status_code=303)

@@ -55,6 +55,8 @@ def page_of_runs(
         select(NightlyRun, JobRun)
         .join(JobRun, JobRun.id == NightlyRun.job_id)
         .options(
+            # A list needs none of these long columns; raiseload makes reading one an error instead of a query for each
+            # row.
             defer(NightlyRun.mixes, raiseload=True),
             defer(NightlyRun.published, raiseload=True),
             defer(JobRun.report, raiseload=True),
@@ -94,6 +96,7 @@ def is_run_due(session: Session, night: date, *, since: datetime) -> bool:
         .where(
             or_(
                 NightlyRun.due_on >= night,
+                # Simulated data is no reason to skip the run over the site's own data.
                 and_(JobRun.created_at >= since, NightlyRun.trigger != Trigger.SIMULATION),
             )
         )
@@ -201,6 +204,7 @@ def page_of_forecasts(
         query = query.where(StoredForecast.structure == structure)
     total = session.scalars(select(func.count()).select_from(query.subquery())).one()
     order = (
+        # SQLite and PostgreSQL sort NULL to different ends.
         StoredForecast.earliest_crossing_day.is_(None), StoredForecast.earliest_crossing_day, StoredForecast.qsg, StoredForecast.structure,
         StoredForecast.measure, StoredForecast.queue_manager, StoredForecast.id.desc(),
     )  # fmt: skip
@@ -235,6 +239,7 @@ def drop_forecasts(session: Session, *, made_before: date) -> None:
         delete(StoredForecast).where(
             StoredForecast.made_on < made_before,
             StoredForecast.is_latest.is_(False),
+            # A forecast that must still be scored stays: accuracy is stated for forecasts of all ages.
             StoredForecast.score_on.is_(None),
         )
     )
@@ -418,6 +423,7 @@ def remove_simulated(session: Session) -> dict[str, int]:
     of_simulation = select(NightlyRun.job_id).where(
         NightlyRun.trigger == Trigger.SIMULATION,
         *(
+            # Such a run reads the whole history, so measured results may belong to it as well.
             ~select(1).where(table.run_id == NightlyRun.id).exists()
             for table in (FitVersion, StoredForecast, ForecastScore, StoredFinding)
         ),

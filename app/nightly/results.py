@@ -143,6 +143,7 @@ def store(session: Session, run: NightlyRun, result: Result, *, at: datetime) ->
         json.dumps(result.written.get("mixes") or []),
         json.dumps(dict(night.published)),
     )
+    # It is as long as the history, and only the last one is compared.
     repository.drop_published(session, but=run.id)
     session.flush()
     return stored
@@ -198,6 +199,7 @@ def _store_forecasts(session: Session, run: NightlyRun, result: Result, simulate
     There is one forecast a day: it replaces that of an earlier run of the same day.
     """
     latest = {series_of(each): each for each in repository.latest_forecasts(session)}
+    # Equal forecasts keep their row: a second run on a day with the same data must not lose scores.
     unchanged: set[int] = set()
     rows = []
     for each, forecast in zip(result.checked.forecasts, result.texts("forecasts"), strict=True):

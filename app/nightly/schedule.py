@@ -47,6 +47,7 @@ def last_due(now: datetime, *, hour: int, zone: tzinfo) -> date:
 
 def due_at(night: date, *, hour: int, zone: tzinfo) -> datetime:
     """Return when a night is due, in UTC."""
+    # With fold=0, Python takes the first of two equal hours, and moves a skipped one to the hour after it.
     return datetime.combine(night, time(hour), tzinfo=zone).astimezone(UTC)
 
 
@@ -82,7 +83,9 @@ class Schedule:
             return
         zone = zone_of(self._settings)
         scheduler = BackgroundScheduler(
-            timezone=zone, job_defaults={"coalesce": True, "max_instances": 1, "misfire_grace_time": None}
+            # Late and missed calls are merged into one, since a single call catches up on everything.
+            timezone=zone,
+            job_defaults={"coalesce": True, "max_instances": 1, "misfire_grace_time": None},
         )
         at_hour = CronTrigger(hour=self._settings.night_hour, minute=0, second=1, timezone=zone)
         scheduler.add_job(self.look, at_hour, id="night")

@@ -205,6 +205,7 @@ def queue(session: Session, trigger: Trigger, *, due_on: date | None = None) -> 
     """
     job_rows.hold_claims(session)
     refuse_second(session)
+    # The job comes first, because the run refers to its number.
     job = jobs.queue(session, KINDS.get(trigger, NIGHT))
     run = NightlyRun(job_id=job.id, trigger=trigger, due_on=due_on)
     session.add(run)
@@ -235,6 +236,7 @@ def refuse_second(session: Session) -> None:
             found[0].id,
             f"Nightly run {found[0].id} is in progress. Only one run is possible at a time, so no other run was started.",
         )
+    # A run would read simulated days while they are being removed.
     if job_rows.unfinished(session, FORGET_SIMULATED):
         raise NightUnderWay(
             None, "Simulated data is being removed. No run was started; try again after the removal."

@@ -41,6 +41,7 @@ def most_urgent(
         query = query.where(StoredForecast.is_simulated.is_(False))
     rows = session.execute(query).all()
     known = RecentUsage.of(session)
+    # Sorted here and not in SQL: fullness comes from the days of the structure, by the same rule as in the job.
     ranked = []
     for number, qsg, structure, measure, queue_manager, crossing_day in rows:
         full = known.full((qsg, structure), measure, queue_manager)
@@ -69,6 +70,7 @@ class RecentUsage:
     @classmethod
     def of(cls, session: Session, qsg: str | None = None) -> RecentUsage:
         """Read the usage of all groups, or of one."""
+        # Each group has its own last day: dumps of two groups may be uploaded weeks apart.
         last_days = repository.last_days(session, qsg)
         rows: dict[Structure, list[DailyStructureUsage]] = defaultdict(list)
         for row in repository.recent_days(session, last_days):

@@ -106,6 +106,7 @@ def newest_at_home(database: Database) -> NewestNight | None:
     try:
         with database.session(writes=False) as session:
             return newest_night(session)
+    # The home page must explain how to repair the database, so it cannot depend on it.
     except (DatabaseUnusable, OperationalError):
         return None
 
@@ -213,5 +214,6 @@ def progress_of(job: Job) -> JobProgress:
 def stage_times(seconds: Mapping[str, float]) -> tuple[tuple[str, str], ...]:
     """Return the durations of the stages in their order."""
     order = {name: number for number, name in enumerate(STAGES)}
+    # Runs of earlier releases may have stages that this one does not know.
     known: Sequence[str] = sorted(seconds, key=lambda name: order.get(name, len(order)))
     return tuple((STAGES.get(name, name), f"{seconds[name]:.1f}") for name in known)

@@ -8,13 +8,14 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from app.uploads.qsg_map import QUEUE_MANAGER_PATTERN, SYSTEM_PATTERN, GroupMapping
+from app.uploads.qsg_map import SYSTEM_PATTERN, GroupMapping
 from app.uploads.service import StoredUpload
 from app.web.answers import Answer
 from app.web.paging import ResultPage
 from planner_core import wire
 from planner_core.findings import Finding
 from planner_core.inputs import KINDS
+from planner_core.names import QUEUE_MANAGER_PATTERN
 from planner_core.wire import JsonObject
 
 QSG_PATTERN = r"([A-Z][A-Z0-9$#@]{0,3})?"

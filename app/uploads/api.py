@@ -10,19 +10,19 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from app.database.session import SessionDep
+from app.database.types import LARGEST_KEY
 from app.uploads import answers, arrivals, description, qsg_map, service
 from app.uploads.errors import UploadInvalid
-from app.uploads.qsg_map import QUEUE_MANAGER_PATTERN, SYSTEM_PATTERN
+from app.uploads.qsg_map import SYSTEM_PATTERN
 from app.uploads.service import UploadDetails
 from app.web.openapi import problems
 from app.web.paging import PageParameters
 from app.web.rendering import root_path
 from planner_core.errors import FieldProblem
+from planner_core.names import QUEUE_MANAGER_PATTERN
 from planner_core.wire import copied
 
-LARGEST_ID = 2**62
-
-UploadId = Annotated[int, Path(ge=1, le=LARGEST_ID, description="Number of the upload.", examples=[1])]
+UploadId = Annotated[int, Path(ge=1, le=LARGEST_KEY, description="Number of the upload.", examples=[1])]
 SystemId = Annotated[
     str, Path(pattern=f"^{SYSTEM_PATTERN}$", description="SMF identifier of the system.", examples=["SYSA"])
 ]

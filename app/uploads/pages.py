@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated
-from urllib.parse import parse_qsl
 
-from fastapi import APIRouter, HTTPException, Request
+from fastapi import APIRouter, Request
 from fastapi.responses import RedirectResponse, Response
 from starlette.concurrency import run_in_threadpool
 
 from app.database.session import SessionDep
+from app.database.types import LARGEST_KEY
 from app.errors import NotFound
 from app.jobs import processes
 from app.jobs import service as jobs
@@ -26,7 +26,7 @@ from app.uploads.fields import TIMES, about_fields
 from app.uploads.qsg_map import GroupMapping
 from app.uploads.report import UploadReport, shown
 from app.uploads.service import StoredUpload, UploadDetails
-from app.web.forms import FormField, filled
+from app.web.forms import FormField, filled, read_pairs
 from app.web.paging import PageRequest, ResultPage
 from app.web.rendering import Page, render, root_path
 from planner_core.contracts.ingest import AskedQueueManager, Asks
@@ -36,7 +36,7 @@ from planner_core.inputs import KIND_TITLES
 router = APIRouter(include_in_schema=False)
 
 SECTION = "uploads"
-LARGEST_ID = 2**62
+# Each answer is compared with those before it, so there must not be many.
 MOST_PARAMETERS = 3_000
 STATES: Mapping[JobState, str] = {
     JobState.QUEUED: "waiting",
@@ -197,7 +197,7 @@ async def receive(request: Request) -> Response:
 @router.post("/uploads/{upload_id}/ingest")
 def read_again(request: Request, session: SessionDep, upload_id: int, body: BodyDep) -> Response:
     """Take the answers to questions, or corrections to the description of the file."""
-    pairs = _pairs(body)
+    pairs = read_pairs(body, most=MOST_PARAMETERS)
     typed = dict(pairs)
     try:
         said = UploadDetails(
@@ -206,6 +206,7 @@ def read_again(request: Request, session: SessionDep, upload_id: int, body: Body
         service.read_again(session, _id(upload_id), said, qsg=_groups(pairs))
     except UploadInvalid as error:
         wrong = {each.field: each.message for each in error.problems}
+        # The page is an ordinary answer, after which the session would be committed.
         session.rollback()
         return _upload(request, session, upload_id, typed, wrong)
     arrivals.start_after_commit(request, session)
@@ -289,6 +290,7 @@ def _upload(
         questions=questions,
         when=when,
         wrong=_general(wrong, own),
+        # The questions have the fields for time and zone: two fields of one name could contradict each other.
         boxes=boxes if not when else boxes[:1],
         report=_report(session, job),
         log=jobs.log_of(session, job.id) if job else "",
@@ -418,21 +420,12 @@ def _said(request: Request) -> str:
     return SAID.get(request.query_params.get("said", ""), "")
 
 
-def _pairs(body: bytes) -> list[tuple[str, str]]:
-    try:
-        return parse_qsl(
-            body.decode("utf-8"), keep_blank_values=True, max_num_fields=MOST_PARAMETERS, errors="strict"
-        )
-    except (UnicodeDecodeError, ValueError):
-        raise HTTPException(status_code=422, detail="The form cannot be read.") from None
-
-
 def _typed(body: bytes) -> dict[str, str]:
-    return dict(_pairs(body))
+    return dict(read_pairs(body, most=MOST_PARAMETERS))
 
 
 def _id(upload_id: int) -> int:
-    if not 0 < upload_id < LARGEST_ID:
+    if not 0 < upload_id < LARGEST_KEY:
         raise NotFound(upload_id, kind="upload", problem=UPLOAD_NOT_FOUND)
     return upload_id
 

@@ -21,7 +21,6 @@ from planner_core.wire import Answer, copied
 
 SYSTEM_PATTERN = r"[A-Z0-9$#@]{1,4}"
 """A system's SMF identifier: 1 to 4 characters."""
-QUEUE_MANAGER_PATTERN = r"[A-Z$#@][A-Z0-9$#@]{0,3}"
 _SYSTEM = re.compile(SYSTEM_PATTERN)
 
 
@@ -77,6 +76,7 @@ def checked(system_id: str, queue_manager: str, qsg: str, *, at: str = "") -> tu
     Raises:
         UploadInvalid: A name is invalid.
     """
+    # z/OS has these names in upper case, however they are typed.
     found = tuple(text.strip().upper() for text in (system_id, queue_manager, qsg))
     problems = []
     if not _SYSTEM.fullmatch(found[0]):

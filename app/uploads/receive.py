@@ -92,6 +92,7 @@ async def receive_form(request: Request, *, data_dir: Path, largest_bytes: int) 
                 await run_in_threadpool(parser.write, piece)
         except FormParserError as error:
             raise UploadInvalid(FieldProblem("", f"The form cannot be read: {error}.")) from None
+        # A form that a lost connection cut off has no last boundary.
         if not parts.is_finished:
             raise UploadInvalid(FieldProblem("", "The form is incomplete. Nothing was stored."))
         form = Form(fields=parts.fields)
@@ -99,6 +100,7 @@ async def receive_form(request: Request, *, data_dir: Path, largest_bytes: int) 
             for filename, incoming in parts.files:
                 if incoming.size_bytes:  # a box without a file is sent as an empty one
                     form.files.append(ReceivedFile(filename, await run_in_threadpool(incoming.finish)))
+        # A request that is cancelled raises CancelledError, which is no Exception.
         except BaseException:
             form.discard()
             raise
@@ -136,12 +138,14 @@ class _Parts:
         self._file = self._text = None
 
     def header_name(self, data: bytes, start: int, end: int) -> None:
+        # The parser gives a name in two pieces where the request was cut.
         self._name += data[start:end]
 
     def header_value(self, data: bytes, start: int, end: int) -> None:
         self._value += data[start:end]
 
     def header_end(self) -> None:
+        # Names of header fields are not case-sensitive (RFC 9110, 5.1).
         self._headers[bytes(self._name).lower()] = bytes(self._value)
         self._name.clear()
         self._value.clear()

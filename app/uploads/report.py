@@ -189,7 +189,9 @@ def _records(found: FileReport, *, counted_twice: Mapping[str, int]) -> list[Rec
 
 def _by_type(records: RecordCounts) -> tuple[tuple[bool, int, str], ...]:
     return tuple(
-        (not each.isdigit(), int(each) if each.isdigit() else 0, each) for each in records.type.split("-")
+        # As numbers, so that 115-16 comes after 115-2; unknown types may have other names.
+        (not each.isdigit(), int(each) if each.isdigit() else 0, each)
+        for each in records.type.split("-")
     )
 
 

@@ -106,7 +106,7 @@ class UploadDetails:
             observed_at, of_time, fault = _read_time(observed_at)
             if fault:
                 problems.append(FieldProblem("observed_at", fault))
-            zone = of_time or zone  # what stands in the time itself is meant for it
+            zone = of_time or zone  # an offset in the time overrides the zone
         if zone:
             zone, fault = _read_zone(zone)
             if fault:
@@ -139,7 +139,7 @@ class UploadDetails:
 
 
 def get(session: Session, upload_id: int) -> StoredUpload:
-    """An upload with the last of its jobs.
+    """Return an upload with the last of its jobs.
 
     Raises:
         NotFound: There is none of this number.
@@ -149,14 +149,14 @@ def get(session: Session, upload_id: int) -> StoredUpload:
 
 
 def list_uploads(session: Session, asked: PageRequest) -> ResultPage[StoredUpload]:
-    """Uploads, the newest first."""
+    """Return uploads, the newest first."""
     rows, total = repository.page(session, offset=asked.offset, limit=asked.per_page)
     of = jobs.latest(session, [row.id for row in rows])
     return ResultPage.of([copied(StoredUpload, row, job=of.get(row.id)) for row in rows], total, asked)
 
 
 def report(session: Session, upload_id: int) -> JsonObject:
-    """The report of the last job.
+    """Return the report of the last job.
 
     Raises:
         ReportNotReady: It has none.
@@ -225,6 +225,7 @@ def delete(session: Session, upload_id: int, *, data_dir: Path) -> StoredUpload:
     repository.hold_files(session)
     row = _found(session, upload_id, lock=True)
     shown = get(session, upload_id)
+    # A waiting job can be deleted with its upload; a running one still reads the file.
     if shown.job is not None and shown.job.is_under_way and shown.job.state == JobState.RUNNING:
         raise JobBusy(shown.job.id)
     session.delete(row)
@@ -249,6 +250,7 @@ def remove_old_files(session: Session, *, data_dir: Path, kept: timedelta) -> in
         row.removed_at = datetime.now(UTC)
         removed.add(row.sha256)
     session.flush()
+    # Also files without a row, which a process leaves that was killed before its commit.
     removed |= set(files.whole_files(data_dir))
     unwanted = [sha256 for sha256 in sorted(removed) if not repository.is_wanted(session, sha256)]
     if unwanted:
@@ -339,7 +341,7 @@ def _detected(first: bytes, name: str) -> str:
 
 
 def clean_filename(text: str) -> str:
-    """The last part of a path, printable, no longer than the column."""
+    """Return the last part of a path, printable, no longer than the column."""
     # Browsers on Windows have sent full paths.
     name = text.replace("\\", "/").rpartition("/")[2]
     kept = "".join(letter if letter.isprintable() else "?" for letter in name).strip()
@@ -363,9 +365,9 @@ def _read_time(text: str) -> tuple[str, str | None, str | None]:
 
 
 def observed_utc(observed_at: str, zone: str) -> str:
-    """The instant that a time and its zone mean, as it is stored: 2026-11-21T08:30:00Z. Empty where there is no time.
+    """Return the instant that a time and its zone mean, as it is stored: 2026-11-21T08:30:00Z. Empty without a time.
 
-    Both have been checked: no clock left the time out or showed it twice.
+    Both have been checked: the time exists in the zone, and only once.
     """
     if not observed_at:
         return ""

@@ -74,6 +74,7 @@ def _simulate(arguments: argparse.Namespace) -> int:
                 result = event
         code = child.wait()
     if result is None:
+        # A process that a signal ended has a negative code, which is no exit code of a command.
         return code if code > 0 else EXIT_REFUSED
     sys.stdout.write(
         f"{result['dumps']} dumps of {result['size_bytes'] / MEGABYTE:.1f} MB of simulated data were written to "

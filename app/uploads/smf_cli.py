@@ -7,9 +7,8 @@ import subprocess
 import sys
 
 from app.command_line import EXIT_USAGE, Command, Parser, verbs_of
+from planner_core.contracts.smf import OUTPUTS, SECTIONS
 
-SECTIONS = ("qest", "qesd", "qqst", "wq", "r744")
-OUTPUTS = ("csv", "jsonl")
 DECODER = "spark_jobs.smf"
 
 

@@ -84,6 +84,7 @@ class PlanFromUsage(BaseModel):
 
     qsg: Annotated[str, Field(min_length=1, max_length=4, examples=["SQ03"])]
     structures: Annotated[
+        # A CFSTRUCT has up to 12 characters; only its CFRM name has those of the group in front.
         list[Annotated[str, Field(min_length=1, max_length=12)]] | None,
         Field(
             description="Absent: all application structures that were measured in the period.", max_length=512
@@ -118,6 +119,7 @@ class PlanFromUsage(BaseModel):
         Sizes, Field(description="The size used for a queue's messages if no 95th percentile is given.")
     ] = "mean"
     p95_bytes: Annotated[
+        # 100 MB is the longest message that MQ allows (MAXMSGL).
         dict[str, Annotated[int, Field(ge=0, le=104_857_600)]],
         Field(description="By queue: the 95th percentile of its message sizes, known from elsewhere."),
     ] = {}
@@ -127,6 +129,7 @@ class PlanFromUsage(BaseModel):
 
     def asked(self, structures: Sequence[str]) -> PlanQuestion:
         """Return the question to the planning module."""
+        # repr has the digits of the request; the Decimal of a float has those of its binary fraction.
         outage = None if self.outage_minutes is None else Decimal(repr(self.outage_minutes))
         return PlanQuestion(
             queue_managers=self.queue_managers,

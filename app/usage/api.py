@@ -42,6 +42,7 @@ Structure = Annotated[
         examples=["APPLICATION1"],
     ),
 ]
+# A parameter, not part of the path: names of queues may have slashes.
 Queue = Annotated[
     str, Query(pattern=f"^{QUEUE_PATTERN}$", description="Name of the queue.", examples=["PAYMENTS.IN"])
 ]
@@ -138,6 +139,7 @@ def make_plan_document(request: PlanFromUsage, session: SessionDep) -> PlanFromU
         sizes = service.sizes_compared(
             session, evaluate(document, curves_beside(session), compares=False), period
         )
+    # A document that cannot be calculated yet is still an answer: it can be completed.
     except PlanRefused:
         sizes = ()
     return answers.plan_answer(

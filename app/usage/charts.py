@@ -63,6 +63,7 @@ def _middles(values: Moments, step: timedelta) -> tuple[Point, ...]:
 
 
 def _limit(limit: Moments, past: datetime) -> Line:
+    # The last limit applies to the end of the period, whether or not records follow.
     points = (*limit, (past, limit[-1][1]))
     return Line(points, name="of", style="limit", label=f"of {grouped(round(limit[-1][1]))}", is_stepped=True)
 
@@ -101,6 +102,7 @@ def held_from(moments: Iterable[tuple[datetime, int | None]], before: int | None
     """Return the changes of a limit; the one before the period applies from its beginning."""
     found: list[tuple[datetime, float]] = [] if before is None else [(first, before)]
     for at, value in moments:
+        # Each record repeats the limit; only changes are steps of the line.
         if value is not None and (not found or found[-1][1] != value):
             found.append((at, value))
     return found

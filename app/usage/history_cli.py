@@ -15,13 +15,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from app.command_line import Command, Parser, verbs_of, write
+from planner_core.contracts.ingest import USAGE_TABLES
 from planner_core.errors import PlannerError
 
 if TYPE_CHECKING:
     from app.database.engine import Database
     from app.settings import Settings
 
-TABLES = ("structure_usage", "smds_usage", "queue_usage", "allocation")
 EXIT_OK, EXIT_NOTHING = 0, 1
 
 
@@ -32,7 +32,7 @@ def add(commands: Command, parser_class: Parser) -> None:
     )
 
     export = verb("export", "Print rows of a table of the usage history.", _export)
-    export.add_argument("--table", choices=TABLES, required=True)
+    export.add_argument("--table", choices=USAGE_TABLES, required=True)
     export.add_argument("--qsg", metavar="Q", help="only this queue-sharing group")
     export.add_argument("--structure", metavar="S", help="only this structure")
     export.add_argument("--from", metavar="T", dest="begin", type=_time, help="from this time on, UTC")
@@ -64,7 +64,9 @@ def _export(arguments: argparse.Namespace) -> int:
         ("from", arguments.begin), ("to", arguments.end), ("output", arguments.output),
     ):  # fmt: skip
         if value is not None:
+            # As one word: argparse treats a separate value that begins with a minus as an option.
             command.append(f"--{option}={value}")
+    # The job writes to the same output, so buffered text must go out first.
     sys.stdout.flush()
     code = subprocess.run(command, check=False, stdin=subprocess.DEVNULL).returncode
     if code < 0:
@@ -99,7 +101,7 @@ def store_days(database: Database, settings: Settings, days: Sequence[str]) -> s
             done = subprocess.run(
                 processes.rollup_command(settings, days), check=False, stdin=subprocess.DEVNULL, stdout=file
             )
-        # One that was ended from outside after its last line has said all; store_rollups asks for that line.
+        # A job killed after its last line has printed everything; store_rollups checks for that line.
         if done.returncode > 0:
             msg = (
                 f"The history is stored, but the aggregation failed with exit code {done.returncode}; see above. "

@@ -14,11 +14,10 @@ from planner_core.simulated import has_simulated_name
 from planner_core.wire import Answer, Hidden, Unchecked
 
 SECONDS_PER_HOUR = 3600
-GENERATED = ("CSQ_ADMIN", "CSQSYSAPPL")
-"""Structures that every plan contains."""
 _DIGITS = 4
 
 T = TypeVar("T")
+Number = TypeVar("Number", int, float)
 
 Known = Annotated[int | None, Field(description="Null: not measured.")]
 
@@ -212,6 +211,7 @@ class QueueFigures(Answer):
         """Share of the persistent messages."""
         if self.persistent_puts is None or not self.persistent_of:
             return None
+        # Hours in which persistent messages were not counted would make the share too small.
         return Fraction(self.persistent_puts * 100, self.persistent_of)
 
 
@@ -228,6 +228,7 @@ class SmdsFigures(Answer):
 
 def share(part: int | None, whole: int | None, given: float | None = None) -> Fraction | float | None:
     """Return a percentage: calculated if both figures are known, else as reported."""
+    # A reported percentage is rounded, counts are exact.
     if part is not None and whole:
         return Fraction(part * 100, whole)
     return given
@@ -240,11 +241,12 @@ def per_second(puts: int | None) -> Fraction | None:
 
 def added(values: Iterable[int | None]) -> int | None:
     """Return the sum of the known values; None if there is none."""
+    # A sum of nothing is unknown, not 0: hours without records are no hours without messages.
     known = [value for value in values if value is not None]
     return sum(known) if known else None
 
 
-def highest(values: Iterable[int | None]) -> int | None:
+def highest(values: Iterable[Number | None]) -> Number | None:
     """Return the largest known value; None if there is none."""
     return max((value for value in values if value is not None), default=None)
 

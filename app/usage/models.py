@@ -24,6 +24,7 @@ class MeasuredStructure(Base):
     """A structure with roll-ups of itself, its data sets or its queues, and the last hour of each kind of figure."""
 
     __tablename__ = "measured_structures"
+    # Without a rowid, SQLite stores the rows in the order of their key, as lists read them.
     __table_args__ = ({"sqlite_with_rowid": False},)
 
     qsg: Mapped[str] = mapped_column(String(4), primary_key=True)
@@ -54,6 +55,7 @@ class HourlyStructureUsage(Base):
     """Measurements of a structure in one hour, over all queue managers and systems."""
 
     __tablename__ = "hourly_structure_usage"
+    # The index serves the removal of old hours, which is not by structure.
     __table_args__ = (Index(None, "hour"), {"sqlite_with_rowid": False})
 
     qsg: Mapped[str] = mapped_column(String(4), primary_key=True)
@@ -121,6 +123,7 @@ class HourlyQueueUsage(Base):
     gets: Mapped[int | None] = mapped_column(BigInteger)
     depth_max: Mapped[int | None] = mapped_column(BigInteger)
     time_on_queue_max_us: Mapped[int | None] = mapped_column(BigInteger)
+    # By default, SQLAlchemy stores None in a JSON column as the JSON value null, which is not SQL NULL.
     size_buckets: Mapped[list[Any] | None] = mapped_column(JSON(none_as_null=True))
     queue_managers: Mapped[int | None] = mapped_column(Integer)
     source: Mapped[str] = mapped_column(String(LONGEST_SOURCES))

@@ -152,6 +152,7 @@ def compared_sizes(
             ComparedSize(
                 structure=each.name,
                 cfrm_name=each.cfrm_name,
+                # A CFRM policy has sizes in K, so sizes within one K are the same.
                 initsize_kib=bytes_to_kib_ceil(each.sizes.initsize_bytes),
                 size_kib=bytes_to_kib_ceil(each.sizes.size_bytes),
                 pointer=each.pointer,
@@ -169,4 +170,5 @@ def shrinking(sizes: Iterable[ComparedSize]) -> tuple[Finding, ...]:
 
 def in_order(facilities: Sequence[str], observed: Sequence[str]) -> list[str]:
     """Return coupling facilities for a PREFLIST: the observed ones first."""
+    # XCF prefers the coupling facilities of a PREFLIST in their order.
     return list(dict.fromkeys((*observed, *facilities)))

@@ -17,7 +17,6 @@ from app.plans.stored import PlanReference
 from app.usage import periods, service
 from app.usage.charts import held_from, size_bars, time_chart
 from app.usage.measured import (
-    GENERATED,
     MeasuredStructure,
     ObservedTotals,
     QueueFigures,
@@ -36,7 +35,7 @@ from app.web.file_names import file_name
 from app.web.paging import PageRequest, ResultPage
 from app.web.rendering import Page, render
 from planner_core.contracts.rollup import SizeBucket
-from planner_core.names import cfrm_structure_name
+from planner_core.names import OWN_STRUCTURES, cfrm_structure_name
 from planner_core.simulated import FILE_PREFIX, has_simulated_name
 
 router = APIRouter(include_in_schema=False)
@@ -168,7 +167,7 @@ def structure(request: Request, session: SessionDep, qsg: str, structure: str) -
         qsg=qsg,
         structure=structure,
         cfrm_name=cfrm_structure_name(qsg_name=qsg, cfstruct_name=structure),
-        is_generated=structure in GENERATED,
+        is_generated=structure in OWN_STRUCTURES,
         span=span,
         period=_period_shown(at, chosen, span, {}),
         highest=tuple(_highest(usage.points)),
@@ -205,6 +204,7 @@ def queues_file(request: Request, session: SessionDep, qsg: str, structure: str)
     return _csv(queues_table(found), qsg, f"{structure}-queues")
 
 
+# A queue's name may have slashes, so it is a parameter and not part of the path.
 @router.get("/usage/{qsg}/{structure}/queue")
 def queue(request: Request, session: SessionDep, qsg: str, structure: str) -> Response:
     """One queue over a period."""
@@ -311,7 +311,6 @@ def _highest(points: Sequence[UsagePoint]) -> list[Highest]:
 
 def _period_shown(path: str, chosen: Chosen, span: Span, hidden: Mapping[str, str]) -> PeriodPicker:
     period = chosen.period
-    lengths = {word: label for word, (label, _) in periods.LENGTHS.items()} | {periods.ALL: "everything"}
 
     def href(query: Mapping[str, str]) -> str:
         return f"{path}?{urlencode({**hidden, **query})}"
@@ -321,7 +320,7 @@ def _period_shown(path: str, chosen: Chosen, span: Span, hidden: Mapping[str, st
         chosen=period,
         choices=tuple(
             PeriodChoice(label, href({"period": word}), word == period.choice)
-            for word, label in lengths.items()
+            for word, label in periods.CHOICES.items()
         ),
         earlier=href(earlier.query()) if earlier.past > span.first_hour else "",
         later=href(later.query()) if later.first <= span.last_hour else "",

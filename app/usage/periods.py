@@ -21,6 +21,8 @@ LENGTHS: Mapping[str, tuple[str, int]] = {
 }
 """Title and days by the word in the address."""
 ALL = "all"
+CHOICES = {word: label for word, (label, _) in LENGTHS.items()} | {ALL: "everything"}
+"""Title of each word, in the order of the links."""
 USUAL = "7d"
 EARLIEST, LATEST = 1970, 2999
 """The first and last year of a period."""
@@ -124,6 +126,7 @@ def _moment(text: str, *, is_end: bool = False) -> datetime | None:
 
 def _parsed(text: str, *, is_end: bool) -> datetime | None:
     try:
+        # datetime.fromisoformat also reads a day, as its midnight, which would exclude the last day of a period.
         if len(text) == len("2026-11-21"):
             day = datetime.combine(date.fromisoformat(text), time(), UTC)
             return day + DAY if is_end else day

@@ -86,6 +86,7 @@ def read(body: bytes) -> tuple[PlanForm, Mapping[str, str], list[str]]:
 
 def key_of(text: str) -> QueueKey:
     """Return structure and queue of `STRUCTURE/QUEUE`; a queue's name may have more slashes."""
+    # The name of a structure cannot have a slash.
     structure, _, queue = text.partition("/")
     return structure, queue
 
@@ -115,7 +116,9 @@ def reckoning_of(form: PlanForm, *, needs_outage: bool) -> tuple[PlanForm, Recko
 def _read(form: PlanForm, *, needs_outage: bool, of_plan: bool = True) -> tuple[PlanForm, dict[str, Any]]:
     by_rate = form["backlog"].value == "rate"
     outage = replace(form["outage_minutes"], required=needs_outage and by_rate)
+    # What is left in a field of the other method must be no error.
     fields = {**form.fields, outage.name: outage if by_rate else replace(outage, value="")}
+    # The form of an existing plan lacks the fields that the plan itself answers.
     others = {field.name for field in FIELDS} - {field.name for field in HOW}
     values, errors = read_fields(field for name, field in fields.items() if of_plan or name not in others)
     if not form.queues:

@@ -113,6 +113,7 @@ def ask(request: Request, session: SessionDep, qsg: str) -> Response:
     asking = asking_of(session, qsg, request.query_params, request.query_params.getlist("structure"))
     ticked = frozenset((g.structure, each.queue) for g in asking.grounds for each in g.queues)
     observed = service.observed_queue_managers(session, qsg)
+    # PREFLIST is in order of preference, so the order of observation is kept.
     facilities = dict.fromkeys(name for g in asking.grounds for name in g.observed.coupling_facilities)
     form = plan_form.blank(
         f"{qsg}-usage", ticked, queue_managers=" ".join(observed), coupling_facilities=" ".join(facilities)
@@ -145,6 +146,7 @@ def make(request: Request, session: SessionDep, qsg: str, body: BodyDep) -> Resp
         return _page(request, session, asking, form, preview=preview)
     name = form["name"].value
     try:
+        # An existing plan has a page of its own, which shows what would change.
         plans.save_plan(session, name, document, if_match=None, create_only=True, comment=made.comment)
     except (PlanNameInvalid, PlanConflict) as error:
         form = form.with_problem("name", str(error))
@@ -258,8 +260,9 @@ def choices_of(
     period: Period, address: Callable[[Mapping[str, str]], str]
 ) -> tuple[tuple[str, str, bool], ...]:
     """Return the periods to choose: label, address, and whether it is the current one."""
-    lengths = {word: label for word, (label, _) in periods.LENGTHS.items()} | {periods.ALL: "everything"}
-    return tuple((label, address({"period": word}), word == period.choice) for word, label in lengths.items())
+    return tuple(
+        (label, address({"period": word}), word == period.choice) for word, label in periods.CHOICES.items()
+    )
 
 
 def queue_row(structure: str, figures: QueueFigures, form: PlanForm, *, planned: str = "") -> QueueRow:

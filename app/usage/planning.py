@@ -15,10 +15,11 @@ from decimal import ROUND_CEILING, Decimal
 from fractions import Fraction
 from typing import Literal
 
-from app.usage.measured import GENERATED, ObservedTotals, QueueFigures
+from app.usage.measured import ObservedTotals, QueueFigures
 from app.usage.observed import ObservedStructure, in_order
 from app.usage.periods import Period
 from planner_core.errors import FieldProblem
+from planner_core.names import OWN_STRUCTURES
 from planner_core.urgency import times_of
 from planner_core.wire import JsonObject
 
@@ -127,6 +128,7 @@ def make_plan(
         "queue_managers": asked.queue_managers,
         "cfcc_level": asked.cfcc_level,
         "coupling_facilities": [
+            # The plan must define every coupling facility of its preference lists.
             {"name": name}
             for name in dict.fromkeys(
                 (*asked.coupling_facilities, *(name for each in structures for name in each["preflist"]))
@@ -163,6 +165,7 @@ def take_over(
         asked: How measured figures are converted to those of a plan. With no outage, each queue keeps the one that it has.
         period: The period of the figures.
     """
+    # The page compares the new document with the given one.
     changed: JsonObject = copy.deepcopy(dict(document))
     structures = {each["name"]: each for each in changed["structures"]}
     planned: list[PlannedQueue] = []
@@ -341,6 +344,7 @@ def _into(
         if isinstance(backlog, str):
             remarks.append(f"{figures.queue}: its backlog stays as it is. {backlog}")
         else:
+            # A queue has either a backlog or a rate with an outage, so the other kind must go.
             member |= {"backlog": None, "put_rate_per_s": None, "outage_minutes": None, **backlog}
         if figures.is_persistent is not None:
             member["persistent"] = figures.is_persistent
@@ -422,6 +426,7 @@ def _queues(ground: MeasuredBasis, asked: PlanQuestion, remarks: list[str]) -> I
         else:
             persistent = figures.is_persistent
             given = asked.persistent_when_unknown if persistent is None else persistent
+            # Without an answer, the draft has a problem anyway, and the value is not used.
             member = {"name": figures.queue, "message_bytes": sizes, **backlog}
             yield PlannedQueue(figures, {**member, "persistent": bool(given)})
 
@@ -534,4 +539,4 @@ def _some(names: Sequence[str], most: int = 5) -> str:
 
 def can_be_planned(structure: str) -> bool:
     """Whether it is an application structure; every plan has the others already."""
-    return structure not in GENERATED
+    return structure not in OWN_STRUCTURES

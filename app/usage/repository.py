@@ -10,7 +10,7 @@ from sqlalchemy import ColumnElement, Subquery, Table, and_, case, delete, func,
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.orm import InstrumentedAttribute, Session, aliased
 
-from app.database.types import AnyRow, PageOfRows
+from app.database.types import AnyRow, Base, PageOfRows
 from app.plans.models import Plan, PlanVersion
 from app.usage.models import (
     HourlyQueueUsage,
@@ -38,19 +38,19 @@ class RemovedUsage(NamedTuple):
 # ---- writing ---------------------------------------------------------------------------------------------------------
 
 
-def put_structure_hours(session: Session, rows: Rows) -> None:
-    """Store hours of structures, replacing existing ones."""
-    _put(session, HourlyStructureUsage.__table__, rows)
-
-
-def put_smds_hours(session: Session, rows: Rows) -> None:
-    """Store hours of shared message data sets, replacing existing ones."""
-    _put(session, HourlySmdsUsage.__table__, rows)
-
-
-def put_queue_hours(session: Session, rows: Rows) -> None:
-    """Store hours of queues, replacing existing ones."""
-    _put(session, HourlyQueueUsage.__table__, rows)
+def put(session: Session, kind: type[Base], rows: Rows) -> None:
+    """Store rows of a table, replacing existing ones with the same key."""
+    if not rows:
+        return
+    table = kind.__table__
+    assert isinstance(table, Table)  # noqa: S101 - for the type checker
+    # SQLAlchemy has ON CONFLICT only in the dialects; both databases understand the same clause.
+    insert = (sqlite if session.get_bind().dialect.name == "sqlite" else postgresql).insert(table)
+    keys = [column.name for column in table.primary_key]
+    others = {
+        column.name: insert.excluded[column.name] for column in table.columns if column.name not in keys
+    }
+    session.execute(insert.on_conflict_do_update(index_elements=keys, set_=others), list(rows))
 
 
 def remove_days(session: Session, days: Iterable[date]) -> RemovedUsage:
@@ -100,6 +100,7 @@ def remove_before(session: Session, day: date) -> int:
 
 def update_lists(session: Session, *, structures: Iterable[StructureKey], queues: Iterable[QueueKey]) -> None:
     """Update the lists of structures and queues from the stored hours."""
+    # Queues first: the hours of a structure include those of its queues.
     for key in sorted(queues):
         _count_queue(session, *key)
     with_queues = {(qsg, structure) for qsg, structure, _ in queues if structure}
@@ -143,7 +144,7 @@ def _count_structure(session: Session, qsg: str, structure: str) -> None:
         "last_elements_limit_hour": with_elements,
         "last_full_hour": _last(session, of_it, hours.structure_full_count > 0),
     }
-    _put(session, MeasuredStructure.__table__, [row])
+    put(session, MeasuredStructure, [row])
 
 
 def _last(session: Session, *conditions: ColumnElement[bool]) -> datetime | None:
@@ -160,7 +161,7 @@ def _count_queue(session: Session, qsg: str, structure: str, queue: str) -> None
         session.execute(delete(kept).where(kept.qsg == qsg, kept.structure == structure, kept.queue == queue))
         return
     row = {"qsg": qsg, "structure": structure, "queue": queue, "first_hour": ends[0], "last_hour": ends[1]}
-    _put(session, kept.__table__, [row])
+    put(session, kept, [row])
 
 
 def _ends(
@@ -175,19 +176,6 @@ def _ends(
     return None if found[0] is None else (found[0], found[1])
 
 
-def _put(session: Session, table: Any, rows: Rows) -> None:  # noqa: ANN401 - typed as FromClause by the mapping
-    if not rows:
-        return
-    assert isinstance(table, Table)  # noqa: S101 - for the type checker
-    # SQLAlchemy has ON CONFLICT only in the dialects; both databases understand the same clause.
-    insert = (sqlite if session.get_bind().dialect.name == "sqlite" else postgresql).insert(table)
-    keys = [column.name for column in table.primary_key]
-    others = {
-        column.name: insert.excluded[column.name] for column in table.columns if column.name not in keys
-    }
-    session.execute(insert.on_conflict_do_update(index_elements=keys, set_=others), list(rows))
-
-
 # ---- reading ---------------------------------------------------------------------------------------------------------
 
 STRUCTURE_COLUMNS = tuple(HourlyStructureUsage.__table__.columns)
@@ -199,6 +187,7 @@ def page_of_structures(session: Session, *, search: str | None, offset: int, lim
     kept = MeasuredStructure
     # Each kind of figure has its own last hour; five joins on the primary key are faster than a window over all hours.
     use, entries, elements, limits, last = (aliased(HourlyStructureUsage) for _ in range(5))
+    # Not a join: it would repeat a structure for each of its queues.
     queues = (
         select(func.count())
         .where(MeasuredQueue.qsg == kept.qsg, MeasuredQueue.structure == kept.structure)
@@ -222,6 +211,7 @@ def page_of_structures(session: Session, *, search: str | None, offset: int, lim
     counted = select(func.count()).select_from(kept)
     if search:
         names = (
+            # Escaped: the underscore of CSQ_ADMIN would otherwise match any character.
             func.lower(column).contains(search.lower(), autoescape=True)
             for column in (kept.qsg, kept.structure)
         )
@@ -247,7 +237,7 @@ def find_queue(session: Session, qsg: str, structure: str, queue: str) -> Measur
 
 
 def structures_of_group(session: Session, qsg: str) -> Sequence[MeasuredStructure]:
-    """All measured structures of a group."""
+    """Return all measured structures of a group."""
     kept = MeasuredStructure
     return session.scalars(select(kept).where(kept.qsg == qsg).order_by(kept.structure)).all()
 
@@ -302,6 +292,7 @@ def full_hours(
         hours.structure == structure,
         hours.hour >= first,
         hours.hour < past,
+        # Sources that do not count structure-full conditions show them by the use only.
         or_(
             hours.structure_full_count > 0,
             hours.entries_in_use_pct_max >= ALL_OF_IT,
@@ -374,7 +365,7 @@ def _last_hours(qsg: str, before: datetime, told: InstrumentedAttribute[Any]) ->
 
 
 def queue_managers_of_data_sets(session: Session, qsg: str) -> Sequence[str]:
-    """The queue managers of a group whose shared message data sets were measured."""
+    """Return the queue managers of a group whose shared message data sets were measured."""
     query = select(HourlySmdsUsage.queue_manager).where(HourlySmdsUsage.qsg == qsg).distinct()
     return session.scalars(query).all()
 
@@ -397,7 +388,7 @@ def queue_hours(
 def queue_figures(
     session: Session, qsg: str, structure: str, *, first: datetime, past: datetime
 ) -> Sequence[AnyRow]:
-    """Sums and extremes of every queue of a structure over a period."""
+    """Return sums and extremes of every queue of a structure over a period."""
     hours = HourlyQueueUsage
     query = select(
         hours.structure,
@@ -407,6 +398,7 @@ def queue_figures(
         func.max(hours.hour).label("last_hour"),
         func.sum(hours.puts).label("puts"),
         func.sum(hours.put_bytes).label("put_bytes"),
+        # Puts of hours without byte counts must not lower the mean size.
         func.sum(case((hours.put_bytes.is_not(None), hours.puts))).label("puts_with_bytes"),
         func.min(hours.put_size_min_bytes).label("size_min_bytes"),
         func.max(hours.put_size_max_bytes).label("size_max_bytes"),
@@ -421,7 +413,7 @@ def queue_figures(
 def hours_of_extremes(
     session: Session, qsg: str, structure: str, *, first: datetime, past: datetime
 ) -> tuple[dict[str, datetime], dict[str, datetime]]:
-    """By queue: the first of its busiest hours, and the first hour of its highest depth."""
+    """Return, by queue, the first of its busiest hours, and the first hour of its highest depth."""
     return (
         _first_highest(session, HourlyQueueUsage.puts, qsg, structure, first, past),
         _first_highest(session, HourlyQueueUsage.depth_max, qsg, structure, first, past),
@@ -465,7 +457,7 @@ def _of_structure(
 def smds_figures(
     session: Session, qsg: str, structure: str, *, first: datetime, past: datetime
 ) -> Sequence[AnyRow]:
-    """Extremes of every shared message data set of a structure over a period."""
+    """Return extremes of every shared message data set of a structure over a period."""
     hours = HourlySmdsUsage
     query = select(
         hours.queue_manager,

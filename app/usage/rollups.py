@@ -120,9 +120,9 @@ class _Store:
             elif event == "end":
                 self._end(number, _read(End, number, line))
             self.stored[f"{event}s"] += 1
-        repository.put_structure_hours(self.session, list(map(_structure_row, structures)))
-        repository.put_smds_hours(self.session, [_columns(HourlySmdsUsage, hour) for hour in smds])
-        repository.put_queue_hours(self.session, list(map(_queue_row, queues)))
+        repository.put(self.session, HourlyStructureUsage, list(map(_structure_row, structures)))
+        repository.put(self.session, HourlySmdsUsage, [_columns(HourlySmdsUsage, hour) for hour in smds])
+        repository.put(self.session, HourlyQueueUsage, list(map(_queue_row, queues)))
         self.structures.update((hour.qsg, hour.structure) for hour in structures)
         self.structures.update((hour.qsg, hour.structure) for hour in smds)
         self.queues.update((hour.qsg, hour.structure or "", hour.queue) for hour in queues)
@@ -134,6 +134,7 @@ class _Store:
         self.days += len(days)
 
     def _end(self, number: int, end: End) -> None:
+        # A line lost on the way would leave an hour without figures and without any error.
         for name, announced in vars(end).items():
             if announced != self.stored[name]:
                 raise RollupInvalid(
@@ -169,6 +170,7 @@ def _queue_row(hour: QueueHour) -> dict[str, Any]:
 
 
 def _sources(names: Iterable[str] | None) -> str:
+    # PostgreSQL rejects a text longer than its column; SQLite stores it.
     return ", ".join(sorted(set(names or ())))[:LONGEST_SOURCES]
 
 

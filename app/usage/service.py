@@ -71,6 +71,7 @@ def list_structures(
     session: Session, asked: PageRequest, *, search: str | None = None
 ) -> ResultPage[MeasuredStructure]:
     """Return measured structures by group and name. `search` matches parts of both, ignoring case."""
+    # PostgreSQL rejects texts with a null character.
     search = " ".join(search.replace("\0", " ").split()) if search else None
     rows, total = repository.page_of_structures(
         session, search=search, offset=asked.offset, limit=asked.per_page
@@ -156,8 +157,8 @@ def _usage_point(at: datetime, rows: Sequence[AnyRow]) -> UsagePoint:
         entries_total=entries.entries_total or _last(row.entries_total for row in rows),
         elements_in_use_max=elements.elements_in_use_max,
         elements_total=elements.elements_total or _last(row.elements_total for row in rows),
-        entries_pct=_highest_pct(row.entries_in_use_pct_max for row in rows),
-        elements_pct=_highest_pct(row.elements_in_use_pct_max for row in rows),
+        entries_pct=highest(row.entries_in_use_pct_max for row in rows),
+        elements_pct=highest(row.elements_in_use_pct_max for row in rows),
         scm_entries_in_use_max=highest(row.scm_entries_in_use_max for row in rows),
         scm_elements_in_use_max=highest(row.scm_elements_in_use_max for row in rows),
         size_bytes=_last(row.size_bytes for row in rows),
@@ -223,7 +224,7 @@ def _queue_point(at: datetime, rows: Sequence[AnyRow]) -> QueuePoint:
 
 
 def queue_figures(session: Session, qsg: str, structure: str, period: Period) -> tuple[QueueFigures, ...]:
-    """Every queue of a structure over a period, by name."""
+    """Return every queue of a structure over a period, by name."""
     within = {"first": period.first, "past": period.past}
     busiest, deepest = repository.hours_of_extremes(session, qsg, structure, **within)
     return tuple(
@@ -244,7 +245,7 @@ def queue_figures(session: Session, qsg: str, structure: str, period: Period) ->
 
 
 def smds_figures(session: Session, qsg: str, structure: str, period: Period) -> tuple[SmdsFigures, ...]:
-    """Every shared message data set of a structure over a period, by queue manager."""
+    """Return every shared message data set of a structure over a period, by queue manager."""
     rows = repository.smds_figures(session, qsg, structure, first=period.first, past=period.past)
     return tuple(copied(SmdsFigures, row, failed_allocates=_whole(row.failed_allocates)) for row in rows)
 
@@ -371,6 +372,7 @@ def duplexing(session: Session, qsg: str, before: datetime) -> dict[str, Duplexi
 
 def observed_queue_managers(session: Session, qsg: str) -> tuple[str, ...]:
     """Return the queue managers of a group in records and in the map; more may be defined to it."""
+    # Records of the structures have no names of queue managers in the roll-ups, so the map and the data sets must do.
     named = {entry.queue_manager for entry in qsg_map.entries(session) if entry.qsg == qsg}
     return tuple(sorted(named | set(repository.queue_managers_of_data_sets(session, qsg))))
 
@@ -411,10 +413,6 @@ def _last(values: Iterable[int | None]) -> int | None:
     for value in values:
         found = found if value is None else value
     return found
-
-
-def _highest_pct(values: Iterable[float | None]) -> float | None:
-    return max((value for value in values if value is not None), default=None)
 
 
 def _whole(value: int | None) -> int | None:

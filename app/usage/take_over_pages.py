@@ -150,6 +150,7 @@ def _preview(
 ) -> TakeOverPreview:
     evaluated = evaluate(document, curves_beside(session), compares=False)
     result: JsonObject = evaluated.as_json()
+    # Both have all defaults; else keys that the form does not change would be shown as changed.
     changes = document_changes(plan.comparable_object, json.loads(canonical(document)))
     return TakeOverPreview(
         made,
@@ -176,6 +177,7 @@ def _size_changes(before: Sequence[JsonObject], after: Sequence[JsonObject]) -> 
 
 def _only(here: Sequence[JsonObject], there: Sequence[JsonObject]) -> tuple[JsonObject, ...]:
     """Return the findings that only the first result has."""
+    # The message is compared too: the same code with other figures is news.
     known = {(each["code"], each.get("structure"), each["message"]) for each in there}
     return tuple(each for each in here if (each["code"], each.get("structure"), each["message"]) not in known)
 

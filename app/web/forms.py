@@ -172,16 +172,14 @@ async def read_posted(
 # ---- texts and values -----------------------------------------------------------------------------------------------
 
 
-def read_pairs(body: bytes) -> list[tuple[str, str]]:
+def read_pairs(body: bytes, *, most: int = MOST_PARAMETERS) -> list[tuple[str, str]]:
     """Return the parameters of a posted form.
 
     Raises:
         HTTPException: There are too many of them, or they are not text.
     """
     try:
-        return parse_qsl(
-            body.decode("utf-8"), keep_blank_values=True, max_num_fields=MOST_PARAMETERS, errors="strict"
-        )
+        return parse_qsl(body.decode("utf-8"), keep_blank_values=True, max_num_fields=most, errors="strict")
     except (UnicodeDecodeError, ValueError):
         raise HTTPException(status_code=422, detail="The form cannot be read.") from None
 

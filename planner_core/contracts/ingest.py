@@ -11,6 +11,9 @@ from pydantic import Field, PlainSerializer
 
 from planner_core.wire import Answer
 
+USAGE_TABLES = ("structure_usage", "smds_usage", "queue_usage", "allocation")
+"""Tables of the usage history."""
+
 EXIT_CODES: Mapping[str, int] = {
     "not_usage": 0,
     "map_read": 0,

@@ -168,6 +168,7 @@ def _header(rows: Iterable[QueueDay], held: Iterable[StructureDay]) -> tuple[Est
 
 def _meet(bounds: Sequence[tuple[float, float]]) -> tuple[float, float, int]:
     """Return the range in which most intervals overlap, and their number."""
+    # At equal positions an end sorts before a start, because the lower bound does not belong to an interval.
     ends = sorted([(low, 1) for low, _ in bounds] + [(high, -1) for _, high in bounds])
     best, at, depth = 0, 0, 0
     for number, (_, step) in enumerate(ends):

@@ -42,5 +42,6 @@ def seasonal_naive(found: Baselines, days: Days) -> NDArray[np.float64]:
 
 def straight_line(found: Baselines, days: Days, *, made_on: int) -> NDArray[np.float64]:
     """Return the straight line through all points of the history; never below zero."""
+    # A falling line would otherwise predict negative use.
     line: NDArray[np.float64] = np.maximum(found.line.at_made_on + found.line.per_day * (days - made_on), 0.0)
     return line

@@ -62,6 +62,7 @@ class Distances:
             found += lasting.level_walk**2 * self._earlier
         if lasting.pace_walk:
             found += lasting.pace_walk**2 * self._twice
+        # Transposed: a symmetric matrix stays the same, and LAPACK can use its memory without a copy.
         root, info = lapack.dpotrf(found.T, lower=1, overwrite_a=1)
         if info:
             message = f"the covariance of {lasting} is not positive"
@@ -73,6 +74,7 @@ class Distances:
         """Return the covariance of the noise alone, cached for the next combination, which often has the same."""
         if self._kept is None or self._kept[0] != (correlation, share):
             table = share * correlation ** np.arange(int(self.at[-1]) + 1)
+            # The rest of the variance is noise of a single day, which is on the diagonal only.
             table[0] = 1.0
             self._kept = (correlation, share), np.take(table, self._apart)
         return self._kept[1]

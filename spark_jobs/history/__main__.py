@@ -12,8 +12,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.csv as pacsv
 
+from planner_core.contracts.ingest import USAGE_TABLES
 from spark_jobs.history.compare import instant_text
-from spark_jobs.history.schema import USAGE_TABLES, HistoryError, stored_schema
+from spark_jobs.history.schema import HistoryError, stored_schema
 from spark_jobs.history.store import History, first_kept_day
 from spark_jobs.leaving import leave
 

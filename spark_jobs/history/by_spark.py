@@ -138,6 +138,7 @@ def _answers(
     context = session.sparkContext
 
     def collect() -> list[str]:
+        # A job group belongs to a thread, so it is set in the one that starts the job.
         context.setJobGroup(group, f"{work} {index.content_bytes} bytes")
         return [row["answer"] for row in frame.collect()]
 

@@ -12,15 +12,15 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from planner_core.contracts.ingest import USAGE_TABLES
+from planner_core.names import cfrm_structure_name
 from spark_jobs.history.ledger import INGEST, RETENTION
 from spark_jobs.history.resolve import merged_columns
 from spark_jobs.history.schema import (
     ALLOCATION,
     ORIGINS,
     STRUCTURE_USAGE,
-    USAGE_TABLES,
     stored_schema,
-    xcf_name,
 )
 from spark_jobs.history.staging import read_parts
 
@@ -192,8 +192,11 @@ def _needed(table: str, columns: Sequence[str] | None) -> list[str]:
 def _named(groups: Sequence[str]) -> dict[str, str]:
     """Return the expressions that give rows with only XCF's structure name their group and MQ's name."""
     prefix = "substr(`xcf_structure`, 1, 4)"
-    whens = " ".join(f"WHEN {_text(xcf_name(group, ''))} THEN {_text(group)}" for group in groups)
-    known = f"{prefix} IN ({', '.join(_text(xcf_name(group, '')) for group in groups)})"
+    whens = " ".join(
+        f"WHEN {_text(cfrm_structure_name(qsg_name=group, cfstruct_name=''))} THEN {_text(group)}"
+        for group in groups
+    )
+    known = f"{prefix} IN ({', '.join(_text(cfrm_structure_name(qsg_name=group, cfstruct_name='')) for group in groups)})"
     return {
         "qsg": f"CASE WHEN `qsg` IS NULL THEN CASE {prefix} {whens} END ELSE `qsg` END",
         "structure": f"CASE WHEN `qsg` IS NULL AND {known} THEN substr(`xcf_structure`, 5) ELSE `structure` END",

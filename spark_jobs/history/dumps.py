@@ -13,9 +13,10 @@ from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
 
 from planner_core.contracts.ingest import Quarantine
+from planner_core.contracts.smf import SECTIONS
 from spark_jobs.history.facts import RowFacts
 from spark_jobs.history.places import place_of
-from spark_jobs.history.rows import COLUMNS, SECTIONS, GroupMap, rows_of
+from spark_jobs.history.rows import COLUMNS, GroupMap, rows_of
 from spark_jobs.history.staging import Part, Source, Stage
 from spark_jobs.smf.decode import decode_file, decode_range, finish
 from spark_jobs.smf.errors import LayoutError
@@ -239,5 +240,6 @@ def finished(total: RangeOutcome, stage: Stage, *, group_of: GroupMap | None = N
 def _staged(outcome: RangeOutcome, stage: Stage) -> RangeOutcome:
     outcome.parts += stage.finish()
     outcome.passed_over += stage.passed_over
+    # Tasks finish in any order, and the commit must not depend on it.
     outcome.parts.sort(key=lambda part: (part.table, part.day, part.path))
     return outcome

@@ -173,6 +173,7 @@ class Days:
             found = found.filter(pc.and_(pc.is_valid(found["qsg"]), pc.invert(pc.equal(found["qsg"], ""))))
             self._read[table, filed] = found
         self._read.move_to_end((table, filed))
+        # Intervals reach over several days, but a long history does not fit into memory.
         while len(self._read) > self.KEPT:
             self._read.popitem(last=False)
         return found
@@ -404,6 +405,7 @@ def _grouped(
 def _with_bucket(rows: pa.Table) -> pa.Table:
     """Add the size bucket of each row's average message."""
     puts = np.asarray(pc.fill_null(rows["puts"].combine_chunks(), 0))
+    # No record has the sizes of single messages, so all puts of a row count in the class of their mean.
     size = np.asarray(pc.fill_null(rows["put_bytes"].combine_chunks(), 0)) / np.maximum(puts, 1)
     place = np.minimum(np.searchsorted(SIZE_BUCKETS, size, side="left"), len(SIZE_BUCKETS) - 1)
     unknown = (puts <= 0) | ~np.asarray(rows["put_bytes"].combine_chunks().is_valid())
@@ -424,6 +426,7 @@ def _take_first_family(line: Line, families: Mapping[int, Line], names: Iterable
 
 def _family(source: str) -> int:
     for place, family in enumerate(FAMILIES):
+        # 116 includes 116-1 and 116-2, but 115-2 must not include 115-216.
         if source == family or source.startswith((f"{family} ", f"{family}-")):
             return place
     return OTHERS

@@ -56,6 +56,7 @@ class Placements:
         policies = [row for row in rows if row.get("duplex")]
         policy = max(policies, key=_observed)["duplex"] if policies else None
         now = _last([row for row in rows if row["coupling_facility"]])
+        # During a rebuild, records also name the facility whose instance is only held or in transition.
         gone = {row["coupling_facility"] for row in now if _is_gone(row)}
         now = [row for row in now if row["coupling_facility"] not in gone]
         names = sorted({row["coupling_facility"] for row in now})

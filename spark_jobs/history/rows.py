@@ -14,13 +14,13 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from planner_core.names import cfrm_structure_name
 from spark_jobs.history.schema import (
     ALLOCATION,
     QUEUE_USAGE,
     SMDS_USAGE,
     STRUCTURE_USAGE,
     row_schema,
-    xcf_name,
 )
 
 if TYPE_CHECKING:
@@ -38,7 +38,6 @@ PRIVATE_QUEUES = "queues outside coupling facility structures"
 PARTIAL = "queues that the queue manager could not look at (partial rows)"
 NOT_LISTS = "structures other than lists"
 
-SECTIONS = ("qest", "qesd", "qqst", "wq", "r744")
 LIST_TYPES = ("UNSERIALIZED LIST", "SERIALIZED LIST")
 
 COMMON = (
@@ -428,6 +427,7 @@ def _in_groups(found: pa.Table, qsg: Column, mapped: Mapped, group_of: GroupMap)
     unknown = pc.is_null(qsg)
     out = pc.fill_null(pc.equal(qsg, ""), False)
     mapped.passed_over[NOT_IN_GROUP] += _count(out)
+    # Entries that the records made unnecessary are no answers: changing them must not replace the file.
     own = _named(found["qsg"]) if "qsg" in found.schema.names else pa.nulls(found.num_rows, pa.string())
     for system, manager in _pairs(found.filter(unknown)):
         mapped.unknown.add((system, manager))
@@ -507,7 +507,7 @@ def _named(column: Column) -> Column:
 
 
 def _xcf(qsg: Column, structure: Column) -> Column:
-    padded = pc.utf8_rpad(qsg, width=len(xcf_name("", "")), padding="@")
+    padded = pc.utf8_rpad(qsg, width=len(cfrm_structure_name(qsg_name="", cfstruct_name="")), padding="@")
     return pc.binary_join_element_wise(padded, structure, "")
 
 
@@ -577,6 +577,7 @@ def _flags(found: pa.Table, flags: Mapping[str, str]) -> Column:
     code = np.zeros(found.num_rows, dtype=np.int64)
     for bit, name in enumerate(flags):
         code |= np.asarray(pc.fill_null(found[name].combine_chunks(), False)).astype(np.int64) << bit
+    # Only a few combinations occur, so their texts are built once and not for each row.
     codes, places = np.unique(code, return_inverse=True)
     words = list(flags.values())
     texts = [

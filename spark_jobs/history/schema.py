@@ -11,16 +11,14 @@ from dataclasses import dataclass
 
 import pyarrow as pa
 
+from planner_core.contracts.ingest import USAGE_TABLES
 from planner_core.errors import PlannerError
 
 INSTANT = pa.timestamp("us", tz="UTC")
 HOUR_US = 3_600_000_000
 DAY_US = 24 * HOUR_US
 
-STRUCTURE_USAGE = "structure_usage"
-SMDS_USAGE = "smds_usage"
-QUEUE_USAGE = "queue_usage"
-ALLOCATION = "allocation"
+STRUCTURE_USAGE, SMDS_USAGE, QUEUE_USAGE, ALLOCATION = USAGE_TABLES
 FILES = "files"
 
 ORIGINS = ("template", "message", "display", "report", "formatter", "binary")
@@ -339,7 +337,6 @@ TABLES: dict[str, Table] = {
         ),
     )
 }
-USAGE_TABLES = tuple(TABLES)
 
 KEY_RULES = 2
 """Increased when the rules for natural keys change; a history of older rules gets new keys when it is opened for writing.
@@ -350,6 +347,8 @@ rows of tasks are known without the time at which the queue was opened, which mq
 REKEYED_FAMILIES = ("116", "CFACT", "overview", "display", "message")
 """Families whose keys were made differently by older rules."""
 
+# Keys have only values that all sources of a family state with the same precision. Otherwise one observation from two
+# sources would count twice.
 NATURAL_KEYS: tuple[NaturalKey, ...] = (
     NaturalKey(
         "115-2",
@@ -463,19 +462,11 @@ def natural_key(source: str) -> NaturalKey:
     for key in NATURAL_KEYS:
         if source == key.family or source.startswith(key.family + " "):
             return key
+        # mq-smf-csv does not print the subtype, so the sources of one family have different names.
         if key.family == "116" and source.startswith(("116-1 ", "116-2 ")):
             return key
     message = f"No natural key is known for the source {source!r}."
     raise HistoryError(message)
-
-
-def xcf_name(qsg: str, structure: str) -> str:
-    """Return the name of a group's structure in XCF and RMF.
-
-    >>> xcf_name("SQ3", "APPLICATION1")
-    'SQ3@APPLICATION1'
-    """
-    return qsg.ljust(4, "@") + structure
 
 
 def _table(name: str) -> Table:

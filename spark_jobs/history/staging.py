@@ -217,6 +217,7 @@ def write_part(place: Place, table: str, day: dt.date, rows: pa.Table) -> Part:
     """Write one Parquet file."""
     commits, hashes = rows["commit_id"], rows["file_sha256"]
     path = f"table={table}/day={day.isoformat()}/{commits[0].as_py()}-{secrets.token_hex(4)}.parquet"
+    # Delta and Spark take the values of partitions from the log and from the folders' names.
     inner = rows.drop_columns(["day"])
     texts = [field.name for field in inner.schema if pa.types.is_string(field.type)]
     sink = pa.BufferOutputStream()
@@ -282,6 +283,7 @@ def _pieces(rows: pa.Table, high: Any, low: Any, content: Any) -> pa.ChunkedArra
     chosen = np.flatnonzero(formatted & (pieces == 0))
     if len(chosen):
         opened = row_digest([("opened_at", rows["opened_at"])], rows=rows.num_rows, lane=0)
+        # By content, so that the numbers do not depend on the order of the lines.
         order = chosen[np.lexsort((content[chosen], opened[chosen], low[chosen], high[chosen]))]
         same_key = (high[order][1:] == high[order][:-1]) & (low[order][1:] == low[order][:-1])
         same_key &= opened[order][1:] == opened[order][:-1]

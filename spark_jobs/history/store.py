@@ -25,6 +25,8 @@ from deltalake import Field as DeltaField
 from deltalake.exceptions import CommitFailedError, DeltaError, TableNotFoundError
 from deltalake.transaction import AddAction, RemoveAction
 
+from planner_core.contracts.ingest import USAGE_TABLES
+from planner_core.names import cfrm_structure_name
 from spark_jobs.history import compare, resolve
 from spark_jobs.history.ledger import FORGET, INGEST, KEPT_FROM, RETENTION, Entry, Ledger
 from spark_jobs.history.places import place_of
@@ -35,11 +37,9 @@ from spark_jobs.history.schema import (
     REKEYED_FAMILIES,
     STRUCTURE_USAGE,
     TABLES,
-    USAGE_TABLES,
     HistoryError,
     natural_key,
     stored_schema,
-    xcf_name,
 )
 from spark_jobs.history.staging import (
     Part,
@@ -626,7 +626,9 @@ def named(rows: pa.Table, groups: Sequence[str]) -> pa.Table:
     unnamed = pc.and_(pc.is_null(rows["qsg"]), pc.is_valid(rows["xcf_structure"]))
     if not pc.any(unnamed).as_py():
         return rows
-    prefixes = pa.array([xcf_name(group, "") for group in groups], pa.string())
+    prefixes = pa.array(
+        [cfrm_structure_name(qsg_name=group, cfstruct_name="") for group in groups], pa.string()
+    )
     places = pc.index_in(pc.utf8_slice_codeunits(rows["xcf_structure"], 0, 4), value_set=prefixes)
     known = pc.and_(unnamed, pc.is_valid(places))
     qsg = pc.if_else(known, pa.array(groups, pa.string()).take(places), rows["qsg"])

@@ -14,8 +14,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from planner_core.contracts.nightly import DailyFigures, DataSetPeak
+from planner_core.names import cfrm_structure_name
 from spark_jobs.fit import AllocationPoint, QueueDay, StructureDay
-from spark_jobs.history.schema import DAY_US, HOUR_US, xcf_name
+from spark_jobs.history.schema import DAY_US, HOUR_US
 from spark_jobs.night.groups import NONE, Groups, Rows
 from spark_jobs.night.statistics import AT_INSTANTS, ENTRIES_SHIFT, POLICY, QUEUE, SMDS, STRUCTURE
 
@@ -387,6 +388,7 @@ def _points(usage: pa.Table, cfcc_levels: Mapping[str, int]) -> list[AllocationP
     keys = [
         "coupling_facility", "qsg", "structure", "day", "allocated_at", "size_bytes", "entries_total", "elements_total",
     ]  # fmt: skip
+    # The time of allocation is part of the key: a new allocation is a new point, even with the same totals.
     found = rows.group_by(keys).aggregate([("observations", "sum")])
     found = found.sort_by([(name, "ascending") for name in keys])
     columns = [found[name].to_pylist() for name in (*keys, "observations_sum")]
@@ -394,7 +396,7 @@ def _points(usage: pa.Table, cfcc_levels: Mapping[str, int]) -> list[AllocationP
         AllocationPoint(
             qsg=qsg,
             structure=structure,
-            xcf_structure=xcf_name(qsg, structure),
+            xcf_structure=cfrm_structure_name(qsg_name=qsg, cfstruct_name=structure),
             coupling_facility=facility,
             cfcc_level=cfcc_levels.get(facility),
             day=day,

@@ -155,6 +155,7 @@ def _since(state: State, days: int) -> list[Day]:
 
 
 def _was_full(state: State, facts: NightlyFacts) -> Iterable[NightlyFinding]:
+    # The rule of the lists and pages, so that a finding never contradicts them.
     full = fullness(map(_used_day, state.days), last_day=state.last_day)
     if full is None:
         return
@@ -177,6 +178,7 @@ def _used_day(day: Day) -> UsedDay:
 
 def _data_set_full(state: State, facts: NightlyFacts) -> Iterable[NightlyFinding]:
     for one in state.data_sets:
+        # All blocks in use counts as full even if no request failed.
         recent = (state.last_day - one.day).days < FULL_DAYS
         if recent and one.blocks_total and (one.failed_allocates or one.blocks_peak >= one.blocks_total):
             refused = f", and was found full {times_of(one.failed_allocates)}" if one.failed_allocates else ""
@@ -243,6 +245,7 @@ def _offload_earlier(state: State, facts: NightlyFacts) -> Iterable[NightlyFindi
         size, need = plan.initsize_bytes, plan.need_bytes
         if not thresholds or not size or not need or size <= state.base_bytes:
             continue
+        # Offloading begins at the lowest threshold.
         lowest = min(thresholds)
         planned = PERCENT * max(need - state.base_bytes, 0) / (size - state.base_bytes)
         # A plan that passes the threshold itself expects offloaded messages.

@@ -122,6 +122,7 @@ def _packed(columns: Sequence[Numbers]) -> Numbers:
 def _coded(column: pa.Array) -> tuple[Numbers, list[str | None]]:
     coded = pc.dictionary_encode(column, null_encoding="encode")
     texts: list[str | None] = coded.dictionary.to_pylist()
+    # Null first: the code of an unknown text is then always 0.
     ranks = sorted(range(len(texts)), key=lambda place: (texts[place] is not None, texts[place] or ""))
     place = np.zeros(len(texts), dtype=np.int64)
     place[ranks] = np.arange(len(texts))

@@ -29,6 +29,7 @@ class Progress:
     seconds: dict[str, float] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
+        # The thread that watches Spark writes lines, too.
         self._lock = threading.Lock()
         self._last: tuple[str, float] = ("", 0.0)
         self._said = ""
@@ -107,6 +108,7 @@ class Watch:
             for number in found.stageIds:
                 info = self._tracker.getStageInfo(number)
                 if info is not None:
+                    # Spark skips stages whose results exist; their tasks never complete.
                     done = info.numTasks if found.status != "RUNNING" else info.numCompletedTasks
                     self._stages[number] = (done, info.numTasks)
 

@@ -52,6 +52,7 @@ if TYPE_CHECKING:
 LOOKERS = 4
 """Threads that look for duplicate rows; each reads one column and sorts it."""
 
+# Parquet reads only the named columns.
 _ALWAYS = ("file_name", "source", "qsg", "structure", "written_at", "interval_start", "interval_end")
 COLUMNS: dict[str, tuple[str, ...]] = {
     STRUCTURE_USAGE: (

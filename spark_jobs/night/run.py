@@ -158,6 +158,7 @@ def fingerprints(history: History, snapshot: Snapshot) -> dict[str, str]:
     """Return a fingerprint of each filed day, which changes whenever its statistics would."""
     words: dict[str, list[str]] = {}
     for (table, day), fingerprint in sorted(day_fingerprints(history, snapshot=snapshot).items()):
+        # New rules or columns of the statistics change every fingerprint.
         words.setdefault(day, [str(REDUCTION)]).append(f"{table} {fingerprint}")
     return {day: hashlib.sha256("\n".join(of_day).encode()).hexdigest()[:32] for day, of_day in words.items()}
 
@@ -172,6 +173,7 @@ def bring_up_to_date(
 ) -> Reduction:
     """Reduce the days whose rows have changed, and return the statistics of one version of the history."""
     daily = Daily(History(history_url).url)
+    # A site without uploads has no history yet, which is not an error.
     if not _is_there(history_url):
         return Reduction(None, DailySnapshot(daily, None, ()))
     history = History.open(history_url)
@@ -180,8 +182,11 @@ def bring_up_to_date(
         session: SparkSession | None = None
         snapshot: Snapshot | None = None
         wanted: dict[str, str] = {}
+        # Files may be stored during a reduction, but the statistics must be of one version of the history.
         for _ in range(ATTEMPTS):
             with progress.stage("looking", "Finding changed days"):
+                # Reading the version is cheaper than reading a snapshot, which is needed only if another process has
+                # committed.
                 if snapshot is None or _version(history) != snapshot.delta.version():
                     snapshot = history.snapshot()
                     wanted = fingerprints(history, snapshot)
@@ -357,6 +362,7 @@ def _days_to_tell(
     days = set(reduction.told_of)
     if facts.published is not None:
         before = facts.published
+        # before.keys() | Also days that an earlier run reduced before it was killed: their figures were never stored.
         days |= {day for day in published.keys() | before.keys() if published.get(day) != before.get(day)}
     return days
 

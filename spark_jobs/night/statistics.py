@@ -61,6 +61,8 @@ STATISTICS: dict[str, tuple[Statistic, ...]] = {
         _key("structure", STRING, "structure as MQ names it"),
         _key("family", INT, "which kind of source told it, see FAMILIES"),
         _key("coupling_facility", STRING, "coupling facility"),
+
+        # Instance and size are part of the key: peaks of different totals must not be merged.
         _key("allocated_at", INSTANT, "when this instance was allocated"),
         _key("size_bytes", LONG, "storage allocated"),
         _key("entries_total", LONG, "entries that it has"),

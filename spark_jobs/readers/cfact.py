@@ -250,6 +250,7 @@ class _Reader:
         for row, is_own in zip(rows, own, strict=True):
             self._to.count("rows")
             kind = row.cells.get("type", "").upper()
+            # MQ uses list structures only.
             if kind and "LIST" not in kind:
                 self._to.pass_over(NOT_LISTS)
             elif not is_own and any(own):
@@ -283,6 +284,7 @@ class _Reader:
             used, of = values[in_use], values[total]
             if isinstance(used, int) and isinstance(of, int) and used > of:
                 self._to.problem(row.line, f"{in_use} {used} is more than {total} {of}: left out.")
+                # One of the two is wrong, and nothing shows which.
                 values[in_use] = values[total] = None
         system = row.cells.get("system") or None
         note = None

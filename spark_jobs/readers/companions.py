@@ -25,6 +25,7 @@ def read_qsg_map(path: Path) -> dict[tuple[str, str], str]:
         OSError: The file cannot be read.
     """
     try:
+        # A truncated text is not JSON, so a longer file is refused.
         content = json.loads(TextFile(path).whole()[:LONGEST_TEXT])
     except (ValueError, RecursionError):
         _refuse(f"{path.name} is not JSON, or too long for a QSG map.")

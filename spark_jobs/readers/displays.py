@@ -11,11 +11,12 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta, tzinfo
 from typing import Final
 
+from planner_core.names import cfrm_structure_name
 from planner_core.texts.console import Stamp
 from planner_core.texts.mqsc.displays import CfStatus, CfStruct, MqText, read_mq
 from planner_core.texts.xcf.displays import DisplayedInstance, StructureDisplay, XcfText, read_xcf
 from spark_jobs.history.rows import NOT_IN_GROUP, NOT_LISTS
-from spark_jobs.history.schema import ALLOCATION, STRUCTURE_USAGE, xcf_name
+from spark_jobs.history.schema import ALLOCATION, STRUCTURE_USAGE
 from spark_jobs.readers.names import ANY_SYSTEM, NO_GROUP, Groups, QsgMap, ask_group, group_of_display
 from spark_jobs.readers.result import Ask, Collector, Value
 from spark_jobs.readers.values import NoZone, Zone
@@ -57,6 +58,7 @@ class DisplayReader:
 
     def read(self, text: str) -> bool:
         """Read all known displays and messages in a text; return False if there are none."""
+        # A pasted text may contain answers of both.
         xcf, mq = read_xcf(text), read_mq(text)
         for problem in sorted((*xcf.problems, *mq.problems), key=lambda found: found.line):
             self._to.problem(problem.line, problem.message)
@@ -167,7 +169,7 @@ class DisplayReader:
             "queue_manager": found.queue_manager,
             "qsg": group,
             "structure": found.name,
-            "xcf_structure": xcf_name(group, found.name) if group else None,
+            "xcf_structure": cfrm_structure_name(qsg_name=group, cfstruct_name=found.name) if group else None,
         }
 
     def _status(self, found: CfStatus) -> None:
@@ -239,6 +241,7 @@ class DisplayReader:
         self._messages(found, groups)
 
     def _displayed(self, found: StructureDisplay, groups: Groups) -> None:
+        # MQ has list structures only; caches and locks belong to other products.
         if found.structure_type and "LIST" not in found.structure_type:
             self._to.pass_over(NOT_LISTS)
             return
@@ -253,6 +256,7 @@ class DisplayReader:
             "preference_list": " ".join(found.preflist) or None,
             "exclusion_list": " ".join(found.exclist) or None,
         }
+        # A structure that is not allocated still has a policy.
         for instance in found.instances or (DisplayedInstance(found.line),):
             self._add(
                 ALLOCATION,

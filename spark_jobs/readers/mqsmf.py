@@ -21,6 +21,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Final, Protocol
 
 from planner_core.inputs import delimiter_of, split_cells, squeezed
+from planner_core.names import cfrm_structure_name
 from spark_jobs.history.rows import (
     NO_GROUP_SLOTS,
     NOT_IN_GROUP,
@@ -28,7 +29,7 @@ from spark_jobs.history.rows import (
     PARTIAL,
     PRIVATE_QUEUES,
 )
-from spark_jobs.history.schema import QUEUE_USAGE, SMDS_USAGE, STRUCTURE_USAGE, xcf_name
+from spark_jobs.history.schema import QUEUE_USAGE, SMDS_USAGE, STRUCTURE_USAGE
 from spark_jobs.readers.json_objects import objects
 from spark_jobs.readers.names import NO_GROUP, QSG_NAME, SHORT_NAME, STRUCTURE_NAME, QsgMap, ask_group
 from spark_jobs.readers.result import Ask, Collector, NotReadable, Value
@@ -261,6 +262,7 @@ def _json_rows(file: TextFile, collector: Collector) -> Iterator[_Row]:
 
 def _read(rows: _Rows, collector: Collector, *, zone: Zone, qsg_of: QsgMap) -> None:
     first = Collector(collector.kind)  # the second pass reports the same problems
+    # Two passes: the shift follows from the latest closing time of all rows.
     shift = _Opening(rows(first))
     reader = _Reader(collector, zone, qsg_of, shift)
     for row in rows(collector):
@@ -372,6 +374,7 @@ class _Reader:
                     msg = f"{shown(text)} is not the name of a queue-sharing group"
                     raise BadValue(msg)
                 return text
+            # Dots mean that the record lacks the field; a blank is a value.
             could_say = could_say or (row.has(column) and "." not in str(row.cell(column)))
         # From this release on, a blank name means that the queue manager is in no group.
         if could_say and _release(row) >= _FIRST_WITH_GROUP:
@@ -421,7 +424,12 @@ class _Reader:
         if not STRUCTURE_NAME.fullmatch(text):
             msg = f"{shown(text)} is not a structure name"
             raise BadValue(msg)
-        return {"structure": text, "xcf_structure": xcf_name(common.qsg, text) if common.qsg else None}
+        return {
+            "structure": text,
+            "xcf_structure": cfrm_structure_name(qsg_name=common.qsg, cfstruct_name=text)
+            if common.qsg
+            else None,
+        }
 
     def _structure_of_queue(self, text: str, common: _Common) -> dict[str, Value]:
         return self._structure(text, common) if text else {}

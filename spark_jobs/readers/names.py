@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Final
 
-from planner_core.names import ADMIN_STRUCTURE, STRUCTURE_PATTERN, SYSTEM_STRUCTURE
+from planner_core.names import ADMIN_STRUCTURE, OWN_STRUCTURES, STRUCTURE_PATTERN
 from spark_jobs.readers.result import Ask, Collector
 
 QsgMap = Mapping[tuple[str, str], str]
@@ -25,7 +25,6 @@ STRUCTURE_NAME: Final = re.compile(rf"{ADMIN_STRUCTURE}|[A-Z][A-Z0-9]{{0,11}}")
 XCF_NAME: Final = re.compile(STRUCTURE_PATTERN)
 SHORT_NAME: Final = re.compile(r"[A-Z0-9$#@]{1,4}")
 QSG_NAME: Final = re.compile(r"[A-Z$#@][A-Z0-9$#@]{0,3}")
-_OWN_STRUCTURES: Final = (ADMIN_STRUCTURE, SYSTEM_STRUCTURE)
 _GROUP_LENGTH: Final = 4
 _CONNECTION: Final = re.compile(r"CSQE(?P<group>[A-Z][A-Z0-9$#@]{3})[A-Z0-9$#@]{3,6}")
 
@@ -38,7 +37,7 @@ class Groups:
     ) -> None:
         self._known = {group for group in qsg_of.values() if group}
         for name in xcf_names:
-            if name[_GROUP_LENGTH:] in _OWN_STRUCTURES:
+            if name[_GROUP_LENGTH:] in OWN_STRUCTURES:
                 self._known.add(name[:_GROUP_LENGTH].rstrip("@"))
         for connection in connections:
             found = _CONNECTION.fullmatch(connection)

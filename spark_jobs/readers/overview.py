@@ -81,6 +81,7 @@ def read_overview(file: TextFile, collector: Collector, *, zone: Zone, qsg_of: Q
     )
     columns = _columns(table.headings)
     when = _when(table.headings)
+    # All rows at once, because the first value above 1 may be in the last one.
     rows = [(line, cells) for line, cells in table.rows()]
     _decide(columns, rows, collector)
     groups = Groups(qsg_of, (column.structure for column in columns))
@@ -134,6 +135,7 @@ def _decide(columns: list[_Column], rows: list[tuple[int, list[str]]], collector
         for column in open_columns:
             try:
                 text = plain(cells[column.at])
+                # A cell with % shows it for its column, however small its value is.
                 largest = max(largest, _ALL_PERCENT if text.endswith("%") else decimal(text) or 0.0)
             except BadValue:
                 continue
@@ -213,6 +215,7 @@ def _row(
             "interval_start": start,
             "interval_end": end,
             "interval_us": in_microseconds(end - start) if start else 0,
+            # RMF takes current numbers of entries and elements at the end of an interval.
             "in_use_kind": "at_end",
         }
         collector.add(STRUCTURE_USAGE, base | values)

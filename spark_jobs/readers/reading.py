@@ -14,6 +14,7 @@ from spark_jobs.readers.result import Collector, NotReadable, ReadResult
 from spark_jobs.readers.text import TextFile
 from spark_jobs.readers.values import Zone
 
+# A mistyped year would put the rows into a day of the history that nobody looks at.
 _YEARS: Final = range(1990, 2200)
 
 
@@ -54,6 +55,7 @@ def read(
     file = TextFile(Path(path))
     collector = Collector(kind)
     _read(file, collector, observed=Observed(observed_at, zone), qsg_of=qsg_of or {})
+    # Known only now: the file was unpacked while it was read.
     if file.is_cut:
         collector.problem(0, "The packed file is cut short: the part before the cut was read.")
     return collector.result()

@@ -9,6 +9,7 @@ from typing import Final
 import pyarrow as pa
 
 from planner_core.errors import SizeSyntax
+from planner_core.names import cfrm_structure_name
 from planner_core.units import parse_size
 from spark_jobs.history.schema import (
     IN_USE_KINDS,
@@ -16,7 +17,6 @@ from spark_jobs.history.schema import (
     QUEUE_USAGE,
     STRUCTURE_USAGE,
     row_schema,
-    xcf_name,
 )
 from spark_jobs.readers.names import QSG_NAME, SHORT_NAME, STRUCTURE_NAME
 from spark_jobs.readers.result import Ask, Collector, Value
@@ -140,7 +140,7 @@ def _row(
         "file_record": line,
         "piece": 0,
         "interval_us": length,
-        "xcf_structure": xcf_name(qsg, structure),
+        "xcf_structure": cfrm_structure_name(qsg_name=qsg, cfstruct_name=structure),
     }
 
 
@@ -162,6 +162,7 @@ def _value(name: str, cell: str, kind: pa.DataType, zone: Zone) -> Value:
         if pa.types.is_floating(kind):
             return decimal(text)
         if pa.types.is_integer(kind):
+            # Column names carry the unit; sizes may also be entered as 512M.
             return _bytes(text) if name.endswith("_bytes") else whole(text)
     except BadValue as error:
         message = f"{name}: {error}"

@@ -13,8 +13,8 @@ import time
 from pathlib import Path
 
 from planner_core.errors import PlannerError
-from planner_core.simulated import QSG
-from spark_jobs.simulate.files import MAP, TRUTH, write_simulation
+from planner_core.simulated import MAP_FILE, QSG, TRUTH_FILE
+from spark_jobs.simulate.files import write_simulation
 from spark_jobs.simulate.series import FIRST_DAY
 from spark_jobs.simulate.site import Options
 
@@ -48,8 +48,8 @@ def main(argv: list[str] | None = None) -> int:
         event="result",
         folder=str(written.folder),
         dumps=written.dumps,
-        map=MAP,
-        truth=TRUTH,
+        map=MAP_FILE,
+        truth=TRUTH_FILE,
         qsg=QSG,
         size_bytes=written.size_bytes,
         seconds=round(written.seconds, 3),

@@ -309,6 +309,7 @@ class DumpMaker:
         put("size_min_bytes", of_allocation("size_bytes") // 2)
         put("entries_total", entries)
         put("elements_total", elements)
+        # During a rebuild, both instances have totals of their own.
         put("entries_in_use", np.minimum(np.array([one.entries_end[stretch] for one in ones]), entries))
         put("elements_in_use", np.minimum(np.array([one.elements_end[stretch] for one in ones]), elements))
         calls = np.array([_part(one.calls[stretch], place, len(self._site.systems)) for one in ones])
@@ -334,6 +335,7 @@ def _sizes(member: Member, members: list[list[Member]], number: int, stretch: sl
 
 def _part(values: Whole, place: int, of: int) -> Whole:
     """Return equal parts of counts; the first part has the remainder."""
+    # The parts add up to the whole, because readers add the counts of queue managers and systems.
     found: Whole = values // of + (values % of if place == 0 else 0)
     return found
 

@@ -10,19 +10,17 @@ import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
 from planner_core.errors import PlannerError
 from planner_core.inputs import QSG_MAP
-from planner_core.simulated import FILE_PREFIX, QSG
+from planner_core.simulated import FILE_PREFIX, MAP_FILE, QSG, TRUTH_FILE
 from spark_jobs.simulate.days import make_day
 from spark_jobs.simulate.dumps import DumpMaker
 from spark_jobs.simulate.site import Options, OptionsInvalid, Site
 from spark_jobs.simulate.timeline import make_timeline
 from spark_jobs.simulate.truth import DailyTruth, truth_of
 
-TRUTH: Final = "truth.json"
-MAP: Final = f"{FILE_PREFIX}qsg-map.json"
 Progress = Callable[[int, int], None]
 """Called with the number of finished days and of all days."""
 
@@ -106,8 +104,8 @@ def _write(site: Site, folder: Path, *, days_per_file: int, progress: Progress) 
         for day in found:
             daily.add(day)
         progress(numbers.stop, total)
-    _write_json(folder / MAP, qsg_map(site), indent=2)
-    _write_json(folder / TRUTH, daily.added_to(truth_of(site, timeline)))
+    _write_json(folder / MAP_FILE, qsg_map(site), indent=2)
+    _write_json(folder / TRUTH_FILE, daily.added_to(truth_of(site, timeline)))
     return dumps
 
 
@@ -136,8 +134,8 @@ def _checked(folder: Path, *, force: bool) -> bool:
 
 def is_simulation(folder: Path) -> bool:
     """Whether a folder contains files of the simulator and nothing else."""
-    return (folder / TRUTH).is_file() and all(
-        path.is_file() and (path.name == TRUTH or path.name.startswith(FILE_PREFIX))
+    return (folder / TRUTH_FILE).is_file() and all(
+        path.is_file() and (path.name == TRUTH_FILE or path.name.startswith(FILE_PREFIX))
         for path in folder.iterdir()
     )
 

@@ -10,12 +10,11 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from planner_core.errors import PlannerError
-from planner_core.names import ADMIN_STRUCTURE, SYSTEM_STRUCTURE
+from planner_core.names import ADMIN_STRUCTURE, OWN_STRUCTURES, SYSTEM_STRUCTURE, cfrm_structure_name
 from planner_core.simulated import QSG
 from planner_core.sizing.offload import default_rules
 from planner_core.sizing.structure_size import elements_held, model_constant
 from planner_core.units import GIB, KIB, MIB, round_up
-from spark_jobs.history.schema import xcf_name
 from spark_jobs.simulate.series import DAYS_A_YEAR, FIRST_DAY, INITIAL_RATIO, WEEK, autocorrelated
 
 if TYPE_CHECKING:
@@ -158,7 +157,7 @@ class StructureModel:
     @property
     def xcf_structure(self) -> str:
         """The name in XCF."""
-        return xcf_name(QSG, self.name)
+        return cfrm_structure_name(qsg_name=QSG, cfstruct_name=self.name)
 
     @property
     def peak_hour(self) -> int:
@@ -168,7 +167,7 @@ class StructureModel:
     @property
     def is_application(self) -> bool:
         """Whether it is not one of MQ's own structures."""
-        return self.name not in (ADMIN_STRUCTURE, SYSTEM_STRUCTURE)
+        return self.name not in OWN_STRUCTURES
 
     def classes(self) -> tuple[Floats, Floats, Floats]:
         """Return messages by queue and size: share of the backlog, bytes, elements in the structure."""

@@ -89,6 +89,7 @@ class Timeline:
     def outliers(self, day: int) -> dict[int, int]:
         """Return the interval of the day with an alter in progress, by structure."""
         options = self.site.options
+        # Drawn for each day, so that a day can be made without the days before it.
         random = np.random.default_rng((options.seed, 40, day))
         hit = random.random(len(self.site.structures)) < OUTLIER_SHARE
         when = random.integers(0, options.intervals, len(self.site.structures))

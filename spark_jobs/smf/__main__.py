@@ -16,9 +16,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.csv
 
+from planner_core.contracts.smf import OUTPUTS, SECTIONS
 from planner_core.errors import PlannerError
 from spark_jobs.leaving import leave
-from spark_jobs.smf.decode import SECTIONS, decode_file
+from spark_jobs.smf.decode import decode_file
 from spark_jobs.smf.errors import LayoutError, NotAnSmfDump
 from spark_jobs.smf.framing import detect_file
 from spark_jobs.smf.generate import generate_dump
@@ -27,7 +28,6 @@ from spark_jobs.smf.structures import joined_schema, structures_joined
 from spark_jobs.smf.tables import schema
 
 EXIT_OK, EXIT_FAILED, EXIT_USAGE, EXIT_NOT_READABLE = 0, 1, 2, 3
-OUTPUTS = ("csv", "jsonl")
 SHOWN_STRETCHES = 20
 
 

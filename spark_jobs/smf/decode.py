@@ -10,6 +10,7 @@ import numpy as np
 import pyarrow as pa
 
 from planner_core.contracts.ingest import Quarantine
+from planner_core.contracts.smf import SECTIONS
 from spark_jobs.smf import mq, rmf
 from spark_jobs.smf.errors import BrokenChain
 from spark_jobs.smf.framing import DETECTED_IN_BYTES, detect_file, detect_framing, open_source
@@ -47,8 +48,6 @@ __all__ = [
     "schema",
 ]
 
-SECTIONS = ("qest", "qesd", "qqst", "wq", "r744")
-"""The sections that can be requested."""
 TABLES = ("qest", "qesd", "qqst", "wq", "r744_structure", "r744_storage", "r744_scm", "r744_cf")
 """The tables that are returned: section r744 has four."""
 
@@ -98,6 +97,7 @@ class _Decoder:
         account.quarantined.extend(batch.damage)
         account.lost_bytes += batch.lost_bytes
         if batch.blocks:
+            # Block words belong to no record, but every byte is accounted for.
             _skip(account, BLOCK_WORDS, batch.blocks, batch.blocks * 4)
         if not len(batch.starts):
             return
@@ -140,6 +140,7 @@ class _Decoder:
             self._collect_74_4(result, records)
             return
         result.pieces += rmf.as_pieces(records.take(np.flatnonzero(broken)))
+        # Pieces count as held until their record is complete.
         result.accounting.decoded_bytes -= int(records.extents[broken].sum())
         # Together with the assembled records, so that rows stay in the order of the dump.
         whole = rmf.as_pieces(records.take(np.flatnonzero(~broken)))
@@ -238,6 +239,7 @@ def decode_file(
     """
     framing = framing or detect_file(path)
     size = Path(path).stat().st_size
+    # Unbuffered: the walk reads into its own window, and the position shows its progress.
     with Path(path).open("rb", buffering=0) as file, open_source(file, framing=framing) as source:
         decoder = _Decoder(str(path), sections=sections, columns=columns, only_shared=only_shared)
         # A small dump needs no full window; the unpacked size of a gzip file is unknown.

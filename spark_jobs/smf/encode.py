@@ -92,6 +92,7 @@ def hexadecimal_float(value: float) -> bytes:
     if value == 0:
         return bytes(8)
     fraction, exponent = math.frexp(abs(value))
+    # The exponent is one of 16, so it is rounded up to a multiple of four bits.
     power = -(-exponent // 4)
     digits = int(math.ldexp(fraction, exponent - 4 * power + 56))
     return _U8.pack((0x80 if value < 0 else 0) << 56 | (64 + power) << 56 | digits)
@@ -129,6 +130,7 @@ def _pack_field(packed: bytearray, place: FieldLayout, value: Any) -> None:  # n
     elif place.type == "hex":
         packed[at] = bytes.fromhex(value) if value else bytes(place.length)
     elif place.type.startswith("bit"):
+        # Bits of one byte are columns of their own: the others must be kept.
         before = int.from_bytes(packed[at], "big")
         packed[at] = (before | (place.mask if value else 0)).to_bytes(place.size, "big")
     elif place.type == "float":
@@ -160,6 +162,7 @@ def standard_header(smf_type: int, header: Header, *, subtype: int | None, subsy
     midnight = local.replace(hour=0, minute=0, second=0, microsecond=0)
     made = bytearray(RDW)
     made += bytes([PLAIN_FLAG if subtype is None else SUBTYPES_FLAG, smf_type])
+    # The time of a header is in hundredths of a second since midnight.
     made += _U4.pack((local - midnight) // timedelta(milliseconds=10))
     made += packed_date(local)
     made += header.system_id.ljust(4).encode(CODE_PAGE)
@@ -253,6 +256,7 @@ def _product_section(kind: str, header: Header) -> bytes:
     made[12:16] = header.queue_manager.ljust(4).encode(CODE_PAGE)
     made[16:24] = _U8.pack(stck(header.end_us))
     if not is_accounting:
+        # QWHSTIME is local time, unlike the values of the hardware clock.
         offset_us = header.utc_offset_minutes * 60_000_000
         made[36:44] = _U8.pack(stck(header.end_us - header.interval_us + offset_us))
         made[44:52] = _U8.pack(header.interval_us)
@@ -279,6 +283,7 @@ def _slots(section: Layout, rows: Sequence[Row]) -> bytes:
     made = bytearray(_QEST_BYTES)
     _head(made, section.eyecatcher)
     for number, row in enumerate(rows):
+        # QEST has 64 slots of 64 bytes after identifier, length and name.
         at = 8 + 64 * int(row.get("section", number))
         made[at : at + 64] = pack_row(section, row, length=64)
     return bytes(made)

@@ -60,6 +60,7 @@ def _records(seed: int) -> Iterator[bytes]:
     random = np.random.default_rng(seed)
     start = Header(FIRST_INTERVAL, utc_offset_minutes=UTC_OFFSET_MINUTES)
     yield plain_record(2, start)
+    # Records are encoded once and then only changed: encoding each one would be too slow for gigabytes.
     templates = [_Templates(system, manager, random) for system, manager in MANAGERS]
     number = 0
     end = FIRST_INTERVAL
@@ -70,6 +71,7 @@ def _records(seed: int) -> Iterator[bytes]:
                 number += 1
                 hundredths = timedelta(milliseconds=10 * (number % 6000) + 100 * manager)
                 record.stamp(end + hundredths, number)
+                # A copy, because the template is changed for the next record.
                 yield bytes(record.data)
 
 

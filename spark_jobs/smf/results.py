@@ -143,5 +143,6 @@ class DumpIndex:
     def from_json(cls, text: str) -> DumpIndex:
         """Read the output of to_json."""
         found = json.loads(text)
+        # asdict made dictionaries of the splits.
         found["splits"] = tuple(Split(**split) for split in found["splits"])
         return cls(**found)

@@ -113,6 +113,7 @@ def is_piece(records: Records) -> Mask:
     product_at, length, _ = records.triplets(PRODUCT_TRIPLET_AT)
     fits = (length >= PRODUCT_BYTES) & (product_at + length <= records.lengths)
     number = wire.unsigned(records.read(np.where(fits, product_at, 0) + REASSEMBLY_AT + 6, 2), 0, 2)
+    # Only the product section of a broken record has a reassembly area.
     found: Mask = fits & (number == 1)
     return found
 
@@ -226,6 +227,7 @@ def _structures(
     first = np.concatenate([[0], np.flatnonzero(np.diff(record)) + 1])
     section = np.arange(len(record)) - np.repeat(first, np.diff(first, append=len(record)))
     base = requests if len(requests) else structures
+    # These rows come from two sections, so only their record and number have a meaning.
     rows = replace(base, record=record, section=section, positions=record, lengths=record)
     return _batch(heads, rows, made, wanted, facility)
 

@@ -124,6 +124,7 @@ def arrow_type(field: FieldLayout) -> pa.DataType:
         return INSTANT
     if field.type == "float":
         return pa.float64()
+    # Spark has no unsigned types, so 4 unsigned bytes need 64 bits.
     is_small = field.type in ("u1", "u2", "i2", "i4") and field.scale == 1
     return pa.int32() if is_small else pa.int64()
 
@@ -185,6 +186,7 @@ class Rows:
 
 def cut(data: npt.NDArray[np.uint8], positions: Ints, width: int) -> Bytes:
     """Copy `width` bytes from each position, as a matrix with one row for each."""
+    # sliding_window_view returns the same view, but takes 60 µs instead of 3 each time.
     windows: Bytes = np.ndarray((data.size - width + 1, width), dtype=np.uint8, buffer=data, strides=(1, 1))
     return windows[positions]
 
@@ -243,6 +245,7 @@ def _number(values: Ints, field: FieldLayout, missing: Mask | None) -> pa.Array:
 
 def _instant(matrix: Bytes, field: FieldLayout, at: int, missing: Mask | None) -> pa.Array:
     clock = wire.stck_us(matrix, at)
+    # A clock value of 0 is a missing time, not the year 1900.
     missing = _or(missing, clock == 0)
     return wire.numbers(clock - wire.UNIX_EPOCH_STCK_US, INSTANT, missing=missing)
 

@@ -120,6 +120,7 @@ class Walk:
             found = _Found()
             position, done = self._pass(found, position)
             self.end = self._base + position
+            # A truncated gzip file ends like a complete one; only its source knows that bytes are missing.
             problem = getattr(self._source, "problem", None)
             if done and self._at_end and problem:
                 found.damage.append((self.end, self.end, problem))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pyarrow as pa
 import pytest
 
+from planner_core.names import cfrm_structure_name
 from spark_jobs.history.schema import (
     FILES,
     NATURAL_KEYS,
@@ -13,7 +14,6 @@ from spark_jobs.history.schema import (
     natural_key,
     row_schema,
     stored_schema,
-    xcf_name,
 )
 from tests.spark_jobs.history.page import PAGE, with_blocks
 
@@ -65,7 +65,7 @@ def test_source_without_a_natural_key_is_refused() -> None:
     [("SQ03", "APPLICATION1", "SQ03APPLICATION1"), ("Q1", "CSQ_ADMIN", "Q1@@CSQ_ADMIN")],
 )
 def test_xcf_name_pads_the_group_to_four_characters(qsg: str, structure: str, expected: str) -> None:
-    assert xcf_name(qsg, structure) == expected
+    assert cfrm_structure_name(qsg_name=qsg, cfstruct_name=structure) == expected
 
 
 def test_usage_history_page_matches_the_tables() -> None:

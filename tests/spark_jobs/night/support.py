@@ -9,13 +9,13 @@ from typing import Any
 
 import pyarrow as pa
 
+from planner_core.names import cfrm_structure_name
 from spark_jobs.history.schema import (
     ALLOCATION,
     QUEUE_USAGE,
     SMDS_USAGE,
     STRUCTURE_USAGE,
     row_schema,
-    xcf_name,
 )
 from spark_jobs.history.staging import Source
 from spark_jobs.history.store import Committed, FileFacts, History, new_commit_id
@@ -55,7 +55,11 @@ def interval(end: dt.datetime, length: dt.timedelta = HOUR) -> dict[str, Any]:
 
 
 def named(structure: str, qsg: str = "SQ03") -> dict[str, Any]:
-    return {"qsg": qsg, "structure": structure, "xcf_structure": xcf_name(qsg, structure)}
+    return {
+        "qsg": qsg,
+        "structure": structure,
+        "xcf_structure": cfrm_structure_name(qsg_name=qsg, cfstruct_name=structure),
+    }
 
 
 def qest(end: dt.datetime, structure: str = "APP1", **values: object) -> dict[str, Any]:

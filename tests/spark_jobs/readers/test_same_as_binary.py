@@ -12,7 +12,8 @@ from typing import Any
 
 import pytest
 
-from spark_jobs.history.rows import SECTIONS, rows_of
+from planner_core.contracts.smf import SECTIONS
+from spark_jobs.history.rows import rows_of
 from spark_jobs.history.schema import natural_key
 from spark_jobs.readers import read
 from spark_jobs.smf.decode import decode_file
