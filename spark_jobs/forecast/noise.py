@@ -28,7 +28,7 @@ STATES = 4
 
 @dataclass(frozen=True, slots=True)
 class Lasting:
-    """One combination of the grid."""
+    """How long noise lasts, and how much level and pace drift: one combination of the grid."""
 
     correlation: float
     share: float

@@ -168,7 +168,7 @@ def test_curve_chart_shows_points_on_the_line_and_residuals_on_the_axis(small: D
     assert all(0 <= residuals.y_axis.share(spot.y) <= 1 for spot in spots(residuals, "spot"))
 
 
-def test_distant_point_left_out_stays_at_the_edge_of_the_chart(small: Database) -> None:
+def test_excluded_distant_point_is_drawn_at_the_edge_of_the_chart(small: Database) -> None:
     fit = fit_of(small)
     far = tuple(replace(point, residual_bytes=1e12) if point.left_out else point for point in fit.points)
     _, residuals = charts_of(replace(fit, points=far))

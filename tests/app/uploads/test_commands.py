@@ -40,7 +40,7 @@ def hours(database: Database) -> int:
         return connection.execute(text("SELECT count(*) FROM hourly_structure_usage")).scalar_one()
 
 
-def test_a_file_is_read_and_reported_as_json(
+def test_file_is_read_and_reported_as_json(
     database: Database, tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
     assert main(["ingest", dump(tmp_path)]) == 0
@@ -78,7 +78,7 @@ def test_time_in_the_example_is_accepted(tmp_path: Path, capfd: pytest.CaptureFi
     assert main(["ingest", *line.split()[:2], path]) == 0
 
 
-def test_the_result_of_each_file_is_printed(
+def test_result_of_each_file_is_printed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
     report = {
@@ -155,7 +155,7 @@ def test_invalid_usage_is_a_message(
     assert "Traceback" not in err
 
 
-def test_a_reader_without_a_report_is_an_error(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+def test_reader_without_a_report_is_an_error(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     assert main(["ingest", dump(tmp_path, "crash\n")]) == 2
     assert "without a report" in capfd.readouterr().err
 
@@ -206,7 +206,7 @@ def test_export_is_that_of_the_job(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     ]  # fmt: skip
 
 
-def test_an_export_ended_by_a_signal_is_reported(
+def test_export_ended_by_a_signal_is_reported(
     monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
     def run(command: list[str], **_: object) -> subprocess.CompletedProcess[str]:
@@ -217,7 +217,7 @@ def test_an_export_ended_by_a_signal_is_reported(
     assert "by signal 6" in capfd.readouterr().err
 
 
-def test_a_pipe_is_refused_without_waiting(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+def test_pipe_is_refused_without_waiting(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "pipe"
     os.mkfifo(path)
     assert main(["ingest", str(path)]) == 2
@@ -236,7 +236,7 @@ def test_limits_on_packed_files_reach_the_reader(
 
 
 @pytest.mark.skipif(not Path("/proc").exists(), reason="looks for processes in /proc")
-def test_an_interrupted_command_leaves_no_reader_behind(tmp_path: Path) -> None:
+def test_interrupted_command_leaves_no_reader_behind(tmp_path: Path) -> None:
     path = dump(tmp_path, "say decoding 1 2\nhang\n")
     program = "import sys; from app.cli import main; sys.exit(main(sys.argv[1:]))"
     with subprocess.Popen(

@@ -25,7 +25,7 @@ from tests.app.web.support import assert_problem, call
 CONTENT = os.urandom(3 * 2**17 + 5)
 
 
-def test_a_complete_file_is_named_by_its_hash(tmp_path: Path) -> None:
+def test_complete_file_is_named_by_its_hash(tmp_path: Path) -> None:
     with Incoming(tmp_path, largest_bytes=2**30) as incoming:
         for at in range(0, len(CONTENT), 1000):
             incoming.write(CONTENT[at : at + 1000])
@@ -39,14 +39,14 @@ def test_a_complete_file_is_named_by_its_hash(tmp_path: Path) -> None:
     assert files_on_their_way(tmp_path) == []
 
 
-def test_a_discarded_file_is_removed(tmp_path: Path) -> None:
+def test_discarded_file_is_removed(tmp_path: Path) -> None:
     with Incoming(tmp_path, largest_bytes=2**30) as incoming:
         incoming.write(CONTENT)
         assert len(files_on_their_way(tmp_path)) == 1
     assert (files_on_their_way(tmp_path), whole_files(tmp_path)) == ([], [])
 
 
-def test_the_same_bytes_are_one_file(tmp_path: Path) -> None:
+def test_same_bytes_are_one_file(tmp_path: Path) -> None:
     assert placed(tmp_path, CONTENT).target == placed(tmp_path, CONTENT).target
     assert len(whole_files(tmp_path)) == 1
 
@@ -58,7 +58,7 @@ def test_discarding_a_placed_file_keeps_it(tmp_path: Path) -> None:
     assert (files_on_their_way(tmp_path), len(whole_files(tmp_path))) == ([], 1)
 
 
-def test_a_file_of_exactly_the_limit_is_accepted_and_a_larger_one_is_refused(tmp_path: Path) -> None:
+def test_file_of_exactly_the_limit_is_accepted_and_a_larger_one_is_refused(tmp_path: Path) -> None:
     with Incoming(tmp_path, largest_bytes=10) as incoming:
         incoming.write(b"1234567890")
         assert incoming.finish().size_bytes == 10
@@ -68,7 +68,7 @@ def test_a_file_of_exactly_the_limit_is_accepted_and_a_larger_one_is_refused(tmp
             incoming.write(b"01")
 
 
-def test_a_full_disk_is_reported_and_leaves_no_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_full_disk_is_reported_and_leaves_no_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def full(_handle: int) -> NoReturn:
         raise OSError(errno.ENOSPC, "No space left on device")
 
@@ -81,7 +81,7 @@ def test_a_full_disk_is_reported_and_leaves_no_file(tmp_path: Path, monkeypatch:
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
-def test_a_write_to_a_full_disk_is_reported(tmp_path: Path) -> None:
+def test_write_to_a_full_disk_is_reported(tmp_path: Path) -> None:
     with Incoming(tmp_path, largest_bytes=2**30) as incoming:
         incoming._file.close()
         incoming._file = Path("/dev/full").open("wb", buffering=0)  # noqa: SIM115 - closed by the context
@@ -96,13 +96,13 @@ def test_only_abandoned_files_are_removed(tmp_path: Path) -> None:
         assert files_on_their_way(tmp_path) == [young._path.name]
 
 
-def test_an_empty_data_folder_has_nothing_to_remove(tmp_path: Path) -> None:
+def test_empty_data_folder_has_nothing_to_remove(tmp_path: Path) -> None:
     assert files.remove_abandoned(tmp_path / "none") == 0
     assert list(files.whole_files(tmp_path / "none")) == []
 
 
 @pytest.mark.parametrize("as_form", [False, True])
-def test_a_large_upload_is_never_in_memory(tmp_path: Path, as_form: bool) -> None:
+def test_large_upload_is_never_in_memory(tmp_path: Path, as_form: bool) -> None:
     app = create_app(Settings(data_dir=tmp_path))
     chunk = os.urandom(65_536)
     head = b'--XX\r\nContent-Disposition: form-data; name="file"; filename="a.smf"\r\n\r\n'
@@ -129,7 +129,7 @@ def app_with(tmp_path: Path, **settings: float) -> FastAPI:
     return create_app(Settings(data_dir=tmp_path, **settings))  # type: ignore[arg-type]
 
 
-def test_an_upload_may_be_larger_than_any_other_body(tmp_path: Path) -> None:
+def test_upload_may_be_larger_than_any_other_body(tmp_path: Path) -> None:
     app = app_with(tmp_path, max_body_bytes=1000)
     assert call(app, "POST", "/api/v1/uploads", chunks=[b"x" * 5000] * 3).status == 201
     answer = call(
@@ -145,14 +145,14 @@ def test_one_byte_over_the_limit_of_uploads_is_refused_and_not_kept(tmp_path: Pa
     assert call(app, "POST", "/api/v1/uploads", chunks=[b"x" * 10_000]).status == 201
 
 
-def test_an_upload_announced_as_too_large_is_refused_unread(tmp_path: Path) -> None:
+def test_upload_announced_as_too_large_is_refused_unread(tmp_path: Path) -> None:
     app = app_with(tmp_path, max_upload_bytes=10_000)
     answer = call(app, "POST", "/api/v1/uploads", headers={"content-length": "99999999"}, chunks=[b"x"])
     assert_problem(answer, "content-too-large", 413)
     assert answer.chunks_read == 0
 
 
-def test_an_upload_may_take_longer_than_any_other_body_but_not_stall(tmp_path: Path) -> None:
+def test_upload_may_take_longer_than_any_other_body_but_not_stall(tmp_path: Path) -> None:
     app = app_with(tmp_path, body_timeout_s=0.1, upload_stall_s=0.5)
     assert call(app, "POST", "/api/v1/uploads", chunks=[b"x"] * 8, pause_s=0.05).status == 201
     stalled = call(app, "POST", "/api/v1/uploads", chunks=[b"x"] * 3, pause_s=2)

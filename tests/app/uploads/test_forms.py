@@ -31,7 +31,7 @@ def app(tmp_path: Path) -> FastAPI:
     content=NASTY.filter(lambda data: f"\r\n--{BOUNDARY}".encode() not in b"\r\n" + data),
     piece_bytes=st.integers(1, 200),
 )
-def test_a_file_in_a_form_arrives_byte_for_byte(app: FastAPI, content: bytes, piece_bytes: int) -> None:
+def test_file_in_a_form_arrives_byte_for_byte(app: FastAPI, content: bytes, piece_bytes: int) -> None:
     body = form_body(("file", "a.smf", content))
     answer = post_form(app, "/api/v1/uploads", body, piece_bytes=piece_bytes, accept="*/*")
     assert answer.status in {200, 201}, answer.text
@@ -71,7 +71,7 @@ def test_only_the_last_part_of_a_file_name_is_kept(app: FastAPI, name: str, kept
     ],
     ids=["cut in the content", "cut at the end", "long field", "many fields", "no form"],
 )
-def test_a_malformed_form_is_refused_completely(app: FastAPI, body: bytes, tmp_path: Path) -> None:
+def test_malformed_form_is_refused_completely(app: FastAPI, body: bytes, tmp_path: Path) -> None:
     answer = post_form(app, "/api/v1/uploads", body, accept="*/*")
     assert_problem(answer, "upload-invalid", 422)
     assert (files_on_their_way(tmp_path), whole_files(tmp_path)) == ([], [])
@@ -85,13 +85,13 @@ def test_a_malformed_form_is_refused_completely(app: FastAPI, body: bytes, tmp_p
     ],
     ids=["nothing", "an empty box", "only a field", "two files"],
 )  # fmt: skip
-def test_a_program_sends_one_file_at_a_time(
+def test_program_sends_one_file_at_a_time(
     app: FastAPI, parts: tuple[tuple[str, str | None, bytes], ...]
 ) -> None:
     assert_problem(post_form(app, "/api/v1/uploads", form_body(*parts), accept="*/*"), "upload-invalid", 422)
 
 
-def test_a_form_without_a_boundary_is_refused(app: FastAPI) -> None:
+def test_form_without_a_boundary_is_refused(app: FastAPI) -> None:
     answer = call(
         app, "POST", "/api/v1/uploads", headers={"content-type": "multipart/form-data"}, chunks=[b"x"]
     )

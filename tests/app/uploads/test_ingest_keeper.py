@@ -51,7 +51,7 @@ def hours(database: Database) -> int:
         return connection.execute(text("SELECT count(*) FROM hourly_structure_usage")).scalar_one()
 
 
-def test_a_file_is_read_and_its_hours_are_stored(database: Database, settings: Settings) -> None:
+def test_file_is_read_and_its_hours_are_stored(database: Database, settings: Settings) -> None:
     done = read(database, settings, READS)
     assert (done.state, done.attempts, done.sentence) == (JobState.DONE, 1, "342 rows were stored.")
     assert history(settings, READS) is not None
@@ -66,7 +66,7 @@ def test_a_file_is_read_and_its_hours_are_stored(database: Database, settings: S
     assert list(processes.work_dir(settings).glob("*.jsonl")) == []
 
 
-def test_the_reader_gets_details_of_the_user_and_the_map(
+def test_reader_gets_details_of_the_user_and_the_map(
     database: Database, settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("SPARK_MASTER", "spark://127.0.0.1:7077")
@@ -85,7 +85,7 @@ def test_the_reader_gets_details_of_the_user_and_the_map(
     }  # fmt: skip
 
 
-def test_a_run_with_questions_stores_nothing_and_continues_with_the_answers(
+def test_run_with_questions_stores_nothing_and_continues_with_the_answers(
     database: Database, settings: Settings
 ) -> None:
     content = f"ask\ndays {DAY}\n"
@@ -105,31 +105,31 @@ def test_a_run_with_questions_stores_nothing_and_continues_with_the_answers(
     assert hours(database) == 1
 
 
-def test_a_file_other_than_a_dump_fails_with_the_readers_message(
+def test_file_other_than_a_dump_fails_with_the_readers_message(
     database: Database, settings: Settings
 ) -> None:
     failed = read(database, settings, "fail 3\n")
     assert (failed.state, failed.sentence) == (JobState.FAILED, "This is no SMF dump: transfer it in binary.")
 
 
-def test_a_file_without_rows_for_the_history_has_a_report(database: Database, settings: Settings) -> None:
+def test_file_without_rows_for_the_history_has_a_report(database: Database, settings: Settings) -> None:
     assert read(database, settings, "nothing\n").state == JobState.DONE
 
 
-def test_a_failed_reader_is_reported_with_its_last_message(database: Database, settings: Settings) -> None:
+def test_failed_reader_is_reported_with_its_last_message(database: Database, settings: Settings) -> None:
     failed = read(database, settings, "fail 7\n")
     assert failed.state == JobState.FAILED
     assert "exit code 7" in failed.sentence
     assert "Last message: reading night.smf" in failed.sentence
 
 
-def test_a_killed_reader_is_reported_as_killed(database: Database, settings: Settings) -> None:
+def test_killed_reader_is_reported_as_killed(database: Database, settings: Settings) -> None:
     failed = read(database, settings, "crash\n")
     assert failed.state == JobState.FAILED
     assert "signal 9" in failed.sentence
 
 
-def test_a_message_on_the_wrong_stream_is_only_logged(database: Database, settings: Settings) -> None:
+def test_message_on_the_wrong_stream_is_only_logged(database: Database, settings: Settings) -> None:
     done = read(database, settings, "noise\n")
     assert done.state == JobState.DONE
     assert "a library says something" in log(database, done.id)
@@ -142,14 +142,14 @@ def test_truncated_rollups_are_not_stored(database: Database, settings: Settings
     assert hours(database) == 0
 
 
-def test_a_job_that_crashes_after_its_last_line_has_succeeded(database: Database, settings: Settings) -> None:
+def test_job_that_crashes_after_its_last_line_has_succeeded(database: Database, settings: Settings) -> None:
     done = read(database, settings, "crash-at-exit\ndays 2026-01-03\n")
     assert done.state == JobState.DONE
     assert hours(database) == 1
     assert "after its report" in log(database, done.id)
 
 
-def test_a_missing_file_is_reported(database: Database, settings: Settings) -> None:
+def test_missing_file_is_reported(database: Database, settings: Settings) -> None:
     outcome = keep(database, settings.data_dir, READS)
     files.remove(settings.data_dir, outcome.upload.sha256)
     failed = run_keeper(database, settings, job_id_of(outcome))
@@ -157,7 +157,7 @@ def test_a_missing_file_is_reported(database: Database, settings: Settings) -> N
     assert "not in the data folder" in failed.sentence
 
 
-def test_a_run_interrupted_after_reading_is_not_read_again(
+def test_run_interrupted_after_reading_is_not_read_again(
     database: Database, settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     class Cut(BaseException):
@@ -186,7 +186,7 @@ def let_go(database: Database, job_id: int) -> None:
         connection.execute(text("UPDATE job_runs SET heartbeat_at = NULL WHERE id = :id"), {"id": job_id})
 
 
-def test_a_keeper_that_lost_its_run_ends_its_reader_and_writes_no_more(
+def test_keeper_that_lost_its_run_ends_its_reader_and_writes_no_more(
     database: Database, settings: Settings
 ) -> None:
     job_id = job_id_of(keep(database, settings.data_dir, "say decoding 1 10\nhang\n"))
@@ -202,7 +202,7 @@ def test_a_keeper_that_lost_its_run_ends_its_reader_and_writes_no_more(
     assert (found.state, found.sentence) == (JobState.RUNNING, "mine")
 
 
-def test_a_stopped_keeper_puts_its_run_back(database: Database, settings: Settings) -> None:
+def test_stopped_keeper_puts_its_run_back(database: Database, settings: Settings) -> None:
     job_id = job_id_of(keep(database, settings.data_dir, "say decoding 1 10\nhang\n"))
     environment = {**os.environ, **settings.as_environment()}
     with subprocess.Popen(

@@ -45,7 +45,7 @@ def end(database: Database, job_id: int, owner: str) -> bool:
         return service.end(session, job_id, owner, JobState.DONE, log="", report={"files": []})
 
 
-def test_a_run_is_claimed_once(database: Database, job_id: int) -> None:
+def test_run_is_claimed_once(database: Database, job_id: int) -> None:
     claimed = claim(database, job_id, "first")
     assert claimed is not None
     assert (claimed.state, claimed.attempts) == (JobState.RUNNING, 1)
@@ -77,9 +77,7 @@ def test_concurrent_runs_are_limited(database: Database, tmp_path: Path) -> None
     assert claim(database, ids[2], "owner", at_once=2) is not None
 
 
-def test_a_run_without_heartbeats_is_taken_over_and_its_owner_notices(
-    database: Database, job_id: int
-) -> None:
+def test_run_without_heartbeats_is_taken_over_and_its_owner_notices(database: Database, job_id: int) -> None:
     claim(database, job_id, "first")
     with database.session(writes=False) as session:
         assert service.waiting(session, stale=NOTHING_IS_STALE) == []
@@ -93,7 +91,7 @@ def test_a_run_without_heartbeats_is_taken_over_and_its_owner_notices(
     assert job(database, job_id).state == JobState.DONE
 
 
-def test_a_released_run_waits_at_once(database: Database, job_id: int) -> None:
+def test_released_run_waits_at_once(database: Database, job_id: int) -> None:
     claim(database, job_id, "first")
     with database.session(writes=True) as session:
         assert not service.let_go(session, job_id, "another")
@@ -102,7 +100,7 @@ def test_a_released_run_waits_at_once(database: Database, job_id: int) -> None:
     assert claim(database, job_id, "second", stale=NOTHING_IS_STALE) is not None
 
 
-def test_a_returned_run_does_not_count_as_an_attempt(database: Database, job_id: int) -> None:
+def test_returned_run_does_not_count_as_an_attempt(database: Database, job_id: int) -> None:
     claim(database, job_id, "first")
     with database.session(writes=True) as session:
         assert not service.give_back(session, job_id, "another")
@@ -111,7 +109,7 @@ def test_a_returned_run_does_not_count_as_an_attempt(database: Database, job_id:
     assert (found.state, found.attempts) == (JobState.QUEUED, 0)
 
 
-def test_a_run_interrupted_repeatedly_is_given_up(database: Database, job_id: int) -> None:
+def test_run_interrupted_repeatedly_is_given_up(database: Database, job_id: int) -> None:
     for attempt in range(MOST_ATTEMPTS):
         claimed = claim(database, job_id, f"owner {attempt}", stale=ALL_IS_STALE)
         assert claimed is not None
@@ -122,7 +120,7 @@ def test_a_run_interrupted_repeatedly_is_given_up(database: Database, job_id: in
     assert f"cut off {MOST_ATTEMPTS} times" in found.sentence
 
 
-def test_an_ended_run_is_never_claimed(database: Database, job_id: int) -> None:
+def test_ended_run_is_never_claimed(database: Database, job_id: int) -> None:
     claim(database, job_id, "first")
     end(database, job_id, "first")
     assert claim(database, job_id, "second", stale=ALL_IS_STALE) is None
@@ -151,7 +149,7 @@ def test_texts_with_any_characters_are_stored(database: Database, job_id: int) -
         assert connection.execute(text("SELECT sentence FROM job_runs")).scalar() == "caf\u00e9"
 
 
-def test_a_log_keeps_its_beginning_and_its_end() -> None:
+def test_log_keeps_its_beginning_and_its_end() -> None:
     log = Log()
     for number in range(20_000):
         log.add(f"line {number}")
@@ -174,7 +172,7 @@ def test_log_lines_stay_separate() -> None:
     assert len(second) < LONGEST_LINE + 30
 
 
-def test_a_log_continues_after_a_resume() -> None:
+def test_log_continues_after_a_resume() -> None:
     log = Log()
     log.add("before")
     more = Log(log.text())

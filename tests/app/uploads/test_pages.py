@@ -53,7 +53,7 @@ def words(element: Element) -> str:
     return " ".join(element.one("main").text.split())
 
 
-def test_an_empty_installation_explains_uploads(app: FastAPI) -> None:
+def test_empty_installation_explains_uploads(app: FastAPI) -> None:
     page = html(app, "/uploads")
     assert "usage history" in words(page)
     assert {"/new-upload", "/qsg-map", "/docs/how-to/uploading"} <= {
@@ -61,7 +61,7 @@ def test_an_empty_installation_explains_uploads(app: FastAPI) -> None:
     }
 
 
-def test_a_file_is_uploaded_by_the_form_and_leads_to_its_page(app: FastAPI, tmp_path: Path) -> None:
+def test_file_is_uploaded_by_the_form_and_leads_to_its_page(app: FastAPI, tmp_path: Path) -> None:
     answer = upload(app)
     assert (answer.status, answer.headers["location"]) == (303, "/uploads/1?said=created")
     page = html(app, answer.headers["location"])
@@ -89,7 +89,7 @@ def test_a_file_is_uploaded_by_the_form_and_leads_to_its_page(app: FastAPI, tmp_
         assert word in shown, word
 
 
-def test_a_repeated_file_leads_to_its_existing_page(app: FastAPI) -> None:
+def test_repeated_file_leads_to_its_existing_page(app: FastAPI) -> None:
     upload(app)
     again = upload(app, name="other.smf")
     assert again.headers["location"] == "/uploads/1?said=identical"
@@ -104,7 +104,7 @@ def test_several_files_lead_to_the_list(app: FastAPI) -> None:
         assert name in shown
 
 
-def test_a_pasted_text_is_an_upload(app: FastAPI) -> None:
+def test_pasted_text_is_an_upload(app: FastAPI) -> None:
     body = form_body(
         ("file", "", b""),
         ("text", None, b"CSQM201I +CSQ1 CSQMDRTC DIS CFSTATUS DETAILS\r\n"),
@@ -114,7 +114,7 @@ def test_a_pasted_text_is_an_upload(app: FastAPI) -> None:
     assert "DISPLAY CFSTATUS, as specified" in words(html(app, "/uploads/1"))
 
 
-def test_an_empty_form_is_reported(app: FastAPI) -> None:
+def test_empty_form_is_reported(app: FastAPI) -> None:
     answer = post_form(app, "/uploads", form_body(("file", "", b""), ("text", None, b"")))
     assert answer.status == 422
     assert "Choose a file or paste text." in words(read(answer.text))
@@ -161,7 +161,7 @@ def test_groups_are_asked_for_answered_and_kept(app: FastAPI, tmp_path: Path) ->
     assert "SYSB CSQ2 none" in entries
 
 
-def test_the_time_of_a_display_is_asked_for_and_never_guessed(app: FastAPI, tmp_path: Path) -> None:
+def test_time_of_a_display_is_asked_for_and_never_guessed(app: FastAPI, tmp_path: Path) -> None:
     upload(app, f"observe\ndays {DAY}\n", name="cfstatus.txt")
     work(app, tmp_path)
     page = html(app, "/uploads/1")
@@ -177,9 +177,7 @@ def test_the_time_of_a_display_is_asked_for_and_never_guessed(app: FastAPI, tmp_
     assert "2024-11-21T09:30:00" in shown
 
 
-def test_a_failed_upload_shows_the_reason_and_can_be_read_as_another_kind(
-    app: FastAPI, tmp_path: Path
-) -> None:
+def test_failed_upload_shows_the_reason_and_can_be_read_as_another_kind(app: FastAPI, tmp_path: Path) -> None:
     upload(app, "fail 3\n")
     work(app, tmp_path)
     page = html(app, "/uploads/1")
@@ -189,7 +187,7 @@ def test_a_failed_upload_shows_the_reason_and_can_be_read_as_another_kind(
     assert "as specified" in words(html(app, "/uploads/1"))
 
 
-def test_an_upload_is_deleted_from_its_page(app: FastAPI, tmp_path: Path) -> None:
+def test_upload_is_deleted_from_its_page(app: FastAPI, tmp_path: Path) -> None:
     upload(app)
     assert send(app, "/uploads/1/delete").headers["location"] == "/uploads?said=deleted"
     assert "Upload deleted" in words(html(app, "/uploads?said=deleted"))
@@ -197,7 +195,7 @@ def test_an_upload_is_deleted_from_its_page(app: FastAPI, tmp_path: Path) -> Non
     html(app, "/uploads/1", status=404)
 
 
-def test_the_map_is_edited_on_its_page(app: FastAPI) -> None:
+def test_map_is_edited_on_its_page(app: FastAPI) -> None:
     assert send(app, "/qsg-map", system_id="sysa", queue_manager="csq1", qsg="sq03").status == 303
     assert "SYSA CSQ1 SQ03" in words(html(app, "/qsg-map"))
     wrong = send(app, "/qsg-map", system_id="SYSA", queue_manager="CSQ1", qsg="")
@@ -209,7 +207,7 @@ def test_the_map_is_edited_on_its_page(app: FastAPI) -> None:
     assert "No entries yet" in words(html(app, "/qsg-map"))
 
 
-def test_a_group_and_none_at_once_are_refused_at_their_field(app: FastAPI, tmp_path: Path) -> None:
+def test_group_and_no_group_at_once_are_refused_at_their_field(app: FastAPI, tmp_path: Path) -> None:
     upload(app, f"ask\ndays {DAY}\n")
     work(app, tmp_path)
     wrong = send(app, "/uploads/1/ingest", **{"qsg/SYSA/CSQ1": "SQ03", "none/SYSA/CSQ1": "yes"})

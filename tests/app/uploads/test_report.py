@@ -32,14 +32,14 @@ def page(report: UploadReport) -> str:
 
 
 @given(st.dictionaries(st.sampled_from(KEYS), JSON))
-def test_an_unusual_report_is_shown(part: dict[str, object]) -> None:
+def test_unusual_report_is_shown(part: dict[str, object]) -> None:
     report = shown({"files": [part]})
     assert report is not None
     assert "Contents of the file" in page(report)
 
 
 @given(JSON)
-def test_an_invalid_report_is_ignored(value: object) -> None:
+def test_invalid_report_is_ignored(value: object) -> None:
     assert shown({"files": value}) is None or isinstance(value, list)
 
 
@@ -57,7 +57,7 @@ def test_records_are_sorted_by_number() -> None:
         {"records": {"2": 1, "74-4": 5}},  # as older versions counted: skipped ones among them
     ],
 )
-def test_a_type_with_some_skipped_records_is_listed_under_both(part: dict[str, object]) -> None:
+def test_type_with_some_skipped_records_is_listed_under_both(part: dict[str, object]) -> None:
     skipped = [{"type": "2", "records": 1, "bytes": 18}, {"type": "74-4", "records": 3, "bytes": 900}]
     report = shown({"files": [{**part, "skipped": skipped}]})
     assert report is not None

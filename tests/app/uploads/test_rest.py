@@ -47,7 +47,7 @@ def read_all(app: FastAPI, url: URL, tmp_path: Path) -> None:
         run_keeper(database, settings_for(url, tmp_path), job_id)
 
 
-def test_a_file_is_kept_and_has_a_job(app: FastAPI) -> None:
+def test_file_is_kept_and_has_a_job(app: FastAPI) -> None:
     answer = post_file(app, READS)
     assert answer.status == 201
     assert answer.headers["location"] == "/api/v1/uploads/1"
@@ -64,18 +64,18 @@ def test_a_file_is_kept_and_has_a_job(app: FastAPI) -> None:
 @pytest.mark.parametrize(
     "media_type", ["text/plain", "application/x-www-form-urlencoded", "application/json", ""]
 )
-def test_the_body_is_the_file_whatever_its_media_type(app: FastAPI, media_type: str) -> None:
+def test_body_is_the_file_whatever_its_media_type(app: FastAPI, media_type: str) -> None:
     answer = post_file(app, b"a=b&c", content_type=media_type)
     assert answer.json()["sha256"] == hashlib.sha256(b"a=b&c").hexdigest()
 
 
-def test_the_same_file_returns_the_existing_upload(app: FastAPI) -> None:
+def test_same_file_returns_the_existing_upload(app: FastAPI) -> None:
     first, second = post_file(app, READS), post_file(app, READS)
     assert (second.status, second.json()["stored"]) == (200, "identical")
     assert second.headers["location"] == first.headers["location"]
 
 
-def test_an_empty_body_is_refused(app: FastAPI, tmp_path: Path) -> None:
+def test_empty_body_is_refused(app: FastAPI, tmp_path: Path) -> None:
     assert_problem(post_file(app, b""), "upload-invalid", 422)
     assert files_on_their_way(tmp_path / "data") == []
 
@@ -94,7 +94,7 @@ def test_impossible_details_are_refused_before_the_file_arrives(
     assert whole_files(tmp_path / "data") == []
 
 
-def test_the_report_is_available_after_reading(app: FastAPI, url: URL, tmp_path: Path) -> None:
+def test_report_is_available_after_reading(app: FastAPI, url: URL, tmp_path: Path) -> None:
     post_file(app, READS)
     assert_problem(get(app, "/api/v1/uploads/1/report"), "report-not-ready", 409)
     read_all(app, url, tmp_path)
@@ -141,7 +141,7 @@ def test_answers_that_contradict_each_other_are_refused_and_nothing_is_kept(
     assert send_json(app, "POST", "/api/v1/uploads/1/ingest", same).status == 202
 
 
-def test_the_detected_kind_can_be_overridden(app: FastAPI, url: URL, tmp_path: Path) -> None:
+def test_detected_kind_can_be_overridden(app: FastAPI, url: URL, tmp_path: Path) -> None:
     post_file(app, READS)
     read_all(app, url, tmp_path)
     again = send_json(app, "POST", "/api/v1/uploads/1/ingest", {"kind": "cfstatus"}).json()
@@ -149,7 +149,7 @@ def test_the_detected_kind_can_be_overridden(app: FastAPI, url: URL, tmp_path: P
     assert send_json(app, "POST", "/api/v1/uploads/1/ingest", {"kind": "vsam"}).status == 422
 
 
-def test_an_upload_is_deleted_with_its_file(app: FastAPI, tmp_path: Path) -> None:
+def test_upload_is_deleted_with_its_file(app: FastAPI, tmp_path: Path) -> None:
     post_file(app, READS)
     assert call(app, "DELETE", "/api/v1/uploads/1").status == 200
     assert_problem(get(app, "/api/v1/uploads/1"), "upload-not-found", 404)
@@ -158,7 +158,7 @@ def test_an_upload_is_deleted_with_its_file(app: FastAPI, tmp_path: Path) -> Non
     assert_problem(call(app, "DELETE", "/api/v1/uploads/1"), "upload-not-found", 404)
 
 
-def test_the_map_is_kept_by_programs_too(app: FastAPI, url: URL) -> None:
+def test_map_is_kept_by_programs_too(app: FastAPI, url: URL) -> None:
     at = "/api/v1/qsg-map/SYSA/CSQ1"
     assert send_json(app, "PUT", at, {"qsg": "SQ03"}).json()["qsg"] == "SQ03"
     assert send_json(app, "PUT", at, {"qsg": ""}).json()["qsg"] == ""
@@ -171,7 +171,7 @@ def test_the_map_is_kept_by_programs_too(app: FastAPI, url: URL) -> None:
     assert url
 
 
-def test_a_job_lists_missing_packages_when_the_reader_cannot_run(
+def test_job_lists_missing_packages_when_the_reader_cannot_run(
     app: FastAPI, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(processes, "NEEDED", ("a_package_that_nobody_has",))
@@ -180,7 +180,7 @@ def test_a_job_lists_missing_packages_when_the_reader_cannot_run(
     assert "make setup" in job["sentence"]
 
 
-def test_a_full_disk_is_a_problem_of_its_own(
+def test_full_disk_is_a_problem_of_its_own(
     app: FastAPI, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     from app.uploads import files
@@ -194,7 +194,7 @@ def test_a_full_disk_is_a_problem_of_its_own(
     assert files_on_their_way(tmp_path / "data") == []
 
 
-def test_a_file_that_would_not_fit_is_refused_before_it_arrives(
+def test_file_that_would_not_fit_is_refused_before_it_arrives(
     app: FastAPI, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(shutil, "disk_usage", lambda _: shutil._ntuple_diskusage(100, 95, 5))
@@ -204,7 +204,7 @@ def test_a_file_that_would_not_fit_is_refused_before_it_arrives(
     assert post_file(app, b"12345", content_length="5").status == 201
 
 
-def test_a_page_of_another_site_cannot_upload(app: FastAPI, tmp_path: Path) -> None:
+def test_page_of_another_site_cannot_upload(app: FastAPI, tmp_path: Path) -> None:
     assert_problem(post_file(app, READS, sec_fetch_site="cross-site"), "cross-origin", 403)
     assert whole_files(tmp_path / "data") == []
 
@@ -229,7 +229,7 @@ def events(text: str) -> list[tuple[str, dict[str, object]]]:
     return found
 
 
-def test_a_job_can_be_followed_to_its_end(served: str) -> None:
+def test_job_can_be_followed_to_its_end(served: str) -> None:
     content = f"say indexing 1 2\nwait 1.5\nsay decoding 5 10\nwait 1.5\ndays {DAY}\n"
     with httpx.Client(base_url=served, timeout=60) as client:
         upload = client.post("/api/v1/uploads?name=a.smf", content=content).json()
@@ -246,7 +246,7 @@ def test_a_job_can_be_followed_to_its_end(served: str) -> None:
         assert found[-1][1] == client.get(f"/api/v1/jobs/{upload['job']['id']}").json()
 
 
-def test_a_stream_that_ends_before_the_job_can_be_requested_again(
+def test_stream_that_ends_before_the_job_can_be_requested_again(
     served: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(job_routes, "LONGEST_STREAM_S", 1.0)
@@ -259,11 +259,11 @@ def test_a_stream_that_ends_before_the_job_can_be_requested_again(
             pass
 
 
-def test_a_missing_job_cannot_be_followed(app: FastAPI) -> None:
+def test_missing_job_cannot_be_followed(app: FastAPI) -> None:
     assert_problem(get(app, "/api/v1/jobs/9/events"), "upload-not-found", 404)
 
 
-def test_an_upload_with_a_lost_connection_leaves_nothing(served: str, tmp_path: Path) -> None:
+def test_upload_with_a_lost_connection_leaves_nothing(served: str, tmp_path: Path) -> None:
     from tests.app.uploads.support import wait_until
 
     host, port = served.removeprefix("http://").split(":")

@@ -33,7 +33,7 @@ def again(
         service.read_again(session, upload_id, said, qsg=qsg)
 
 
-def test_a_file_becomes_an_upload_with_a_waiting_job(database: Database, tmp_path: Path) -> None:
+def test_file_becomes_an_upload_with_a_waiting_job(database: Database, tmp_path: Path) -> None:
     outcome = keep(database, tmp_path, "text", filename="C:\\night.smf")
     assert outcome.is_new
     assert (outcome.upload.filename, outcome.upload.size_bytes) == ("night.smf", 4)
@@ -42,7 +42,7 @@ def test_a_file_becomes_an_upload_with_a_waiting_job(database: Database, tmp_pat
     assert outcome.upload.job.upload_id == outcome.upload.id
 
 
-def test_the_kind_is_detected_and_can_be_overridden(database: Database, tmp_path: Path) -> None:
+def test_kind_is_detected_and_can_be_overridden(database: Database, tmp_path: Path) -> None:
     dump = bytes.fromhex("00120000 1e02 00000001 0126325f e2e8e2c1 d4d8f140".replace(" ", "")) * 40
     found = keep(database, tmp_path, dump).upload
     told = keep(
@@ -54,7 +54,7 @@ def test_the_kind_is_detected_and_can_be_overridden(database: Database, tmp_path
     assert service.kind_of(found) in {"smf", None}
 
 
-def test_the_same_file_is_one_upload_and_is_not_read_twice(database: Database, tmp_path: Path) -> None:
+def test_same_file_is_one_upload_and_is_not_read_twice(database: Database, tmp_path: Path) -> None:
     first = keep(database, tmp_path, "text")
     second = keep(database, tmp_path, "text", filename="other.smf")
     assert not second.is_new
@@ -62,7 +62,7 @@ def test_the_same_file_is_one_upload_and_is_not_read_twice(database: Database, t
     assert len(whole_files(tmp_path)) == 1
 
 
-def test_the_same_display_at_another_time_is_another_upload(database: Database, tmp_path: Path) -> None:
+def test_same_display_at_another_time_is_another_upload(database: Database, tmp_path: Path) -> None:
     ids = {
         keep(
             database, tmp_path, "DIS", said=UploadDetails(observed_at=f"2024-11-21T{hour}", zone="UTC")
@@ -73,7 +73,7 @@ def test_the_same_display_at_another_time_is_another_upload(database: Database, 
     assert len(whole_files(tmp_path)) == 1
 
 
-def test_the_same_display_at_the_same_clock_time_of_another_zone_is_another_upload(
+def test_same_display_at_the_same_clock_time_of_another_zone_is_another_upload(
     database: Database, tmp_path: Path
 ) -> None:
     said = [
@@ -122,13 +122,13 @@ def test_another_zone_changes_the_instant_and_may_match_an_existing_upload(
         (UploadDetails(observed_at="1926-11-21T09:30Z"), "before 1990"),
     ],
 )
-def test_a_skipped_or_repeated_local_time_is_refused(said: UploadDetails, words: str) -> None:
+def test_skipped_or_repeated_local_time_is_refused(said: UploadDetails, words: str) -> None:
     with pytest.raises(UploadInvalid, match=words) as refused:
         said.checked()
     assert [problem.field for problem in refused.value.problems] == ["observed_at"]
 
 
-def test_a_repeated_local_time_is_accepted_with_its_offset() -> None:
+def test_repeated_local_time_is_accepted_with_its_offset() -> None:
     first, second = (
         UploadDetails(observed_at=f"2024-10-27T02:30+0{hours}:00", zone="Europe/Berlin").checked()
         for hours in (2, 1)
@@ -136,7 +136,7 @@ def test_a_repeated_local_time_is_accepted_with_its_offset() -> None:
     assert (first.observed_utc, second.observed_utc) == ("2024-10-27T00:30:00Z", "2024-10-27T01:30:00Z")
 
 
-def test_a_time_more_than_a_day_ahead_is_refused() -> None:
+def test_time_more_than_a_day_ahead_is_refused() -> None:
     now = datetime.now(UTC)
     UploadDetails(observed_at=(now + timedelta(hours=23)).isoformat()).checked()
     with pytest.raises(UploadInvalid, match="has not come yet") as refused:
@@ -151,7 +151,7 @@ def test_removing_a_zone_leaves_no_time_without_one(database: Database, tmp_path
         again(database, outcome.upload.id, UploadDetails(zone=""))
 
 
-def test_an_unreadable_file_is_read_again_when_uploaded_again(database: Database, tmp_path: Path) -> None:
+def test_unreadable_file_is_read_again_when_uploaded_again(database: Database, tmp_path: Path) -> None:
     first = keep(database, tmp_path, "text")
     set_state(database, job_id_of(first), JobState.FAILED)
     second = keep(database, tmp_path, "text", said=UploadDetails(kind="template"))
@@ -161,13 +161,13 @@ def test_an_unreadable_file_is_read_again_when_uploaded_again(database: Database
     assert job_id_of(second) > job_id_of(first)
 
 
-def test_an_offset_in_the_time_takes_precedence_over_a_zone() -> None:
+def test_offset_in_the_time_takes_precedence_over_a_zone() -> None:
     said = UploadDetails(observed_at="2024-11-20T09:30+05:45", zone="Asia/Tokyo").checked()
     assert (said.observed_at, said.zone) == ("2024-11-20T09:30:00", "+05:45")
 
 
 @pytest.mark.parametrize("state", [JobState.DONE, JobState.ASKS])
-def test_a_file_read_or_waiting_for_answers_is_not_read_again(
+def test_file_read_or_waiting_for_answers_is_not_read_again(
     database: Database, tmp_path: Path, state: JobState
 ) -> None:
     first = keep(database, tmp_path, "text")
@@ -206,7 +206,7 @@ def at_the_same_time(act: Callable[[], object], *, times: int) -> None:
         (UploadDetails(zone="../../etc/localtime"), "zone"),
     ],
 )
-def test_an_impossible_time_is_refused_at_its_field(said: UploadDetails, field: str) -> None:
+def test_impossible_time_is_refused_at_its_field(said: UploadDetails, field: str) -> None:
     with pytest.raises(UploadInvalid) as refused:
         said.checked()
     assert [problem.field for problem in refused.value.problems] == [field]
@@ -226,7 +226,7 @@ def test_an_impossible_time_is_refused_at_its_field(said: UploadDetails, field: 
         (UploadDetails(observed_at="", zone=""), ("", "")),
     ],
 )
-def test_a_time_and_a_zone_are_normalized(said: UploadDetails, meant: tuple[str | None, str]) -> None:
+def test_time_and_zone_are_normalized(said: UploadDetails, meant: tuple[str | None, str]) -> None:
     found = said.checked()
     assert (found.observed_at, found.zone) == meant
 
@@ -243,7 +243,7 @@ def test_answers_are_kept_in_the_map_and_the_file_is_read_again(database: Databa
         assert jobs.get(session, job_id_of(outcome)).state == JobState.FAILED
 
 
-def test_an_invalid_answer_changes_nothing(database: Database, tmp_path: Path) -> None:
+def test_invalid_answer_changes_nothing(database: Database, tmp_path: Path) -> None:
     outcome = keep(database, tmp_path, "text")
     set_state(database, job_id_of(outcome), JobState.ASKS)
     with pytest.raises(UploadInvalid):
@@ -253,7 +253,7 @@ def test_an_invalid_answer_changes_nothing(database: Database, tmp_path: Path) -
         assert jobs.get(session, job_id_of(outcome)).state == JobState.ASKS
 
 
-def test_an_upload_being_read_cannot_be_read_again_or_deleted(database: Database, tmp_path: Path) -> None:
+def test_upload_being_read_cannot_be_read_again_or_deleted(database: Database, tmp_path: Path) -> None:
     outcome = keep(database, tmp_path, "text")
     with pytest.raises(JobBusy):
         again(database, outcome.upload.id, UploadDetails())
@@ -289,7 +289,7 @@ def test_deleting_an_upload_removes_a_file_that_no_other_upload_has(
         assert session.execute(text("SELECT count(*) FROM job_runs")).scalar() == 0
 
 
-def test_a_rolled_back_deletion_keeps_the_file(database: Database, tmp_path: Path) -> None:
+def test_rolled_back_deletion_keeps_the_file(database: Database, tmp_path: Path) -> None:
     upload = keep(database, tmp_path, "text").upload
     with database.session(writes=True) as session:
         service.delete(session, upload.id, data_dir=tmp_path)
@@ -298,9 +298,7 @@ def test_a_rolled_back_deletion_keeps_the_file(database: Database, tmp_path: Pat
 
 
 @pytest.mark.parametrize("is_undone_in_part", [False, True])
-def test_a_savepoint_does_not_trigger_actions_after_commit(
-    database: Database, is_undone_in_part: bool
-) -> None:
+def test_savepoint_does_not_trigger_actions_after_commit(database: Database, is_undone_in_part: bool) -> None:
     done: list[str] = []
     with database.session(writes=True) as session:
         after_commit(session, lambda: done.append("done"))
@@ -331,7 +329,7 @@ def test_old_files_are_removed_and_their_reports_are_kept(database: Database, tm
     assert len(whole_files(tmp_path)) == 3
 
 
-def test_a_file_without_a_row_is_removed_after_a_while(database: Database, tmp_path: Path) -> None:
+def test_file_without_a_row_is_removed_after_a_while(database: Database, tmp_path: Path) -> None:
     orphan = placed(tmp_path, b"orphan")
     with database.session(writes=True) as session:
         assert service.remove_old_files(session, data_dir=tmp_path, kept=timedelta(0)) == 0
@@ -351,13 +349,13 @@ def test_uploads_are_listed_newest_first_a_page_at_a_time(database: Database, tm
     assert all(item.job is not None for page in pages for item in page.items)
 
 
-def test_an_upload_has_no_report_before_it_is_read(database: Database, tmp_path: Path) -> None:
+def test_upload_has_no_report_before_it_is_read(database: Database, tmp_path: Path) -> None:
     upload = keep(database, tmp_path, "text").upload
     with database.session(writes=False) as session, pytest.raises(ReportNotReady):
         service.report(session, upload.id)
 
 
-def test_the_map_is_sorted_changed_and_deleted(database: Database) -> None:
+def test_map_is_sorted_changed_and_deleted(database: Database) -> None:
     with database.session(writes=True) as session:
         for entry in (("SYSB", "CSQ2", "SQ03"), ("sysa", "csq1", "sq03"), ("SYSA", "CSQ1", "SQ04")):
             qsg_map.put(session, *entry)

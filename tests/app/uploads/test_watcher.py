@@ -49,7 +49,7 @@ def test_waiting_runs_start_in_order_up_to_the_limit(
     wait_until(lambda: job(database, ids[1]).state == JobState.DONE)
 
 
-def test_a_starting_service_reads_waiting_uploads(database: Database, settings: Settings) -> None:
+def test_starting_service_reads_waiting_uploads(database: Database, settings: Settings) -> None:
     job_id = job_id_of(keep(database, settings.data_dir, READS))
     made = Watcher(database, settings, clean_up=clean_up)
     made.start()
@@ -61,7 +61,7 @@ def test_a_starting_service_reads_waiting_uploads(database: Database, settings: 
     made.stop()
 
 
-def test_a_killed_keeper_is_replaced(database: Database, settings: Settings, watching: Watcher) -> None:
+def test_killed_keeper_is_replaced(database: Database, settings: Settings, watching: Watcher) -> None:
     job_id = job_id_of(keep(database, settings.data_dir, f"say decoding 1 2\nwait 2\n{READS}"))
     watching.look()
     wait_until(lambda: job(database, job_id).stage == "decoding")
@@ -71,7 +71,7 @@ def test_a_killed_keeper_is_replaced(database: Database, settings: Settings, wat
     assert job(database, job_id).attempts == 2
 
 
-def test_a_vanished_keeper_of_an_earlier_service_is_noticed(
+def test_vanished_keeper_of_an_earlier_service_is_noticed(
     database: Database, settings: Settings, watching: Watcher
 ) -> None:
     job_id = job_id_of(keep(database, settings.data_dir, READS))
@@ -82,7 +82,7 @@ def test_a_vanished_keeper_of_an_earlier_service_is_noticed(
     wait_until(lambda: job(database, job_id).state == JobState.DONE)
 
 
-def test_a_run_on_another_machine_is_left_alone_while_it_sends_heartbeats(
+def test_run_on_another_machine_is_left_alone_while_it_sends_heartbeats(
     database: Database, settings: Settings, watching: Watcher
 ) -> None:
     job_id = job_id_of(keep(database, settings.data_dir, READS))
@@ -110,7 +110,7 @@ def test_runs_wait_until_missing_packages_are_installed(
     wait_until(lambda: job(database, job_id).state == JobState.DONE)
 
 
-def test_a_run_that_never_starts_is_given_up_with_a_message(
+def test_run_that_never_starts_is_given_up_with_a_message(
     database: Database, settings: Settings, watching: Watcher, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     job_id = job_id_of(keep(database, settings.data_dir, READS))

@@ -29,7 +29,7 @@ def chart(
     )
 
 
-def test_a_value_is_in_the_middle_of_its_hour_and_the_axis_ends_at_a_round_value() -> None:
+def test_value_is_in_the_middle_of_its_hour_and_the_axis_ends_at_a_round_value() -> None:
     found = chart({0: 0, 1: 100, 2: 50})
     half = timedelta(minutes=30)
     assert dict(found.lines[0].points) == {at(0) + half: 0, at(1) + half: 100, at(2) + half: 50}
@@ -42,7 +42,7 @@ def test_hours_without_records_are_a_gap() -> None:
     assert [len(run) for run in runs(line.points)] == [2, 1, 2]
 
 
-def test_a_limit_is_stepped_and_holds_to_the_end() -> None:
+def test_limit_is_stepped_and_holds_to_the_end() -> None:
     _, limit = chart({0: 5}, limit={0: 100, 12: 50}).lines
     assert dict(limit.points) == {at(0): 100, at(12): 50, at(24): 50}
     assert limit.is_stepped
@@ -50,7 +50,7 @@ def test_a_limit_is_stepped_and_holds_to_the_end() -> None:
     assert limit.style == "limit"
 
 
-def test_a_limit_holds_from_before_the_period_until_another_is_observed() -> None:
+def test_limit_holds_from_before_the_period_until_another_is_observed() -> None:
     observed: list[tuple[datetime, int | None]] = [
         (at(1), None),
         (at(2), 10),
@@ -70,13 +70,13 @@ def test_hours_when_it_was_full_are_marked_and_described() -> None:
     assert "last on 2026-11-16 at 02:00 UTC" in found.description
 
 
-def test_the_description_has_the_figures_of_the_chart() -> None:
+def test_description_has_the_figures_of_the_chart() -> None:
     words = chart({0: 1_500, 1: 26_000, 2: 900}, limit={0: 131_072}).description
     assert "from 900 to 26\u202f000, the highest on 2026-11-16 at 01:00 UTC; last 900" in words
     assert "of: 131\u202f072" in words
 
 
-def test_an_empty_chart_says_so() -> None:
+def test_empty_chart_says_so() -> None:
     assert chart({}).description == "List entries in use: no measurements."
 
 

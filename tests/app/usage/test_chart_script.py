@@ -14,13 +14,13 @@ from tests.app.web.pages.html import read
 from tests.app.web.support import get
 
 
-def test_the_script_is_the_file_of_the_package(own_app: FastAPI) -> None:
+def test_script_is_the_file_of_the_package(own_app: FastAPI) -> None:
     plain = get(own_app, chart_script.address(), accept_encoding="identity")
     assert plain.content == chart_script.script_path().read_bytes()
     assert "content-encoding" not in plain.headers
 
 
-def test_the_script_is_compressed_for_clients_that_accept_it(own_app: FastAPI) -> None:
+def test_script_is_compressed_for_clients_that_accept_it(own_app: FastAPI) -> None:
     packed = get(own_app, chart_script.address(), accept_encoding="br, gzip")
     assert packed.headers["content-encoding"] == "gzip"
     assert "accept-encoding" in packed.headers["vary"].lower()
@@ -35,7 +35,7 @@ def test_browsers_cache_the_script_until_the_version_changes(own_app: FastAPI) -
     assert get(own_app, chart_script.PATH).headers["cache-control"] == "no-cache"
 
 
-def test_the_script_writes_no_styles_into_pages(own_app: FastAPI) -> None:
+def test_script_writes_no_styles_into_pages(own_app: FastAPI) -> None:
     script = chart_script.script_path().read_text("utf-8")
     # One is written under the name that the pages' own style sheet takes; each of the others looks for its guard first.
     assert script.count('createElement("style")') == 1 + len(chart_script.guards())

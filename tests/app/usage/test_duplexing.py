@@ -142,7 +142,7 @@ def test_flags_of_74_4_show_duplexing_and_the_primary(tmp_path: Path, url: str) 
     assert line["placed_by"] == ["74-4 R744SREQ"]
 
 
-def test_the_gatherers_flags_show_duplexing_too(tmp_path: Path, url: str) -> None:
+def test_gatherers_flags_show_duplexing_too(tmp_path: Path, url: str) -> None:
     policy = {"policy_size_bytes": 2**30, "is_in_duplexing": True}
     rmf(
         tmp_path, url,
@@ -153,7 +153,7 @@ def test_the_gatherers_flags_show_duplexing_too(tmp_path: Path, url: str) -> Non
     assert line["placed_by"] == ["74-4 R744QSDS", "74-4 R744SREQ"]
 
 
-def test_the_last_interval_of_an_hour_counts(tmp_path: Path, url: str) -> None:
+def test_last_interval_of_an_hour_counts(tmp_path: Path, url: str) -> None:
     policy = {"policy_size_bytes": 2**30}
     rmf(
         tmp_path, url,
@@ -164,7 +164,7 @@ def test_the_last_interval_of_an_hour_counts(tmp_path: Path, url: str) -> None:
     assert placed(line) == (["CF02"], False, None)
 
 
-def test_an_instance_only_in_hold_is_not_a_placement(tmp_path: Path, url: str) -> None:
+def test_instance_only_in_hold_is_not_a_placement(tmp_path: Path, url: str) -> None:
     policy = {"policy_size_bytes": 2**30}
     rmf(
         tmp_path,
@@ -193,7 +193,7 @@ def test_displays_show_policy_and_instances(tmp_path: Path, url: str) -> None:
     assert {tuple(line["placed_by"]) for line in found.values()} == {("display XCF",)}
 
 
-def test_a_structure_that_is_not_allocated_still_has_a_policy(tmp_path: Path, url: str) -> None:
+def test_structure_that_is_not_allocated_still_has_a_policy(tmp_path: Path, url: str) -> None:
     show(tmp_path, url, "", at=MIDNIGHT, status="NOT ALLOCATED")
     (line,) = hours(url).values()
     assert placed(line) == (None, None, "ENABLED")
@@ -210,7 +210,7 @@ def test_hours_without_placements_have_no_values(tmp_path: Path, url: str) -> No
 # ---- the plan --------------------------------------------------------------------------------------------------------
 
 
-def test_a_duplexed_structure_of_74_4_stays_duplexed_in_its_plan(
+def test_duplexed_structure_of_74_4_stays_duplexed_in_its_plan(
     app: FastAPI, tmp_path: Path, url: str
 ) -> None:
     duplexed = {"is_duplexed": True}
@@ -228,7 +228,7 @@ def test_a_duplexed_structure_of_74_4_stays_duplexed_in_its_plan(
     assert "left at their defaults: CFLEVEL" in remarks(found)
 
 
-def test_the_displayed_policy_decides(app: FastAPI, tmp_path: Path, url: str) -> None:
+def test_displayed_policy_decides(app: FastAPI, tmp_path: Path, url: str) -> None:
     active: dict[str, object] = {"policy_size_bytes": 2**30, "is_active_instance": True}
     rmf(tmp_path, url, *[{"CF01": active}] * 6)
     show(tmp_path, url, DUPLEXED, at=MIDNIGHT + dt.timedelta(minutes=40))
@@ -242,7 +242,7 @@ def test_the_displayed_policy_decides(app: FastAPI, tmp_path: Path, url: str) ->
     )
 
 
-def test_a_single_instance_does_not_show_the_policy(app: FastAPI, tmp_path: Path, url: str) -> None:
+def test_single_instance_does_not_show_the_policy(app: FastAPI, tmp_path: Path, url: str) -> None:
     rmf(tmp_path, url, {"CF01": {"policy_size_bytes": 2**30, "is_active_instance": True}})
     structure, found = plan(app, url)
     assert structure["duplex"] == "DISABLED", "as in any new plan"
@@ -255,7 +255,7 @@ def test_a_single_instance_does_not_show_the_policy(app: FastAPI, tmp_path: Path
     ("policy", "duplexed", "wanted"),
     [("ALLOWED", True, "ALLOWED"), ("DISABLED", True, "ENABLED"), ("DISABLED", False, "DISABLED")],
 )
-def test_a_plan_follows_the_duplexing_policy(app: FastAPI, policy: str, duplexed: bool, wanted: str) -> None:
+def test_plan_follows_the_duplexing_policy(app: FastAPI, policy: str, duplexed: bool, wanted: str) -> None:
     store(app, ten_days())
     says = {
         "coupling_facilities": ["CF01", "CF02"][: 1 + duplexed],
@@ -274,7 +274,7 @@ def test_a_plan_follows_the_duplexing_policy(app: FastAPI, policy: str, duplexed
     assert ("the plan counts one instance" in remarks(found)) == (wanted == "ALLOWED")
 
 
-def test_an_observation_after_the_period_does_not_count(app: FastAPI) -> None:
+def test_observation_after_the_period_does_not_count(app: FastAPI) -> None:
     store(app, ten_days())
     one, two = ({"coupling_facilities": [name], "is_duplexed": False} for name in ("CF01", "CF02"))
     store(app, [structure_hour(200, **one), structure_hour(210, **two)])
@@ -288,7 +288,7 @@ def test_an_observation_after_the_period_does_not_count(app: FastAPI) -> None:
 # ---- what would shrink -----------------------------------------------------------------------------------------------
 
 
-def test_a_size_below_the_current_one_is_a_finding(app: FastAPI) -> None:
+def test_size_below_the_current_one_is_a_finding(app: FastAPI) -> None:
     store(app, ten_days())
     (told,) = made(app, queues=["PAYMENTS.IN"])["findings"]
     assert (told["code"], told["severity"], told["structure"]) == (

@@ -83,7 +83,7 @@ def words(element: Element) -> str:
     return " ".join(element.text.split())
 
 
-def test_a_maximum_of_a_full_structure_is_not_the_demand(app: FastAPI) -> None:
+def test_maximum_of_a_full_structure_is_not_the_demand(app: FastAPI) -> None:
     found = made(app)
     (cut_off,) = found["cut_off"]
     assert cut_off["structure"] == "APPLICATION1"
@@ -102,7 +102,7 @@ def test_use_of_100_percent_counts_as_full_without_a_count(app: FastAPI) -> None
     assert (cut_off["full_count"], cut_off["first_hour"]) == (0, cut_off["last_hour"])
 
 
-def test_a_period_without_a_full_structure_has_the_whole_demand(app: FastAPI) -> None:
+def test_period_without_a_full_structure_has_the_whole_demand(app: FastAPI) -> None:
     found = made(app, period="1d")
     assert found["cut_off"] == []
     assert "cut off" not in remarks(found)
@@ -146,7 +146,7 @@ def test_observed_queue_managers_are_offered_and_missing_ones_are_remarked(app: 
     assert "records name" not in remarks(made(app, queue_managers=2))
 
 
-def test_the_page_warns_of_a_structure_that_would_shrink(app: FastAPI) -> None:
+def test_page_warns_of_a_structure_that_would_shrink(app: FastAPI) -> None:
     allocate(app)
     assert form(app).one("input", name="coupling_facilities")["value"] == "CF02 CF01"
     shown = words(checked(app, "/usage/SQ03/plan", structure="APPLICATION1"))

@@ -60,7 +60,7 @@ def table(found: Element, name: str) -> list[list[str]]:
     ]
 
 
-def test_an_empty_installation_explains_usage_and_its_sources(app: FastAPI) -> None:
+def test_empty_installation_explains_usage_and_its_sources(app: FastAPI) -> None:
     found = Browser(app).get("/usage")
     assert "No measurements yet" in found.words
     assert "/uploads" in found.links
@@ -68,7 +68,7 @@ def test_an_empty_installation_explains_usage_and_its_sources(app: FastAPI) -> N
     assert "<table" not in found.text
 
 
-def test_the_age_of_each_limit_is_shown(changing: FastAPI) -> None:
+def test_age_of_each_limit_is_shown(changing: FastAPI) -> None:
     store(changing, [structure_hour(300, entries_total=140_000, elements_in_use_max=None)])
     application = table(page(changing, "/usage"), "measured structures")[1]
     assert (application[3], application[7]) == ("140000", "786432 2 d old")
@@ -89,7 +89,7 @@ def test_structures_are_listed_with_use_limits_and_plans(changing: FastAPI) -> N
     assert persist[-1] == "none"
 
 
-def test_a_search_without_a_match_says_so(measured: FastAPI) -> None:
+def test_search_without_a_match_says_so(measured: FastAPI) -> None:
     assert "has a name with “nowhere” in it" in Browser(measured).get("/usage?search=nowhere").words
 
 
@@ -103,7 +103,7 @@ def test_many_structures_are_shown_a_page_at_a_time(app: FastAPI) -> None:
     assert len(table(read(browser.get("/usage?page=3").text), "measured structures")) == 21
 
 
-def test_a_structure_has_a_chart_marks_and_a_table(measured: FastAPI) -> None:
+def test_page_of_a_structure_has_a_chart_with_marks_and_a_table(measured: FastAPI) -> None:
     found = page(measured, f"{STRUCTURE}?from=2026-11-23&to=2026-11-25")
     drawings = [svg for svg in found.all("svg") if svg.get("role") == "img"]
     assert [svg.get("class") for svg in drawings] == ["wide", "narrow"] * 2
@@ -116,7 +116,7 @@ def test_a_structure_has_a_chart_marks_and_a_table(measured: FastAPI) -> None:
     assert full[0][:8] == ["2026-11-24 12:00", "130000", "131072", "99.2", "786432", "786432", "100.0", "3"]
 
 
-def test_a_table_and_its_file_have_the_same_figures(measured: FastAPI) -> None:
+def test_tables_and_their_files_have_the_same_figures(measured: FastAPI) -> None:
     query = "from=2026-11-23&to=2026-11-25"
     shown = table(page(measured, f"{STRUCTURE}?{query}"), "usage over time")[1:]
     answer = get(measured, f"{STRUCTURE}/usage.csv?{query}")
@@ -151,14 +151,14 @@ def test_unmeasured_values_are_a_dash_and_a_sentence(app: FastAPI) -> None:
     assert "None of its queues were measured" in found.text
 
 
-def test_a_reported_percentage_is_drawn_on_a_scale_of_100(app: FastAPI) -> None:
+def test_reported_percentage_is_drawn_on_a_scale_of_100(app: FastAPI) -> None:
     store(app, [structure_hour(h, entries_in_use_max=None, entries_in_use_pct_max=61.5) for h in (0, 1)])
     found = page(app, STRUCTURE)
     assert "List entries in use, as reported" in found.text
     assert "of 100" in found.text
 
 
-def test_an_invalid_period_is_reported(measured: FastAPI) -> None:
+def test_invalid_period_is_reported(measured: FastAPI) -> None:
     found = Browser(measured).get(f"{STRUCTURE}?from=2026-11-25&to=2026-11-20")
     assert "The period ends before it starts." in found.words
     assert found.fields["to"] == "2026-11-25"
@@ -181,7 +181,7 @@ def test_period_links_lead_through_all_hours(measured: FastAPI) -> None:
     assert len(seen) == 240 - 4
 
 
-def test_a_queue_is_drawn_with_rate_depth_and_sizes(measured: FastAPI) -> None:
+def test_queue_is_drawn_with_rate_depth_and_sizes(measured: FastAPI) -> None:
     found = page(measured, f"{STRUCTURE}/queue?name=ORDERS.IN&period=1d")
     assert "20.00" in found.text
     assert "up to 4 096 bytes" in found.text
@@ -242,7 +242,7 @@ def post(app: FastAPI, **fields: str | list[str]) -> tuple[int, str, str]:
     return answer.status_code, answer.url.raw_path.decode(), answer.text
 
 
-def test_the_form_selects_requested_queues_and_fills_in_only_measured_facts(
+def test_form_selects_requested_queues_and_fills_in_only_measured_facts(
     measured: FastAPI,
 ) -> None:
     found = page(measured, "/usage/SQ03/plan?structure=APPLICATION1")
@@ -256,7 +256,7 @@ def test_the_form_selects_requested_queues_and_fills_in_only_measured_facts(
     assert not any("CSQ_ADMIN" in each.text for each in found.all("summary"))
 
 
-def test_the_period_of_the_structure_s_page_is_kept(measured: FastAPI) -> None:
+def test_period_of_the_structures_page_is_kept(measured: FastAPI) -> None:
     browser = Browser(measured)
     (link,) = [
         each for each in browser.get(f"{STRUCTURE}?from=2026-11-16&to=2026-11-17").links if "/plan?" in each
@@ -268,7 +268,7 @@ def test_the_period_of_the_structure_s_page_is_kept(measured: FastAPI) -> None:
     assert "2026-11-16 00:00 to 2026-11-18 00:00 UTC" in text
 
 
-def test_a_preview_stores_nothing(measured: FastAPI) -> None:
+def test_preview_stores_nothing(measured: FastAPI) -> None:
     status, path, text = post(measured, do="check")
     assert (status, path) == (200, "/usage/SQ03/plan")
     (row,) = table(read(text), "queues of the plan")[1:]
@@ -279,7 +279,7 @@ def test_a_preview_stores_nothing(measured: FastAPI) -> None:
         assert plans.list_plans(session).total == 0
 
 
-def test_a_saved_plan_opens_in_the_editor_and_names_its_measurements(changing: FastAPI) -> None:
+def test_saved_plan_opens_in_the_editor_and_names_its_measurements(changing: FastAPI) -> None:
     status, path, text = post(
         changing, backlog="rate", outage_minutes="90", **{"p95:APPLICATION1/PAYMENTS.IN": "4 000"}
     )
@@ -333,7 +333,7 @@ def test_missing_and_invalid_values_are_next_to_fields_and_typed_values_stay(
             assert found.one("input", name=name)["value"] == value
 
 
-def test_a_taken_name_is_reported_and_the_other_plan_unchanged(changing: FastAPI) -> None:
+def test_taken_name_is_reported_and_the_other_plan_unchanged(changing: FastAPI) -> None:
     assert send_json(changing, "PUT", "/api/v1/plans/MEASURED", SQ03).status == 201
     status, _, text = post(changing)
     assert status == 422
@@ -350,7 +350,7 @@ def test_if_no_selected_queue_can_be_planned_the_reason_is_shown_and_nothing_sav
     assert "PAYMENTS.IN: left out. Its highest depth was not measured in the period." in alert
 
 
-def test_a_group_with_only_csq_admin_measured_offers_no_queues(
+def test_group_with_only_csq_admin_measured_offers_no_queues(
     app: FastAPI,
 ) -> None:
     store(app, [structure_hour(0, structure="CSQ_ADMIN")])
@@ -360,7 +360,7 @@ def test_a_group_with_only_csq_admin_measured_offers_no_queues(
     assert "Make a plan" not in page(app, "/usage/SQ03/CSQ_ADMIN").text
 
 
-def test_an_invalid_form_is_refused(measured: FastAPI) -> None:
+def test_invalid_form_is_refused(measured: FastAPI) -> None:
     answer = Browser(measured).ask(
         "POST",
         "/usage/SQ03/plan",

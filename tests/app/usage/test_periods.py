@@ -25,7 +25,7 @@ def test_by_default_the_last_seven_measured_days_are_shown_by_hours() -> None:
 
 
 @pytest.mark.parametrize("word", LENGTHS)
-def test_a_length_ends_with_the_last_measured_hour(word: str) -> None:
+def test_length_ends_with_the_last_measured_hour(word: str) -> None:
     found = chosen(period=word)
     assert found.past == at(1000)
     assert found.past - found.first == min(timedelta(days=LENGTHS[word][1]), timedelta(hours=1000))
@@ -33,22 +33,22 @@ def test_a_length_ends_with_the_last_measured_hour(word: str) -> None:
     assert found.query() == {"period": word}
 
 
-def test_the_whole_period_begins_with_the_first_measured_hour() -> None:
+def test_whole_period_begins_with_the_first_measured_hour() -> None:
     assert chosen(period="all") == Period(FIRST, at(1000), "day", "all")
 
 
-def test_an_end_day_is_included() -> None:
+def test_end_day_is_included() -> None:
     found = chosen(from_="2026-11-16", to="2026-11-17")
     assert (found.first, found.past, found.last_day.isoformat()) == (at(0), at(48), "2026-11-17")
 
 
-def test_an_end_time_is_excluded() -> None:
+def test_end_time_is_excluded() -> None:
     assert chosen(from_="2026-11-16T02:00:00Z", to="2026-11-16T06:00:00+01:00") == Period(
         at(2), at(5), "hour"
     )
 
 
-def test_a_missing_bound_is_the_first_or_the_last_measured_hour() -> None:
+def test_missing_bound_is_the_first_or_the_last_measured_hour() -> None:
     assert chosen(from_="2026-11-20").past == at(1000)
     assert chosen(to="2026-11-20").first == FIRST
 
@@ -65,9 +65,7 @@ def test_a_missing_bound_is_the_first_or_the_last_measured_hour() -> None:
         ({"to": "2026-11-01"}, "ends before it begins"),
     ],
 )
-def test_an_invalid_period_is_reported_and_replaced_by_the_usual_one(
-    asked: dict[str, str], words: str
-) -> None:
+def test_invalid_period_is_reported_and_replaced_by_the_usual_one(asked: dict[str, str], words: str) -> None:
     found = choose(asked, first_hour=FIRST, last_hour=LAST)
     assert words in found.error
     assert found.period == chosen()

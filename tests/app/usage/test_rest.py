@@ -70,7 +70,7 @@ def limits(at: str) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def test_a_newer_display_of_entries_only_does_not_hide_the_limit_of_elements(measured: FastAPI) -> None:
+def test_newer_display_of_entries_only_does_not_hide_the_limit_of_elements(measured: FastAPI) -> None:
     """DISPLAY CFSTATUS knows entries and no elements."""
     blank = {"entries_in_use_max": 10, "elements_in_use_max": None, "sources": ["display CFSTATUS"]}
     store(measured, [structure_hour(300, entries_total=140_000, **blank)])
@@ -87,19 +87,19 @@ def test_a_newer_display_of_entries_only_does_not_hide_the_limit_of_elements(mea
     )
 
 
-def test_a_limit_before_the_period_is_that_of_its_pool(measured: FastAPI) -> None:
+def test_limit_before_the_period_is_that_of_its_pool(measured: FastAPI) -> None:
     store(measured, [structure_hour(300, entries_total=140_000)])
     found = answer(measured, f"{STRUCTURE}?from=2026-11-28T00:00Z&to=2026-11-28T06:00Z")["limits_before"]
     assert (found["entries_at"], found["elements_at"]) == (moment(239), moment(239))
 
 
-def test_an_installation_without_usage_lists_nothing(app: FastAPI) -> None:
+def test_installation_without_usage_lists_nothing(app: FastAPI) -> None:
     assert answer(app, "/api/v1/usage/structures")["structures"] == []
     assert get(app, STRUCTURE).status == 404
     assert "no measured usage" in get(app, STRUCTURE).json()["detail"]
 
 
-def test_a_search_covers_groups_and_names_without_wildcards(measured: FastAPI) -> None:
+def test_search_covers_groups_and_names_without_wildcards(measured: FastAPI) -> None:
     store(measured, [structure_hour(0, qsg="AB_1", structure="OTHER")])
     for search, expected in (
         ("appl", ["APPLICATION1"]),
@@ -124,7 +124,7 @@ def test_plans_are_linked_by_group_and_name_and_only_by_their_latest_version(mea
     assert plans() == {"APPLICATION1": [], "CSQ_ADMIN": ["ONE"], "PERSIST1": []}
 
 
-def test_a_structure_has_the_last_seven_days_by_hours(measured: FastAPI) -> None:
+def test_structure_has_the_last_seven_days_by_hours(measured: FastAPI) -> None:
     found = answer(measured, STRUCTURE)
     assert found["period"] == {"first": moment(72), "past": moment(240), "by": "hour"}
     assert len(found["points"]) == 168 - 4  # four hours have no records
@@ -159,7 +159,7 @@ def test_unmeasured_values_are_null_and_not_zero(app: FastAPI) -> None:
     assert point["elements_percent"] is None
 
 
-def test_a_reported_percentage_is_used_when_no_limit_is_known(app: FastAPI) -> None:
+def test_reported_percentage_is_used_when_no_limit_is_known(app: FastAPI) -> None:
     store(app, [structure_hour(0, entries_in_use_max=None, entries_in_use_pct_max=61.5)])
     assert answer(app, STRUCTURE)["points"][0]["entries_percent"] == 61.5
 
@@ -174,7 +174,7 @@ def test_a_reported_percentage_is_used_when_no_limit_is_known(app: FastAPI) -> N
         (f"from={moment(-800)}&by=hour", -800, 240, "hour"),
     ],
 )
-def test_a_period_can_be_chosen(measured: FastAPI, query: str, first: int, past: int, by: str) -> None:
+def test_period_can_be_chosen(measured: FastAPI, query: str, first: int, past: int, by: str) -> None:
     found = answer(measured, f"{STRUCTURE}?{query}")
     assert found["period"] == {"first": moment(first), "past": moment(past), "by": by}
     for point in found["points"]:
@@ -184,7 +184,7 @@ def test_a_period_can_be_chosen(measured: FastAPI, query: str, first: int, past:
 @pytest.mark.parametrize(
     "query", [f"from={moment(5)}&to={moment(5)}", "from=yesterday", "from=2026-11-16T00:00:00", "to=0001-01-01T00:00:00Z", "by=week"]
 )  # fmt: skip
-def test_an_invalid_period_is_refused(measured: FastAPI, query: str) -> None:
+def test_invalid_period_is_refused(measured: FastAPI, query: str) -> None:
     refused = get(measured, f"{STRUCTURE}?{query}")
     assert refused.status == 422
     assert refused.json()["errors"]
@@ -203,13 +203,13 @@ def test_queues_are_listed_with_the_hours_of_their_extremes(measured: FastAPI) -
     assert next(each for each in found["queues"] if each["queue"] == "AUDIT.COPY")["persistent_puts"] is None
 
 
-def test_a_mean_uses_only_hours_with_known_bytes(app: FastAPI) -> None:
+def test_mean_uses_only_hours_with_known_bytes(app: FastAPI) -> None:
     store(app, [structure_hour(0), queue_hour(0), queue_hour(1, put_bytes=None, puts=1_000_000)])
     (queue,) = answer(app, f"{STRUCTURE}/queues")["queues"]
     assert (queue["mean_bytes"], queue["puts"]) == (1000, 1_036_000)
 
 
-def test_a_queue_has_its_hours_and_sizes(measured: FastAPI) -> None:
+def test_queue_has_its_hours_and_sizes(measured: FastAPI) -> None:
     found = answer(measured, f"{STRUCTURE}/queue?name=ORDERS.IN&from={moment(204)}&to={moment(205)}")
     (point,) = found["points"]
     assert (point["puts"], point["puts_per_s"], point["mean_bytes"]) == (72_000, 20.0, 3500)
@@ -217,7 +217,7 @@ def test_a_queue_has_its_hours_and_sizes(measured: FastAPI) -> None:
     assert get(measured, f"{STRUCTURE}/queue?name=NOT.THERE").status == 404
 
 
-def test_a_queue_by_days_adds_puts_and_keeps_the_busiest_hour(measured: FastAPI) -> None:
+def test_queue_by_days_adds_puts_and_keeps_the_busiest_hour(measured: FastAPI) -> None:
     day = answer(measured, f"{STRUCTURE}/queue?name=PAYMENTS.IN&by=day")["points"][0]
     assert day["hours"] == 24
     assert day["puts"] > day["busiest_hour_puts"] == 36_000
@@ -226,7 +226,7 @@ def test_a_queue_by_days_adds_puts_and_keeps_the_busiest_hour(measured: FastAPI)
 # ---- plans -----------------------------------------------------------------------------------------------------------
 
 
-def test_a_plan_uses_the_highest_depth_and_the_mean_size(measured: FastAPI) -> None:
+def test_plan_uses_the_highest_depth_and_the_mean_size(measured: FastAPI) -> None:
     found = made(measured, queues=["PAYMENTS.IN", "ORDERS.IN"])
     queues = queues_of(found["document"])
     assert [each["name"] for each in found["document"]["structures"]] == ["APPLICATION1"]
@@ -244,14 +244,14 @@ def test_a_plan_uses_the_highest_depth_and_the_mean_size(measured: FastAPI) -> N
     assert send_json(measured, "PUT", "/api/v1/plans/MEASURED", found["document"]).status == 201
 
 
-def test_a_plan_uses_the_busiest_hour_and_an_outage(measured: FastAPI) -> None:
+def test_plan_uses_the_busiest_hour_and_an_outage(measured: FastAPI) -> None:
     found = made(measured, queues=["ORDERS.IN"], backlog="rate", outage_minutes=90, sizes="largest")
     (queue,) = queues_of(found["document"]).values()
     assert (queue["put_rate_per_s"], queue["outage_minutes"], queue["backlog"]) == (20, 90, None)
     assert queue["message_bytes"] == 31_500
 
 
-def test_a_rate_is_rounded_up(app: FastAPI) -> None:
+def test_rate_is_rounded_up(app: FastAPI) -> None:
     store(app, [structure_hour(0), queue_hour(0, puts=1)])
     found = made(app, backlog="rate", outage_minutes=1)
     assert queues_of(found["document"])["PAYMENTS.IN"]["put_rate_per_s"] == 0.001
@@ -303,7 +303,7 @@ def test_queues_with_too_little_data_are_left_out_with_a_remark(app: FastAPI) ->
 
 
 @pytest.mark.parametrize("largest", [None, 0])
-def test_an_unmeasured_largest_message_is_not_planned(app: FastAPI, largest: int | None) -> None:
+def test_unmeasured_largest_message_is_not_planned(app: FastAPI, largest: int | None) -> None:
     store(app, [structure_hour(0), queue_hour(0, put_size_max_bytes=largest)])
     for asked in ({"sizes": "largest"}, {"p95_bytes": {"PAYMENTS.IN": 2000}}):
         found = made(app, **asked)
@@ -314,11 +314,11 @@ def test_an_unmeasured_largest_message_is_not_planned(app: FastAPI, largest: int
     assert queues_of(made(app)["document"])["PAYMENTS.IN"]["message_bytes"] == 1000
 
 
-def test_a_structure_that_held_more_than_planned_gets_a_remark(app: FastAPI) -> None:
+def test_structure_that_held_more_than_planned_gets_a_remark(app: FastAPI) -> None:
     store(app, [structure_hour(0, entries_in_use_max=9_999), queue_hour(0)])
     assert any("9999 list entries were in use at most" in remark for remark in made(app)["remarks"])
 
 
-def test_an_unmeasured_group_or_structure_is_not_found(measured: FastAPI) -> None:
+def test_unmeasured_group_or_structure_is_not_found(measured: FastAPI) -> None:
     for asked in ({"qsg": "XXXX"}, {"structures": ["ELSEWHERE"]}, {"qsg": "A\u0000"}):
         assert post_json(measured, "/api/v1/usage/plan-document", {**ASKED, **asked}).status == 404

@@ -72,7 +72,7 @@ def test_hours_are_stored_with_their_figures_and_their_period(database: Database
     assert found["hourly_smds_usage"][1]["blocks_in_use_max"] == 40
 
 
-def test_the_hour_of_the_latest_figures_of_each_kind_is_stored(database: Database) -> None:
+def test_hour_of_the_latest_figures_of_each_kind_is_stored(database: Database) -> None:
     blank = {"entries_in_use_max": None, "elements_in_use_max": None}
     lines = output(
         structure_hour(0, entries_total=5, structure_full_count=1),
@@ -90,14 +90,14 @@ def test_the_hour_of_the_latest_figures_of_each_kind_is_stored(database: Databas
     assert (kept["last_entries_limit_hour"], kept["last_elements_limit_hour"]) == (at(0), at(1))
 
 
-def test_a_queue_that_moved_is_kept_in_both_structures(database: Database) -> None:
+def test_queue_that_moved_is_kept_in_both_structures(database: Database) -> None:
     moved = output(queue_hour(0), queue_hour(0, structure="APPLICATION2"), queue_hour(0, structure=None))
     found = stored(database, moved)
     assert [row["structure"] for row in found["hourly_queue_usage"]] == ["", "APPLICATION1", "APPLICATION2"]
     assert [row["structure"] for row in found["measured_queues"]] == ["", "APPLICATION1", "APPLICATION2"]
 
 
-def test_a_structure_with_only_queues_measured_is_stored(database: Database) -> None:
+def test_structure_with_only_queues_measured_is_stored(database: Database) -> None:
     (kept,) = stored(database, output(queue_hour(3), queue_hour(5), queue_hour(9, structure=None)))[
         "measured_structures"
     ]
@@ -106,7 +106,7 @@ def test_a_structure_with_only_queues_measured_is_stored(database: Database) -> 
     assert stored(database, gone)["measured_structures"] == []
 
 
-def test_a_structure_with_only_data_sets_measured_is_stored(database: Database) -> None:
+def test_structure_with_only_data_sets_measured_is_stored(database: Database) -> None:
     (kept,) = stored(database, output(smds_hour(3), smds_hour(5, queue_manager="CSQ2")))[
         "measured_structures"
     ]
@@ -114,11 +114,11 @@ def test_a_structure_with_only_data_sets_measured_is_stored(database: Database) 
     assert stored(database, output(days=["2026-11-16"]))["measured_structures"] == []
 
 
-def test_the_same_lines_again_change_nothing(database: Database) -> None:
+def test_same_lines_again_change_nothing(database: Database) -> None:
     assert stored(database, LINES) == stored(database, LINES, LINES)
 
 
-def test_a_line_replaces_its_hour_completely(database: Database) -> None:
+def test_line_replaces_its_hour_completely(database: Database) -> None:
     again = structure_hour(1, elements_in_use_max=7, entries_in_use_max=None, structure_full_count=3)
     found = stored(database, LINES, output(again))
     hour = found["hourly_structure_usage"][1]
@@ -171,7 +171,7 @@ def test_more_lines_than_one_batch_are_all_stored(
         ),
     ],
 )
-def test_a_line_that_cannot_be_stored_is_reported_and_nothing_is_stored(
+def test_line_that_cannot_be_stored_is_reported_and_nothing_is_stored(
     database: Database, line: dict[str, Any], fault: str
 ) -> None:
     with pytest.raises(RollupInvalid, match=rf"Line 9 .*{fault}"):

@@ -118,7 +118,7 @@ def test_queues_of_the_plan_are_selected_and_new_ones_are_not(app: FastAPI) -> N
     assert "Measured, but not in the plan: PERSIST1" in words
 
 
-def test_a_preview_shows_changes_and_saves_nothing(app: FastAPI) -> None:
+def test_preview_shows_changes_and_saves_nothing(app: FastAPI) -> None:
     status, path, found = post(app, form(app, do="check"))
     assert (status, path) == (200, "/usage/SQ03/plan/into/PROD")
     changes = " ".join(found.one("div", aria_label="Table: changes").text.split())
@@ -130,7 +130,7 @@ def test_a_preview_shows_changes_and_saves_nothing(app: FastAPI) -> None:
     assert plan_of(app).number == 1
 
 
-def test_the_next_version_changes_only_measured_values(app: FastAPI) -> None:
+def test_next_version_changes_only_measured_values(app: FastAPI) -> None:
     before = copy.deepcopy(plan_of(app).document_object)
     status, path, found = post(app, form(app))
     assert (status, path) == (200, "/plans/PROD?saved=changed")
@@ -164,7 +164,7 @@ def test_rates_keep_the_outage_that_each_queue_has_and_those_without_one_stay(ap
     assert (now["PAYMENTS.IN"]["put_rate_per_s"], now["PAYMENTS.IN"]["outage_minutes"]) == (10, 30)
 
 
-def test_a_new_queue_is_added_once_its_persistence_is_known(app: FastAPI) -> None:
+def test_new_queue_is_added_once_its_persistence_is_known(app: FastAPI) -> None:
     fields = form(app, queue=["APPLICATION1/AUDIT.COPY"])
     status, _, found = post(app, fields)
     assert status == 422
@@ -174,7 +174,7 @@ def test_a_new_queue_is_added_once_its_persistence_is_known(app: FastAPI) -> Non
     assert (added["message_bytes"], added["backlog"], added["persistent"]) == (700, 40_000, False)
 
 
-def test_a_plan_that_was_changed_meanwhile_is_not_overwritten(app: FastAPI) -> None:
+def test_plan_that_was_changed_meanwhile_is_not_overwritten(app: FastAPI) -> None:
     fields = form(app)
     send_json(app, "PUT", "/api/v1/plans/PROD", {**PLAN, "headroom_percent": 30}, if_match="*")
     assert plan_of(app).number == 2
@@ -205,7 +205,7 @@ def test_errors_are_shown_and_nothing_is_saved(app: FastAPI, fields: dict[str, A
     assert plan_of(app).number == 1
 
 
-def test_a_plan_of_another_group_and_a_missing_plan_are_not_found(app: FastAPI) -> None:
+def test_plans_of_another_group_and_missing_plans_are_not_found(app: FastAPI) -> None:
     assert send_json(app, "PUT", "/api/v1/plans/OTHER", {**PLAN, "qsg": "SQ04"}).status == 201
     for name in ("OTHER", "NOBODY"):
         page(app, f"/usage/SQ03/plan/into/{name}", 404)
@@ -259,7 +259,7 @@ def test_unmeasured_values_keep_those_of_the_plan(bare: FastAPI) -> None:
     assert any("its backlog stays as it is" in remark for remark in made.remarks)
 
 
-def test_a_distribution_with_an_outdated_p95_is_reported(bare: FastAPI) -> None:
+def test_distribution_with_an_outdated_p95_is_reported(bare: FastAPI) -> None:
     store(bare, [structure_hour(0), queue_hour(0)])
     spread = {"mean": 10, "p95": 20, "max": 30}
     made = taken(bare, document_with(queue("PAYMENTS.IN", message_bytes=spread)), sizes="largest")
@@ -277,7 +277,7 @@ def test_growth_of_the_plan_and_a_fuller_structure_get_remarks(bare: FastAPI) ->
     assert "Unchanged, because nothing was copied for them: UNSEEN." in told
 
 
-def test_the_given_document_is_not_changed(bare: FastAPI) -> None:
+def test_given_document_is_not_changed(bare: FastAPI) -> None:
     store(bare, [structure_hour(0), queue_hour(0)])
     before = document_with(queue("PAYMENTS.IN"))
     kept = copy.deepcopy(before)

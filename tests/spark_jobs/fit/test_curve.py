@@ -127,7 +127,7 @@ def test_too_little_data_gives_a_sentence_without_figures(points: list[Allocatio
     assert fit.reason.startswith(says)
 
 
-def test_allocations_off_any_line_give_a_sentence_without_figures() -> None:
+def test_allocations_far_from_any_line_give_a_sentence_without_figures() -> None:
     chance = random.Random(4)
     points = []
     for number, size in enumerate(SIZES):

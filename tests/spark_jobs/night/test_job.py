@@ -265,7 +265,7 @@ def test_structure_that_cannot_grow_is_full_at_size() -> None:
     assert [one.level.value for one in data_set_levels(None)] == [None]
 
 
-def test_base_is_fitted_else_published() -> None:
+def test_published_base_is_used_without_a_fitted_one() -> None:
     fitted, rejected = (
         CurveFit(state=state, coupling_facility="CF01", base_bytes=Estimate(value, value, value))
         for state, value in (("fitted", 5.0), ("rejected", -1.0))

@@ -106,7 +106,7 @@ def test_contradictory_or_impossible_options_are_refused(
     assert not Path(url).exists()
 
 
-def test_the_same_group_given_twice_is_accepted(run: Run, tmp_path: Path) -> None:
+def test_same_group_given_twice_is_accepted(run: Run, tmp_path: Path) -> None:
     dump = dumps.write(tmp_path / "night.smf", range(2))
     assert run(dump, *GROUPS, *GROUPS).code == 0
 
@@ -125,7 +125,7 @@ def test_time_in_a_repeated_hour_is_stored_by_its_offset(run: Run, url: str, tmp
 
 
 @pytest.mark.parametrize("what", ["pipe", "folder", "device"])
-def test_a_path_that_is_not_a_file_is_refused_without_waiting(run: Run, tmp_path: Path, what: str) -> None:
+def test_path_that_is_not_a_file_is_refused_without_waiting(run: Run, tmp_path: Path, what: str) -> None:
     path = tmp_path / "thing"
     if what == "pipe":
         os.mkfifo(path)
@@ -158,7 +158,7 @@ def test_pipe_is_refused_by_decode(tmp_path: Path, capfd: pytest.CaptureFixture[
 # ---- packed files ----------------------------------------------------------------------------------------------------
 
 
-def test_a_packed_dump_beyond_the_limit_is_refused_and_nothing_is_stored(
+def test_packed_dump_beyond_the_limit_is_refused_and_nothing_is_stored(
     run: Run, url: str, tmp_path: Path
 ) -> None:
     dump = dumps.write(tmp_path / "night.smf", range(6), framing=Framing(kind="gzip+rdw"))
@@ -170,7 +170,7 @@ def test_a_packed_dump_beyond_the_limit_is_refused_and_nothing_is_stored(
 
 
 @pytest.mark.parametrize("head", [b"", HEADINGS.encode()], ids=["binary", "text"])
-def test_a_file_that_unpacks_to_a_thousand_times_its_length_is_refused_in_time(
+def test_file_that_unpacks_to_a_thousand_times_its_length_is_refused_in_time(
     run: Run, url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, head: bytes
 ) -> None:
     monkeypatch.setattr(unzip, "RATIO_COUNTS_FROM_BYTES", 2**20)
@@ -199,7 +199,7 @@ def test_unpacked_bytes_are_counted_while_unpacking(tmp_path: Path) -> None:
         assert content._position <= 5 * 2**20 + 2**16
 
 
-def test_a_file_packed_twice_is_refused_with_advice(run: Run, tmp_path: Path) -> None:
+def test_file_packed_twice_is_refused_with_advice(run: Run, tmp_path: Path) -> None:
     dump = dumps.write(tmp_path / "night.smf", range(2)).read_bytes()
     path = tmp_path / "twice.gz"
     path.write_bytes(gzip.compress(gzip.compress(dump)))
@@ -318,7 +318,7 @@ def process(tmp_path: Path, *command: object) -> subprocess.CompletedProcess[str
     )  # fmt: skip
 
 
-def test_a_crash_of_libraries_at_exit_changes_neither_exit_code_nor_report(url: str, tmp_path: Path) -> None:
+def test_crash_of_libraries_at_exit_changes_neither_exit_code_nor_report(url: str, tmp_path: Path) -> None:
     path = table(tmp_path / "hours.csv", "2024-11-20T10:00Z")
     done = process(tmp_path, "spark_jobs.ingest", "--history", url, path)
     assert (done.returncode, json.loads(done.stdout.splitlines()[-1])["status"]) == (0, "stored")
