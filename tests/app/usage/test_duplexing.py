@@ -248,7 +248,7 @@ def test_single_instance_does_not_show_the_policy(app: FastAPI, tmp_path: Path, 
     assert structure["duplex"] == "DISABLED", "as in any new plan"
     assert found["duplexing_observed"]["APPLICATION1"]["duplex"] is None
     assert "That does not show DUPLEX of the policy, which is left at its default" in remarks(found)
-    assert "as in any new plan: DUPLEX where a remark says so" in remarks(found)
+    assert "left at their defaults: DUPLEX where a remark says so" in remarks(found)
 
 
 @pytest.mark.parametrize(

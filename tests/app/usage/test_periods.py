@@ -61,8 +61,8 @@ def test_missing_bound_is_the_first_or_the_last_measured_hour() -> None:
         ({"from": "2026-11-31"}, "not a day"),
         ({"from": "0001-01-01"}, "not a day"),
         ({"to": "9999-12-31"}, "not a day"),
-        ({"from": "2026-11-20", "to": "2026-11-19"}, "ends before it begins"),
-        ({"to": "2026-11-01"}, "ends before it begins"),
+        ({"from": "2026-11-20", "to": "2026-11-19"}, "ends before it starts"),
+        ({"to": "2026-11-01"}, "ends before it starts"),
     ],
 )
 def test_invalid_period_is_reported_and_replaced_by_the_usual_one(asked: dict[str, str], words: str) -> None:
