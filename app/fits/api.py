@@ -15,10 +15,9 @@ from app.fits.levels import HIGHEST, LOWEST, LevelChanged, Levels
 from app.web.openapi import problems
 from app.web.paging import PageParameters
 
-LARGEST_ID = 2**62
 CF_PATTERN = r"^[A-Za-z][A-Za-z0-9$#@_]{0,7}$"
 
-CurveVersion = Annotated[int, Path(ge=1, le=LARGEST_ID, description="Version of the curve.", examples=[1])]
+CurveVersion = Annotated[int, Path(ge=1, le=LARGEST_KEY, description="Version of the curve.", examples=[1])]
 Version = Annotated[
     int, Path(ge=1, le=LARGEST_KEY, description="Version of the fitted curve.", examples=[17])
 ]
