@@ -26,11 +26,11 @@ from app.usage.models import (
     HourlySmdsUsage,
     HourlyStructureUsage,
     MeasuredQueue,
-    MeasuredStructure,
+    StoredMeasuredStructure,
 )
 
 TABLES: Final[tuple[type[Base], ...]] = (
     Plan, PlanVersion, PlanOutput, Upload, QsgMapping, JobRun,
-    MeasuredStructure, MeasuredQueue, HourlyStructureUsage, HourlySmdsUsage, HourlyQueueUsage,
+    StoredMeasuredStructure, MeasuredQueue, HourlyStructureUsage, HourlySmdsUsage, HourlyQueueUsage,
     NightlyRun, FitVersion, StoredForecast, ForecastScore, StoredFinding, DailyStructureUsage, CfLevel, Scenario,
 )  # fmt: skip

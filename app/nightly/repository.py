@@ -24,7 +24,7 @@ from app.nightly.models import (
 )
 from app.plans.models import Plan, PlanVersion
 from app.uploads.job_kind import INGEST
-from app.usage.models import HourlyQueueUsage, HourlySmdsUsage, HourlyStructureUsage, MeasuredStructure
+from app.usage.models import HourlyQueueUsage, HourlySmdsUsage, HourlyStructureUsage, StoredMeasuredStructure
 from planner_core.simulated import has_simulated_name
 from planner_core.urgency import FULL_DAYS
 
@@ -102,7 +102,7 @@ def is_run_due(session: Session, night: date, *, since: datetime) -> bool:
         )
     )
     has_data = or_(
-        select(MeasuredStructure.qsg).exists(),
+        select(StoredMeasuredStructure.qsg).exists(),
         select(JobRun.id).where(JobRun.kind == INGEST, JobRun.state == JobState.DONE).exists(),
     )
     return session.scalars(begun).first() is None and bool(session.scalar(select(has_data)))
@@ -398,7 +398,7 @@ SIMULATED = (FitVersion, StoredForecast, StoredFinding, DailyStructureUsage)
 
 def has_simulated(session: Session) -> bool:
     """Whether anything simulated is stored."""
-    groups = session.scalars(select(MeasuredStructure.qsg).distinct())
+    groups = session.scalars(select(StoredMeasuredStructure.qsg).distinct())
     return any(map(has_simulated_name, groups)) or any(
         session.execute(select(table.is_simulated).where(table.is_simulated).limit(1)).first() is not None
         for table in SIMULATED
@@ -407,7 +407,7 @@ def has_simulated(session: Session) -> bool:
 
 def days_of_simulated_groups(session: Session) -> Sequence[date]:
     """Return the days with roll-ups of simulated groups, in order."""
-    groups = list(filter(has_simulated_name, session.scalars(select(MeasuredStructure.qsg).distinct())))
+    groups = list(filter(has_simulated_name, session.scalars(select(StoredMeasuredStructure.qsg).distinct())))
     hours: set[datetime] = set()
     for table in (HourlyStructureUsage, HourlySmdsUsage, HourlyQueueUsage):
         hours.update(session.scalars(select(table.hour).where(table.qsg.in_(groups)).distinct()))

@@ -20,7 +20,7 @@ LONGEST_FACILITIES = 160
 """Names of at most 8 characters, separated by blanks: a CFRM policy has room for 16."""
 
 
-class MeasuredStructure(Base):
+class StoredMeasuredStructure(Base):
     """A structure with roll-ups of itself, its data sets or its queues, and the last hour of each kind of figure."""
 
     __tablename__ = "measured_structures"

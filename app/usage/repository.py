@@ -17,7 +17,7 @@ from app.usage.models import (
     HourlySmdsUsage,
     HourlyStructureUsage,
     MeasuredQueue,
-    MeasuredStructure,
+    StoredMeasuredStructure,
 )
 
 ALL_OF_IT = 100
@@ -79,7 +79,7 @@ def remove_before(session: Session, day: date) -> int:
     past = datetime.combine(day, time(), UTC)
     structures, smds, queues = HourlyStructureUsage, HourlySmdsUsage, HourlyQueueUsage
     gone = RemovedUsage(set(), set())
-    kept, kept_queues = MeasuredStructure, MeasuredQueue
+    kept, kept_queues = StoredMeasuredStructure, MeasuredQueue
     of_structures = select(kept.qsg, kept.structure).where(kept.first_hour < past)
     gone.structures.update((row[0], row[1]) for row in session.execute(of_structures))
     of_queues = select(kept_queues.qsg, kept_queues.structure, kept_queues.queue)
@@ -120,8 +120,8 @@ def _count_structure(session: Session, qsg: str, structure: str) -> None:
     )
     measured = [each for each in ends if each is not None]
     if not measured:
-        is_it = (MeasuredStructure.qsg == qsg) & (MeasuredStructure.structure == structure)
-        session.execute(delete(MeasuredStructure).where(is_it))
+        is_it = (StoredMeasuredStructure.qsg == qsg) & (StoredMeasuredStructure.structure == structure)
+        session.execute(delete(StoredMeasuredStructure).where(is_it))
         return
     in_use = (
         hours.entries_in_use_max,
@@ -144,7 +144,7 @@ def _count_structure(session: Session, qsg: str, structure: str) -> None:
         "last_elements_limit_hour": with_elements,
         "last_full_hour": _last(session, of_it, hours.structure_full_count > 0),
     }
-    put(session, MeasuredStructure, [row])
+    put(session, StoredMeasuredStructure, [row])
 
 
 def _last(session: Session, *conditions: ColumnElement[bool]) -> datetime | None:
@@ -184,7 +184,7 @@ QUEUE_COLUMNS = tuple(HourlyQueueUsage.__table__.columns)
 
 def page_of_structures(session: Session, *, search: str | None, offset: int, limit: int) -> PageOfRows:
     """Return measured structures by group and name, with their latest figures and their number of queues."""
-    kept = MeasuredStructure
+    kept = StoredMeasuredStructure
     # Each kind of figure has its own last hour; five joins on the primary key are faster than a window over all hours.
     use, entries, elements, limits, last = (aliased(HourlyStructureUsage) for _ in range(5))
     # Not a join: it would repeat a structure for each of its queues.
@@ -222,9 +222,9 @@ def page_of_structures(session: Session, *, search: str | None, offset: int, lim
     return PageOfRows(session.execute(ordered).all(), total)
 
 
-def find_structure(session: Session, qsg: str, structure: str) -> MeasuredStructure | None:
+def find_structure(session: Session, qsg: str, structure: str) -> StoredMeasuredStructure | None:
     """Return the structure if it was ever measured."""
-    kept = MeasuredStructure
+    kept = StoredMeasuredStructure
     return session.scalars(select(kept).where(kept.qsg == qsg, kept.structure == structure)).one_or_none()
 
 
@@ -236,9 +236,9 @@ def find_queue(session: Session, qsg: str, structure: str, queue: str) -> Measur
     ).one_or_none()
 
 
-def structures_of_group(session: Session, qsg: str) -> Sequence[MeasuredStructure]:
+def structures_of_group(session: Session, qsg: str) -> Sequence[StoredMeasuredStructure]:
     """Return all measured structures of a group."""
-    kept = MeasuredStructure
+    kept = StoredMeasuredStructure
     return session.scalars(select(kept).where(kept.qsg == qsg).order_by(kept.structure)).all()
 
 

@@ -98,7 +98,7 @@ class QuarantineReport:
 
 
 @dataclass(frozen=True, slots=True)
-class LineProblem:
+class UnreadLine:
     """A line of a text that was not read, or only in part."""
 
     line: int = 0
@@ -110,7 +110,7 @@ class ProblemReport:
     """The number of lines with problems, and the first of them."""
 
     count: int = 0
-    first: tuple[LineProblem, ...] = ()
+    first: tuple[UnreadLine, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,8 +26,8 @@ from planner_core.texts.cfrm.render import LAST_COLUMN
 from planner_core.texts.cfrm.text import (
     CF_KEYWORDS,
     STRUCTURE_KEYWORDS,
-    Parameter,
     Piece,
+    PolicyParameter,
     PolicyText,
     TextStatement,
     is_quoted,
@@ -285,7 +285,7 @@ def _between(read: PolicyText, statement: TextStatement) -> Iterator[LineFinding
             yield finding_at("POLICY_VALUE_QUOTED", message, quoted.line, name)
 
 
-def _value(statement: TextStatement, parameter: Parameter) -> Iterator[tuple[str, str]]:
+def _value(statement: TextStatement, parameter: PolicyParameter) -> Iterator[tuple[str, str]]:
     """Return the error in the values of a keyword: its code, and the rest of the sentence."""
     keyword, values = parameter.keyword, parameter.values
     invalid = "POLICY_VALUE_INVALID"
@@ -351,7 +351,7 @@ _MOST_NAMES: Final = 100
 """Names of one list that are checked and shown. A longer list is an error as a whole."""
 
 
-def _list(statement: TextStatement, parameter: Parameter) -> Iterator[tuple[str, str]]:
+def _list(statement: TextStatement, parameter: PolicyParameter) -> Iterator[tuple[str, str]]:
     values = parameter.values
     check = names.coupling_facility if parameter.keyword == "PREFLIST" else names.structure
     for value in values[:_MOST_NAMES]:
@@ -396,7 +396,7 @@ def _duplex(values: Sequence[str]) -> Iterator[tuple[str, str]]:
 # ---- one structure -----------------------------------------------------------------------------------------
 
 
-def _size(parameter: Parameter | None) -> int | None:
+def _size(parameter: PolicyParameter | None) -> int | None:
     """Return a size that a policy can state [bytes]; None for other sizes, which POLICY_VALUE_INVALID reports."""
     if parameter is None or not _WHOLE_SIZE.fullmatch("".join(parameter.values)):
         return None

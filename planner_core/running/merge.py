@@ -43,8 +43,8 @@ from planner_core.texts.cfrm.render import LAST_COLUMN, structure_lines
 from planner_core.texts.cfrm.text import (
     SEQUENCE_AT,
     VERBS,
-    Parameter,
     Piece,
+    PolicyParameter,
     PolicyText,
     TextStatement,
     has_quote,
@@ -178,7 +178,7 @@ def _check_places(policy: PolicyDefinition, result: PlanResult, unstated: Unstat
     return about
 
 
-def _site(parameter: Parameter | None) -> str | None:
+def _site(parameter: PolicyParameter | None) -> str | None:
     """Return the site of the second copy that DUPLEX of a policy names."""
     values = parameter.values[1:] if parameter else ()
     return next((each for each in values if each in DUPLEX_SITES), None)
@@ -417,12 +417,12 @@ class _Editing:
         # New lines end as most lines of the text do, so that the merged file has one kind of line end.
         self.newline = max(dict.fromkeys(ends), key=ends.count) if ends else "\n"
 
-    def values(self, parameter: Parameter) -> str:
+    def values(self, parameter: PolicyParameter) -> str:
         """Return the text between the parentheses, without remarks, in one line."""
         inside = self.pieces[parameter.opening + 1 : parameter.closing]
         return " ".join("".join(" " if p.kind in _NO_VALUE else p.text for p in inside).split())
 
-    def remark_behind(self, parameter: Parameter) -> str | None:
+    def remark_behind(self, parameter: PolicyParameter) -> str | None:
         """Return the remark behind a parameter on its line, if it precedes the next keyword."""
         for piece in self.pieces[parameter.closing + 1 :]:
             if piece.kind == "remark":
@@ -431,7 +431,7 @@ class _Editing:
                 return None
         return None
 
-    def change_value(self, parameter: Parameter, after: str, *, keeps_rest: bool) -> None:
+    def change_value(self, parameter: PolicyParameter, after: str, *, keeps_rest: bool) -> None:
         """Replace the first value; drop the others unless they are options of it."""
         if not parameter.words:
             self._insert_behind(parameter.opening, after)
@@ -441,7 +441,7 @@ class _Editing:
         if not keeps_rest or after == "DISABLED":
             self._drop(rest)
 
-    def change_list(self, parameter: Parameter, names: Sequence[str]) -> None:
+    def change_list(self, parameter: PolicyParameter, names: Sequence[str]) -> None:
         """Replace the names of a list; the text between them stays."""
         words = parameter.words
         for place, name in zip(words, names, strict=False):

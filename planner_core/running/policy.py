@@ -15,7 +15,7 @@ from planner_core.errors import SizeSyntax
 from planner_core.running.unstated import Unstated, has_every_key, states
 from planner_core.sizing.structure_result import StructureResult
 from planner_core.texts.cfrm.render import policy_size
-from planner_core.texts.cfrm.text import Parameter, PolicyText, TextStatement
+from planner_core.texts.cfrm.text import PolicyParameter, PolicyText, TextStatement
 from planner_core.units import parse_size
 
 Setting = int | bool | str | tuple[str, ...] | None
@@ -85,7 +85,7 @@ def policies(read: PolicyText) -> tuple[PolicyDefinition, ...]:
     )
 
 
-def size_of(parameter: Parameter | None) -> int | None:
+def size_of(parameter: PolicyParameter | None) -> int | None:
     """Return the size that a parameter states [bytes]; None if it is absent or not a size."""
     if parameter is None:
         return None

@@ -87,7 +87,7 @@ class _StructureIdentity(Answer):
 
 
 @dataclass(frozen=True, slots=True)
-class Placement(_StructureIdentity):
+class StructurePlacement(_StructureIdentity):
     """A structure and its coupling facilities."""
 
     coupling_facility: str
@@ -186,7 +186,7 @@ class Loss(Answer):
 
     @computed_field
     @property
-    def placements(self) -> tuple[Placement, ...]:
+    def placements(self) -> tuple[StructurePlacement, ...]:
         """The structures that are allocated after the loss."""
         return _placements(self.placed, self.board)
 
@@ -317,7 +317,7 @@ class LossAnswer(Answer):
 
     @computed_field
     @property
-    def placements(self) -> tuple[Placement, ...]:
+    def placements(self) -> tuple[StructurePlacement, ...]:
         """Structures that are allocated without any loss."""
         return _placements(self.normal, self.board)
 
@@ -389,13 +389,13 @@ def _mib(size_bytes: int | None) -> str:
     return "not stated" if size_bytes is None else f"{size_bytes / MIB:,.0f}"
 
 
-def _placements(placed: Sequence[PlacedStructure], board: Board) -> tuple[Placement, ...]:
+def _placements(placed: Sequence[PlacedStructure], board: Board) -> tuple[StructurePlacement, ...]:
     return tuple(_placement(each, board) for each in placed if each.now)
 
 
-def _placement(each: PlacedStructure, board: Board) -> Placement:
+def _placement(each: PlacedStructure, board: Board) -> StructurePlacement:
     first, second = each.first, each.second
-    return Placement(
+    return StructurePlacement(
         *_identity(each),
         coupling_facility=each.now[0],
         second_copy=each.now[1] if len(each.now) > 1 else None,

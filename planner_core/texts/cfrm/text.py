@@ -63,7 +63,7 @@ class Piece(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Parameter:
+class PolicyParameter:
     """A keyword with its values, upper case and without quotes; `first`, `opening` and `closing` are places in the pieces.
 
     `closing` is the last piece of the values if the parenthesis is missing.
@@ -84,12 +84,12 @@ class TextStatement:
     """One statement: its verb (`STRUCTURE`, `CF`, `DEFINE POLICY`, ...), its parameters, and its places in the pieces."""
 
     verb: str
-    parameters: tuple[Parameter, ...]
+    parameters: tuple[PolicyParameter, ...]
     line: int
     first: int
     last: int
 
-    def get(self, keyword: str) -> Parameter | None:
+    def get(self, keyword: str) -> PolicyParameter | None:
         """Return the parameter of a keyword; the first one if it appears twice."""
         return next((each for each in self.parameters if each.keyword == keyword), None)
 
@@ -387,7 +387,7 @@ class _Reading:
             verb, number = f"{verb} POLICY", number + 1
             last = self.at[number]
         number += 1
-        parameters: list[Parameter] = []
+        parameters: list[PolicyParameter] = []
         keywords: set[str] = set()
         while number < len(self.at) and self.word(number) not in VERBS:
             if not self.is_parameter(number):
@@ -402,7 +402,7 @@ class _Reading:
             parameters.append(parameter)
         return TextStatement(verb, tuple(parameters), line, first, last), number
 
-    def _parameter(self, number: int) -> tuple[Parameter, int]:
+    def _parameter(self, number: int) -> tuple[PolicyParameter, int]:
         keyword, first = self.word(number), number
         opening = number + 1
         values: list[int] = []
@@ -426,7 +426,7 @@ class _Reading:
                 values.append(number)
             closing = number
             number += 1
-        found = Parameter(
+        found = PolicyParameter(
             keyword,
             tuple(unquoted(self.text(value)).upper() for value in values),
             self.line(first),

@@ -19,7 +19,7 @@ from app.nightly import service
 from app.nightly.models import Trigger
 from app.nightly.service import Run
 from app.settings import Settings
-from app.usage.models import MeasuredStructure
+from app.usage.models import StoredMeasuredStructure
 from tests.app.web.support import Answer
 from tests.app.web.support import call as call
 
@@ -101,7 +101,7 @@ def measured(database: Database, qsg: str = "SQ03") -> None:
     """There is something that a night could be made of."""
     at = datetime(2026, 11, 20, 9, tzinfo=UTC)
     with database.session(writes=True) as session:
-        session.add(MeasuredStructure(qsg=qsg, structure="APP1", first_hour=at, last_hour=at))
+        session.add(StoredMeasuredStructure(qsg=qsg, structure="APP1", first_hour=at, last_hour=at))
 
 
 def environment(settings: Settings) -> dict[str, str]:

@@ -16,7 +16,7 @@ from app.usage.models import (
     HourlySmdsUsage,
     HourlyStructureUsage,
     MeasuredQueue,
-    MeasuredStructure,
+    StoredMeasuredStructure,
 )
 from app.usage.retention import drop_what_history_dropped
 from app.usage.rollups import store_rollups
@@ -56,7 +56,7 @@ def test_hours_before_the_first_kept_day_are_removed_from_data_and_lists(filled:
         "hourly_queue_usage": [at(24)],
     }
     with filled.session(writes=False) as session:
-        kept = session.scalars(select(MeasuredStructure)).all()
+        kept = session.scalars(select(StoredMeasuredStructure)).all()
         assert [(each.structure, each.first_hour) for each in kept] == [("APPLICATION1", at(24))]
         assert [each.queue for each in session.scalars(select(MeasuredQueue))] == ["PAYMENTS.IN"]
 

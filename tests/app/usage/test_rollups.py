@@ -15,7 +15,7 @@ from app.usage.models import (
     HourlySmdsUsage,
     HourlyStructureUsage,
     MeasuredQueue,
-    MeasuredStructure,
+    StoredMeasuredStructure,
 )
 from app.usage.rollups import RollupInvalid, RollupsCutShort, StoredRollups, store_rollups
 from tests.app.usage.support import at, output, queue_hour, smds_hour, structure_hour
@@ -38,7 +38,7 @@ def everything(session: Session) -> dict[str, list[dict[str, Any]]]:
             HourlyStructureUsage,
             HourlySmdsUsage,
             HourlyQueueUsage,
-            MeasuredStructure,
+            StoredMeasuredStructure,
             MeasuredQueue,
         )
     }
@@ -167,7 +167,7 @@ def test_more_lines_than_one_batch_are_all_stored(
         (queue_hour(0, size_buckets=[{"up_to_bytes": 4}]), "size_buckets"),
         (
             {"event": "end", "structure_hours": 4, "smds_hours": 2, "queue_hours": 2},
-            "structure_hours counts 4",
+            "structure_hours announces 4",
         ),
     ],
 )
