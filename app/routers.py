@@ -31,6 +31,7 @@ def page_routers() -> list[APIRouter]:
     from app.usage.take_over_pages import router as take_over
     from app.web.style_guide.pages import router as style
     from app.whatif.pages import router as whatif
+    from app.whatif.questions import QUESTIONS
 
     return [
         quick,
@@ -51,6 +52,7 @@ def page_routers() -> list[APIRouter]:
         simulate_events,
         read_events,
         whatif,
+        *(question.router() for question in QUESTIONS),
         cluster_decisions,
         cluster_load,
         waiting,

@@ -125,7 +125,7 @@ def _rates(arguments: argparse.Namespace) -> int:
         write_json(made.as_json())
         return EXIT_OK
     for taken in made.taken:
-        rates = f"{float(taken.put_rate_per_s):g} puts and {float(taken.get_rate_per_s):g} gets a second"
+        rates = f"{float(taken.put_rate_per_s):g} puts and {float(taken.get_rate_per_s):g} gets per second"
         # On standard error, because standard output is the plan document.
         sys.stderr.write(f"{taken.queue}: {rates}\n")
     for passed in made.passed_over:

@@ -17,8 +17,6 @@ from app.whatif.asking import PlanSelection, asked_by_name
 from app.whatif.questions import QUESTIONS
 
 router = APIRouter(include_in_schema=False)
-for _question in QUESTIONS:
-    router.include_router(_question.router())
 
 
 QUEUES_AND_CLUSTERS: tuple[QuestionLink, ...] = (

@@ -280,7 +280,7 @@ def leave_the_paper(page: Page) -> None:
 def take_the_advice(page: Page) -> None:
     press(page, "button", "Open the proposal in the editor")
     heading(page, "Edit KEYS")
-    expect(page.get_by_text("The proposal, as a change of the saved plan.")).to_be_visible()
+    expect(page.get_by_text("The proposal, as a change to the saved plan.")).to_be_visible()
 
 
 def restore(page: Page) -> None:

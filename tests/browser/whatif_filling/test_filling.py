@@ -85,4 +85,4 @@ def test_from_the_structure_to_thresholds_to_the_outage_with_them_and_into_the_e
     expect(page.get_by_role("textbox", name="OFFLD3TH : OFFLD3SZ")).not_to_have_value("90:0K")
     page.go_back()
     press(page, "button", "Open the plan with these rules in the editor")
-    expect(page.get_by_text("The proposal, as a change of the saved plan.")).to_be_visible()
+    expect(page.get_by_text("The proposal, as a change to the saved plan.")).to_be_visible()
