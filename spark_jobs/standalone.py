@@ -47,7 +47,7 @@ def command(part: str, options: Sequence[str], *, work_dir: Path) -> tuple[list[
 
 
 def main(arguments: Sequence[str], environ: Mapping[str, str]) -> int:
-    """Become the part; return 2 only if that fails."""
+    """Replace this process with the chosen part; return 2 only if that fails."""
     if not arguments or arguments[0] not in PARTS:
         sys.stderr.write(f"{USAGE}\n")
         return 0 if arguments and arguments[0] in ("-h", "--help") else 2

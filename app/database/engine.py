@@ -1,4 +1,4 @@
-"""The database: SQLite in the data folder, or the server of a URL."""
+"""The database: SQLite in the data folder, or the server at a URL."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ DRIVERS = {"postgresql": "postgresql+psycopg", "postgres": "postgresql+psycopg",
 
 
 class DatabaseUnusable(PlannerError):
-    """The database cannot be used as it is; the sentence says what to do."""
+    """The database cannot be used as it is; the message says what to do."""
 
     problem = DATABASE_UNAVAILABLE
 

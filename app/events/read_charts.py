@@ -19,7 +19,7 @@ _BEFORE, _AFTER = 0.16, 0.03
 
 
 def chart_of(nth: int, queue: str, sets: Sequence[EventSet], facts: QueueFacts) -> Chart:
-    """Return the chart of one queue, the `nth` of the page."""
+    """Return the chart of one queue, the `nth` on the page."""
     x_axis, places = _places(sets)
     known = [
         (place, each, depth)

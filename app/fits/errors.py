@@ -7,7 +7,7 @@ from planner_core.errors import FieldProblem, PlannerError
 
 
 class LevelInvalid(PlannerError):
-    """An invalid name of a coupling facility, or an invalid CFCC level."""
+    """An invalid coupling facility name or CFCC level."""
 
     problem = REQUEST_INVALID
 

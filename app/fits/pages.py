@@ -60,7 +60,7 @@ class CurvePage(Page):
     cuts_total: Annotated[int, "Number of cuts"]
     others: Annotated[tuple[Fit, ...], "Other fits of the same coupling facility and level"]
     plans: Annotated[tuple[PlanReference, ...], "Plans whose latest version names it"]
-    script: Annotated[ChartScript, "The script that draws charts to zoom"]
+    script: Annotated[ChartScript, "The script that draws zoomable charts"]
     at: Annotated[str, "Path of this page"]
 
 

@@ -114,7 +114,7 @@ class StructureForecastPage(Page):
     new_plan: Annotated[
         str, "Path of the form that creates a plan from its usage; empty if there is no usage"
     ]
-    script: Annotated[ChartScript, "The script that draws charts to zoom"]
+    script: Annotated[ChartScript, "The script that draws zoomable charts"]
 
 
 @router.get("/forecasts")

@@ -179,7 +179,7 @@ def get_explanations_json(session: Session, version: StoredVersion) -> str:
 
 
 def get_output(session: Session, name: str, kind: str, *, number: int | None = None) -> StoredOutput:
-    """Return a text for z/OS of a version, by default the latest, as it was saved.
+    """Return a z/OS text of a version as it was saved, by default of the latest version.
 
     Raises:
         PlanNotFound: There is no such plan or version.

@@ -1,4 +1,4 @@
-"""Several plans of one sysplex: the storage they use of each coupling facility, before and after."""
+"""Several plans of one sysplex: the storage they use in each coupling facility, before and after."""
 
 from __future__ import annotations
 

@@ -20,7 +20,7 @@ def _group(qsg: str | None) -> str | None:
     """Return the name of a group, or None.
 
     Raises:
-        InputInvalid: It is not a valid name of a group.
+        InputInvalid: It is not a valid group name.
     """
     if qsg is not None:
         try:

@@ -152,7 +152,7 @@ def shown(report: JsonObject | None, *, is_stored: bool = False) -> UploadReport
 
 
 def _facts(found: FileReport) -> list[tuple[str, str]]:
-    """Return facts of a word each; what is not known is left out."""
+    """Return the known facts, each with a one-word label."""
     ends = [
         f"{end:%Y-%m-%d %H:%M:%S} UTC" for end in (found.first_interval_end, found.last_interval_end) if end
     ]

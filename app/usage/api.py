@@ -55,7 +55,7 @@ To = Annotated[
     Moment | None,
     Query(description="End of the period (exclusive). Absent: the end of the last measured hour."),
 ]
-By = Annotated[Step | None, Query(description="Absent: by hours up to 31 days, by days for more.")]
+By = Annotated[Step | None, Query(description="If absent: by hour up to 31 days, otherwise by day.")]
 
 router = APIRouter(prefix="/api/v1/usage", tags=["measured usage"])
 

@@ -110,7 +110,7 @@ class UsagePage(Page):
     queues_total: Annotated[int, "Number of queues"]
     smds: Annotated[tuple[SmdsFigures, ...], "Its shared message data sets"]
     plans: Annotated[tuple[PlanReference, ...], "Plans whose latest version contains it"]
-    script: Annotated[ChartScript, "The script that draws charts to zoom"]
+    script: Annotated[ChartScript, "The script that draws zoomable charts"]
     at: Annotated[str, "Path of this structure's pages"]
     query: Annotated[str, "The parameters that choose this period"]
     plan: Annotated[str, "Address at which a plan is created from this"]
@@ -130,7 +130,7 @@ class QueuePage(Page):
     bars: Annotated[BarChart | None, "The sizes of its messages; None where they are not known"]
     sizes: Annotated[tuple[SizeBucket, ...], "The same as a table"]
     points: Annotated[tuple[QueuePoint, ...], "Rate, sizes and depth as a table"]
-    script: Annotated[ChartScript, "The script that draws charts to zoom"]
+    script: Annotated[ChartScript, "The script that draws zoomable charts"]
     at: Annotated[str, "Path of the structure's pages"]
     query: Annotated[str, "The parameters that choose this period"]
 

@@ -27,7 +27,7 @@ USUAL = "7d"
 EARLIEST, LATEST = 1970, 2999
 """The first and last year of a period."""
 MOST_DAYS_BY_HOUR = 31
-"""Longer periods are shown by days."""
+"""Longer periods are shown by day."""
 
 Step = Literal["hour", "day"]
 

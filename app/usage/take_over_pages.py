@@ -57,7 +57,7 @@ class SizeChange:
 
 @dataclass(frozen=True, slots=True)
 class TakeOverPreview:
-    """Preview, beside what is there."""
+    """The preview, next to the current values."""
 
     made: DraftPlan
     changes: tuple[ChangeRow, ...]

@@ -244,7 +244,7 @@ class Sheet:
         self.text(x, best[1], text, style)
 
     def cost(self, x: float, y: float, width: float, frame: Box) -> int:
-        """Return the cost of what a label there would cover."""
+        """Return the cost of the marks that a label in this position would cover."""
         box = (x, y - _ABOVE, x + width, y + _BELOW)
         is_outside = box[0] < frame[0] - 1 or box[1] < frame[1] or box[2] > frame[2] + 1 or box[3] > frame[3]
         on_labels = sum(_touch(box, other) for other in self.labelled)

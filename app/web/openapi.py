@@ -48,7 +48,7 @@ TAGS = [
     },
     {
         "name": "measured usage",
-        "description": "Measured usage of structures and queues, by hours and days, and plans made from it.",
+        "description": "Measured usage of structures and queues, by hour and by day, and plans made from it.",
     },
     {
         "name": "fitted curves and forecasts",

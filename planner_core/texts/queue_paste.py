@@ -468,7 +468,7 @@ def _from_display(text: str, problems: list[PasteProblem]) -> list[_PastedQueue]
         found.append(_PastedQueue(line, queue, structure))
     if not blocks and not problems:
         last = len(text.splitlines())
-        problems.append(PasteProblem(1, "No queue is displayed here.", "lost", last))
+        problems.append(PasteProblem(1, "The text does not display any queue.", "lost", last))
     return found
 
 

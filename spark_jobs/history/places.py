@@ -1,7 +1,7 @@
-"""The location of a table's files: a folder of this machine, or a URL of an object store that delta-rs knows.
+"""The location of a table's files: a folder on this machine, or the URL of an object store that delta-rs supports.
 
-pyarrow's file systems written in Python are read by pyarrow's own threads, which abort the process if it ends before
-they do; so an object store is read and written in whole files, and a folder by pyarrow itself.
+pyarrow's file systems written in Python are read by pyarrow's own threads, which abort the process if it ends while
+they run; so an object store is read and written in whole files, and a folder by pyarrow itself.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ _TICK_S = 2.0
 
 
 class Folder:
-    """A folder of this machine."""
+    """A folder on this machine."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder.absolute()

@@ -178,7 +178,7 @@ class History:
 
     @property
     def is_local(self) -> bool:
-        """Whether it is in a folder of this machine."""
+        """Whether it is in a folder on this machine."""
         return "://" not in self.url
 
     # ---- writing -----------------------------------------------------------------------------------------------------

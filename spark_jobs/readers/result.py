@@ -75,7 +75,7 @@ class Collector:
         self._passed_over: dict[str, int] = {}
 
     def add(self, table: str, row: Mapping[str, Value]) -> None:
-        """Add a row of a table of the history; missing columns are null.
+        """Add a row to a table of the history; missing columns are null.
 
         A row without its time is not added: the time is asked for, or the line is reported.
         """

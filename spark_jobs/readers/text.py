@@ -36,7 +36,7 @@ class TextFile:
         self._encoding, self._errors = _encoding(first)
 
     def lines(self) -> Iterator[tuple[int, str | None]]:
-        """Yield number (from 1) and text of each line without its end; None for an overlong line."""
+        """Yield the number (from 1) and text of each line, without the line end; the text of an overlong line is None."""
         with self._bytes() as binary, io.TextIOWrapper(binary, self._encoding, self._errors) as file:
             number = 0
             while line := self._line(file):

@@ -190,5 +190,5 @@ class _OpenPieces:
             self._open[head.whole] = record
 
     def is_open(self, record: int) -> bool:
-        """Whether more pieces are expected, of a record that is not too far back."""
+        """Whether pieces are missing from a record whose latest piece was found recently."""
         return any(record - last <= PATIENCE_RECORDS for last in self._open.values())

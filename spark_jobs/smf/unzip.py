@@ -134,7 +134,7 @@ class Unzipped(io.RawIOBase):
         return True
 
     def seek(self, offset: int, whence: int = io.SEEK_SET, /) -> int:
-        """Skip content, from the beginning on."""
+        """Skip content, starting at the beginning."""
         if whence != io.SEEK_SET or offset < self._position:
             message = "a gzip file is read forward only"
             raise io.UnsupportedOperation(message)

@@ -68,7 +68,7 @@ ADD = """html => {
 }"""
 
 
-def test_words_that_stand_out_too_little_are_found_wherever_they_are(page: Page) -> None:
+def test_text_with_low_contrast_is_detected_anywhere(page: Page) -> None:
     page.emulate_media(color_scheme="light")
     for added in (
         "<p class='a'>words</p><p class='a' id='bad' data-style='color: #aaa'>words</p>",
@@ -134,7 +134,7 @@ def test_without_storage_and_without_script_pages_follow_the_system(new_context:
     assert len(seen) == 2
 
 
-def test_what_the_policy_forbids_does_not_run(new_context: NewContext) -> None:
+def test_scripts_forbidden_by_the_policy_do_not_run(new_context: NewContext) -> None:
     page = new_context(expected="Content Security Policy").new_page()
     page.goto("/")
     page.evaluate(

@@ -541,7 +541,7 @@ MAIN_ACTIONS: Mapping[str, tuple[str, Callable[[Page], None]]] = {
 
 
 @pytest.mark.parametrize("path", ADDRESSES)
-def test_what_a_page_is_for_is_done_by_keyboard(page: Page, path: str) -> None:
+def test_main_task_of_each_page_is_done_by_keyboard(page: Page, path: str) -> None:
     address, act = MAIN_ACTIONS[path]
     page.goto(address)
     act(page)

@@ -128,7 +128,7 @@ def test_the_answer_follows_the_typing(new_context: NewContext) -> None:
     assert policy(page).text_content() == expected
 
 
-def test_while_a_field_is_half_typed_the_figures_stay_and_say_so(new_context: NewContext) -> None:
+def test_half_typed_field_keeps_the_figures_marked_as_outdated(new_context: NewContext) -> None:
     page = new_context().new_page()
     page.goto("/")
     before = policy(page).text_content()
@@ -148,7 +148,7 @@ def test_while_a_field_is_half_typed_the_figures_stay_and_say_so(new_context: Ne
     assert policy(page).text_content() != before
 
 
-def test_what_was_opened_stays_open_when_the_figures_change(new_context: NewContext) -> None:
+def test_opened_details_stay_open_when_the_figures_change(new_context: NewContext) -> None:
     page = new_context().new_page()
     page.goto("/")
     unfold(page, "SETXCF commands")
@@ -159,7 +159,7 @@ def test_what_was_opened_stays_open_when_the_figures_change(new_context: NewCont
     expect(policy(page)).to_be_hidden()
 
 
-def test_an_answer_that_comes_late_is_dropped(new_context: NewContext) -> None:
+def test_late_answer_is_dropped(new_context: NewContext) -> None:
     page = new_context().new_page()
     page.goto("/")
     held: list[Route] = []
@@ -179,7 +179,7 @@ def test_an_answer_that_comes_late_is_dropped(new_context: NewContext) -> None:
     expect(page).to_have_url(re.compile("messages=222000"))
 
 
-def test_a_service_that_is_out_of_reach_is_told_calmly_and_found_again(new_context: NewContext) -> None:
+def test_unreachable_service_is_reported_and_found_again(new_context: NewContext) -> None:
     page = new_context(expected="ERR_CONNECTION_REFUSED").new_page()
     dialogs: list[str] = []
     page.on("dialog", lambda dialog: dialogs.append(dialog.message))
@@ -198,7 +198,7 @@ def test_a_service_that_is_out_of_reach_is_told_calmly_and_found_again(new_conte
     assert dialogs == []
 
 
-def test_an_answer_that_is_no_page_is_told_with_its_status(new_context: NewContext) -> None:
+def test_answer_that_is_not_a_page_is_reported_with_its_status(new_context: NewContext) -> None:
     page = new_context(expected="status of 503").new_page()
     page.goto("/")
     page.route(lambda url: "messages=" in url, lambda route: route.fulfill(status=503, body="busy"))

@@ -359,7 +359,7 @@ def test_a_text_that_is_too_long_is_refused_and_the_field_named(
     assert_refused_everywhere(service, tmp_path, put(full_document(), pointer, value), pointer)
 
 
-def test_the_longest_names_are_taken(service: Service) -> None:
+def test_longest_names_are_accepted(service: Service) -> None:
     document = full_document()
     document["policy"]["name"] = "POLICY12"
     document["structures"][0]["name"] = "APPLICATION1"

@@ -30,7 +30,7 @@ def test_the_probable_misprint_is_given_as_printed_and_flagged() -> None:
 
 @pytest.mark.parametrize("queue_managers", [1, 3, 10, 32])
 @pytest.mark.parametrize("level", [15, 16, 17, 20])
-def test_a_level_without_a_chart_takes_the_next_higher_and_says_so(level: int, queue_managers: int) -> None:
+def test_level_without_a_chart_uses_the_next_higher_and_is_reported(level: int, queue_managers: int) -> None:
     answer, published = admin(queue_managers, level), admin(queue_managers, 21)
 
     assert answer["size_kib"] == published["size_kib"]
@@ -38,7 +38,7 @@ def test_a_level_without_a_chart_takes_the_next_higher_and_says_so(level: int, q
 
 
 @pytest.mark.parametrize("level", [26, 30])
-def test_a_level_above_25_takes_25_and_says_so(level: int) -> None:
+def test_level_above_25_uses_25_and_is_reported(level: int) -> None:
     answer, published = admin(10, level), admin(10, 25)
 
     assert answer["size_kib"] == published["size_kib"] == 31 * 1024
@@ -46,7 +46,7 @@ def test_a_level_above_25_takes_25_and_says_so(level: int) -> None:
 
 
 @pytest.mark.parametrize("level", [9, 13])
-def test_a_level_below_14_takes_table_1_and_says_so(level: int) -> None:
+def test_level_below_14_uses_table_1_and_is_reported(level: int) -> None:
     answer, published = admin(5, level), admin(5, 14)
 
     assert answer["size_kib"] == published["size_kib"] == 9728

@@ -150,7 +150,7 @@ def test_64512_bytes_still_stay_in_the_structure() -> None:
     assert answer["capacity"] == answer["capacity_without_offload"] == math.floor(elements / 254)
 
 
-def test_given_rules_take_the_place_of_the_defaults() -> None:
+def test_given_rules_replace_the_defaults() -> None:
     answer = offload(512, 2048, 14, *rules((50, 1)))
     steps = answer["steps"]
     assert isinstance(steps, list)
@@ -199,7 +199,7 @@ def test_a_structure_below_the_base_holds_nothing_with_or_without_rules() -> Non
 
 
 @pytest.mark.parametrize("rule", ["70:32K", "0:32K", "100:0K", "70:0K", "0:0K", "70:64K", "70:1K"])
-def test_a_good_rule_is_taken(rule: str) -> None:
+def test_valid_rule_is_accepted(rule: str) -> None:
     assert_findings(offload(512, 2048, 25, "--rule", rule))
 
 

@@ -287,7 +287,7 @@ def test_an_alias_to_its_own_parent_is_refused(tmp_path: Path) -> None:
     assert_refused(given(tmp_path, "&loop\nqsg: SQ03\ngrowth: *loop\n"))
 
 
-def test_anchors_and_aliases_are_read_as_yaml_says_or_refused(tmp_path: Path) -> None:
+def test_anchors_and_aliases_are_read_as_in_yaml_or_refused(tmp_path: Path) -> None:
     document = block_yaml(sample_document())
     aliased = document.replace('["CF01", "CF02"]', "&both [CF01, CF02]", 1) + "growth: &none {years: 0}\n"
     aliased = aliased.replace('growth: {"percent_per_year": 0, "years": 0}\n', "", 1)

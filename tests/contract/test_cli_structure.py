@@ -117,17 +117,17 @@ def test_a_message_too_large_for_the_structure_leaves_one_entry_and_two_elements
 
 
 @pytest.mark.parametrize("level", [9, 10, 11, 12, 13])
-def test_a_level_below_14_takes_the_figures_of_14_and_says_so(level: int) -> None:
+def test_level_below_14_uses_the_figures_of_14_and_is_reported(level: int) -> None:
     assert_takes(level, instead=14)
 
 
 @pytest.mark.parametrize("level", [15, 16])
-def test_a_level_between_the_published_ones_takes_the_next_higher_and_says_so(level: int) -> None:
+def test_level_between_published_ones_uses_the_next_higher_and_is_reported(level: int) -> None:
     assert_takes(level, instead=17)
 
 
 @pytest.mark.parametrize("level", [26, 27, 40])
-def test_a_level_above_25_takes_the_figures_of_25_and_says_so(level: int) -> None:
+def test_level_above_25_uses_the_figures_of_25_and_is_reported(level: int) -> None:
     assert_takes(level, instead=25)
 
 

@@ -112,7 +112,7 @@ CASES: dict[str, tuple[dict[str, object], set[str]]] = {
 
 
 @pytest.mark.parametrize("case", CASES)
-def test_what_ibm_advises_against_is_reported(service: Service, case: str) -> None:
+def test_settings_that_ibm_advises_against_are_reported(service: Service, case: str) -> None:
     changes, severe = CASES[case]
     before = {(f["code"], f.get("structure")) for f in findings_of(service, quiet())}
     response = service.post("/api/v1/size", many(quiet(), changes))

@@ -101,7 +101,7 @@ def test_the_policy_can_be_submitted_as_it_is(tmp_path: Path, level: int) -> Non
     assert_submittable(policy_of(with_ibms_sizes(level), tmp_path))
 
 
-def test_the_policy_says_that_it_is_a_fragment_to_merge(tmp_path: Path) -> None:
+def test_policy_states_that_it_is_a_fragment_to_merge(tmp_path: Path) -> None:
     # REPLACE(YES) replaces the whole policy.
     comments = " ".join(re.findall(r"/\*(.*?)\*/", policy_of(sq03(), tmp_path), flags=re.DOTALL))
 

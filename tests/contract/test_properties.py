@@ -127,7 +127,9 @@ def test_offload_never_lowers_capacity(
 
 @sixty_examples
 @given(SIZES_MIB, BYTES, LEVELS)
-def test_capacity_without_offload_is_what_structure_says(mib: int, message_bytes: int, level: int) -> None:
+def test_capacity_without_offload_equals_that_of_the_structure_command(
+    mib: int, message_bytes: int, level: int
+) -> None:
     ran = run("offload", "--size-mib", mib, "--message-bytes", message_bytes, "--cfcc", level, "--json")
 
     assert ran.answer["capacity_without_offload"] == holds(mib, message_bytes, level)
@@ -235,7 +237,7 @@ def assert_says_what_was_planned(found: Statement, wanted: dict[str, Any], prefi
 
 @sixty_examples
 @given(documents())
-def test_every_policy_says_what_was_planned(document: dict[str, Any]) -> None:
+def test_every_policy_states_the_planned_sizes(document: dict[str, Any]) -> None:
     text = policy_text(document)
 
     assert_submittable(text)

@@ -96,7 +96,7 @@ def test_4_gb_and_one_million_messages_give_an_exact_threshold_of_82() -> None:
         (0, 95, None),
     ],
 )
-def test_the_default_rules_offload_what_ibm_says(
+def test_default_rules_offload_the_messages_that_ibm_states(
     message_bytes: int, usage_percent: int, rule: int | None
 ) -> None:
     assert rule_that_offloads(message_bytes, usage_percent=usage_percent, rules=DEFAULT_RULES) == rule

@@ -89,12 +89,12 @@ def test_every_section_that_is_cited_exists(cited: Callable[[], Iterator[str]]) 
     assert sections <= set(headings(PAGE))
 
 
-def test_the_page_has_the_sections_it_promises() -> None:
+def test_page_has_its_announced_sections() -> None:
     assert tuple(headings(PAGE)) == PROMISED
 
 
 @pytest.mark.parametrize("heading", PROMISED)
-def test_every_assumption_says_why_how_far_off_and_how_to_check(heading: str) -> None:
+def test_every_assumption_states_its_basis_error_and_check(heading: str) -> None:
     text = section(PAGE, heading)
     for part in ("**Assumed.**", "**Why.**", "**Based on.**", "**Possible error.**", "**Check.**"):
         assert text.count(part) == 1, part

@@ -205,9 +205,7 @@ def test_blocks_of_code_say_what_they_are_and_none_hides_a_prompt(page: Path) ->
         ("a.c\n", "abc\n", False),
     ],
 )
-def test_outputs_are_compared_whole_except_where_lines_are_left_out(
-    expected: str, actual: str, same: bool
-) -> None:
+def test_outputs_are_compared_except_for_omitted_lines(expected: str, actual: str, same: bool) -> None:
     assert shows(expected, actual) is same
 
 
@@ -232,7 +230,7 @@ def test_a_command_that_is_ready_does_what_the_installed_one_does(terminal: Term
         assert (quick.returncode, quick.stdout) == (real.returncode, real.stdout)
 
 
-def test_a_wrong_output_and_a_hidden_failure_are_noticed(terminal: Terminal) -> None:
+def test_wrong_output_and_hidden_failure_are_detected(terminal: Terminal) -> None:
     for text in ("$ echo a\nb\n", "$ false\n", "$ false\n$ echo $?\n0\n", "$ false\n$ true\n"):
         with pytest.raises(AssertionError):
             terminal.follow(Block("console", text))

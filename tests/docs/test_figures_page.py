@@ -21,14 +21,14 @@ def test_a_table_of_the_page_is_the_computed_one(heading: str) -> None:
     assert computed in section(PAGE, heading), f"`python -m tests.docs.figures` prints:\n{computed}"
 
 
-def test_all_cells_of_table_2_come_out_as_the_page_says() -> None:
+def test_cells_of_table_2_match_the_page() -> None:
     cells = [cell for row in rows(section(PAGE, "Table 2")) for cell in row[1:]]
     shown = [re.fullmatch(r"(\d+) \(([\d.]+)\)", cell) for cell in cells]
     assert len(shown) == 28
     assert all(match and abs(float(match[2]) - int(match[1])) < 0.5 for match in shown)
 
 
-def test_the_residuals_are_those_that_the_pages_name() -> None:
+def test_residuals_match_the_pages() -> None:
     text = PAGE.read_text(encoding="utf-8") + ASSUMPTIONS.read_text(encoding="utf-8")
     assert "2.6 %" in text
     assert "2.1 %" in text
@@ -74,7 +74,7 @@ def test_the_steps_between_levels_are_as_stated(level: int, stated: str) -> None
     assert f"{float(need_mib(200_000, 1024, cfcc_level=level)):.0f}" in stated
 
 
-def test_ibm_s_256_mb_hold_as_many_messages_as_the_pages_say() -> None:
+def test_ibms_256_mb_hold_the_number_of_messages_on_the_pages() -> None:
     held = f"{messages_in('256M', 1024, cfcc_level=14):_}".replace("_", " ")
     assert held == "129 812"
     page = (ROOT / "docs/reference/plan-document.md").read_text(encoding="utf-8")

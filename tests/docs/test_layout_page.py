@@ -40,7 +40,7 @@ def test_every_folder_named_on_the_layout_page_exists() -> None:
     assert named_folders() - inside - at_the_top == set()
 
 
-def test_every_package_says_in_a_sentence_what_it_holds() -> None:
+def test_every_package_describes_its_contents_in_a_sentence() -> None:
     for package in PACKAGES:
         for init in (ROOT / package).rglob("__init__.py"):
             assert init.read_text(encoding="utf-8").startswith('"""'), init

@@ -49,7 +49,7 @@ def test_every_page_is_served_and_the_readme_names_those_for_users(app: FastAPI)
     assert {name_of(page) for page in pages} - contributing - through_others <= named
 
 
-def test_pictures_are_there() -> None:
+def test_images_exist() -> None:
     pictures = [
         (page, target)
         for page in PAGES

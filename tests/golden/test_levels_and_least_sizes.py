@@ -69,7 +69,7 @@ def test_csq_admin_keeps_the_chart_of_the_plan_where_no_level_is_higher(managers
         )
 
 
-def test_every_structure_goes_by_its_own_preflist() -> None:
+def test_every_structure_uses_its_own_preflist() -> None:
     document = varied(
         cfcc_level=24,
         coupling_facilities=[{"name": "CF01", "cfcc_level": 24}, {"name": "CF02", "cfcc_level": 25}],
@@ -99,12 +99,12 @@ def test_a_preflist_that_states_lower_levels_is_sized_for_those() -> None:
     assert set(levels_of(at(25, 24, None)).values()) == {25}
 
 
-def test_a_coupling_facility_that_the_plan_does_not_describe_counts_with_the_plan_s_level() -> None:
+def test_coupling_facility_not_in_the_plan_has_the_level_of_the_plan() -> None:
     result = at(24, 23, admin__preflist=["CF01", "ELSEWHR"])
     assert levels_of(result)["CSQ_ADMIN"] == 24
 
 
-def test_a_level_without_figures_is_told_at_the_coupling_facility_that_has_it() -> None:
+def test_level_without_figures_is_reported_at_its_coupling_facility() -> None:
     result = at(25, 25, 26)
     found = [each for each in result.findings if each.code == "CFCC_LEVEL_ABOVE_FIGURES"]
     assert {each.field for each in found} == {"/coupling_facilities/1/cfcc_level"}
@@ -122,7 +122,7 @@ def test_the_level_has_an_explanation() -> None:
     ]
 
 
-def test_a_fitted_curve_stays_and_a_higher_level_in_the_preflist_is_told() -> None:
+def test_fitted_curve_is_kept_and_a_higher_level_in_the_preflist_reported() -> None:
     curve = fitted_curve(version=7, fit=replace(TWO_COSTS, cfcc_level=24))
     document = read_object(varied(cfcc_level=24, curve={"fitted": 7}, coupling_facilities__1__cfcc_level=25))
     result = evaluate(document, curve=curve)
@@ -151,7 +151,7 @@ def test_an_upgrade_from_coupling_facilities_below_the_plan_is_possible() -> Non
     assert (admin.before.sizes.need_bytes, admin.after.sizes.need_bytes) == (17 * MIB, 25 * MIB)
 
 
-def test_splitting_goes_by_the_level_of_the_structure() -> None:
+def test_splitting_uses_the_level_of_the_structure() -> None:
     """A queue that takes just more than half of a coupling facility at CFCC 25, where the base is 8 MiB larger."""
     queues = [
         {
@@ -183,9 +183,7 @@ def test_sizes_are_whole_storage_increments_of_the_level(level: int, kib: int) -
 
 
 @pytest.mark.parametrize(("messages", "mib"), [(100, 22), (1000, 24)])
-def test_a_small_application_structure_at_level_25_is_as_small_as_ibm_s_chart(
-    messages: int, mib: int
-) -> None:
+def test_small_application_structure_at_level_25_has_the_size_of_ibms_chart(messages: int, mib: int) -> None:
     """The chart of the z16 report has 22 MB for 100 and 24 MB for 1,000 messages of 1 KB."""
     found = by_name(at(25, 25, headroom_percent=0, **{S0 + "queues__0__backlog": messages}), "APP1")
     assert abs(found.sizes.need_bytes - mib * MIB) <= MIB
@@ -199,7 +197,7 @@ def test_csqsysappl_keeps_what_xcf_demanded_of_it() -> None:
     assert "SYSTEM_STRUCTURE_BELOW_MINIMUM" in {each.code for each in small.findings}
 
 
-def test_a_small_application_structure_says_what_is_known() -> None:
+def test_small_application_structure_states_its_sources() -> None:
     result = at(25, 25, **{S0 + "queues__0__backlog": 1000})
     (said,) = [each for each in result.findings if each.code == "INITSIZE_BELOW_XCF_MINIMUM"]
     assert said.severity == "info"

@@ -18,7 +18,7 @@ def environment(url: URL, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
     monkeypatch.delenv("CFPLAN_PORT", raising=False)
 
 
-def test_migrating_says_what_it_did(url: URL, capsys: pytest.CaptureFixture[str]) -> None:
+def test_migration_reports_its_steps(url: URL, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["migrate"]) == 0
     assert "now" in capsys.readouterr().out
     assert main(["migrate"]) == 0
@@ -28,9 +28,7 @@ def test_migrating_says_what_it_did(url: URL, capsys: pytest.CaptureFixture[str]
     made.close()
 
 
-def test_a_server_that_is_not_migrated_is_told_in_a_sentence(
-    url: URL, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_unmigrated_server_database_is_reported(url: URL, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["plans", "list"]) == (0 if url.get_backend_name() == "sqlite" else 2)
     if url.get_backend_name() != "sqlite":
         assert "cfplan migrate" in capsys.readouterr().err

@@ -164,7 +164,7 @@ def test_a_database_of_a_later_version_is_refused_and_left_alone(database: Datab
     assert database.revision() == "from_the_future"
 
 
-def test_a_server_s_database_is_not_migrated_unasked(url: URL) -> None:
+def test_server_database_is_not_migrated_unasked(url: URL) -> None:
     database = Database(url, migrates=False)
     if database.is_sqlite:
         Path(str(url.database)).parent.mkdir()
@@ -176,7 +176,7 @@ def test_a_server_s_database_is_not_migrated_unasked(url: URL) -> None:
     database.close()
 
 
-def test_every_revision_is_named_by_its_date_and_says_what_it_does() -> None:
+def test_every_revision_has_its_date_as_name_and_a_description() -> None:
     scripts = list(ScriptDirectory.from_config(alembic_config()).walk_revisions())
     assert scripts
     for script in scripts:

@@ -116,7 +116,7 @@ def test_the_driver_is_started_to_see_whether_it_works(
     assert chromium.driver_starts()
 
 
-def test_anyone_else_is_told_that_browser_tests_will_be_skipped(
+def test_missing_browser_reports_that_browser_tests_are_skipped(
     programs: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(os, "geteuid", lambda: 1000)
@@ -137,7 +137,7 @@ def test_an_installation_that_fails_stops_nothing(
     assert "The browser tests will be skipped" in capsys.readouterr().err
 
 
-def test_a_run_without_a_browser_says_so_at_its_end(programs: Path, tmp_path: Path) -> None:
+def test_run_without_a_browser_reports_it_at_the_end(programs: Path, tmp_path: Path) -> None:
     (tmp_path / "test_x.py").write_text(
         "def test_it(chromium):\n    raise AssertionError\n", encoding="utf-8"
     )

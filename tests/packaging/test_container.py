@@ -252,7 +252,7 @@ def started(environ: dict[str, str], folder: Path) -> Iterator[subprocess.Popen[
             process.wait(timeout=30)
 
 
-def test_the_image_s_command_serves_and_its_health_check_sees_it(tmp_path: Path) -> None:
+def test_image_command_serves_and_passes_its_health_check(tmp_path: Path) -> None:
     environ = {
         **{key: value for key, value in os.environ.items() if not key.startswith("CFPLAN_")},
         **environment(INSTRUCTIONS),

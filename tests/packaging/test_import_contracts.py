@@ -101,7 +101,7 @@ def test_the_contracts_hold_for_empty_packages(small_tree: Path) -> None:
 
 
 @pytest.mark.parametrize(("importer", "imported"), FORBIDDEN)
-def test_a_forbidden_import_is_noticed_wherever_it_stands(
+def test_forbidden_import_is_detected_anywhere_in_a_file(
     small_tree: Path, importer: str, imported: str
 ) -> None:
     write_module(

@@ -79,14 +79,14 @@ def test_help_lists_every_command() -> None:
         assert re.search(rf"^  make {command} +\S", listed, re.MULTILINE), command
 
 
-def test_run_installs_what_the_web_needs_and_serves(tree: Tree) -> None:
+def test_make_run_installs_web_requirements_and_serves(tree: Tree) -> None:
     finished = tree.make("run", "PORT=8123")
     assert finished.returncode == 0, finished.stderr
     assert finished.stdout.splitlines()[-1] == "cfplan serve --port 8123"
     assert tree.installed() == ["made .venv", "build", "web", "--editable"]
 
 
-def test_run_serves_at_port_8000_unless_told_otherwise(tree: Tree) -> None:
+def test_make_run_serves_on_port_8000_by_default(tree: Tree) -> None:
     assert tree.make("run").stdout.splitlines()[-1] == "cfplan serve --port 8000"
 
 
@@ -149,7 +149,7 @@ def test_an_environment_that_was_moved_is_made_anew(tree: Tree) -> None:
     assert moved.installed() == ["made .venv", "build", "web", "--editable"]
 
 
-def test_an_environment_whose_python_is_gone_is_made_anew(tree: Tree) -> None:
+def test_environment_without_its_python_is_recreated(tree: Tree) -> None:
     assert tree.make("run").returncode == 0
     tree.installed()
     (tree.folder / ".venv" / "bin" / "python").unlink()

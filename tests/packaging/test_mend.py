@@ -39,7 +39,7 @@ def site_packages(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def test_a_whole_package_is_left_alone(site_packages: Path) -> None:
+def test_complete_package_is_not_changed(site_packages: Path) -> None:
     assert mend(site_packages) == []
     assert (site_packages / "thing-1.dist-info").is_dir()
 
@@ -61,14 +61,14 @@ def test_an_incomplete_package_is_forgotten(site_packages: Path, damage: Callabl
     assert mend(site_packages) == []
 
 
-def test_what_pip_left_of_a_replaced_package_goes(site_packages: Path) -> None:
+def test_remains_of_a_replaced_package_are_removed(site_packages: Path) -> None:
     (site_packages / "~hing").mkdir()
     (site_packages / "~hing-1.dist-info").mkdir()
     assert mend(site_packages) == []
     assert sorted(path.name for path in site_packages.iterdir()) == ["thing", "thing-1.dist-info"]
 
 
-def test_it_finds_nothing_to_mend_here() -> None:
+def test_complete_environment_needs_no_repair() -> None:
     finished = subprocess.run(
         [sys.executable, ROOT / "requirements" / "mend.py"], capture_output=True, text=True, check=True
     )

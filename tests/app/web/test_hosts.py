@@ -14,7 +14,7 @@ from tests.app.web.support import assert_problem, call
     "host",
     ["localhost", "localhost:8000", "127.0.0.1", "127.0.0.1:1", "[::1]:8000", "LOCALHOST", "localhost."],
 )
-def test_names_of_this_machine_are_answered(app: FastAPI, host: str) -> None:
+def test_requests_to_names_of_this_machine_are_answered(app: FastAPI, host: str) -> None:
     assert call(app, "GET", "/healthz", host=host).status == 200
 
 

@@ -118,7 +118,7 @@ def test_drawings_are_saved(page: Page) -> None:
         assert "<svg" in Path(download.value.path()).read_text(encoding="utf-8")
 
 
-def test_without_a_script_the_service_s_drawing_and_the_tables_are_there(new_context: NewContext) -> None:
+def test_page_without_scripts_shows_the_static_chart_and_the_tables(new_context: NewContext) -> None:
     page = new_context(java_script_enabled=False).new_page()
     page.goto(FORECAST)
     assert page.locator("#elements .drawn svg.wide").is_visible()
@@ -131,7 +131,7 @@ def test_without_a_script_the_service_s_drawing_and_the_tables_are_there(new_con
     assert not page.locator(".drawn svg.wide").first.is_visible()
 
 
-def test_on_paper_the_service_s_drawings_stand_and_nothing_runs_over_the_edge(page: Page) -> None:
+def test_printed_page_shows_static_charts_within_its_edges(page: Page) -> None:
     for address in (FORECAST, "/curves/1", "/plans/FITTED/versions/1/print"):
         page.goto(address)
         drawn(page)
@@ -160,7 +160,7 @@ def test_a_structure_is_made_larger_in_a_plan_from_its_forecast_by_keyboard(page
     assert size.input_value().endswith("M")
 
 
-def test_a_level_is_kept_from_what_a_plan_says(page: Page) -> None:
+def test_level_is_saved_from_a_plan(page: Page) -> None:
     page.goto("/cf-levels")
     page.get_by_role("button", name="Use 25 for CF01").click()
     expect(page.get_by_role("status")).to_contain_text("Saved.")

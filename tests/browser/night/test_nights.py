@@ -45,7 +45,7 @@ def test_tab_reaches_everything_and_shows_where_it_is(page: Page, address: str) 
     assert walk(page)
 
 
-def test_the_home_page_says_what_the_newest_night_found(page: Page) -> None:
+def test_home_page_shows_the_findings_of_the_latest_nightly_run(page: Page) -> None:
     page.goto("/")
     newest = page.get_by_role("region", name="Nightly run of")
     expect(newest).to_contain_text("APP1 was full.")
@@ -54,7 +54,7 @@ def test_the_home_page_says_what_the_newest_night_found(page: Page) -> None:
     expect(page.get_by_role("heading", name="Nightly run 1")).to_be_visible()
 
 
-def test_a_run_that_failed_says_why_and_shows_its_log(page: Page) -> None:
+def test_failed_run_shows_its_reason_and_log(page: Page) -> None:
     page.goto("/nights/2")
     expect(page.locator("#bar-sentence")).to_have_text("The usage history cannot be read: the disk is full.")
     expect(page.get_by_role("region", name="Log")).to_be_visible()
@@ -80,7 +80,7 @@ def test_a_run_is_begun_by_keyboard_and_followed_to_its_end(page: Page) -> None:
     expect(page.locator("#bar-words")).to_have_text("done")
 
 
-def test_simulated_data_comes_and_goes_with_a_button_each_and_is_marked_meanwhile(page: Page) -> None:
+def test_simulated_data_is_added_and_removed_by_buttons_and_labelled(page: Page) -> None:
     page.goto("/nights")
     page.get_by_role("button", name="Try it with simulated data").click()
     expect(page.get_by_role("heading", name="Findings")).to_be_visible(timeout=PATIENCE_MS)

@@ -123,7 +123,7 @@ def test_a_transfer_is_cancelled(page: Page, dump: Callable[..., Path]) -> None:
     expect(page.get_by_role("button", name="Upload", exact=True)).to_be_focused()
 
 
-def test_the_map_is_added_to_and_taken_from(page: Page) -> None:
+def test_entries_are_added_to_the_map_and_removed(page: Page) -> None:
     page.goto("/qsg-map")
     for label, text in (("System", "SYSA"), ("Queue manager", "CSQ1"), ("Queue-sharing group", "SQ03")):
         tab_to(page, page.get_by_label(label, exact=True))

@@ -134,7 +134,7 @@ def test_a_queue_is_opened_from_its_structure(own: Page) -> None:
     expect(own.get_by_role("heading", level=1)).to_contain_text("ORDERS.IN")
 
 
-def test_a_plan_s_form_is_filled_in_and_changed(own: Page) -> None:
+def test_form_of_a_plan_is_filled_in_and_changed(own: Page) -> None:
     own.goto(PLAN)
     for label, text in (("Queue managers", "5"), ("CFCC level", "25"), ("Coupling facilities", "CF01")):
         tab_to(own, own.get_by_label(label))

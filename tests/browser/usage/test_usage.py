@@ -73,7 +73,7 @@ def test_a_page_is_accessible_in_light_and_dark_and_fits_every_width(page: Page,
         assert over_px <= 0, f"{over_px} px too wide at {width_px}"
 
 
-def test_the_chart_takes_the_place_of_the_service_s_drawing(page: Page) -> None:
+def test_interactive_chart_replaces_the_static_one(page: Page) -> None:
     page.goto(FULL)
     drawn(page)
     expect(page.locator(".drawn")).to_be_hidden()
@@ -197,7 +197,7 @@ def test_the_script_is_loaded_where_there_is_a_chart_and_nowhere_else(new_contex
     assert sum("plotly" in url for url in asked) == 1
 
 
-def test_without_scripts_everything_is_there(new_context: NewContext) -> None:
+def test_page_without_scripts_is_complete(new_context: NewContext) -> None:
     page = new_context(java_script_enabled=False, viewport={"width": 1440, "height": 900}).new_page()
     page.goto(FULL)
     expect(page.get_by_role("img", name="List entries in use")).to_have_count(1)  # the one for wide pages
@@ -209,7 +209,7 @@ def test_without_scripts_everything_is_there(new_context: NewContext) -> None:
     expect(page.get_by_role("img", name="Messages by size")).to_be_visible()
 
 
-def test_when_the_script_does_not_come_the_service_s_drawing_stays(new_context: NewContext) -> None:
+def test_static_chart_stays_if_the_script_cannot_be_loaded(new_context: NewContext) -> None:
     context = new_context(expected=r"The chart stays as drawn|net::ERR_FAILED")
     context.route("**/assets/plotly/**", lambda route: route.abort())
     page = context.new_page()

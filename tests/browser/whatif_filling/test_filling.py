@@ -54,7 +54,7 @@ def test_the_picture_follows_a_slider_moved_by_keys(new_context: NewContext) -> 
     expect(page).to_have_url(re.compile("outage_minutes=30"))
 
 
-def test_a_field_typed_wrongly_keeps_the_picture_and_says_what_is_wrong(new_context: NewContext) -> None:
+def test_field_with_an_error_keeps_the_chart_and_shows_the_error(new_context: NewContext) -> None:
     page = new_context().new_page()
     page.goto(f"{AT}/filling")
     page.get_by_role("textbox", name="Rate").fill("fast")

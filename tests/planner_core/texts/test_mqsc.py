@@ -207,7 +207,7 @@ dsgroups = st.sampled_from(
 
 @settings(max_examples=200)
 @given(st.lists(queue_names, min_size=1, max_size=4, unique=True), dsgroups, st.booleans(), st.integers(3, 5))
-def test_lines_are_within_their_columns_and_never_remarks_by_accident(
+def test_lines_stay_within_their_columns_and_never_become_remarks(
     names: list[str], dsgroup: str | None, persistent: bool, level: int
 ) -> None:
     queues = [

@@ -26,7 +26,7 @@ def common_rows() -> Iterator[str]:
 
 
 def section_rows(section: Layout) -> Iterator[str]:
-    """What is known of a section, and one line for each field."""
+    """The facts known about a section, and one line for each field."""
     yield f"{section.about}"
     yield ""
     yield f"Records {' and '.join(section.records)}, {_place(section)}. Lengths: {', '.join(map(str, section.known_lengths))} bytes."
