@@ -164,7 +164,7 @@ S0, Q0 = "structures__0__", "structures__0__queues__0__"
             "/structures/0/queues/0/message_bytes",
             "must be one size, such as 1024 or 4K, or mean/p95/max, such as 3500/12000/60000",
         ),
-        ({S0 + "initsize": "12X"}, "/structures/0/initsize", "'12X' is no size"),
+        ({S0 + "initsize": "12X"}, "/structures/0/initsize", "'12X' is not a valid size"),
         ({S0 + "initsize": "0.5K"}, "/structures/0/initsize", "512B is not a whole number of K"),
         ({S0 + "initsize": 0}, "/structures/0/initsize", "must be between 1K and 1T"),
         ({S0 + "size": "1025G"}, "/structures/0/size", "must be between 1K and 1T"),

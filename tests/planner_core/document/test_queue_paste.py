@@ -76,7 +76,7 @@ def test_table_without_a_heading_reports_its_assumed_columns() -> None:
     ("row", "told"),
     [
         ("bad name\t1\t2\tno", "not allowed here"),
-        ("A\tx\t3\tno", "no number (message_bytes)"),
+        ("A\tx\t3\tno", "is not a number (message_bytes)"),
         ("A\t1\t3\tmaybe", "neither yes nor no"),
         ("A\t1\t\tno", "neither a backlog nor a rate"),
         ("A\t\t3\tno", "no message size"),
@@ -327,7 +327,7 @@ def test_rates_by_queue_manager_and_switches_are_read_from_tables() -> None:
         "QM01": {"put_rate_per_s": 30, "get_rate_per_s": Decimal("12.5")},
         "QM02": {"put_rate_per_s": 0, "get_rate_per_s": 1},
     }
-    assert "no number" in read_queues(text.replace("30/12.5", "30")).problems[0].message
+    assert "is not a number" in read_queues(text.replace("30/12.5", "30")).problems[0].message
 
 
 @pytest.mark.parametrize(

@@ -70,7 +70,7 @@ def test_times_without_an_offset_need_a_zone(tmp_path: Path) -> None:
         ("QSG1,APP1,,2026-03-22T12:00Z,2,1,,", "more than"),
         ("QSG1,APP1,,2026-03-22T12:00Z,1.5,,,", "entries_in_use"),
         ("QSG1,APP1,,2026-03-22T12:00Z,-3,,,", "entries_in_use"),
-        ("QSG1,APP1,,2026-03-22T12:00Z,,,big,", "no size"),
+        ("QSG1,APP1,,2026-03-22T12:00Z,,,big,", "not a valid size"),
         ("QSG1,APP1,,2026-03-22T12:00Z", "values under"),
         ('QSG1,"APP1,,2026-03-22T12:00Z,,,,', "quote"),
     ],
