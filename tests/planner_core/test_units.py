@@ -93,7 +93,9 @@ def test_sizes_in_zos_notation_are_parsed(text: str | int, size: int) -> None:
     ],
 )
 def test_invalid_size_is_refused_with_its_text(text: str | int) -> None:
-    with pytest.raises(SizeSyntax, match="is not a valid size: write a number and a unit K, M, G or T") as refused:
+    with pytest.raises(
+        SizeSyntax, match="is not a valid size: write a number and a unit K, M, G or T"
+    ) as refused:
         parse_size(text)
     assert refused.value.text == str(text)
 
