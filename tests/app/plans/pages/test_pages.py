@@ -66,15 +66,15 @@ def test_long_plan_is_shortened_in_print_with_a_link_to_the_full_list(
     typed = {"/structures/0/full_threshold": "80", "/structures/1/full_threshold": "70", "do": "save"}
     browser.post("/plans/SQ03/edit", {**edit(browser).fields, **typed})
     whole = browser.get("/plans/SQ03/versions/2/print")
-    assert "Only the first" not in whole.words
+    assert "only the first" not in whole.words
     findings = browser.ask("GET", "/plans/SQ03/versions/2/files/findings.csv").text.count("\n") - 1
     for limit in ("MOST_FINDINGS", "MOST_PRINTED_QUEUES", "MOST_DIFFERENCES"):
         monkeypatch.setattr(f"app.plans.pages.{limit}", 1)
     cut = browser.get("/plans/SQ03/versions/2/print")
     for words, where in (
-        (f"Only the first 1 of {findings} findings", "/plans/SQ03/versions/2/files/findings.csv"),
-        ("Only the first 1 of 2 queues", "/plans/SQ03/versions/2/files/queues.csv"),
-        ("Only the first 1 of 2 changes", "/plans/SQ03/compare?from=1&to=2"),
+        (f"only the first 1 of {findings} findings", "/plans/SQ03/versions/2/files/findings.csv"),
+        ("only the first 1 of 2 queues", "/plans/SQ03/versions/2/files/queues.csv"),
+        ("only the first 1 of 2 changes", "/plans/SQ03/compare?from=1&to=2"),
     ):
         assert f"{words}. Full list: {where}" in cut.words
         assert browser.ask("GET", where).status_code == 200
