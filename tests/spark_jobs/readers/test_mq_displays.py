@@ -123,7 +123,7 @@ def test_missing_keywords_of_a_truncated_answer_are_listed() -> None:
     text = support.CFSTATUS[: support.CFSTATUS.index("ENTSMAX")] + "ENTSMAX(2291"
     messages = [(problem.line, problem.message) for problem in read_mq(text).problems]
     assert messages[0][0] == 10
-    assert "ENTSMAX(2291 is cut off" in messages[0][1]
+    assert "ENTSMAX(2291 is truncated" in messages[0][1]
     assert messages[1] == (
         9,
         "CFSTATUS(APPLICATION1) ends without ENTSUSED: it was truncated here, or the command did not request all attributes.",

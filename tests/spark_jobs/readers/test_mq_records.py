@@ -182,7 +182,7 @@ def test_value_without_an_end_is_reported_where_it_is_read() -> None:
     assert read_records(text).problems == ()
     found = read_records(text, reads=frozenset({"STATUS"}))
     assert found.records[0].unclosed == {"STATUS"}
-    assert "STATUS(RUNN is cut off" in found.problems[0].message
+    assert "STATUS(RUNN is truncated" in found.problems[0].message
 
 
 def test_answer_without_an_end_is_marked() -> None:
