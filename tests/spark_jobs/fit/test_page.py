@@ -54,7 +54,7 @@ def test_simulation_of_a_case_is_within_the_table() -> None:
 def test_limits_on_the_page_match_the_code() -> None:
     assert FEWEST_POINTS == 4
     assert "At least four allocations" in PAGE
-    assert f"at least {LEAST_SPREAD:g} times the smallest" in PAGE.replace("\n   ", " ")
+    assert f"at least {LEAST_SPREAD:g} times the size of the smallest" in PAGE.replace("\n   ", " ")
     assert f"within {WIDEST_APART:.0%} of them".replace("%", " %") in PAGE
     assert f"not known within {WIDEST:.0%}".replace("%", " %") in PAGE.replace("\n", " ")
     assert "of another base than now" in EARLIER
