@@ -585,8 +585,8 @@ def groups_of(pairs: Sequence[tuple[tuple[str, str], str]]) -> dict[tuple[str, s
         before = found.setdefault(who, group)
         if before != group:
             message = (
-                f"--qsg: {who[1]} on {who[0]} is said to be in {before or 'no group'} and in {group or 'no group'}; "
-                "say one of them"
+                f"--qsg: {who[1]} on {who[0]} is assigned to {before or 'no group'} and to {group or 'no group'}. "
+                "Choose one of them."
             )
             raise argparse.ArgumentTypeError(message)
     return found

@@ -138,7 +138,7 @@ def test_message_on_the_wrong_stream_is_only_logged(database: Database, settings
 def test_truncated_rollups_are_not_stored(database: Database, settings: Settings) -> None:
     failed = read(database, settings, "days 2026-01-02\n")
     assert failed.state == JobState.FAILED
-    assert "middle" in failed.sentence
+    assert "before their output was complete" in failed.sentence
     assert hours(database) == 0
 
 

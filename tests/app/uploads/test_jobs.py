@@ -117,7 +117,7 @@ def test_run_interrupted_repeatedly_is_given_up(database: Database, job_id: int)
     assert claim(database, job_id, "one more", stale=ALL_IS_STALE) is None
     found = job(database, job_id)
     assert found.state == JobState.FAILED
-    assert f"cut off {MOST_ATTEMPTS} times" in found.sentence
+    assert f"interrupted {MOST_ATTEMPTS} times" in found.sentence
 
 
 def test_ended_run_is_never_claimed(database: Database, job_id: int) -> None:

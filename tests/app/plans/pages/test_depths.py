@@ -87,7 +87,7 @@ def test_given_depths_are_marked_and_their_effects_shown() -> None:
     assert row.planned[1:] == ("50", "12")
     assert row.effects[-2:] == ("80 %", "80 %")
     facts = dict(depths.facts)
-    assert facts["Messages of one event"].startswith("1, one of each")
+    assert facts["Messages of one event"].startswith("1, one from each")
     assert "Queue Depth High of A after 8 min" in facts["All at their net rates, from empty"]
 
 

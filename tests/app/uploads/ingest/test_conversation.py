@@ -86,7 +86,7 @@ def table(path: Path, *ends: str) -> Path:
             ["--qsg", "SYSA:CSQ1=SQ01", "--qsg", "SYSA:CSQ1=SQ02"],
             "CSQ1 on SYSA is assigned to SQ01 and to SQ02",
         ),
-        (["--qsg", "SYSA:CSQ1=", "--qsg", "SYSA:CSQ1=SQ02"], "in no group and in SQ02"),
+        (["--qsg", "SYSA:CSQ1=", "--qsg", "SYSA:CSQ1=SQ02"], "assigned to no group and to SQ02"),
         (
             ["--observed-at", "2024-10-27T02:30", "--zone", "Europe/Berlin"],
             "2024-10-27T02:30+02:00 or 2024-10-27T02:30+01:00",
