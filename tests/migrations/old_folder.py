@@ -46,7 +46,7 @@ def unpack(data: Path) -> None:
     with tarfile.open(FIXTURE / "files.tar.xz") as packed:
         packed.extractall(data, filter="data")
     with closing(sqlite3.connect(data / "cfplan.db")) as database:
-        database.executescript((FIXTURE / "database.sql").read_text("utf-8"))
+        database.executescript(lzma.decompress((FIXTURE / "database.sql.xz").read_bytes()).decode("utf-8"))
 
 
 def copy_rows(source: Path, url: URL) -> None:
