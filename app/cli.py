@@ -49,11 +49,12 @@ _MOST_DIGITS = 60
 _SHOWN_BELOW = 20
 _MOST_VERSIONS = 2**31 - 1
 SHUTDOWN_S = 10
-"""Time for running requests when the service stops; clients that follow a job would otherwise never end."""
+"""Seconds that running requests get when the service stops; without a limit, a client that follows a job would delay
+the stop."""
 
 
 class _UsageError(Exception):
-    """Bad usage, with the sentence to show."""
+    """A usage error with the message to show."""
 
 
 class _Parser(LazyParser):
@@ -71,7 +72,7 @@ def main_entry() -> None:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run one command, print its answer, and problems on stderr, and return its exit code."""
+    """Run one command, print its answer on stdout and problems on stderr, and return the exit code."""
     try:
         arguments = _parser().parse_args(argv)
         run: Callable[[argparse.Namespace], int] = arguments.run
@@ -94,7 +95,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         return EXIT_OK
     except KeyboardInterrupt:
         return 130  # 128 + SIGINT, as shells report it
-    except Exception as error:  # noqa: BLE001 - the contract: a sentence, never a traceback
+    except Exception as error:  # noqa: BLE001 - a command prints a message, never a traceback
         _say(f"cfplan: internal error, please report it: {type(error).__name__}: {error}")
         return EXIT_USAGE
 

@@ -21,10 +21,10 @@ _SIZE_ENDS = ("B", "K", "M", "G", "T")
 STANDARD_INPUT = "-"
 Action = Callable[[argparse.Namespace], int]
 Command = Callable[[str, str, Action], argparse.ArgumentParser]
-"""Adds a command, or a verb of one: its name, its description, and its action."""
+"""A function that adds a command or one of its verbs, from its name, its description and its action."""
 Parser = type[argparse.ArgumentParser]
 Whole = Callable[[int, int], Callable[[str], int]]
-"""Creates readers of whole numbers within bounds."""
+"""A function that creates readers of whole numbers within bounds."""
 
 
 def verbs_of(commands: Command, parser_class: Parser, name: str, about: str) -> Command:
@@ -98,7 +98,7 @@ def read_question(arguments: argparse.Namespace) -> Any:  # noqa: ANN401 - an in
     """Return the question in the options of a command.
 
     Raises:
-        InputInvalid: With every option at fault.
+        InputInvalid: An option is not valid; every error is listed.
     """
     from planner_core.questions import parameters
 

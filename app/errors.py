@@ -10,6 +10,6 @@ class NotFound(PlannerError):
     """There is nothing under the requested name or number."""
 
     def __init__(self, name: str | int, *, kind: str, problem: ProblemType = NOT_FOUND) -> None:
-        """Keep the type of the problem document over REST."""
+        """Store the name in the message, and the type of the problem document over REST."""
         self.problem = problem
         super().__init__(f"There is no {kind} {name}.")

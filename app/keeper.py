@@ -31,7 +31,7 @@ KEEPERS: Mapping[str, type[Keeper]] = {
 
 
 def main(argv: list[str] | None = None) -> int:
-    """Carry out the run with this number."""
+    """Carry out the run whose number is in the arguments, and return the exit code."""
     arguments = sys.argv[1:] if argv is None else argv
     if len(arguments) != 1 or not arguments[0].isdigit():
         sys.stderr.write("python -m app.keeper ID: the number of one run is needed.\n")
@@ -50,7 +50,7 @@ def main(argv: list[str] | None = None) -> int:
 
 
 def keeper_of(database: Database, settings: Settings, job_id: int) -> Keeper:
-    """Return the keeper for the kind of a run. If the run no longer exists, any keeper finds that out."""
+    """Return the keeper for the kind of a run. If the run no longer exists, any keeper serves, because its claim fails."""
     with database.session(writes=False) as session:
         run = repository.find(session, job_id, light=True)
     return KEEPERS[run.kind if run else INGEST](database, settings, job_id)

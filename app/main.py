@@ -57,7 +57,7 @@ from planner_core import CORE_VERSION
 
 DATABASE_ANSWERS_WITHIN_S = 2
 MOST_HEALTH_CHECKS = 2
-"""Concurrent checks, limited so that checks of a dead server take no threads from requests."""
+"""Maximum number of concurrent checks, so that checks of a dead server do not use up the threads for requests."""
 
 logger = logging.getLogger("cfplan.health")
 FORM_AROUND_FILE_BYTES = 2**20
@@ -70,14 +70,14 @@ _DESCRIPTIONS = (
     running_description,
     scenarios_description,
 )
-"""Features whose handlers read bodies themselves."""
+"""Descriptions of the features whose handlers read request bodies themselves."""
 
 health = APIRouter(tags=["service"])
 
 
 @health.get("/healthz", summary="Is the service up?", responses=openapi.problems())
 async def healthz(request: Request) -> HealthAnswer:
-    """Answer as soon as requests are accepted, whether or not the database answers."""
+    """Return the state of the service, even while the database does not answer."""
     answers = await _database_answers(request.app.state.database, request.app.state.health_checks)
     return HealthAnswer(
         status="ok" if answers else "degraded",
@@ -179,11 +179,11 @@ def create_app(settings: Settings | None = None) -> FastAPI:
 
 
 def _middleware(settings: Settings) -> list[Middleware]:
-    """Return the middleware from the outside in; the headers are outermost, so that every answer has them."""
+    """Return the middleware, outermost first; the headers are outermost, so that every answer has them."""
     return [
         Middleware(SecurityHeaders),
         Middleware(Compression, minimum_size=settings.compress_over_bytes, compresslevel=5),
-        # Inside of headers and compression, so that its answers have the headers; outside of all that may fail.
+        # Inside the headers and the compression, so that its answers get both; outside of everything that may fail.
         Middleware(errors.UnexpectedErrors),
         Middleware(HeadAsGet),
         Middleware(AllowedHosts, allowed=settings.accepted_hosts),

@@ -138,7 +138,7 @@ def _lines(found: DecisionAnswer) -> Iterator[str]:
     for candidate, each in zip(decision.chosen, found.destinations, strict=True):
         puts = (
             f", {each.puts} of the puts"
-            # Zero puts are worth a word only next to destinations that get some.
+            # Zero puts are worth showing only next to destinations that receive some.
             if each.puts or any(other.puts for other in found.destinations)
             else ""
         )

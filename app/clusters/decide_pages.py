@@ -51,7 +51,7 @@ class DecisionView:
     chart: tuple[ChartLayout, ...]
     lanes_omitted: int
     steps: tuple[tuple[DecisionStep, tuple[Elimination, ...], str], ...]
-    """Each step with the first candidates that it eliminates, and the names of the remaining ones."""
+    """Each step with the first candidates that it eliminates, and the names of the candidates that remain after it."""
     steps_omitted: int
     destinations: tuple[ChosenDestination, ...]
     puts: int
@@ -81,7 +81,7 @@ def show(request: Request, example: str = "", mode: str = "seed") -> Response:
 
 async def _sent(request: Request) -> DecisionForm:
     form = await read_posted(
-        # One byte more, so that the reader refuses a longer text with its own message.
+        # The extra byte lets a longer text reach the reader, which refuses it with its own message.
         request,
         largest_bytes=LARGEST_FILE_BYTES + 1,
         largest_file_bytes=LARGEST_FILE_BYTES,
@@ -91,7 +91,7 @@ async def _sent(request: Request) -> DecisionForm:
 
 @router.post(PATH)
 def choose(request: Request, sent: Annotated[DecisionForm, Depends(_sent)]) -> Response:
-    """Answer the form."""
+    """Decide on the posted input and show the result."""
     return _page(request, sent)
 
 

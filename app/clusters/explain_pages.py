@@ -23,7 +23,7 @@ router = APIRouter(include_in_schema=False)
 
 PATH = "/cluster/explain"
 LARGEST_TEXT_BYTES: Final = 8 * 2**20
-"""Limit of a text in a field; files may be as large as a request."""
+"""Maximum size of a text in a field; files may be as large as a request."""
 SHOWN_TEXT: Final = 200_000
 """A longer text is not shown again, because the page would take seconds to load."""
 _MOST_FILES = 50
@@ -60,7 +60,7 @@ def form(request: Request) -> Response:
 
 @router.post(PATH)
 async def ask(request: Request) -> Response:
-    """Answer the texts in the fields and in the files."""
+    """Explain the messages in the posted fields and files."""
     form = await read_posted(
         request, largest_bytes=LARGEST_TEXT_BYTES, most_files=_MOST_FILES, most_fields=_MOST_FILES
     )

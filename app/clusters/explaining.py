@@ -136,7 +136,7 @@ def _time(text: str, field: str) -> datetime | None:
 
 
 def read_text(path: Path) -> str:
-    """Return the text of a file: UTF-8, or else each byte as a character.
+    """Return the text of a file, decoded as UTF-8, or as Latin-1 if that fails.
 
     Raises:
         InputInvalid: The file cannot be read, or is too large.
@@ -153,7 +153,7 @@ def read_text(path: Path) -> str:
 
 
 def text_of(data: bytes) -> str:
-    """Return bytes as text: UTF-8, or else each byte as a character."""
+    """Return bytes decoded as UTF-8, or as Latin-1 if that fails."""
     # Displays come in the code page of their system. Latin-1 accepts every byte, and MQ names are ASCII characters.
     try:
         return data.decode("utf-8-sig")

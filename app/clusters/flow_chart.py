@@ -1,6 +1,7 @@
 """The flow chart of a sender's messages, normally and during a failure.
 
-Bands as wide as their rates lead from the sender to queue managers, and from these to the queues that store the messages.
+Bands lead from the sender to queue managers, and from there to the queues that store the messages. The width of a band
+shows its rate.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from app.web.chart_svg import ChartLayout, Sheet
 from planner_core.clusters.load import FlowDuringFailure, FlowLoad, InstanceDuringFailure, InstanceLoad
 
 MOST_INSTANCES = 16
-"""Limit of the chart; the tables have all instances."""
+"""Maximum number of instances in the chart; the tables list all of them."""
 _WIDE_PANEL, _GAP, _NARROW = 404, 52, 358
 _TOP, _LABEL, _THICK, _THIN = 30, 18, 78.0, 1.5
 _NODE = 5
@@ -104,7 +105,7 @@ def _node(
     sheet: Sheet, kind: str, at: tuple[float, float], height: float, label: str, label_at: tuple[float, float],
     anchor: str = "start",
 ) -> None:  # fmt: skip
-    """Draw the sender, a queue manager or a queue, with its name; without a height only the text."""
+    """Draw the sender, a queue manager or a queue, with its name; draw only the name if the height is zero."""
     if height:
         sheet.add("rect", f"node {kind}", x=at[0], y=at[1], width=_NODE, height=height)
     sheet.text(*label_at, label, "halo strong" if kind.startswith("queue") else "halo", anchor)
@@ -198,7 +199,7 @@ def _queue_tops(
 
 
 def _manager(part: _Part, *, is_wide: bool) -> str:
-    """Return name and rate, short enough to end before the names of the queues."""
+    """Return the name and rate, shortened to leave room for the names of the queues."""
     if part.is_reached:
         figure = f" {plain_rate(part.rate)}/s"
     else:

@@ -20,7 +20,7 @@ from planner_core.provenance import Assumption
 from planner_core.wire import adapter
 
 MOST_CHOSEN = 200
-"""Limit of the characters of a failure's key in an address."""
+"""Maximum length of a failure's key in an address."""
 F = TypeVar("F", bound=NamedFailure)
 
 
@@ -32,7 +32,7 @@ class FlowView:
     chart: tuple[ChartLayout, ...]
     failure: str
     failures: tuple[tuple[str, str, FlowDuringFailure], ...]
-    """Key, names and effect."""
+    """Key, names and effect of each group of failures."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +41,7 @@ class ClusterLoadView:
 
     flows: tuple[FlowView, ...]
     structures: tuple[tuple[StructureClusterLoad, tuple[tuple[str, StructureDuringFailure], ...]], ...]
-    """The load of clusters on each structure; its failures, with those of equal effect as one."""
+    """The load on each structure, with its failures; failures of equal effect are grouped."""
     assumptions: Sequence[Assumption]
 
 
@@ -74,7 +74,7 @@ def clusters_shown(clusters: ClusterLoad, *, chosen: str = "") -> ClusterLoadVie
 
 def _flow(flow: FlowLoad, chosen: str, nth: int) -> FlowView:
     failures = flow.failures
-    # Another flow may not have the chosen failure: its first one is shown, so that no chart lacks the comparison.
+    # A flow without the chosen failure shows its first one, so that every chart has a comparison.
     failure = next((each for each in failures if each.key == chosen), failures[0] if failures else None)
     return FlowView(
         flow=flow,
@@ -87,7 +87,7 @@ def _flow(flow: FlowLoad, chosen: str, nth: int) -> FlowView:
 
 
 def _groups(failures: Sequence[F], effect: Callable[[F], Hashable]) -> list[list[F]]:
-    """Group failures of equal effect, in the order of the first of each group."""
+    """Group failures of equal effect, ordered by the first failure of each group."""
     found: dict[Hashable, list[F]] = {}
     for each in failures:
         # The failure of a queue manager and of its only channel have the same effect and share a row.

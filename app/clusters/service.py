@@ -51,7 +51,7 @@ def read_yaml_or_json(text: bytes) -> DecisionFile:
     """Read an input in YAML or JSON.
 
     Raises:
-        InputInvalid: With each error and its place.
+        InputInvalid: The text is not a valid input of a decision; every error is listed with its place.
     """
     if len(text) > LARGEST_FILE_BYTES:
         _invalid(f"it is larger than {LARGEST_FILE_BYTES} bytes")

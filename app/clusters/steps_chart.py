@@ -1,6 +1,6 @@
-"""The chart of eliminations: a line for each destination that ends at the step that eliminates it.
+"""The chart of eliminations: one line for each destination, up to the step that eliminates it.
 
-The table next to it has the same in words.
+The table next to it gives the same information in words.
 """
 
 from __future__ import annotations

@@ -23,10 +23,10 @@ from planner_core.errors import PlannerError
 
 MIGRATIONS_DIR = Path(__file__).parents[2] / "migrations"
 _MIGRATING = threading.Lock()
-"""Alembic keeps its context in the module: two databases of one process cannot be migrated at once."""
+"""Alembic keeps its context in a module, so a process cannot migrate two databases at the same time."""
 SQLITE_FILE = "cfplan.db"
 BUSY_TIMEOUT_MS = 15_000
-"""Time that a writer on SQLite waits for another one."""
+"""Time that a writer on SQLite waits for another writer."""
 CONNECTIONS, MORE_CONNECTIONS = 10, 30
 """Connections kept open, and further ones if all are busy: together as many as the service has threads."""
 MIGRATION_LOCK = 0x6366706C616E  # "cfplan"
@@ -44,7 +44,7 @@ class DatabaseUnusable(PlannerError):
 def is_unusable(error: DBAPIError) -> bool:
     """Return whether the database itself failed: it does not answer, or its file is damaged or not SQLite.
 
-    Errors of statements are subclasses of these classes in the drivers.
+    Errors that a statement causes, such as a violated constraint, are subclasses of DatabaseError and have other types.
     """
     return isinstance(error, OperationalError) or type(error) in (DatabaseError, InterfaceError)
 
@@ -75,7 +75,7 @@ class Database:
     """An engine, its schema and its sessions. Nothing is opened before it is needed."""
 
     def __init__(self, url: URL, *, migrates: bool | None = None) -> None:
-        """Keep the URL; `migrates` upgrades the schema automatically, None only on SQLite."""
+        """Store the URL; `migrates` upgrades the schema automatically, None only on SQLite."""
         self.url = url
         self.is_sqlite = url.get_backend_name() == "sqlite"
         self.migrates = self.is_sqlite if migrates is None else migrates
@@ -155,7 +155,8 @@ class Database:
     def _migrating(self) -> Iterator[Config]:
         with _MIGRATING, self._writing.connect() as connection:
             if self.is_sqlite:
-                # Rebuilding a table would otherwise empty those that refer to it. It works outside a transaction only.
+                # Rebuilding a table would otherwise empty the tables that refer to it. The pragma has no effect inside
+                # a transaction.
                 raw = connection.connection.cursor()
                 raw.execute("PRAGMA foreign_keys=OFF")
             try:
@@ -255,7 +256,7 @@ def _engine(url: URL) -> Engine:
 
 
 def _on_sqlite_connect(connection: Any, _record: object) -> None:  # noqa: ANN401 - the driver's own
-    """Set up a connection without the transactions of the driver, which begin late and end early."""
+    """Set up a connection without the driver's own transactions, which begin late and end early."""
     connection.isolation_level = None
     cursor = connection.cursor()
     for pragma in (

@@ -12,7 +12,7 @@ from sqlalchemy.orm import DeclarativeBase
 from sqlalchemy.types import LargeBinary, TypeDecorator
 
 LARGEST_KEY: Final = 2**62
-"""Databases answer a search for a number of more than 64 bits with an error, so larger numbers are not looked for."""
+"""Databases raise an error for numbers of more than 64 bits, so larger keys are never looked up."""
 COMPRESSION_LEVEL: Final = 1
 """Commands for z/OS shrink to a few percent even at the fastest level."""
 
@@ -21,7 +21,7 @@ AnyRow: TypeAlias = Row[*tuple[Any, ...]]
 
 
 class PageOfRows(NamedTuple):
-    """The rows of one page, and the total number."""
+    """The rows of one page, and the number of rows on all pages."""
 
     rows: Sequence[AnyRow]
     total: int
@@ -42,7 +42,7 @@ class Base(DeclarativeBase):
 
 
 class Timestamp(TypeDecorator[datetime]):
-    """A time with the zone UTC, which SQLite would lose."""
+    """A time in UTC; SQLite by itself would lose the time zone."""
 
     impl = DateTime(timezone=True)
     cache_ok = True

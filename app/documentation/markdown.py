@@ -69,7 +69,7 @@ def _label(kind: str, env: EnvType) -> Markup:
     """Return the accessible name of a table or an example, unique on its page."""
     label = f"{kind}: {env['heading']}" if env.get("heading") else kind
     given = env.setdefault("labels", {})
-    # Screen readers list regions by name, so equal names could not be told apart.
+    # Screen readers list regions by name; two regions with the same name would be indistinguishable there.
     given[label] = given.get(label, 0) + 1
     return Markup.escape(label if given[label] == 1 else f"{label}, {given[label]}")
 

@@ -126,12 +126,12 @@ def _rates(arguments: argparse.Namespace) -> int:
         return EXIT_OK
     for taken in made.taken:
         rates = f"{float(taken.put_rate_per_s):g} puts and {float(taken.get_rate_per_s):g} gets per second"
-        # On standard error, because standard output is the plan document.
+        # On standard error, because standard output carries the plan document.
         sys.stderr.write(f"{taken.queue}: {rates}\n")
     for passed in made.passed_over:
         sys.stderr.write(f"{passed.queue}: no rates, because {passed.reason}\n")
     for each in made.findings:
         sys.stderr.write(f"{each.severity}: {each.code}: {each.message}\n")
-    # Decimals become floats: the writer of YAML would write them as texts.
+    # Decimals become floats, because the YAML writer would quote them as strings.
     write(yaml_text(json.loads(json.dumps(made.text, default=float))))
     return EXIT_OK

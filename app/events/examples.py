@@ -47,7 +47,7 @@ def events_request() -> JsonObject:
 
 
 def rates_request() -> JsonObject:
-    """Return a plan with one queue, and a set in which it filled."""
+    """Return a plan with one queue, and event sets measured on that queue."""
     queue = {"name": "APP.SHARED.Q1", "message_bytes": 2048, "backlog": 1000}
     document = {
         "qsg": "QSG1",

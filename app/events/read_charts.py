@@ -15,7 +15,8 @@ from app.web.rendering import grouped
 from planner_core.depth_events.sets import EventSet, QueueFacts
 
 _BEFORE, _AFTER = 0.16, 0.03
-"""Margins before the first and after the last event as shares of the time between; threshold labels need them."""
+"""Margins before the first and after the last event, as shares of the time between them; the labels of thresholds need
+room."""
 
 
 def chart_of(nth: int, queue: str, sets: Sequence[EventSet], facts: QueueFacts) -> Chart:
@@ -29,7 +30,7 @@ def chart_of(nth: int, queue: str, sets: Sequence[EventSet], facts: QueueFacts) 
     deepest = max([depth for _, _, depth in known] + [1])
     limits = {"MAXDEPTH": facts.maxdepth, "QDEPTHHI": facts.high_depth, "QDEPTHLO": facts.low_depth}
     given = {name: value for name, value in limits.items() if value is not None}
-    # A threshold far above the depth would press the curve to the bottom; a note names it instead.
+    # A threshold far above the depth would flatten the curve at the bottom; a note names it instead.
     near = {name: value for name, value in given.items() if value <= deepest * SHOWN_LIMIT}
     return Chart(
         id=f"read-{nth}",

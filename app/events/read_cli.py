@@ -92,7 +92,7 @@ def _read(arguments: argparse.Namespace) -> int:
     known = known_from_texts(
         members=arguments.members,
         perfmev=arguments.perfmev,
-        # Names of queues are ASCII: another character can only be in a description, which is not read.
+        # Names of queues are ASCII; other characters occur only in descriptions, which are not read.
         displays=[file_of(Path(name))[1].decode("utf-8", errors="replace") for name in arguments.display],
         typed=arguments.queue,
         depths_before=arguments.depth_before,

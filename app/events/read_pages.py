@@ -168,7 +168,7 @@ def _page(request: Request, sent: EventFilesForm, *, is_asked: bool = False) -> 
 
 
 def _label(field: str) -> str:
-    """Return the label of a field, or the name of a file, unless the message contains it."""
+    """Return the label of a field or the name of a file; empty if the message already names the place."""
     return _LABELS.get(field, "" if field.startswith("/") or field == "files" else field)
 
 

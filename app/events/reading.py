@@ -125,7 +125,7 @@ def file_of(path: Path) -> tuple[str, bytes]:
 
 
 _LONGEST_NAMES = 10_000
-"""Limit of characters; the names of all queue managers of a group are much shorter."""
+"""Maximum number of characters; the names of all queue managers of a group are much shorter."""
 
 
 def known_from_texts(
@@ -137,13 +137,13 @@ def known_from_texts(
     depths_before: Iterable[str] = (),
     window_s: int = DEFAULT_WINDOW_S,
 ) -> EventContext:
-    """Return the context from typed texts: names with commas, QM1=ENABLED, DISPLAY output, SQ1=0.
+    """Return the context from typed texts, such as QM1,QM2 or QM1=ENABLED or SQ1=0, and from DISPLAY output.
 
     Args:
         members: Names of queue managers.
         perfmev: PERFMEV by queue manager.
         displays: Output of DISPLAY commands.
-        typed: The same for single queues.
+        typed: Attributes of single queues in the format of DISPLAY output; they override those of `displays`.
         depths_before: Depths by queue.
         window_s: Seconds within which messages without CorrelId are treated as one set.
 
@@ -175,9 +175,9 @@ def known_from_texts(
         shown = read_displayed(text)
         if place >= len(displays):
             named.update(shown.queues)
-        # Later texts win, so that a typed attribute replaces that of a display.
+        # Later texts take precedence, so that a typed attribute replaces that of a display.
         queues = {**queues, **shown.queues}
-        # A typed PERFMEV wins over a display.
+        # A typed PERFMEV takes precedence over a display.
         enabled = {**shown.perfmev, **enabled}
         problems += [
             FieldProblem("display", f"line {problem.line}: {problem.message}") for problem in shown.problems
@@ -222,7 +222,7 @@ def _perfmev(text: str, problems: list[FieldProblem]) -> dict[str, Switch]:
 def _depths(
     texts: Iterable[str], queues: dict[str, QueueFacts], problems: list[FieldProblem]
 ) -> Iterator[str]:
-    """Add the depths to the queues and yield the names of these."""
+    """Add the depths to the queues, and yield the names of the queues that got one."""
     for text in texts:
         pair = _DEPTH.fullmatch(text.strip())
         if not pair:

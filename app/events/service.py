@@ -75,7 +75,7 @@ def read_file(path: Path) -> DepthEventFile:
 
 
 def with_readings(text: bytes, readings: Mapping[str, str]) -> DepthEventFile:
-    """Read a file, and replace its readings by these."""
+    """Read a file and replace its readings with the given ones."""
     file = read_yaml_or_json(text)
     if not readings:
         return file

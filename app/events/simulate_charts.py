@@ -24,7 +24,7 @@ SIGNS = {
 WROTE = {"message": "small", "null": "small", "none": "cross"}
 """Sign of each kind of message."""
 _ROOM = Fraction(26, 25)
-"""Part of the time span drawn, so that signs of the last step are not on the edge."""
+"""Factor that extends the time axis beyond the last step, so that its signs are not on the edge."""
 
 
 def chart_of(course: Simulation, queue: str, members: Sequence[str]) -> Chart:
@@ -40,7 +40,7 @@ def chart_of(course: Simulation, queue: str, members: Sequence[str]) -> Chart:
         "QDEPTHHI": [(row.at, row.limits.high_depth(rounding)) for row in rows],
         "QDEPTHLO": [(row.at, row.limits.low_depth()) for row in rows],
     }
-    # A threshold far above the depth would press the curve to the bottom; a note names it instead.
+    # A threshold far above the depth would flatten the curve at the bottom; a note names it instead.
     near = {
         name: found
         for name, found in limits.items()

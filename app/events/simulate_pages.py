@@ -28,7 +28,7 @@ from planner_core.wire import plain
 router = APIRouter(include_in_schema=False)
 
 MOST_PARAMETER = 100
-"""Limit of the characters of a parameter that are read."""
+"""Maximum number of characters that are read of a parameter."""
 MOST_ROWS, MOST_SHOWN_EVENTS, MOST_PROBLEMS = 400, 100, 20
 """Limits of the page; the command and REST return all."""
 _READING_WORDS = {
@@ -173,7 +173,7 @@ async def _sent(request: Request) -> SimulationForm:
         request, largest_bytes=LARGEST_FILE_BYTES + 1, largest_file_bytes=LARGEST_FILE_BYTES
     )
     readings = {
-        # An empty or unknown choice leaves the reading of the file.
+        # An empty or unknown choice keeps the reading given in the file.
         name: form.value(name)
         for name, values in READING_VALUES.items()
         if form.value(name) in values

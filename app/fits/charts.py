@@ -17,7 +17,7 @@ MOST_POINTS = 600
 """Points in the chart; the table and the file contain all of them."""
 MOST_LINES = 4
 _STEPS = 48
-"""Points along a line that its axes bend."""
+"""Points drawn for a line that is curved on a logarithmic axis."""
 _ROOM = 1.25
 _SAME_RATIO = 0.02
 _X_TITLE = "size, MiB"
@@ -57,7 +57,7 @@ def _entries(fit: Fit, points: Sequence[FitPoint], x_axis: Log) -> Chart:
 def _residuals(fit: Fit, points: Sequence[FitPoint], x_axis: Log) -> Chart:
     known = [point for point in points if point.residual_bytes is not None]
     used = [point for point in known if point.left_out is None]
-    # Only from the points that count: an outlier would flatten all others.
+    # Scaled by the points used in the fit, because an outlier would flatten all others.
     most = max(max(abs(point.residual_bytes or 0) for point in used) / MIB * _ROOM, 0.05)
     step = _round_step(most)
     most = math.ceil(most / step) * step
@@ -80,7 +80,7 @@ def _residuals(fit: Fit, points: Sequence[FitPoint], x_axis: Log) -> Chart:
 
 
 def _drawn(points: Sequence[FitPoint]) -> Sequence[FitPoint]:
-    """Return points that are left out first, so that the others are drawn above them."""
+    """Return the points in drawing order: excluded ones first, so that the others are drawn on top of them."""
     return sorted(points[:MOST_POINTS], key=lambda point: point.left_out is None)
 
 
@@ -115,7 +115,7 @@ def _fitted_lines(fit: Fit, x_axis: Log) -> Iterable[Line]:
 
 
 def _published_line(fit: Fit, x_axis: Log) -> Iterable[Line]:
-    """Return the published curve less the fitted one for the same entries."""
+    """Yield the difference between the published and the fitted size for the same entries."""
     published = fit.published
     # The published curves are for 1:6, so entries at another ratio cannot be compared.
     if published is None or fit.base_bytes is None or fit.bundle_bytes is None or fit.ratio != (1, 6):

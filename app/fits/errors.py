@@ -12,6 +12,6 @@ class LevelInvalid(PlannerError):
     problem = REQUEST_INVALID
 
     def __init__(self, *problems: FieldProblem) -> None:
-        """Keep the errors by field."""
+        """Store the errors by field."""
         self.problems = problems
         super().__init__(" ".join(problem.message for problem in problems))

@@ -43,12 +43,12 @@ class Fit(CurveFit):
 
     @property
     def is_usable(self) -> bool:
-        """Whether plans may name it: it was accepted, and determines the cost of an entry at the ratio of allocation."""
+        """Whether plans may use this fit: accepted, with a known cost of an entry at the ratio of allocation."""
         return self.state is FitState.ACCEPTED and not self.is_of_other_ratio
 
     @property
     def is_of_other_ratio(self) -> bool:
-        """Whether it knows the cost of an entry with its elements only at another ratio than that of allocation."""
+        """Whether the cost of an entry with its elements is known only at a ratio other than that of allocation."""
         initial = published_curves()[-1]
         ratio = (initial.ratio_entries, initial.ratio_elements)
         return self.bundle_bytes is not None and self.element_bytes is None and self.ratio != ratio
@@ -112,12 +112,12 @@ def current_fits(session: Session) -> tuple[Fit, ...]:
 
 
 def newest_fits(session: Session) -> tuple[Fit, ...]:
-    """Return the newest fit of every coupling facility. Rejected ones count too, because their observations hold."""
+    """Return the newest fit of every coupling facility, including rejected ones, whose observations are still valid."""
     return tuple(map(_fit, repository.newest_curves(session)))
 
 
 def fits_of_run(session: Session, run_id: int) -> tuple[Fit, ...]:
-    """Return the new fits of a run, in its order."""
+    """Return the new fits of a run, in the order of the run."""
     return tuple(map(_fit, repository.curves_of_run(session, run_id)))
 
 
@@ -193,7 +193,7 @@ def _fit(row: FitVersion) -> Fit:
 
 
 def _read(kind: type[AnyFit], row: FitVersion) -> AnyFit:
-    # The columns of the row win: the application decides what is accepted, current and simulated.
+    # The columns of the row take precedence: the application decides what is accepted, current and simulated.
     return parsed(
         kind,
         json.loads(row.fit)

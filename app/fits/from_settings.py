@@ -14,11 +14,11 @@ if TYPE_CHECKING:
 
 
 def curves_of_settings(version: int) -> Fit | None:
-    """Return the fit of that version in the database of the settings, which is opened only for this.
+    """Return the fit of a version from the database in the settings, which is opened only for this lookup.
 
     Raises:
         PlanRefused: There is no database.
-        DatabaseUnusable: It is another version's, damaged, or does not answer.
+        DatabaseUnusable: The database has another schema version, is damaged, or does not answer.
     """
     from app.database.engine import open_database
 

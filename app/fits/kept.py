@@ -15,18 +15,18 @@ class Curves(Protocol):
     """A function that returns the fit of a version, or None if there is none."""
 
     def __call__(self, version: int, /) -> Fit | None:
-        """Return that fit."""
+        """Return the fit of this version."""
         ...
 
 
 def no_curves(version: int) -> Fit | None:
-    """Return None: for documents that name the published curve."""
+    """Return None; used where documents may name only the published curve."""
     del version
     return None
 
 
 def curves_in(database: Database) -> Curves:
-    """Return the fitted curves of a database. Each lookup is a short transaction of its own."""
+    """Return a lookup in a database. Each call is a short transaction of its own."""
 
     def find(version: int) -> Fit | None:
         # SQLAlchemy takes long to import, and most commands need no database.
@@ -39,7 +39,7 @@ def curves_in(database: Database) -> Curves:
 
 
 def curves_beside(session: Session) -> Curves:
-    """Return the fitted curves of the database of a session, read in a transaction of their own."""
+    """Return a lookup in the database of a session, in transactions separate from that session."""
 
     def find(version: int) -> Fit | None:
         from sqlalchemy.orm import Session
@@ -47,7 +47,8 @@ def curves_beside(session: Session) -> Curves:
         from app.database.engine import WRITES
         from app.fits import fits
 
-        # A session that writes would take SQLite's lock with its first statement, and hold it while a plan is computed.
+        # A session that writes takes SQLite's lock with its first statement, and would hold it while a plan is
+        # computed.
         engine = session.get_bind().engine.execution_options(**{WRITES: False})
         with Session(engine) as beside:
             return fits.find_fit(beside, version)

@@ -125,7 +125,7 @@ def points_table(fit: Fit) -> Table:
 
 
 def _fit(session: Session, text: str) -> Fit:
-    """Return the fit of an address."""
+    """Return the fit whose version is part of an address."""
     if not _WHOLE.fullmatch(text):
         raise NotFound(text[:20], kind="fitted curve")
     return fits.get_fit(session, int(text))

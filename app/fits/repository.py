@@ -1,4 +1,4 @@
-"""SQL that reads names of forecasts only; all other SQL about results is in app/nightly/repository.py."""
+"""The query for the names of structures with forecasts; all other SQL about results is in app/nightly/repository.py."""
 
 from __future__ import annotations
 

@@ -26,7 +26,7 @@ def evaluate(document: PlanDocument, curves: Curves, *, compares: bool = True) -
     Args:
         document: The plan.
         curves: The source of fitted curves.
-        compares: Evaluate a plan with a fitted curve under the published curve as well.
+        compares: Whether a plan with a fitted curve is also evaluated with the published curve.
 
     Raises:
         PlanRefused: No such plan can exist, or its curve is not known or was not accepted.

@@ -18,7 +18,8 @@ from planner_core.contracts.forecasts import Crossing
 Day = TypeVar("Day", MeasuredDay, Band)
 
 MOST_BY_DAY = 120
-"""Longer histories show only the highest day of each week, because those days pass a level."""
+"""Longest history that is drawn by day; longer ones show only the highest day of each week, the one that can pass a
+level."""
 HISTORY_DAYS = 364
 """Days before the forecast in the chart; the table and the file contain all of them."""
 FARTHEST = 2.5
@@ -113,7 +114,7 @@ def _cut(text: str, longest: int) -> str:
 def _highest(
     days: Iterable[Day], made_on: date, step: int, *, key: Callable[[Day], float]
 ) -> list[tuple[int, Day]]:
-    """Return the highest of each day or week with its number; weeks are counted from the day of the forecast."""
+    """Return the highest of each day or week with its number, counted from the day of the forecast."""
     found: dict[int, Day] = {}
     for each in days:
         nth = ((each.day - made_on).days - 1) // step

@@ -222,7 +222,7 @@ def _ahead(bands: Sequence[Band]) -> Iterable[PeakAhead]:
 
 
 def _times(resize: Resized) -> float:
-    """Return the factor of the size. Entries and elements grow by more, because the base stays the same."""
+    """Return the factor by which the size grows. Entries and elements grow by more, because the base stays the same."""
     found = TIMES.fullmatch(resize.name)
     if found is not None:
         return float(found[1])
@@ -236,7 +236,7 @@ def _first(outlooks: Iterable[Outlook]) -> StructureForecast | None:
         for nth, each in enumerate(outlooks)
         if (crossing := each.first_crossing) is not None
     ]
-    # The number decides between equals, because forecasts cannot be compared.
+    # Ties are broken by position, because forecasts cannot be compared.
     return min(found, key=lambda each: each[:3])[3] if found else None
 
 

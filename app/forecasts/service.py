@@ -75,7 +75,7 @@ class StructureForecast(Forecast):
 
     @property
     def first_crossing(self) -> Crossing | None:
-        """The level that is passed first: one that has been passed, else the one with the earliest middle estimate."""
+        """The level passed first: one already passed, else the earliest by median estimate, else the likeliest."""
         crossed = [each for each in self.crossings if each.state == "already_crossed"]
         dated = [each for each in self.crossings if each.dates.p50 is not None]
         likely = [each for each in self.crossings if each.state == "possible"]
@@ -196,7 +196,7 @@ def outcome(database: Database) -> ForecastSummary | None:
         if row.full is not None:
             one = _read(StructureForecast, row.forecast, fullness=row.full)
             full.setdefault((one.qsg, one.structure, one.queue_manager), one)
-    # A full structure already has the attention; the next one to fill is another.
+    # Full structures are listed already, so the next one to fill must be a different one.
     is_full = {key[:2] for key in full}
     first = next(
         (

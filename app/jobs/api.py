@@ -22,7 +22,7 @@ from planner_core.wire import copied
 
 LOOKS_EVERY_S = 0.5
 LONGEST_STREAM_S = 50.0
-"""Browsers reconnect by themselves after that, so a service that stops does not wait for long."""
+"""Streams end after this time, so that a service can stop quickly; browsers reconnect by themselves."""
 RETRY_MS = 1_000
 
 JobId = Annotated[int, Path(ge=1, le=LARGEST_KEY, description="Number of the job.", examples=[1])]
@@ -39,7 +39,7 @@ def existing_job(number: JobId, request: Request) -> Job:
 
 @router.get("/{number}", summary="Read a job", responses=problems(404, 422))
 def read_job(number: JobId, session: SessionDep) -> JobAnswer:
-    """State, stage and progress of a job, and its last sign of life."""
+    """Return the state, stage and progress of a job, and its last sign of life."""
     return copied(JobAnswer, service.get(session, number))
 
 
@@ -53,7 +53,7 @@ def read_job(number: JobId, session: SessionDep) -> JobAnswer:
     response_class=Response,
 )  # fmt: skip
 def read_log(number: JobId, session: SessionDep) -> Response:
-    """The log of a job; of a very long log, the beginning and the end."""
+    """Return the log of a job; of a very long log, the beginning and the end."""
     return Response(service.log_of(session, number), media_type="text/plain")
 
 
@@ -66,9 +66,10 @@ def read_log(number: JobId, session: SessionDep) -> Response:
 async def follow_job(
     job: Annotated[Job, Depends(existing_job)], request: Request
 ) -> AsyncIterator[ServerSentEvent]:
-    """Server-sent events: `progress` whenever the job has advanced, and `end` when it has ended or needs answers.
+    """Send server-sent events: `progress` whenever the job has advanced, and `end` when it has ended or needs answers.
 
-    The data of both is the job, as `GET /api/v1/jobs/{number}` returns it. A stream ends after 50 seconds at the latest; reconnect.
+    The data of both is the job, as `GET /api/v1/jobs/{number}` returns it. A stream ends after 50 seconds at the
+    latest; reconnect.
     """
     database: Database = request.app.state.database
     before = None

@@ -27,7 +27,7 @@ class Child:
     def __init__(
         self, command: Sequence[str], *, on_stderr: Callable[[str], None], kept_open: Sequence[int] = ()
     ) -> None:
-        """Start the process in its own process group, without input. It inherits the open files of `kept_open`."""
+        """Start the process in its own group, without input; it inherits the open files in `kept_open`."""
         self._on_stderr = on_stderr
         # Bounded: a job that prints faster than the keeper stores must wait instead of filling the memory.
         self._lines: queue.Queue[str | None] = queue.Queue(LINES_AHEAD)

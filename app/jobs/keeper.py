@@ -1,4 +1,4 @@
-"""Keep one run of a job: claim it, do the work, write progress to its row, and end it.
+"""The keeper of one run of a job: it claims the run, does the work, writes progress to its row, and ends it.
 
 Subclasses do the work. Each of their steps can be interrupted at any moment and repeated.
 """
@@ -69,8 +69,8 @@ class Keeper(ABC):
         """Prepare the keeper; it claims nothing yet.
 
         Args:
-            database: Where the row is.
-            settings: The service's.
+            database: The database with the row of the run.
+            settings: Settings of the service.
             job_id: Number of the run.
             at_once: How many runs may be worked on at one time; None: as many as the settings say.
             on_progress: Called with the stage, the amount done, the total, and a sentence.
@@ -124,9 +124,9 @@ class Keeper(ABC):
         except (
             OSError,
             SQLAlchemyError,
-        ):  # of the machine or the database, and gone with the next attempt perhaps
+        ):  # caused by the machine or the database: the next attempt may succeed
             raise
-        except Exception as error:  # noqa: BLE001 - a fault of ours would only come again
+        except Exception as error:  # noqa: BLE001 - an error in cfplan would only occur again
             for line in traceback.format_exc().splitlines():
                 self._say(line)
             sentence = (
@@ -212,12 +212,12 @@ class Keeper(ABC):
 
 
 def amount_of(value: object) -> int:
-    """Return a number of an event, or 0 if it does not fit the column."""
+    """Return a number in an event, or 0 if it does not fit the column."""
     return int(value) if isinstance(value, (int, float)) and 0 <= value < 2**62 else 0
 
 
 def how_it_ended(what: str, code: int, last_words: str) -> str:
-    """Return a sentence about a process that failed."""
+    """Return a sentence about a process that failed: its exit code and last message, or the signal that ended it."""
     if code < 0:
         return (
             f"{what} was ended from outside by signal {-code}. Signal 9 often means that the machine "

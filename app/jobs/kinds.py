@@ -15,9 +15,9 @@ class JobKind:
     begins: str
     """The sentence of a run before its first stage."""
     title: str
-    """The subject of sentences about a run."""
+    """The subject of sentences about a run of this kind."""
     is_alone: bool
-    """Whether only one run of such kinds is worked on at a time, wherever it was started."""
+    """Whether only one run of all such kinds is worked on at a time, wherever it was started."""
 
 
 # Features fill this when they are imported. A list here would make the queue import every feature.
@@ -34,7 +34,7 @@ def declare(
 
 def kind_of(name: str) -> JobKind:
     """Return a declared kind."""
-    # A missing kind must fail here: taken for one that may run with others, two nightly runs would write at once.
+    # A missing kind must fail here: treated as one that may run with others, two nightly runs would write at once.
     return _KINDS[name]
 
 

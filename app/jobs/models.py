@@ -10,11 +10,11 @@ from sqlalchemy.orm import Mapped, mapped_column
 
 from app.database.types import Base, CompressedText, Timestamp
 
-_KEY = BigInteger().with_variant(Integer, "sqlite")  # SQLite counts up only what it calls INTEGER
+_KEY = BigInteger().with_variant(Integer, "sqlite")  # SQLite numbers rows only in a column of type INTEGER
 
 
 class JobState(StrEnum):
-    """The state of a run. A run in ASKS waits for answers; DONE and FAILED are final."""
+    """The state of a run. A run in ASKS waits for answers of a user; DONE and FAILED are final."""
 
     QUEUED = "queued"
     RUNNING = "running"

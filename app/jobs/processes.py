@@ -1,6 +1,7 @@
 """Commands of the processes that jobs start, and whether their packages are installed.
 
-The application never imports their packages. It starts the processes with its own interpreter and reads their output.
+The application never imports their packages. It starts the processes with the interpreter that it runs in, and reads
+their output.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from app.settings import Settings
 
 NEEDED = ("numpy", "pyarrow", "deltalake", "pyspark", "scipy", "spark_jobs")
 PYTHON = (sys.executable, "-P", "-m")
-"""-P: modules are imported from the installation, never from the folder in which the service was started."""
+"""With -P, modules are imported from the installation, never from the folder in which the service was started."""
 WHAT_TO_DO_AT_THE_TERMINAL = (
     "Reading usage data needs the packages in requirements/spark.txt, which are not installed. Run `make setup` in the "
     "folder of cfplan (the first time it fetches 460 MB), or install that file into the environment of cfplan."
@@ -109,5 +110,5 @@ def history_command(settings: Settings, verb: str, *rest: str) -> list[str]:
 
 
 def keeper_command(job_id: int) -> list[str]:
-    """Return the command that keeps one run."""
+    """Return the command that starts the keeper of one run."""
     return [*PYTHON, "app.keeper", str(job_id)]

@@ -14,7 +14,7 @@ from app.jobs.kinds import kind_of, names_alone
 from app.jobs.models import JobRun, JobState
 
 CLAIM_LOCK = 0x6366706A6F62  # "cfpjob"
-"""PostgreSQL's advisory lock for claims: without it, two processes could both claim the last free place."""
+"""Advisory lock on PostgreSQL for claims; without it, two processes could both claim the last free place."""
 
 
 def hold_claims(session: Session) -> None:
@@ -33,7 +33,7 @@ def find(session: Session, job_id: int, *, lock: bool = False, light: bool = Fal
 
 
 def latest_of(session: Session, upload_ids: Iterable[int]) -> Mapping[int, JobRun]:
-    """The last run of each of these uploads, without report and log."""
+    """Return the last run of each of these uploads, without report and log."""
     last = (
         select(func.max(JobRun.id)).where(JobRun.upload_id.in_(list(upload_ids))).group_by(JobRun.upload_id)
     )
@@ -44,14 +44,14 @@ def latest_of(session: Session, upload_ids: Iterable[int]) -> Mapping[int, JobRu
 
 
 def alive(stale_before: datetime) -> ColumnElement[bool]:
-    """The condition for runs whose heartbeat is newer than this."""
+    """Return the condition for runs whose heartbeat is newer than this."""
     return and_(JobRun.state == JobState.RUNNING, JobRun.heartbeat_at >= stale_before)
 
 
 def waiting(session: Session, *, stale_before: datetime) -> Sequence[int]:
     """Return the numbers of the runs that wait for a keeper, oldest first.
 
-    Of the kinds that run alone, none is among these while another is running.
+    Runs of the kinds that run alone are not included while one of those kinds is running.
     """
     is_stale = and_(
         JobRun.state == JobState.RUNNING,
@@ -70,7 +70,7 @@ def waiting(session: Session, *, stale_before: datetime) -> Sequence[int]:
 
 
 def count_alive(session: Session, *, stale_before: datetime, kinds: Sequence[str] = ()) -> int:
-    """Count the running runs; `kinds` counts only these kinds."""
+    """Count the runs whose heartbeat is newer than `stale_before`; `kinds` limits the count to these kinds."""
     query = select(func.count(JobRun.id)).where(alive(stale_before))
     return session.scalars(query.where(JobRun.kind.in_(kinds)) if kinds else query).one()
 
@@ -82,7 +82,7 @@ def unfinished(session: Session, kind: str) -> Sequence[int]:
 
 
 def last_of_kind(session: Session, kind: str) -> JobRun | None:
-    """The last run of a kind, without report and log."""
+    """Return the last run of a kind, without report and log."""
     query = select(JobRun).where(JobRun.kind == kind).order_by(JobRun.id.desc()).limit(1)
     query = query.options(defer(JobRun.report, raiseload=True), defer(JobRun.log, raiseload=True))
     return session.scalars(query).one_or_none()

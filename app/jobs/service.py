@@ -1,8 +1,8 @@
 """Runs of jobs: queued, claimed by one keeper, kept alive by its heartbeat, ended. Nothing here commits.
 
 The last keeper that claimed a run works on it. A keeper that was killed, or whose machine stopped, has no heartbeat;
-when the last one is older than `stale`, any keeper can claim the run. Every write of a keeper names the owner that it
-claimed the run as, so a keeper that was wrongly assumed to be dead cannot disturb its successor.
+when the last one is older than `stale`, any keeper can claim the run. Every write of a keeper names the owner under
+which it claimed the run, so a keeper that was wrongly assumed to be dead cannot disturb its successor.
 """
 
 from __future__ import annotations
@@ -27,10 +27,10 @@ from planner_core.findings import Finding
 from planner_core.wire import Answer, JsonObject, copied
 
 MOST_ATTEMPTS = 5
-"""A run that was interrupted this often is not resumed automatically: it may be what crashes the machine."""
+"""A run that was interrupted this often is not resumed automatically, because it may be the cause of the crashes."""
 ENDS = (JobState.DONE, JobState.FAILED)
 RESTS = (*ENDS, JobState.ASKS)
-"""States in which no keeper works on a run or is about to."""
+"""States in which no keeper works on a run, and none will start to."""
 
 
 WAITS = "Waits until it is its turn."
@@ -76,7 +76,7 @@ class JobProgress:
     """The progress of a job for its page, or how it ended."""
 
     value: int
-    """Out of 1000; -1 while it is not known."""
+    """In thousandths; -1 while it is not known."""
     words: str
     sentence: str = ""
     is_under_way: bool = False
@@ -87,13 +87,13 @@ class JobProgress:
 
 @dataclass(frozen=True, slots=True)
 class JobAnswer(Job):
-    """A run of a job."""
+    """A run of a job, as REST returns it."""
 
     findings: tuple[Finding, ...] = ()
 
 
 def now() -> datetime:
-    """The time, in UTC."""
+    """Return the current time in UTC."""
     return datetime.now(UTC)
 
 
@@ -104,7 +104,7 @@ def get(session: Session, job_id: int) -> Job:
     """Return a run without its report and log.
 
     Raises:
-        NotFound: There is none of this number.
+        NotFound: There is no run of this number.
     """
     run = repository.find(session, job_id, light=True)
     if run is None:
@@ -124,7 +124,7 @@ def log_of(session: Session, job_id: int) -> str:
 
 
 def latest(session: Session, upload_ids: Sequence[int]) -> Mapping[int, Job]:
-    """The last run of each of these uploads."""
+    """Return the last run of each of these uploads."""
     return {key: shown(run) for key, run in repository.latest_of(session, upload_ids).items()}
 
 
@@ -176,7 +176,7 @@ def waiting(session: Session, *, stale: timedelta) -> Sequence[int]:
 def claim(session: Session, job_id: int, *, owner: str, stale: timedelta, at_once: int) -> Job | None:
     """Claim a run; return None if another keeper has it, it has ended, or the limit of running runs is reached.
 
-    Of the kinds that run alone, one run can be claimed at a time, whatever the limit.
+    Of all kinds that run alone, only one run can be claimed at a time, whatever the limit.
     """
     # The lock comes first: two claims that counted at the same time would both find the last free place.
     repository.hold_claims(session)
@@ -237,7 +237,7 @@ def beat(
 
 
 def keep_report(session: Session, job_id: int, owner: str, report: JsonObject) -> bool:
-    """Store the report while the run goes on, so that a resumed run need not read the file again."""
+    """Store the report during the run, so that a resumed run need not read the file again."""
     return repository.change_own(session, job_id, owner, heartbeat_at=now(), report=_json(report))
 
 

@@ -37,7 +37,7 @@ logger = logging.getLogger("cfplan.jobs")
 
 
 class Watcher:
-    """Looks for runs without a keeper, every few seconds and when poked."""
+    """Starts keepers for runs without one, every few seconds and whenever it is poked."""
 
     def __init__(
         self,
@@ -63,11 +63,11 @@ class Watcher:
         self._thread.start()
 
     def poke(self) -> None:
-        """Look now, because a run was queued."""
+        """Wake the thread, because a run was queued."""
         self._poked.set()
 
     def stop(self) -> None:
-        """Stop the thread. Keepers are separate processes and go on."""
+        """Stop the thread. Keepers are separate processes and continue."""
         self._is_stopping = True
         self._poked.set()
         if self._thread is not None:
@@ -122,7 +122,7 @@ class Watcher:
         """Release the runs of keepers that have ended, without waiting for stale heartbeats."""
         ended = {job_id: child for job_id, child in self._children.items() if child.poll() is not None}
         pids = {child.pid for child in ended.values()}
-        # Most looks find nothing, and a writing transaction on SQLite would lock out everyone else.
+        # Most looks find nothing to release, and on SQLite a writing transaction would block all other writers.
         with self._database.session(writes=False) as session:
             has_left = bool(_left_by_the_dead(session, pids))
         if has_left:
@@ -157,7 +157,7 @@ def _left_by_the_dead(session: Session, ended: Collection[int]) -> list[tuple[in
 
 def _is_gone(owner: str, ended: Collection[int]) -> bool:
     """Whether the process of an owner ran on this machine and no longer exists."""
-    # Process numbers say nothing about other machines: their runs wait for a stale heartbeat.
+    # Process numbers identify nothing on another machine, so runs there wait for a stale heartbeat.
     host, _, rest = owner.partition(":")
     number = rest.partition(":")[0]
     if host != socket.gethostname()[:60] or not number.isdigit():

@@ -84,5 +84,5 @@ def read_report(session: SessionDep) -> NightlyReport:
     response_class=Response,
 )
 def read_report_text(session: SessionDep) -> Response:
-    """Return the same as text for a mail. The data folder contains it as a file."""
+    """Return the report as Markdown for mail. The data folder contains it as a file."""
     return Response(report.as_markdown(report.newest(session)), media_type=MARKDOWN)

@@ -34,14 +34,14 @@ if TYPE_CHECKING:
     from planner_core.wire import Answer
 
 EXIT_OK, EXIT_FAILED, EXIT_USAGE, EXIT_BUSY = 0, 1, 2, 3
-"""1: the run failed, and its message gives the reason. 3: another run is in progress, so none was started."""
+"""Exit code 1: the run failed, and its message gives the reason. 3: another run is in progress, so none was started."""
 Listed = TypeVar("Listed", bound="Answer")
 NO_LIMIT = 1_000_000
-"""A run at the terminal does not wait for uploads that are being read."""
+"""Limit of running jobs, never reached: a run at the terminal does not wait for uploads that are being read."""
 LAST_LINES = 20
 """Number of log lines that are printed for a failed run."""
 ERROR_LINE = re.compile(r"\d\d/\d\d/\d\d \d\d:\d\d:\d\d (ERROR|FATAL) ")
-"""Errors in the format of Spark; all other output of Spark and Java goes to the log only."""
+"""Matches errors in the format of Spark; all other output of Spark and Java goes to the log only."""
 
 
 def add(commands: Command, parser_class: Parser) -> None:
@@ -91,7 +91,7 @@ def _nightly(arguments: argparse.Namespace) -> int:
             meter.clear()
         with database.session(writes=False) as session:
             run = service.details(session, run_id)
-            # Cron mails this output, so a failed run brings the reason with it.
+            # Cron mails this output, so the output of a failed run must include the reason.
             if run.stored_at is None:
                 meter.print_log(
                     f"Nightly run {run.id} failed. The end of its log follows; the complete log is at /api/v1/jobs/{run.job.id}/log:"
@@ -104,7 +104,7 @@ def _nightly(arguments: argparse.Namespace) -> int:
 
 
 def _run(database: Database, settings: Settings, meter: _Meter) -> int:
-    """Do a new run, or continue one that was interrupted; return its number.
+    """Do a new run or continue an interrupted one, and return its number.
 
     Raises:
         NightUnderWay: Another process does a run.
@@ -117,7 +117,7 @@ def _run(database: Database, settings: Settings, meter: _Meter) -> int:
 
     with database.session(writes=True) as session:
         job_rows.hold_claims(session)
-        # A service on this machine may have been killed: its run need not wait until the heartbeat is stale.
+        # A service on this machine may have been killed; its run can continue without waiting for a stale heartbeat.
         watcher.let_go_of_the_dead(session)
         left = repository.runs_under_way(session)
         run = left[0] if left else service.queue(session, Trigger.COMMAND)
@@ -152,7 +152,7 @@ def _who_works(session: Session, run_id: int) -> str:
 
 
 def _summary(run: RunDetails) -> Iterator[str]:
-    """Return a summary as text."""
+    """Yield the lines of a summary."""
     duration = "" if run.duration is None else f", {run.duration.total_seconds():.0f} s"
     yield f"Nightly run {run.id}: {run.job.state.value}{duration}\n{run.job.sentence}\n"
     for severity in SEVERITIES:
@@ -239,7 +239,7 @@ def _mark(is_marked: bool) -> str:
 class _Meter:
     """Progress of the run in one line of a terminal, or without a terminal in one line for each stage.
 
-    Lines of the run's log are kept; they are printed only if they are errors or if the run fails.
+    Lines of the run's log are printed only if they are errors or if the run fails.
     """
 
     def __init__(self) -> None:
@@ -274,7 +274,7 @@ class _Meter:
         _say(line)
 
     def hear(self, line: str) -> None:
-        """Take a line of the run's log."""
+        """Add a line to the run's log, and print it if it is an error."""
         self._log.append(line)
         if ERROR_LINE.match(line):
             self.say(line)

@@ -12,7 +12,7 @@ class NightUnderWay(PlannerError):
     problem = JOB_BUSY
 
     def __init__(self, number: int | None, sentence: str) -> None:
-        """Keep the number of the run."""
+        """Store the number of the run."""
         self.number = number
         super().__init__(sentence)
 

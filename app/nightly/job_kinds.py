@@ -1,4 +1,4 @@
-"""The nightly run; simulated data with a nightly run over it; the removal of such data."""
+"""The kinds of jobs for nightly runs: a plain one, one over simulated data, and the removal of simulated data."""
 
 from __future__ import annotations
 

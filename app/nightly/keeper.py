@@ -3,11 +3,11 @@
 Each step may be interrupted at any instant and repeated:
 
 1. The run is claimed: it belongs to this process until its heartbeat is stale. Only one run at a time can be claimed.
-2. The lock of this machine is taken, so that no process of a killed keeper still works at the same time.
+2. The keeper takes the lock of this machine, so that no process of a killed keeper still works at the same time.
 3. A result that an earlier attempt left in the run's folder is used. If there is none, the facts are written
    there, and `spark_jobs.night` reduces, fits, forecasts and writes its result, completely or not at all.
 4. One transaction stores the result and ends the run.
-5. The report for mail is written, and the run's folder removed. If that is interrupted, the next run does it.
+5. The report for mail is written, and the run's folder removed. If that is interrupted, the next run completes it.
 """
 
 from __future__ import annotations
@@ -127,7 +127,7 @@ class NightKeeper(Keeper):
         return made
 
     def _ended(self, child: Child, made: JsonObject | None) -> int:
-        """Return the exit code; 0 for a job that was killed after its last line."""
+        """Return the exit code, or 0 for a job that was killed by a signal after it had printed its result."""
         code = child.wait()
         # Libraries may crash at exit, when the result is already complete.
         if code < 0 and made is not None:

@@ -1,8 +1,8 @@
 """A lock of this machine for the nightly runs of one data folder.
 
-The database decides which run is worked on. This lock is about the process that a killed keeper leaves behind: the
-child holds the same open file, and the system releases it when the last holder has ended, in whichever way. So no run
-starts while an orphan still works, and a crash leaves nothing to clean up.
+The database decides which run is worked on. This lock protects against the process that a killed keeper leaves behind:
+the child holds the same open file, and the system releases the lock when its last holder has ended for any reason. So
+no run starts while an orphan still works, and a crash leaves nothing to clean up.
 """
 
 from __future__ import annotations
@@ -18,20 +18,20 @@ from pathlib import Path
 FILE = "night.lock"
 LOOKS_EVERY_S = 0.2
 GRACE_S = 5.0
-"""An orphaned process notices that its keeper has ended; after this time it is killed."""
+"""Time for an orphaned process to notice that its keeper has ended; after it, the process is killed."""
 LONGEST_WAIT_S = 120.0
 PROGRAM = b"spark_jobs."
 
 
 class LockHeld(Exception):
-    """Another process holds the lock and does not end."""
+    """Another process holds the lock and does not release it in time."""
 
 
 class Lock:
     """The lock while it is held; the child must keep `fileno` open."""
 
     def __init__(self, fileno: int) -> None:
-        """Keep the open file."""
+        """Store the descriptor of the open file."""
         self.fileno = fileno
 
     def names_child(self, pid: int) -> None:
@@ -76,7 +76,7 @@ def _wait(fileno: int, on_wait: Callable[[], None]) -> None:
 
 
 def _end_orphan(named: bytes) -> None:
-    """Kill the process group of the holder, if it is still one of ours."""
+    """Kill the process group of the holder, if its number still belongs to a process of cfplan."""
     if not named.strip().isdigit():
         return
     pid = int(named)

@@ -1,4 +1,4 @@
-"""Simulated data for trying the program: simulate it, read it into the usage history, run over it, and remove it again.
+"""Simulated data for trying the program: simulate it, store and forecast it, and remove it again.
 
 Its names mark it as simulated: `planner_core.simulated`. Each step may be interrupted and repeated: equal options
 give equal files, and a file is never read twice.
@@ -81,7 +81,7 @@ class SimulationKeeper(NightKeeper):
         self._sum_up(read_report(report).days, held)
 
     def _sum_up(self, days: Sequence[str], held: Lock) -> None:
-        """Roll up days by the hour, as after every upload."""
+        """Roll up these days by the hour, as after every upload."""
         self._at(SUMMING)
         path = processes.work_dir(self._settings) / f"{self._id}-{secrets.token_hex(4)}.rollup.jsonl"
         try:
@@ -117,7 +117,7 @@ class RemovalKeeper(SimulationKeeper):
                 self._at(FORGETTING, done=number, total=len(files))
                 self._said(processes.history_command(self._settings, "forget", sha256), is_nothing_fine=True)
                 self._beat()
-            # More than the days of these files: an interrupted attempt may have removed others before.
+            # Not only the days of these files, because an interrupted attempt may have removed other files before.
             with self._database.session(writes=False) as session:
                 days = repository.days_of_simulated_groups(session)
             if days:

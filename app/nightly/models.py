@@ -32,7 +32,7 @@ from planner_core.contracts.nightly import LONGEST_CODE
 from planner_core.wire import JsonObject
 
 LONGEST_SCOPE = 20
-_KEY = BigInteger().with_variant(Integer, "sqlite")  # SQLite counts up only what it calls INTEGER
+_KEY = BigInteger().with_variant(Integer, "sqlite")  # SQLite numbers rows only in a column of type INTEGER
 
 
 class Trigger(StrEnum):
@@ -66,7 +66,8 @@ class NightlyRun(Base):
     job_id: Mapped[int] = mapped_column(ForeignKey("job_runs.id", ondelete="CASCADE"))
     trigger: Mapped[str] = mapped_column(String(12))
     due_on: Mapped[date | None] = mapped_column(Date)
-    """The night for which the schedule started it, in the site's time zone. Unique, so that no night is run twice."""
+    """The night for which the schedule started the run, in the site's time zone. Unique, so that no night is run twice.
+    """
     stored_at: Mapped[datetime | None] = mapped_column(Timestamp)
     first_day: Mapped[date | None] = mapped_column(Date)
     last_day: Mapped[date | None] = mapped_column(Date)
@@ -74,17 +75,17 @@ class NightlyRun(Base):
     days_reduced: Mapped[int | None] = mapped_column(Integer)
     rows_read: Mapped[int | None] = mapped_column(BigInteger)
     seconds: Mapped[JsonObject | None] = mapped_column(JSON(none_as_null=True))
-    """By stage, as measured by the job."""
+    """Seconds by stage, as measured by the job."""
     counts: Mapped[JsonObject | None] = mapped_column(JSON(none_as_null=True))
     """Number of stored curves, forecasts, scores, findings and days."""
     mixes: Mapped[str | None] = mapped_column(CompressedText)
     """JSON: an array with one member per structure: message sizes and header bytes as found in the usage of queues."""
     published: Mapped[str | None] = mapped_column(CompressedText)
-    """JSON, for the next run: digests of the data behind the stored daily peaks. Only the last run keeps it."""
+    """JSON, for the next run: digests of the data behind the stored daily peaks. Only the last run has them."""
 
 
 class FitVersion(Base):
-    """A fit for one coupling facility at one CFCC level. Its number is the version that plans name, and is never reused."""
+    """A fit for one coupling facility at one CFCC level. Its id is the version that plans name, and is never reused."""
 
     __tablename__ = "fitted_curves"
     __table_args__ = (
@@ -102,19 +103,19 @@ class FitVersion(Base):
     id: Mapped[int] = mapped_column(_KEY, primary_key=True)
     run_id: Mapped[int] = mapped_column(ForeignKey("nightly_runs.id"))
     scope: Mapped[str] = mapped_column(String(LONGEST_SCOPE))
-    """Coupling facility and CFCC level in one word, such as CF01@25, or CF01@? if the level is not known."""
+    """Coupling facility and CFCC level as one key, such as CF01@25, or CF01@? if the level is not known."""
     coupling_facility: Mapped[str] = mapped_column(String(8))
     cfcc_level: Mapped[int | None] = mapped_column(Integer)
     state: Mapped[str] = mapped_column(String(12))
     is_current: Mapped[bool] = mapped_column(Boolean)
-    """The latest accepted fit of its scope."""
+    """Whether it is the latest accepted fit of its scope."""
     is_simulated: Mapped[bool] = mapped_column(Boolean)
     reason: Mapped[str] = mapped_column(Text)
     first_day: Mapped[date | None] = mapped_column(Date)
     last_day: Mapped[date | None] = mapped_column(Date)
     made_at: Mapped[datetime] = mapped_column(Timestamp)
     digest: Mapped[str] = mapped_column(String(64))
-    """Of the fit. A fit equal to the previous one of its scope is not stored again."""
+    """Digest of the fit. A fit equal to the previous one of its scope is not stored again."""
     fit: Mapped[str] = mapped_column(CompressedText)
     """JSON, as returned by the job: figures with their intervals, points used and left out, breaks."""
 
@@ -144,19 +145,20 @@ class StoredForecast(Base):
     measure: Mapped[str] = mapped_column(String(12))
     """entries, elements or smds_blocks."""
     queue_manager: Mapped[str] = mapped_column(String(4))
-    """The owner of a shared message data set; empty for the others."""
+    """The owner of a shared message data set; empty for other measures."""
     state: Mapped[str] = mapped_column(String(20))
     is_latest: Mapped[bool] = mapped_column(Boolean)
     is_simulated: Mapped[bool] = mapped_column(Boolean)
     made_on: Mapped[date] = mapped_column(Date)
     first_day: Mapped[date | None] = mapped_column(Date)
     last_day: Mapped[date | None] = mapped_column(Date)
-    """The last day it is based on."""
+    """The last day on which the forecast is based."""
     horizon_days: Mapped[int] = mapped_column(Integer)
     earliest_crossing_day: Mapped[date | None] = mapped_column(Date)
-    """The earliest median estimate of all its levels within the horizon; the list is sorted by it."""
+    """The earliest day, by the median estimate, on which a level is passed within the horizon; the list is sorted by
+    it."""
     score_on: Mapped[date | None] = mapped_column(Date)
-    """The next day on which it is scored; empty after the last score."""
+    """The next day on which the forecast is scored; empty after the last score."""
     digest: Mapped[str] = mapped_column(String(64))
     forecast: Mapped[str] = mapped_column(CompressedText)
     """JSON, as returned by the job: quantiles by day, crossings by level, the effect of resizing."""
@@ -216,7 +218,7 @@ class DailyStructureUsage(Base):
     size_bytes: Mapped[int | None] = mapped_column(BigInteger)
     full_count: Mapped[int | None] = mapped_column(BigInteger)
     smds: Mapped[list[Any] | None] = mapped_column(JSON(none_as_null=True))
-    """One object for each queue manager: queue_manager, blocks_peak, blocks_total."""
+    """JSON, with one object for each queue manager: queue_manager, blocks_peak, blocks_total."""
     is_simulated: Mapped[bool] = mapped_column(Boolean)
 
 
@@ -228,5 +230,5 @@ class CfLevel(Base):
     coupling_facility: Mapped[str] = mapped_column(String(8), primary_key=True)
     cfcc_level: Mapped[int] = mapped_column(Integer)
     source: Mapped[str] = mapped_column(String(100))
-    """The site, or simulated data."""
+    """Origin of the level: the site, or simulated data."""
     updated_at: Mapped[datetime] = mapped_column(Timestamp)

@@ -1,4 +1,4 @@
-"""The pages about nightly runs. They work with forms and links alone; a script updates the progress bar."""
+"""The pages about nightly runs. They work without scripts; a script only updates the progress bar."""
 
 from __future__ import annotations
 

@@ -30,7 +30,7 @@ from planner_core.wire import Answer
 
 FOLDER, JSON_FILE, MARKDOWN_FILE = "reports", "night.json", "night.md"
 MOST_FORECASTS = 50
-"""Structures that run out; the pages and REST list all of them."""
+"""Maximum number of structures that run out in the report; the pages and REST list all of them."""
 HEADINGS = {"error": "Errors", "warning": "Warnings", "info": "Remarks"}
 
 
@@ -124,7 +124,7 @@ def newest(session: Session) -> NightlyReport:
 
 
 def _run(run: Run) -> ReportRun:
-    # One transaction stores them with the end of the run, so none is missing from a run that ended well.
+    # The transaction that ends a run stores them too, so none is missing from a run that ended well.
     if (
         run.stored_at is None
         or run.days_total is None
@@ -187,7 +187,7 @@ def write_files(database: Database, settings: Settings) -> None:
             report = newest(session)
         except NoReport:
             return
-    # `findings` is a member of every REST answer and says nothing here.
+    # `findings` is a member of every REST answer and carries no information here.
     members = {name: value for name, value in plain(report).items() if name != "findings"}
     json_file, markdown_file = files_of(settings)
     write_text(json_file, json.dumps(members, ensure_ascii=False, indent=2) + "\n")
@@ -195,7 +195,7 @@ def write_files(database: Database, settings: Settings) -> None:
 
 
 def complete(database: Database, settings: Settings) -> bool:
-    """Write the files if they are not of the newest run; return whether they were written."""
+    """Write the files if they belong to an older run than the newest; return whether they were written."""
     # The process of the newest run may have been killed before it wrote them.
     with database.session(writes=False) as session:
         stored = repository.last_stored_run(session)
@@ -206,7 +206,7 @@ def complete(database: Database, settings: Settings) -> bool:
 
 
 def _run_written(files: tuple[Path, Path]) -> int | None:
-    """Return the run of both files; None if they differ. The Markdown is written last."""
+    """Return the number of the run in both files; None if the numbers differ. The Markdown is written last."""
     json_file, markdown_file = files
     try:
         if markdown_file.stat().st_mtime_ns < json_file.stat().st_mtime_ns:
@@ -220,7 +220,7 @@ def _run_written(files: tuple[Path, Path]) -> int | None:
 
 
 def as_markdown(report: NightlyReport) -> str:
-    """Return the report as text for a mail."""
+    """Return the report as Markdown for mail."""
     run = report.run
     lines = [f"# cfplan: nightly run of {run.stored_at:%Y-%m-%d} (run {run.id})", ""]
     if report.is_simulated:

@@ -31,7 +31,7 @@ from planner_core.urgency import FULL_DAYS
 AnyRow: TypeAlias = Row[*tuple[Any, ...]]
 Key = TypeVar("Key")
 KEYS_AT_ONCE = 500
-"""Databases limit the values of one statement to a few thousand."""
+"""Rows per statement, because databases limit the values of a statement to a few thousand."""
 
 # ---- runs ------------------------------------------------------------------------------------------------------------
 
@@ -55,8 +55,8 @@ def page_of_runs(
         select(NightlyRun, JobRun)
         .join(JobRun, JobRun.id == NightlyRun.job_id)
         .options(
-            # A list needs none of these long columns; raiseload makes reading one an error instead of a query for each
-            # row.
+            # A list needs none of these long columns; raiseload turns an accidental read into an error instead of a query for
+            # each row.
             defer(NightlyRun.mixes, raiseload=True),
             defer(NightlyRun.published, raiseload=True),
             defer(JobRun.report, raiseload=True),
@@ -88,7 +88,7 @@ def runs_under_way(session: Session) -> Sequence[NightlyRun]:
 def is_run_due(session: Session, night: date, *, since: datetime) -> bool:
     """Whether the schedule must start a run for a night that is due since then.
 
-    It need not if it has started one for this night, if any other run was started since, or if there is no data yet.
+    It must not if it has started one for this night, if any other run was started since, or if there is no data yet.
     """
     begun = (
         select(NightlyRun.id)
@@ -109,7 +109,7 @@ def is_run_due(session: Session, night: date, *, since: datetime) -> bool:
 
 
 def drop_published(session: Session, *, but: int) -> None:
-    """Delete `published` of all other runs, because it is as long as the history."""
+    """Delete `published` of all other runs, because it is as large as the history."""
     others = update(NightlyRun).where(NightlyRun.published.is_not(None), NightlyRun.id != but)
     session.execute(others.values(published=None))
 
@@ -138,7 +138,7 @@ def find_curve(session: Session, version: int) -> FitVersion | None:
 def page_of_curves(
     session: Session, *, offset: int, limit: int, state: FitState | None = None, current_only: bool = False
 ) -> tuple[Sequence[FitVersion], int]:
-    """Return fitted curves, the newest first, and the number of all."""
+    """Return fitted curves, the newest first, and the number of all fitted curves."""
     query = select(FitVersion)
     if state is not None:
         query = query.where(FitVersion.state == state)
@@ -167,7 +167,7 @@ def curves_of_scope(session: Session, scope: str, *, limit: int = 100) -> Sequen
 
 
 def curves_of_run(session: Session, run_id: int) -> Sequence[FitVersion]:
-    """Return the new fits of a run, in their order."""
+    """Return the new fits of a run, in the order of the run."""
     return session.scalars(
         select(FitVersion).where(FitVersion.run_id == run_id).order_by(FitVersion.id)
     ).all()
@@ -194,7 +194,7 @@ def page_of_forecasts(
     session: Session, *, offset: int, limit: int, qsg: str | None = None, structure: str | None = None,
     latest_only: bool = True,
 ) -> tuple[Sequence[StoredForecast], int]:  # fmt: skip
-    """Return forecasts by the day their structure runs out, and the number of all."""
+    """Return forecasts by the day their structure runs out, and the number of all forecasts."""
     query = select(StoredForecast)
     if latest_only:
         query = query.where(StoredForecast.is_latest)
@@ -228,7 +228,7 @@ def forecasts_of_series(
 
 
 def forecasts_to_score(session: Session, today: date) -> Sequence[StoredForecast]:
-    """Return forecasts that must be scored."""
+    """Return the forecasts that are due for a score today."""
     query = select(StoredForecast).where(StoredForecast.score_on <= today).order_by(StoredForecast.id)
     return session.scalars(query).all()
 
@@ -246,7 +246,7 @@ def drop_forecasts(session: Session, *, made_before: date) -> None:
 
 
 def unmark_latest(session: Session, forecast_ids: Iterable[int]) -> None:
-    """Remove the mark of the latest forecast from these."""
+    """Remove the mark of the latest forecast from these forecasts."""
     for ids in _portions(forecast_ids):
         session.execute(update(StoredForecast).where(StoredForecast.id.in_(ids)).values(is_latest=False))
 
@@ -293,7 +293,7 @@ def last_scores(session: Session, forecast_ids: Iterable[int]) -> Mapping[int, F
 
 
 def findings_of(session: Session, run_id: int, *, limit: int | None = None) -> Sequence[StoredFinding]:
-    """Return the findings of a run, in its order."""
+    """Return the findings of a run, in the order of the run."""
     query = select(StoredFinding).where(StoredFinding.run_id == run_id).order_by(StoredFinding.position)
     return session.scalars(query.limit(limit)).all()
 
@@ -339,7 +339,7 @@ def last_days(session: Session, qsg: str | None = None) -> dict[str, date]:
 
 
 def recent_days(session: Session, last: Mapping[str, date]) -> Sequence[DailyStructureUsage]:
-    """Return the days of all structures of these groups in which a full structure counts."""
+    """Return the days of all structures of these groups that are recent enough to show that a structure is full."""
     found: list[DailyStructureUsage] = []
     for qsg, day in last.items():
         query = select(DailyStructureUsage).where(
@@ -397,7 +397,7 @@ SIMULATED = (FitVersion, StoredForecast, StoredFinding, DailyStructureUsage)
 
 
 def has_simulated(session: Session) -> bool:
-    """Whether anything simulated is stored."""
+    """Return whether anything simulated is stored."""
     groups = session.scalars(select(StoredMeasuredStructure.qsg).distinct())
     return any(map(has_simulated_name, groups)) or any(
         session.execute(select(table.is_simulated).where(table.is_simulated).limit(1)).first() is not None

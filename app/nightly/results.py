@@ -1,7 +1,7 @@
 """RESULT.json, the results of a nightly run: checked, and stored in one transaction with the end of the run.
 
-The run's row decides: a keeper that has lost the run stores nothing, and a run is stored once. Storing the same
-results twice changes nothing.
+The row of the run decides who may store: a keeper that has lost the run stores nothing, and a run is stored once.
+Storing the same results twice changes nothing.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ BATCH = 1_000
 SCORED_AFTER_DAYS = (7, 28, 91, 182, 364)
 """Ages at which a forecast is scored, in addition to its horizon."""
 GIVEN_UP_AFTER_DAYS = 30
-"""Days after its horizon when a forecast stops waiting for days that were never measured."""
+"""Days after its horizon until a forecast no longer waits for days that were never measured."""
 STATES = {
     "fitted": FitState.ACCEPTED,
     "rejected": FitState.REJECTED,
@@ -51,10 +51,10 @@ Item = TypeVar("Item")
 
 
 class ResultInvalid(PlannerError):
-    """A file that is no result of a nightly run: the job and the application are of different versions."""
+    """The file is not the result of a nightly run, because the job and the application have different versions."""
 
     def __init__(self, fault: str) -> None:
-        """Keep the fault."""
+        """Include the fault in the message."""
         super().__init__(
             f"The results of the nightly run cannot be stored: {fault}. Install the same version of the jobs and the service."
         )
@@ -62,13 +62,13 @@ class ResultInvalid(PlannerError):
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """A result that was checked, and the JSON that it was read from."""
+    """A validated result, and the JSON that it was read from."""
 
     checked: NightlyResult
     written: JsonObject
 
     def texts(self, kind: str) -> list[str]:
-        """Return each member of a list as JSON text, always in the same spelling."""
+        """Return each member of a list as JSON text, always formatted in the same way."""
         # The digest of this text tells whether a fit or a forecast has changed, so it must not depend on the version
         # of the contract that read it.
         return [
@@ -94,7 +94,7 @@ def read_result(path: Path) -> Result:
     """Read the file that the job wrote.
 
     Raises:
-        ResultInvalid: The file cannot be read, or it has other contents.
+        ResultInvalid: The file cannot be read, or is not a valid result.
     """
     try:
         written = json.loads(path.read_bytes())
@@ -143,7 +143,7 @@ def store(session: Session, run: NightlyRun, result: Result, *, at: datetime) ->
         json.dumps(result.written.get("mixes") or []),
         json.dumps(dict(night.published)),
     )
-    # It is as long as the history, and only the last one is compared.
+    # It is as large as the history, and only that of the last run is compared.
     repository.drop_published(session, but=run.id)
     session.flush()
     return stored
@@ -155,7 +155,7 @@ def store(session: Session, run: NightlyRun, result: Result, *, at: datetime) ->
 def _store_curves(
     session: Session, run: NightlyRun, result: Result, simulated: set[str], *, at: datetime
 ) -> int:
-    """Store fits that have changed. A rejected one leaves the current one as it is."""
+    """Store fits that have changed. A rejected fit leaves the current one of its scope in place."""
     last = repository.last_curves(session)
     stored = 0
     for curve, fit in zip(result.checked.curves, result.texts("curves"), strict=True):
@@ -182,7 +182,7 @@ def _store_curves(
 
 
 def scope_of(coupling_facility: str | None, cfcc_level: int | None) -> str:
-    """Return coupling facility and CFCC level in one word.
+    """Return coupling facility and CFCC level as one key.
 
     >>> scope_of("CF01", 25), scope_of("CF01", None)
     ('CF01@25', 'CF01@?')
@@ -194,9 +194,9 @@ def scope_of(coupling_facility: str | None, cfcc_level: int | None) -> str:
 
 
 def _store_forecasts(session: Session, run: NightlyRun, result: Result, simulated: set[str]) -> int:
-    """Store forecasts that have changed; those of the run, and no others, are the latest afterwards.
+    """Store forecasts that have changed, and mark exactly the forecasts of this run as the latest.
 
-    There is one forecast a day: it replaces that of an earlier run of the same day.
+    A series has at most one forecast a day: a new one replaces that of an earlier run on the same day.
     """
     latest = {series_of(each): each for each in repository.latest_forecasts(session)}
     # Equal forecasts keep their row: a second run on a day with the same data must not lose scores.
@@ -279,7 +279,7 @@ def _store_scores(session: Session, run: NightlyRun, result: Result, *, at: date
     stored = 0
     for each, score in zip(scores, result.texts("scores"), strict=True):
         forecast = known.get(each.forecast_id)
-        # It was removed meanwhile, or its days are past but not measured yet; then a later run scores it.
+        # The forecast was removed meanwhile, or its days are past but not measured yet; a later run scores those.
         if forecast is None or today is None or forecast.score_on is None or forecast.score_on > today:
             continue
         if each.days_scored:
@@ -324,7 +324,7 @@ def _store_findings(
 
 
 def _store_days(session: Session, night: NightlyResult) -> int:
-    """Replace days; a day that the history no longer has is removed."""
+    """Replace the days of this result; a day that the history no longer has is removed."""
     repository.remove_days(session, {*night.days, *(each.day for each in night.daily)})
     for batch in _batches(map(_day_row, night.daily), BATCH):
         session.execute(insert(DailyStructureUsage), batch)

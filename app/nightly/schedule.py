@@ -1,8 +1,8 @@
 """Starts a nightly run once a day, at the hour in the settings.
 
-APScheduler calls it at that hour and every quarter of an hour, so that it makes up for a machine that slept, a service
-that was down or an hour that the clocks skipped. Each call checks the database for a night without a run. So several
-services on one database start one run, and after several missed nights there is one run, not one for each.
+APScheduler calls it at that hour and every quarter of an hour, so that a run is made up after the machine slept, the
+service was down, or the clocks skipped the hour. Each call checks the database for a night without a run. So several
+services on one database start one run together, and several missed nights lead to one run, not one each.
 """
 
 from __future__ import annotations
@@ -32,14 +32,14 @@ logger = logging.getLogger("cfplan.night")
 
 
 def zone_of(settings: Settings) -> tzinfo:
-    """Return the time zone of the hour: from the settings, or of this machine."""
+    """Return the time zone of the scheduled hour: from the settings, or else of this machine."""
     return ZoneInfo(settings.night_zone) if settings.night_zone else get_localzone()
 
 
 def last_due(now: datetime, *, hour: int, zone: tzinfo) -> date:
     """Return the last night that was due by now, as its day in the zone.
 
-    An hour that the clocks skip counts as the one after it; an hour that occurs twice counts the first time.
+    An hour that the clocks skip counts as the one after it; of an hour that occurs twice, the first one counts.
     """
     today = now.astimezone(zone).date()
     return today if due_at(today, hour=hour, zone=zone) <= now else today - timedelta(days=1)
@@ -63,7 +63,7 @@ class Schedule:
         self, database: Database, settings: Settings, *, on_queued: Callable[[], None],
         clock: Callable[[], datetime] = utc_now,
     ) -> None:  # fmt: skip
-        """Keep the arguments.
+        """Store the arguments; `start` starts the thread.
 
         Args:
             database: The database of the runs.
@@ -105,9 +105,11 @@ class Schedule:
         try:
             report.complete(self._database, self._settings)
             is_queued = self._begin()
-        except NightUnderWay:  # Its results will do for this night too; otherwise the next call starts a run.
+        except (
+            NightUnderWay
+        ):  # Its results serve for this night too; if it fails, the next call starts a run.
             return False
-        except IntegrityError:  # Another service was first.
+        except IntegrityError:  # Another service started the run of this night first.
             return False
         except (PlannerError, DBAPIError, OSError) as error:
             logger.error("The nightly run cannot be started now: %s", error)

@@ -27,7 +27,7 @@ from planner_core.wire import Answer, Hidden
 
 FIRST_PAGE = PageRequest()
 KINDS = {Trigger.SIMULATION: LOOK_AROUND}
-"""The kind of job of a run, if it is not a plain nightly run."""
+"""Kinds of jobs by trigger, for runs that are not plain nightly runs."""
 
 
 # A nightly run asks nothing, so it has one state fewer than jobs have.
@@ -98,7 +98,7 @@ class Run(Answer):
     @computed_field(description="The time from the start to the end, or until now.")
     @property
     def duration_s(self) -> float | None:
-        """The same in seconds."""
+        """The duration in seconds."""
         return None if self.duration is None else round(self.duration.total_seconds(), 3)
 
 
@@ -147,7 +147,7 @@ def details(session: Session, run_id: int) -> RunDetails:
 
 
 def findings_of(session: Session, run_id: int, *, limit: int | None = None) -> tuple[NightlyFinding, ...]:
-    """Return the findings of a run, in its order."""
+    """Return the findings of a run, in the order of the run."""
     return tuple(
         NightlyFinding(**{field.name: getattr(row, field.name) for field in fields(NightlyFinding)})
         for row in repository.findings_of(session, run_id, limit=limit)
@@ -198,7 +198,7 @@ def _members(run: NightlyRun, row: JobRun, findings: Mapping[str, int]) -> dict[
 
 
 def queue(session: Session, trigger: Trigger, *, due_on: date | None = None) -> NightlyRun:
-    """Add a run that waits for its turn, and flush it for its number.
+    """Add a run that waits for its turn, and flush it to get its number.
 
     Raises:
         NightUnderWay: A run is in progress or waits.

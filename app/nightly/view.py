@@ -36,9 +36,9 @@ TRIGGERS: Mapping[Trigger, str] = {
     Trigger.SIMULATION: "simulated data",
 }
 MOST_AT_HOME = 3
-"""Findings of the latest run on the home page; a link leads to the others."""
+"""Maximum number of findings of the latest run on the home page; a link leads to the others."""
 MOST_SHOWN = 500
-"""Findings on the page of a run; the REST interface lists all of them."""
+"""Maximum number of findings on the page of a run; the REST interface lists all of them."""
 THOUSAND = 1_000
 
 
@@ -102,7 +102,7 @@ def newest_night(session: Session, *, most: int = MOST_AT_HOME) -> NewestNight |
 
 
 def newest_at_home(database: Database) -> NewestNight | None:
-    """Return the same for a page that also works without a database: None if the database does not answer."""
+    """Return the findings of the newest run for a page that also works without a database: None if it does not answer."""
     try:
         with database.session(writes=False) as session:
             return newest_night(session)

@@ -23,11 +23,11 @@ def acknowledge(
     message: str | None = None,
     if_match: str | None = None,
 ) -> SaveOutcome:
-    """Save a version that acknowledges the open findings of a code: of one structure, with one message, or all.
+    """Save a version that acknowledges open findings of a code: of one structure, with one message, or all of them.
 
     Raises:
         PlanNotFound: There is no such plan.
-        PlanConflict: It has been changed since the version that `if_match` names, or meanwhile.
+        PlanConflict: It has been changed since the version that `if_match` names, or during this call.
         NothingToAcknowledge: It has no such open finding.
         DocumentInvalid: The reason is not valid.
     """
@@ -73,7 +73,8 @@ def acknowledged(
         raise NothingToAcknowledge(version, code, structure)
     raw = version.document.model_dump(mode="json")
     about = {(item["code"], item["structure"]) for item in accepted}
-    # An entry that no finding matches any more was made for an earlier message: it would be reported as unused forever.
+    # An entry that matches no finding was made for an earlier message; if it stayed, it would be reported as unused
+    # forever.
     unused = {
         item["field"] for item in version.result["findings"] if item["code"] == "ACKNOWLEDGEMENT_UNUSED"
     }

@@ -1,4 +1,4 @@
-"""Answers about stored plans, which send stored JSON without parsing it."""
+"""Answers about stored plans; they send stored JSON without parsing it."""
 
 from __future__ import annotations
 

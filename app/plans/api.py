@@ -28,7 +28,7 @@ from planner_core.document.compare import differences
 from planner_core.document.reading import read_json
 from planner_core.texts.outputs import OUTPUT_KINDS
 
-# The limits of INTEGER and BIGINT on PostgreSQL, which fails on larger parameters.
+# The maxima of INTEGER and BIGINT on PostgreSQL, which raises an error for larger parameters.
 MOST_VERSIONS = 2**31 - 1
 MOST_PLANS = 2**63 - 1
 STATUS_OF_SAVE = {"created": 201, "changed": 200, "identical": 200}
@@ -76,7 +76,7 @@ def list_deleted(session: SessionDep, request: Request) -> DeletedPlans:
     openapi_extra=description.conditional_get(),
 )
 def read_plan(name: Name, session: SessionDep, request: Request, explain: Explain = False) -> Response:
-    """Return the latest version: document, result and findings as they were when it was saved, and its ETag."""
+    """Return the latest version as it was saved: document, result and findings, with its ETag."""
     version = service.get_plan(session, name)
     explanations = service.get_explanations_json(session, version) if explain else None
     return answers.version_response(version, request.headers, explanations=explanations)
@@ -98,8 +98,8 @@ def save_plan(
 ) -> Response:
     """Create a plan (201) or a new version of it (200). A document that is already stored changes nothing (200).
 
-    A change must name its base version in If-Match. It is refused without one (428), or if that version is no longer the
-    latest (412). `If-None-Match: *` only creates.
+    A change must name its base version in If-Match. It is refused without If-Match (428), or if that version is no
+    longer the latest (412). `If-None-Match: *` only creates.
     """
     if_none_match = answers.header_list(request.headers, "if-none-match")
     outcome = service.save_plan(
@@ -133,7 +133,7 @@ def delete_plan(name: Name, session: SessionDep, request: Request) -> DeletionAn
     days = request.app.state.settings.deleted_days
     if_match = answers.header_list(request.headers, "if-match")
     deleted = service.delete_plan(session, name, if_match=if_match)
-    # No job removes expired plans: deletions do it along the way.
+    # No job removes expired plans, so each deletion does.
     service.purge_deleted(session, timedelta(days=days))
     return DeletionAnswer.of(deleted, days=days)
 

@@ -1,6 +1,7 @@
-"""Differences in the terms of the editor: place, label, and both values with their units.
+"""Differences between versions in the terms of the editor: place, label, and both values with their units.
 
-Change boards read them, so additions and removals have a line for each member, and places have labels instead of pointers.
+Change boards read them, so additions and removals have a line for each member, and places have labels instead of
+pointers.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from planner_core.units import KIB
 from planner_core.wire import JsonObject
 
 MOST_LINES = 60
-"""Lines shown for one addition or removal; a structure has up to 512 queues."""
+"""Maximum number of lines for one addition or removal; a structure has up to 512 queues."""
 _NOTHING = "\N{EN DASH}"
 
 _PLACES = {"admin": "CSQ_ADMIN", "system": "CSQSYSAPPL", "policy": "CFRM policy", "totals": "Together"}
@@ -180,7 +181,7 @@ def _thing(where: str, name: str) -> str:
 
 
 def _label(general: str, rest: Sequence[str]) -> tuple[str, FormField | None]:
-    """Return the label of a place in the editor, or on the page of a result."""
+    """Return the label of a place, and its field in the editor if it has one."""
     key = "/".join(rest)
     specs = _SPECS.get(general, {})
     for length in range(len(rest), 0, -1):
@@ -225,7 +226,7 @@ def _members(general: str, value: Mapping[str, Any]) -> Iterator[str]:
     specs = _SPECS.get(general, {})
     for key, spec in specs.items():
         found = _at(value, key)
-        # The name is in the place of the change.
+        # The name already appears in the place of the change.
         if found != _at(standard, key) and key != "name":
             yield f"{_CALLED.get(spec.name, spec.label)}: {_with_unit(spec.kind, spec.name, spec.unit, found)}"
     rules = _at(value, "offload/rules")

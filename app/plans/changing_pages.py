@@ -42,7 +42,7 @@ ENDINGS = (".json", ".yaml", ".yml")
 
 @dataclass(frozen=True, slots=True)
 class Restorable:
-    """A deleted plan, and a new name if its own is in use."""
+    """A deleted plan, and a new name for it if its own is in use."""
 
     plan: DeletedPlan
     new_name: str
@@ -79,8 +79,8 @@ class ImportPage(Page):
 
 
 async def _files(request: Request) -> AsyncIterator[list[UploadFile]]:
-    """Return the chosen files."""
-    # Browsers send one without a name if no file was chosen.
+    """Yield the chosen files."""
+    # If no file was chosen, browsers send one without a name.
     async with request.form() as form:
         yield [each for each in form.getlist("files") if isinstance(each, UploadFile) and each.filename]
 
@@ -235,7 +235,7 @@ def accept(request: Request, name: str, body: BodyDep) -> Response:
                 ),
                 "",
             )
-            # The form of the finding has gone with it, so the message is the only place for the reason.
+            # The finding is no longer listed, nor its form with the reason, so the message repeats the reason.
             if not finding and asked["reason"]:
                 words += f" Your reason was: {asked['reason'][:500]}"
             refused = RefusedAction(words=words, finding=finding, reason=asked["reason"][:500])
@@ -247,7 +247,7 @@ def accept(request: Request, name: str, body: BodyDep) -> Response:
 def _fields(body: bytes) -> defaultdict[str, str]:
     """Return the parameters of a small form; missing ones are empty."""
     try:
-        # An invalid character becomes a wrong name or reason, which gets a better message than an unreadable form.
+        # An invalid character makes a name or reason invalid, which gives a better message than an unreadable form.
         pairs = parse_qsl(body.decode("utf-8", "replace"), max_num_fields=_MOST_FIELDS)
     except ValueError:
         raise HTTPException(status_code=422, detail="The form cannot be read.") from None

@@ -1,4 +1,4 @@
-"""Charts of a structure: usage as it fills, and depths of its queues. Both show figures of the stored result."""
+"""Charts of a structure: usage as it fills, and depths of its queues. Both show figures from the stored result."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ MOST_BARS = 12
 
 
 def fill_chart(found: JsonObject) -> ChartWithTable | None:
-    """Return usage of INITSIZE against messages, with the offload rules, or None if there is nothing to draw."""
+    """Return the chart of INITSIZE usage against messages, with the offload rules; None if there is nothing to draw."""
     backlog, plain = found.get("messages") or 0, found.get("messages_in_initsize") or 0
     offloaded = found.get("messages_in_initsize_with_offload") or plain
     if not backlog or not plain:
         return None
     usage = min(float(found["peak_usage_percent"]), float(_FULL))
-    # Rules that begin beyond INITSIZE never act in it.
+    # Rules that begin beyond INITSIZE never take effect within it.
     steps = [step for step in found["offload_steps"] if step["at_messages"] <= offloaded]
     without = ((0.0, 0.0), (float(plain), float(_FULL)))
     bent = sorted(
         [(0.0, 0.0), *((step["at_messages"], float(step["threshold"])) for step in steps), (offloaded, 100.0)]
     )
-    # Otherwise both lines would lie on each other.
+    # Without rules in effect, the two lines would coincide.
     is_bent = offloaded > plain and bool(steps)
     threshold = found["full_threshold"]
     chart = Chart(
@@ -79,7 +79,7 @@ def _short(step: JsonObject) -> str:
 
 
 def depth_chart(queues: Sequence[JsonObject]) -> BarChart | None:
-    """Return bars up to MAXDEPTH for the queues with the highest ones, with QDEPTHLO and QDEPTHHI on them."""
+    """Return bars up to MAXDEPTH, marked with QDEPTHLO and QDEPTHHI, for the queues with the highest MAXDEPTH."""
     drawn = sorted((each for each in queues if drawn_depth(each)), key=drawn_depth, reverse=True)[:MOST_BARS]
     if not drawn:
         return None

@@ -19,7 +19,7 @@ from planner_core.texts.outputs import OUTPUT_KINDS, render_output
 
 @dataclass(frozen=True, slots=True)
 class ComputedOutput:
-    """A text, or the reason and the findings that prevent it, as JSON."""
+    """The text of an output, or the reason and the findings that prevent it, as JSON."""
 
     kind: str
     filename: str | None
@@ -29,7 +29,7 @@ class ComputedOutput:
 
 @dataclass(frozen=True, slots=True)
 class ComputedPlan:
-    """A document, its result and its texts, as they are stored. Acknowledged findings are not counted."""
+    """A document, its result and its texts, as they are stored. The counts leave out acknowledged findings."""
 
     document: str
     schema_version: int
@@ -85,7 +85,7 @@ def compute(document: PlanDocument, curves: Curves) -> ComputedPlan:
 
 def _explanations(result: PlanResult) -> str:
     """Return the explanations as one JSON object."""
-    # Each is written as soon as it is made: all of them as objects would fill the memory.
+    # Each is serialized as soon as it is built, because all of them as objects would fill the memory.
     written = (to_json(each.figure) + b":" + to_json(each.as_json()) for each in explain_result(result))
     return (b"{" + b",".join(written) + b"}").decode()
 

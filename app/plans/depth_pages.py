@@ -1,7 +1,7 @@
 """Queue depths on the page of a structure: advised values, those of the plan, and a chart of both.
 
-They are computed for the page from the stored document and sizes. Stored with the result, the advice for each queue would
-be most of a large plan (docs/decisions/0019-depth-advice-when-asked.md).
+The advice is computed for the page from the stored document and sizes. If it were stored with the result, it would be
+the largest part of a large plan (docs/decisions/0019-depth-advice-when-asked.md).
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ class Depths:
     facts: tuple[tuple[str, str], ...]
     chart: BarChart | None
     bars_omitted: int
-    """Queues that the chart omits."""
+    """Number of queues that the chart omits."""
     has_level_marks: bool
     assumptions: tuple[str, ...]
 
@@ -69,8 +69,8 @@ def advised(version: StoredVersion, found: JsonObject, curves: Curves) -> JsonOb
         return {}
     name, document = found["name"], version.document_object
     sizes = {key: f"{found[f'{key}_kib']}K" for key in ("initsize", "size")}
-    # Read alone, because reading all of a large document takes long, and with the stored sizes, because another
-    # release could calculate other ones.
+    # The structure is evaluated alone, because reading all of a large document takes long, and with its stored sizes,
+    # because another release could calculate different ones.
     structures = [{**each, **sizes} for each in document["structures"] if each["name"] == name]
     try:
         alone = read_object({**document, "structures": structures, "clusters": [], "acknowledged": []})
@@ -81,7 +81,7 @@ def advised(version: StoredVersion, found: JsonObject, curves: Curves) -> JsonOb
 
 
 def depths_of(found: JsonObject, *, first: int = 0, most: int = 100) -> Depths | None:
-    """Return the advice for a structure, or None; its rows begin with number `first`."""
+    """Return the advice for a structure, or None if there is none; its rows begin with number `first`."""
     advice = found.get("depth_events")
     if not advice:
         return None
@@ -140,7 +140,7 @@ def _part(percent: float | None) -> str:
 
 
 def _of(percent: float, size: str) -> str:
-    """Return a part of INITSIZE or SIZE in percent, or as a multiple from ten times on."""
+    """Return a percentage of INITSIZE or SIZE, written as a multiple from ten times the size on."""
     return (
         f"{percent:.0f} % of {size}"
         if percent < _TEN_TIMES
@@ -149,7 +149,7 @@ def _of(percent: float, size: str) -> str:
 
 
 def duration(seconds: int) -> str:
-    """Return seconds in a readable unit; negative ones as too late."""
+    """Return seconds in a readable unit; a negative number is described as too late."""
     if seconds < 0:
         return f"{duration(-seconds)} too late"
     for unit_s, unit in ((_DAY_S, "d"), (_HOUR_S, "h"), (_MINUTE_S, "min")):

@@ -36,18 +36,18 @@ def _header(name: str, text: str, **schema: object) -> JsonObject:
 
 
 def conditional_get() -> JsonObject:
-    """Return the header of a GET that may be answered by 304."""
+    """Return the request header of a GET that may be answered by 304."""
     return {"parameters": [_header("If-None-Match", IF_NONE_MATCH)]}
 
 
 def conditional_put() -> JsonObject:
-    """Return the headers of PUT."""
+    """Return the request headers of PUT."""
     create = "`*`: create a plan, never change one. An ETag: refused if it is that of the latest version."
     return {"parameters": [_header("If-Match", IF_MATCH), _header("If-None-Match", create)]}
 
 
 def conditional_delete() -> JsonObject:
-    """Return the header of DELETE."""
+    """Return the request header of DELETE."""
     return {"parameters": [_header("If-Match", f"{IF_MATCH} Without it, the latest version is deleted.")]}
 
 
@@ -63,12 +63,12 @@ NOT_MODIFIED = {"description": "Not changed; there is no body.", "headers": ETAG
 
 
 def stored_plan() -> Responses:
-    """Return the answers to reading a version."""
+    """Return the responses to reading a version."""
     return {200: _plan_response("The version as it was saved."), 304: NOT_MODIFIED}
 
 
 def saved_plan() -> Responses:
-    """Return the answers to PUT."""
+    """Return the responses to PUT."""
     location = {"description": "Address of the new plan.", "schema": {"type": "string"}}
     return {
         200: _plan_response("A new version (`saved` is `changed`), or no change (`identical`)."),
@@ -77,12 +77,12 @@ def saved_plan() -> Responses:
 
 
 def restored_plan() -> Responses:
-    """Return the answer to restoring."""
+    """Return the response to restoring a plan."""
     return {200: _plan_response("The plan's latest version.")}
 
 
 def document() -> Responses:
-    """Return the answers to reading the document alone."""
+    """Return the responses to reading the document alone."""
     content = {JSON: {"schema": {"$ref": COMPONENTS + "PlanDocument"}}}
     return {
         200: {"description": "The plan document.", "headers": ETAG, "content": content},
@@ -91,7 +91,7 @@ def document() -> Responses:
 
 
 def output(kind: str) -> Responses:
-    """Return the answers to reading a text."""
+    """Return the responses to reading a text for z/OS."""
     described = text_response(kind)
     return {200: {**described, "headers": {**described["headers"], **ETAG}}, 304: NOT_MODIFIED}
 
