@@ -21,9 +21,9 @@ MOST_PROBLEMS: Final = 200
 MOST_KEYS: Final = 10_000
 """Keys of one object. The largest maps in any document have 5,000 queues."""
 DEEPEST: Final = 60
-"""Levels of lists and objects. A plan document has 6."""
+"""Levels of nested lists and objects. A plan document has 6."""
 MOST_STRUCTURES_READ: Final = 1_000
-"""Structures of a plan document that are checked one by one; a group has fewer than a tenth of them."""
+"""A plan document with more structures is refused before validation; a group has fewer than a tenth as many."""
 MOST_STRUCTURES: Final = 6_500
 """Structures in all policies of one text: enough for a policy of 4,095 structures, or for three of 2,047."""
 _STRUCTURE: Final = re.compile(r"\bSTRUCTURE\s+NAME\s*\(", re.IGNORECASE)
@@ -31,7 +31,7 @@ MOST_LINES: Final = 200_000
 """Lines with content in one text. A text has at most 4,000,000 characters, and lines of displays and policies have 20 or
 more on average."""
 _ERRORS_A_FIELD: Final = 5
-"""A field that allows several types has an error for each."""
+"""A field that allows several types can have an error for each of them."""
 _AT_ONCE: Final = 8
 
 
@@ -65,7 +65,7 @@ def _until_many_errors(items: object, handler: ValidatorFunctionWrapHandler) -> 
 
 
 UntilManyErrors: Final = WrapValidator(_until_many_errors)
-"""For the type of a list without a maximum length."""
+"""Validator for lists without a maximum length."""
 
 
 def check_lines(text: str) -> None:

@@ -32,7 +32,7 @@ class OutOfRange(PlannerError):
     def __init__(
         self, *, field: str, value: object, lowest: object = None, highest: object = None, advice: str = ""
     ) -> None:
-        """Name the argument, its value and its range."""
+        """Build the message from the argument, its value and its range."""
         self.field, self.value, self.lowest, self.highest = field, value, lowest, highest
         if highest is None:
             span = f"at least {lowest}"
@@ -49,7 +49,7 @@ class SizeSyntax(PlannerError):
     """A text that is not a size."""
 
     def __init__(self, *, text: str, needs_unit: bool = False) -> None:
-        """Keep the text that could not be read."""
+        """Store the text that could not be read."""
         self.text = text
         shown = text if len(text) <= _SHOWN_CHARACTERS else f"{text[:_SHOWN_CHARACTERS]}..."
         if needs_unit:
@@ -82,13 +82,13 @@ class FieldProblem(Answer):
     message: Annotated[str, Field(description="The error, in a sentence.")]
 
     def __str__(self) -> str:
-        """Field and message in one line."""
+        """Return field and message in one line."""
         return _printable(f"{self.field or 'document'}: {self.message}")
 
 
 class _WithProblems(PlannerError):
     def __init__(self, what: str, problems: tuple[FieldProblem, ...]) -> None:
-        """Keep the problems; `what` begins the sentence, which shows the first few."""
+        """Store the problems; `what` begins the sentence, which shows the first few."""
         self.problems = problems
         shown = "; ".join(str(problem) for problem in problems[:SHOWN_PROBLEMS])
         rest = len(problems) - SHOWN_PROBLEMS
@@ -96,20 +96,20 @@ class _WithProblems(PlannerError):
 
 
 class DocumentInvalid(_WithProblems):
-    """The plan document cannot be read; every problem has its field."""
+    """A plan document that cannot be read; every problem has its field."""
 
     def __init__(self, problems: tuple[FieldProblem, ...]) -> None:
-        """Keep the problems."""
+        """Store the problems."""
         super().__init__("The plan document", problems)
 
 
 class NotJson(DocumentInvalid):
-    """The text is not JSON, so the document in it cannot be read at all."""
+    """Text that is not JSON, so the document in it cannot be read at all."""
 
 
 # Not a base of DocumentInvalid: some callers catch one of the two and pass on the other.
 class InputInvalid(_WithProblems):
-    """An input other than a plan document cannot be read; every problem has its field."""
+    """An input other than a plan document that cannot be read; every problem has its field."""
 
 
 class _WithFindings(PlannerError):
@@ -122,18 +122,18 @@ class _WithFindings(PlannerError):
 
 
 class PlanRefused(_WithFindings):
-    """The document is valid but no such plan can exist; nothing was calculated."""
+    """A valid document of a plan that cannot exist; nothing was calculated."""
 
     def __init__(self, findings: tuple[Finding, ...]) -> None:
-        """Keep the findings that rule the plan out."""
+        """Store the findings that rule the plan out."""
         super().__init__("No such plan can exist.", findings)
 
 
 class OutputRefused(_WithFindings):
-    """A refused text output, because it would be wrong or incomplete."""
+    """A text output that is refused because it would be wrong or incomplete."""
 
     def __init__(self, kind: str, findings: tuple[Finding, ...], *, of: str = "plan") -> None:
-        """Keep the kind of output, the findings, and in `of` which text has the errors: the plan or the merged policy."""
+        """Store the kind of output, the findings, and in `of` the text with the errors: the plan or the merged policy."""
         self.kind = kind
         self.of = of
         super().__init__(f"The {kind} output is not available while the {of} has errors.", findings)
@@ -143,6 +143,6 @@ class UnknownOutput(PlannerError):
     """An unknown kind of output."""
 
     def __init__(self, kind: str, kinds: tuple[str, ...]) -> None:
-        """Keep the unknown kind."""
+        """Store the unknown kind."""
         self.kind = kind
         super().__init__(f"There is no output {kind!r}: choose one of {', '.join(kinds)}.")

@@ -39,7 +39,7 @@ class FindingKind:
 
     @property
     def source(self) -> Source:
-        """The document that states the rule, and the section."""
+        """Return the document that states the rule, and the section."""
         return tables.source(self.source_key, self.section)
 
 

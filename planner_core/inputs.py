@@ -34,7 +34,7 @@ Kind = Literal[
 ]
 KINDS: Final[tuple[Kind, ...]] = get_args(Kind)
 LOOKED_AT_BYTES: Final = 65_536
-"""Detection uses the first bytes of a file, up to this number."""
+"""The number of bytes at the beginning of a file that detection uses."""
 
 KIND_TITLES: Final[dict[Kind, str]] = {
     "smf": "SMF dump (MQ 115/116, RMF 74.4)",
@@ -91,7 +91,7 @@ _SMF_RECORD_TYPES: Final = frozenset(map(int, ("2", "3", "74", "115", "116")))
 
 
 class KindUnknown(PlannerError):
-    """The content matches none of the kinds; the message suggests what to do."""
+    """Content that matches none of the kinds; the message suggests what to do."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +103,7 @@ class Detection:
 
     @property
     def title(self) -> str:
-        """The title of the kind."""
+        """Return the title of the kind."""
         return KIND_TITLES[self.kind]
 
 

@@ -26,7 +26,7 @@ class Basis(StrEnum):
 
     @property
     def words(self) -> str:
-        """The basis in words."""
+        """Return the basis in words."""
         return self.value.replace("_", " ")
 
 

@@ -322,7 +322,7 @@ class Label:
     hint: str = ""
 
 
-# ---- what the command line and forms ask of a model --------------------------------------------------------
+# ---- the parameters of a model, for the command line and forms ---------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ from typing import Final
 FILE_PREFIX: Final = "simulated-"
 MAP_FILE: Final = f"{FILE_PREFIX}qsg-map.json"
 TRUTH_FILE: Final = "truth.json"
-"""Names in the folder of a simulation: the map of its queue managers, and its true values."""
+"""The files in the folder of a simulation with the map of its queue managers, and with its true values."""
 SYSPLEX: Final = "SIMPLEX"
 QSG: Final = "SIM1"
 WORD: Final = "simulated"

@@ -1,4 +1,4 @@
-"""Sizes in bytes: parsing, formatting and rounding. Only this module has the values of K, M, G and T.
+"""Sizes in bytes: parsing, formatting and rounding. Only this module defines K, M, G and T.
 
 Inside the project, storage is an int of bytes. Users and z/OS write K, M, G and T, all
 1024-based (z/OS MVS Setting Up a Sysplex; IBM's KB and MB in the MQ manuals are the same).

@@ -15,7 +15,7 @@ from pydantic import Field, computed_field
 from planner_core.wire import Answer
 
 FULL_DAYS: Final = 7
-"""A structure that was full counts for so many days, up to the last day of the group's records."""
+"""The number of days, up to the last day of the group's records, for which a structure that was full counts as full."""
 _PERCENT: Final = 100
 
 FullState = Literal["full_now", "was_full"]
@@ -33,18 +33,18 @@ class UsedDay:
 
     @property
     def used_percent(self) -> float | None:
-        """Highest use of a pool; None if it was not measured."""
+        """Return the highest use of a pool; None if it was not measured."""
         used = [_PERCENT * peak / total for peak, total in self.pools if peak is not None and total]
         return max(used, default=None)
 
     @property
     def is_used_up(self) -> bool:
-        """Whether all of a pool was in use."""
+        """Return whether all of a pool was in use."""
         return (self.used_percent or 0) >= _PERCENT
 
     @property
     def is_full(self) -> bool:
-        """Whether a request failed because it was full, or all of a pool was in use."""
+        """Return whether a request failed because the structure was full, or all of a pool was in use."""
         return bool(self.full_count) or self.is_used_up
 
 

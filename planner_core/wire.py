@@ -39,7 +39,7 @@ JsonObject = dict[str, Any]
 
 
 class Unchecked:
-    """Accept a value as it is."""
+    """An annotation that accepts a value without validating it."""
 
     # Results come from our own code, which mypy checks. Without this annotation, pydantic would build a schema of every
     # type inside the value.
@@ -50,7 +50,7 @@ class Unchecked:
 
 
 Hidden = Annotated[T, Unchecked(), Field(exclude=True)]
-"""A field that is not written."""
+"""A field that is not part of the JSON object."""
 Omittable = Annotated[T | SkipJsonSchema[None], Field(exclude_if=lambda value: value is None)]
 """A member that is left out if its value is None; it is never null."""
 Exact = Annotated[T, Unchecked(), PlainSerializer(float, return_type=float)]
@@ -87,7 +87,7 @@ COMPONENT = "x-component"
 
 
 def described_as(name: str) -> WithJsonSchema:
-    """Describe a member by the OpenAPI schema of a name."""
+    """Return the annotation that describes a member by the OpenAPI schema of a name."""
     # pydantic resolves every $ref itself and fails on schemas of other sources, so OpenAPI replaces this key.
     return WithJsonSchema({COMPONENT: name})
 
@@ -96,7 +96,7 @@ class Answer:
     """Base of dataclasses whose fields are the members of a JSON object; later versions may add members."""
 
     __slots__ = ()
-    # A default spares callers an argument; the member is there all the same, and OpenAPI must say so.
+    # A default spares callers an argument; the member is always present, and OpenAPI must show that.
     __pydantic_config__: ClassVar[ConfigDict] = ConfigDict(json_schema_serialization_defaults_required=True)
 
     @classmethod
@@ -107,7 +107,7 @@ class Answer:
         for member in handler.resolve_ref_schema(found).get("properties", {}).values():
             # The default of an argument means nothing to readers of the answer.
             member.pop("default", None)
-            # An answer has no members that could be written.
+            # All members of an answer are read-only, so marking some of them would only confuse.
             member.pop("readOnly", None)
         return found
 

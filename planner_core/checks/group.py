@@ -193,7 +193,7 @@ def _check_levels(document: PlanDocument, structures: Sequence[StructureResult])
 
 
 def _check_controls(structures: Sequence[StructureResult]) -> Iterator[Finding]:
-    """Report SIZE above INITSIZE, because its control storage is not published; once for all structures."""
+    """Report once, for all structures, that SIZE is above INITSIZE: the control storage of SIZE is not published."""
     larger = [each.name for each in structures if each.sizes.size_bytes > each.sizes.initsize_bytes]
     if not larger:
         return

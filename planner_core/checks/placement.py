@@ -37,8 +37,8 @@ def check_allocation(allocation: Allocation) -> Iterator[Finding]:
             "CF_STORAGE_NOT_STATED",
             f"The storage of {', '.join(unknown)} is not stated, so cfplan does not check whether structures fit there.",
         )
-    # Which structure is allocated first is not determined by a plan, and the placement is greedy. Two other orders
-    # show whether that decides which structures have no place (docs/decisions/0016).
+    # A plan does not determine which structure is allocated first, and the placement is greedy. Two other orders show
+    # whether that decides which structures have no place (docs/decisions/0016).
     lacking = _lacking(allocation)
     orders = () if is_roomy(asked) else other_orders(asked.wanted)
     if any(_lacking(allocate(asked, order)) != lacking for order in orders):
@@ -64,7 +64,7 @@ def other_orders(wanted: Sequence[AllocationRequest]) -> Iterator[list[Allocatio
 
 
 def _lacking(allocation: Allocation) -> frozenset[tuple[str, bool]]:
-    """Return structures that have no place, or none for their second copy."""
+    """Return the structures, and the second copies, that have no place."""
     return frozenset(
         (each.wanted.structure, not each.now)
         for each in allocation.placed

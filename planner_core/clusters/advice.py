@@ -63,7 +63,7 @@ def remarks(decision: Decision, *, other: Decision | None = None, field: str = "
 
 
 def remarks_on_message(found: Reallocation | None) -> Iterator[Finding]:
-    """Yield the finding about a message that waits, if there is one."""
+    """Yield the finding on a waiting message that is not re-allocated, if there is one."""
     if found is None:
         return
     if found.reason == "not_eligible":

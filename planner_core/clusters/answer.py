@@ -86,7 +86,7 @@ class QueueDecision(Answer):
 
     @classmethod
     def of(cls, decision: Decision, /, **members: Any) -> Self:  # noqa: ANN401 - the members of a subclass
-        """Return a decision, with the other members of the class."""
+        """Return the answer for a decision; `members` are the fields that a subclass adds."""
         return cls(
             decision=decision,
             queue=decision.situation.queue,

@@ -27,7 +27,7 @@ TIERS_IBM: tuple[tuple[Status, ...], ...] = (
     (Status.RETRYING,),
     (Status.REQUESTING, Status.PAUSED, Status.STOPPED, Status.SWITCHING),
 )
-"""Steps 6 to 9 of the reference: the first tier with a candidate stays."""
+"""Steps 6 to 9 of the reference: only the candidates of the first tier that has any remain."""
 NAMED_BY_SEED = (Status.RUNNING, Status.STOPPING, Status.RETRYING, Status.STOPPED)
 """The states that the article names, most favored first."""
 TIERS_SEED: tuple[tuple[Status, ...], ...] = (
@@ -149,7 +149,7 @@ def decide(situation: Situation, *, mode: Mode = "seed") -> Decision:
 
 
 def spread(chosen: Sequence[Candidate], *, puts: int) -> dict[Candidate, int]:
-    """Return how many of a number of puts each equal destination gets: step 14 of the reference, put by put.
+    """Return the number of puts that each equal destination gets: step 14 of the reference, put by put.
 
     Each put takes the channel with the lowest factor, or of several the one used longest ago; its factor then grows by
     1000 / weight, rounded down.
@@ -163,7 +163,7 @@ def spread(chosen: Sequence[Candidate], *, puts: int) -> dict[Candidate, int]:
         (candidate.channel.factor, candidate.channel.last_used, place) if candidate.channel else (0, 0, place)
         for place, candidate in enumerate(chosen)
     ]
-    now = max(last_used for _, last_used, _ in waiting)  # each put is a later use than all known ones
+    now = max(last_used for _, last_used, _ in waiting)  # each put counts as later than all known uses
     heapify(waiting)
     counts = [0] * len(chosen)
     for put in range(1, puts + 1):
@@ -300,7 +300,7 @@ def _netprty(pool: Candidates, _: Situation) -> Survivors:
 
 
 def _priority_ibm(pool: Candidates, situation: Situation) -> Survivors:
-    """Step 11 of the reference: CLWLPRTY of channels to choose a queue manager, of queues to choose a queue."""
+    """Apply step 11 of the reference: CLWLPRTY of channels to choose a queue manager, of queues to choose a queue."""
     by_channel = _highest(lambda c: c.channel_priority, "CLWLPRTY")
     if situation.choosing == "queue_manager":
         return by_channel(pool, situation)

@@ -491,7 +491,7 @@ class _Names:
             self._ids.setdefault(row.name, set()).add(row.text("QMID") or "")
 
     def of(self, row: Record, name: str | None = None) -> str:
-        """Return the queue manager of a row."""
+        """Return the name of the queue manager in a row, with its QMID if another one has the same name."""
         called = name or row.name
         qmid = row.text("QMID")
         return f"{called} {qmid}" if qmid and len(self._ids.get(called, ())) > 1 else called

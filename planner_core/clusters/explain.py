@@ -378,7 +378,8 @@ class _Explaining:
             missing = words
         if missing or route is None:
             return replace(base, explanation=missing)
-        # A browse has up to 100,000 messages; those that differ in nothing that matters here share one elimination.
+        # A browse has up to 100,000 messages; messages that are alike in everything that matters here share one
+        # elimination.
         key = message.queue, channel, base.evaluated_since, message.original_put_at is None
         if key not in self.judged:
             self.judged[key] = self._judged(base, route)
@@ -739,7 +740,7 @@ def _is_renewed(message: WaitingMessage) -> bool:
 
 
 def _looked_at(message: ExplainedMessage, and_what: str = "") -> str:
-    """Return the meaning of a put time after the failure, in words."""
+    """Return the meaning of a put time that is later than the failure, as a sentence."""
     if message.original_put_at is None:
         return f"Its put time is after the failure: it was evaluated since{and_what}; or it was put since"
     return f"Its put time shows that it was evaluated since{and_what}"

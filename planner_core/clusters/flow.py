@@ -51,7 +51,7 @@ class NamedFailure(Answer):
 
     @property
     def key(self) -> str:
-        """Return the name of the failure in an address or a form."""
+        """Return the key of the failure in URLs and forms."""
         return f"{self.kind}:{self.name}"
 
 
@@ -83,7 +83,7 @@ class Failure(NamedFailure):
 
 
 Amounts = Mapping[str, Fraction]
-"""By physical queue."""
+"""Rates or messages by physical queue."""
 Route = tuple[str, str]
 """Queue manager and channel; no channel to the sender's own instance."""
 

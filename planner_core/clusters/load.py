@@ -412,7 +412,7 @@ class _Around:
     def need_with(self, queues: Sequence[QueueDuringFailure]) -> tuple[int, int]:
         """Return the messages of the structure, and the storage they need [bytes]."""
         # Entries and elements of queues add up, so only the affected queues are recalculated. Offload rules depend on
-        # the usage of the whole structure, so then everything is.
+        # the usage of the whole structure, so with rules everything is recalculated.
         if self.definition.size_with_offload:
             found = self.sized_for(queues)
             return _messages(found), found.sizes.need_bytes
@@ -580,7 +580,7 @@ def _gets(queue: Queue, flows: Sequence[Flow], *, qsg: str, failure: Failure | N
     gone = [name for name in rates if failure is not None and failure.stops_gets_at(name, physical_queue=qsg)]
     if all(rate is not None for rate in rates.values()):
         return sum((rate or _ZERO for name, rate in rates.items() if name not in gone), _ZERO)
-    # The rate of the queue is that of all consumers together; when some stop, the rest of it is not known.
+    # The rate of the queue covers all consumers together; when some stop, the rate of the others is not known.
     if gone or queue.get_rate_per_s is None:
         return None
     return Fraction(queue.get_rate_per_s)

@@ -70,7 +70,7 @@ class Candidate:
 
     @property
     def is_local(self) -> bool:
-        """Whether the message would stay with the sender."""
+        """Return whether the message would stay with the sender."""
         return self.instance.is_local
 
     @property
@@ -81,22 +81,22 @@ class Candidate:
 
     @property
     def channel_rank(self) -> int:
-        """CLWLRANK of the channel."""
+        """Return CLWLRANK of the channel."""
         return self.channel.rank if self.channel else 0
 
     @property
     def channel_priority(self) -> int:
-        """CLWLPRTY of the channel."""
+        """Return CLWLPRTY of the channel."""
         return self.channel.priority if self.channel else 0
 
     @property
     def weight(self) -> int:
-        """CLWLWGHT of the channel."""
+        """Return CLWLWGHT of the channel."""
         return self.channel.weight if self.channel else DEFAULT_WEIGHT
 
     @property
     def netprty(self) -> int:
-        """NETPRTY of the channel."""
+        """Return NETPRTY of the channel."""
         return self.channel.netprty if self.channel else 0
 
     @property
@@ -106,7 +106,7 @@ class Candidate:
 
     @property
     def suspended(self) -> bool:
-        """Whether the queue manager is suspended from the cluster."""
+        """Return whether the queue manager is suspended from the cluster."""
         return self.channel.suspended if self.channel else False
 
 

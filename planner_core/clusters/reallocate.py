@@ -36,7 +36,7 @@ _TRYING = "The channel is {status}: the messages that wait for it are re-driven 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Eligibility:
-    """Whether a message may be re-allocated, and the codes of the reasons against it."""
+    """The eligibility of a message for re-allocation, with the codes of the reasons against it."""
 
     is_eligible: bool
     causes: tuple[Cause, ...] = ()
@@ -73,7 +73,7 @@ class Reallocation(Answer):
 
 
 def eligibility(message: Message) -> Eligibility:
-    """Return whether a message may be re-allocated at all."""
+    """Return whether a message may be re-allocated at all, and the reasons if not."""
     holds: dict[Cause, bool] = {
         "bind_on_open": message.bind == "OPEN",
         "group": message.bind == "GROUP" and message.logical_order,
@@ -90,7 +90,7 @@ def eligibility(message: Message) -> Eligibility:
 def redriven(situation: Situation) -> tuple[bool, str]:
     """Return whether messages for `held_for` are re-driven now, and the reason."""
     message = situation.message
-    # What the caller knows of this moment counts for more than a state that was displayed before.
+    # The caller's knowledge of the current state overrides a state that was displayed earlier.
     if message.channel_fails is not None:
         if message.channel_fails:
             return (

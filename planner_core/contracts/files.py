@@ -43,7 +43,7 @@ def _members(kind: Any) -> tuple[str, ...]:  # noqa: ANN401 - a dataclass
 
 
 def parsed(kind: type[T], found: object) -> T:
-    """Return a contract from parsed JSON, without members that it does not know.
+    """Return a contract from parsed JSON; members that it does not declare are ignored.
 
     Raises:
         pydantic.ValidationError: A member is missing or has a wrong type.

@@ -13,7 +13,7 @@ from planner_core.wire import Answer
 
 FitKind = Literal["two_costs", "bundle"]
 
-# The job writes whole numbers where an allocation did not change, and files show them so; answers have floats.
+# The job writes whole numbers where an allocation did not change, and files keep them that way; answers have floats.
 Figure = Annotated[int | float, PlainSerializer(float, return_type=float)]
 
 
@@ -73,7 +73,7 @@ class Residuals:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FitPoint(Answer):
-    """One point of the fit: an allocation while it did not change."""
+    """One point of the fit: an allocation over the days on which it did not change."""
 
     qsg: str | None = None
     structure: str
@@ -93,7 +93,7 @@ class FitPoint(Answer):
 
     @property
     def elements_per_entry(self) -> float | None:
-        """The ratio of elements to entries; None if there are no entries."""
+        """Return the ratio of elements to entries; None if there are no entries."""
         return self.elements / self.entries if self.entries else None
 
 

@@ -17,7 +17,7 @@ IsSimulated = Annotated[bool, Field(description="Whether it is based on simulate
 ForecastState = Literal["forecast", "flat", "too_short", "out_of_date", "not_measured"]
 CrossingState = Literal["within", "possible", "beyond", "already_crossed", "no_limit", "no_forecast"]
 Quantiles = Mapping[str, float]
-"""By `p10`, `p50` and `p90`."""
+"""Values by quantile: `p10`, `p50` and `p90`."""
 LevelKind = Literal["offload", "full_threshold", "full", "size"]
 
 
@@ -184,7 +184,7 @@ class Score(Answer):
     days_past: Stored[int] = 0
     """Days of the horizon up to the last measured day, including days without measurements."""
     complete: Stored[bool] = False
-    """Whether the whole horizon is past."""
+    """Whether the whole horizon is in the past."""
     wape: Share = None
     """Sum of the absolute errors of p50 over the sum of the peaks."""
     pinball: float | None = None

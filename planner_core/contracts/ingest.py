@@ -209,15 +209,15 @@ class IngestReport:
 
     @property
     def exit_code(self) -> int:
-        """The exit code of the job with this report."""
+        """Return the exit code of the job with this report."""
         return EXIT_CODES.get(self.status, EXIT_CODES["nothing"])
 
     @property
     def days(self) -> list[str]:
-        """The days whose roll-ups may have changed."""
+        """Return the days whose roll-ups may have changed."""
         return sorted({day for file in self.files for day in file.days})
 
     @property
     def sentence(self) -> str:
-        """The messages about all files."""
+        """Return the messages about all files."""
         return " ".join(file.message for file in self.files if file.message)

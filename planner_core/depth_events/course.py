@@ -232,7 +232,7 @@ class _Queue:
 
     @property
     def first_high(self) -> int:
-        """HighQDepth right after a reset: on a shared queue, only puts update it."""
+        """Return HighQDepth right after a reset; on a shared queue, only puts update it."""
         return 0 if self.is_shared else self.depth
 
     def reset(self, member: str, at: Fraction) -> None:

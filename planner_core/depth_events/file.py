@@ -104,17 +104,17 @@ class QueueDefinition(BaseModel):
 
     @property
     def is_shared(self) -> bool:
-        """Whether the messages of the queue are in a structure, and all members share its definition."""
+        """Return whether the messages of the queue are in a structure, and all members share its definition."""
         return self.qsgdisp == "SHARED"
 
     @property
     def limits(self) -> DepthLimits:
-        """MAXDEPTH and the thresholds."""
+        """Return MAXDEPTH and the thresholds."""
         return DepthLimits(maxdepth=self.maxdepth, qdepthhi=self.qdepthhi, qdepthlo=self.qdepthlo)
 
     @property
     def switches(self) -> Switches:
-        """The three event attributes."""
+        """Return the three event attributes."""
         return Switches(qdphiev=self.qdphiev, qdploev=self.qdploev, qdpmaxev=self.qdpmaxev)
 
 
@@ -185,7 +185,7 @@ class AlterQueue(_Step):
 
     @property
     def changes(self) -> dict[str, int | str]:
-        """The given attributes."""
+        """Return the given attributes."""
         given = self.model_dump(exclude={"at", "action", "queue"}, exclude_none=True)
         return {name: value for name, value in given.items() if isinstance(value, (int, str))}
 
@@ -252,7 +252,7 @@ class DepthEventFile(BaseModel):
 
 
 class Moment:
-    """One step at one time; a repeated step has several. `index` is the step's index in the timeline."""
+    """One execution of a step; a repeated step has several. `index` is the step's index in the timeline."""
 
     __slots__ = ("at", "index", "step")
 

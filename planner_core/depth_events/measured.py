@@ -90,7 +90,7 @@ class _Set:
 
     @property
     def has_rates(self) -> bool:
-        """Whether the time of every member with puts or gets is known."""
+        """Return whether the time of every member with puts or gets is known."""
         return any(seconds for *_, seconds in self.members) and all(
             seconds or not (puts or gets) for _, puts, gets, seconds in self.members
         )

@@ -2,7 +2,7 @@
 
 Sources: IBM MQ, "Enabling queue depth events" (what each event switches), "Shared queues and queue depth
 events" (who writes messages), "Performance event statistics" (what resets the counters), RESET QSTATS and
-Reset Queue Statistics (how they count). If these texts can be read in two ways, `Readings` has the choice.
+Reset Queue Statistics (how they count). Where these texts can be read in two ways, `Readings` holds the choice.
 """
 
 from __future__ import annotations
@@ -38,17 +38,17 @@ class Event(Enum):
 
     @property
     def title(self) -> str:
-        """The name that event displays show."""
+        """Return the name that event displays show."""
         return self.value[0]
 
     @property
     def reason(self) -> Reason:
-        """The reason code in the event message's header."""
+        """Return the reason code in the event message's header."""
         return self.value[1]
 
     @property
     def constant(self) -> str:
-        """The name of the reason code."""
+        """Return the name of the reason code."""
         return self.value[2]
 
 
@@ -154,7 +154,7 @@ class DepthLimits:
 
     @property
     def is_high_rounded(self) -> bool:
-        """Whether QDEPTHHI is not a whole number of messages, so that rounding changes it by one message."""
+        """Return whether QDEPTHHI is not a whole number of messages, so that rounding changes it by one message."""
         return self.maxdepth * self.qdepthhi % PERCENT != 0
 
 
@@ -169,10 +169,10 @@ class Counters:
 
     @property
     def net(self) -> int:
-        """Puts minus gets."""
+        """Return the puts minus gets."""
         return self.enqueued - self.dequeued
 
 
 def counted(value: int) -> int:
-    """Return the value of a counter in an event message, which is limited."""
+    """Return a counter as an event message reports it: larger values are reported as the largest counter."""
     return min(value, MOST_COUNTED)

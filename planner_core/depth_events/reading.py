@@ -34,7 +34,7 @@ WHAT: Final = "The input of events"
 MOST_MESSAGES: Final = 50_000
 """The most messages in all files together; SYSTEM.ADMIN.PERFM.EVENT rarely has so many."""
 MOST_OF_A_KIND: Final = 20
-"""Findings of one code, because many sets have the same ones."""
+"""The most findings of one code: many sets have the same ones."""
 _MOST_NUMBERS: Final = 5
 
 
@@ -172,7 +172,7 @@ def _of_files(files: Sequence[EventFile]) -> Iterator[Finding]:
 
 
 def _of_names(messages: Sequence[EventMessage], known: EventContext) -> Iterator[Finding]:
-    """Report queues and queue managers with given values that no event names."""
+    """Report queues and queue managers that the user described and no event names."""
     queues = {message.queue for message in messages}
     managers = {message.queue_manager for message in messages}
     unknown = sorted(known.named - queues)

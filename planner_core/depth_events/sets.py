@@ -40,7 +40,7 @@ and a queue that falls to QDEPTHLO and rises to QDEPTHHI again seldom takes less
 CLOCK_TOLERANCE_S: Final = 2
 """TimeSinceReset is truncated to whole seconds, and so are the times of some formats."""
 GETS_EXPECTED: Final = 5
-"""Expected gets at the earlier rate from which a queue manager without gets is treated as stopped."""
+"""A queue manager without gets is treated as stopped if at least this many were expected at its earlier rate."""
 
 
 _MODEL: Final = ConfigDict(frozen=True, extra="forbid", strict=True)
@@ -68,19 +68,19 @@ class QueueFacts(BaseModel):
 
     @property
     def is_shared(self) -> bool | None:
-        """Whether the queue is shared; None if unknown."""
+        """Return whether the queue is shared; None if unknown."""
         return None if self.qsgdisp is None else self.qsgdisp == "SHARED"
 
     @property
     def high_depth(self) -> int | None:
-        """The lowest depth at which a put meets QDEPTHHI."""
+        """Return the lowest depth at which a put meets QDEPTHHI."""
         if self.maxdepth is None or self.qdepthhi is None:
             return None
         return DepthLimits(maxdepth=self.maxdepth, qdepthhi=self.qdepthhi, qdepthlo=0).high_depth()
 
     @property
     def low_depth(self) -> int | None:
-        """The highest depth at which a get meets QDEPTHLO."""
+        """Return the highest depth at which a get meets QDEPTHLO."""
         if self.maxdepth is None or self.qdepthlo is None:
             return None
         return DepthLimits(maxdepth=self.maxdepth, qdepthhi=0, qdepthlo=self.qdepthlo).low_depth()
@@ -113,12 +113,12 @@ class EventContext(BaseModel):
 
     @property
     def named(self) -> frozenset[str]:
-        """Queues that the user named individually."""
+        """Return the queues that the user named individually."""
         return frozenset(self.queues) - self._displayed
 
     @property
     def all_members(self) -> tuple[str, ...]:
-        """The members, and queue managers for which only PERFMEV is given."""
+        """Return the members, and queue managers for which only PERFMEV is given."""
         return tuple(dict.fromkeys((*self.members, *self.perfmev)))
 
 
@@ -505,7 +505,7 @@ def _elapsed(message: EventMessage, before: EventSet | None) -> Fraction | None:
 
 
 def _rates(message: EventMessage, elapsed: Fraction | None) -> dict[str, Any]:
-    """Return the members of `Rates`."""
+    """Return the members of `Rates` for one queue manager."""
     seconds = Fraction(message.time_since_reset_s) if message.time_since_reset_s else elapsed
     if not message.time_since_reset_s and message.is_null:
         return {
@@ -572,7 +572,11 @@ def _reconciled(
         start, basis = 0, "assumed"
     computed = None if start is None else start + enqueued - dequeued
     if computed is not None and computed < 0 and basis == "assumed":
-        start, basis, computed = None, None, None  # More was got than put, so the queue was not empty.
+        start, basis, computed = (
+            None,
+            None,
+            None,
+        )  # There were more gets than puts, so the queue was not empty.
     told, told_basis = _told_depth(messages, event, facts, is_shared=is_shared)
     return Reconciliation(start, basis, enqueued, dequeued, computed, told, told_basis)
 

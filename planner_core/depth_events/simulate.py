@@ -11,7 +11,7 @@ from planner_core.findings import in_order
 
 
 def simulate(file: DepthEventFile) -> Simulation:
-    """Play the timeline.
+    """Simulate the timeline, and add its assumptions and findings.
 
     Raises:
         InputInvalid: A step cannot happen, such as a put through a queue manager that is not active.

@@ -90,7 +90,7 @@ class ChannelEntry(BaseModel):
     def as_channel(self, *, queue_manager: str, cluster: str) -> Channel:
         """Return the channel for the decision."""
         return Channel(
-            # As IBM's examples name cluster-receiver channels.
+            # IBM's examples name cluster-receiver channels like this.
             name=self.channel or f"TO.{queue_manager}"[:_LONGEST_CHANNEL],
             queue_manager=queue_manager,
             cluster=cluster,

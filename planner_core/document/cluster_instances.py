@@ -58,7 +58,7 @@ class Instance:
 
     @property
     def physical_queue(self) -> str:
-        """The place of the messages: the group for a shared queue, otherwise the queue manager."""
+        """Return the place of the messages: the group for a shared queue, otherwise the queue manager."""
         return self.qsg or self.queue_manager
 
 

@@ -67,7 +67,7 @@ def _compare_objects(at: str, before: dict[str, object], after: dict[str, object
 
 def _compare_lists(at: str, before: Sequence[object], after: Sequence[object]) -> Iterator[Difference]:
     """Compare lists of objects item by item."""
-    # A list of plain values, such as a PREFLIST, is one decision: single items of it would only confuse.
+    # A list of plain values, such as a PREFLIST, is one setting, so its items are not compared one by one.
     if not any(isinstance(item, (dict, list)) for item in (*before, *after)):
         if list(before) != list(after):
             yield Difference(at, "changed", list(before), list(after))

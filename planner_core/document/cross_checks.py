@@ -10,7 +10,7 @@ from planner_core.errors import FieldProblem
 from planner_core.units import format_size
 
 _MOST_CLUSTER_CHANNELS = 200
-"""Channels in all clusters of a plan. Each of them fails once, so time grows with the square of their number."""
+"""The most channels in all clusters of a plan. Each is simulated as failed, so time grows with the square of the number."""
 
 
 def cross_checks(plan: PlanDocument) -> Iterator[FieldProblem]:
@@ -110,7 +110,7 @@ def _check_members(at: str, by_name: Mapping[str, object], members: int | set[st
 
 
 def _check_queue(at: str, queue: Queue) -> Iterator[FieldProblem]:
-    # With gets, puts are the rate of normal running and no cause of a backlog, which may then be stated as well.
+    # With gets, puts are the normal rate and not the cause of the backlog, so the backlog may be stated as well.
     is_measured = queue.get_rate_per_s is not None and queue.backlog is not None
     rated = queue.outage_minutes is not None or (queue.put_rate_per_s is not None and not is_measured)
     if queue.get_rate_per_s is not None and queue.put_rate_per_s is None:

@@ -189,7 +189,7 @@ class Scm(BaseModel):
 
 
 class OffloadRule(BaseModel):
-    """Offload data of messages over a size when the structure is more than a percentage full."""
+    """A rule that offloads the data of messages over a size while the structure is more than a percentage full."""
 
     model_config = MODEL
     usage_over: Threshold
@@ -215,7 +215,7 @@ def _default_rules(offload: dict[str, Any]) -> list[OffloadRule]:
 
 
 class Offload(BaseModel):
-    """Where and when message data leaves the CF. Rules that the document omits are off (64K)."""
+    """The destination and the rules of offloaded message data. Rules that the document omits are off (64K)."""
 
     model_config = MODEL
     to: Literal["SMDS", "DB2"] = "SMDS"
@@ -508,5 +508,5 @@ class PlanDocument(BaseModel):
 
     @property
     def queue_manager_count(self) -> int:
-        """The number of queue managers that are defined to the group."""
+        """Return the number of queue managers that are defined to the group."""
         return self.queue_managers if isinstance(self.queue_managers, int) else len(self.queue_managers)

@@ -14,7 +14,7 @@ from planner_core.errors import FieldProblem
 
 _MOST_SUGGESTIONS = 50
 _LONGEST_SUGGESTED = 40
-"""Only so many unknown keys of at most this length are compared with the known ones, because comparing is slow."""
+"""Comparing is slow: only so many unknown keys, each of at most this length, are compared with the known ones."""
 _NOTHING = object()
 
 _SENTENCES = {

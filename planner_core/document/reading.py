@@ -24,7 +24,7 @@ _LONGEST_NUMBER = 40
 _SHOWN = 20
 _SMALLEST_CF_BYTES = limit("smallest_cf_mib") * MIB
 _MOST_GIB_MEANT = 1023
-"""Larger numbers mean M."""
+"""A number without a unit up to this one may mean G; a larger one cannot."""
 
 
 def read_json(text: bytes | str, *, is_stored: bool = False) -> PlanDocument:
@@ -38,7 +38,7 @@ def read_json(text: bytes | str, *, is_stored: bool = False) -> PlanDocument:
 
 @dataclass(frozen=True, slots=True)
 class _Unusable:
-    """An unreadable part of a parsed document. It takes the place of the value, so that the error can name the field."""
+    """An unreadable part of a parsed document. It replaces the value, so that the error can name the field."""
 
     message: str
 

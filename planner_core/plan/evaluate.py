@@ -121,8 +121,8 @@ def evaluate_structure(
         document: The plan.
         name: The name of the structure in MQ.
         curve: The fitted curve that the document names; None for published figures.
-        advises: Add advice on the depths of its queues.
-        keeps_units: Keep the units of each queue, for callers that calculate further.
+        advises: Whether to add advice on the depths of its queues.
+        keeps_units: Whether to keep the units of each queue, for callers that calculate further.
 
     Returns:
         None if the plan has no application structure of that name.

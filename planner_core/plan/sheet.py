@@ -51,7 +51,7 @@ class SheetFacility:
 
     @property
     def name(self) -> str:
-        """Name in the policy."""
+        """Return the name in the policy."""
         return self.use.facility.name
 
 

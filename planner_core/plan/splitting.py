@@ -101,7 +101,7 @@ def _groups(document: PlanDocument, structure: Structure, curve: Curve) -> list[
     most = limit("queues_per_structure")
 
     def take(chosen: Sequence[Queue], reason: str, source: Source) -> None:
-        # At least one queue stays: an emptied structure would only have changed its name.
+        # At least one queue stays: moving all of them would only rename the structure.
         if chosen and len(chosen) < len(left):
             parts = (tuple(chosen[start : start + most]) for start in range(0, len(chosen), most))
             groups.extend(_Group(part, reason, source) for part in parts)

@@ -47,9 +47,9 @@ def nearly_full(cfrm_name: str, pools: AdminPools, *, threshold: int | None) -> 
     """Yield a finding if one of the pools is at or above the full threshold.
 
     Args:
-        cfrm_name: The structure as CFRM knows it, or CSQ_ADMIN.
+        cfrm_name: The name of the structure in CFRM, or CSQ_ADMIN.
         pools: Its entries and elements.
-        threshold: FULLTHRESHOLD [percent]; None or 0, which switches monitoring off: that of IBM's examples.
+        threshold: FULLTHRESHOLD [percent]; None or 0 (monitoring off) for the value in IBM's examples.
     """
     # FULLTHRESHOLD(0) switches monitoring off, but the queue managers still end when a pool is full.
     level = threshold or limit("fullthreshold_in_examples")
@@ -72,7 +72,7 @@ def nearly_full(cfrm_name: str, pools: AdminPools, *, threshold: int | None) -> 
 
 
 def too_few_elements(cfrm_name: str, elements_total: int | None, *, queue_managers: int) -> Iterator[Finding]:
-    """Yield a finding if it has fewer elements than its queue managers need."""
+    """Yield a finding if CSQ_ADMIN has fewer elements than its queue managers need."""
     needed = elements_required(queue_managers=queue_managers)
     if elements_total is not None and elements_total < needed:
         yield finding(

@@ -103,7 +103,7 @@ class RunningNeed(Answer):
 
 @dataclass(frozen=True, slots=True)
 class ComparedStructure(Answer):
-    """A structure of the plan: today, needed, planned, and every difference."""
+    """A structure of the plan: its current, required and planned values, and every difference."""
 
     result: Hidden[StructureResult]
     running: Hidden[RunningStructure | None]
@@ -176,12 +176,12 @@ class ComparedStructure(Answer):
 
     @property
     def in_use_bytes(self) -> int | None:
-        """Storage that a copy of it must hold today [bytes]; None if no display shows it."""
+        """Return the storage that a copy of the structure must hold today [bytes]; None if no display shows it."""
         return in_use_bytes(self.result, self.running)
 
     @property
     def is_too_small(self) -> bool:
-        """Whether the data in the structure do not fit the planned SIZE, so that it is left unchanged."""
+        """Return whether the data in the structure does not fit the planned SIZE, so that it is left unchanged."""
         waits = any(each.takes_effect == _PENDING for each in self.differences)
         if self.in_use_bytes is None or not (waits or (self.running and self.running.is_pending)):
             return False
@@ -202,7 +202,7 @@ class Comparison(Answer):
 
     @property
     def after(self) -> State:
-        """The state that the commands lead to, by the rules of `effect`."""
+        """Return the state that the commands lead to, by the rules of `effect`."""
         return after_all(self.before, (step.command for step in self.commands), merged=self.merged)
 
     @computed_field(alias="same")
@@ -231,8 +231,8 @@ class Comparison(Answer):
     def text(self) -> str:
         """The commands in order, each below a remark that states where to issue it, when it takes effect and why.
 
-        Pasted whole, the text changes nothing: each command that changes something is in a remark, as jobs and other work
-        outside of a command line are. Only DISPLAY commands are outside of remarks.
+        Pasted whole, the text changes nothing: each command that changes something is in a remark, as are jobs and
+        other work outside of a command line. Only DISPLAY commands are outside of remarks.
         """
         return "\n".join(_text(self)) + "\n"
 
@@ -284,7 +284,9 @@ def compare(result: PlanResult, running: Running, *, unstated: Unstated = DEFAUL
     merged = {
         each.result.cfrm_name: _merged(each)
         if not each.is_too_small or each.running is None
-        else dict(each.running.settings or {})  # a text that is not active may not hold what is in it either
+        else dict(
+            each.running.settings or {}
+        )  # a policy text that is not active may be too small for the data as well
         for each in compared
         if _is_known(each, running)
     }
@@ -354,8 +356,8 @@ def _settings(settings: Mapping[str, Setting]) -> dict[str, Any]:
 # ---- differences -------------------------------------------------------------------------------------------
 
 
-# IBM states when a change takes effect for the published ones only: docs/explanation/assumptions.md, When a change
-# takes effect.
+# IBM publishes when a change takes effect for some keywords only: docs/explanation/assumptions.md, When a change takes
+# effect.
 _WHEN: Final[Mapping[str, tuple[TakesEffect, Basis, str, str]]] = {
     "ALLOWAUTOALT": (NOW, Basis.PUBLISHED, "zos_cfrm_update", "ALLOWAUTOALT"),
     "FULLTHRESHOLD": (NOW, Basis.PUBLISHED, "zos_cfrm_update", "FULLTHRESHOLD"),
@@ -963,7 +965,7 @@ _WHERE: Final[Mapping[StepKind, str]] = {
 
 
 def _lines_of(step: CommandStep) -> Iterator[str]:
-    """Return the command in remarks, after the display that shows the state before it."""
+    """Yield the lines of a command in remarks, after the display that shows the state before it."""
     if step.kind == "policy":
         yield from _instruction(f"DO: {step.command}")
     elif step.kind == "job":

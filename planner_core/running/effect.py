@@ -1,20 +1,24 @@
 """Simulate the commands of a comparison: the state of a group before and after each command.
 
-A state is what z/OS and MQ hold: the policy in the couple data set, the active policy, what an allocated structure was
-allocated with, and MQ's objects. The rules, each with its source:
+A state consists of the policy in the couple data set, the active policy, the settings with which structures were
+allocated, and MQ's objects. The rules, each with its source:
 
 - IXCMIAPU changes the administrative policy and not the active one (z/OS, Updating an existing CFRM couple data set).
 - SETXCF START,POLICY makes it active. ALLOWAUTOALT and FULLTHRESHOLD take effect at once (Updating the CFRM policy), as
   DUPLEX does (Options for Initiating Duplexing Rebuild); other changes of an allocated structure stay pending.
 - SETXCF START,REBUILD allocates the structure again with the pending sizes, if all connectors allow alter (Use of the
-  CFRM policy in system-managed rebuild); MQ's do, since IBM documents SETXCF START,ALTER for its structures. The new size
+  CFRM policy in system-managed rebuild); MQ's do, since IBM documents SETXCF START,ALTER for its structures. The new
+  size
   is INITSIZE, or more if the data need more; if they need more than SIZE, the rebuild fails (assumed).
-- With DUPLEX(ENABLED) the system begins to duplex an allocated structure when the policy is active (Automatic Duplexing);
+- With DUPLEX(ENABLED) the system begins to duplex an allocated structure when the policy is active (Automatic
+Duplexing);
   with DISABLED it stops.
-- A duplexed structure is not rebuilt while it is duplexed (Rebuilding the Structure to Increase the Storage Capacity), and
+- A duplexed structure is not rebuilt while it is duplexed (Rebuilding the Structure to Increase the Storage
+Capacity), and
   both instances must be allocated under the new policy: duplexing is stopped first, with DUPLEX(ALLOWED) in the policy
   meanwhile, because with ENABLED the system may begin again at once.
-- SETXCF START,ALTER changes the size of the instances, up to the SIZE that they were allocated with (Altering a Duplexed
+- SETXCF START,ALTER changes the size of the instances, up to the SIZE that they were allocated with (Altering a
+Duplexed
   Structure: one after the other).
 """
 
@@ -40,7 +44,7 @@ class StructureState:
     policy: Mapping[str, Setting]
     active: Mapping[str, Setting]
     allocated_with: Mapping[str, Setting] | None = None
-    """None if the structure is not allocated."""
+    """The settings at its allocation; None if the structure is not allocated."""
     size_bytes: int | None = None
     is_duplexed: bool = False
     in_use_bytes: int = 0
@@ -48,7 +52,7 @@ class StructureState:
 
     @property
     def pending(self) -> tuple[str, ...]:
-        """Keywords whose change waits for a rebuild."""
+        """Return the keywords whose change waits for a rebuild."""
         if self.allocated_with is None:
             return ()
         return tuple(key for key, value in self.active.items() if self.allocated_with.get(key) != value)
@@ -75,8 +79,8 @@ def apply(state: State, command: str, *, merged: Mapping[str, Mapping[str, Setti
     """Return the state after a command.
 
     Args:
-        state: Before it.
-        command: As a comparison writes it: IXCMIAPU, a SETXCF command, or MQSC.
+        state: The state before it.
+        command: The command as a comparison writes it: IXCMIAPU, a SETXCF command, or MQSC.
         merged: The settings of each structure in the merged policy; IXCMIAPU writes them to the couple data set.
     """
     if command.startswith("IXCMIAPU"):

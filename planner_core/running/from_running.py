@@ -211,7 +211,7 @@ def _settings(each: RunningStructure) -> dict[str, Any]:
 
 
 def _object(known: MqObject | None) -> dict[str, Any]:
-    """Return the keys of a CFSTRUCT definition."""
+    """Return the plan's keys for a CFSTRUCT definition."""
     if known is None:
         return {}
     given = known.attributes

@@ -12,13 +12,13 @@ from planner_core.findings import Finding, finding
 
 @dataclass(frozen=True, slots=True)
 class LineFinding(Finding):
-    """A finding on a text."""
+    """A finding on a text, with its line."""
 
     line: Annotated[int | None, Field(description="Line of the text, from 1; null: the entire text.")] = None
 
     @property
     def finding(self) -> Finding:
-        """The finding without its line, for answers about a plan."""
+        """Return the finding without its line, for answers about a plan."""
         return Finding(
             self.code,
             self.severity,
@@ -31,7 +31,7 @@ class LineFinding(Finding):
 
 
 def at_line(found: Finding, line: int | None = None) -> LineFinding:
-    """Return a finding with its line; None for findings on the whole text."""
+    """Return a finding with its line; `line` is None for findings on the whole text."""
     # `dataclasses.replace` could not change the class.
     return LineFinding(
         found.code,
@@ -53,5 +53,5 @@ def finding_at(
     *,
     field: str | None = None,
 ) -> LineFinding:
-    """Make a finding of a catalogued code on a line of a text."""
+    """Return a finding with a code of the catalog, on a line of a text."""
     return at_line(finding(code, message, field=field, structure=structure), line)

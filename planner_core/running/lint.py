@@ -37,7 +37,7 @@ class Lint(Answer):
 def lint(
     text: str, *, cfcc_level: int | None = None, queue_managers: int | None = None, qsg: str | None = None
 ) -> Lint:
-    """Check a text.
+    """Check a text with policies, MQSC or displays, without a plan.
 
     Args:
         text: A policy, MQSC, displays, or several of them in one text.
@@ -48,7 +48,7 @@ def lint(
     Raises:
         TextTooLong: It has more lines, words or structures than any legal text.
     """
-    # Before anything reads the text, because reading more lines or structures than any legal text has takes too long.
+    # Checked first, because reading more lines or structures than any legal text has would take too long.
     check_lines(text)
     check_structures(text)
     known = NamesInText.of(text.upper(), qsg=qsg)

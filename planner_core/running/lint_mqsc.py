@@ -278,7 +278,7 @@ def _shared(command: Command) -> Iterator[LineFinding]:
         return
     if command.value("USAGE") == "XMITQ":
         return  # one channel reads a transmission queue
-    # DEFINE fills in what it does not state; ALTER and LIKE keep what was there.
+    # DEFINE fills in what it does not state; ALTER and LIKE keep the existing values.
     has_defaults = command.verb == "DEFINE" and not is_like
     advice = "State SHARE DEFSOPT(SHARED), unless only one application may read it."
     # NOSHARE as the default is from memory; DEFSOPT(EXCL) is published (docs/explanation/assumptions.md, Texts that

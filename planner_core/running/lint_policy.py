@@ -113,7 +113,7 @@ def lint_policy(
 ) -> tuple[list[LineFinding], int]:
     """Return the findings on the policies of a text, and the number of STRUCTURE statements.
 
-    With `is_mixed`, the text has other contents, so text that is no statement is not damage.
+    With `is_mixed`, the text also has other contents, so text that is not a statement is not treated as damage.
     """
     hints = _Hints()
     found = [
@@ -150,7 +150,7 @@ def sentence(message: str) -> str:
 
 
 class _Hints:
-    """Suggest known words for the first misspellings of a text only: comparing costs much more than reading."""
+    """Suggestions of known words, for the first misspellings of a text only: comparing costs much more than reading."""
 
     def __init__(self) -> None:
         self.left = _MOST_HINTS
@@ -286,7 +286,7 @@ def _between(read: PolicyText, statement: TextStatement) -> Iterator[LineFinding
 
 
 def _value(statement: TextStatement, parameter: PolicyParameter) -> Iterator[tuple[str, str]]:
-    """Return the error in the values of a keyword: its code, and the rest of the sentence."""
+    """Yield the error in the values of a keyword: its code, and the rest of the sentence."""
     keyword, values = parameter.keyword, parameter.values
     invalid = "POLICY_VALUE_INVALID"
     if keyword in _LISTS:

@@ -65,7 +65,7 @@ class MergeRefused(PlannerError):
     """The plan cannot be merged into this text; `line_findings` are the reasons."""
 
     def __init__(self, message: str, line_findings: tuple[LineFinding, ...] = ()) -> None:
-        """Keep the findings; the sentence shows the first few."""
+        """Store the findings; the sentence shows the first few."""
         self.line_findings = line_findings
         self.findings: tuple[Finding, ...] = tuple(each.finding for each in line_findings)
         told = (f"Line {each.line}: {each.message}" for each in line_findings[:SHOWN_PROBLEMS])
@@ -82,13 +82,13 @@ class PolicyChange(Answer):
     after: str
     from_default: Annotated[bool, Field(description="Whether the plan document leaves it to its default.")]
     remark: Hidden[str | None] = None
-    """The remark behind the value that was changed."""
+    """The remark after the value that was changed."""
     line: Annotated[int, Field(description="Line of the merged policy, from 1.")] = 1
 
 
 @dataclass(frozen=True, slots=True)
 class MergedPolicy(Answer):
-    """The merged policy: everything that the plan does not change is as it was, to the byte."""
+    """The merged policy: everything that the plan does not change is unchanged, byte for byte."""
 
     policy_name: str | None
     policy: str
@@ -292,7 +292,7 @@ def _change_structure(
     structure: StructureResult,
     says: dict[str, Setting],
 ) -> Iterator[PolicyChange]:
-    now = {**in_effect(statement), "INITSIZE": says["SIZE"]}  # absent, it is the SIZE that is merged
+    now = {**in_effect(statement), "INITSIZE": says["SIZE"]}  # without INITSIZE, the merged SIZE
     for keyword, value in says.items():
         parameter = statement.get(keyword)
         has = stated(statement, keyword) if parameter else now[keyword]
@@ -423,7 +423,7 @@ class _Editing:
         return " ".join("".join(" " if p.kind in _NO_VALUE else p.text for p in inside).split())
 
     def remark_behind(self, parameter: PolicyParameter) -> str | None:
-        """Return the remark behind a parameter on its line, if it precedes the next keyword."""
+        """Return the remark after a parameter on the same line, if it precedes the next keyword."""
         for piece in self.pieces[parameter.closing + 1 :]:
             if piece.kind == "remark":
                 return piece.text
@@ -623,7 +623,7 @@ def _broken(text: str) -> list[str]:
 
 
 def _break(text: str) -> int | None:
-    """Return the last place to break a line so that its first part fits: before a word or remark, behind a comma."""
+    """Return the last place to break a line so that its first part fits: before a word or remark, after a comma."""
     best: int | None = None
     first = True
     offset = 0

@@ -77,12 +77,12 @@ class WantedObject:
 
     @property
     def layer(self) -> Layer:
-        """The layer of its differences."""
+        """Return the layer of the object's differences."""
         return "cfstruct" if self.kind == "CFSTRUCT" else "queue"
 
     @property
     def structure(self) -> str | None:
-        """The CFSTRUCT itself, or the CFSTRUCT of the queue."""
+        """Return the CFSTRUCT itself, or the CFSTRUCT of the queue."""
         return self.name if self.kind == "CFSTRUCT" else self.settings.get("CFSTRUCT")
 
 
@@ -124,7 +124,7 @@ def over_today(wanted: WantedObject, running: Running) -> WantedObject:
             out_of_place = tuple(key for key in of_level if key not in unstated)
             settings = {key: value for key, value in settings.items() if key not in of_level}
         elif "CFLEVEL" not in unstated and _raises(wanted, today):
-            # Today has no offload whose values could stay.
+            # The structure has no offload today whose values could stay.
             unstated -= {key for key in settings if NEEDS_LEVEL_5.fullmatch(key)} - (_OF_LOSS & has.keys())
         elif has.get("OFFLOAD") and has["OFFLOAD"] != settings.get("OFFLOAD"):
             # Rules belong to their method: they change with it, and stay with it.
@@ -139,7 +139,7 @@ def over_today(wanted: WantedObject, running: Running) -> WantedObject:
         elif not same(key, has[key], planned):
             settings[key], kept[key] = has[key], planned
     if settings.get("OFFLOAD") == "SMDS" and "DSGROUP" not in settings and has.get("DSGROUP"):
-        settings["DSGROUP"] = has["DSGROUP"]  # the plan names none: that of today is kept, and stated
+        settings["DSGROUP"] = has["DSGROUP"]  # the plan names none, so today's is kept and stated
     kept = {key: kept[key] for key in wanted.settings if key in kept}
     return replace(wanted, settings=settings, kept=kept, out_of_place=out_of_place)
 
@@ -326,7 +326,7 @@ def _alter(
 ) -> CommandStep:
     ours = [each for each in differences if each.keyword in keys]
     known = [each for each in ours if each.today is not None or not NEEDS_LEVEL_5.fullmatch(each.keyword)]
-    # A list of all attributes that a raised level brings would say what the command says.
+    # A list of all attributes that a raised level brings would only repeat the command.
     listed = (
         [each for each in ours if each in known or each.keyword in _OF_LOSS]
         if _raises(wanted, today) and known

@@ -53,7 +53,7 @@ def check_merged_places(result: PlanResult, structures: Sequence[StructureResult
         result: The plan.
         structures: All of its structures, from `as_merged`.
     """
-    # Nothing is kept that the plan does not have, so its own findings on places hold.
+    # No setting is kept that differs from the plan, so the plan's own findings on places apply.
     if tuple(structures) == result.structures:
         return ()
     found = list(_found(result.document, structures))

@@ -55,7 +55,7 @@ class PolicyDefinition:
 
     @property
     def name(self) -> str | None:
-        """The name of the policy; None for a fragment, or if NAME cannot be read."""
+        """Return the name of the policy; None for a fragment, or if NAME cannot be read."""
         return self.definition.one("NAME") if self.definition else None
 
     def structure(self, name: str) -> tuple[TextStatement, ...]:
@@ -118,7 +118,7 @@ def in_effect(statement: TextStatement) -> dict[str, Setting]:
 
 
 def with_defaults(said: Mapping[str, Setting]) -> dict[str, Setting]:
-    """Add the defaults of absent settings, except MINSIZE, whose default depends on others."""
+    """Return settings with the defaults of absent ones, except MINSIZE, whose default depends on others."""
     defaults: dict[str, Setting] = {
         "SIZE": None,
         "INITSIZE": said.get("SIZE"),

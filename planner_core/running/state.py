@@ -61,7 +61,7 @@ class RunningStructure:
 
     @property
     def settings(self) -> Mapping[str, Setting] | None:
-        """Known settings in effect: those of the active policy, else of the text."""
+        """Return the known settings in effect: those of the active policy, else of the text."""
         return self.active or self.policy
 
 
@@ -104,22 +104,22 @@ class Running:
 
     @property
     def knows_structures(self) -> bool:
-        """Whether a policy or a display of structures was given."""
+        """Return whether a policy or a display of structures was given."""
         return bool(self.structures) or self.policy_text is not None
 
     @property
     def knows_cfstructs(self) -> bool:
-        """Whether definitions or displays of CFSTRUCT were given."""
+        """Return whether definitions or displays of CFSTRUCT were given."""
         return bool(self.cfstructs)
 
     @property
     def knows_queues(self) -> bool:
-        """Whether definitions or displays of shared queues were given."""
+        """Return whether definitions or displays of shared queues were given."""
         return bool(self.queues)
 
     @property
     def is_empty(self) -> bool:
-        """Whether the texts show nothing that can be used."""
+        """Return whether the texts show nothing that can be used."""
         return not (
             self.knows_structures or self.cfstructs or self.queues or self.facilities or self.queue_managers
         )
@@ -269,7 +269,7 @@ class _Reading:
         read = read_policy_text(rest)
         last = max((read.pieces[each.last].line for each in read.statements), default=0)
         for problem in read.problems:
-            # Behind the last statement other things may stand, which are no damage.
+            # Other text may follow the last statement; it is no damage to the policy.
             if problem.kind != "unexpected" and problem.line <= last:
                 self.tell(DAMAGE[problem.kind], sentence(problem.message), problem.line)
         found = policies(read)
@@ -497,15 +497,15 @@ _QMNAME = re.compile(r"\bQMNAME\((?P<name>[A-Z$#@][A-Z0-9$#@]{0,3})\s*\)")
 
 
 def queue_managers_in(text: str) -> Iterator[str]:
-    """Return the queue managers in DISPLAY GROUP: a name, a number and a status on a line, or QMNAME(...).
+    """Yield the queue managers in DISPLAY GROUP: a name, a number and a status on a line, or QMNAME(...).
 
-    The statuses are IBM's; the shape of the lines is from memory, so other lines are passed over.
+    The statuses are IBM's; the shape of the lines is from memory, so other lines are skipped.
     """
     if not _GROUP.search(text):
         return
     for line in text.splitlines():
         if member := _MEMBER.fullmatch(line.rstrip()):
             yield member["name"]
-        # DISPLAY CFSTATUS TYPE(CONNECT) has QMNAME, too, of queue managers that are connected to one structure.
+        # DISPLAY CFSTATUS TYPE(CONNECT) also shows QMNAME, for queue managers that are connected to one structure.
         elif (named := _QMNAME.search(line)) and "CFSTATUS" not in text:
             yield named["name"]

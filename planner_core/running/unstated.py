@@ -1,6 +1,6 @@
 """Keywords that the plan document does not state, and the choice whether the plan or the policy decides them.
 
-The one declaration for policies and MQ objects, commands, REST and pages.
+Declared once for policies and MQ objects, the command line, REST and pages.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ ABOUT_UNSTATED: Final = (
     "plan's defaults (plan)."
 )
 
-# Every document that cfplan stores or answers has these keys; one that a person wrote hardly has all of them, and a
-# null.
+# Every document that cfplan stores or returns has all of these keys. A hand-written one hardly ever has all of them,
+# one of them null.
 _WRITTEN_OUT: Final = frozenset(
     {"size", "initsize", "minsize", "allow_auto_alter", "full_threshold", "preflist", "exclist", "duplex"}
 )
@@ -69,7 +69,7 @@ _OF_STRUCTURE: Final = {
 OFFLOAD_RULES: Final = tuple(f"OFFLD{number}{what}" for number in (1, 2, 3) for what in ("TH", "SZ"))
 """The attributes of the three rules."""
 _OF_OFFLOAD: Final = {
-    # Shared message data sets are named for one method only.
+    # OFFLOAD is also stated by `dsgroup`, because only OFFLOAD(SMDS) has a DSGROUP.
     "OFFLOAD": ("to", "dsgroup"),
     **dict.fromkeys(OFFLOAD_RULES, ("rules",)),
     "DSGROUP": ("dsgroup",),
@@ -84,7 +84,7 @@ _OF_QUEUE: Final = {
     "INDXTYPE": ("index_type",),
     "MAXMSGL": ("max_message_length",),
 }
-"""The others are written only if the plan states them."""
+"""Attributes that MQSC always has; other attributes of a queue are written only if the plan states them."""
 
 
 def unstated_of_structure(structure: Structure) -> frozenset[str]:

@@ -4,13 +4,12 @@ Backlog. A queue states its backlog, or a put rate and the outage to survive; th
 backlog is rate x outage, rounded up. Growth is compounded and applied to both in the same
 way: backlog x (1 + percent/100) ** years, once, rounded up to whole messages.
 
-Size distribution. A queue may state mean, 95th percentile and maximum of its message
-sizes. Each message pays whole 256-byte elements, at most (L + header + 255) / 256 for L
-bytes, and two when it is over 63 KB and so always offloaded. `most_elements` bounds the mean
-of that for every distribution with the given mean and maximum, and the need rests on the
-bound. Where offload rules act, it matters how many messages are over a rule's size, or over
-63 KB, and how many bytes they have: there the sizes have the shape of `size_shape`, which is
-an assumption and is reported as one.
+Size distribution. A queue may state mean, 95th percentile and maximum of its message sizes. Each message pays whole
+256-byte elements, at most (L + header + 255) / 256 for L bytes, and two when it is over 63 KB and so always
+offloaded. `most_elements` bounds the mean of that for every distribution with the given mean and maximum, and the
+need is based on the bound. Where offload rules act, it matters how many messages are over a rule's size, or over 63
+KB, and how many bytes they have: there the sizes have the shape of `size_shape`, which is an assumption and is
+reported as one.
 """
 
 from __future__ import annotations
@@ -79,12 +78,12 @@ class Demand:
 
     @property
     def exact_elements(self) -> Fraction:
-        """Elements before they are rounded up over the structure."""
+        """Return the elements before they are rounded up over the structure."""
         return Fraction(sum(band.elements for band in self.bands) + self.beyond, self.scale)
 
     @property
     def entries(self) -> int:
-        """List entries: one for each message."""
+        """Return the list entries: one for each message."""
         # An offloaded message keeps its entry, so entries depend on neither rules nor message sizes.
         return self.messages
 
@@ -322,11 +321,10 @@ def scaled_shares(
 def most_elements(sizes: SizeDistribution, *, header_bytes: int) -> int:
     """Return the most elements that a message uses on average, for any shape of the distribution, in parts of 2**32.
 
-    19 of 20 messages are at most p95 long, the twentieth from there to the maximum. What a
-    message of L bytes takes is below a concave curve: rising by a byte in 256
-    up to the largest message that stays in the CF, and falling from there in a straight line
-    to the two elements of an offloaded message of the maximum size. So the mean of a part is at most
-    the curve at the part's mean. How the bytes are divided between the two parts is unknown:
+    19 of 20 messages are at most p95 long, the twentieth from there to the maximum. The elements of a message of L
+    bytes are below a concave curve: rising by a byte in 256 up to the largest message that stays in the CF, and
+    falling from there in a straight line to the two elements of an offloaded message of the maximum size. So the mean
+    of a part is at most the curve at the part's mean. How the bytes are divided between the two parts is unknown:
     while both rise it makes no difference; where one falls, the bound is highest with the fewest bytes there.
     """
     step, largest = model_constant("element_bytes"), model_constant("largest_message_in_cf_bytes")

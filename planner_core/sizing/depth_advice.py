@@ -70,14 +70,14 @@ class Thresholds(Answer):
 
     @property
     def high_at(self) -> int | None:
-        """The lowest depth that meets QDEPTHHI [messages]."""
+        """Return the lowest depth that meets QDEPTHHI [messages]."""
         if self.maxdepth is None or self.qdepthhi is None:
             return None
         return ceil_div(self.maxdepth * self.qdepthhi, PERCENT)
 
     @property
     def low_at(self) -> int | None:
-        """The highest depth that meets QDEPTHLO [messages]."""
+        """Return the highest depth that meets QDEPTHLO [messages]."""
         if self.maxdepth is None or self.qdepthlo is None:
             return None
         return self.maxdepth * self.qdepthlo // PERCENT
@@ -104,19 +104,19 @@ class Alone:
     without_rules: int
     when_full: Callable[[], tuple[int, int]] = field(repr=False, compare=False)
 
-    # Only few callers need these, and each takes a simulated filling.
+    # Few callers need these, and each takes a simulated filling to calculate.
     @cached_property
     def _full(self) -> tuple[int, int]:
         return self.when_full()
 
     @property
     def in_initsize(self) -> int:
-        """Capacity of INITSIZE."""
+        """Return the capacity of INITSIZE."""
         return self._full[0]
 
     @property
     def in_size(self) -> int:
-        """Capacity of SIZE."""
+        """Return the capacity of SIZE."""
         return self._full[1]
 
     def size_holds(self, messages: int) -> bool:
@@ -189,7 +189,7 @@ class QueueThresholds(Thresholds):
 
     @property
     def net_rate(self) -> Fraction | None:
-        """Growth of the depth [messages/s]."""
+        """Return the growth of the depth [messages/s]."""
         if self.put_rate_per_s is None or self.get_rate_per_s is None:
             return None
         return self.put_rate_per_s - self.get_rate_per_s
@@ -248,7 +248,7 @@ class QueueAdvice(Thresholds):
 
     @property
     def force(self) -> Thresholds:
-        """The thresholds in force: those of the document, completed by advice, or else the advised ones."""
+        """Return the thresholds in force: those of the document, completed by advice, or else the advised ones."""
         return self.planned if self.planned is not None else self
 
 
@@ -343,16 +343,16 @@ class DepthAdvice(Answer):
     # Advice for every queue was most of a large result and its computing time (docs/decisions/0019).
     @cached_property
     def queues(self) -> tuple[QueueAdvice, ...]:
-        """Every queue, in the order of the document."""
+        """Return the advice for every queue, in the order of the document."""
         return self.of_queues(self)
 
     def with_queues(self) -> DepthAdvice:
-        """Return the advice with that for every queue among its JSON members."""
+        """Return this advice, with the advice for every queue included in its JSON."""
         return replace(self, written_queues=self.queues)
 
     @property
     def is_planned(self) -> bool:
-        """Whether the document states PERFMEV, or depth events for one of these queues."""
+        """Return whether the document states PERFMEV, or depth events for one of these queues."""
         return self.event_messages is not None or bool(self.planned)
 
     @computed_field

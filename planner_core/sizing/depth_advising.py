@@ -185,7 +185,7 @@ class Members:
 
     @property
     def enabled_count(self) -> int | None:
-        """Event messages of one event while all are active; None if the plan does not state PERFMEV."""
+        """Return the event messages of one event while all are active; None if the plan does not state PERFMEV."""
         # Every active queue manager with PERFMEV(ENABLED) writes its own message for an event of a shared queue.
         if not self.is_stated:
             return None
@@ -208,7 +208,7 @@ class Members:
 
     @cached_property
     def silent_members(self) -> Fraction | None:
-        """The share of queue managers without PERFMEV(ENABLED); None if the plan does not state PERFMEV."""
+        """Return the share of queue managers without PERFMEV(ENABLED); None if the plan does not state PERFMEV."""
         return 1 - Fraction(self.enabled_count or 0, self.count) if self.is_stated and self.count else None
 
 
@@ -247,7 +247,7 @@ def members_rates(
 
 @dataclass(frozen=True)
 class QueueAdvisor:
-    """Calculates the figures of one structure's queues from its load."""
+    """A calculator of the figures of one structure's queues, from its load."""
 
     structure: Structure
     load: Load
@@ -283,16 +283,16 @@ class QueueAdvisor:
 
     @cached_property
     def units(self) -> Units:
-        """The entries and elements of one message of each queue."""
+        """Return the entries and elements of one message of each queue."""
         return self.load.units or units_of(self.queues, self.load.rules, self.curve)
 
     @cached_property
     def pools(self) -> tuple[Pool, ...]:
-        """The pools of one bundle."""
+        """Return the pools of one bundle."""
         return two_pools(self.curve.bundle_at(self.load.ratio)[1])
 
     def of_queues(self, advice: DepthAdvice) -> tuple[QueueAdvice, ...]:
-        """Return advice for every queue; the one for queues with depth events in the document exists already."""
+        """Return advice for every queue; existing advice for queues with depth events in the document is reused."""
         parts = (advice.action_part, advice.threshold_part, advice.full_part)
         others = [place for place in range(len(self.queues)) if place not in advice.planned]
         found = {**advice.planned, **dict(zip(others, self.advice(parts, others), strict=True))}
@@ -341,7 +341,8 @@ class QueueAdvisor:
         found = self.known.get(sizes)
         if found is None:
             at_action, without_rules = self._in_the_cf(place)
-            # Plain arithmetic is right up to the first rule that this queue meets; from there on it must be filled.
+            # Plain arithmetic is right up to the first rule that this queue meets; from there on a filling must be
+            # simulated.
             if self._has_messages_over(self.early, place):
                 at_action = self._filled_alone(place, self.action_percent)[0]
             found = self.known[sizes] = Alone(
@@ -353,12 +354,12 @@ class QueueAdvisor:
 
     @cached_property
     def early(self) -> int | None:
-        """The smallest size among the rules that start below the action level; None if there are none."""
+        """Return the smallest size among the rules that start below the action level; None if there are none."""
         return self._smallest_size(below=self.action_percent)
 
     @cached_property
     def smallest(self) -> int | None:
-        """The smallest size of all rules; None if there are no rules."""
+        """Return the smallest size of all rules; None if there are no rules."""
         return self._smallest_size(below=PERCENT)
 
     def _smallest_size(self, *, below: int) -> int | None:
@@ -440,9 +441,9 @@ class QueueAdvisor:
         return bundles_for(fill(demand, rules=met, pools=self.pools))
 
     def fewest(self, advice: Sequence[QueueAdvice], full: Demand) -> tuple[tuple[str, ...], tuple[str, ...]]:
-        """Return the fewest queues that at MAXDEPTH fill INITSIZE to FULLTHRESHOLD, and completely, with all data in the CF.
+        """Return the smallest sets of queues that at MAXDEPTH fill INITSIZE to FULLTHRESHOLD, and completely.
 
-        Either is empty if all queues together do not.
+        All data is in the CF. A set is empty if even all queues together do not fill as much.
         """
         # Advised values of MAXDEPTH fit in INITSIZE together, so only given ones can be too large.
         if not any(each.planned and "maxdepth" in each.planned.given for each in advice):
@@ -511,7 +512,7 @@ class QueueAdvisor:
 
 
 def _until(costs: Sequence[tuple[int, str]], room: int) -> tuple[str, ...]:
-    """Return the names of the first costs (negative numbers) that together reach the room; empty if all of them do not."""
+    """Return the names of the first costs (negative numbers) that together reach the room; empty if all do not."""
     used, names = 0, []
     for cost, name in costs:
         if used >= room:

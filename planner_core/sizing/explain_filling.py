@@ -22,7 +22,7 @@ _FULL = 100
 
 
 def model_source() -> Source:
-    """Return the description of the two pools."""
+    """Return the source that describes the two pools."""
     return tables.source("project", "Two pools")
 
 

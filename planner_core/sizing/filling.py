@@ -1,11 +1,10 @@
 """The filling of a structure with active offload rules.
 
-An offloaded message keeps one entry and two elements. The model is fluid: messages of all
-queues arrive in the proportions of the planned backlog, each pool fills in straight lines
-between the thresholds, and the usage of the structure is that of the fuller pool (an
-assumption, reported as USAGE_MEASURE_ASSUMED). The arithmetic of that model is exact; the number
-of messages is rounded down once, at the end. Compared with a count message by message, each
-rule can start one message early.
+An offloaded message keeps one entry and two elements. The model is fluid: messages of all queues arrive in the
+proportions of the planned backlog, each pool fills linearly between the thresholds, and the usage of the structure is
+that of the fuller pool (an assumption, reported as USAGE_MEASURE_ASSUMED). The arithmetic of that model is exact; the
+number of messages is rounded down once, at the end. Compared with a count message by message, each rule can start one
+message early.
 
 Thresholds are percentages, so capacity is proportional to the pools: one bundle (an entry
 with its elements) is filled, and a structure of n bundles holds n times as much.
@@ -42,7 +41,7 @@ class Pool:
     whole: tuple[int, int, int] = field(init=False)
 
     def __post_init__(self) -> None:
-        """Convert the three to a common denominator."""
+        """Convert the three amounts to a common denominator."""
         common = lcm(self.entry_cost.denominator, self.element_cost.denominator, self.total.denominator)
         scaled = (int(self.entry_cost * common), int(self.element_cost * common), int(self.total * common))
         object.__setattr__(self, "whole", scaled)
@@ -65,7 +64,7 @@ class FillPoint(NamedTuple):
     """One bundle at the moment a rule starts, or when it is full.
 
     All quantities are numerators over `q`: the share of the planned backlog that has
-    arrived, the elements it takes, the messages whose data was offloaded, their SMDS pages.
+    arrived, the elements it uses, the messages whose data was offloaded, their SMDS pages.
     Common denominators instead of fractions, because this is the inner loop of every plan.
     """
 
@@ -187,7 +186,7 @@ def fill(demand: Demand, *, rules: Sequence[Rule], pools: tuple[Pool, ...]) -> F
         goal = rule.threshold if rule else _FULL
         element_rate, offload_rate, page_rate = rates_over(demand.bands, limit)
         element_rate += beyond
-        # The pool that is first to reach the goal, and what is left in it, in parts of 100 q.
+        # The pool that reaches its goal first, and the room left in it, in parts of 100 q.
         room, rate, rates = 0, 0, []
         for index, pool in enumerate(pools):
             pool_rate = pool.whole[0] * entry_rate + pool.whole[1] * element_rate

@@ -30,7 +30,7 @@ def fitted_curve(
     Args:
         version: The number by which plans name it.
         fit: The fit, which must be accepted.
-        is_simulated: It was fitted to simulated data; every source then states it.
+        is_simulated: Whether it was fitted to simulated data; every source then states it.
         header_bytes: Bytes that MQ adds to each message; None for the published figure.
 
     Raises:

@@ -73,7 +73,7 @@ def lowest_level(document: PlanDocument) -> int:
 
 
 def listed(names: Sequence[str], *, most: int = 5) -> str:
-    """Return names for a sentence; many are cut, with the number of the rest."""
+    """Return names for a sentence; names beyond `most` are only counted."""
     shown = list(names[:most])
     if len(names) > most:
         return f"{', '.join(shown)} and {len(names) - most} more"

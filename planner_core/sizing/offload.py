@@ -28,14 +28,14 @@ _FULL = 100
 
 @dataclass(frozen=True, slots=True)
 class Rule(Answer):
-    """Offload data of messages over `size_bytes` when the structure is more than `threshold` percent full."""
+    """A rule that offloads data of messages over `size_bytes` while the structure is more than `threshold` percent full."""
 
     threshold: Annotated[int, Field(description="OFFLDnTH.")]
     size_bytes: Annotated[int, Field(description="OFFLDnSZ.")]
 
     @property
     def is_on(self) -> bool:
-        """Whether the rule can start at all: usage never exceeds 100 %, and 64K means off."""
+        """Return whether the rule can start at all: usage never exceeds 100 %, and 64K means off."""
         return self.size_bytes < RULE_OFF_BYTES and self.threshold < _FULL
 
 

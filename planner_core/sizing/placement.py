@@ -100,7 +100,7 @@ class Facility:
 
     @property
     def taken_bytes(self) -> int:
-        """Storage that is not available to the plans' structures."""
+        """Return the storage that is not available to the plans' structures."""
         return self.occupied_bytes + self.dumpspace_bytes
 
 
@@ -117,22 +117,22 @@ class AllocationRequest:
 
     @property
     def structure(self) -> str:
-        """Its name in the CFRM policy."""
+        """Return the name of the structure in the CFRM policy."""
         return self.result.cfrm_name
 
     @property
     def preflist(self) -> tuple[str, ...]:
-        """Coupling facilities in which it may be allocated."""
+        """Return the coupling facilities in which the structure may be allocated."""
         return self.result.placement.preflist
 
     @property
     def is_duplexed(self) -> bool:
-        """Whether the system keeps a second copy without operator action."""
+        """Return whether the system keeps a second copy without operator action."""
         return self.result.placement.duplex == "ENABLED"
 
     @property
     def may_be_duplexed(self) -> bool:
-        """Whether XCF prefers a place from which it can be duplexed."""
+        """Return whether XCF prefers a place from which the structure can be duplexed."""
         return self.result.placement.duplex != "DISABLED"
 
 
@@ -172,7 +172,7 @@ class PlacementChoice:
 
     @property
     def most_room(self) -> FacilityCandidate | None:
-        """The candidate with the most known free storage among those that are not ruled out."""
+        """Return the candidate with the most known free storage among those that are not ruled out."""
         known = [each for each in self.candidates if not each.ruled_out and each.free_bytes is not None]
         return max(known, key=lambda each: (each.free_bytes or 0, -each.position)) if known else None
 
@@ -200,13 +200,13 @@ class Board:
         return self._used.get(facility, 0)
 
     def put(self, wanted: AllocationRequest, facility: str) -> None:
-        """Allocate an instance."""
+        """Allocate an instance of a structure in a coupling facility."""
         self.places.setdefault(wanted.structure, []).append(facility)
         self._used[facility] = self._used.get(facility, 0) + wanted.bytes_wanted
         self._inside.setdefault(facility, set()).add(wanted.structure)
 
     def drop(self, wanted: AllocationRequest, facility: str) -> None:
-        """Remove an instance."""
+        """Remove the instance of a structure from a coupling facility."""
         self.places[wanted.structure].remove(facility)
         self._used[facility] -= wanted.bytes_wanted
         self._inside[facility].remove(wanted.structure)
@@ -283,7 +283,7 @@ def _judge(wanted: AllocationRequest, board: Board, at: int) -> FacilityCandidat
 
 def _preferences(wanted: AllocationRequest, board: Board, facility: Facility) -> Iterator[tuple[str, int]]:
     excluded = board.inside(facility.name) & set(wanted.result.placement.exclist)
-    # The order of these is that of the help of the CFRM policy: the page of z/OS 3.1 was read up to space only.
+    # These are in the order of the help of the CFRM policy, because the page of z/OS 3.1 was read only up to space.
     yield "volatility", int(facility.is_volatile)
     yield "failure_independence", int(not facility.is_failure_isolated)
     yield "exclusion_list", int(bool(excluded - {wanted.structure}))
@@ -401,18 +401,18 @@ class PlacedStructure:
     before: tuple[str, ...]
     now: tuple[str, ...]
     first: PlacementChoice | None
-    """None if it stays, or the other copy takes over."""
+    """The decision on the first copy; None if it stays, or the other copy takes over."""
     second: PlacementChoice | None
-    """None if no second copy is required, or it stays."""
+    """The decision on the second copy; None if none is required, or it stays."""
 
     @property
     def action(self) -> Action:
-        """The effect of an allocation or a loss on it."""
+        """Return the effect of an allocation or a loss on the structure."""
         return self.placed_action if self.now else "unplaced"
 
     @property
     def placed_action(self) -> PlacedAction:
-        """The effect on a structure that still has a place."""
+        """Return the effect on a structure that still has a place."""
         if not self.before:
             return "allocated"
         if self.before == self.now:
@@ -425,13 +425,13 @@ class PlacedStructure:
 
     @property
     def bytes_anew(self) -> int:
-        """Storage that is newly allocated for its first copy, or would be if there were room."""
+        """Return the storage newly allocated for the first copy, or that would be if there were room."""
         # White space counts it even without room: otherwise the fullest coupling facility would seem to need the least.
         return self.wanted.bytes_wanted if self.first is not None else 0
 
     @property
     def bytes_for_second(self) -> int:
-        """Storage for a second copy that is made now."""
+        """Return the storage for a new second copy."""
         return self.wanted.bytes_wanted if self.second is not None and self.second.facility else 0
 
 
@@ -484,7 +484,7 @@ def question(groups: Sequence[AllocationGroup], *, at: At = "initsize") -> Alloc
         for facility in _facilities(group):
             known.setdefault(facility.name, []).append(facility)
     facilities = {name: _one(given) for name, given in known.items()}
-    # A coupling facility that only a PREFLIST names still is a candidate, with the level of the plan in question.
+    # A coupling facility that only a PREFLIST names is still a candidate, with the level of the plan in question.
     level = groups[0].cfcc_level if groups else 0
     for each in wanted:
         for name in each.preflist:
@@ -614,8 +614,8 @@ class FacilityStorage(Answer):
 class FacilityUse:
     """Storage of one coupling facility, and the structures of the plans that use it [bytes].
 
-    First copies and second copies are counted apart, each with its augmented space. At SIZE, each structure has grown
-    where it was allocated with INITSIZE.
+    First copies and second copies are counted separately, each with its augmented space. At SIZE, each structure has
+    grown where it was allocated with INITSIZE.
     """
 
     facility: Facility
@@ -624,39 +624,39 @@ class FacilityUse:
 
     @property
     def initsize_bytes(self) -> int:
-        """INITSIZE of the structures that have their first copy here."""
+        """Return INITSIZE of the structures that have their first copy here."""
         return sum(each.initsize_bytes for each in self.first)
 
     @property
     def size_bytes(self) -> int:
-        """SIZE of the structures that have their first copy here."""
+        """Return SIZE of the structures that have their first copy here."""
         return sum(each.size_bytes for each in self.first)
 
     @property
     def second_copies_bytes(self) -> int:
-        """INITSIZE of second copies."""
+        """Return INITSIZE of second copies."""
         return sum(each.initsize_bytes for each in self.second)
 
     @property
     def second_copies_size_bytes(self) -> int:
-        """SIZE of second copies."""
+        """Return SIZE of second copies."""
         return sum(each.size_bytes for each in self.second)
 
     @property
     def room_bytes(self) -> int | None:
-        """Storage for structures of the plans; negative if others use more than is available."""
+        """Return the storage for structures of the plans; negative if others use more than is available."""
         storage = self.facility.storage_bytes
         return None if storage is None else storage - self.facility.taken_bytes
 
     @property
     def free_bytes(self) -> int | None:
-        """Storage left with every structure at INITSIZE."""
+        """Return the storage left with every structure at INITSIZE."""
         room = self.room_bytes
         return None if room is None else room - self.initsize_bytes - self.second_copies_bytes
 
     @property
     def free_at_size_bytes(self) -> int | None:
-        """Storage left with every structure at SIZE; negative if not all of them can grow that far."""
+        """Return the storage left with every structure at SIZE; negative if not all of them can grow that far."""
         room = self.room_bytes
         return None if room is None else room - self.size_bytes - self.second_copies_size_bytes
 
@@ -687,17 +687,17 @@ class Allocation:
 
     @property
     def unplaced(self) -> tuple[PlacedStructure, ...]:
-        """Structures that no coupling facility of their PREFLIST can take."""
+        """Return the structures that no coupling facility of their PREFLIST can take."""
         return tuple(each for each in self.placed if not each.now)
 
     @cached_property
     def places(self) -> Mapping[str, tuple[str, ...]]:
-        """Coupling facilities of each structure, by its name in the policy; first copy first."""
+        """Return the coupling facilities of each structure, by its name in the policy; first copy first."""
         return {each.wanted.structure: each.now for each in self.placed}
 
     @cached_property
     def facilities(self) -> tuple[FacilityUse, ...]:
-        """Each coupling facility with its structures."""
+        """Return each coupling facility with its structures."""
         return tuple(
             FacilityUse(
                 facility,

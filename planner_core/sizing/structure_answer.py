@@ -163,7 +163,7 @@ def structure_answer(
 
     Args:
         found: The sized structure.
-        depths: Add advice for each queue.
+        depths: Whether to add advice for each queue.
         places: The coupling facilities of its first and second copy.
     """
     sizes, placement, target, advice = (

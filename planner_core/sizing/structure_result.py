@@ -52,7 +52,7 @@ class Sizes:
 
     @property
     def target_in_use(self) -> Target | None:
-        """The target that INITSIZE was computed with; None if INITSIZE or a headroom is given."""
+        """Return the target that INITSIZE was computed with; None if INITSIZE or a headroom is given."""
         return None if self.initsize_is_given else self.target
 
 
@@ -70,7 +70,7 @@ class Placement:
     scm_bytes: int | None = None
     scm_algorithm: str | None = None
     augmented_bytes: int = 0
-    """CF storage that storage-class memory takes in addition to the structure."""
+    """CF storage that storage-class memory needs in addition to the structure."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +94,7 @@ class Load:
 
     @property
     def at_backlog(self) -> Snapshot | None:
-        """INITSIZE with the planned backlog in it and active rules; None if it holds nothing."""
+        """Return INITSIZE with the planned backlog in it and active rules; None if it holds nothing."""
         if self.with_offload is None or not self.bundles_in_initsize:
             return None
         return self.with_offload.at_backlog(self.bundles_in_initsize)
@@ -170,7 +170,7 @@ class StructureResult:
 
     @property
     def offloaded_by_rules(self) -> int:
-        """Messages of the planned backlog that rules offload, not counting those that are always offloaded."""
+        """Return the messages of the planned backlog that rules offload, without those that are always offloaded."""
         if self.at_backlog is None or self.load is None:
             return 0
         demand = self.load.demand
@@ -178,7 +178,7 @@ class StructureResult:
 
     @property
     def queue_weights(self) -> Sequence[int]:
-        """The use that each queue makes of the pool that sets the size, in a common unit; empty without a backlog."""
+        """Return the use that each queue makes of the pool that sets the size, in a common unit; empty without backlog."""
         if self.load is None or not self.load.demand.messages:
             return ()
         if self.load.binding == ENTRIES:
@@ -187,14 +187,14 @@ class StructureResult:
 
     @property
     def peak_usage_percent(self) -> Fraction:
-        """Usage of INITSIZE at the planned backlog; 100 if it does not hold the backlog [percent]."""
+        """Return the usage of INITSIZE at the planned backlog; 100 if it does not hold the backlog [percent]."""
         if self.at_backlog is not None:
             return self.at_backlog.usage_percent
         return Fraction(_PERCENT if self.load and self.load.demand.messages else 0)
 
     @property
     def offloaded_at_backlog(self) -> int:
-        """Messages whose data is offloaded at the planned backlog, or when INITSIZE is full before that."""
+        """Return the messages whose data is offloaded at the planned backlog, or when INITSIZE is full before that."""
         return self.at_backlog.offloaded if self.at_backlog is not None else 0
 
 

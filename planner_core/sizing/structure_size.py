@@ -6,9 +6,9 @@ structure is full when either pool is, so a size is always set by one of them:
 
     size = base + bundle x max(entries, elements / 6)
 
-where a bundle is one entry with its six elements. Base and bundle depend on the CFCC
-level; `tables/element_profiles.toml` has them with their sources. The model gives all 28
-cells of IBM's Table 2 and all rows of the 4 GB table in the z16 report.
+where a bundle is one entry with its six elements. Base and bundle depend on the CFCC level;
+`tables/element_profiles.toml` has them with their sources. The model reproduces all 28 cells of IBM's Table 2 and all
+rows of the 4 GB table in the z16 report.
 
 A curve fitted to a site's own allocations (`fitted.py`) replaces the published one
 everywhere: formulas differ only in the names of their inputs.
@@ -159,12 +159,12 @@ class Curve:
 
     @property
     def base_formula(self) -> str:
-        """The formula of the base, with the names of `curve_inputs`."""
+        """Return the formula of the base, with the names of `curve_inputs`."""
         return "base_mib * bytes_per_mib" if self.fit is None else "fitted_base_bytes"
 
     @property
     def bundle_formula(self) -> str:
-        """The formula of the bundle, with the names of `curve_inputs`."""
+        """Return the formula of the bundle, with the names of `curve_inputs`."""
         if self.fit is None:
             return "factor * ratio_elements * element_bytes"
         if self.fit.element is None:
@@ -173,7 +173,7 @@ class Curve:
 
     @property
     def entry_formula(self) -> str:
-        """The formula of an entry without its elements, with the names of `curve_inputs` and element_cost_bytes."""
+        """Return the formula of an entry without its elements, by the names of `curve_inputs` and element_cost_bytes."""
         if self.fit is not None and self.fit.element is not None:
             return "fitted_entry_bytes"
         return f"{self.bundle_formula} - ratio_elements * element_cost_bytes"
@@ -196,7 +196,7 @@ class Curve:
 
     @property
     def summary(self) -> CurveSummary:
-        """The curve as results state it."""
+        """Return the curve as results state it."""
         # A fit without a known level is sized with that of the published figures, but results must not claim it.
         return CurveSummary(
             id=self.id,

@@ -160,7 +160,7 @@ def _curve_at(level: SizingLevel, fitted: Curve | None) -> Curve:
 
 
 def size_admin(document: PlanDocument, fitted: Curve | None) -> StructureResult:
-    """Size CSQ_ADMIN; a fitted curve leaves it as published."""
+    """Size CSQ_ADMIN; a fitted curve does not change its published size."""
     definition = document.admin
     level = sizing_level(document, definition)
     # CSQ_ADMIN holds no application messages to count: IBM publishes its size by the number of queue managers.
@@ -199,15 +199,16 @@ def size_application(
     advises: bool = True,
     keeps_units: bool = False,
 ) -> StructureResult:
-    """Size one application structure.
+    """Return the sizes, placement and load of one application structure.
 
     Args:
         document: The plan.
         fitted: The fitted curve; None for the published one.
         index: The place of the structure in the document.
         structure: The structure.
-        advises: Add advice on the depths of its queues.
-        keeps_units: Keep the entries and elements of one message of each queue, for callers that calculate further.
+        advises: Whether to add advice on the depths of its queues.
+        keeps_units: Whether to keep the entries and elements of one message of each queue, for callers that calculate
+            further.
     """
     level = sizing_level(document, structure)
     curve = _curve_at(level, fitted)

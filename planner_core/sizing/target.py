@@ -33,12 +33,12 @@ class Target:
 
     @property
     def percent(self) -> Fraction:
-        """The share that INITSIZE is computed with [percent]."""
+        """Return the share that INITSIZE is computed with [percent]."""
         return Fraction(self.asked) if self.rule is None else Fraction(self.rule.threshold)
 
     @property
     def lowered_by(self) -> str | None:
-        """The rule that lowers the share, as DEFINE CFSTRUCT writes it."""
+        """Return the rule that lowers the share, as DEFINE CFSTRUCT writes it."""
         if self.rule is None:
             return None
         number, rule = self.number, self.rule
@@ -52,7 +52,7 @@ def target_for(asked: Decimal, *, rules: Sequence[Rule], demand: Demand, with_of
         asked: The share in the plan [percent].
         rules: The offload rules of the structure, in their order.
         demand: The planned backlog.
-        with_offload: The need counts on the rules, so that they lower nothing.
+        with_offload: Whether the need counts on the rules, which then lower nothing.
     """
     # With size_with_offload the rules are intended to act, so none of them has to be avoided.
     if with_offload:

@@ -65,7 +65,7 @@ TABLE_IDS = (
     "cluster_defaults",
     "limits",
 )
-"""In the order in which the reference pages show them."""
+"""The ids of all tables, in the order of the reference pages."""
 
 
 class Column(BaseModel):

@@ -87,17 +87,17 @@ class Block:
 
     @property
     def line(self) -> int:
-        """Number of the first line."""
+        """Return the number of the first line."""
         return self.lines[0].number
 
     @property
     def stamp(self) -> Stamp | None:
-        """The stamp of the first line that has one."""
+        """Return the stamp of the first line that has one."""
         return next((line.stamp for line in self.lines if line.stamp), None)
 
     @property
     def text(self) -> str:
-        """The lines, joined with line ends."""
+        """Return the lines, joined with line ends."""
         return self._whole()[0]
 
     def line_at(self, position: int) -> int:
@@ -122,7 +122,7 @@ def lines(text: str) -> tuple[Line, ...]:
     is_blank = False
     for number, raw in enumerate(_LINE_ENDS.sub("\n", text).translate(_SPACES).split("\n"), start=1):
         if not raw or raw.isspace():
-            if not is_blank:  # one of several, so that a million of them cost no more than one
+            if not is_blank:  # only the first of several, so that a million of them cost no more than one
                 found.append(Line(number, ""))
             is_blank = True
             continue

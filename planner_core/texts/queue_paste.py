@@ -125,7 +125,7 @@ class PasteProblem:
 
     @property
     def lines(self) -> range:
-        """All lines concerned."""
+        """Return all lines concerned."""
         return range(self.line, max(self.line, self.last) + 1)
 
 
@@ -144,7 +144,7 @@ class PastedQueues:
 
     @property
     def lost(self) -> tuple[PasteProblem, ...]:
-        """Lines that gave no queue and must be corrected."""
+        """Return the lines that gave no queue and must be corrected."""
         return tuple(problem for problem in self.problems if problem.kind == "lost")
 
 
@@ -217,7 +217,7 @@ def _from_table(text: str, problems: list[PasteProblem]) -> list[_PastedQueue]:
             _stop(line, text, problems)
             break
         if columns is None:
-            if problems:  # without its heading the rest means nothing
+            if problems:  # without its heading, the rest cannot be interpreted
                 problems[:] = [
                     PasteProblem(problems[0].line, problems[0].message, last=len(text.splitlines()))
                 ]
@@ -490,7 +490,7 @@ def _whole(value: str) -> int | None:
 
 
 def attributes_of_use(attributes: Mapping[str, str]) -> dict[str, object]:
-    """Return how applications use a queue, if its definition differs from the defaults of a plan.
+    """Return the plan's keys for the use of a queue, as far as its definition differs from the defaults of a plan.
 
     Args:
         attributes: By MQSC keyword; SHARE is YES or NO.
@@ -517,7 +517,7 @@ def attributes_of_use(attributes: Mapping[str, str]) -> dict[str, object]:
         if backout:
             found["backout_queue"] = names.queue(backout)
     except NameSyntax:
-        pass  # a name that no queue can have: there is nothing to take over
+        pass  # a name that no queue can have, so it is not used
     return found
 
 
@@ -630,7 +630,7 @@ def _from_plan(text: str, parse: Callable[[str], object], problems: list[PastePr
 
 
 class _NoQueues(Exception):
-    """A queue of the text cannot be read."""
+    """A text with a queue that cannot be read."""
 
 
 def _lists_in(parsed: object) -> Iterator[tuple[str, list[object]]]:

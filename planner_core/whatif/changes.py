@@ -240,7 +240,7 @@ def _queue(queue: Queue, changes: Changes) -> Queue:
         product = queue.backlog * (1 if rate is None else rate) * (1 if outage is None else outage)
         update["backlog"] = int(Decimal(product).to_integral_value(ROUND_CEILING))
     if queue.queue_manager_rates is not None:
-        # Getters get as many messages as before (docs/explanation/assumptions.md, Scenarios).
+        # Applications get as many messages as before (docs/explanation/assumptions.md, Scenarios).
         update["queue_manager_rates"] = {
             name: each.model_copy(update={"put_rate_per_s": _times(each.put_rate_per_s, rate)})
             for name, each in queue.queue_manager_rates.items()
@@ -307,7 +307,7 @@ def what_changes(document: PlanDocument, changes: Changes) -> Iterator[ScenarioC
 
 
 def _headroom_changes(document: PlanDocument, changes: Changes) -> Iterator[ScenarioChange]:
-    """Return the change of a headroom, which a new target removes."""
+    """Yield the change of a headroom, which a new target removes."""
     now, then = document.headroom_percent, changes.headroom_percent
     if then is not None or (now is not None and changes.target_usage_percent is not None):
         said = ("none" if each is None else f"{_number(each)} %" for each in (now, then))

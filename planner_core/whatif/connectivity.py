@@ -107,7 +107,7 @@ def recovers_by_itself(structure: StructureResult) -> bool | None:
 def endings(
     lost: Iterable[tuple[str, StructureResult]], documents: Mapping[str, PlanDocument]
 ) -> Iterator[Ending]:
-    """Return the queue managers that end when structures lose their last copy.
+    """Yield the queue managers that end when structures lose their last copy.
 
     Args:
         lost: Each structure with the name of its plan.
@@ -136,7 +136,7 @@ def endings(
 
 
 def check_stated(documents: Mapping[str, PlanDocument]) -> Iterator[Finding]:
-    """Return findings on plans that do not state CFCONLOS of their queue managers."""
+    """Yield findings on plans that do not state CFCONLOS of their queue managers."""
     for plan, document in documents.items():
         if document.cfconlos is None:
             of = f" of {plan}" if len(documents) > 1 else ""

@@ -125,37 +125,37 @@ class Point(NamedTuple):
 
     @property
     def minutes(self) -> Fraction:
-        """Minutes since the getting applications stopped."""
+        """Return the minutes since the getting applications stopped."""
         return Fraction(self.ticks, self.clock)
 
     @property
     def messages(self) -> Fraction:
-        """Messages in the structure, which are its list entries in use."""
+        """Return the messages in the structure, which are its list entries in use."""
         return Fraction(self.message_parts, self.parts)
 
     @property
     def elements(self) -> Fraction:
-        """List elements in use."""
+        """Return the list elements in use."""
         return Fraction(self.element_parts, self.parts)
 
     @property
     def offloaded(self) -> Fraction:
-        """Messages whose data is offloaded."""
+        """Return the messages whose data is offloaded."""
         return Fraction(self.offloaded_parts, self.parts)
 
     @property
     def pages(self) -> Fraction:
-        """Pages of offloaded data."""
+        """Return the pages of offloaded data."""
         return Fraction(self.page_parts, self.parts)
 
     @property
     def values(self) -> tuple[Fraction, ...]:
-        """Minutes, messages, elements, offloaded messages and their pages."""
+        """Return the minutes, messages, elements, offloaded messages and their pages."""
         return self.minutes, self.messages, self.elements, self.offloaded, self.pages
 
     @property
     def drawn_minutes(self) -> float:
-        """The minutes for a chart."""
+        """Return the minutes for a chart."""
         return self.ticks / self.clock
 
 
@@ -375,7 +375,7 @@ class FillingUp(Answer):
 
     @cached_property
     def _pools(self) -> tuple[tuple[int, int], tuple[int, int]]:
-        """Entries and elements of the storage."""
+        """Return the entries and elements of the storage."""
         return self.bundles.as_integer_ratio(), (self.bundles * self.elements_per_entry).as_integer_ratio()
 
     def at_minutes(self, minutes: Fraction) -> Point:
@@ -535,7 +535,7 @@ def fill_structure(
     points, starts, full = run.until_end(end)
     last, lasts = points[-1], full
     if run.goes_on is not None:
-        # Something would be different if the outage went on.
+        # A queue's outage has ended, so the time until the structure is full follows from the run in which none ends.
         lasts = run.goes_on.until_full()
         last = run.goes_on.points[-1]
     until = end if full is None else full
@@ -621,12 +621,12 @@ class _Flow(NamedTuple):
 
     @property
     def numerator(self) -> int:
-        """Messages a minute, times the denominator of the pace's factor."""
+        """Return the messages a minute, times the denominator of the pace's factor."""
         return self.weight * self.pace.factor.numerator
 
     @property
     def per_minute(self) -> Fraction:
-        """Messages a minute."""
+        """Return the messages a minute."""
         return Fraction(self.numerator, self.pace.factor.denominator)
 
     def depth_comes(self, depth: int) -> Fraction:
@@ -736,7 +736,8 @@ def _flowing(planned: _Planned, asked: Outage) -> _Flowing:
             )
         full_at, maxdepth = None, each.queue.maxdepth
         if maxdepth is not None and pace.factor:
-            # The next of 2**30 parts of a minute: MAXDEPTHs of hundreds of queues have no bounded common denominator.
+            # Rounded up to one of 2**30 parts of a minute: MAXDEPTHs of hundreds of queues have no bounded common
+            # denominator.
             many, of = maxdepth * pace.factor.denominator, each.weight * pace.factor.numerator
             full_at = ceil_div(many * _TICKS, of) * (clock // _TICKS)
         limited = pace.stop_at if full_at is None else min(pace.stop_at, full_at)
@@ -756,7 +757,7 @@ def _mix_of(planned: _Planned, wanted: Decimal | None) -> tuple[Mix, list[bool]]
     weighted = sum(map(mul, sizes, rates))
     larger = [size * together > weighted for size in sizes] if together else [size > 0 for size in sizes]
     many = sum(rate for rate, is_larger in zip(rates, larger, strict=True) if is_larger)
-    # To a millionth: exact shares of hundreds of queues would have no bounded denominator.
+    # Rounded to a millionth: exact shares of hundreds of queues would have no bounded denominator.
     share = Fraction(round(Fraction(many * _FULL, together) * _GRID), _GRID) if together else Fraction(0)
     can_change = 0 < share < _FULL
     if wanted is not None and not can_change:
@@ -890,7 +891,7 @@ class _Run:
         if not self.totals[0]:
             return self.points[-1].minutes
         while self.streams:
-            # What is held is a whole number of parts: it has come to a goal when it has come to the next part.
+            # The contents are a whole number of parts, so a goal is reached at the first part at or above it.
             goals = self._goals()
             many_messages, many_elements = map(ceil_fraction, goals)
             while self.streams:

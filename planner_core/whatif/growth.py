@@ -377,7 +377,7 @@ def upgrades(
     Args:
         document: The plan.
         question: The changes.
-        curve: The fitted curve that it names; None for published figures.
+        curve: The fitted curve that the plan names; None for published figures.
 
     Raises:
         PlanRefused: No such plan can exist as it is.
@@ -385,7 +385,7 @@ def upgrades(
     """
     asked = question or UpgradeQuestion()
     levels = levels_above(lowest_level(document)) if asked.cfcc is None else tuple(sorted(set(asked.cfcc)))
-    # A form and an address have no other way to ask for no growth than 0 years.
+    # Forms and URLs can ask for no growth only as 0 years.
     years = tuple(sorted({each for each in asked.years if each}))
     _check(document, levels, asked.queue_managers, asked.growth, years)
     own = document.growth.percent_per_year if document.growth.years else Decimal(0)
@@ -503,7 +503,7 @@ def _refused(
     before: PlanResult, change: UpgradeChange, changed: PlanDocument, curve: Curve | None
 ) -> UpgradeStep:
     try:
-        # `evaluate` has the words of the refusal.
+        # The error of `evaluate` states why the plan is refused.
         evaluate(changed, curve=curve)
     except PlanRefused as error:
         return UpgradeStep(change, before, None, (), error.findings, (), (), refused=str(error))

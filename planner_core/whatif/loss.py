@@ -181,7 +181,7 @@ class Loss(Answer):
 
     @property
     def unplaced(self) -> tuple[PlacedStructure, ...]:
-        """Structures that were allocated before and cannot be placed now."""
+        """Return the structures that were allocated before and cannot be placed now."""
         return tuple(each for each in self.placed if not each.now and each.before)
 
     @computed_field
@@ -563,7 +563,7 @@ def _play(
 
 
 def _lost_messages(placed: PlacedStructure) -> Iterator[LostMessages]:
-    """Return the lost messages of a structure that has no copy left."""
+    """Yield the lost messages of a structure that has no copy left."""
     if not placed.before:
         return
     result = placed.wanted.result

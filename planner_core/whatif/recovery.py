@@ -134,7 +134,7 @@ class StructureRecovery(Answer):
             return None
         hour = Fraction(_constant("backup_minutes"))
         if self.interval_minutes is None:
-            # Nothing that is known is logged, so that only the backup itself can take too long.
+            # The known messages are not logged, so only the backup itself can take too long.
             return None if self.meets is False else hour
         # IBM advises a backup at least every hour. An interval of 0 means that none is short enough.
         return min(hour, _in_tenths(self.interval_minutes)) or None

@@ -364,7 +364,7 @@ def _given(document: PlanDocument, changes: Changes) -> frozenset[str]:
 def _commands(before: PlanResult, after: PlanResult) -> tuple[Comparison | None, str]:
     """Return the commands that lead from one plan to the other, or the reason why there are none."""
     try:
-        # The plan is assumed to be what runs (docs/explanation/assumptions.md, Scenarios).
+        # The plan is assumed to be the running system (docs/explanation/assumptions.md, Scenarios).
         texts = [render_output(kind, before).text for kind in ("policy", "mqsc")]
     except OutputRefused as refused:
         return None, f"The current plan cannot run: {refused}"

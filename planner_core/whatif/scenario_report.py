@@ -185,7 +185,7 @@ def _settings(kept: Sequence[SavedScenario]) -> Iterator[ComparisonRow]:
 
 
 def _structure_settings(kept: Sequence[SavedScenario]) -> Iterator[ComparisonRow]:
-    """Return the settings of structures that at least one scenario changes."""
+    """Yield the settings of structures that at least one scenario changes."""
     before: dict[tuple[str, str], str] = {}
     for each in kept:
         for said in each.result["what_changes"]:
@@ -252,7 +252,7 @@ def _commands(kept: Sequence[SavedScenario]) -> Iterator[ComparisonRow]:
 
 
 def _finding_rows(kept: Sequence[SavedScenario]) -> Iterator[FindingRow]:
-    """Return the findings that differ, the most serious first."""
+    """Yield the findings that differ, the most serious first."""
     first = kept[0].result
     columns = [_findings_before(first), *(each.result["findings"] for each in kept)]
     by_key: list[dict[tuple[str, str | None, int], Mapping[str, Any]]] = [_numbered(each) for each in columns]
@@ -343,7 +343,7 @@ class ReportNote(Answer):
 
 @dataclass(frozen=True, slots=True)
 class ReportDocument(Answer):
-    """A document that figures rest on."""
+    """A document on which figures are based."""
 
     number: int
     document: str

@@ -2,7 +2,7 @@
 
 Facts and their sources: CFCC levels 19 to 25; the largest amount by IXCH0257E; used from 90 %
 on, with augmented space taken from the CF's storage (reason code 2192). IBM publishes no formula
-for augmented space: the plan states it, or a finding says that it is missing. Whether a coupling
+for augmented space: the plan states it, or a finding reports that it is missing. Whether a coupling
 facility has storage-class memory is not among the criteria by which XCF chooses one: a structure
 may move to a coupling facility without it.
 """
@@ -94,7 +94,7 @@ def scm_of(each: PlacedStructure, facilities: Mapping[str, Facility]) -> Storage
 
 
 def check_scm(asked: AllocationQuestion, placed: Sequence[PlacedStructure]) -> Iterator[Finding]:
-    """Return findings on structures that ask for storage-class memory, at their location."""
+    """Yield findings on structures that ask for storage-class memory, at their location."""
     unknown: dict[str, list[str]] = {}
     for each in placed:
         result = each.wanted.result
@@ -142,7 +142,7 @@ def check_scm(asked: AllocationQuestion, placed: Sequence[PlacedStructure]) -> I
 def check_scm_after_loss(
     facilities: Mapping[str, Facility], placed: Sequence[PlacedStructure], what: str
 ) -> Iterator[Finding]:
-    """Return findings on structures that a loss moves to a CF with less storage-class memory than they ask for.
+    """Yield findings on structures that a loss moves to a CF with less storage-class memory than they ask for.
 
     Args:
         facilities: All coupling facilities by name.
@@ -155,7 +155,7 @@ def check_scm_after_loss(
         if scm is None:
             continue
         for name in each.now:
-            # The findings of the plan itself are about the other places.
+            # Other places are covered by the findings of the plan itself.
             if name not in each.before:
                 reached.add(name)
                 yield from _check_place(each, facilities[name], scm, without=what)
@@ -171,7 +171,7 @@ def check_scm_after_loss(
 def _overcommitted(
     facilities: Mapping[str, Facility], placed: Sequence[PlacedStructure]
 ) -> Iterator[tuple[str, int, int]]:
-    """Return coupling facilities with less storage-class memory than their structures may use together (IXCH0259E)."""
+    """Yield coupling facilities with less storage-class memory than their structures may use together (IXCH0259E)."""
     together: dict[str, int] = {}
     for each in placed:
         asked, size = asked_of(each.wanted) or 0, each.wanted.result.sizes.size_bytes

@@ -125,7 +125,7 @@ class ThresholdQuestion(Explained):
 
 @dataclass(frozen=True, slots=True)
 class AdvisedRule(Rule):
-    """One of the three rules, as offload steps are elsewhere and as the plan document writes a rule."""
+    """One of the three rules, with the members of an offload step and the keys of a rule in a plan document."""
 
     purpose: Annotated[Purpose, Field(description="The purpose of this rule in IBM's text.")]
     why: str
@@ -418,7 +418,7 @@ class _Bench:
 
     @property
     def frees_elements(self) -> bool:
-        """Whether some of the messages need more elements kept than offloaded."""
+        """Return whether some of the messages need more elements kept than offloaded."""
         kept = self.demand(()).bands[0]
         return kept.elements > kept.messages * model_constant("offloaded_message_elements")
 
@@ -519,7 +519,7 @@ class _Bench:
 
 
 _CLOSE = Fraction(3, 2)
-"""Sizes that differ by less are one kind of messages."""
+"""Message sizes with a smaller ratio between them count as one kind."""
 
 
 def _gap(

@@ -53,7 +53,7 @@ def read(text: str, found: EventFile) -> None:
             following = _LINE_START.search(text, _next_line(text, at))
             if following is None:
                 return
-            # Each failure reads the object up to its damage, so many of them would take quadratic time.
+            # Each failed attempt reads on to the damage, so many failures would take quadratic time.
             if failures == _MOST_FAILURES:
                 found.problem(f"line {line}", "There are too many invalid objects: the rest is not read.")
                 return

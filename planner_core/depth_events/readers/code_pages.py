@@ -43,7 +43,7 @@ def decode_name(data: bytes, *, ccsid: int) -> DecodedName:
     """Decode a padded name in the given character set; 0 or less if it is unknown.
 
     >>> decode_name(bytes.fromhex("d4d8d7f14040"), ccsid=500)
-    Decoded(text='MQP1', note='')
+    DecodedName(text='MQP1', note='')
     """
     codec = CODECS.get(ccsid)
     if codec:

@@ -48,7 +48,7 @@ class _Row:
 
 
 class _NotBytes(Exception):
-    """The bytes cannot be restored from a dump."""
+    """A dump from which the bytes cannot be restored."""
 
     def __init__(self, why: str) -> None:
         super().__init__(f"{why}: {_HOW}.")

@@ -99,7 +99,7 @@ def read(text: str, found: EventFile) -> None:
         if not labelled:
             continue
         label, value = squeezed(labelled["label"]), labelled["value"].strip()
-        # Without marks between events, a label that comes again begins the next event.
+        # Nothing separates events, so a repeated label begins the next one.
         if record is None or (record.has(label) and (not has_marks or label in _REASON)):
             _close(record, found)
             record = _Record(number)

@@ -93,7 +93,7 @@ class CountersReport(Answer):
 
     @property
     def at(self) -> datetime | None:
-        """The time for comparisons; a time without a zone is treated as UTC."""
+        """Return the time for comparisons; a time without a zone is treated as UTC."""
         return self.created or (self.created_local.replace(tzinfo=UTC) if self.created_local else None)
 
 
@@ -150,14 +150,14 @@ class EventFile(Answer):
         return len(self.messages)
 
     def problem(self, place: str, message: str) -> None:
-        """Add a problem; after the first hundred only their number is kept."""
+        """Add a problem; beyond the first hundred, only count it."""
         if len(self.problems) < MOST_PROBLEMS:
             self.problems.append(ReadProblem(place, message))
         else:
             self.problems_omitted += 1
 
     def note(self, text: str) -> None:
-        """Add an assumption, each text once."""
+        """Add an assumption, unless it is already listed."""
         if text not in self.notes:
             self.notes.append(text)
 

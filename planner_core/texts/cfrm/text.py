@@ -161,7 +161,7 @@ def _too_many_problems() -> TextTooLong:
 def _of_cfrm(
     statements: tuple[TextStatement, ...], problems: list[TextProblem]
 ) -> tuple[tuple[TextStatement, ...], list[TextProblem]]:
-    """Leave out the statements of other couple data sets, which have other rules; LOGR also has STRUCTURE.
+    """Return statements and problems without those of other couple data sets, such as LOGR, which also has STRUCTURE.
 
     Unclosed remarks and parentheses there are reported, because they may hide statements of the policy.
     """
@@ -281,7 +281,7 @@ def _pieces(text: str, problems: list[TextProblem]) -> Iterator[Piece]:
     while position < last:
         is_slash = plain[position] == "/"
         is_open = is_slash and last_close < position + len("/*") and plain.startswith("/*", position)
-        # Without this, each remark that is not closed would be looked through to the end of the text.
+        # Without this, each unclosed remark would be searched to the end of the text.
         match = (_SLASH if is_open else _TOKEN).match(plain, position)
         if match is None:  # the pattern takes any character
             break

@@ -27,7 +27,7 @@ _ANY_COMMAND = re.compile(
     r"[ \t]*(?:DEF|ALT|DEL|DIS|CLEAR|START|STOP|SET|MOVE|BACKUP|RECOVER|REFRESH|RESET|PING|RVERIFY|SUSPEND|RESUME|ARCHIVE)[A-Z]*[ \t]+[A-Z]",
     re.IGNORECASE,
 )
-# A sentence may have the words DEFINE QLOCAL; a command also has a name in parentheses.
+# A sentence may contain the words DEFINE QLOCAL; a command also has a name in parentheses.
 _PRESENT = re.compile(rf"^[ \t]*{_COMMAND.pattern}[ \t]*\(", re.IGNORECASE | re.MULTILINE)
 _ATTRIBUTE = re.compile(
     r"(?P<key>[A-Za-z][A-Za-z0-9]{1,11})[ \t\n]*(?:\((?P<value>[ \t\n]*'(?:[^']|'')*'[ \t\n]*|[^()']*)\))?"
@@ -40,7 +40,7 @@ SHARE_WORDS: Final[Mapping[str, str]] = {"SHARE": "YES", "NOSHARE": "NO"}
 
 @dataclass(frozen=True, slots=True)
 class Attribute:
-    """The value of an attribute, and its line (from 1); None for a word without a value, such as REPLACE."""
+    """The value of an attribute (None for a word without one, such as REPLACE), and its line (from 1)."""
 
     value: str | None
     line: int

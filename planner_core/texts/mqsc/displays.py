@@ -68,7 +68,7 @@ class MqText:
 
     @property
     def is_empty(self) -> bool:
-        """Whether the text has no answer."""
+        """Return whether the text has no answer."""
         return not (self.statuses or self.structures)
 
 
@@ -147,7 +147,7 @@ def _status(found: Record, problems: list[LineProblem]) -> CfStatus:
         problems.append(LineProblem(found.last_line, message))
     elif found.is_cut:
         problems.append(_without_end(found))
-    # Of no entries at all, and of no storage at all, none are in use: nothing was measured.
+    # If there are no entries or no storage at all, a usage of zero measures nothing.
     if made.status == _NOT_THERE or made.size_max_bytes == 0:
         made = replace(made, size_max_bytes=None, size_used_percent=None)
     if made.status == _NOT_THERE or made.entries_max == 0:

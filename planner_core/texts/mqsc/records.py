@@ -113,7 +113,7 @@ _END = re.compile(r"\bEND[ \t]+[A-Z]+[ \t]+DETAILS|\bCSQ9022I\b|\bCSQN205I\b")
 _AMQ = re.compile(r"\b(?P<id>AMQ[0-9]{4})[A-Z]?:(?P<shows>[ \t]*Display\b)?[^(\n]*?(?:\.[ \t]+(?=[A-Z])|$)")
 _RUNMQSC = re.compile(r"\bStarting MQSC for queue manager (?P<name>[A-Za-z0-9._/%]{1,48}?)\.?[ \t]*$")
 _SAYS_MORE = re.compile(r"CSQ|AMQ|MQSC|END|DIS| : ", re.IGNORECASE)
-"""Text in every line that is not only part of a record: a message, a command, an end."""
+"""Text that occurs in every line that is more than part of a record: a message, a command, an end."""
 _WORD = re.compile(r"(?<![^ \t\n])[A-Z]{3,9}(?![^ \t\n])")
 _SHORTEST_WORD: Final = len("A1(")
 """Length of the shortest text to look for between attributes."""

@@ -153,7 +153,7 @@ class XcfText:
 
     @property
     def is_empty(self) -> bool:
-        """Whether the text has neither a display nor a message."""
+        """Return whether the text has neither a display nor a message."""
         return not (self.structures or self.full_events or self.allocations or self.alters or self.refusals)
 
 
@@ -443,7 +443,7 @@ class _Reading:
 
     def _refusal(self, block: Block) -> None:
         start = re.search(r"ALLOCATION\s+STATUS\s*/\s*FAILURE\s+REASON", block.text)
-        # Before the answers of the coupling facilities, which speak of structures too.
+        # Searched before the answers of the coupling facilities, which also mention structures.
         head = block.text[: start.start()] if start else block.text
         name = re.search(rf"STRUCTURE\s+(?!ALLOCATION\b)(?P<name>{STRUCTURE_PATTERN})(?![A-Z0-9$#@_])", head)
         if not name:
@@ -672,7 +672,7 @@ class _Part:
                 for pattern in patterns
             )
             match = next(filter(None, matches), None)
-            # What ends with the text's last digit may have had more of them.
+            # A count at the very end of the text may have lost digits.
             if not match or (match["percent"] is None and match.end() == len(self.block.text)):
                 for part in usage:
                     part._unread_counts(label)
@@ -694,7 +694,7 @@ class _Part:
 
     def _unread(self, label: str, at: int) -> None:
         rest = self.block.text[at : self.end]
-        at += len(rest) - len(rest.lstrip())  # a console may have broken the line behind the label
+        at += len(rest) - len(rest.lstrip())  # a console may have broken the line after the label
         shown = rest.strip()[:_SHOWN].split("\n", maxsplit=1)[0].strip()
         message = (
             f"{label}: {shown!r} cannot be read: left out." if shown else f"{label} was truncated: left out."
