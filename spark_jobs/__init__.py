@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 
-# Fits and forecasts solve many small systems. Threads of the linear algebra only take turns at them: on a busy machine
-# a forecast took ten times the processor time. It is read when numpy is loaded, so it is set before any job loads it.
+# Fits and forecasts solve many small systems, which threads of the linear algebra library only slow down: on a busy
+# machine a forecast took ten times the processor time. numpy reads the variable when it is loaded, so it is set before
+# any job loads numpy.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")

@@ -66,7 +66,7 @@ IN_PROCESS_BELOW_BYTES = 2**30
 
 
 class NeedsAnswers(Exception):
-    """The file lacks information that only the user has; carries the questions."""
+    """A file that lacks information that only the user has, with the questions for it."""
 
     def __init__(self, asks: dict[str, Any]) -> None:
         super().__init__(" ".join(asks["messages"]))
@@ -101,7 +101,7 @@ class Spark:
 
     @cached_property
     def session(self) -> SparkSession:
-        """The session; stopped when the stack is left."""
+        """Return the session, started on first use and stopped when the stack is left."""
         from spark_jobs.session import build_session
 
         folder = self._options.work_dir
@@ -128,7 +128,7 @@ class StagedFile:
 def ingest_file(
     path: Path, *, name: str, number: int, files: int, options: Options, history: History, spark: Spark
 ) -> dict[str, Any]:
-    """Bring one file in and return its report, which also holds the errors of the file."""
+    """Ingest one file and return its report, which also holds the errors of the file."""
     report = empty_report(name)
     teller = Teller(name, number, files, options.progress)
     try:
@@ -422,7 +422,9 @@ def _groups_of_maps(files: Sequence[Path], options: Options) -> dict[tuple[str, 
     """
     found: dict[tuple[str, str], str] = {}
     for path in files:
-        with suppress(OSError, KindUnknown, NotReadable, NotAnSmfDump):  # the file's own turn tells
+        with suppress(
+            OSError, KindUnknown, NotReadable, NotAnSmfDump
+        ):  # reported when this file is ingested itself
             first = _first_bytes(path)
             if (options.kind or detect(first, path.name).kind) == "qsg_map":
                 found = {**read_qsg_map(path), **found}
@@ -450,7 +452,7 @@ def _already_stored(report: dict[str, Any], entry: Entry, history: History) -> N
 
 
 def _group_asks(unknown: Sequence[tuple[str, str]], ledger: Ledger, facts: RowFacts) -> dict[str, Any]:
-    """Ask for groups, with suggestions from other records of the file or from answers to other files."""
+    """Return questions for groups, with suggestions from other records of the file or from answers to other files."""
     # Only suggested: the same name of a queue manager may belong to another group by now.
     of_file = {(system, manager): group for system, manager, group in sorted(facts.queue_managers) if group}
     names = ", ".join(f"{manager} on {system}" for system, manager in unknown)
@@ -620,7 +622,7 @@ def zone(text: str) -> dt.tzinfo:
 
 
 def _zones_joined(argv: Sequence[str]) -> list[str]:
-    """Write `--zone -06:00` as `--zone=-06:00`."""
+    """Return the arguments with `--zone -06:00` written as `--zone=-06:00`."""
     joined: list[str] = []
     for argument in argv:
         # argparse treats an argument that begins with a minus as an option.
@@ -741,7 +743,7 @@ def _options(arguments: argparse.Namespace) -> Options:
 
 
 def main(argv: list[str] | None = None) -> int:
-    """Bring the files in, one after the other, and print the report."""
+    """Ingest the files, one after the other, and print the report."""
     # Standard output is reserved for the JSON lines.
     logging.basicConfig(stream=sys.stderr, level=logging.INFO, format="%(levelname)s %(message)s")
     parser = _parser()

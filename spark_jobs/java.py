@@ -40,11 +40,11 @@ _SETTING = re.compile(r"^\s*(java\.home|java\.specification\.version) = (.+?)\s*
 
 
 class JavaNotFoundError(RuntimeError):
-    """No Java on this machine runs Spark; the message lists the attempts."""
+    """A machine without a Java that runs Spark; the message lists the attempts."""
 
 
 class JavaUnusableError(RuntimeError):
-    """One particular Java does not run, or is too old."""
+    """A Java that does not run, or is too old."""
 
 
 @dataclass(frozen=True)

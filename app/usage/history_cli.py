@@ -46,7 +46,7 @@ def _time(text: str) -> str:
     """Check a day or a time before the job is started."""
     try:
         datetime.fromisoformat(text).astimezone(UTC)
-    except (ValueError, OverflowError):  # the latter from the first and the last day there is
+    except (ValueError, OverflowError):  # OverflowError: the first or last day of the calendar
         msg = f"{text!r} is not a day or time such as 2026-11-20 or 2026-11-20T09:00:00Z"
         raise argparse.ArgumentTypeError(msg) from None
     return text

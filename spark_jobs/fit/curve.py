@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 FitState = Literal["fitted", "rejected", "too_little"]
 
 FEWEST_POINTS = 4
-"""For a line; a plane (two costs) needs one more."""
+"""The fewest points for a line; a plane (two costs) needs one more."""
 FEWEST_AT_A_RATIO = 2
 LEAST_SPREAD = 1.5
 """The least ratio of the largest size to the smallest."""
@@ -95,8 +95,8 @@ def fit_curve(points: Iterable[AllocationPoint], *, confidence: float = 0.9) -> 
             return found
     for stretch in stretches:
         if not _same_ratio(stretch.elements_per_entry, main.elements_per_entry):
-            # A few points at another ratio would pull the line, as the cost of an entry with other elements is
-            # another.
+            # A few points at another ratio would distort the line, because an entry with more or fewer elements has
+            # another cost.
             stretch.left_out = OTHER_RATIO
     return _bundle(frame, _in(stretches), main.elements_per_entry)
 
@@ -364,8 +364,7 @@ def _unit(sizes: Floats, counts: Floats) -> float:
 
 
 def _regress(design: Floats, arrays: _Arrays, stretches: Sequence[Stretch]) -> Regression:
-    # None, str], int] = {} | Deviations of one structure may be alike, so the regression must know which points belong
-    # together.
+    # Deviations of one structure may be alike, so the regression must know which points belong together.
     numbers: dict[tuple[str | None, str], int] = {}
     groups = [numbers.setdefault((stretch.qsg, stretch.structure), len(numbers)) for stretch in stretches]
     return regress(design, arrays.sizes / MIB, sizes=arrays.sizes, groups=np.array(groups))

@@ -18,14 +18,14 @@ from planner_core.names import ADMIN_STRUCTURE
 from planner_core.units import MIB, format_size
 
 ALIKE = 0.01
-"""Totals that differ by less count as the same allocation, drifting: one point."""
+"""Totals that differ by a smaller share belong to one allocation whose totals drift, and are one point."""
 SELDOM = 0.5
 """Totals observed on single days, and less often than this share of the usual, are an allocation in progress."""
 
 
 @dataclass(frozen=True, slots=True)
 class AllocationPoint:
-    """How often one instance of a structure was observed on one day with these totals: a row for each distinct triple.
+    """The number of observations of one instance of a structure with these totals on one day.
 
     Rows of one instance, day and triple from several systems are added up in `observations`; nothing else is added.
     """
@@ -60,17 +60,17 @@ class Stretch:
 
     @property
     def first_day(self) -> dt.date:
-        """The first day on which it was observed."""
+        """Return the first day on which the allocation was observed."""
         return min(self.days)
 
     @property
     def last_day(self) -> dt.date:
-        """The last day on which it was observed."""
+        """Return the last day on which the allocation was observed."""
         return max(self.days)
 
     @property
     def elements_per_entry(self) -> float:
-        """Its ratio of elements to entries."""
+        """Return the ratio of elements to entries."""
         return self.elements / self.entries
 
 
@@ -157,7 +157,7 @@ def _lasting(found: list[Stretch], *, ordinary: float, left_out: Counter[str]) -
 
 
 def _lasts(turns: set[int]) -> bool:
-    """Whether they include two consecutive days with observations."""
+    """Return whether two consecutive days with observations are among these."""
     return any(turn + 1 in turns for turn in turns)
 
 
@@ -205,10 +205,10 @@ def _both(one: Stretch, other: Stretch) -> Stretch:
 
 
 def leave_out_repeated(stretches: Iterable[Stretch]) -> None:
-    """Count allocations of a structure with equal totals once.
+    """Leave out all but the longest of a structure's allocations with equal totals.
 
-    A coupling facility creates the same totals for the same size, so they deviate from the line by the same amount, and only
-    different totals are another observation.
+    A coupling facility creates the same totals for the same size, so they deviate from the line by the same amount,
+    and only different totals are another observation.
     """
     kept: dict[tuple[_Structure, float, float, float], Stretch] = {}
     for stretch in stretches:
@@ -244,7 +244,7 @@ def cuts_of(stretches: Iterable[Stretch]) -> list[Cut]:
 
 
 def _same_instance(one: Stretch, other: Stretch) -> bool:
-    """Whether two sources show the same allocation."""
+    """Return whether two sources show the same allocation."""
     if (one.size_bytes, one.entries, one.elements) != (other.size_bytes, other.entries, other.elements):
         return False
     if one.allocated_at is None or other.allocated_at is None:

@@ -84,7 +84,7 @@ class Regression:
         return float(np.sqrt(weights @ weights * (self.residuals @ self.residuals) / freedom)), freedom
 
     def _sandwich(self, contrast: Floats) -> tuple[float, float]:
-        """Return the same if the differences between deviations are estimated: CR2, Bell and McCaffrey."""
+        """Return standard error and degrees of freedom for estimated deviations: CR2, Bell and McCaffrey."""
         influence = np.linalg.pinv(self.design)
         rest = np.eye(len(self.residuals)) - self.design @ influence
         weights = contrast @ influence
@@ -113,7 +113,7 @@ def regress(
         seed: For the choice of subsets if there are too many.
     """
     relative = sizes / np.median(sizes)
-    # From both extremes, because what counts as an outlier depends on how deviations grow, and the other way round.
+    # From both extremes, because what counts as an outlier depends on how deviations grow, and vice versa.
     fits = [_grown(design, values, relative, share=share, seed=seed) for share in (_SHARES[0], _SHARES[-1])]
     used, share = max(fits, key=lambda fit: (int(fit[0].sum()), _likelihood(design, values, relative, *fit)))
     scales = _scales(relative, share)[used]

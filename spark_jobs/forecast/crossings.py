@@ -35,7 +35,7 @@ class Ahead:
     """The days ahead that crossings are derived from."""
 
     def __init__(self, paths: NDArray[np.float64], spikes: NDArray[np.float64] | None) -> None:
-        """Take paths in rows, from the day after the forecast is made.
+        """Summarize paths in rows, from the day after the forecast is made.
 
         Args:
             paths: Ordinary peaks.

@@ -56,7 +56,7 @@ class Design:
         mean = 1 / len(self._weekdays)
         known = np.isin(weekday, self._weekdays)
         columns = [np.ones(len(days)), (days - self._last).astype(np.float64)]
-        # Less their mean, so that the weekdays add up to zero and the level remains the average of a week.
+        # The mean is subtracted, so that the weekdays add up to zero and the level remains the average of a week.
         columns += [np.where(known, (weekday == day) - mean, 0.0) for day in self._weekdays]
         columns += [(month_day == day).astype(np.float64) for day in self._month_days]
         columns += [break_of(days, each) for each in self._breaks]

@@ -104,7 +104,7 @@ def _number(peaks: DailyPeaks) -> int:
 
 
 class _Maker:
-    """Builds a forecast."""
+    """A builder of one forecast."""
 
     def __init__(
         self,

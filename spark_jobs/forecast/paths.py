@@ -20,11 +20,11 @@ if TYPE_CHECKING:
 GROWTH_DAYS = 30
 """Growth is stated for this many days."""
 RESAMPLED_DAYS = 180
-"""Days of the past to draw from, if nothing but drawing from the past is meaningful."""
+"""Days of the past to draw from, if only drawing from the past is meaningful."""
 EMPTY_WEEKS = 8
 HALF = 0.5
 SIZE_SPREAD = 0.15
-"""How much a repeated exceptional day may differ from the observed one, on the logarithmic scale."""
+"""Standard deviation of a repeated exceptional day from the observed one, on the logarithmic scale."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -122,7 +122,7 @@ def _crossing(
 
 
 def _is_inside(low: int | None, high: int | None, actual: int | None, past: int, horizon: int) -> bool | None:
-    """Whether the crossing was in the interval; None while this is undecided."""
+    """Return whether the crossing was in the interval; None while this is undecided."""
     beyond = horizon + 1
     begins, ends = (beyond if low is None else low), (beyond if high is None else high)
     if actual is not None:

@@ -173,7 +173,7 @@ class _Fitter:
         pace = self._pace if steps == 1 else float(found[0].coefficients[PACE])
         for _ in range(steps):
             pace = min(max(pace, -10 * steepest), steepest)
-            # On the logarithmic scale the linear trend is no linear function of its pace, so it is expanded at the
+            # On the logarithmic scale the linear trend is not a linear function of its pace, so it is expanded at the
             # current one.
             ratio = np.maximum(1 + pace * ahead, NEAR_ZERO)
             bent = np.stack([ahead / ratio, np.log(ratio) - pace * ahead / ratio], axis=1)

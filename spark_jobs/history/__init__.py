@@ -1,4 +1,4 @@
-"""The usage history: what structures, shared message data sets and queues held and did, interval by interval.
+"""The usage history: the contents and activity of structures, shared message data sets and queues, interval by interval.
 
 `schema` describes the tables and their columns, `rows` makes rows from decoded records, `store` stores them.
 """

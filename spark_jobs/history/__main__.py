@@ -69,7 +69,7 @@ def instant(text: str) -> dt.datetime:
     try:
         found = dt.datetime.fromisoformat(text)
         return found.astimezone(dt.UTC) if found.tzinfo else found.replace(tzinfo=dt.UTC)
-    except (ValueError, OverflowError):  # the latter from the first and the last day there is
+    except (ValueError, OverflowError):  # OverflowError: the first or last day of the calendar
         message = f"{text!r} is no day or time like 2026-11-20 or 2026-11-20T09:00:00Z"
         raise argparse.ArgumentTypeError(message) from None
 

@@ -32,7 +32,7 @@ COUNT = "count"
 TAKE = "take"
 ANSWER = pa.schema([("answer", pa.string())])
 LOOK_S = 0.2
-"""How often the driver asks Spark how many tasks are done."""
+"""The interval at which the driver asks Spark how many tasks are done [s]."""
 
 
 @dataclass
@@ -45,7 +45,10 @@ class _Range(InputPartition):
 
 
 class RangesSource(DataSource):
-    """Options: index and task, both JSON, and work: stage the rows or only count them."""
+    """A data source over the ranges of a dump.
+
+    Options: index and task, both JSON, and work: stage the rows or only count them.
+    """
 
     @classmethod
     def name(cls) -> str:

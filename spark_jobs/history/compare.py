@@ -33,7 +33,7 @@ class Comparison(RowCounts):
     first_conflicts: tuple[dict[str, Any], ...] = ()
 
     def __add__(self, other: Comparison) -> Comparison:
-        """Add another day's counts."""
+        """Return the sum with another day's counts."""
         added = {name: count + getattr(other, name) for name, count in asdict(self.counts).items()}
         return Comparison(
             **added, first_conflicts=(*self.first_conflicts, *other.first_conflicts)[:MOST_CONFLICTS]
@@ -41,7 +41,7 @@ class Comparison(RowCounts):
 
     @property
     def counts(self) -> RowCounts:
-        """The counts alone."""
+        """Return the counts alone."""
         return copied(RowCounts, self)
 
 
@@ -117,7 +117,7 @@ def compare(
 
 
 def _groups(*columns: NDArray[Any]) -> NDArray[np.int64]:
-    """Number the distinct combinations of values."""
+    """Return a number for each row, equal for rows with the same combination of values."""
     order = np.lexsort(columns)
     changes = np.zeros(len(order), dtype=bool)
     for column in columns:
@@ -145,7 +145,7 @@ def _rows_of_cells(
 def _contradict(
     table: str, rows: pa.Table, cells: NDArray[np.int64], wanted: NDArray[np.int64]
 ) -> NDArray[np.bool_]:
-    """Tell for each cell whether its rows have different values in any one column."""
+    """Return, for each cell, whether its rows have different values in any one column."""
     number = np.searchsorted(wanted, cells)
     found = np.zeros(len(wanted), dtype=bool)
     for name in resolve.merged_columns(table):
@@ -170,7 +170,7 @@ def _told(
     conflicts: NDArray[np.int64],
     keys: pa.Table,
 ) -> tuple[dict[str, Any], ...]:
-    """Describe the first conflicts: the observation, both places, and the columns that differ."""
+    """Return the first conflicts: the observation, both places, and the columns that differ."""
     if full is None or len(conflicts) == 0:
         return ()
     told = []

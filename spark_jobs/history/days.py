@@ -98,7 +98,7 @@ def day_files(history: History, table: str, day: str, *, snapshot: Snapshot | No
 
 
 def has_twins(history: History, table: str, day: str, *, snapshot: Snapshot | None = None) -> bool:
-    """Whether any rows of a day must be left out or merged; if not, `standing_sql(…, twins=False)` is sufficient.
+    """Return whether rows of a day must be left out or merged; if not, `standing_sql(…, twins=False)` is enough.
 
     It reads one column of the day, about 20 million rows per second and core.
     """

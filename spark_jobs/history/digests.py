@@ -34,7 +34,7 @@ _SECOND = np.uint64(0x94D049BB133111EB)
 def row_digest(
     columns: Iterable[tuple[str, pa.ChunkedArray | pa.Array]], *, rows: int, lane: int
 ) -> NDArray[np.int64]:
-    """Digest each row's values under their columns' names; the order of the columns does not matter."""
+    """Return a digest of each row's column names and values; the order of the columns does not matter."""
     total = np.zeros(rows, dtype=np.uint64)
     for name, column in columns:
         array = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
@@ -54,7 +54,7 @@ def _seed(name: str, lane: int) -> int:
 
 
 def _mixed(words: Words) -> Words:
-    """Spread every bit over the word (the finaliser of splitmix64)."""
+    """Return words with every bit spread over the whole word (the finaliser of splitmix64)."""
     mixed = words + _GOLDEN
     mixed = (mixed ^ (mixed >> np.uint64(30))) * _FIRST
     mixed = (mixed ^ (mixed >> np.uint64(27))) * _SECOND

@@ -56,7 +56,7 @@ class RangeOutcome:
         self.end_offset = other.end_offset
 
     def to_json(self) -> str:
-        """Serialize it for the transfer from a Spark task to the driver."""
+        """Serialize the outcome for the transfer from a Spark task to the driver."""
         return json.dumps(
             {
                 "parts": [asdict(part) for part in self.parts],
@@ -115,7 +115,7 @@ class Task:
     keep_from: dt.date | None = None
 
     def to_json(self) -> str:
-        """Serialize it for the transfer to Spark's workers."""
+        """Serialize the task for the transfer to Spark's workers."""
         return json.dumps({**asdict(self), "keep_from": self.keep_from and self.keep_from.isoformat()})
 
     @classmethod
@@ -133,7 +133,7 @@ class Task:
 
     @property
     def group_of(self) -> dict[tuple[str, str], str]:
-        """The map of queue managers to groups."""
+        """Return the map of queue managers to groups."""
         return {(system, manager): group for system, manager, group in self.groups}
 
     def stage(self) -> Stage:

@@ -62,17 +62,17 @@ class RowFacts:
 
     @property
     def qsgs(self) -> list[str]:
-        """The groups that the rows name."""
+        """Return the groups that the rows name."""
         return sorted({qsg for qsg, _, _ in self.structures if qsg} | {qsg for qsg, _ in self.queues if qsg})
 
     @property
     def first_interval_end(self) -> dt.datetime | None:
-        """The earliest end of an interval."""
+        """Return the earliest end of an interval."""
         return _instant(self.first_end_us)
 
     @property
     def last_interval_end(self) -> dt.datetime | None:
-        """The latest end of an interval."""
+        """Return the latest end of an interval."""
         return _instant(self.last_end_us)
 
     def to_json(self) -> dict[str, Any]:

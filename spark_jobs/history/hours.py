@@ -114,7 +114,7 @@ QUEUE_MAXIMA = {
 QUEUE_MINIMA = {"put_size_min_bytes": "put_size_min_bytes"}
 
 FAMILIES = ("115-2", "115-216", "116", "74-4", "CFACT", "overview", "display", "template")
-"""Of sources that count the same things, the first one that did is used, never their sum."""
+"""Sources that count the same things, in order of preference: the first one with counts is used, never their sum."""
 OTHERS = len(FAMILIES)
 
 STRUCTURE_KEYS = tuple(
@@ -139,7 +139,7 @@ COLUMNS = {
 
 
 class Days:
-    """Reads the days of a history, each one only once as long as neighbouring days are requested."""
+    """A reader of the days of a history, which reads each day only once as long as neighbouring days are requested."""
 
     KEPT = 6
 

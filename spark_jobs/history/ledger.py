@@ -16,7 +16,7 @@ BEGINNING = "0000"
 """Sorts before every day."""
 
 KEPT_FROM = "kept_from"
-"""Among the answers: the first day that was kept of a file whose older days were skipped."""
+"""The key, among the answers, of the first day that was kept of a file whose older days were skipped."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +58,7 @@ class Ledger:
 
     @property
     def dead_commits(self) -> frozenset[str]:
-        """Ingests whose rows no longer count, because the file was ingested again or forgotten."""
+        """Return the ingests whose rows no longer count, because the file was ingested again or forgotten."""
         last: dict[str, str] = {}
         for entry in self.entries:
             if entry.entry in (INGEST, FORGET):
@@ -73,7 +73,7 @@ class Ledger:
 
     @property
     def groups(self) -> tuple[str, ...]:
-        """Queue-sharing groups that rows name."""
+        """Return the queue-sharing groups that rows name."""
         dead = self.dead_commits
         return tuple(
             sorted({qsg for entry in self.entries if entry.commit_id not in dead for qsg in entry.qsgs})

@@ -1,4 +1,4 @@
-"""Where structures were allocated at their last observation in each hour, and whether they were duplexed.
+"""The allocation of structures at their last observation in each hour, and whether they were duplexed.
 
 Records of RMF, its reports and displays of XCF name the coupling facility. Messages are ignored: each of them is about
 one instance only.
@@ -33,7 +33,7 @@ Row = Mapping[str, Any]
 
 
 class Placements:
-    """Collects the rows of a day that name a coupling facility, or the DUPLEX of the policy."""
+    """A collection of a day's rows that name a coupling facility, or the DUPLEX of the policy."""
 
     def __init__(self) -> None:
         self._rows: dict[HourKey, list[Row]] = {}
@@ -84,12 +84,12 @@ def _last(rows: list[Row]) -> list[Row]:
 
 
 def _is_gone(row: Row) -> bool:
-    """Whether an instance is only held or in transition. A record without any flag does not state its condition."""
+    """Return whether an instance is only held or in transition. A record without any flag does not state its condition."""
     return row.get("is_active") is False and bool(row["status"]) and not _TWO_INSTANCES.search(row["status"])
 
 
 def _is_duplexed(rows: Iterable[Row], *, instances: int) -> bool | None:
-    """Whether two instances held the same data; None if the rows do not show it, such as two without flags."""
+    """Return whether two instances held the same data; None if the rows do not show it, such as two without flags."""
     if any(_DUPLEXED.search(row["status"] or "") for row in rows):
         return True
     is_told = instances == 1 and any(row.get("is_active") for row in rows)
@@ -97,7 +97,7 @@ def _is_duplexed(rows: Iterable[Row], *, instances: int) -> bool | None:
 
 
 def _place(rows: Iterable[Row], name: str, *, is_duplexed: bool) -> int:
-    """Sort the primary of a duplexed structure first; of a structure that is moved, the new instance."""
+    """Return a sort key: the primary of a duplexed structure comes first, or the new instance of one that is moved."""
     said = " ".join(row["status"] or "" for row in rows if row["coupling_facility"] == name)
     place = bool(_SECOND.search(said)) - bool(_FIRST.search(said))
     return place if is_duplexed else -place

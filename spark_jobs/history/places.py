@@ -38,7 +38,7 @@ class Place(Protocol):
         ...
 
     def has_torn_log(self) -> bool:
-        """Whether a power failure left the log's last entry torn."""
+        """Return whether a power failure left the log's last entry torn."""
         ...
 
     def repair_log(self) -> Path | None:
@@ -119,7 +119,7 @@ class Folder:
             raise _not_written(error) from error
 
     def has_torn_log(self) -> bool:
-        """Whether a power failure left the log's last entry torn."""
+        """Return whether a power failure left the log's last entry torn."""
         entries = sorted((self.folder / LOG).glob("*.json"))
         return bool(entries) and _is_torn(entries[-1])
 
@@ -189,7 +189,7 @@ def _force(path: Path) -> None:
 
 
 def _is_torn(entry: Path) -> bool:
-    """Whether an entry of the log is torn, so that the power failed while it was written.
+    """Return whether an entry of the log is torn, because the power failed while it was written.
 
     An empty entry is harmless.
     """

@@ -31,7 +31,7 @@ PROGRESS_PAUSE_S = 0.1
 
 
 def say(event: str, /, **values: Any) -> None:  # noqa: ANN401 - whatever JSON has
-    """Print one line."""
+    """Print an event and its values as one line of JSON."""
     sys.stdout.write(json.dumps({"event": event, **values}) + "\n")
     # The application shows progress while the job runs; a pipe would hold lines back until its buffer is full.
     sys.stdout.flush()
@@ -47,7 +47,7 @@ def verdict_of(files: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
 
 @dataclass
 class Teller:
-    """Prints progress, at most a few times per second."""
+    """A reporter of progress, which prints at most a few lines per second."""
 
     file: str
     number: int
@@ -93,7 +93,7 @@ def empty_report(file: str) -> dict[str, Any]:
 
 
 def facts_report(facts: RowFacts) -> dict[str, Any]:
-    """Report the objects of the rows. Structures that MQ's rows name are not repeated with RMF's name alone."""
+    """Return the objects of the rows. Structures that MQ's rows name are not repeated with RMF's name alone."""
     named = {xcf for qsg, structure, xcf in facts.structures if qsg and structure}
     structures = {each for each in facts.structures if (each[0] and each[1]) or each[2] not in named}
     return {
@@ -119,7 +119,7 @@ def decoded_records(records: Mapping[str, int], account: Accounting) -> dict[str
 
 
 def accounting_report(account: Accounting) -> dict[str, Any]:
-    """Report how every byte of a dump was used."""
+    """Return how every byte of a dump was used."""
     # Ranges are read in parallel, so their items arrive in any order.
     quarantined = sorted(account.quarantined, key=lambda item: item.offset)
     return {
@@ -140,7 +140,7 @@ def accounting_report(account: Accounting) -> dict[str, Any]:
 
 
 def rows_report(comparisons: Mapping[str, Comparison]) -> dict[str, Any]:
-    """Report how many rows were new, and the first conflicts."""
+    """Return how many rows were new, and the first conflicts."""
     conflicts = [conflict for found in comparisons.values() for conflict in found.first_conflicts]
     return {
         "rows": {table: asdict(found.counts) for table, found in comparisons.items() if found.read},

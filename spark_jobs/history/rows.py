@@ -423,11 +423,11 @@ def _groups(found: pa.Table, told: Column, group_of: GroupMap) -> Column:
 
 
 def _in_groups(found: pa.Table, qsg: Column, mapped: Mapped, group_of: GroupMap) -> tuple[pa.Table, Column]:
-    """Keep the rows of known groups; record unknown queue managers and the entries of the map that were used."""
+    """Return the rows of known groups; record unknown queue managers and the entries of the map that were used."""
     unknown = pc.is_null(qsg)
     out = pc.fill_null(pc.equal(qsg, ""), False)
     mapped.passed_over[NOT_IN_GROUP] += _count(out)
-    # Entries that the records made unnecessary are no answers: changing them must not replace the file.
+    # Entries that the records made unnecessary are not stored as answers: changing them must not replace the file.
     own = _named(found["qsg"]) if "qsg" in found.schema.names else pa.nulls(found.num_rows, pa.string())
     for system, manager in _pairs(found.filter(unknown)):
         mapped.unknown.add((system, manager))
@@ -532,7 +532,7 @@ def _all_zero(found: pa.Table, names: list[str]) -> Column:
 
 
 def _sum(found: pa.Table, names: tuple[str, ...]) -> Column:
-    """Add columns; null if any of them is null."""
+    """Return the sum of columns; null if any of them is null."""
     total = found[names[0]].cast(pa.int64())
     for name in names[1:]:
         total = pc.add(total, found[name].cast(pa.int64()))
@@ -549,7 +549,7 @@ def _no_sizes_without_puts(columns: dict[str, Column]) -> None:
 
 
 def _number_in_record(found: pa.Table) -> NDArray[np.int64]:
-    """Number the rows of each record from 0; the rows of a record are adjacent."""
+    """Return the number of each row in its record, from 0; the rows of a record are adjacent."""
     record = np.asarray(found["record"].combine_chunks())
     starts = np.flatnonzero(np.append(True, record[1:] != record[:-1]))
     lengths = np.diff(np.append(starts, len(record)))

@@ -37,7 +37,7 @@ DISPOSITIONS = ("QMGR", "COPY", "SHARED", "GROUP", "PRIVATE", "LIVE")
 
 
 class HistoryError(PlannerError):
-    """The history cannot be read or written; the message states the reason."""
+    """A history that cannot be read or written; the message states the reason."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -341,8 +341,9 @@ TABLES: dict[str, Table] = {
 KEY_RULES = 2
 """Increased when the rules for natural keys change; a history of older rules gets new keys when it is opened for writing.
 
-2: rows of texts are known by XCF's name alone, not by group and MQ's name too, which one of two files may not tell;
-rows of tasks are known without the time at which the queue was opened, which mq-smf-csv does not always tell."""
+2: rows of texts are identified by XCF's name alone, without group and MQ's name, which one of two files may lack;
+rows of tasks are identified without the time at which the queue was opened, which mq-smf-csv does not always print.
+"""
 
 REKEYED_FAMILIES = ("116", "CFACT", "overview", "display", "message")
 """Families whose keys were made differently by older rules."""

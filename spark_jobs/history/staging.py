@@ -64,8 +64,9 @@ class Part:
     first_start: str = ""
     """The start of its first interval; empty if it was not recorded, which means any time."""
     unnamed: bool = True
-    """Whether it may hold rows that name only XCF's structure, so that their group may become known later. Known where it is
-    written; the ledger keeps it."""
+    """Whether it may hold rows that name only XCF's structure, so that their group may become known later.
+
+    The value is determined when the file is written, and stored in the ledger."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +79,7 @@ class Source:
 
 
 class Stage:
-    """Takes rows, adds the columns of the history and writes files; `finish` returns the files."""
+    """A collector of rows, which adds the columns of the history and writes files; `finish` returns the files."""
 
     def __init__(
         self, place: Place, source: Source, *, keep_from: dt.date | None = None, flush_rows: int = FLUSH_ROWS

@@ -89,7 +89,7 @@ class Snapshot:
 
     @property
     def key_rules(self) -> int:
-        """The rules by which the natural keys of its rows were made."""
+        """Return the rules by which the natural keys of the rows were made."""
         return int(self.delta.metadata().configuration.get(KEY_RULES_NAME, 1))
 
     def of(self, table: str, day: str | None = None) -> list[Part]:
@@ -97,7 +97,7 @@ class Snapshot:
         return [part for part in self.parts if part.table == table and (day is None or part.day == day)]
 
     def may_start_before(self, table: str, day: str, end: dt.datetime) -> bool:
-        """Whether a table's day may contain an interval that starts before `end`."""
+        """Return whether a table's day may contain an interval that starts before `end`."""
         starts = [part.first_start for part in self.of(table, day)]
         return any(not start or dt.datetime.fromisoformat(start) < end for start in starts)
 
@@ -178,7 +178,7 @@ class History:
 
     @property
     def is_local(self) -> bool:
-        """Whether it is in a folder on this machine."""
+        """Return whether the history is in a folder on this machine."""
         return "://" not in self.url
 
     # ---- writing -----------------------------------------------------------------------------------------------------
@@ -510,7 +510,7 @@ class History:
                 return
             except CommitFailedError:
                 pause = min(LONGEST_PAUSE_S, 0.01 * 2**attempt)
-                time.sleep(pause * random.random())  # noqa: S311 - so that two do not meet again
+                time.sleep(pause * random.random())  # noqa: S311 - so that two processes do not collide again
         message = f"The usage history at {shown(self.url)} is being written to by too many at once; nothing was stored."
         raise HistoryError(message)
 
@@ -570,7 +570,7 @@ class History:
     def _compare(
         self, snapshot: Snapshot, earlier: Entry | None, parts: Sequence[Part]
     ) -> dict[str, Comparison]:
-        """Count, by table and day, how many of the staged rows are new."""
+        """Return, by table and day, how many of the staged rows are new."""
         ignored = set(snapshot.ledger.dead_commits)
         if earlier is not None:
             ignored.add(earlier.commit_id)
@@ -620,7 +620,7 @@ def shown(url: str) -> str:
 
 
 def named(rows: pa.Table, groups: Sequence[str]) -> pa.Table:
-    """Give rows with only XCF's structure name their group and MQ's name, if the group is known."""
+    """Return rows with their group and MQ's name where only XCF's structure name was known, if the group is known."""
     if rows.num_rows == 0 or not groups:
         return rows
     unnamed = pc.and_(pc.is_null(rows["qsg"]), pc.is_valid(rows["xcf_structure"]))

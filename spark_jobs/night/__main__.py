@@ -1,4 +1,4 @@
-"""Do one nightly run: `python -m spark_jobs.night --history URL --facts FACTS.json --out RESULT.json`.
+"""Perform one nightly run: `python -m spark_jobs.night --history URL --facts FACTS.json --out RESULT.json`.
 
 docs/contributing/night-protocol.md describes its input, its output and the file that it writes.
 """

@@ -43,7 +43,7 @@ LEAST_COVERED = 0.5
 USUAL_DAYS = 28
 """Days that the last day of a group is compared with."""
 LATE_US = HOUR_US
-"""How much earlier than usual it may end."""
+"""How much earlier than usual the last day of a group may end [microseconds]."""
 HOURS = 24
 
 Key = tuple[str, str]
@@ -70,7 +70,7 @@ class Series:
     """Whether enough of the day was observed for a peak."""
     is_simulated: NDArray[np.bool_]
     coupling_facility: str | None
-    """The last known one."""
+    """The last known coupling facility."""
 
     def peaks(self, measure: str) -> Floats:
         """Return the peaks of entries or elements in the form that forecasts use: nan for a day without a peak."""
@@ -259,7 +259,7 @@ def whole_days(days: Numbers, hours: Numbers, ends: Numbers, *, last_day: int) -
 
 
 def _with_peaks_of_percentages(usage: pa.Table) -> pa.Table:
-    """Calculate peaks from percentages of known totals, where only these are recorded."""
+    """Return usage with peaks calculated from percentages of known totals, where only these are recorded."""
     for pool in ("entries", "elements"):
         share, total = usage[f"{pool}_pct_peak"], usage[f"{pool}_total"]
         if share.null_count == usage.num_rows:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class FactsError(PlannerError):
-    """The facts cannot be read; the message gives the reason."""
+    """Facts that cannot be read; the message gives the reason."""
 
 
 def read_facts(path: Path) -> NightlyFacts:

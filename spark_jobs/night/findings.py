@@ -38,7 +38,7 @@ class NightFindingKind:
 
     @property
     def source(self) -> str:
-        """The document that the rule is based on."""
+        """Return the document that the rule is based on."""
         return OWN_RULE if self.source_key == OWN else str(tables.source(self.source_key, self.section))
 
 
@@ -199,7 +199,7 @@ def _data_set_full(state: State, facts: NightlyFacts) -> Iterable[NightlyFinding
 
 
 def _fills(state: State, facts: NightlyFacts) -> Iterable[NightlyFinding]:
-    """Find a structure that fills within the lead time: one finding, for the most serious level."""
+    """Yield the finding on a structure that fills within the lead time: only one, for the most serious level."""
     coming = []
     for forecast in state.forecasts:
         kinds = {level.name: level.kind for level in forecast.levels}
@@ -239,7 +239,7 @@ def _spread(crossing: Crossing) -> dict[str, int | None]:
 
 
 def _offload_earlier(state: State, facts: NightlyFacts) -> Iterable[NightlyFinding]:
-    """Find a plan that stays below the lowest offload threshold, while usage passes it."""
+    """Yield the finding on a plan that stays below the lowest offload threshold, while usage passes it."""
     for plan in state.plans:
         thresholds = [rule.usage_over_pct for rule in plan.offload_rules] or list(state.offload_pct)
         size, need = plan.initsize_bytes, plan.need_bytes
@@ -329,7 +329,7 @@ def _ratio_far(state: State, facts: NightlyFacts) -> Iterable[NightlyFinding]:
 
 
 def _initsize_above(state: State, facts: NightlyFacts) -> Iterable[NightlyFinding]:
-    """Find an INITSIZE far above the need of the peaks, which is scaled from the capacity of the current size."""
+    """Yield the finding on an INITSIZE far above the need of the peaks, scaled from the capacity of the current size."""
     demand = _demand(state)
     plan = next((plan for plan in state.plans if plan.initsize_bytes), None)
     initsize = state.initsize_bytes or (plan.initsize_bytes if plan else None)

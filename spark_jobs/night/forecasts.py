@@ -54,7 +54,7 @@ def forecast_all(tasks: Sequence[Task], *, told: Callable[[int], None] = lambda 
 
 
 def made_of(task: Task) -> Forecast:
-    """Make one forecast."""
+    """Return the forecast of one task."""
     found = forecast(
         task.peaks,
         levels=[one.level for one in task.levels],

@@ -32,7 +32,7 @@ class Named:
 
     @property
     def stored(self) -> ForecastLevel:
-        """The level in the form stored with its forecast."""
+        """Return the level in the form stored with its forecast."""
         value = self.level.value
         return ForecastLevel(
             self.level.name, self.kind, self.percent, None if value is None else round(value)
@@ -45,13 +45,13 @@ class Limits:
 
     size_bytes: int | None
     size_at_most_bytes: int | None
-    """SIZE."""
+    """The SIZE up to which the structure may grow."""
     full_threshold_pct: int | None
     offload_pct: tuple[int, ...]
     base_bytes: float
 
     def growth_to(self, size_bytes: float) -> float | None:
-        """Return how many times as much a structure of another size holds, less the base of both."""
+        """Return the capacity of a structure of another size as a multiple of the current one, less the base of both."""
         if not self.size_bytes or self.size_bytes <= self.base_bytes or size_bytes <= self.base_bytes:
             return None
         return (size_bytes - self.base_bytes) / (self.size_bytes - self.base_bytes)

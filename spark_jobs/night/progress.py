@@ -22,7 +22,7 @@ LOOK_EVERY_S = 0.3
 
 @dataclass
 class Progress:
-    """Writes progress, if it is wanted, and records the duration of each stage."""
+    """A writer of progress, if it is wanted, which also records the duration of each stage."""
 
     wanted: bool = False
     out: TextIO = field(default_factory=lambda: sys.stdout)
@@ -35,7 +35,7 @@ class Progress:
         self._said = ""
 
     def say(self, event: str, **values: Any) -> None:  # noqa: ANN401 - whatever JSON has
-        """Write a line."""
+        """Write an event and its values as one line."""
         with self._lock:
             self.out.write(json.dumps({"event": event, **values}) + "\n")
             self.out.flush()
@@ -63,7 +63,7 @@ class Progress:
 
 
 class Watch:
-    """Counts the tasks of a session's jobs while they run, with Spark's status tracker."""
+    """A counter of the tasks of a session's jobs while they run, based on Spark's status tracker."""
 
     def __init__(self, session: SparkSession, progress: Progress, sentence: str) -> None:
         self._tracker = session.sparkContext.statusTracker()

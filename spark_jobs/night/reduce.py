@@ -144,7 +144,7 @@ def reduce_days(
     work_dir: Path,
     began: Callable[[str], None] = lambda kind: None,
 ) -> Reduced:
-    """Reduce filed days.
+    """Reduce filed days to daily statistics.
 
     Args:
         spark: the session.
@@ -244,7 +244,7 @@ _DAYS = "date_from_unix_date(filed_on) AS filed, date_from_unix_date(told_of) AS
 
 
 def _rows(views: Sequence[tuple[str, str]], *names: str) -> str:
-    """Return the rows of structures in a group, with the days that they are filed under and that they are about."""
+    """Return the SQL for rows of structures in a group, with the days that they are filed under and that they are about."""
     selects = []
     for table, standing in views:
         told = ", ".join(
@@ -305,7 +305,7 @@ GROUP BY filed_on, told_of, qsg, structure, queue_manager, family"""  # noqa: S6
 
 
 def _queues(views: Sequence[tuple[str, str]]) -> str:
-    """Take each queue of a queue manager and day from 115-216 or 116, because both count the same messages."""
+    """Return the SQL for queues; it uses either 115-216 or 116 for each, because both count the same messages."""
     rows = _rows(
         views, "queue_manager", "queue", "puts", "put_bytes", "put_size_min_bytes", "put_size_max_bytes",
         "persistent_puts", "puts_to_waiting_getter", "depth_max",

@@ -60,7 +60,7 @@ ATTEMPTS = 5
 WORDS = {STRUCTURE: "structures", POLICY: "policies", SMDS: "data sets", QUEUE: "queues"}
 
 MakeSession = Callable[[int], "SparkSession"]
-"""Starts Spark for a number of rows of the history."""
+"""A function that starts Spark for a number of rows of the history."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -210,7 +210,7 @@ def bring_up_to_date(
                     started_spark=work.started_spark,
                     told_of=frozenset(work.told_of),
                 )
-            # Starting Spark takes seconds; a night without new dumps does not need it.
+            # Starting Spark takes seconds; a nightly run without new dumps does not need it.
             if changed and session is None:
                 with progress.stage("starting", "Starting Spark"):
                     session = make_session(_rows_of(snapshot, changed))
@@ -309,7 +309,7 @@ class Batches:
         self._given = 0
 
     def __iter__(self) -> Iterator[list[str]]:
-        """Return batches of at least one day; `learn` sets the size of later ones."""
+        """Yield batches of at least one day; `learn` sets the size of later ones."""
         at = 0
         while at < len(self._days):
             batch = [self._days[at]]
@@ -362,7 +362,7 @@ def _days_to_tell(
     days = set(reduction.told_of)
     if facts.published is not None:
         before = facts.published
-        # before.keys() | Also days that an earlier run reduced before it was killed: their figures were never stored.
+        # Includes days that an earlier run reduced before it was killed: their figures were never stored.
         days |= {day for day in published.keys() | before.keys() if published.get(day) != before.get(day)}
     return days
 

@@ -91,7 +91,7 @@ class _Row:
 
 @dataclass(slots=True)
 class _Headings:
-    """The meaning of each cell: the first column with a meaning counts."""
+    """The columns of a heading line by meaning; of several columns with one meaning, the first counts."""
 
     names: list[str | None] = field(default_factory=list)
     units: dict[str, str] = field(default_factory=dict)

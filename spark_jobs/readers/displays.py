@@ -44,7 +44,7 @@ class Observed:
 
 
 class DisplayReader:
-    """Turns a text into rows."""
+    """A reader that turns a text into rows."""
 
     def __init__(self, collector: Collector, *, observed: Observed, qsg_of: QsgMap) -> None:
         self._to = collector

@@ -598,7 +598,7 @@ def _sums(row: _Row, columns: Mapping[str, tuple[str, str]]) -> dict[str, Value]
 
 
 def _without_sizes_of_none(values: dict[str, Value]) -> dict[str, Value]:
-    """Set the largest and smallest message to null, not 0 bytes, if there was no message."""
+    """Return the values with null, not 0 bytes, for the largest and smallest message if there was no message."""
     for count, sizes in (("puts", "put_size"), ("gets", "get_size")):
         if values.get(count) == 0:
             values |= {name: None for name in values if name.startswith(sizes)}

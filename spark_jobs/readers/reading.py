@@ -14,7 +14,7 @@ from spark_jobs.readers.result import Collector, NotReadable, ReadResult
 from spark_jobs.readers.text import TextFile
 from spark_jobs.readers.values import Zone
 
-# A mistyped year would put the rows into a day of the history that nobody looks at.
+# A mistyped year would put the rows into a day of the history that users never look at.
 _YEARS: Final = range(1990, 2200)
 
 

@@ -21,7 +21,7 @@ Value = str | int | float | bool | datetime | None
 
 
 class NotReadable(PlannerError):
-    """The file is not of the stated kind; the message says what is missing."""
+    """A file that is not of the stated kind; the message states what is missing."""
 
 
 class Problem(NamedTuple):
@@ -61,7 +61,7 @@ class ReadResult:
 
 
 class Collector:
-    """Collects rows, problems, questions and assumptions while a file is read."""
+    """A collector of rows, problems, questions and assumptions while a file is read."""
 
     def __init__(self, kind: Kind) -> None:
         self.kind = kind

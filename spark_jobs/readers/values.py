@@ -53,7 +53,7 @@ def plain(cell: object) -> str:
 
 
 def is_absent(text: str) -> bool:
-    """Whether a cleaned cell means that there is no value."""
+    """Return whether a cleaned cell means that there is no value."""
     return text.upper() in _ABSENT
 
 
@@ -166,11 +166,11 @@ def _offset(text: str, whole_text: str) -> timedelta:
 
 
 class NoZone(Exception):
-    """A local time cannot be converted: no zone was given."""
+    """A local time that cannot be converted, because no zone was given."""
 
 
 class Zone:
-    """The zone of local times, and the assumptions made with it."""
+    """The zone of local times, and the assumptions made about it."""
 
     def __init__(self, zone: tzinfo | None, *, on_doubt: Callable[[str], None]) -> None:
         self._zone = zone
@@ -178,7 +178,7 @@ class Zone:
 
     @property
     def is_known(self) -> bool:
-        """Whether local times can be converted."""
+        """Return whether local times can be converted."""
         return self._zone is not None
 
     def offset(self, local: datetime) -> timedelta:

@@ -23,7 +23,7 @@ EXIT_OK, EXIT_REFUSED = 0, 2
 
 
 def main(argv: list[str] | None = None) -> int:
-    """Write the files."""
+    """Simulate a site and write its files."""
     arguments = _parser().parse_args(argv)
     teller = _Teller(wanted=arguments.progress)
     try:
@@ -58,7 +58,7 @@ def main(argv: list[str] | None = None) -> int:
 
 
 class _Teller:
-    """Prints progress, at most a few times per second."""
+    """A reporter of progress, which prints at most a few lines per second."""
 
     def __init__(self, *, wanted: bool) -> None:
         self._wanted = wanted

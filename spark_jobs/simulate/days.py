@@ -37,7 +37,7 @@ class QueueDay:
     depth_max: Whole
     depth_end: Whole
     puts: Whole
-    """Of all queue managers that use it."""
+    """Puts of all queue managers that use it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,12 +69,12 @@ class StructureDay:
 
     @property
     def entries_total(self) -> Whole:
-        """Total entries."""
+        """Return the total entries."""
         return np.array([one.entries_total for one in self.allocations], dtype=np.int64)
 
     @property
     def elements_total(self) -> Whole:
-        """Total elements."""
+        """Return the total elements."""
         return np.array([one.elements_total for one in self.allocations], dtype=np.int64)
 
 

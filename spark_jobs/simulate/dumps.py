@@ -43,10 +43,10 @@ Member = tuple[StructureDay, Allocation, str]
 
 
 class DumpMaker:
-    """Makes the records of days, one after the other."""
+    """An encoder that turns days into records, one after the other."""
 
     def __init__(self, site: Site, timeline: Timeline) -> None:
-        """Keep the site."""
+        """Store the site and its timeline."""
         self._site = site
         self._timeline = timeline
         self._length = dt.timedelta(minutes=site.options.interval_minutes)

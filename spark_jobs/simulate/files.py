@@ -26,7 +26,7 @@ Progress = Callable[[int, int], None]
 
 
 class FolderRefused(PlannerError):
-    """The folder cannot be created or must not be overwritten."""
+    """A folder that cannot be created or must not be overwritten."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +114,7 @@ def _write_json(path: Path, content: dict[str, Any], *, indent: int | None = Non
 
 
 def _checked(folder: Path, *, force: bool) -> bool:
-    """Whether there is an earlier simulation to replace."""
+    """Return whether there is an earlier simulation to replace."""
     if not folder.exists():
         return False
     if not folder.is_dir():
@@ -133,7 +133,7 @@ def _checked(folder: Path, *, force: bool) -> bool:
 
 
 def is_simulation(folder: Path) -> bool:
-    """Whether a folder contains files of the simulator and nothing else."""
+    """Return whether a folder contains files of the simulator and nothing else."""
     return (folder / TRUTH_FILE).is_file() and all(
         path.is_file() and (path.name == TRUTH_FILE or path.name.startswith(FILE_PREFIX))
         for path in folder.iterdir()

@@ -26,7 +26,7 @@ class Records:
     """Records of one shape as rows, in the order of time."""
 
     def __init__(self, template: bytes, count: int) -> None:
-        """Copy one record."""
+        """Create copies of one record."""
         self.bytes: Bytes = np.tile(np.frombuffer(template, dtype=np.uint8), (count, 1))
 
     def __iter__(self) -> Iterator[bytes]:

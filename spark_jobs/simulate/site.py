@@ -47,7 +47,7 @@ RATIOS: Final = (INITIAL_RATIO, (1, 2))
 
 
 class OptionsInvalid(PlannerError):
-    """An option is invalid; the message names it."""
+    """An invalid option, which the message names."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +89,7 @@ class Options:
 
     @property
     def intervals(self) -> int:
-        """Number of intervals in a day."""
+        """Return the number of intervals in a day."""
         return MINUTES_A_DAY // self.interval_minutes
 
 
@@ -125,7 +125,7 @@ class QueueModel:
 
     @property
     def mean_bytes(self) -> float:
-        """Mean message size."""
+        """Return the mean message size."""
         return sum(size * share for size, share in self.sizes)
 
 
@@ -156,17 +156,17 @@ class StructureModel:
 
     @property
     def xcf_structure(self) -> str:
-        """The name in XCF."""
+        """Return the name in XCF."""
         return cfrm_structure_name(qsg_name=QSG, cfstruct_name=self.name)
 
     @property
     def peak_hour(self) -> int:
-        """The hour of the day's peak."""
+        """Return the hour of the day's peak."""
         return int(np.argmax(self.profile))
 
     @property
     def is_application(self) -> bool:
-        """Whether it is not one of MQ's own structures."""
+        """Return whether the structure is not one of MQ's own."""
         return self.name not in OWN_STRUCTURES
 
     def classes(self) -> tuple[Floats, Floats, Floats]:
@@ -196,7 +196,7 @@ class Site:
 
     @cached_property
     def daily_noise(self) -> list[Floats]:
-        """Factor of each structure and day."""
+        """Return the factor of each structure and day."""
         return [
             np.exp(
                 autocorrelated(

@@ -148,7 +148,7 @@ def _day(days: int, share: float) -> int:
 
 
 class _Planner:
-    """Draws the allocations in the order of time."""
+    """A planner that draws the allocations in the order of time."""
 
     def __init__(self, site: Site) -> None:
         self._site = site

@@ -86,7 +86,7 @@ def truth_of(site: Site, timeline: Timeline) -> dict[str, Any]:
 
 
 class DailyTruth:
-    """Collects the true values of each day as it is made."""
+    """A collector of the true values of each day as it is made."""
 
     def __init__(self, site: Site) -> None:
         """Prepare an empty table for each of the site's structures."""

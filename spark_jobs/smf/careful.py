@@ -51,7 +51,7 @@ class Careful:
         self.view = data.data
 
     def is_start(self, position: int) -> bool:
-        """Whether a record begins at the position: descriptor word, time, date and system id."""
+        """Return whether a record begins at the position: descriptor word, time, date and system id."""
         if position + RDW > self.size:
             return False
         length, word = RDW_WORD.unpack_from(self.view, position)
@@ -72,7 +72,7 @@ class Careful:
         )
 
     def _has_split_header(self, position: int) -> bool:
-        """Whether a record begins there whose first segment ends within the header."""
+        """Return whether a record begins there whose first segment ends within the header."""
         header = b""
         while len(header) < SHORTEST_RECORD - RDW:
             if position + RDW > self.size:
@@ -89,7 +89,7 @@ class Careful:
         return has_header_at(np.frombuffer(header, dtype=np.uint8), 0)
 
     def is_block_word(self, position: int) -> bool:
-        """Whether four bytes there could be a block's descriptor word, short or extended."""
+        """Return whether four bytes there could be a block's descriptor word, short or extended."""
         if position + BDW > self.size:
             return False
         high: int
@@ -101,7 +101,7 @@ class Careful:
         return high >= BDW + SHORTEST_SEGMENT and low == 0
 
     def is_continuation(self, position: int) -> bool:
-        """Whether the descriptor word there is that of a middle or last segment."""
+        """Return whether the descriptor word there is that of a middle or last segment."""
         if position + RDW > self.size:
             return False
         length, code = RDW_WORD.unpack_from(self.view, position)
@@ -124,7 +124,7 @@ class Careful:
         return None
 
     def is_end(self, position: int) -> bool:
-        """Whether a record may end there: at the end of the file or where a record begins."""
+        """Return whether a record may end there: at the end of the file or where a record begins."""
         return (position == self.size and self.at_end) or self.next_start(position) is not None
 
     def segments(self, position: int) -> tuple[list[Segment], int]:
@@ -154,7 +154,7 @@ class Careful:
         return end if found[-1][1] in (WHOLE, LAST) and end <= self.size else None
 
     def is_deep_start(self, position: int, *, depth: int) -> bool:
-        """Whether `depth` consecutive records begin there, or all that remain before the file ends."""
+        """Return whether `depth` consecutive records begin there, or all that remain before the file ends."""
         for _ in range(depth - 1):
             if not self.is_start(position):
                 return False
@@ -209,7 +209,7 @@ class Careful:
         return end if self.is_end(end) or self.next_continuation(end) is not None else None
 
     def has_blocks(self, position: int) -> bool:
-        """Whether there are block words in the chain from the position on."""
+        """Return whether there are block words in the chain from the position on."""
         for blocked in (False, True):
             self.blocked = blocked
             # Deeper than elsewhere: without block words in between, the records of one block would pass as a chain.
@@ -218,7 +218,7 @@ class Careful:
         return True
 
     def is_filling(self, position: int) -> bool:
-        """Whether only zeros, or only blanks, fill the rest of the dump."""
+        """Return whether only zeros, or only blanks, fill the rest of the dump."""
         if not self.at_end or set(self.view[position : position + NEAR_BYTES]) not in (
             {NUL},
             {LOWEST_CHARACTER},
@@ -228,7 +228,7 @@ class Careful:
         return bool((rest == rest[0]).all())
 
     def has_header_near(self, position: int) -> bool:
-        """Whether a record began there whose first bytes are damaged, or have lost or gained some."""
+        """Return whether a record began there whose first bytes are damaged, or have lost or gained some."""
         shifts = range(-RDW + 1, NEAR_BYTES)
         if any(
             has_header_at(self.data, position + shift + RDW) and not self.is_start(position + shift)
@@ -245,7 +245,7 @@ class Careful:
 
 
 def has_header_at(data: npt.NDArray[np.uint8], position: int) -> bool:
-    """Whether flag, type, time, date and system id are at the position, without a descriptor word before them."""
+    """Return whether flag, type, time, date and system id are at the position, with no descriptor word before them."""
     if position < 0 or position + SHORTEST_RECORD - RDW > data.size:
         return False
     header = data[position : position + SHORTEST_RECORD - RDW].tobytes()

@@ -94,7 +94,7 @@ Chain = tuple[Positions, Positions, Positions, list[int], int]
 
 
 def _plain_chain(careful: Careful, position: int, until: int, most: int) -> Chain:
-    """Follow descriptor words; checked only for being possible."""
+    """Follow descriptor words, checking only that they are possible."""
     unpack = RDW_WORD.unpack_from
     view, size = careful.view, careful.size
     positions: list[int] = []

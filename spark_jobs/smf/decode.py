@@ -67,7 +67,7 @@ BLOCK_WORDS = "BDW"
 
 
 class _Decoder:
-    """Turns batches of records into rows, for one choice of sections and columns."""
+    """A decoder of batches of records into rows, for one choice of sections and columns."""
 
     def __init__(
         self, file: str, *, sections: Sequence[str], columns: Columns | None, only_shared: bool

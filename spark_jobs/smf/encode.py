@@ -54,7 +54,7 @@ class Header:
 
     @property
     def end_us(self) -> int:
-        """The end of the interval, in microseconds since 1970."""
+        """Return the end of the interval, in microseconds since 1970."""
         return unix_us(self.interval_end or self.written_at)
 
 

@@ -6,7 +6,7 @@ from planner_core.errors import PlannerError
 
 
 class NotAnSmfDump(PlannerError):
-    """Not an SMF dump, or one that lost parts needed to read it; the message explains how to transfer it."""
+    """A file that is not an SMF dump, or that lost parts needed to read it; the message explains how to transfer it."""
 
 
 class NotAFile(NotAnSmfDump):
@@ -18,8 +18,8 @@ class UnpacksTooLarge(NotAnSmfDump):
 
 
 class LayoutError(PlannerError):
-    """Records of a type do not have the known layout, so nothing of that type may be stored."""
+    """Records of a type without the known layout, so that nothing of that type may be stored."""
 
 
 class BrokenChain(PlannerError):
-    """Byte ranges of a dump do not meet, so it must be read in one piece."""
+    """Byte ranges of a dump that do not meet, so that it must be read in one piece."""

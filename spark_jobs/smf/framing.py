@@ -98,7 +98,7 @@ _EYECATCHERS = (
 
 
 def _looks_translated(head: bytes) -> bool:
-    """Whether section names are in ASCII rather than in EBCDIC."""
+    """Return whether section names are in ASCII rather than in EBCDIC."""
     in_ascii = sum(head.count(name) for name in _EYECATCHERS)
     in_ebcdic = sum(head.count(name.decode().encode("cp037")) for name in _EYECATCHERS)
     return in_ascii > in_ebcdic

@@ -181,7 +181,7 @@ class _OpenPieces:
         self._open: dict[bytes, int] = {}
 
     def add(self, record: int, data: bytes) -> None:
-        """Record a piece."""
+        """Register a piece of a broken record."""
         head = rmf.piece_head(data)
         if head is None:
             return
@@ -190,5 +190,5 @@ class _OpenPieces:
             self._open[head.whole] = record
 
     def is_open(self, record: int) -> bool:
-        """Whether pieces are missing from a record whose latest piece was found recently."""
+        """Return whether pieces are missing from a record whose latest piece was found recently."""
         return any(record - last <= PATIENCE_RECORDS for last in self._open.values())

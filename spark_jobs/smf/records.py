@@ -52,7 +52,7 @@ class Records:
 
     @property
     def sound(self) -> Mask:
-        """Which records are not quarantined."""
+        """Return which records are not quarantined."""
         return self._sound
 
     def take(self, which: Ints) -> Records:
@@ -75,7 +75,7 @@ class Records:
         ]
 
     def read(self, at: Ints | int, width: int) -> Bytes:
-        """Copy bytes at an offset in each record; an offset beyond the record counts as 0."""
+        """Return a copy of the bytes at an offset in each record; an offset beyond the record counts as 0."""
         offsets = np.broadcast_to(np.asarray(at, dtype=np.int64), self.starts.shape)
         fits = (offsets >= 0) & (offsets + width <= self.lengths)
         return cut(self.data, self.starts + np.where(fits, offsets, 0), width)
@@ -116,7 +116,7 @@ class Records:
 
 
 def has_eyecatcher(rows: Rows, word: str) -> Mask:
-    """Whether the section contains its name, after identifier and length."""
+    """Return which sections contain their name, after identifier and length."""
     expected = np.frombuffer(word.encode("cp037"), dtype=np.uint8)
     found: Mask = (cut(rows.data, rows.positions + 4, 4) == expected).all(axis=1)
     return found
@@ -136,7 +136,7 @@ class Times:
 
     @property
     def written_us(self) -> Ints:
-        """The times at which they were written, in UTC."""
+        """Return the times at which records were written, in UTC."""
         return self.written_local_us - self.offset_minutes * wire.US_A_MINUTE
 
 

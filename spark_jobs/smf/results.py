@@ -20,12 +20,12 @@ class LayoutCheck:
     failed: int = 0
 
     def __add__(self, other: LayoutCheck) -> LayoutCheck:
-        """Add the checks of two ranges."""
+        """Return the sum of the checks of two ranges."""
         return LayoutCheck(self.rows + other.rows, self.failed + other.failed)
 
     @property
     def is_layout_wrong(self) -> bool:
-        """Whether more than one row in a hundred failed, which means that the layout is wrong, not the rows."""
+        """Return whether more than one row in a hundred failed, which means that the layout is wrong, not the rows."""
         return self.failed * 100 > self.rows
 
 
@@ -47,17 +47,17 @@ class Accounting:
 
     @property
     def skipped_bytes(self) -> int:
-        """Bytes of the skipped records."""
+        """Return the bytes of the skipped records."""
         return sum(size for _, size in self.skipped.values())
 
     @property
     def quarantined_bytes(self) -> int:
-        """Bytes that could not be read."""
+        """Return the bytes that could not be read."""
         return sum(item.length for item in self.quarantined)
 
     @property
     def total_bytes(self) -> int:
-        """The sum of all of them."""
+        """Return the bytes of all kinds together."""
         return (
             self.decoded_bytes
             + self.skipped_bytes

@@ -185,7 +185,7 @@ _NAME[list("ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789$@#_ ".encode("cp037"))] = True
 
 
 def _is_known_name(rows: Rows, width: int) -> Mask:
-    """Whether the row begins with a name: upper-case letters, digits, $ @ # _."""
+    """Return which rows begin with a name: upper-case letters, digits, $ @ # _."""
     name = cut(rows.data, rows.positions, width)
     is_name: Mask = _NAME[name].all(axis=1) & (name[:, 0] != wire.BLANK)
     return is_name

@@ -54,7 +54,7 @@ class Unzipped(io.RawIOBase):
         self._is_over = False
         self._position = 0
         self.problem: str | None = None
-        """Why the content ended before its end."""
+        """The reason why the content ended early."""
 
     def readable(self) -> bool:
         """Return True."""
@@ -130,7 +130,7 @@ class Unzipped(io.RawIOBase):
         self._rest = rest
 
     def seekable(self) -> bool:
-        """Return True, although only forward."""
+        """Return True, although it can only seek forward."""
         return True
 
     def seek(self, offset: int, whence: int = io.SEEK_SET, /) -> int:

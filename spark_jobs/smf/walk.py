@@ -68,7 +68,7 @@ class Batch:
 
 
 class Walk:
-    """Pass over a dump, or a range of it, and yield its records in batches."""
+    """A pass over a dump, or a range of it, that yields its records in batches."""
 
     def __init__(
         self,
@@ -130,7 +130,7 @@ class Walk:
                 position = 0
 
     def is_deep_start(self, offset: int, *, depth: int) -> bool:
-        """Whether `depth` consecutive records begin at an offset in the last batch."""
+        """Return whether `depth` consecutive records begin at an offset in the last batch."""
         return self._careful().is_deep_start(offset - self._base, depth=depth)
 
     # ---- the window
@@ -149,7 +149,7 @@ class Walk:
 
     @property
     def _horizon(self) -> int:
-        """The end of the records that can be judged, because enough bytes after them are known."""
+        """Return the end of the records that can be judged, because enough bytes after them are known."""
         return self._filled if self._at_end else max(0, self._filled - LOOKAHEAD_BYTES)
 
     def _careful(self) -> Careful:
@@ -190,7 +190,8 @@ class Walk:
                 if run.is_sound:
                     self._patience = min(self._patience * 2, MANY_SEGMENTS)
                 elif position < self._horizon and not self._is_past(position):
-                    # Damage often has company: following the whole window again after each break would be in vain.
+                    # Damage often comes in clusters, so following the whole window again after each break would be
+                    # wasted work.
                     self._patience = FEW_SEGMENTS
                     position = self._step(careful, found, position)
             if self._garbage is None and self._is_past(position):
@@ -336,7 +337,7 @@ class Walk:
 
 
 def _may_begin_record(rest: bytes) -> bool:
-    """Whether these few bytes could be the beginning of a record."""
+    """Return whether these few bytes could be the beginning of a record."""
     word = rest[:RDW].ljust(RDW, b"\0")
     length = int.from_bytes(word[:2], "big")
     is_length = len(rest) < len(word[:2]) or SHORTEST_SEGMENT <= length <= LONGEST_SEGMENT

@@ -98,12 +98,12 @@ class FieldLayout(_Strict):
 
     @property
     def size(self) -> int:
-        """Bytes of the field."""
+        """Return the bytes of the field."""
         return self.length or WIRE_BYTES[self.type]
 
     @property
     def end(self) -> int:
-        """Offset of the first byte after it."""
+        """Return the offset of the first byte after the field."""
         return self.offset + self.size
 
 
@@ -138,7 +138,7 @@ class Matrix(_Strict):
     confidence: Confidence
 
     def fields(self) -> list[FieldLayout]:
-        """Return the fields that the matrix stands for."""
+        """Return the fields that the matrix describes."""
         return [
             FieldLayout(
                 name=self.name,
@@ -157,7 +157,7 @@ class Matrix(_Strict):
 
 
 class Layout(_Strict):
-    """One section."""
+    """The layout of one section."""
 
     id: str
     title: str
@@ -198,7 +198,7 @@ class Layout(_Strict):
 
     @cached_property
     def all_fields(self) -> list[FieldLayout]:
-        """Fields with the matrix spelled out."""
+        """Return all fields, with those of the matrix listed one by one."""
         return self.fields + (self.matrix.fields() if self.matrix else [])
 
     def triplet_of(self, record: str) -> int:
