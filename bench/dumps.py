@@ -1,6 +1,6 @@
 """Speed and peak memory from a dump to Arrow, and to committed history, in one process and in Spark.
 
-Each measurement runs in its own process, so that its memory can be told apart; the memory of its child processes (Java,
+Each measurement runs in its own process, so that its memory use includes no other; that of its child processes (Java,
 Python workers) is added while it runs. The dump is read from the page cache. MB are 10**6 bytes.
 """
 

@@ -140,7 +140,7 @@ def otherwise(seeds: range, **how: Any) -> Held:  # noqa: ANN401 - whatever `dev
 def table(simulations: int, cases: Sequence[tuple[str, dict[str, Any]]] = CASES) -> list[str]:
     """Return the lines of the table, one for each case."""
     lines = [
-        "| simulated | figure | fits | largest error | 90 % intervals that held the truth |",
+        "| simulated | figure | fits | largest error | 90 % intervals that contained the true value |",
         "|---|---|---:|---:|---:|",
     ]
     runs = [

@@ -101,7 +101,7 @@ def _first(path: Floats, level: float) -> int:
     return int(above[0]) + 1 if len(above) else NEVER
 
 
-# ---- what was said, and how good it was ------------------------------------------------------------------------------
+# ---- forecasts and their errors -------------------------------------------------------------------------------------
 
 
 @dataclass
@@ -272,7 +272,7 @@ def measure_candidate(candidate: str, name: str, structures: int) -> Tally:
     return tally
 
 
-KNOWING = "one that knows all but the noise to come"
+KNOWING = "ideal forecast"
 
 
 def measure_all_knowing(structures: int, *, first: int = UNSEEN) -> Tally:
@@ -316,31 +316,33 @@ def crossing_table(tally: Tally, knowing: Tally | None = None) -> list[str]:
     ]
     rows = [
         ("structures", f"{len(tally.covered)}"),
-        ("of them passed within 180 days, or said to", f"{len(tally.errors)}"),
+        ("passed, or forecast to pass, within 180 days", f"{len(tally.errors)}"),
         ("median absolute error of p50", f"{np.median(tally.errors):.0f} days"),
         (
-            "of the usual peak's day against that of the truth without noise",
+            "median absolute error for the usual peak, without noise",
             f"{np.median(tally.usual_errors):.0f} days",
         ),
-        ("passed within 180 days, said beyond", f"{tally.said_beyond}"),
-        ("passed beyond 180 days, said within", f"{tally.said_within}"),
-        ("80 % intervals that hold the day", f"{share(tally.covered):.0f} %"),
-        ("the same of those that begin within 180 days", f"{share(open_cases):.0f} %"),
+        ("passed within 180 days, forecast beyond", f"{tally.said_beyond}"),
+        ("passed beyond 180 days, forecast within", f"{tally.said_within}"),
+        ("80 % intervals that contain the day", f"{share(tally.covered):.0f} %"),
+        ("the same for intervals that begin within 180 days", f"{share(open_cases):.0f} %"),
         ("passed before the interval", f"{share(tally.early):.0f} %"),
         ("passed after the interval", f"{share(tally.late):.0f} %"),
     ]
     if tally.probabilities:
         rows += [
             (
-                "passed within 180 days, exceptional days included: as said",
+                "mean probability to pass within 180 days, exceptional days included",
                 f"{100 * np.mean(tally.probabilities):.0f} %",
             ),
-            ("as it came", f"{share(tally.happened):.0f} %"),
+            ("structures that did pass, exceptional days included", f"{share(tally.happened):.0f} %"),
         ]
     if knowing is not None:
         error = f"{np.median(knowing.errors):.0f} days"
-        rows.insert(3, ("of p50 of one who knows all but the noise to come", error))
-        rows.append(("intervals of that one that hold the day", f"{share(knowing.covered):.0f} %"))
+        rows.insert(3, ("the same for the ideal forecast", error))
+        rows.append(
+            ("80 % intervals of the ideal forecast that contain the day", f"{share(knowing.covered):.0f} %")
+        )
     return ["| crossing of 85 % | value |", "|---|---|", *(f"| {name} | {value} |" for name, value in rows)]
 
 
@@ -361,7 +363,7 @@ def usage_table(tallies: dict[str, Tally]) -> list[str]:
 def candidate_table(tallies: dict[str, Tally]) -> list[str]:
     """Return the table of models side by side."""
     lines = [
-        "| model | median error of the crossing | intervals that hold it | weighted absolute error | pinball loss |",
+        "| model | median error of the crossing | intervals that contain it | weighted absolute error | pinball loss |",
         "|---|---|---|---|---|",
     ]
     for name, tally in tallies.items():
@@ -402,7 +404,7 @@ LENGTHS = (30, 42, 60, 90, 180, 365)
 def length_table(structures: int) -> list[str]:
     """Return the table of accuracy by length of history, on simulated structures."""
     lines = [
-        "| days of history | median error of the crossing | intervals that hold it | weighted absolute error | of seasonal naive |",
+        "| days of history | median error of the crossing | intervals that contain it | weighted absolute error | of seasonal naive |",
         "|---|---|---|---|---|",
     ]
     for length in LENGTHS:
