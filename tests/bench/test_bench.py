@@ -58,7 +58,7 @@ def test_servers_are_stopped_if_a_measurement_fails(monkeypatch: pytest.MonkeyPa
     assert all(process.poll() is not None for process in ended)
 
 
-def test_large_plan_is_legal() -> None:
+def test_large_benchmark_plan_is_valid() -> None:
     result = evaluate(read_object(largest()))
     assert [finding for finding in result.findings if finding.severity == "error"] == []
     assert len(result.structures) == 64

@@ -69,7 +69,7 @@ def test_totals_change_with_an_allocation_but_not_daily() -> None:
     assert {round(row["elements_total"] / row["entries_total"]) for row in both.rows} == {2, 6}
 
 
-def test_given_costs_are_the_truth() -> None:
+def test_given_costs_are_the_true_costs_of_the_sample() -> None:
     sample = allocation_points(
         1, base_bytes=20 * MIB, entry_bytes=600, element_bytes=256, noise_bytes=0, outlier_share=0
     )

@@ -25,7 +25,7 @@ def unfold(page: Page, *, is_open: bool) -> None:
 
 
 @EVERY_PAGE
-def test_a_page_is_accessible_in_light_and_dark_and_fits_every_width(page: Page, address: str) -> None:
+def test_page_is_accessible_in_light_and_dark_and_fits_every_width(page: Page, address: str) -> None:
     page.set_viewport_size({"width": WIDTHS_PX[0], "height": 900})
     page.emulate_media(color_scheme="light")
     page.goto(address)
@@ -84,7 +84,7 @@ def test_text_with_low_contrast_is_detected_anywhere(page: Page) -> None:
         assert found.startswith("color-contrast")
 
 
-def test_nothing_of_the_bar_lies_over_anything_else(page: Page) -> None:
+def test_navigation_links_and_theme_button_do_not_overlap(page: Page) -> None:
     page.goto("/")
     for width_px in (1440, 1120, 1024, 960, 840):
         page.set_viewport_size({"width": width_px, "height": 900})
@@ -95,7 +95,7 @@ def test_nothing_of_the_bar_lies_over_anything_else(page: Page) -> None:
         assert over_px <= 0, f"the last link lies {over_px} px under the button at {width_px}"
 
 
-def test_the_theme_is_remembered_on_every_page(new_context: NewContext) -> None:
+def test_chosen_theme_is_kept_on_every_page(new_context: NewContext) -> None:
     context = new_context(color_scheme="light")
     page = context.new_page()
     page.goto("/")
@@ -119,7 +119,7 @@ def test_the_theme_is_remembered_on_every_page(new_context: NewContext) -> None:
     assert page.evaluate(background) == light
 
 
-def test_without_storage_and_without_script_pages_follow_the_system(new_context: NewContext) -> None:
+def test_pages_without_storage_or_scripts_use_the_theme_of_the_system(new_context: NewContext) -> None:
     background = "getComputedStyle(document.body).backgroundColor"
     seen = set()
     for scheme in ("light", "dark"):

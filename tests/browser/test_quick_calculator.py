@@ -80,7 +80,7 @@ def structure(text: str, name: str) -> str:
 
 
 @pytest.mark.parametrize("has_script", [True, False], ids=["with JavaScript", "without JavaScript"])
-def test_the_form_gives_the_policy_of_sq03(new_context: NewContext, has_script: bool) -> None:
+def test_form_gives_the_policy_of_sq03(new_context: NewContext, has_script: bool) -> None:
     page = new_context(java_script_enabled=has_script).new_page()
     page.goto("/")
     page.get_by_text("Space in reserve, SIZE, CSQSYSAPPL").click()
@@ -102,7 +102,7 @@ def test_the_form_gives_the_policy_of_sq03(new_context: NewContext, has_script: 
 
 
 @pytest.mark.parametrize("has_script", [True, False], ids=["with JavaScript", "without JavaScript"])
-def test_rate_and_outage_are_asked_for_only_when_chosen(new_context: NewContext, has_script: bool) -> None:
+def test_rate_and_outage_fields_appear_only_when_chosen(new_context: NewContext, has_script: bool) -> None:
     page = new_context(java_script_enabled=has_script).new_page()
     page.goto("/")
     expect(field(page, "Arrival rate")).to_be_hidden()
@@ -115,7 +115,7 @@ def test_rate_and_outage_are_asked_for_only_when_chosen(new_context: NewContext,
     assert policy(page).text_content() == by_rest(page, "policy", document(queue="APPLICATION1.IN"))
 
 
-def test_the_answer_follows_the_typing(new_context: NewContext) -> None:
+def test_typing_updates_the_answer(new_context: NewContext) -> None:
     page = new_context().new_page()
     page.goto("/")
     field(page, "Messages").fill("400000")
@@ -159,7 +159,7 @@ def test_opened_details_stay_open_when_the_figures_change(new_context: NewContex
     expect(policy(page)).to_be_hidden()
 
 
-def test_late_answer_is_dropped(new_context: NewContext) -> None:
+def test_late_answer_is_ignored(new_context: NewContext) -> None:
     page = new_context().new_page()
     page.goto("/")
     held: list[Route] = []
@@ -179,7 +179,7 @@ def test_late_answer_is_dropped(new_context: NewContext) -> None:
     expect(page).to_have_url(re.compile("messages=222000"))
 
 
-def test_unreachable_service_is_reported_and_found_again(new_context: NewContext) -> None:
+def test_unreachable_service_is_reported_until_it_answers_again(new_context: NewContext) -> None:
     page = new_context(expected="ERR_CONNECTION_REFUSED").new_page()
     dialogs: list[str] = []
     page.on("dialog", lambda dialog: dialogs.append(dialog.message))
@@ -198,7 +198,7 @@ def test_unreachable_service_is_reported_and_found_again(new_context: NewContext
     assert dialogs == []
 
 
-def test_answer_that_is_not_a_page_is_reported_with_its_status(new_context: NewContext) -> None:
+def test_error_status_of_an_answer_is_reported(new_context: NewContext) -> None:
     page = new_context(expected="status of 503").new_page()
     page.goto("/")
     page.route(lambda url: "messages=" in url, lambda route: route.fulfill(status=503, body="busy"))
@@ -234,7 +234,7 @@ def tab_to(page: Page, name: str, *, at_most: int = 120) -> None:
 
 
 @pytest.mark.parametrize(("width_px", "height_px"), [(1280, 720), (390, 800)])
-def test_from_the_address_to_the_downloaded_policy_by_keyboard_alone(
+def test_policy_is_calculated_and_downloaded_by_keyboard_only(
     new_context: NewContext, tmp_path: Path, width_px: int, height_px: int
 ) -> None:
     page = new_context(viewport={"width": width_px, "height": height_px}).new_page()
@@ -263,7 +263,7 @@ def test_from_the_address_to_the_downloaded_policy_by_keyboard_alone(
     assert (tmp_path / "policy.txt").read_bytes().decode() == by_rest(page, "policy", plan)
 
 
-def test_an_explanation_opens_from_its_number_by_keyboard(new_context: NewContext) -> None:
+def test_explanation_opens_from_its_number_by_keyboard(new_context: NewContext) -> None:
     page = new_context().new_page()
     page.goto("/")
     page.get_by_role("link", name="440.9 MiB").first.focus()
@@ -296,7 +296,7 @@ def test_every_text_can_be_copied_and_downloaded(new_context: NewContext, tmp_pa
     expect(page.get_by_role("button", name=f"Copy {POLICY}")).to_be_visible()  # the word comes back
 
 
-def test_where_copying_is_refused_the_text_is_selected_instead(new_context: NewContext) -> None:
+def test_text_is_selected_if_copying_is_refused(new_context: NewContext) -> None:
     page = new_context().new_page()
     page.add_init_script("navigator.clipboard.writeText = () => Promise.reject(new Error('refused'))")
     page.goto("/")
@@ -306,7 +306,7 @@ def test_where_copying_is_refused_the_text_is_selected_instead(new_context: NewC
     assert "NAME(SQ03APPLICATION1)" in selected
 
 
-def test_copied_numbers_have_no_separators_in_them(new_context: NewContext) -> None:
+def test_copied_numbers_have_no_separators(new_context: NewContext) -> None:
     page = new_context().new_page()
     page.goto("/")
     number = page.get_by_role("link", name="1200000").first

@@ -13,7 +13,7 @@ pytestmark = pytest.mark.browser
 CORREL = "AB" * 24
 
 
-def test_pasted_events_are_read_with_the_keyboard(page: Page) -> None:
+def test_pasted_events_are_read_by_keyboard(page: Page) -> None:
     page.goto("/events/read")
     page.get_by_label("Or paste the text").fill(example_text())
     page.get_by_label("Active members").fill("QM1, QM2, QM3")

@@ -176,7 +176,7 @@ def of_wrong_type() -> list[Any]:
     return cases
 
 
-def test_every_field_of_the_printed_document_is_walked() -> None:
+def test_type_cases_cover_every_field_of_the_full_document() -> None:
     def walk(value: object, pointer: str) -> set[str]:
         if isinstance(value, dict):
             return {pointer}.union(*(walk(child, f"{pointer}/{key}") for key, child in value.items()))
@@ -217,7 +217,7 @@ def assert_refused_everywhere(
     assert_sentence(ran.err)
 
 
-def test_the_full_document_is_good(service: Service, tmp_path: Path) -> None:
+def test_full_document_gives_every_output(service: Service, tmp_path: Path) -> None:
     for output in OUTPUTS:
         response = service.post(f"/api/v1/{output}", full_document())
         assert response.status_code == 200, response.text
@@ -225,7 +225,7 @@ def test_the_full_document_is_good(service: Service, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("pointer", "value"), of_wrong_type())
-def test_a_wrong_type_is_refused_and_the_field_named(
+def test_wrong_type_is_refused_at_its_field(
     service: Service, tmp_path: Path, pointer: str, value: object
 ) -> None:
     assert_refused_everywhere(service, tmp_path, put(full_document(), pointer, value), pointer)
@@ -275,7 +275,7 @@ OUT_OF_RANGE: dict[str, list[object]] = {
         for value in values
     ],
 )
-def test_a_value_out_of_range_is_refused_and_the_field_named(
+def test_value_out_of_range_is_refused_at_its_field(
     service: Service, tmp_path: Path, pointer: str, value: object
 ) -> None:
     # Inconsistent distributions may be blamed on the distribution as a whole.
@@ -295,7 +295,7 @@ NUMBERS = [
 
 @pytest.mark.parametrize("value", HUGE, ids=lambda value: f"10**{len(str(value)) - 1}")
 @pytest.mark.parametrize("pointer", NUMBERS)
-def test_a_huge_number_is_never_an_internal_error(
+def test_huge_number_is_never_an_internal_error(
     service: Service, tmp_path: Path, pointer: str, value: int
 ) -> None:
     document = put(full_document(), pointer, value)
@@ -320,7 +320,7 @@ def test_a_huge_number_is_never_an_internal_error(
 @pytest.mark.parametrize(
     "pointer", [p for p in NUMBERS if TYPES[p].rstrip("?") in {"number", "count", "bytes"}]
 )
-def test_a_number_that_is_not_finite_is_refused(service: Service, pointer: str, number: str) -> None:
+def test_number_that_is_not_finite_is_refused(service: Service, pointer: str, number: str) -> None:
     body = json.dumps(put(full_document(), pointer, "PLACEHOLDER")).replace('"PLACEHOLDER"', number)
     response = service.post_raw("/api/v1/size", body.encode())
 
@@ -351,7 +351,7 @@ TEXTS = [pointer for pointer, kind in TYPES.items() if kind.rstrip("?") == "text
 
 @pytest.mark.parametrize("pointer", TEXTS)
 @pytest.mark.parametrize("length", ["one-too-many", "10000"])
-def test_a_text_that_is_too_long_is_refused_and_the_field_named(
+def test_overlong_text_is_refused_at_its_field(
     service: Service, tmp_path: Path, pointer: str, length: str
 ) -> None:
     value = TOO_LONG.get(pointer, "A" * 10_000) if length == "one-too-many" else "A" * 10_000
@@ -380,7 +380,7 @@ def test_longest_names_are_accepted(service: Service) -> None:
         (f"{OFFLOAD}/rules", 4),
     ],
 )
-def test_a_list_of_another_length_is_refused_and_the_field_named(
+def test_list_of_wrong_length_is_refused_at_its_field(
     service: Service, tmp_path: Path, pointer: str, length: int
 ) -> None:
     # PREFLIST names up to 8 coupling facilities, EXCLLIST up to 8 structures; there are three offload rules.
@@ -406,9 +406,7 @@ def test_a_list_of_another_length_is_refused_and_the_field_named(
 @pytest.mark.parametrize(
     "key", ["surplus", "Name", "", "a/b~c", "name\n", "__class__", "\u0000", "\x1b[2J"], ids=ascii
 )
-def test_an_unknown_key_is_refused_and_named(
-    service: Service, tmp_path: Path, pointer: str, key: str
-) -> None:
+def test_unknown_key_is_refused_by_name(service: Service, tmp_path: Path, pointer: str, key: str) -> None:
     escaped = key.replace("~", "~0").replace("/", "~1")
     document = full_document()
     place: Any = document
@@ -465,7 +463,7 @@ ALLOWED = {(f"{FIXED}/name", "job-control")}
 
 @pytest.mark.parametrize("kind", BREAKING)
 @pytest.mark.parametrize("pointer", TEXTS)
-def test_a_value_that_could_break_out_is_refused_and_the_field_named(
+def test_text_that_could_break_an_output_is_refused_at_its_field(
     service: Service, tmp_path: Path, pointer: str, kind: str
 ) -> None:
     if (pointer, kind) in ALLOWED:
@@ -485,7 +483,7 @@ def test_a_value_that_could_break_out_is_refused_and_the_field_named(
     "suffix", ["\n", "\r", "\r\n", "\x00", "\x85", "\u2028", " \n", "\x0b", "\x0c", "\x1c"], ids=ascii
 )
 @pytest.mark.parametrize("pointer", TEXTS)
-def test_a_good_value_with_a_line_break_behind_or_before_is_refused(
+def test_valid_value_with_a_leading_or_trailing_line_break_is_refused(
     service: Service, tmp_path: Path, pointer: str, suffix: str
 ) -> None:
     good: Any = full_document()
@@ -505,7 +503,7 @@ GENERATED = [
 
 @pytest.mark.parametrize("kind", [kind for kind in BREAKING if kind != "surrogate"])
 @pytest.mark.parametrize("pointer", GENERATED)
-def test_the_generated_structures_let_nothing_break_out_either(
+def test_system_structures_refuse_text_that_could_break_an_output(
     service: Service, tmp_path: Path, pointer: str, kind: str
 ) -> None:
     document = full_document()
@@ -521,7 +519,7 @@ def test_the_generated_structures_let_nothing_break_out_either(
 )
 @pytest.mark.parametrize("value", [True, -1, "abc", 1.5, {}, [1], "1G\n"], ids=ascii)
 @pytest.mark.parametrize("structure", ["admin", "system"])
-def test_the_generated_structures_refuse_wrong_types_too(
+def test_system_structures_refuse_wrong_types(
     service: Service, tmp_path: Path, structure: str, key: str, value: object
 ) -> None:
     if key == "allow_auto_alter" and value is True:
@@ -533,7 +531,7 @@ def test_the_generated_structures_refuse_wrong_types_too(
 
 
 @pytest.mark.parametrize("kind", [kind for kind in BREAKING if kind != "surrogate"])
-def test_a_queue_manager_name_that_could_break_out_is_refused(
+def test_queue_manager_name_that_could_break_an_output_is_refused(
     service: Service, tmp_path: Path, kind: str
 ) -> None:
     document = put(full_document(), "/queue_managers", ["QM01", BREAKING[kind]])
@@ -541,7 +539,7 @@ def test_a_queue_manager_name_that_could_break_out_is_refused(
     assert_refused_everywhere(service, tmp_path, document, "/queue_managers/1", parent=True)
 
 
-def test_a_queue_name_with_slashes_does_not_end_the_input(service: Service) -> None:
+def test_queue_name_with_slashes_does_not_start_a_jcl_statement(service: Service) -> None:
     # `/` and `.` and `_` and `%` are legal in MQ names, so `//` and `//*` look-alikes have to stay in their field.
     document = put(full_document(), f"{FIXED}/name", "//A/./_%")
     for output in OUTPUTS:
@@ -574,19 +572,19 @@ BAD_NAMES = {
         for value in values
     ],
 )
-def test_a_name_against_its_rule_is_refused_and_the_field_named(
+def test_name_that_breaks_its_rule_is_refused_at_its_field(
     service: Service, tmp_path: Path, pointer: str, value: str
 ) -> None:
     assert_refused_everywhere(service, tmp_path, put(full_document(), pointer, value), pointer, limit=True)
 
 
-def test_no_queue_can_be_put_on_csq_admin(service: Service, tmp_path: Path) -> None:
+def test_queue_on_csq_admin_is_refused(service: Service, tmp_path: Path) -> None:
     document = put(full_document(), f"{STRUCTURE}/name", "CSQ_ADMIN")
 
     assert_refused_everywhere(service, tmp_path, document, f"{STRUCTURE}/name")
 
 
-def test_an_empty_preflist_is_refused_or_completed_with_a_finding(service: Service) -> None:
+def test_empty_preflist_is_refused_or_completed_with_a_finding(service: Service) -> None:
     # PREFLIST is required in CFRM, with 1 to 8 names.
     document = put(full_document(), f"{STRUCTURE}/preflist", [])
     response = service.post("/api/v1/size", document)
@@ -612,7 +610,7 @@ def not_silently_accepted(service: Service, folder: Path, document: object) -> N
     assert ran.code in {0, 1, 2}
 
 
-def test_two_structures_of_one_name_are_refused(service: Service, tmp_path: Path) -> None:
+def test_structures_with_the_same_name_are_refused(service: Service, tmp_path: Path) -> None:
     document = full_document()
     document["structures"].append(json.loads(json.dumps(document["structures"][0])))
     document["structures"][1]["queues"] = [queue("OTHER", 1, 1)]
@@ -621,7 +619,7 @@ def test_two_structures_of_one_name_are_refused(service: Service, tmp_path: Path
     assert plan(document, tmp_path, "--output", "policy").code == 2
 
 
-def test_two_coupling_facilities_of_one_name_are_refused(service: Service, tmp_path: Path) -> None:
+def test_coupling_facilities_with_the_same_name_are_refused(service: Service, tmp_path: Path) -> None:
     document = put(full_document(), f"{CF}/name", "CF01")
 
     assert_problem(service.post("/api/v1/size", document), 422)
@@ -645,7 +643,7 @@ def test_two_coupling_facilities_of_one_name_are_refused(service: Service, tmp_p
     ],
     ids=ascii,
 )
-def test_a_contradiction_is_not_accepted_without_a_word(
+def test_contradiction_is_not_accepted_silently(
     service: Service, tmp_path: Path, pointer: str, value: object
 ) -> None:
     not_silently_accepted(service, tmp_path, put(full_document(), pointer, value))
@@ -684,7 +682,7 @@ def names(count: int) -> list[str]:
     ],
     ids=["queue-managers", "named-queue-managers", "structures", "queues"],
 )
-def test_one_more_than_ibms_limit_is_refused(
+def test_count_above_ibms_limit_is_refused(
     service: Service, tmp_path: Path, pointer: str, good: object, bad: object
 ) -> None:
     accepted = service.post("/api/v1/size", put(full_document(), pointer, good))
@@ -702,7 +700,7 @@ def test_one_more_than_ibms_limit_is_refused(
 
 
 @pytest.mark.parametrize("include", [True, False], ids=["with-csqsysappl", "without"])
-def test_the_largest_legal_plan_fits_with_every_name_at_its_longest(
+def test_largest_legal_plan_with_the_longest_names_is_accepted(
     service: Service, tmp_path: Path, include: bool
 ) -> None:
     document = full_document()
@@ -728,7 +726,7 @@ def test_the_largest_legal_plan_fits_with_every_name_at_its_longest(
     assert plan(document, tmp_path, "--output", "policy").out == response.text
 
 
-def test_without_csqsysappl_there_is_room_for_one_more_structure(service: Service) -> None:
+def test_plan_without_csqsysappl_may_have_one_more_structure(service: Service) -> None:
     document = full_document()
     document["system"] = {"include": False, "shared_channels": 0, "group_ur_messages": 0}
 
@@ -762,7 +760,7 @@ def test_without_csqsysappl_there_is_room_for_one_more_structure(service: Servic
     ],
     ids=lambda body: ascii(body[:16]),
 )
-def test_a_body_that_is_no_document_is_a_problem_and_not_an_internal_error(
+def test_body_that_is_not_a_document_gives_a_problem_document(
     service: Service, path: str, body: bytes
 ) -> None:
     response = service.post_raw(f"/api/v1/{path}", body)
@@ -771,14 +769,14 @@ def test_a_body_that_is_no_document_is_a_problem_and_not_an_internal_error(
     assert_problem(response, response.status_code)
 
 
-def test_a_key_given_twice_inside_the_document_is_refused(service: Service) -> None:
+def test_duplicate_key_inside_the_document_is_refused(service: Service) -> None:
     body = json.dumps(full_document()).replace('"cflevel": 5', '"cflevel": 5, "cflevel": 4')
 
     response = service.post_raw("/api/v1/size", body.encode())
     assert response.status_code in {400, 422}, response.text
 
 
-def test_another_content_type_is_a_problem(service: Service) -> None:
+def test_other_content_type_gives_a_problem_document(service: Service) -> None:
     response = service.request(
         "POST",
         "/api/v1/size",
@@ -798,17 +796,17 @@ def test_another_content_type_is_a_problem(service: Service) -> None:
         ("GET", "/api/v1/reference/nothing", 404),
     ],
 )
-def test_every_error_is_a_problem_document(service: Service, method: str, path: str, status: int) -> None:
+def test_http_errors_are_problem_documents(service: Service, method: str, path: str, status: int) -> None:
     assert_problem(service.request(method, path), status)
 
 
-def test_a_body_without_end_is_refused(service: Service) -> None:
+def test_very_large_body_is_refused(service: Service) -> None:
     response = service.post_raw("/api/v1/size", b'{"qsg": "' + b"A" * 60_000_000 + b'"}')
 
     assert_problem(response, 413)
 
 
-def test_warnings_are_not_refusals(service: Service) -> None:
+def test_document_with_warnings_is_accepted(service: Service) -> None:
     response = service.post("/api/v1/size", full_document())
 
     assert response.status_code == 200

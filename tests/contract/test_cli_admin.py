@@ -11,14 +11,14 @@ def admin(queue_managers: int, level: int, *more: object) -> dict[str, object]:
     return ask("admin", "--queue-managers", queue_managers, "--cfcc", level, *more)
 
 
-def test_the_answer_has_the_size_as_published_and_the_entries_required() -> None:
+def test_admin_command_returns_the_published_size_and_required_entries() -> None:
     answer = admin(5, 14)
 
     assert answer["size_kib"] == 9728
     assert answer["entries_required"] == 5000
 
 
-def test_the_probable_misprint_is_given_as_printed_and_flagged() -> None:
+def test_probable_misprint_is_returned_as_printed_and_flagged() -> None:
     # 7976 is no multiple of 256 KB, every other row of Table 1 is: 7936 = 31 x 256.
     answer = admin(3, 14)
 
@@ -53,7 +53,7 @@ def test_level_below_14_uses_table_1_and_is_reported(level: int) -> None:
     assert codes(answer) - codes(published)
 
 
-def test_beyond_table_1_the_next_sound_figure_is_given_with_a_finding() -> None:
+def test_queue_managers_beyond_table_1_get_a_plausible_size_and_a_finding() -> None:
     # Table 1 ends at 31 queue managers; a group may have 32. Extrapolated it is about 33280 KB, the chart for
     # CFCC 21 to 24 says 42 MiB: anything between is sound.
     answer, last = admin(32, 14), admin(31, 14)
@@ -64,7 +64,7 @@ def test_beyond_table_1_the_next_sound_figure_is_given_with_a_finding() -> None:
 
 
 @pytest.mark.parametrize("level", [14, 24, 25])
-def test_33_queue_managers_are_one_too_many(level: int) -> None:
+def test_33_queue_managers_are_refused(level: int) -> None:
     ran = run("admin", "--queue-managers", 33, "--cfcc", level, "--json")
 
     assert ran.code in {1, 2}, ran
@@ -77,7 +77,7 @@ def test_33_queue_managers_are_one_too_many(level: int) -> None:
 
 
 @pytest.mark.parametrize("value", ["0", "-1", "", "abc", "1.5", "nan", "9" * 5000])
-def test_a_number_of_queue_managers_that_cannot_be_is_refused(value: str) -> None:
+def test_impossible_number_of_queue_managers_is_refused(value: str) -> None:
     ran = run("admin", f"--queue-managers={value}", "--cfcc=25", "--json")
 
     assert ran.code in {1, 2}, ran
@@ -112,7 +112,7 @@ def test_elements_are_checked_against_2000_for_each_queue_manager(elements: int,
 
 
 @pytest.mark.parametrize("value", ["-1", "abc", "", "1.5", "nan"])
-def test_an_entsmax_that_is_no_count_is_refused(value: str) -> None:
+def test_entsmax_that_is_not_a_count_is_refused(value: str) -> None:
     assert_refused(run("admin", "--queue-managers=5", "--cfcc=25", f"--entsmax={value}", "--json"))
 
 
@@ -126,7 +126,7 @@ def test_bad_usage_is_refused(arguments: tuple[str, ...]) -> None:
     assert ran.err.strip()
 
 
-def test_fail_on_warning_is_known_here_too() -> None:
+def test_admin_command_supports_fail_on_warning() -> None:
     arguments = ("admin", "--queue-managers", 3, "--cfcc", 14, "--json")
     plain, strict = run(*arguments), run(*arguments, "--fail-on", "warning")
 

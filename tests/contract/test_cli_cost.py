@@ -52,7 +52,7 @@ print(json.dumps({"code": code, "modules": sorted(name.partition(".")[0] for nam
 
 
 @pytest.mark.parametrize("command", COMMANDS)
-def test_a_quick_command_loads_neither_web_nor_spark(command: str) -> None:
+def test_quick_command_loads_neither_web_nor_spark(command: str) -> None:
     done = subprocess.run(
         [sys.executable, "-c", PROGRAM, json.dumps(COMMANDS[command])],
         cwd=ROOT,
@@ -69,7 +69,7 @@ def test_a_quick_command_loads_neither_web_nor_spark(command: str) -> None:
 
 
 @pytest.mark.parametrize("command", COMMANDS)
-def test_the_console_script_answers_and_exits(command: str, tmp_path: Path) -> None:
+def test_console_script_answers_and_exits(command: str, tmp_path: Path) -> None:
     script = Path(sys.executable).with_name("cfplan")
     done = subprocess.run(
         [script, *COMMANDS[command]],
@@ -88,7 +88,7 @@ def test_the_console_script_answers_and_exits(command: str, tmp_path: Path) -> N
     assert list(tmp_path.iterdir()) == [], "a calculation leaves no files behind"
 
 
-def test_a_closed_pipe_leaves_no_traceback(tmp_path: Path) -> None:
+def test_closed_pipe_gives_no_traceback(tmp_path: Path) -> None:
     script = Path(sys.executable).with_name("cfplan")
     read, write = os.pipe()
     os.close(read)
@@ -107,7 +107,7 @@ def test_a_closed_pipe_leaves_no_traceback(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("locale", ["C", "POSIX"])
-def test_a_plain_terminal_can_print_every_answer(locale: str) -> None:
+def test_every_answer_is_printed_on_an_ascii_terminal(locale: str) -> None:
     script = Path(sys.executable).with_name("cfplan")
     environment = {"PATH": os.environ.get("PATH", ""), "LC_ALL": locale, "PYTHONIOENCODING": "ascii"}
     for command in ("structure", "text", "admin", "offload", "usage"):

@@ -47,20 +47,20 @@ def capacity(size_mib: int, message_bytes: int, level: int, threshold: int | Non
     return in_cf + min(entries - in_cf, (elements - in_cf * each) / 2)
 
 
-def test_the_two_pool_check_without_and_with_the_default_rules() -> None:
+def test_2_kb_messages_in_512_mb_have_the_documented_capacities() -> None:
     answer = offload(512, 2048, 14)
 
     assert answer["capacity_without_offload"] == 157_672
     assert answer["capacity"] == 220_741
 
 
-def test_at_1024_bytes_offload_gains_nothing_because_entries_bind() -> None:
+def test_offload_gains_nothing_where_entries_are_the_limit() -> None:
     answer = offload(512, 1024, 14)
 
     assert answer["capacity"] == answer["capacity_without_offload"] == 262_787
 
 
-def test_at_1024_bytes_offload_gains_once_the_ratio_is_altered() -> None:
+def test_offload_gains_capacity_where_auto_alter_changes_the_ratio() -> None:
     plain, altered = offload(512, 1024, 14), offload(512, 1024, 14, "--auto-alter")
 
     assert int(str(altered["capacity"])) > int(str(plain["capacity"]))
@@ -74,7 +74,7 @@ def test_at_1024_bytes_offload_gains_once_the_ratio_is_altered() -> None:
 @pytest.mark.parametrize(
     "message_bytes", [0, 140, 1024, 1165, 2048, 4096, 4097, 16_384, 32_768, 32_769, 64_512]
 )
-def test_capacity_is_the_closed_form_of_two_pools(message_bytes: int, size_mib: int, level: int) -> None:
+def test_capacity_matches_the_formula_for_two_pools(message_bytes: int, size_mib: int, level: int) -> None:
     answer = offload(size_mib, message_bytes, level)
 
     without = capacity(size_mib, message_bytes, level, None)
@@ -103,7 +103,7 @@ def test_capacity_is_the_closed_form_of_two_pools(message_bytes: int, size_mib: 
         (64_512, (70, 32_768)),
     ],
 )
-def test_the_steps_begin_with_the_first_rule_that_fires(
+def test_first_step_is_that_of_the_first_rule_to_act(
     message_bytes: int, fires_first: tuple[int, int] | None
 ) -> None:
     answer = offload(512, message_bytes, 14)
@@ -121,7 +121,7 @@ def test_the_steps_begin_with_the_first_rule_that_fires(
 
 
 @pytest.mark.parametrize("message_bytes", [0, 100, 4096, 4097, 32_768, 40_960, 64_512, 64_513, 1_000_000])
-def test_a_step_is_listed_only_for_a_rule_that_can_fire_for_this_size(message_bytes: int) -> None:
+def test_steps_list_only_rules_that_can_act_on_this_size(message_bytes: int) -> None:
     answer = offload(512, message_bytes, 25)
     steps = answer["steps"]
     assert isinstance(steps, list)
@@ -135,7 +135,7 @@ def test_a_step_is_listed_only_for_a_rule_that_can_fire_for_this_size(message_by
 
 @pytest.mark.parametrize("message_bytes", [64_513, 65_280, 65_281, 104_857_600])
 @pytest.mark.parametrize("more", [[], rules((70, 64)), rules((100, 0))], ids=["defaults", "off", "never"])
-def test_data_over_64512_bytes_is_always_offloaded(message_bytes: int, more: list[str]) -> None:
+def test_messages_over_64512_bytes_are_always_offloaded(message_bytes: int, more: list[str]) -> None:
     # 63 KB = 64 512 bytes of user data is what an entry can hold.
     answer = offload(512, message_bytes, 25, *more)
 
@@ -143,7 +143,7 @@ def test_data_over_64512_bytes_is_always_offloaded(message_bytes: int, more: lis
     assert answer["capacity"] == math.floor(entries)
 
 
-def test_64512_bytes_still_stay_in_the_structure() -> None:
+def test_message_of_64512_bytes_stays_in_the_structure() -> None:
     answer = offload(512, 64_512, 25, *rules((70, 64)))
 
     _, elements = pools(512 * MIB, 25)
@@ -160,7 +160,7 @@ def test_given_rules_replace_the_defaults() -> None:
 
 
 @pytest.mark.parametrize("rule", [(70, 32), (100, 0), (0, 2), (70, 64)])
-def test_a_rule_that_cannot_fire_changes_nothing(rule: tuple[int, int]) -> None:
+def test_rule_that_cannot_act_changes_nothing(rule: tuple[int, int]) -> None:
     # 2048 bytes: not more than 32 KB; usage is never more than 100 %; exactly 2 KB; 64K means not in effect.
     answer = offload(512, 2048, 14, *rules(rule))
 
@@ -169,7 +169,7 @@ def test_a_rule_that_cannot_fire_changes_nothing(rule: tuple[int, int]) -> None:
 
 
 @pytest.mark.parametrize("message_bytes", [32_769, 40_960, 64_512])
-def test_a_threshold_of_0_offloads_from_the_start(message_bytes: int) -> None:
+def test_threshold_of_0_offloads_from_the_start(message_bytes: int) -> None:
     # IBM: OFFLD1TH(0) and OFFLD1SZ(32K) to offload all messages over 32 KB. Then each is one entry, two elements.
     answer = offload(512, message_bytes, 14, "--rule", "0:32K")
 
@@ -190,7 +190,7 @@ def test_offload_never_lowers_capacity(level: int, message_bytes: int, more: lis
         assert int(str(answer["capacity"])) >= int(str(answer["capacity_without_offload"]))
 
 
-def test_a_structure_below_the_base_holds_nothing_with_or_without_rules() -> None:
+def test_structure_below_the_base_size_holds_no_messages() -> None:
     ran = run("offload", "--size-mib", 10, "--message-bytes", 1024, "--cfcc", 25, "--json")
 
     assert ran.code in {0, 1}, ran
@@ -213,13 +213,13 @@ def test_valid_rule_is_accepted(rule: str) -> None:
     ],
     ids=lambda rule: ascii(rule[:20]),
 )
-def test_a_bad_rule_is_refused_with_a_sentence(rule: str) -> None:
+def test_invalid_rule_is_refused_with_a_message(rule: str) -> None:
     assert_refused(
         run("offload", "--size-mib=512", "--message-bytes=2048", "--cfcc=25", f"--rule={rule}", "--json")
     )
 
 
-def test_there_are_three_rules_and_no_fourth() -> None:
+def test_fourth_rule_is_refused() -> None:
     three, four = rules((10, 32), (20, 16), (30, 8)), rules((10, 32), (20, 16), (30, 8), (40, 4))
 
     offload(512, 2048, 25, *three)
@@ -228,13 +228,13 @@ def test_there_are_three_rules_and_no_fourth() -> None:
 
 @pytest.mark.parametrize("option", ["--size-mib", "--message-bytes", "--cfcc"])
 @pytest.mark.parametrize("value", ["", "abc", "-1", "nan", "inf"])
-def test_a_number_that_is_none_is_refused(option: str, value: str) -> None:
+def test_value_that_is_not_a_number_is_refused(option: str, value: str) -> None:
     options = {"--size-mib": "512", "--message-bytes": "2048", "--cfcc": "25"} | {option: value}
 
     assert_refused(run("offload", *(f"{name}={given}" for name, given in options.items()), "--json"))
 
 
-def test_fail_on_warning_is_known_here_too() -> None:
+def test_offload_command_supports_fail_on_warning() -> None:
     arguments = ("offload", "--size-mib", 512, "--message-bytes", 2048, "--cfcc", 16, "--json")
     plain, strict = run(*arguments), run(*arguments, "--fail-on", "warning")
 

@@ -38,7 +38,7 @@ def given(folder: Path, content: str | bytes, name: str = "plan.yaml", output: s
 
 @pytest.mark.parametrize("output", ["policy", "mqsc", "setxcf", "runbook", "json"])
 @pytest.mark.parametrize("name", ["plan.json", "plan.yaml", "plan.yml", "plan"])
-def test_a_json_document_is_read_whatever_the_file_is_called(tmp_path: Path, name: str, output: str) -> None:
+def test_json_document_is_read_under_any_file_name(tmp_path: Path, name: str, output: str) -> None:
     # JSON is YAML too.
     ran = given(tmp_path, json.dumps(sample_document()), name, output)
 
@@ -46,7 +46,7 @@ def test_a_json_document_is_read_whatever_the_file_is_called(tmp_path: Path, nam
     assert ran.out.strip()
 
 
-def test_a_yaml_document_gives_what_the_same_document_gives_as_json(tmp_path: Path) -> None:
+def test_yaml_document_gives_the_same_output_as_json(tmp_path: Path) -> None:
     lines = [
         "schema_version: 1",
         "qsg: SQ03",
@@ -90,7 +90,7 @@ def test_a_yaml_document_gives_what_the_same_document_gives_as_json(tmp_path: Pa
     assert from_yaml.out == from_json.out
 
 
-def test_the_json_output_has_findings_with_a_source(tmp_path: Path) -> None:
+def test_json_output_has_findings_with_a_source(tmp_path: Path) -> None:
     ran = plan(sample_document(), tmp_path, "--output", "json")
 
     assert_findings(ran.answer)
@@ -98,7 +98,7 @@ def test_the_json_output_has_findings_with_a_source(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("output", [*OUTPUTS, "json"])
-def test_the_same_document_gives_the_same_bytes(tmp_path: Path, output: str) -> None:
+def test_same_document_gives_the_same_bytes(tmp_path: Path, output: str) -> None:
     document = sample_document()
     document["policy"] = {"name": "POLICY1", "job": True}
     for facility in document["coupling_facilities"]:
@@ -110,7 +110,7 @@ def test_the_same_document_gives_the_same_bytes(tmp_path: Path, output: str) -> 
     assert first.out == second.out
 
 
-def test_the_order_of_keys_in_the_document_does_not_matter(tmp_path: Path) -> None:
+def test_output_does_not_depend_on_the_order_of_keys(tmp_path: Path) -> None:
     document = sample_document()
     turned = dict(reversed(document.items()))
 
@@ -119,7 +119,7 @@ def test_the_order_of_keys_in_the_document_does_not_matter(tmp_path: Path) -> No
     )
 
 
-def test_fail_on_warning_exits_1_when_there_is_a_warning(tmp_path: Path) -> None:
+def test_fail_on_warning_exits_with_1_if_there_is_a_warning(tmp_path: Path) -> None:
     document = (
         sample_document()
     )  # persistent and nonpersistent queues on one structure: IBM advises against it
@@ -132,7 +132,7 @@ def test_fail_on_warning_exits_1_when_there_is_a_warning(tmp_path: Path) -> None
     assert strict.answer == plain.answer
 
 
-def test_an_initsize_that_does_not_hold_the_backlog_fails_on_warning(tmp_path: Path) -> None:
+def test_initsize_too_small_for_the_backlog_fails_with_fail_on_warning(tmp_path: Path) -> None:
     document = sample_document()
     document["structures"][0].update(initsize="32M", size="64M")
     plain = plan(document, tmp_path, "--output", "json")
@@ -145,7 +145,7 @@ def test_an_initsize_that_does_not_hold_the_backlog_fails_on_warning(tmp_path: P
 # ---- what it refuses ---------------------------------------------------------------------------------------------
 
 
-def test_a_missing_file_is_named(tmp_path: Path) -> None:
+def test_missing_file_is_reported_by_name(tmp_path: Path) -> None:
     ran = run("plan", tmp_path / "nowhere.yaml", "--output", "policy")
 
     assert_refused(ran)
@@ -153,7 +153,7 @@ def test_a_missing_file_is_named(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", [".", "", "\x00", "a\x00b", "x" * 5000, "-", "/dev/null"], ids=ascii)
-def test_a_path_that_is_no_file_is_refused(
+def test_path_that_is_not_a_file_is_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:
     monkeypatch.setattr("sys.stdin", io.StringIO(""))
@@ -165,11 +165,11 @@ def test_a_path_that_is_no_file_is_refused(
     assert ran.err.strip()
 
 
-def test_a_directory_is_refused(tmp_path: Path) -> None:
+def test_directory_is_refused(tmp_path: Path) -> None:
     assert_refused(run("plan", tmp_path, "--output", "policy"))
 
 
-def test_a_link_to_itself_is_refused(tmp_path: Path) -> None:
+def test_symbolic_link_to_itself_is_refused(tmp_path: Path) -> None:
     loop = tmp_path / "loop.yaml"
     loop.symlink_to(loop)
 
@@ -211,12 +211,12 @@ def test_a_link_to_itself_is_refused(tmp_path: Path) -> None:
     ],
     ids=lambda content: ascii(content[:24]),
 )
-def test_a_file_that_is_no_plan_is_refused_with_a_sentence(tmp_path: Path, content: bytes, name: str) -> None:
+def test_file_that_is_not_a_plan_is_refused_with_a_message(tmp_path: Path, content: bytes, name: str) -> None:
     assert_refused(given(tmp_path, content, name))
 
 
 @pytest.mark.parametrize("encoding", ["utf-16", "utf-32", "cp037"])
-def test_a_document_in_another_encoding_is_read_or_refused(tmp_path: Path, encoding: str) -> None:
+def test_document_in_another_encoding_is_read_or_refused(tmp_path: Path, encoding: str) -> None:
     ran = given(tmp_path, json.dumps(sample_document()).encode(encoding), "plan.json")
 
     if ran.code != 0:
@@ -234,7 +234,7 @@ def test_a_document_in_another_encoding_is_read_or_refused(tmp_path: Path, encod
     ids=["short", "top", "queue", "structure"],
 )
 @pytest.mark.parametrize("name", ["plan.json", "plan.yaml"])
-def test_a_key_given_twice_is_refused(tmp_path: Path, content: str, name: str) -> None:
+def test_duplicate_key_is_refused(tmp_path: Path, content: str, name: str) -> None:
     assert_refused(given(tmp_path, content, name))
 
 
@@ -246,7 +246,7 @@ def test_a_key_given_twice_is_refused(tmp_path: Path, content: str, name: str) -
         ('"years": 0', '"years": 0, years: 1'),
     ],
 )
-def test_a_key_given_twice_in_yaml_is_refused(tmp_path: Path, once: str, twice: str) -> None:
+def test_duplicate_key_in_yaml_is_refused(tmp_path: Path, once: str, twice: str) -> None:
     content = block_yaml(sample_document())
     assert given(tmp_path, content).code == 0
     assert once in content
@@ -254,7 +254,7 @@ def test_a_key_given_twice_in_yaml_is_refused(tmp_path: Path, once: str, twice: 
     assert_refused(given(tmp_path, content.replace(once, twice, 1)))
 
 
-def test_yaml_in_flow_style_is_yaml_too(tmp_path: Path) -> None:
+def test_yaml_in_flow_style_is_read(tmp_path: Path) -> None:
     document = sample_document()
     flow = "{" + ", ".join(f"{key}: {json.dumps(value)}" for key, value in document.items()) + "}\n"
     ran = given(tmp_path, flow, "plan.yaml")
@@ -263,7 +263,7 @@ def test_yaml_in_flow_style_is_yaml_too(tmp_path: Path) -> None:
     assert ran.out == plan(document, tmp_path, "--output", "policy").out
 
 
-def test_a_yaml_bomb_is_refused_at_once(tmp_path: Path) -> None:
+def test_yaml_bomb_is_refused_at_once(tmp_path: Path) -> None:
     lines = ["a0: &a0 [lol, lol, lol, lol, lol, lol, lol, lol, lol]"]
     for level in range(1, 12):
         again = ", ".join([f"*a{level - 1}"] * 9)
@@ -273,7 +273,7 @@ def test_a_yaml_bomb_is_refused_at_once(tmp_path: Path) -> None:
     assert_refused(given(tmp_path, "\n".join(lines)))
 
 
-def test_a_yaml_bomb_inside_a_known_key_is_refused(tmp_path: Path) -> None:
+def test_yaml_bomb_inside_a_known_key_is_refused(tmp_path: Path) -> None:
     nested = "&b0 [SQ03, SQ03, SQ03, SQ03, SQ03, SQ03, SQ03, SQ03]"
     lines = [f"qsg: SQ03\nqueue_managers: 5\npolicy:\n  name: {nested}"]
     lines += [f"x{level}: &b{level} [" + ", ".join([f"*b{level - 1}"] * 8) + "]" for level in range(1, 10)]
@@ -282,12 +282,12 @@ def test_a_yaml_bomb_inside_a_known_key_is_refused(tmp_path: Path) -> None:
     assert_refused(given(tmp_path, "\n".join(lines)))
 
 
-def test_an_alias_to_its_own_parent_is_refused(tmp_path: Path) -> None:
+def test_yaml_alias_to_its_own_parent_is_refused(tmp_path: Path) -> None:
     assert_refused(given(tmp_path, "qsg: SQ03\nstructures: &loop\n  - *loop\n"))
     assert_refused(given(tmp_path, "&loop\nqsg: SQ03\ngrowth: *loop\n"))
 
 
-def test_anchors_and_aliases_are_read_as_in_yaml_or_refused(tmp_path: Path) -> None:
+def test_yaml_anchors_and_aliases_are_resolved_or_refused(tmp_path: Path) -> None:
     document = block_yaml(sample_document())
     aliased = document.replace('["CF01", "CF02"]', "&both [CF01, CF02]", 1) + "growth: &none {years: 0}\n"
     aliased = aliased.replace('growth: {"percent_per_year": 0, "years": 0}\n', "", 1)
@@ -312,7 +312,7 @@ def test_anchors_and_aliases_are_read_as_in_yaml_or_refused(tmp_path: Path) -> N
     ],
     ids=["open", "lists", "objects", "yaml-lists", "yaml-maps", "yaml-dashes", "in-a-field"],
 )
-def test_deep_nesting_is_refused_with_a_sentence(tmp_path: Path, name: str, content: str) -> None:
+def test_deep_nesting_is_refused_with_a_message(tmp_path: Path, name: str, content: str) -> None:
     assert_refused(given(tmp_path, content, name))
 
 
@@ -327,7 +327,7 @@ def test_deep_nesting_is_refused_with_a_sentence(tmp_path: Path, name: str, cont
         '"mean": 3500',
     ],
 )
-def test_a_number_that_is_not_finite_is_refused(tmp_path: Path, key: str, number: str) -> None:
+def test_number_that_is_not_finite_is_refused(tmp_path: Path, key: str, number: str) -> None:
     document = json.dumps(sample_document())
     assert key in document
     content = document.replace(key, key.split(":")[0] + ": " + number, 1)
@@ -336,7 +336,7 @@ def test_a_number_that_is_not_finite_is_refused(tmp_path: Path, key: str, number
 
 
 @pytest.mark.parametrize("number", [".nan", ".inf", "-.inf", ".NaN"])
-def test_a_yaml_number_that_is_not_finite_is_refused(tmp_path: Path, number: str) -> None:
+def test_yaml_number_that_is_not_finite_is_refused(tmp_path: Path, number: str) -> None:
     content = block_yaml(sample_document()).replace("headroom_percent: 10", f"headroom_percent: {number}")
     assert number in content
 
@@ -349,7 +349,7 @@ def test_a_yaml_number_that_is_not_finite_is_refused(tmp_path: Path, number: str
     "key",
     ['"backlog": 200000', '"queue_managers": 5', '"message_bytes": 1024', '"dsbufs": 100', '"years": 0'],
 )
-def test_a_huge_number_is_refused(tmp_path: Path, key: str, digits: int, name: str) -> None:
+def test_huge_number_is_refused(tmp_path: Path, key: str, digits: int, name: str) -> None:
     content = json.dumps(sample_document()).replace(key, key.split(":")[0] + ": " + "9" * digits, 1)
 
     ran = given(tmp_path, content, name)
@@ -379,7 +379,7 @@ def test_a_huge_number_is_refused(tmp_path: Path, key: str, digits: int, name: s
         "growth: 5",
     ],
 )
-def test_a_wrong_type_or_unknown_key_is_named(tmp_path: Path, yaml: str) -> None:
+def test_field_with_a_wrong_type_or_unknown_key_is_reported(tmp_path: Path, yaml: str) -> None:
     key = yaml.split(":")[0]
     document = sample_document()
     document.pop(key, None)
@@ -402,7 +402,7 @@ def test_bad_usage_is_refused(tmp_path: Path, more: tuple[str, ...]) -> None:
         assert ran.err.strip()
 
 
-def test_a_text_output_is_withheld_when_there_is_an_error(tmp_path: Path) -> None:
+def test_plan_with_an_error_prints_no_text_output(tmp_path: Path) -> None:
     document = sample_document()
     document["structures"][0]["cflevel"] = 2  # persistent messages need CFLEVEL 3, SMDS needs 5
     document["structures"][0]["recover"] = False

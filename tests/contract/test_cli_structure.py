@@ -46,7 +46,7 @@ def size_for(messages: int, message_bytes: int, level: int) -> dict[str, object]
 
 
 @pytest.mark.parametrize(("messages", "message_bytes", "level"), CASES)
-def test_size_mib_is_the_unrounded_need(messages: int, message_bytes: int, level: int) -> None:
+def test_size_mib_is_the_need_before_rounding(messages: int, message_bytes: int, level: int) -> None:
     answer = size_for(messages, message_bytes, level)
 
     exact = float(need_bytes(level, (messages, message_bytes)) / MIB)
@@ -54,7 +54,7 @@ def test_size_mib_is_the_unrounded_need(messages: int, message_bytes: int, level
 
 
 @pytest.mark.parametrize(("messages", "message_bytes", "level"), CASES)
-def test_size_kib_is_the_need_rounded_up_to_the_increment_without_headroom(
+def test_size_kib_is_the_need_rounded_up_to_the_storage_increment(
     messages: int, message_bytes: int, level: int
 ) -> None:
     answer = size_for(messages, message_bytes, level)
@@ -65,7 +65,7 @@ def test_size_kib_is_the_need_rounded_up_to_the_increment_without_headroom(
 
 
 @pytest.mark.parametrize(("messages", "message_bytes", "level"), CASES)
-def test_entries_and_elements_are_those_the_messages_demand(
+def test_answer_has_the_entries_and_elements_that_the_messages_need(
     messages: int, message_bytes: int, level: int
 ) -> None:
     answer = size_for(messages, message_bytes, level)
@@ -90,7 +90,7 @@ def test_entries_and_elements_are_those_the_messages_demand(
     ],
 )
 @pytest.mark.parametrize("level", [14, 24, 25])
-def test_the_pool_that_binds_is_named_and_a_tie_counts_as_entries(
+def test_binding_pool_is_named_and_a_tie_counts_as_entries(
     message_bytes: int, elements: int, binding: str, level: int
 ) -> None:
     answer = size_for(1000, message_bytes, level)
@@ -99,7 +99,7 @@ def test_the_pool_that_binds_is_named_and_a_tie_counts_as_entries(
     assert answer["binding"] == binding
 
 
-def test_a_message_of_1164_bytes_pays_1536_and_one_of_1165_pays_1792() -> None:
+def test_message_of_1164_bytes_takes_6_elements_and_one_of_1165_takes_7() -> None:
     at_limit, above = size_for(3, 1164, 25), size_for(3, 1165, 25)
 
     assert at_limit["elements"] == 3 * 1536 // 256
@@ -107,7 +107,7 @@ def test_a_message_of_1164_bytes_pays_1536_and_one_of_1165_pays_1792() -> None:
 
 
 @pytest.mark.parametrize("message_bytes", [64_513, 65_280, 65_281, 1_000_000, 104_857_600])
-def test_a_message_too_large_for_the_structure_leaves_one_entry_and_two_elements(message_bytes: int) -> None:
+def test_message_too_large_for_the_structure_takes_one_entry_and_two_elements(message_bytes: int) -> None:
     # The largest user data that stays in a structure is 63 KB = 64 512 bytes.
     answer = size_for(5000, message_bytes, 25)
 
@@ -158,7 +158,7 @@ def assert_takes(level: int, *, instead: int) -> None:
 
 
 @pytest.mark.parametrize("level", [0, 1, 8])
-def test_a_cf_below_level_9_is_refused(level: int) -> None:
+def test_cf_below_level_9_is_refused(level: int) -> None:
     # IBM MQ requires CFCC level 9 or higher. The figures may be withheld (exit 2) or given beside an error.
     ran = run("structure", "--messages", 1000, "--message-bytes", 1024, "--cfcc", level, "--json")
 
@@ -175,7 +175,9 @@ def test_a_cf_below_level_9_is_refused(level: int) -> None:
 @pytest.mark.parametrize("level", [14, 17, 24, 25])
 @pytest.mark.parametrize("message_bytes", [0, 1024, 1165, 2048, 5000, 64_512, 70_000])
 @pytest.mark.parametrize("size_mib", [23, 64, 391, 4096, 65_536])
-def test_messages_is_what_the_smaller_pool_holds(size_mib: int, message_bytes: int, level: int) -> None:
+def test_messages_is_the_number_that_the_smaller_pool_holds(
+    size_mib: int, message_bytes: int, level: int
+) -> None:
     answer = ask("structure", "--size-mib", size_mib, "--message-bytes", message_bytes, "--cfcc", level)
 
     entries, elements = pools(size_mib * MIB, level)
@@ -197,7 +199,7 @@ def test_512_mb_holds_157672_messages_of_2048_bytes_in_the_cfcc_14_era() -> None
 @pytest.mark.parametrize(
     ("level", "size_mib"), [(14, 1), (14, 6), (17, 13), (17, 14), (24, 14), (25, 1), (25, 21), (25, 22)]
 )
-def test_a_structure_no_larger_than_the_base_holds_no_message(level: int, size_mib: int) -> None:
+def test_structure_no_larger_than_the_base_size_holds_no_message(level: int, size_mib: int) -> None:
     ran = run("structure", "--size-mib", size_mib, "--message-bytes", 1024, "--cfcc", level, "--json")
 
     assert ran.code in {0, 1}, ran
@@ -206,7 +208,7 @@ def test_a_structure_no_larger_than_the_base_holds_no_message(level: int, size_m
 
 
 @pytest.mark.parametrize(("messages", "message_bytes", "level"), CASES)
-def test_the_size_for_a_backlog_holds_that_backlog(messages: int, message_bytes: int, level: int) -> None:
+def test_size_for_a_backlog_holds_that_backlog(messages: int, message_bytes: int, level: int) -> None:
     size_mib = math.ceil(float(str(size_for(messages, message_bytes, level)["size_mib"])))
 
     holds = ask("structure", "--size-mib", size_mib, "--message-bytes", message_bytes, "--cfcc", level)[
@@ -223,7 +225,7 @@ def test_the_size_for_a_backlog_holds_that_backlog(messages: int, message_bytes:
 # ---- words, exit codes and bad usage -----------------------------------------------------------------------------
 
 
-def test_both_questions_answer_with_their_own_keys() -> None:
+def test_answers_by_messages_and_by_size_have_their_own_keys() -> None:
     forward = size_for(1000, 1024, 25)
     inverse = ask("structure", "--size-mib", 64, "--message-bytes", 1024, "--cfcc", 25)
 
@@ -231,7 +233,7 @@ def test_both_questions_answer_with_their_own_keys() -> None:
     assert {"messages", "findings"} <= set(inverse)
 
 
-def test_without_json_the_answer_is_for_people() -> None:
+def test_answer_without_json_is_readable_text() -> None:
     ran = run("structure", "--messages", 200_000, "--message-bytes", 1024, "--cfcc", 14)
 
     assert ran.code == 0, ran
@@ -240,7 +242,7 @@ def test_without_json_the_answer_is_for_people() -> None:
 
 
 @pytest.mark.parametrize("level", [9, 14, 16, 17, 25, 26])
-def test_fail_on_warning_exits_1_exactly_when_there_is_a_warning_or_an_error(level: int) -> None:
+def test_fail_on_warning_exits_with_1_only_for_warnings_and_errors(level: int) -> None:
     arguments = ("structure", "--messages", 1000, "--message-bytes", 1024, "--cfcc", level, "--json")
     plain, strict = run(*arguments), run(*arguments, "--fail-on", "warning")
 
@@ -275,18 +277,18 @@ def with_option(option: str, value: object) -> Ran:
 
 @pytest.mark.parametrize("value", BAD_NUMBERS, ids=ascii)
 @pytest.mark.parametrize("option", list(GOOD))
-def test_a_number_that_is_none_is_refused_with_a_sentence(option: str, value: str) -> None:
+def test_value_that_is_not_a_number_is_refused_with_a_message(option: str, value: str) -> None:
     assert_refused(with_option(option, value))
 
 
 @pytest.mark.parametrize("value", [*(bad for bad in BAD_NUMBERS if bad != "1.5"), "1e999"], ids=ascii)
-def test_a_size_that_is_no_number_is_refused_with_a_sentence(value: str) -> None:
+def test_size_that_is_not_a_number_is_refused_with_a_message(value: str) -> None:
     assert_refused(run("structure", f"--size-mib={value}", "--message-bytes=1024", "--cfcc=25", "--json"))
 
 
 @pytest.mark.parametrize("option", [*GOOD, "--size-mib"])
 @pytest.mark.parametrize("digits", [19, 30, 400, 5000, 100_000])
-def test_a_huge_number_ends_without_a_traceback(option: str, digits: int) -> None:
+def test_huge_number_gives_no_traceback(option: str, digits: int) -> None:
     options = GOOD | {option: "9" * digits}
     if option == "--size-mib":
         del options["--messages"]
@@ -299,7 +301,7 @@ def test_a_huge_number_ends_without_a_traceback(option: str, digits: int) -> Non
         assert_findings(ran.answer)
 
 
-def test_a_message_above_100_mb_is_refused() -> None:
+def test_message_above_100_mb_is_refused() -> None:
     # IBM MQ's largest message: 104857600 bytes.
     ran = with_option("--message-bytes", 104_857_601)
 
@@ -327,7 +329,7 @@ def test_a_message_above_100_mb_is_refused() -> None:
     ],
     ids=lambda arguments: ascii(" ".join(arguments)),
 )
-def test_bad_usage_is_refused_with_a_sentence(arguments: tuple[str, ...]) -> None:
+def test_bad_usage_is_refused_with_a_message(arguments: tuple[str, ...]) -> None:
     ran = run(*arguments)
 
     assert ran.code == 2, ran
@@ -335,7 +337,7 @@ def test_bad_usage_is_refused_with_a_sentence(arguments: tuple[str, ...]) -> Non
 
 
 @pytest.mark.parametrize("arguments", [("--help",), ("structure", "--help"), ("plan", "--help")])
-def test_help_is_an_answer_and_not_an_exit(arguments: tuple[str, ...]) -> None:
+def test_help_is_printed_with_exit_code_0(arguments: tuple[str, ...]) -> None:
     ran = run(*arguments)
 
     assert ran.code == 0

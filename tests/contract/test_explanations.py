@@ -119,7 +119,7 @@ def test_every_figure_equals_its_explanation(service: Service, name: str) -> Non
 
 
 @pytest.mark.parametrize("name", list(documents()))
-def test_every_explanation_works_out_to_its_figure(service: Service, name: str) -> None:
+def test_formula_of_every_explanation_gives_its_figure(service: Service, name: str) -> None:
     explanations = service.post("/api/v1/size?explain=true", documents()[name]).json()["explanations"]
 
     for pointer, explanation in explanations.items():

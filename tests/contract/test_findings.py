@@ -40,7 +40,7 @@ def many(document: dict[str, Any], changes: Mapping[str, object]) -> dict[str, A
     return document
 
 
-def test_the_quiet_plan_earns_no_warning(service: Service) -> None:
+def test_plan_that_follows_ibms_advice_has_no_warning(service: Service) -> None:
     assert [f for f in findings_of(service, quiet()) if f["severity"] != "info"] == []
 
 
@@ -126,7 +126,7 @@ def test_settings_that_ibm_advises_against_are_reported(service: Service, case: 
     assert {f["severity"] for f in new} & severe, [(f["code"], f["severity"]) for f in new]
 
 
-def test_a_volatile_cf_is_made_up_for_by_recovery_or_duplexing(service: Service) -> None:
+def test_recovery_reduces_the_warnings_on_volatile_coupling_facilities(service: Service) -> None:
     volatile = {"/coupling_facilities/0/volatile": True, "/coupling_facilities/1/volatile": True}
     bare = many(quiet(), volatile | {f"{STRUCTURE}/recover": False, "/structures/1/recover": False})
     recovered = many(quiet(), volatile)
@@ -139,7 +139,7 @@ def test_a_volatile_cf_is_made_up_for_by_recovery_or_duplexing(service: Service)
     assert about(bare) > about(recovered)
 
 
-def test_a_finding_names_the_structure_it_is_about(service: Service) -> None:
+def test_finding_names_its_structure(service: Service) -> None:
     findings = findings_of(service, many(quiet(), {"/structures/1/offload/to": "DB2"}))
 
     (finding,) = [f for f in findings if f["code"] == "OFFLOAD_DB2"]
@@ -147,7 +147,7 @@ def test_a_finding_names_the_structure_it_is_about(service: Service) -> None:
     assert finding["field"].startswith("/structures/1/offload")
 
 
-def test_csqsysappl_with_ibms_sample_value_is_rejected_at_cfcc_25_with_the_minimum(service: Service) -> None:
+def test_csqsysappl_with_ibms_sample_size_at_cfcc_25_is_reported_with_the_minimum(service: Service) -> None:
     # 20 MB failed with IXL015I: INITSIZE MUST BE AT LEAST 41 M. IBM advises 50 000 K or more.
     small = many(quiet(), {"/system/initsize": 20480, "/system/size": 30720})
     enough = many(quiet(), {"/system/initsize": 50176, "/system/size": 75776})
@@ -179,7 +179,7 @@ def test_csq_admin_below_the_published_minimum_is_reported(
     assert bool(serious) is not enough
 
 
-def test_an_allocation_below_what_xcf_demanded_is_reported(service: Service) -> None:
+def test_initsize_below_xcfs_minimum_is_reported(service: Service) -> None:
     # IXL015I at CFCC level 25: INITSIZE MUST BE AT LEAST 41 M, for a request of 20 M.
     document = many(quiet(), {f"{STRUCTURE}/initsize": "20M", f"{STRUCTURE}/size": "30M"})
     findings = findings_of(service, document)

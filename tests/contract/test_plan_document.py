@@ -72,7 +72,7 @@ def with_hardware(level: int = 25) -> dict[str, Any]:
 # ---- the policy --------------------------------------------------------------------------------------------------
 
 
-def test_the_plan_is_good_and_earns_no_error(tmp_path: Path) -> None:
+def test_sq03_plan_has_no_error(tmp_path: Path) -> None:
     ran = run("plan", SQ03, "--output", "json")
 
     assert ran.code == 0, ran
@@ -81,9 +81,7 @@ def test_the_plan_is_good_and_earns_no_error(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("level", [14, 17, 21, 24, 25])
-def test_every_structure_of_the_group_is_in_the_policy_and_csq_admin_is_first(
-    tmp_path: Path, level: int
-) -> None:
+def test_policy_has_every_structure_of_the_group_and_csq_admin_first(tmp_path: Path, level: int) -> None:
     text = policy_of(sq03(level), tmp_path)
 
     names = [found.name for found in statements(text)]
@@ -96,7 +94,7 @@ def test_every_structure_of_the_group_is_in_the_policy_and_csq_admin_is_first(
 
 
 @pytest.mark.parametrize("level", [14, 25])
-def test_the_policy_can_be_submitted_as_it_is(tmp_path: Path, level: int) -> None:
+def test_policy_can_be_submitted_unchanged(tmp_path: Path, level: int) -> None:
     assert_submittable(policy_of(sq03(level), tmp_path))
     assert_submittable(policy_of(with_ibms_sizes(level), tmp_path))
 
@@ -109,7 +107,7 @@ def test_policy_states_that_it_is_a_fragment_to_merge(tmp_path: Path) -> None:
     assert "REPLACE" in comments
 
 
-def test_every_keyword_that_the_plan_sets_is_in_the_statement(tmp_path: Path) -> None:
+def test_statement_has_every_keyword_that_the_plan_sets(tmp_path: Path) -> None:
     text = policy_of(sq03(), tmp_path)
     application, data = statement(text, "SQ03APPLICATION1"), statement(text, "SQ03MYDATA")
 
@@ -126,7 +124,7 @@ def test_every_keyword_that_the_plan_sets_is_in_the_statement(tmp_path: Path) ->
         assert found.names("PREFLIST")
 
 
-def test_minsize_and_auto_alter_are_written_when_the_plan_sets_them(tmp_path: Path) -> None:
+def test_minsize_and_auto_alter_are_written_if_the_plan_sets_them(tmp_path: Path) -> None:
     document = sq03()
     document["structures"][0].update(allow_auto_alter=True, minsize="256M", initsize="512M", size="768M")
 
@@ -137,7 +135,7 @@ def test_minsize_and_auto_alter_are_written_when_the_plan_sets_them(tmp_path: Pa
 
 
 @pytest.mark.parametrize("qsg", ["MQ", "A", "SQ0"])
-def test_a_short_group_name_is_padded_with_at_signs(tmp_path: Path, qsg: str) -> None:
+def test_short_group_name_is_padded_with_at_signs(tmp_path: Path, qsg: str) -> None:
     document = sq03()
     document["qsg"] = qsg
     document["structures"][1]["exclist"] = []
@@ -193,7 +191,7 @@ def test_computed_sizes_are_need_times_headroom_times_factor(
 
 @pytest.mark.parametrize("target", [None, 50, 80, 100])
 @pytest.mark.parametrize("level", [14, 17, 24, 25])
-def test_computed_sizes_without_headroom_hold_the_backlog_in_the_target_share(
+def test_computed_sizes_without_headroom_hold_the_backlog_at_the_target_usage(
     tmp_path: Path, level: int, target: int | None
 ) -> None:
     document = sq03(level)
@@ -212,7 +210,7 @@ def test_computed_sizes_without_headroom_hold_the_backlog_in_the_target_share(
         assert_computed(text, name, need=need, level=level, headroom=0, factor=Fraction(3, 2))
 
 
-def test_the_example_has_no_finding_about_its_own_defaults(tmp_path: Path) -> None:
+def test_example_has_no_finding_about_its_own_defaults(tmp_path: Path) -> None:
     file = tmp_path / "example.yaml"
     file.write_text(run("example").out, encoding="utf-8")
     answer = run("plan", file, "--output", "json").answer
@@ -230,7 +228,7 @@ def test_the_example_has_no_finding_about_its_own_defaults(tmp_path: Path) -> No
 
 
 @pytest.mark.parametrize("factor", ["1", "1.25", "2"])
-def test_the_size_factor_carries_initsize_to_size(tmp_path: Path, factor: str) -> None:
+def test_size_is_initsize_times_the_size_factor(tmp_path: Path, factor: str) -> None:
     document = sq03(14)
     document["headroom_percent"] = 10
     document["size_factor"] = float(factor)
@@ -259,7 +257,7 @@ def test_growth_is_compounded_over_the_horizon(tmp_path: Path) -> None:
     )
 
 
-def test_decimal_fractions_are_taken_as_written(service: Service) -> None:
+def test_decimal_fractions_are_calculated_exactly(service: Service) -> None:
     # 0.1 a second for 1000 minutes are 6000 messages and not 6001; 100 MB x 1.1 are 110 MB; 1000 x 1.001 are 1001.
     slow = {
         "name": "Q",
@@ -284,7 +282,7 @@ def test_decimal_fractions_are_taken_as_written(service: Service) -> None:
     )
 
 
-def test_600_messages_a_minute_for_60_minutes_are_a_backlog_of_36000(tmp_path: Path) -> None:
+def test_backlog_of_10_messages_per_second_for_60_minutes_is_36000(tmp_path: Path) -> None:
     # CFSizer's way of asking: arrival rate times the longest outage.
     rate = {
         "name": "Q",
@@ -299,7 +297,7 @@ def test_600_messages_a_minute_for_60_minutes_are_a_backlog_of_36000(tmp_path: P
     assert by_rate == by_number
 
 
-def test_a_mixture_of_sizes_is_sized_together_and_not_as_a_sum_of_parts(tmp_path: Path) -> None:
+def test_mixed_message_sizes_are_sized_together_and_not_separately(tmp_path: Path) -> None:
     # Table 3 for 1000 shared channels: 2 x 500 B each and 1000 x 2 KB need 11.9 MB together, 13.1 as a sum.
     document = one_structure(14, queue("SYNCQ", 2000, 500), queue("RESOLUTION", 1000, 2048))
 
@@ -309,7 +307,7 @@ def test_a_mixture_of_sizes_is_sized_together_and_not_as_a_sum_of_parts(tmp_path
     assert Fraction("11.8") < need_bytes(14, (2000, 500), (1000, 2048)) / MIB < Fraction("11.95")
 
 
-def test_large_messages_bring_the_elements_that_small_ones_leave(tmp_path: Path) -> None:
+def test_large_messages_use_the_elements_that_small_ones_leave(tmp_path: Path) -> None:
     # 100 000 x 200 B use two of their six elements: 40 000 x 2 KB fit in with ten each.
     document = one_structure(24, queue("SMALL", 100_000, 200), queue("LARGE", 40_000, 2048))
 
@@ -318,7 +316,7 @@ def test_large_messages_bring_the_elements_that_small_ones_leave(tmp_path: Path)
     assert found.kib("INITSIZE") == round_up(need_bytes(24, (140_000, 1024)), MIB) // 1024
 
 
-def test_data_too_large_for_the_structure_takes_two_elements(tmp_path: Path) -> None:
+def test_message_too_large_for_the_structure_takes_two_elements(tmp_path: Path) -> None:
     document = one_structure(24, queue("HUGE", 50_000, 1_000_000))
 
     found = statement(policy_of(document, tmp_path), "SQ03APPLICATION1")
@@ -326,7 +324,7 @@ def test_data_too_large_for_the_structure_takes_two_elements(tmp_path: Path) -> 
     assert found.kib("INITSIZE") == round_up(need_bytes(24, (50_000, 1024)), MIB) // 1024
 
 
-def test_a_distribution_pays_for_its_bytes_and_at_most_one_element_a_message_more(tmp_path: Path) -> None:
+def test_distribution_needs_its_bytes_plus_at_most_one_element_per_message(tmp_path: Path) -> None:
     spread = {"mean": 3500, "p95": 12000, "max": 60000}
     text = policy_of(one_structure(25, queue("Q", 200_000, spread)), tmp_path)
 
@@ -337,7 +335,7 @@ def test_a_distribution_pays_for_its_bytes_and_at_most_one_element_a_message_mor
     assert round_up(least, MIB) // 1024 <= kib <= round_up(least + 200_000 * element, MIB) // 1024
 
 
-def test_size_with_offload_never_asks_for_more(tmp_path: Path) -> None:
+def test_size_with_offload_is_smaller_and_still_holds_the_backlog(tmp_path: Path) -> None:
     document = one_structure(25, queue("Q", 200_000, 16_384))
     kept = statement(policy_of(document, tmp_path), "SQ03APPLICATION1").kib("INITSIZE")
     document["structures"][0]["size_with_offload"] = True
@@ -386,7 +384,7 @@ def test_headroom_for_large_units_of_work_enlarges_csq_admin_only(tmp_path: Path
     assert statement(plain, "SQ03CSQSYSAPPL") == statement(more, "SQ03CSQSYSAPPL")
 
 
-def test_queue_managers_may_be_named(tmp_path: Path) -> None:
+def test_named_queue_managers_give_the_policy_of_their_number(tmp_path: Path) -> None:
     document = sq03()
     document["queue_managers"] = ["QM01", "QM02", "QM03", "QM04", "QM05"]
 
@@ -394,7 +392,9 @@ def test_queue_managers_may_be_named(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("entsmax", "enough"), [(4999, False), (5000, True)])
-def test_five_queue_managers_need_an_entsmax_of_5000(tmp_path: Path, entsmax: int, enough: bool) -> None:
+def test_entsmax_below_1000_entries_per_queue_manager_is_reported(
+    tmp_path: Path, entsmax: int, enough: bool
+) -> None:
     document = sq03()
     without = plan(document, tmp_path, "--output", "json").answer
     document["admin"] = {"headroom_percent": 0, "entsmax": entsmax}
@@ -426,7 +426,7 @@ def test_csqsysappl_has_at_least_50000_kib_at_cfcc_25(tmp_path: Path, channels: 
 
 
 @pytest.mark.parametrize("level", [14, 24, 25])
-def test_csqsysappl_grows_with_active_channels_once_they_need_more(tmp_path: Path, level: int) -> None:
+def test_csqsysappl_is_sized_by_active_channels_that_need_more(tmp_path: Path, level: int) -> None:
     document = sq03(level)
     document["system"] = {"include": True, "shared_channels": 100_000, "group_ur_messages": 20_000}
     document["headroom_percent"] = 10
@@ -442,7 +442,7 @@ def test_csqsysappl_grows_with_active_channels_once_they_need_more(tmp_path: Pat
     )
 
 
-def test_leaving_csqsysappl_out_is_possible_and_reported_while_it_is_needed(tmp_path: Path) -> None:
+def test_omitted_csqsysappl_is_reported_only_if_it_is_needed(tmp_path: Path) -> None:
     document = sq03()
     included = plan(document, tmp_path, "--output", "json").answer
     document["system"]["include"] = False
@@ -457,7 +457,7 @@ def test_leaving_csqsysappl_out_is_possible_and_reported_while_it_is_needed(tmp_
     assert not missing <= codes(unneeded)
 
 
-def test_csq_admin_is_there_without_any_application_structure(tmp_path: Path) -> None:
+def test_plan_without_application_structures_still_has_csq_admin(tmp_path: Path) -> None:
     # A group needs at least two structures, so that a plan with none earns a finding.
     document = sq03()
     document["structures"] = []
@@ -480,7 +480,7 @@ def test_ibms_sizes_are_printed_as_given(tmp_path: Path) -> None:
     assert re.fullmatch(r"524288K?", found.keywords["SIZE"])
 
 
-def test_ibms_initsize_earns_the_warning_that_it_holds_129812_messages(tmp_path: Path) -> None:
+def test_ibms_initsize_is_reported_to_hold_129812_messages(tmp_path: Path) -> None:
     answer = plan(with_ibms_sizes(14), tmp_path, "--output", "json").answer
 
     (finding,) = says(answer, "129812")
@@ -489,7 +489,7 @@ def test_ibms_initsize_earns_the_warning_that_it_holds_129812_messages(tmp_path:
     assert not says(plan(sq03(14), tmp_path, "--output", "json").answer, "129812")
 
 
-def test_sizes_within_a_factor_of_two_earn_no_health_check_finding(tmp_path: Path) -> None:
+def test_initsize_of_at_least_half_of_size_has_no_health_check_finding(tmp_path: Path) -> None:
     document = with_ibms_sizes(14)
     answer = plan(document, tmp_path, "--output", "json").answer
     document["structures"][0].update(initsize=200_000)
@@ -505,9 +505,7 @@ def test_sizes_within_a_factor_of_two_earn_no_health_check_finding(tmp_path: Pat
 @pytest.mark.parametrize(
     ("initsize", "size"), [("262144K", "524288K"), ("256M", "512M"), ("262144", "524288"), (262144, 524288)]
 )
-def test_sizes_may_be_given_in_any_unit_that_cfrm_knows(
-    tmp_path: Path, initsize: object, size: object
-) -> None:
+def test_sizes_are_accepted_in_every_unit_of_cfrm(tmp_path: Path, initsize: object, size: object) -> None:
     document = with_ibms_sizes(14)
     document["structures"][0].update(initsize=initsize, size=size)
     ran = plan(document, tmp_path, "--output", "policy")
@@ -545,14 +543,14 @@ def test_mqsc_defines_structures_without_the_group_prefix_and_quotes_names(tmp_p
     assert "DSBLOCK(256K)" in ran.out
 
 
-def test_setxcf_alters_by_the_full_structure_name(tmp_path: Path) -> None:
+def test_setxcf_alter_uses_the_full_structure_name(tmp_path: Path) -> None:
     ran = plan(sq03(), tmp_path, "--output", "setxcf")
 
     assert ran.code == 0, ran
     assert "SETXCF START,ALTER,STRNAME=SQ03APPLICATION1,SIZE=" in ran.out
 
 
-def test_the_runbook_has_a_page_for_each_structure(tmp_path: Path) -> None:
+def test_runbook_has_every_structure(tmp_path: Path) -> None:
     ran = plan(sq03(), tmp_path, "--output", "runbook")
 
     assert ran.code == 0, ran
@@ -560,7 +558,7 @@ def test_the_runbook_has_a_page_for_each_structure(tmp_path: Path) -> None:
         assert word in ran.out
 
 
-def test_the_complete_job_holds_the_coupling_facilities_and_every_structure(tmp_path: Path) -> None:
+def test_job_contains_the_coupling_facilities_and_every_structure(tmp_path: Path) -> None:
     ran = plan(with_hardware(), tmp_path, "--output", "job")
 
     assert ran.code == 0, ran
@@ -584,7 +582,9 @@ def test_the_complete_job_holds_the_coupling_facilities_and_every_structure(tmp_
 
 
 @pytest.mark.parametrize("missing", ["name", "type", "mfg", "plant", "sequence", "partition"])
-def test_the_job_names_what_is_missing(tmp_path: Path, service: Service, missing: str) -> None:
+def test_incomplete_job_is_refused_with_the_missing_field(
+    tmp_path: Path, service: Service, missing: str
+) -> None:
     document = with_hardware()
     if missing == "name":
         document["policy"]["name"] = None
@@ -602,7 +602,7 @@ def test_the_job_names_what_is_missing(tmp_path: Path, service: Service, missing
     assert missing.upper() in str(problem["findings"]).upper()
 
 
-def test_a_plan_that_wants_no_job_gets_its_policy_without_hardware(tmp_path: Path) -> None:
+def test_plan_without_hardware_gives_a_policy_but_no_job(tmp_path: Path) -> None:
     ran = plan(sq03(), tmp_path, "--output", "job")
 
     assert ran.code == 1, ran
@@ -614,7 +614,7 @@ def test_a_plan_that_wants_no_job_gets_its_policy_without_hardware(tmp_path: Pat
 
 @pytest.mark.parametrize("output", TEXTS)
 @pytest.mark.parametrize("level", [14, 25])
-def test_the_service_gives_the_text_of_the_command_line_byte_for_byte(
+def test_service_returns_the_text_of_the_command_line_byte_for_byte(
     tmp_path: Path, service: Service, output: str, level: int
 ) -> None:
     for document in (sq03(level), with_ibms_sizes(level), with_hardware(level)):
@@ -627,14 +627,14 @@ def test_the_service_gives_the_text_of_the_command_line_byte_for_byte(
         assert response.content == ran.out.encode()
 
 
-def test_the_service_gives_the_job_of_the_command_line(tmp_path: Path, service: Service) -> None:
+def test_service_returns_the_job_of_the_command_line(tmp_path: Path, service: Service) -> None:
     response = service.post("/api/v1/job", with_hardware())
 
     assert response.status_code == 200, response.text
     assert response.content == plan(with_hardware(), tmp_path, "--output", "job").out.encode()
 
 
-def test_the_file_gives_the_same_policy_as_its_document(tmp_path: Path, service: Service) -> None:
+def test_file_gives_the_same_policy_as_its_document(tmp_path: Path, service: Service) -> None:
     ran = run("plan", SQ03, "--output", "policy")
 
     assert ran.code == 0, ran
@@ -642,7 +642,9 @@ def test_the_file_gives_the_same_policy_as_its_document(tmp_path: Path, service:
 
 
 @pytest.mark.parametrize("level", [14, 16, 25, 26])
-def test_size_answers_with_the_json_of_the_command_line(tmp_path: Path, service: Service, level: int) -> None:
+def test_size_route_returns_the_json_of_the_command_line(
+    tmp_path: Path, service: Service, level: int
+) -> None:
     for document in (sq03(level), with_ibms_sizes(level)):
         response = service.post("/api/v1/size", document)
 
@@ -651,7 +653,7 @@ def test_size_answers_with_the_json_of_the_command_line(tmp_path: Path, service:
         assert_findings(response.json())
 
 
-def test_explanations_are_given_on_request_only(service: Service) -> None:
+def test_explanations_are_returned_only_on_request(service: Service) -> None:
     plain = service.post("/api/v1/size", sq03())
     explained = service.post("/api/v1/size?explain=true", sq03())
 
@@ -660,7 +662,7 @@ def test_explanations_are_given_on_request_only(service: Service) -> None:
     assert explained.json()["findings"] == plain.json()["findings"]
 
 
-def test_size_answers_200_with_its_findings_even_when_there_is_an_error(service: Service) -> None:
+def test_size_route_answers_200_with_findings_even_for_errors(service: Service) -> None:
     document = sq03()
     document["structures"][0].update(cflevel=2, recover=False)
     response = service.post("/api/v1/size", document)
@@ -671,7 +673,7 @@ def test_size_answers_200_with_its_findings_even_when_there_is_an_error(service:
     assert any(finding["severity"] == "error" for finding in problem["findings"])
 
 
-def test_the_least_document_is_completed_with_defaults(tmp_path: Path, service: Service) -> None:
+def test_minimal_document_is_completed_with_defaults(tmp_path: Path, service: Service) -> None:
     document = {
         "qsg": "SQ03",
         "queue_managers": 5,
@@ -695,7 +697,7 @@ def test_the_least_document_is_completed_with_defaults(tmp_path: Path, service: 
     assert response.json() == service.post("/api/v1/size", {"schema_version": 1, **document}).json()
 
 
-def test_nothing_in_the_answer_changes_the_document(service: Service) -> None:
+def test_sizing_does_not_change_the_document(service: Service) -> None:
     document = sq03()
     before = copy.deepcopy(document)
     service.post("/api/v1/size", document)
@@ -703,7 +705,7 @@ def test_nothing_in_the_answer_changes_the_document(service: Service) -> None:
     assert document == before
 
 
-def test_the_sample_document_of_the_design_is_good(tmp_path: Path, service: Service) -> None:
+def test_sample_document_of_the_design_has_no_error(tmp_path: Path, service: Service) -> None:
     response = service.post("/api/v1/size", sample_document())
 
     assert response.status_code == 200, response.text
@@ -711,7 +713,7 @@ def test_the_sample_document_of_the_design_is_good(tmp_path: Path, service: Serv
     assert policy_of(sample_document(), tmp_path)
 
 
-def test_the_published_schema_accepts_what_the_service_accepts(service: Service) -> None:
+def test_published_schema_knows_the_keys_of_the_sample_and_no_others(service: Service) -> None:
     response = service.request("GET", "/api/v1/schema")
 
     assert response.status_code == 200

@@ -46,13 +46,15 @@ def holds(mib: int, message_bytes: int, level: int) -> int:
 
 @sixty_examples
 @given(MESSAGES, st.integers(1, 10_000_000), BYTES, LEVELS)
-def test_more_messages_never_need_less(messages: int, more: int, message_bytes: int, level: int) -> None:
+def test_more_messages_never_need_a_smaller_structure(
+    messages: int, more: int, message_bytes: int, level: int
+) -> None:
     assert size_mib(messages + more, message_bytes, level) >= size_mib(messages, message_bytes, level)
 
 
 @sixty_examples
 @given(MESSAGES, st.integers(0, 64_512), st.integers(0, 64_512), LEVELS)
-def test_longer_messages_never_need_less_while_they_stay_in_the_structure(
+def test_longer_messages_in_the_structure_never_need_a_smaller_one(
     messages: int, one: int, other: int, level: int
 ) -> None:
     short, long = sorted((one, other))
@@ -61,7 +63,7 @@ def test_longer_messages_never_need_less_while_they_stay_in_the_structure(
 
 @sixty_examples
 @given(MESSAGES, BYTES, LEVELS)
-def test_a_size_holds_the_backlog_it_was_made_for_and_the_size_below_does_not(
+def test_calculated_size_is_the_smallest_that_holds_the_backlog(
     messages: int, message_bytes: int, level: int
 ) -> None:
     need = size_mib(messages, message_bytes, level)
@@ -73,7 +75,7 @@ def test_a_size_holds_the_backlog_it_was_made_for_and_the_size_below_does_not(
 
 @sixty_examples
 @given(MESSAGES, BYTES, LEVELS)
-def test_the_answers_own_size_holds_the_backlog(messages: int, message_bytes: int, level: int) -> None:
+def test_unrounded_size_holds_the_backlog(messages: int, message_bytes: int, level: int) -> None:
     need = size_mib(messages, message_bytes, level)
     ran = run(
         "structure", "--size-mib", repr(need), "--message-bytes", message_bytes, "--cfcc", level, "--json"
@@ -85,7 +87,7 @@ def test_the_answers_own_size_holds_the_backlog(messages: int, message_bytes: in
 
 @sixty_examples
 @given(SIZES_MIB, BYTES, LEVELS)
-def test_the_backlog_that_a_size_holds_needs_that_size_and_one_message_more_does_not_fit(
+def test_capacity_of_a_size_fits_it_and_one_more_message_does_not(
     mib: int, message_bytes: int, level: int
 ) -> None:
     messages = holds(mib, message_bytes, level)
@@ -99,7 +101,9 @@ def test_the_backlog_that_a_size_holds_needs_that_size_and_one_message_more_does
 
 @sixty_examples
 @given(SIZES_MIB, st.integers(0, 1_000_000), BYTES, LEVELS)
-def test_a_larger_structure_never_holds_less(mib: int, more: int, message_bytes: int, level: int) -> None:
+def test_larger_structure_never_holds_fewer_messages(
+    mib: int, more: int, message_bytes: int, level: int
+) -> None:
     assert holds(mib + more, message_bytes, level) >= holds(mib, message_bytes, level)
 
 
@@ -254,7 +258,7 @@ def test_every_policy_states_the_planned_sizes(document: dict[str, Any]) -> None
 
 @sixty_examples
 @given(documents())
-def test_the_projects_own_parser_reads_back_what_it_wrote(document: dict[str, Any]) -> None:
+def test_written_policy_is_read_back_with_the_same_sizes(document: dict[str, Any]) -> None:
     text = policy_text(document)
     ours = statements(text)
 

@@ -39,7 +39,7 @@ DEFAULT_RULES = (Rule(70, 32 * 1024), Rule(80, 4 * 1024), Rule(90, 0))
         ("0K", 0),
     ],
 )
-def test_a_size_is_read_as_z_os_writes_it(text: str | int, size_bytes: int) -> None:
+def test_size_in_zos_notation_is_parsed(text: str | int, size_bytes: int) -> None:
     assert parse_size(text) == size_bytes
 
 
@@ -53,13 +53,13 @@ def test_a_size_is_read_as_z_os_writes_it(text: str | int, size_bytes: int) -> N
         (1025 * MIB, "1025M"),
     ],
 )
-def test_a_size_is_shown_in_the_largest_exact_unit(size_bytes: int, shown: str) -> None:
+def test_size_is_formatted_in_the_largest_exact_unit(size_bytes: int, shown: str) -> None:
     # IXC588I: 1048576 K is displayed as 1 G, 120000 K stays K.
     assert format_size(size_bytes).replace(" ", "") == shown
     assert parse_size(format_size(size_bytes)) == size_bytes
 
 
-def test_10_gb_and_one_million_messages_give_a_threshold_of_92_and_about_80_with_a_margin() -> None:
+def test_reserve_of_1_million_messages_in_10_gb_gives_threshold_92_and_80_with_margin() -> None:
     reserve = reserve_for(size_bytes=10 * GIB, messages=1_000_000)
 
     assert reserve.reserved_bytes == 1_000_000 * 768
@@ -67,7 +67,7 @@ def test_10_gb_and_one_million_messages_give_a_threshold_of_92_and_about_80_with
     assert 80 <= reserve.advised_threshold < 83  # "around 80 %" with at most 90 % of the space in use
 
 
-def test_4_gb_and_one_million_messages_give_an_exact_threshold_of_82() -> None:
+def test_reserve_of_1_million_messages_in_4_gb_gives_threshold_82() -> None:
     # IBM prints 768 MB and 18.75 %: decimal megabytes over a binary 4 GB. Exact: 732.4 MiB and 17.9 %.
     reserve = reserve_for(size_bytes=4 * GIB, messages=1_000_000)
 
@@ -96,7 +96,7 @@ def test_4_gb_and_one_million_messages_give_an_exact_threshold_of_82() -> None:
         (0, 95, None),
     ],
 )
-def test_default_rules_offload_the_messages_that_ibm_states(
+def test_default_rules_offload_messages_as_documented_by_ibm(
     message_bytes: int, usage_percent: int, rule: int | None
 ) -> None:
     assert rule_that_offloads(message_bytes, usage_percent=usage_percent, rules=DEFAULT_RULES) == rule
@@ -104,29 +104,31 @@ def test_default_rules_offload_the_messages_that_ibm_states(
 
 @pytest.mark.parametrize("usage_percent", [0, 1, 50, 100])
 @pytest.mark.parametrize("rules", [DEFAULT_RULES, ()], ids=["defaults", "none"])
-def test_data_over_64512_bytes_is_offloaded_at_any_usage(rules: tuple[Rule, ...], usage_percent: int) -> None:
+def test_messages_over_64512_bytes_are_offloaded_at_any_usage(
+    rules: tuple[Rule, ...], usage_percent: int
+) -> None:
     assert rule_that_offloads(64_513, usage_percent=usage_percent, rules=rules) is not None
     if usage_percent <= 50:
         assert rule_that_offloads(64_512, usage_percent=usage_percent, rules=rules) is None
 
 
-def test_64k_switches_a_rule_off() -> None:
+def test_rule_of_64k_is_off() -> None:
     assert rule_that_offloads(64_512, usage_percent=99, rules=(parse_rule("70:64K"),)) is None
 
 
-def test_a_rule_is_read_as_the_command_line_writes_it() -> None:
+def test_rule_in_command_line_notation_is_parsed() -> None:
     assert parse_rule("70:32K") == Rule(70, 32_768)
 
 
 @pytest.mark.parametrize(
     ("dsbufs", "dsblock_kib", "mib"), [(100, 256, 25), (800, 256, 200), (1, 8, Fraction(1, 128))]
 )
-def test_smds_buffers_are_their_number_times_the_block(dsbufs: int, dsblock_kib: int, mib: Fraction) -> None:
+def test_smds_buffer_storage_is_dsbufs_times_dsblock(dsbufs: int, dsblock_kib: int, mib: Fraction) -> None:
     assert buffer_bytes(dsbufs=dsbufs, dsblock_bytes=dsblock_kib * 1024) == mib * MIB
 
 
 @pytest.mark.parametrize(("dsbufs", "size_bytes"), [(100, 26_214_400), (800, 209_715_200)])
-def test_the_plan_shows_the_smds_buffers_of_each_queue_manager(
+def test_plan_shows_the_smds_buffers_of_each_queue_manager(
     tmp_path: Path, dsbufs: int, size_bytes: int
 ) -> None:
     document = sample_document()
@@ -148,5 +150,5 @@ def test_the_plan_shows_the_smds_buffers_of_each_queue_manager(
         ("A", "CSQSYSAPPL", "A@@@CSQSYSAPPL"),
     ],
 )
-def test_a_structure_is_named_by_group_and_cfstruct(qsg: str, cfstruct: str, name: str) -> None:
+def test_structure_name_is_group_name_and_cfstruct_name(qsg: str, cfstruct: str, name: str) -> None:
     assert cfrm_structure_name(qsg_name=qsg, cfstruct_name=cfstruct) == name

@@ -83,7 +83,7 @@ def cited_by_code() -> Iterator[str]:
 
 
 @pytest.mark.parametrize("cited", [cited_by_findings, cited_by_tables, cited_by_code])
-def test_every_section_that_is_cited_exists(cited: Callable[[], Iterator[str]]) -> None:
+def test_every_cited_section_exists(cited: Callable[[], Iterator[str]]) -> None:
     sections = set(cited())
     assert sections
     assert sections <= set(headings(PAGE))

@@ -40,26 +40,26 @@ VERBS = {parent: listed(help_of(parent), "VERB") for parent in PARENTS}
 EVERY_VERB = [(parent, verb) for parent, verbs in VERBS.items() for verb in verbs]
 
 
-def test_the_help_names_the_commands() -> None:
+def test_help_lists_the_commands() -> None:
     assert {"structure", "admin", "offload", "plan"} <= set(COMMANDS)
 
 
-def test_the_help_names_what_can_be_done_with_stored_plans() -> None:
+def test_help_lists_the_verbs_of_stored_plans() -> None:
     assert {"list", "show", "put", "export"} <= set(VERBS["plans"])
 
 
-def test_the_help_names_what_can_be_done_with_the_history() -> None:
+def test_help_lists_the_verbs_of_the_history() -> None:
     assert set(VERBS["history"]) == {"export", "rollup"}
 
 
-def test_the_overview_leads_to_every_command_in_the_order_of_the_sections() -> None:
+def test_overview_links_to_every_command_in_the_order_of_the_sections() -> None:
     found = re.findall(
         r"^\| \[`cfplan ([a-z-]+)`\]\(#cfplan-([a-z-]+)\) \|", PAGE.read_text("utf-8"), re.MULTILINE
     )
     assert found == [(name, name) for name in COMMANDS]
 
 
-def test_every_command_has_its_section_and_no_other_is_described() -> None:
+def test_page_has_a_section_for_each_command_and_no_other() -> None:
     assert [heading for heading in headings(PAGE) if heading.startswith("cfplan ")] == [
         f"cfplan {name}" for name in COMMANDS
     ]

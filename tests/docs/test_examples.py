@@ -160,14 +160,14 @@ def terminal(tmp_path: Path, port: int, asked: Path) -> Terminal:
 
 
 @pytest.mark.parametrize("page", WITH_EXAMPLES, ids=name_of)
-def test_the_examples_of_a_page_do_what_it_shows(page: Path, terminal: Terminal) -> None:
+def test_examples_of_a_page_give_the_output_that_it_shows(page: Path, terminal: Terminal) -> None:
     for block in blocks(page):
         terminal.follow(block)
 
 
 @pytest.mark.skipif(not has_curl(), reason="without a curl, the test of all examples uses the stand-in")
 @pytest.mark.parametrize("page", WITH_CURL, ids=name_of)
-def test_examples_with_curl_give_the_same_with_the_stand_in(
+def test_examples_with_curl_give_the_same_output_with_the_stand_in(
     page: Path, tmp_path: Path, port: int, asked: Path
 ) -> None:
     terminal = Terminal(tmp_path, port=port, real_curl=False, asked=asked)
@@ -175,7 +175,7 @@ def test_examples_with_curl_give_the_same_with_the_stand_in(
         terminal.follow(block)
 
 
-def test_there_are_examples_in_the_readme_and_on_the_pages_of_both_interfaces() -> None:
+def test_readme_and_pages_of_both_interfaces_have_examples() -> None:
     assert {
         "README.md",
         "docs/reference/command-line.md",
@@ -185,7 +185,7 @@ def test_there_are_examples_in_the_readme_and_on_the_pages_of_both_interfaces() 
 
 
 @pytest.mark.parametrize("page", PAGES, ids=name_of)
-def test_blocks_of_code_say_what_they_are_and_none_hides_a_prompt(page: Path) -> None:
+def test_code_blocks_have_a_known_language_and_prompts_only_in_console_blocks(page: Path) -> None:
     for block in blocks(page):
         assert block.language in LANGUAGES, block
         assert block.language == "console" or not re.search(r"^\$ ", block.text, re.MULTILINE), block
@@ -205,7 +205,7 @@ def test_blocks_of_code_say_what_they_are_and_none_hides_a_prompt(page: Path) ->
         ("a.c\n", "abc\n", False),
     ],
 )
-def test_outputs_are_compared_except_for_omitted_lines(expected: str, actual: str, same: bool) -> None:
+def test_outputs_match_except_for_omitted_lines(expected: str, actual: str, same: bool) -> None:
     assert shows(expected, actual) is same
 
 
@@ -217,7 +217,7 @@ def test_commands_are_read_with_continuations_and_here_documents() -> None:
     ]
 
 
-def test_a_command_that_is_ready_does_what_the_installed_one_does(terminal: Terminal) -> None:
+def test_preloaded_command_gives_the_output_of_the_installed_one(terminal: Terminal) -> None:
     for command in (
         "cfplan example | cfplan plan - --output policy",
         "cfplan structure --messages many",

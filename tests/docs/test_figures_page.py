@@ -16,7 +16,7 @@ ASSUMPTIONS = ROOT / "docs/explanation/assumptions.md"
 
 
 @pytest.mark.parametrize("heading", TABLES)
-def test_a_table_of_the_page_is_the_computed_one(heading: str) -> None:
+def test_tables_of_the_page_are_the_calculated_ones(heading: str) -> None:
     computed = "\n".join(TABLES[heading]())
     assert computed in section(PAGE, heading), f"`python -m tests.docs.figures` prints:\n{computed}"
 
@@ -42,7 +42,7 @@ def largest_residual(heading: str) -> float:
     return max(abs(float(cell.removesuffix(" %"))) for cell in cells if cell.endswith(" %"))
 
 
-def test_the_profiles_on_the_page_of_assumptions_are_those_of_the_tables() -> None:
+def test_profiles_on_the_assumptions_page_match_the_published_curves() -> None:
     stated = {row[0]: row[1:] for row in rows(section(ASSUMPTIONS, "The element model"))}
     for levels, (base, factor, bundle) in stated.items():
         curve = published_curve(cfcc_level=int(levels.split()[0])).curve
@@ -54,7 +54,7 @@ def test_the_profiles_on_the_page_of_assumptions_are_those_of_the_tables() -> No
     assert len(stated) == len(structure_size.published_curves())
 
 
-def test_the_extremes_of_cost_on_the_page_of_assumptions_are_right() -> None:
+def test_extreme_costs_on_the_assumptions_page_match_the_code() -> None:
     curve = published_curve(cfcc_level=25).curve
     for ratio, assumed, other, error in rows(section(ASSUMPTIONS, "Separate costs of entries and elements")):
         elements = int(ratio.split(":")[1])
@@ -68,13 +68,13 @@ def test_the_extremes_of_cost_on_the_page_of_assumptions_are_right() -> None:
     ("level", "stated"),
     [(14, "391 MiB at CFCC 14"), (24, "433 at 17 to 24"), (25, "441 at 25")],
 )
-def test_the_steps_between_levels_are_as_stated(level: int, stated: str) -> None:
+def test_sizes_by_level_on_the_assumptions_page_match_the_code(level: int, stated: str) -> None:
     text = " ".join(section(ASSUMPTIONS, "CFCC levels without figures").split())
     assert stated in text
     assert f"{float(need_mib(200_000, 1024, cfcc_level=level)):.0f}" in stated
 
 
-def test_ibms_256_mb_hold_the_number_of_messages_on_the_pages() -> None:
+def test_capacity_of_ibms_256_mb_matches_the_pages() -> None:
     held = f"{messages_in('256M', 1024, cfcc_level=14):_}".replace("_", " ")
     assert held == "129 812"
     page = (ROOT / "docs/reference/plan-document.md").read_text(encoding="utf-8")

@@ -44,17 +44,17 @@ def test_every_code_is_on_the_page_with_its_severity_and_no_other() -> None:
     assert on_the_page == {code: kind.severity for code, kind in catalogue().items()}
 
 
-def test_there_is_one_section_for_each_severity_the_worst_first() -> None:
+def test_page_has_a_section_for_each_severity_with_the_worst_first() -> None:
     sections = [heading for heading in headings(PAGE) if heading in SECTIONS]
     assert [SECTIONS[section] for section in sections] == list(SEVERITIES)
 
 
-def test_a_code_can_be_linked_to() -> None:
+def test_every_code_has_an_anchor() -> None:
     assert {slug(code) for code in catalogue()} <= anchors(PAGE)
 
 
 @pytest.mark.parametrize("code", catalogue())
-def test_code_has_title_meaning_reason_remedy_and_source(code: str) -> None:
+def test_every_code_has_title_meaning_reason_remedy_and_source(code: str) -> None:
     kind = catalogue()[code]
     text = entries()[code][1]
     title, meaning, reason, remedy, source = (" ".join(part.split()) for part in text.strip().split("\n\n"))

@@ -22,7 +22,7 @@ def classes() -> Counter[str]:
     )
 
 
-def test_names_in_the_code_are_classes_with_a_name_of_their_own() -> None:
+def test_names_in_the_code_are_existing_unique_classes() -> None:
     page = (ROOT / "docs" / "reference" / "glossary.md").read_text(encoding="utf-8")
     named = CLASS_NAME.findall(page.partition("## Names in the code")[2])
     assert named

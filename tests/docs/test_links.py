@@ -39,7 +39,7 @@ def test_pages_outside_the_application_do_not_link_into_it(page: Path) -> None:
     assert [target for target in links(page) if target.startswith("/")] == []
 
 
-def test_every_page_is_served_and_the_readme_names_those_for_users(app: FastAPI) -> None:
+def test_every_page_is_served_and_the_readme_lists_those_for_users(app: FastAPI) -> None:
     pages = [page for page in PAGES if page.parent != ROOT]
     named = set(links(ROOT / "README.md"))
     for page in pages:

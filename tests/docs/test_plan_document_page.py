@@ -64,18 +64,18 @@ KEYS = [(name, key) for name in SECTIONS for key in OBJECTS[name]["properties"]]
 IDS = [f"{name}-{key}" for name, key in KEYS]
 
 
-def test_every_object_of_the_schema_has_its_section() -> None:
+def test_every_object_of_the_schema_has_a_section() -> None:
     assert set(SECTIONS) == set(OBJECTS)
     assert {heading for heading, _ in SECTIONS.values()} <= set(headings(PAGE))
 
 
 @pytest.mark.parametrize("name", SECTIONS)
-def test_the_page_has_every_key_of_an_object_and_no_other(name: str) -> None:
+def test_page_has_every_key_of_an_object_and_no_other(name: str) -> None:
     assert set(described(name)) == set(OBJECTS[name]["properties"])
 
 
 @pytest.mark.parametrize(("name", "key"), KEYS, ids=IDS)
-def test_the_default_on_the_page_is_that_of_the_document(name: str, key: str) -> None:
+def test_default_on_the_page_is_that_of_the_document(name: str, key: str) -> None:
     shape: type[BaseModel] = (vars(cluster_entries) | vars(model))[name]
     field, cell = shape.model_fields[key], described(name)[key][3]
     if field.is_required():
@@ -131,12 +131,12 @@ def placed(pointer: str, key: str, value: Json) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize(("name", "key"), KEYS, ids=IDS)
-def test_the_example_on_the_page_is_accepted(name: str, key: str) -> None:
+def test_example_on_the_page_is_accepted(name: str, key: str) -> None:
     read_object(placed(SECTIONS[name][1], key, value_of(described(name)[key][5])))
 
 
 @pytest.mark.parametrize(("name", "key"), KEYS, ids=IDS)
-def test_the_range_on_the_page_is_that_of_the_document(name: str, key: str) -> None:
+def test_range_on_the_page_is_that_of_the_document(name: str, key: str) -> None:
     stated = re.match(r"(-?\d+) to (\d+)(?=$|;)", described(name)[key][4])
     schema = OBJECTS[name]["properties"][key]
     bounds = [part for part in (schema, *schema.get("anyOf", ())) if "maximum" in part]
@@ -147,7 +147,7 @@ def test_the_range_on_the_page_is_that_of_the_document(name: str, key: str) -> N
 
 
 @pytest.mark.parametrize(("name", "key"), KEYS, ids=IDS)
-def test_values_that_the_page_lists_are_accepted_and_others_are_not(name: str, key: str) -> None:
+def test_only_values_listed_on_the_page_are_accepted(name: str, key: str) -> None:
     cell = described(name)[key][4]
     listed = re.findall(r"`([^`]+)`", cell)
     if not re.fullmatch(r"`[^`]+`(, `[^`]+`)*", cell) or key == "curve":
@@ -166,9 +166,7 @@ SIZES = [
 
 
 @pytest.mark.parametrize(("name", "key", "match"), SIZES, ids=[f"{name}-{key}" for name, key, _ in SIZES])
-def test_sizes_are_accepted_within_the_range_on_the_page_and_not_above(
-    name: str, key: str, match: re.Match[str]
-) -> None:
+def test_sizes_are_accepted_up_to_the_range_on_the_page(name: str, key: str, match: re.Match[str]) -> None:
     pointer = SECTIONS[name][1]
     read_object(placed(pointer, key, match[1]))
     read_object(placed(pointer, key, match[2]))

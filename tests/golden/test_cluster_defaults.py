@@ -15,21 +15,21 @@ from planner_core.depth_events.model import counted
 from planner_core.document.cluster_instances import Channel
 
 
-def test_the_weight_of_a_channel_is_50() -> None:
+def test_channel_has_a_default_weight_of_50() -> None:
     assert Channel(name="TO.A", queue_manager="A").weight == 50
 
 
-def test_channels_are_not_limited() -> None:
+def test_channels_are_unlimited_by_default() -> None:
     assert Situation().most_channels == 999_999_999
 
 
-def test_a_channel_tries_again_as_in_the_display() -> None:
+def test_channel_retries_have_the_defaults_of_ibms_display() -> None:
     retries = Retries()
     assert (retries.short, retries.short_interval_s) == (10, 60)
     assert (retries.long, retries.long_interval_s) == (999_999_999, 1_200)
 
 
-def test_a_counter_above_999_999_999_is_returned_as_that() -> None:
+def test_counter_above_999_999_999_is_returned_as_that_limit() -> None:
     assert [counted(each) for each in (999_999_998, 999_999_999, 1_000_000_000)] == [
         999_999_998,
         999_999_999,

@@ -61,7 +61,7 @@ def test_csq_admin_has_the_chart_of_the_highest_level_in_its_preflist(
 
 
 @pytest.mark.parametrize("managers", [4, 5])
-def test_csq_admin_keeps_the_chart_of_the_plan_where_no_level_is_higher(managers: int) -> None:
+def test_csq_admin_has_the_chart_of_the_plan_if_no_level_in_preflist_is_higher(managers: int) -> None:
     for levels in ((), (None,), (24, None), (23,)):
         assert (
             at(24, *levels, queue_managers=managers).structures[0].sizes.need_bytes
@@ -94,7 +94,7 @@ def test_every_structure_uses_its_own_preflist() -> None:
     assert said.field == "/coupling_facilities/1/cfcc_level"
 
 
-def test_a_preflist_that_states_lower_levels_is_sized_for_those() -> None:
+def test_preflist_with_only_lower_levels_is_sized_for_them() -> None:
     assert set(levels_of(at(25, 24, 23)).values()) == {24}
     assert set(levels_of(at(25, 24, None)).values()) == {25}
 
@@ -112,7 +112,7 @@ def test_level_without_figures_is_reported_at_its_coupling_facility() -> None:
     assert len(found) == 2
 
 
-def test_the_level_has_an_explanation() -> None:
+def test_level_of_a_structure_has_an_explanation() -> None:
     explained = {each.figure: each for each in explain_result(at(24, None, 25))}
     level = explained["/structures/1/cfcc_level"]
     assert (level.value, level.formula) == (25, "max(cfcc_level_1, cfcc_level_2)")
@@ -136,14 +136,14 @@ def test_fitted_curve_is_kept_and_a_higher_level_in_the_preflist_reported() -> N
     assert sized.message.startswith("CSQ_ADMIN is sized")
 
 
-def test_an_upgrade_changes_nothing_that_is_sized_for_that_level_already() -> None:
+def test_upgrade_changes_no_size_already_calculated_for_its_level() -> None:
     document = at(24, 25).document
     (step,) = upgrades(document, UpgradeQuestion(cfcc=(25,), queue_managers=0, years=())).steps
     assert step.after is not None
     assert [each.after.sizes for each in step.structures] == [each.before.sizes for each in step.structures]
 
 
-def test_an_upgrade_from_coupling_facilities_below_the_plan_is_possible() -> None:
+def test_upgrade_of_coupling_facilities_below_the_level_of_the_plan_is_calculated() -> None:
     document = at(25, 24).document
     answer = upgrades(document, UpgradeQuestion(queue_managers=0, years=()))
     assert [step.change.cfcc_level for step in answer.steps] == [25]
@@ -151,7 +151,7 @@ def test_an_upgrade_from_coupling_facilities_below_the_plan_is_possible() -> Non
     assert (admin.before.sizes.need_bytes, admin.after.sizes.need_bytes) == (17 * MIB, 25 * MIB)
 
 
-def test_splitting_uses_the_level_of_the_structure() -> None:
+def test_split_advice_uses_the_level_of_the_structure() -> None:
     """A queue that takes just more than half of a coupling facility at CFCC 25, where the base is 8 MiB larger."""
     queues = [
         {
@@ -192,7 +192,7 @@ def test_small_application_structure_at_level_25_has_the_size_of_ibms_chart(mess
     assert computed.sizes.initsize_bytes < 26 * MIB
 
 
-def test_csqsysappl_keeps_what_xcf_demanded_of_it() -> None:
+def test_csqsysappl_below_xcfs_minimum_is_reported() -> None:
     small = at(25, 25, system={"shared_channels": 0, "group_ur_messages": 0, "initsize": "40M"})
     assert "SYSTEM_STRUCTURE_BELOW_MINIMUM" in {each.code for each in small.findings}
 
@@ -207,7 +207,7 @@ def test_small_application_structure_states_its_sources() -> None:
     assert (least.value, str(least.source).count("Minimum sizes")) == (0, 1)
 
 
-def test_one_finding_names_all_structures_whose_size_is_above_initsize() -> None:
+def test_finding_on_size_above_initsize_lists_all_its_structures() -> None:
     found = [each for each in at(25, 25).findings if each.code == "SIZE_CONTROLS_NOT_KNOWN"]
     assert len(found) == 1
     assert found[0].severity == "info"

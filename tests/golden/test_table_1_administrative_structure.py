@@ -48,14 +48,14 @@ TABLE_1 = (
 )
 
 
-def test_the_typed_table_has_all_31_rows() -> None:
+def test_expected_table_has_all_31_rows() -> None:
     assert [count for count, _ in TABLE_1] == list(range(1, 32))
 
 
 @pytest.mark.parametrize(
     ("queue_managers", "required_kb"), TABLE_1, ids=[f"{count}-qmgrs" for count, _ in TABLE_1]
 )
-def test_table_1_row_is_given_as_printed(queue_managers: int, required_kb: int) -> None:
+def test_table_1_row_is_returned_as_printed(queue_managers: int, required_kb: int) -> None:
     answer = ask("admin", "--queue-managers", queue_managers, "--cfcc", 14)
 
     assert answer["size_kib"] == required_kb

@@ -29,20 +29,18 @@ CELLS = [
 ]
 
 
-def test_the_typed_table_has_all_28_cells() -> None:
+def test_expected_table_has_all_28_cells() -> None:
     assert len(CELLS) == 28
 
 
 @pytest.mark.parametrize(("messages", "message_bytes", "printed_mb"), CELLS)
-def test_table_2_cell_is_the_need_rounded_to_nearest(
-    messages: int, message_bytes: int, printed_mb: int
-) -> None:
+def test_table_2_cell_equals_the_rounded_need(messages: int, message_bytes: int, printed_mb: int) -> None:
     answer = ask("structure", "--messages", messages, "--message-bytes", message_bytes, "--cfcc", 14)
 
     assert printed_mb - 0.5 <= answer["size_mib"] < printed_mb + 0.5
 
 
-def test_the_worked_example_of_200000_messages_of_1_kb_lies_between_256_and_512_mb() -> None:
+def test_200000_messages_of_1_kb_need_between_256_and_512_mb() -> None:
     # The page reads "a value in the range 256 through 512 MB" off its graph; the model that gives
     # all 28 cells gives 391 MB.
     answer = ask("structure", "--messages", 200_000, "--message-bytes", 1024, "--cfcc", 14)

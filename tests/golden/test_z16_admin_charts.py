@@ -32,12 +32,14 @@ POINTS = [
 ]
 
 
-def test_both_typed_charts_have_32_points() -> None:
+def test_both_expected_charts_have_32_points() -> None:
     assert len(CHART_CFCC_21_TO_24) == len(CHART_CFCC_25) == 32
 
 
 @pytest.mark.parametrize(("cfcc_level", "queue_managers", "mib"), POINTS)
-def test_admin_chart_point_is_given_as_read_off(cfcc_level: int, queue_managers: int, mib: int) -> None:
+def test_admin_chart_point_is_returned_as_read_from_the_chart(
+    cfcc_level: int, queue_managers: int, mib: int
+) -> None:
     answer = ask("admin", "--queue-managers", queue_managers, "--cfcc", cfcc_level)
 
     assert answer["size_kib"] == mib * 1024

@@ -36,7 +36,7 @@ CHART = (
     CHART,
     ids=[f"{messages}-messages-of-{size}-bytes" for messages, size, _ in CHART],
 )
-def test_application_chart_point_is_met_within_reading_accuracy(
+def test_application_chart_point_is_matched_within_reading_accuracy(
     messages: int, message_bytes: int, mb: int
 ) -> None:
     answer = ask("structure", "--messages", messages, "--message-bytes", message_bytes, "--cfcc", 25)
@@ -45,7 +45,7 @@ def test_application_chart_point_is_met_within_reading_accuracy(
 
 
 @pytest.mark.parametrize("message_bytes", [1, 200, 1023])
-def test_the_first_curve_holds_for_every_message_up_to_1024_bytes(message_bytes: int) -> None:
+def test_messages_up_to_1024_bytes_need_the_same_size(message_bytes: int) -> None:
     drawn = ask("structure", "--messages", 100_000, "--message-bytes", 1024, "--cfcc", 25)
     small = ask("structure", "--messages", 100_000, "--message-bytes", message_bytes, "--cfcc", 25)
 

@@ -30,7 +30,7 @@ CAPACITY_OF_4_GB = (
     CAPACITY_OF_4_GB,
     ids=[f"{size}-bytes" for size, _ in CAPACITY_OF_4_GB],
 )
-def test_z16_capacity_is_met_within_three_per_cent(message_bytes: int, printed: int, cfcc_level: int) -> None:
+def test_z16_capacity_is_matched_within_3_percent(message_bytes: int, printed: int, cfcc_level: int) -> None:
     answer = ask("structure", "--size-mib", 4096, "--message-bytes", message_bytes, "--cfcc", cfcc_level)
 
     assert answer["messages"] == pytest.approx(printed, rel=0.03)
@@ -65,7 +65,7 @@ EXACT_AT_CFCC_24 = (
     EXACT_AT_CFCC_24,
     ids=[f"{size}-bytes" for size, _ in EXACT_AT_CFCC_24],
 )
-def test_the_derived_figure_behind_the_printed_one_is_exact(message_bytes: int, messages: int) -> None:
+def test_derived_capacity_at_cfcc_24_is_exact(message_bytes: int, messages: int) -> None:
     answer = ask("structure", "--size-mib", 4096, "--message-bytes", message_bytes, "--cfcc", 24)
 
     assert answer["messages"] == messages

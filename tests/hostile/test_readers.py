@@ -27,7 +27,7 @@ def read_within_bounds(what: str, text: str, name: str) -> None:
         read(name, text)
 
 
-def test_there_are_200_shapes_of_a_megabyte_and_no_two_are_alike() -> None:
+def test_shapes_are_at_least_200_distinct_texts_of_a_megabyte() -> None:
     assert len(SHAPES) >= ENOUGH_SHAPES
     assert len({shape.name for shape in SHAPES}) == len({shape.text(500) for shape in SHAPES}) == len(SHAPES)
     for shape in SHAPES[::7]:
@@ -35,14 +35,14 @@ def test_there_are_200_shapes_of_a_megabyte_and_no_two_are_alike() -> None:
 
 
 @pytest.mark.parametrize("name", READERS)
-def test_each_reader_reads_every_shape_in_bounded_cpu_time(name: str) -> None:
+def test_every_reader_reads_short_texts_of_every_shape_in_bounded_cpu_time(name: str) -> None:
     """Short texts, so that every run can afford all of them: work that grows faster than the text shows in them as well."""
     for shape in SHAPES:
         read_within_bounds(f"{name} with {shape.name}", shape.text(5_000), name)
 
 
 @pytest.mark.parametrize("name", READERS)
-def test_each_reader_reads_some_shapes_at_a_megabyte_in_bounded_cpu_time(name: str) -> None:
+def test_every_reader_reads_a_megabyte_of_some_shapes_in_bounded_cpu_time(name: str) -> None:
     """Together the readers read every shape once at this length; `make soak` sends every shape to each."""
     example_result()
     place = list(READERS).index(name)
@@ -72,7 +72,7 @@ SLOWEST = (
 
 
 @pytest.mark.parametrize(("name", "shape_name"), SLOWEST)
-def test_shapes_that_were_slow_are_read_at_a_megabyte_in_bounded_cpu_time(name: str, shape_name: str) -> None:
+def test_once_slow_shapes_are_read_at_a_megabyte_in_bounded_cpu_time(name: str, shape_name: str) -> None:
     shape = next(each for each in SHAPES if each.name == shape_name)
     example_result()  # the plan itself is computed once, outside the time
     read_within_bounds(f"{name} with {shape.name}", shape.text(), name)
@@ -86,7 +86,7 @@ def test_every_reader_reads_a_megabyte_of_every_shape_in_bounded_cpu_time(name: 
         read_within_bounds(f"{name} with {shape.name}", shape.text(), name)
 
 
-def test_a_policy_of_4095_structures_is_merged() -> None:
+def test_policy_with_4095_structures_is_merged() -> None:
     structures = "".join(
         f"  STRUCTURE NAME(SQ99S{number:05}) SIZE(1M) INITSIZE(1M) ALLOWAUTOALT(NO)\n"
         "            FULLTHRESHOLD(80) DUPLEX(DISABLED) REBUILDPERCENT(1)\n            PREFLIST(CF01,CF02)\n"

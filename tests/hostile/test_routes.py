@@ -221,7 +221,7 @@ def targets(app: FastAPI, forms: dict[str, set[tuple[str, str]]]) -> list[Target
     return found
 
 
-def test_pages_show_a_form_for_every_route_that_takes_one(
+def test_every_route_that_accepts_a_form_has_one_on_a_page(
     app: FastAPI, forms: dict[str, set[tuple[str, str]]]
 ) -> None:
     pages = {path for path in paths_that_change(app) if not path.startswith("/api/")}
@@ -262,7 +262,7 @@ def check(app: FastAPI, target: Target, shape: Shape) -> str | None:
     return f"{target} with {shape.name}: {told}" if told else None
 
 
-def test_every_route_and_every_shape_of_a_megabyte_end_in_bounded_cpu_time(
+def test_every_route_and_every_shape_is_handled_in_bounded_cpu_time(
     app: FastAPI, targets: list[Target]
 ) -> None:
     pairs = max(len(SHAPES), len(targets))
@@ -273,7 +273,7 @@ def test_every_route_and_every_shape_of_a_megabyte_end_in_bounded_cpu_time(
 
 
 @pytest.mark.soak
-def test_every_route_ends_in_bounded_cpu_time_for_a_megabyte_of_every_shape(
+def test_every_route_handles_a_megabyte_of_every_shape_in_bounded_cpu_time(
     app: FastAPI, targets: list[Target]
 ) -> None:
     faults = [check(app, target, shape) for target in targets for shape in SHAPES]

@@ -80,20 +80,20 @@ def with_a_later_revision(
     monkeypatch.setattr(db, "MIGRATIONS_DIR", folder)
 
 
-def test_the_migrations_make_what_the_models_say(database: Database) -> None:
+def test_migrations_create_the_schema_of_the_models(database: Database) -> None:
     with database.engine.connect() as connection:
         command.check(alembic_config(connection))  # raises when there is a difference
         assert set(Base.metadata.tables) <= set(inspect(connection).get_table_names())
 
 
-def test_a_difference_between_models_and_migrations_would_be_noticed(database: Database) -> None:
+def test_difference_between_models_and_migrations_is_detected(database: Database) -> None:
     with database.engine.begin() as connection:
         connection.execute(text("DROP INDEX ix_plans_deleted_at"))
     with database.engine.connect() as connection, pytest.raises(Exception, match="ix_plans_deleted_at"):
         command.check(alembic_config(connection))
 
 
-def test_up_down_and_up_again_leaves_an_empty_schema(database: Database) -> None:
+def test_upgrade_after_a_downgrade_gives_an_empty_schema(database: Database) -> None:
     fill(database)
     database.downgrade("base")
     with database.engine.connect() as connection:
@@ -104,7 +104,7 @@ def test_up_down_and_up_again_leaves_an_empty_schema(database: Database) -> None
 
 
 @pytest.mark.usefixtures("with_a_later_revision")
-def test_data_survives_a_migration_up_and_down(url: URL) -> None:
+def test_data_survives_an_upgrade_and_a_downgrade(url: URL) -> None:
     database = Database(url)
     database.upgrade(FIRST)
     fill(database)
@@ -140,7 +140,7 @@ def test_data_survives_a_migration_up_and_down(url: URL) -> None:
 
 @pytest.mark.usefixtures("with_a_later_revision")
 @pytest.mark.parametrize("with_a_later_revision", ["op.execute('SELECT * FROM nowhere')"], indirect=True)
-def test_a_migration_that_fails_changes_nothing(url: URL) -> None:
+def test_failed_migration_changes_nothing(url: URL) -> None:
     database = Database(url)
     database.upgrade(FIRST)
     fill(database)
@@ -154,7 +154,7 @@ def test_a_migration_that_fails_changes_nothing(url: URL) -> None:
     database.close()
 
 
-def test_a_database_of_a_later_version_is_refused_and_left_alone(database: Database) -> None:
+def test_database_of_a_later_version_is_refused_and_not_changed(database: Database) -> None:
     with database.engine.begin() as connection:
         connection.execute(text("UPDATE alembic_version SET version_num = 'from_the_future'"))
     for again in (Database(database.url), Database(database.url, migrates=False)):
@@ -164,7 +164,7 @@ def test_a_database_of_a_later_version_is_refused_and_left_alone(database: Datab
     assert database.revision() == "from_the_future"
 
 
-def test_server_database_is_not_migrated_unasked(url: URL) -> None:
+def test_server_database_is_migrated_only_on_request(url: URL) -> None:
     database = Database(url, migrates=False)
     if database.is_sqlite:
         Path(str(url.database)).parent.mkdir()
@@ -176,7 +176,7 @@ def test_server_database_is_not_migrated_unasked(url: URL) -> None:
     database.close()
 
 
-def test_every_revision_has_its_date_as_name_and_a_description() -> None:
+def test_every_revision_has_a_date_in_its_name_and_a_description() -> None:
     scripts = list(ScriptDirectory.from_config(alembic_config()).walk_revisions())
     assert scripts
     for script in scripts:
@@ -185,7 +185,7 @@ def test_every_revision_has_its_date_as_name_and_a_description() -> None:
         assert script.revision in Path(script.path).name
 
 
-def test_uploads_that_are_one_instant_become_one_and_keep_what_was_read_of_them(url: URL) -> None:
+def test_uploads_of_the_same_instant_are_merged_and_keep_their_results(url: URL) -> None:
     database = Database(url)
     database.upgrade("d4f3c9e6a0b8")
     told = [
@@ -226,7 +226,7 @@ def test_uploads_that_are_one_instant_become_one_and_keep_what_was_read_of_them(
     database.close()
 
 
-def test_databases_of_one_process_are_migrated_at_once_without_harm(tmp_path: Path) -> None:
+def test_several_databases_are_migrated_concurrently_in_one_process(tmp_path: Path) -> None:
     databases = [Database(database_url("", data_dir=tmp_path / str(number))) for number in range(6)]
     with ThreadPoolExecutor(len(databases)) as threads:
         list(threads.map(Database.prepare, databases))

@@ -17,7 +17,7 @@ FOLDERS = {"/tmp/run-1": "/FOLDER", "/tmp/run-2": "/FOLDER"}  # noqa: S108 - nam
         ('{"seconds": {"decoding": 0.1}}', '{"seconds": {"decoding": 0.2, "storing": 0.1}}'),
     ],
 )
-def test_normalized_removes_what_varies_between_runs(first: str, second: str) -> None:
+def test_normalized_removes_differences_between_runs(first: str, second: str) -> None:
     assert normalized(first, FOLDERS) == normalized(second, FOLDERS)
 
 

@@ -34,27 +34,25 @@ def program(path: Path, text: str = "exit 0") -> Path:
     return path
 
 
-def test_the_browser_named_comes_first(
-    programs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_named_browser_is_preferred(programs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     program(programs / "chromium")
     named = program(tmp_path / "my-browser")
     monkeypatch.setenv("CHROMIUM", str(named))
     assert chromium.find_chromium() == named
 
 
-def test_the_browser_on_path_comes_second(programs: Path) -> None:
+def test_browser_on_path_is_used_without_a_named_one(programs: Path) -> None:
     assert chromium.find_chromium() is None
     on_path = program(programs / "chromium")
     assert chromium.find_chromium() == on_path
 
 
-def test_a_browser_that_does_not_start_is_none(programs: Path) -> None:
+def test_browser_that_does_not_start_is_ignored(programs: Path) -> None:
     program(programs / "chromium", "echo 'install the snap' >&2; exit 10")
     assert chromium.find_chromium() is None
 
 
-def test_a_named_browser_that_does_not_start_is_an_error(
+def test_named_browser_that_does_not_start_is_an_error(
     programs: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     program(programs / "chromium")
@@ -79,7 +77,7 @@ def test_root_installs_the_missing_browser(programs: Path, monkeypatch: pytest.M
     assert (programs / "log").read_text(encoding="utf-8").splitlines() == calls, "not installed twice"
 
 
-def test_root_installs_the_library_that_the_driver_lacks(
+def test_root_installs_the_missing_library_of_the_driver(
     programs: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(os, "geteuid", lambda: 0)
@@ -95,7 +93,7 @@ def test_root_installs_the_library_that_the_driver_lacks(
     assert "skipped" not in capsys.readouterr().err
 
 
-def test_a_missing_library_is_reported_by_name(
+def test_missing_library_is_reported_by_name(
     programs: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(os, "geteuid", lambda: 1000)
@@ -105,9 +103,7 @@ def test_a_missing_library_is_reported_by_name(
     assert "The browser tests will be skipped: Playwright's driver does not start" in capsys.readouterr().err
 
 
-def test_the_driver_is_started_to_see_whether_it_works(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
+def test_driver_is_started_to_check_that_it_works(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(sys, "executable", str(program(tmp_path / "python", "exit 127")))
     assert not chromium.driver_starts()
     monkeypatch.setattr(
@@ -127,7 +123,7 @@ def test_missing_browser_reports_that_browser_tests_are_skipped(
 
 
 @pytest.mark.parametrize("failure", ["it fails", "it hangs"])
-def test_an_installation_that_fails_stops_nothing(
+def test_failed_installation_skips_the_browser_tests(
     failure: str, programs: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(os, "geteuid", lambda: 0)

@@ -44,7 +44,7 @@ def copied_from_the_tree() -> list[str]:
     return [source.rstrip("/") for copy in copies for source in copy.words[:-1]]
 
 
-def test_every_file_that_is_copied_exists_and_is_sent_to_the_build() -> None:
+def test_copied_files_exist_and_are_in_the_build_context() -> None:
     kept = {
         line.removeprefix("!")
         for line in (ROOT / ".dockerignore").read_text(encoding="utf-8").splitlines()
@@ -58,7 +58,7 @@ def test_every_file_that_is_copied_exists_and_is_sent_to_the_build() -> None:
     assert kept == {source.split("/")[0] for source in sources}, "what .dockerignore keeps is what is copied"
 
 
-def test_every_requirements_file_is_copied_before_it_is_installed() -> None:
+def test_requirements_files_are_copied_before_they_are_installed() -> None:
     copied: set[str] = set()
     installed = []
     for instruction in INSTRUCTIONS:
@@ -72,7 +72,7 @@ def test_every_requirements_file_is_copied_before_it_is_installed() -> None:
     assert installed == ["requirements/build.txt", "requirements/web.txt", "requirements/spark.txt"]
 
 
-def test_every_installation_is_checked_by_hashes_or_fetches_nothing() -> None:
+def test_every_installation_requires_hashes_or_no_index() -> None:
     installs = [run.value for run in instructions_named("RUN") if "pip install" in run.value]
     assert installs
     for install in installs:
@@ -80,12 +80,12 @@ def test_every_installation_is_checked_by_hashes_or_fetches_nothing() -> None:
         assert "--require-hashes" in install or "--no-index" in install
 
 
-def test_the_packages_of_the_service_are_copied() -> None:
+def test_packages_of_the_service_are_copied() -> None:
     copied = set(copied_from_the_tree())
     assert {"app", "migrations", "planner_core", "spark_jobs", "templates", "static", "docs"} <= copied
 
 
-def test_the_program_that_is_started_is_the_projects_own() -> None:
+def test_entry_point_is_a_script_of_the_project() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     workdir = last(INSTRUCTIONS, "WORKDIR").value
     (program,) = last(INSTRUCTIONS, "ENTRYPOINT").argv
@@ -108,7 +108,7 @@ def started_commands() -> list[list[str]]:
     ]
 
 
-def test_the_subcommand_and_its_options_exist() -> None:
+def test_started_subcommands_and_their_options_exist() -> None:
     for command in started_commands():
         subcommand, *options = command
         shown = subprocess.run(
@@ -120,7 +120,7 @@ def test_the_subcommand_and_its_options_exist() -> None:
             assert not option.startswith("--") or option.split("=")[0] in shown.stdout, option
 
 
-def test_the_parts_of_a_cluster_are_started_by_the_projects_own_module() -> None:
+def test_spark_master_and_workers_are_started_by_a_module_of_the_project() -> None:
     """How they run is shown by tests/spark_jobs/cluster, with the same module."""
     parts = {name: COMPOSE["services"][name] for name in ("spark-master", "spark-worker")}
     for name, service in parts.items():
@@ -135,7 +135,7 @@ def test_the_parts_of_a_cluster_are_started_by_the_projects_own_module() -> None
     assert master["--host"] in COMPOSE["services"]
 
 
-def test_the_workers_find_uploads_and_history_where_the_service_has_them() -> None:
+def test_workers_mount_the_data_of_the_service() -> None:
     mounted = set(COMPOSE["services"]["web"]["volumes"])
     assert mounted == set(COMPOSE["services"]["spark-worker"]["volumes"])
     assert f"data:{environment(INSTRUCTIONS)['CFPLAN_DATA_DIR']}" in mounted
@@ -146,13 +146,13 @@ def variables_of(service: str) -> dict[str, str]:
     return {key: str(value) for key, value in COMPOSE["services"][service].get("environment", {}).items()}
 
 
-def test_every_setting_that_is_made_is_a_setting_of_the_service() -> None:
+def test_environment_contains_only_settings_of_the_service() -> None:
     made = {key for key in {**environment(INSTRUCTIONS), **variables_of("web")} if key.startswith("CFPLAN_")}
     assert made
     assert made <= {f"CFPLAN_{name.upper()}" for name in Settings.model_fields} | {DRIVER_HOST_VARIABLE}
 
 
-def test_the_settings_are_accepted(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_settings_in_the_environment_are_accepted(monkeypatch: pytest.MonkeyPatch) -> None:
     for key, value in {**environment(INSTRUCTIONS), **variables_of("web")}.items():
         # Compose puts the default in where the operator gives no value.
         monkeypatch.setenv(key, re.sub(r"\$\{\w+:-([^}]*)\}", r"\1", value))
@@ -161,7 +161,7 @@ def test_the_settings_are_accepted(monkeypatch: pytest.MonkeyPatch) -> None:
     assert {"127.0.0.1", "localhost"} <= set(settings.accepted_hosts)
 
 
-def test_plans_are_stored_in_the_database_beside_it() -> None:
+def test_plans_are_stored_in_the_database_of_the_compose_file() -> None:
     web, db = variables_of("web"), variables_of("db")
     url = database_url(web["CFPLAN_DATABASE_URL"], data_dir=Path("unused"))
     assert url.drivername == "postgresql+psycopg"
@@ -174,7 +174,7 @@ def test_plans_are_stored_in_the_database_beside_it() -> None:
     assert "--migrate" in COMPOSE["services"]["web"]["command"]
 
 
-def test_the_port_is_the_same_everywhere() -> None:
+def test_image_and_compose_file_use_the_same_port() -> None:
     port = environment(INSTRUCTIONS)["CFPLAN_PORT"]
     assert last(INSTRUCTIONS, "EXPOSE").words == [port]
     (published,) = COMPOSE["services"]["web"]["ports"]
@@ -182,20 +182,20 @@ def test_the_port_is_the_same_everywhere() -> None:
     assert published.endswith(f":{port}")
 
 
-def test_the_data_is_on_a_volume_that_the_user_owns() -> None:
+def test_data_is_on_a_volume_that_the_user_owns() -> None:
     folder = environment(INSTRUCTIONS)["CFPLAN_DATA_DIR"]
     assert last(INSTRUCTIONS, "VOLUME").words == [folder]
     assert f"data:{folder}" in COMPOSE["services"]["web"]["volumes"]
     assert any(run.value.rstrip().endswith(f"--group cfplan {folder}") for run in instructions_named("RUN"))
 
 
-def test_the_service_does_not_run_as_root() -> None:
+def test_service_does_not_run_as_root() -> None:
     user = last(INSTRUCTIONS, "USER").value
     assert user not in {"root", "0"}
     assert any(re.search(rf"useradd .*\b{user}\b", run.value) for run in instructions_named("RUN"))
 
 
-def test_every_volume_that_is_used_is_declared() -> None:
+def test_every_mounted_volume_is_declared() -> None:
     used = {
         volume.split(":")[0]
         for service in COMPOSE["services"].values()
@@ -204,14 +204,14 @@ def test_every_volume_that_is_used_is_declared() -> None:
     assert used == set(COMPOSE["volumes"])
 
 
-def test_application_and_database_are_there_and_the_password_is_not() -> None:
+def test_compose_file_starts_application_and_database_and_contains_no_password() -> None:
     usual = {name for name, service in COMPOSE["services"].items() if "profiles" not in service}
     assert usual == {"web", "db"}
     assert COMPOSE["services"]["db"]["image"].startswith("postgres:")
     assert variables_of("db")["POSTGRES_PASSWORD"].startswith("${POSTGRES_PASSWORD:?")
 
 
-def test_the_health_check_asks_for_a_path_that_exists() -> None:
+def test_health_check_requests_an_existing_path() -> None:
     _, _, code = last(INSTRUCTIONS, "HEALTHCHECK").argv
     asked = re.findall(r"'GET', '([^']+)'", code)
     assert asked == ["/healthz"]

@@ -40,7 +40,7 @@ def test_no_module_imports_itself_through_others() -> None:
     ],
     ids=["module", "function", "type_checking"],
 )
-def test_a_circle_is_found_wherever_the_import_is(
+def test_import_circle_is_found_at_any_level_of_a_module(
     source: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest
 ) -> None:
     name = f"circle_{request.node.callspec.id}"

@@ -90,12 +90,12 @@ def small_tree(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def test_the_contracts_hold() -> None:
+def test_import_contracts_hold() -> None:
     finished = lint_imports(ROOT)
     assert finished.returncode == 0, finished.stdout + finished.stderr
 
 
-def test_the_contracts_hold_for_empty_packages(small_tree: Path) -> None:
+def test_import_contracts_hold_for_empty_packages(small_tree: Path) -> None:
     finished = lint_imports(small_tree)
     assert finished.returncode == 0, finished.stdout + finished.stderr
 

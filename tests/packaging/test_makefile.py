@@ -90,7 +90,7 @@ def test_make_run_serves_on_port_8000_by_default(tree: Tree) -> None:
     assert tree.make("run").stdout.splitlines()[-1] == "cfplan serve --port 8000"
 
 
-def test_run_serves_at_the_port_of_the_settings(tree: Tree) -> None:
+def test_make_run_serves_on_the_port_of_the_settings(tree: Tree) -> None:
     assert tree.make("run", CFPLAN_PORT="9000").stdout.splitlines()[-1] == "cfplan serve --port 9000"
     assert (
         tree.make("run", "PORT=8123", CFPLAN_PORT="9000").stdout.splitlines()[-1]
@@ -98,19 +98,19 @@ def test_run_serves_at_the_port_of_the_settings(tree: Tree) -> None:
     )
 
 
-def test_setup_installs_everything_and_the_web_first(tree: Tree) -> None:
+def test_make_setup_installs_everything_and_the_web_requirements_first(tree: Tree) -> None:
     assert tree.make("setup").returncode == 0
     assert tree.installed() == ["made .venv", "build", "web", "--editable", "dev", "spark"]
 
 
-def test_a_second_call_installs_nothing(tree: Tree) -> None:
+def test_second_make_setup_installs_nothing(tree: Tree) -> None:
     assert tree.make("setup").returncode == 0
     tree.installed()
     assert tree.make("setup").returncode == 0
     assert tree.installed() == []
 
 
-def test_every_installation_checks_hashes_and_fetches_nothing_to_build_with(tree: Tree) -> None:
+def test_every_installation_requires_hashes_and_uses_no_build_isolation(tree: Tree) -> None:
     assert tree.make("setup").returncode == 0
     calls = [line for line in (tree.folder / "log").read_text(encoding="utf-8").splitlines() if "pip" in line]
     assert calls
@@ -120,7 +120,7 @@ def test_every_installation_checks_hashes_and_fetches_nothing_to_build_with(tree
 
 
 @pytest.mark.parametrize("step", ["build", "web", "dev", "spark"])
-def test_an_installation_that_failed_is_done_again(tree: Tree, step: str) -> None:
+def test_failed_installation_is_repeated(tree: Tree, step: str) -> None:
     failed = tree.make("setup", BREAK=f"requirements/{step}.txt")
     assert failed.returncode != 0
     assert tree.installed()[-1] == step
@@ -130,7 +130,7 @@ def test_an_installation_that_failed_is_done_again(tree: Tree, step: str) -> Non
     assert tree.installed() == []
 
 
-def test_new_pins_are_installed(tree: Tree) -> None:
+def test_changed_pins_are_installed(tree: Tree) -> None:
     assert tree.make("setup").returncode == 0
     tree.installed()
     done = tree.folder / ".venv" / ".done" / "spark"
@@ -140,7 +140,7 @@ def test_new_pins_are_installed(tree: Tree) -> None:
     assert tree.installed() == ["spark"]
 
 
-def test_an_environment_that_was_moved_is_made_anew(tree: Tree) -> None:
+def test_moved_environment_is_recreated(tree: Tree) -> None:
     assert tree.make("run").returncode == 0
     moved = Tree(tree.folder.with_name("moved"))
     tree.folder.rename(moved.folder)
@@ -157,34 +157,34 @@ def test_environment_without_its_python_is_recreated(tree: Tree) -> None:
     assert tree.installed()[0] == "made .venv"
 
 
-def test_a_python_that_is_too_old_is_refused_in_a_sentence(tree: Tree) -> None:
+def test_python_that_is_too_old_is_refused_with_a_message(tree: Tree) -> None:
     finished = tree.make("run", "PYTHON=python3", TOO_OLD="1")
     assert finished.returncode != 0
     assert "cfplan needs Python 3.11 or newer; looked for: python3." in finished.stderr
     assert tree.installed() == []
 
 
-def test_a_python_that_is_not_there_is_refused_in_a_sentence(tree: Tree) -> None:
+def test_missing_python_is_refused_with_a_message(tree: Tree) -> None:
     finished = tree.make("run", "PYTHON=python-of-nobody")
     assert finished.returncode != 0
     assert "looked for: python-of-nobody." in finished.stderr
 
 
-def test_a_python_without_venv_is_refused_with_what_to_install(tree: Tree) -> None:
+def test_python_without_venv_is_refused_with_the_package_to_install(tree: Tree) -> None:
     finished = tree.make("run", "PYTHON=python3", NO_VENV="1")
     assert finished.returncode != 0
     assert "python3 has no venv module" in finished.stderr
     assert "apt-get install python3-venv" in finished.stderr
 
 
-def test_the_check_before_a_merge_is_make_test() -> None:
+def test_check_before_a_merge_runs_make_test() -> None:
     script = (ROOT / ".ci" / "run").read_text(encoding="utf-8")
     commands = [line for line in script.splitlines() if line and not line.startswith(("#", "set ", "cd "))]
     assert commands == ["exec make test"]
     assert os.access(ROOT / ".ci" / "run", os.X_OK)
 
 
-def test_tests_that_did_not_run_are_a_failure() -> None:
+def test_make_recipes_do_not_hide_a_pytest_failure() -> None:
     recipes = re.findall(r"^\t.*-m pytest.*$", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE)
     assert len(recipes) == 2
     assert not [recipe for recipe in recipes if "||" in recipe]

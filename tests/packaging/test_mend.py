@@ -54,7 +54,9 @@ def test_complete_package_is_not_changed(site_packages: Path) -> None:
     ],
     ids=["no list of files", "a file is missing", "a file is too short", "no metadata"],
 )
-def test_an_incomplete_package_is_forgotten(site_packages: Path, damage: Callable[[Path], object]) -> None:
+def test_incomplete_package_is_removed_for_reinstallation(
+    site_packages: Path, damage: Callable[[Path], object]
+) -> None:
     damage(site_packages)
     assert mend(site_packages) == ["thing-1"]
     assert not (site_packages / "thing-1.dist-info").exists()

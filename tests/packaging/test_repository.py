@@ -77,13 +77,13 @@ def test_no_file_contains_a_registry_or_a_path_of_a_developers_machine() -> None
 
 
 @pytest.mark.parametrize("host", REGISTRY_HOSTS)
-def test_the_host_of_a_registry_is_noticed(host: str) -> None:
+def test_registry_host_is_detected(host: str) -> None:
     assert host in faults_of(f'index = "https://{host.upper()}/simple"')
 
 
 @pytest.mark.parametrize("folder", ["home", "Users", "root", "work"])
 @pytest.mark.parametrize("text", ["{}x/y", "see {}x", '"{}.cache"', "file://{}x"])
-def test_a_path_of_a_machine_is_noticed(folder: str, text: str) -> None:
+def test_machine_path_is_detected(folder: str, text: str) -> None:
     assert faults_of(text.format(f"/{folder}/"))
 
 
@@ -103,18 +103,18 @@ def test_text_that_resembles_a_machine_path_is_accepted(text: str) -> None:
     assert faults_of(text) == []
 
 
-def test_there_is_no_lock_file() -> None:
+def test_repository_has_no_lock_file() -> None:
     assert [path for path in tracked_files() if LOCK_FILES.fullmatch(path.name)] == []
 
 
 @pytest.mark.parametrize(
     "name", ["uv.lock", "pylock.toml", "pylock.dev.toml", "package-lock.json", "poetry.lock"]
 )
-def test_a_lock_file_would_be_noticed(name: str) -> None:
+def test_lock_file_is_detected(name: str) -> None:
     assert LOCK_FILES.fullmatch(name)
 
 
-def test_the_licence_is_apache_2() -> None:
+def test_licence_is_apache_2() -> None:
     text = (ROOT / "LICENSE").read_text(encoding="utf-8")
     assert "Apache License" in text
     assert "Version 2.0, January 2004" in text

@@ -259,7 +259,7 @@ def published_numbers() -> set[Fraction]:
     return numbers | {Fraction(number) for number in corrected if number is not None}
 
 
-def told_apart(number: Fraction) -> bool:
+def is_distinctive(number: Fraction) -> bool:
     """Return whether a number is so unusual that it must be the published one."""
     return number.denominator != 1 or (number >= SMALLEST_TOLD_APART and number not in ORDINARY)
 
@@ -268,8 +268,8 @@ MODULES = sorted(CORE.rglob("*.py"))
 
 
 @pytest.mark.parametrize("module", MODULES, ids=lambda path: path.relative_to(CORE).as_posix())
-def test_code_contains_no_published_number(module: Path) -> None:
-    forbidden = {number for number in published_numbers() if told_apart(number)}
+def test_code_contains_no_number_of_a_published_table(module: Path) -> None:
+    forbidden = {number for number in published_numbers() if is_distinctive(number)}
     path = module.relative_to(CORE).as_posix()
     found = [
         (line, number)
@@ -292,4 +292,4 @@ def test_only_the_units_module_converts_k(module: Path) -> None:
 @pytest.mark.parametrize("number", [372, 7976, 7936, 20480, 50000, 41984, 64512, 768, Decimal("1.43")])
 def test_check_finds_a_published_number_in_code(number: int | Decimal) -> None:
     ((_, seen),) = numbers_in(f"limit = {number}")
-    assert Fraction(str(seen)) in {found for found in published_numbers() if told_apart(found)}
+    assert Fraction(str(seen)) in {found for found in published_numbers() if is_distinctive(found)}

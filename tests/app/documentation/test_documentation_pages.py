@@ -16,12 +16,12 @@ from tests.app.web.support import get
 EVERY_ARTICLE = pytest.mark.parametrize("address", ARTICLES)
 
 
-def test_every_file_is_on_exactly_one_shelf() -> None:
+def test_every_file_is_in_exactly_one_section_of_the_list() -> None:
     files = sorted(path.relative_to(DOCS_DIR).with_suffix("").as_posix() for path in DOCS_DIR.rglob("*.md"))
     assert sorted(entry.slug for shelf in shelves() for entry in shelf.entries) == files
 
 
-def test_folders_are_shelves_in_the_order_of_the_list() -> None:
+def test_folders_are_sections_in_the_configured_order() -> None:
     titles = [shelf.title for shelf in shelves()]
     assert titles == [folder.replace("-", " ").capitalize() for folder in SHELVES]
     for shelf, (folder, names) in zip(shelves(), SHELVES.items(), strict=True):
@@ -48,7 +48,7 @@ def test_list_contains_every_page(app: FastAPI) -> None:
     assert links == list(ARTICLES)
 
 
-def test_pager_visits_all_pages_in_both_directions(app: FastAPI) -> None:
+def test_next_and_previous_links_visit_all_pages(app: FastAPI) -> None:
     walked, address = [ARTICLES[0]], ARTICLES[0]
     while following := page(app, address).all("a", rel="next"):
         address = following[0]["href"]
@@ -88,7 +88,7 @@ def test_page_has_every_table_and_code_block_of_its_file(app: FastAPI, address: 
 
 
 @EVERY_ARTICLE
-def test_side_list_marks_the_current_page(app: FastAPI, address: str) -> None:
+def test_sidebar_marks_the_current_page(app: FastAPI, address: str) -> None:
     aside = page(app, address).one("nav", aria_label="Documentation")
     assert [link["href"] for link in aside.all("a", aria_current="page")] == [address]
 

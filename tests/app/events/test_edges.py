@@ -101,7 +101,7 @@ def test_every_assumption_has_a_basis_and_a_source() -> None:
         assert all(each["basis"] in {"published", "derived", "assumed"} and each["source"] for each in found)
 
 
-def test_command_prints_each_step_and_each_message(tmp_path: Path) -> None:
+def test_command_prints_every_step_and_message(tmp_path: Path) -> None:
     ran = cfplan(written(tmp_path, ONE_RISE))
     assert ran.code == 0
     assert "QM1 put 800; depth 800; enabled: QDPLOEV QDPMAXEV" in ran.out

@@ -203,7 +203,7 @@ def test_published_curve_is_drawn_for_the_same_entries(small: Database) -> None:
     assert published_in_words(fit_of(small, cfcc_level=None)) == ""
 
 
-def test_too_little_data_still_shows_its_points(small: Database) -> None:
+def test_fit_with_too_little_data_still_shows_its_points(small: Database) -> None:
     (entries,) = charts_of(fit_of(small, state="too_little", reason="One size.", points=3))
     assert entries.lines == ()
     assert len(entries.points) == 3
@@ -213,7 +213,7 @@ def test_too_little_data_still_shows_its_points(small: Database) -> None:
 # ---- what the jobs really write --------------------------------------------------------------------------------------
 
 
-def test_results_of_the_jobs_are_drawn(tmp_path_factory: pytest.TempPathFactory) -> None:
+def test_results_of_real_jobs_are_drawn(tmp_path_factory: pytest.TempPathFactory) -> None:
     """A real fit and a real forecast, as they come out of the jobs, through the store."""
     import numpy as np
 

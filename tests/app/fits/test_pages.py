@@ -132,7 +132,7 @@ def test_missing_curves_and_forecasts_are_not_found(empty: FastAPI, address: str
 # ---- curves ----------------------------------------------------------------------------------------------------------
 
 
-def test_current_curves_have_intervals_next_to_published_figures(fitted: FastAPI) -> None:
+def test_current_curves_are_listed_with_intervals_and_published_figures(fitted: FastAPI) -> None:
     found = page(fitted, "/curves")
     current = table(found, "current curves")
     by_name = {row[0].split()[0]: row for row in current[1:]}
@@ -260,7 +260,7 @@ def test_simulated_data_is_labelled_on_every_page(fitted: FastAPI) -> None:
         assert "imulated" not in page(fitted, address).one("main").text
 
 
-def test_texts_of_a_job_are_never_shown_as_markup(fitted: FastAPI) -> None:
+def test_texts_of_a_job_are_escaped(fitted: FastAPI) -> None:
     assert NASTY not in get(fitted, STRUCTURE, accept="text/html").text
     assert NASTY in page(fitted, STRUCTURE).text
 
@@ -272,7 +272,7 @@ def test_home_page_names_the_most_urgent_measured_structure(fitted: FastAPI) -> 
     assert "Runs out first" not in page(fitted, "/?messages=5").one("main").text
 
 
-def test_home_page_reports_that_no_structure_fills(app: FastAPI) -> None:
+def test_home_page_reports_that_no_structure_is_filling_up(app: FastAPI) -> None:
     assert "Forecasts" not in page(app, "/").one("main").text
     none = [crossing_json("SIZE", 131_072, None, None, None)]
     store_night(app.state.database, forecasts=[forecast_json(crossings=none)])
@@ -323,7 +323,7 @@ def test_forecast_links_to_resizing_in_each_plan_with_the_structure(app: FastAPI
 @pytest.mark.parametrize(
     "query", ["resize=NONE&times=2", "resize=APPLICATION1", "resize=APPLICATION1&times=0", "resize=APPLICATION1&times=1e9", "resize=APPLICATION1&times=99"]
 )  # fmt: skip
-def test_invalid_size_in_a_link_changes_nothing_in_the_form(fitted: FastAPI, query: str) -> None:
+def test_invalid_size_in_a_link_does_not_change_the_form(fitted: FastAPI, query: str) -> None:
     browser = Browser(fitted)
     asked = browser.get(f"/plans/SQ03/edit?{query}")
     assert asked.status == 200
@@ -345,7 +345,7 @@ def test_forecast_without_a_plan_links_to_a_plan_from_usage(app: FastAPI) -> Non
 # ---- CFCC levels -----------------------------------------------------------------------------------------------------
 
 
-def test_cfcc_levels_are_entered_on_a_page_with_those_of_plans_as_a_start(app: FastAPI) -> None:
+def test_cfcc_level_page_suggests_the_levels_of_plans_and_saves_entries(app: FastAPI) -> None:
     store_curve(app.state.database, coupling_facility="CF09", cfcc_level=None)
     send_json(app, "PUT", "/api/v1/plans/ONE", changed())
     other = changed(qsg="SQ04")

@@ -140,7 +140,7 @@ def test_rejected_fit_is_refused_with_its_reason(database: Database, state: str,
     assert reason[1:-1] in finding.message
 
 
-def test_sources_mark_simulated_data(database: Database) -> None:
+def test_finding_on_a_curve_from_simulated_data_mentions_it(database: Database) -> None:
     store_night(database, curves=[fit_json(qsgs=["SIM1"])], simulated=["SIM1"])
     result = evaluate(plan(curve={"fitted": versions(database)[-1]}), curves_in(database))
     assert result.curve.fit is not None

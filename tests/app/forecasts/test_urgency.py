@@ -133,7 +133,7 @@ def test_command_lists_full_structures_first(
     assert listed[1]["fullness"]["since"] == "2026-11-18"
 
 
-def test_structures_that_were_full_more_than_a_week_ago_are_listed_by_their_forecast(app: FastAPI) -> None:
+def test_structures_full_over_a_week_ago_are_listed_by_their_forecast(app: FastAPI) -> None:
     store_night(
         app.state.database,
         forecasts=[quiet("OLD"), forecast_json(structure="SOON", middle=30)],

@@ -48,7 +48,7 @@ def log(database: Database, job_id: int) -> str:
         return jobs.log_of(session, job_id)
 
 
-def test_run_stores_the_results_of_its_job_and_ends_with_a_sentence(
+def test_run_stores_the_results_of_its_job_and_ends_with_a_message(
     database: Database, settings: Settings
 ) -> None:
     put_days(settings, 5)
@@ -119,7 +119,9 @@ def test_library_output_on_the_wrong_stream_is_ignored(database: Database, setti
 
 
 @on_sqlite
-def test_job_that_crashes_after_its_last_line_has_succeeded(database: Database, settings: Settings) -> None:
+def test_job_that_crashes_after_its_last_line_counts_as_succeeded(
+    database: Database, settings: Settings
+) -> None:
     put_days(settings, 3)
     order(settings, crash="exit")
     assert night(database, settings).job.state == JobState.DONE
@@ -153,7 +155,7 @@ def test_job_receives_settings_and_planned_structures(database: Database, settin
 
 
 @on_sqlite
-def test_cfcc_levels_are_those_of_the_site_or_of_agreeing_plans(
+def test_job_receives_cfcc_levels_of_the_site_or_of_agreeing_plans(
     database: Database, settings: Settings
 ) -> None:
     put_days(settings, 3)
@@ -372,7 +374,7 @@ def test_run_waits_for_an_upload_only_with_one_job_at_a_time(database: Database,
 # ---- cut off ---------------------------------------------------------------------------------------------------------
 
 
-def test_run_interrupted_before_its_transaction_is_stored_without_the_job(
+def test_run_interrupted_before_storing_is_completed_without_rerunning_the_job(
     database: Database, settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     put_days(settings, 4)
@@ -418,7 +420,7 @@ def test_run_taken_over_by_another_keeper_stores_nothing(
 
 
 @on_sqlite
-def test_incomplete_result_is_ignored(database: Database, settings: Settings) -> None:
+def test_incomplete_result_file_is_ignored(database: Database, settings: Settings) -> None:
     put_days(settings, 3)
     run = queue(database)
     folder = keeping.folder_of(processes.work_dir(settings), run.job.id)
@@ -429,7 +431,7 @@ def test_incomplete_result_is_ignored(database: Database, settings: Settings) ->
 
 
 @on_sqlite
-def test_application_error_ends_the_run_with_a_traceback_in_the_log(
+def test_application_error_fails_the_run_with_a_traceback_in_the_log(
     database: Database, settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def faulty(*_: object, **__: object) -> None:
@@ -449,7 +451,9 @@ def test_application_error_ends_the_run_with_a_traceback_in_the_log(
 
 
 @on_sqlite
-def test_report_is_in_the_data_folder_as_json_and_markdown(database: Database, settings: Settings) -> None:
+def test_report_is_written_to_the_data_folder_as_json_and_markdown(
+    database: Database, settings: Settings
+) -> None:
     put_days(settings, 4)
     put_day(settings, LAST, peak=990)
     night(database, settings)

@@ -49,7 +49,7 @@ def groups(database: Database) -> set[str]:
         return {item.qsg for item in usage.list_structures(session, PageRequest()).items}
 
 
-def test_simulated_data_is_processed_in_one_job(database: Database, settings: Settings) -> None:
+def test_simulated_data_is_processed_by_one_job(database: Database, settings: Settings) -> None:
     run = look_around(database, settings)
     assert run.job.state == JobState.DONE, run.job.sentence
     assert groups(database) == {"SIM1"}
@@ -124,7 +124,9 @@ def test_removal_without_simulated_data_is_not_a_failure(database: Database, set
     assert forget(database, settings).state == JobState.DONE
 
 
-def test_group_named_like_a_simulated_one_is_only_suspected(database: Database, settings: Settings) -> None:
+def test_removal_keeps_a_real_group_named_like_a_simulated_one(
+    database: Database, settings: Settings
+) -> None:
     """Rows go by their mark, not by the name of the group: a site may have one of that name."""
     put_days(settings, 3, last=date(2024, 5, 5), qsg="SIM9")
     order(settings, result={"simulated": [], "scores": []})
@@ -156,7 +158,7 @@ def test_run_does_not_start_during_a_removal(database: Database, settings: Setti
     assert settings.jobs_at_once == 1
 
 
-def test_simulation_resumed_after_midnight_makes_the_same_files(
+def test_simulation_resumed_after_midnight_writes_the_same_files(
     database: Database, settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """They are of the days before the one on which it was asked for, so nothing is in the history twice."""

@@ -219,7 +219,7 @@ def test_every_run_is_due_once_when_clocks_change(night: date) -> None:
     assert last_due(following - minute, hour=2, zone=BERLIN) == night
 
 
-def test_next_run_is_shown(schedule: Schedule, clock: Clock) -> None:
+def test_next_due_time_is_the_next_scheduled_hour(schedule: Schedule, clock: Clock) -> None:
     assert schedule.next_due() == datetime(2025, 11, 22, 1, tzinfo=UTC)
     clock.now = datetime(2025, 11, 21, 0, 30, tzinfo=UTC)
     assert schedule.next_due() == datetime(2025, 11, 21, 1, tzinfo=UTC)

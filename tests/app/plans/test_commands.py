@@ -116,7 +116,7 @@ def test_deleted_plan_is_listed_and_restored(app: FastAPI, capsys: pytest.Captur
     assert main(["plans", "restore", "SQ03"]) == 2
 
 
-def test_plans_are_imported_all_or_none(
+def test_import_saves_all_plans_or_none(
     app: FastAPI, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     documents = {name: changed(headroom_percent=at) for at, name in enumerate(("A", "B.1", "c-2"))}
@@ -172,7 +172,7 @@ def test_documented_move_of_plans_to_another_database_works(
     assert main(["plans", "show", "SQ03"]) == 0
 
 
-def test_plans_deleted_under_one_name_can_each_be_restored(
+def test_deleted_plans_with_the_same_name_can_each_be_restored(
     app: FastAPI, capsys: pytest.CaptureFixture[str]
 ) -> None:
     for headroom in (10, 20):

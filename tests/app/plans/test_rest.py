@@ -151,7 +151,7 @@ def test_deleted_plan_can_be_restored(app: FastAPI) -> None:
     assert_problem(call(app, "POST", "/api/v1/plans/NONE/restore"), "plan-not-found", 404)
 
 
-def test_plans_deleted_under_one_name_can_each_be_restored(app: FastAPI) -> None:
+def test_deleted_plans_with_the_same_name_can_each_be_restored(app: FastAPI) -> None:
     put(app)
     call(app, "DELETE", PLAN)
     put(app, OTHER)

@@ -245,7 +245,7 @@ def test_new_plan_with_a_deleted_name_has_another_etag(session: Session) -> None
     }  # numbers are not used twice, even when nothing is left of them
 
 
-def test_plans_deleted_under_one_name_can_each_be_restored(session: Session) -> None:
+def test_deleted_plans_with_the_same_name_can_each_be_restored(session: Session) -> None:
     old = service.save_plan(session, "SQ03", plan(), comment="the old one").version
     service.delete_plan(session, "SQ03")
     service.save_plan(session, "SQ03", plan(headroom_percent=20))

@@ -64,7 +64,7 @@ def test_only_one_of_several_creators_of_a_name_succeeds(database: Database) -> 
             service.delete_plan(session, "SQ03")
 
 
-def test_identical_plans_created_at_once_do_not_conflict(database: Database) -> None:
+def test_identical_plans_created_concurrently_do_not_conflict(database: Database) -> None:
     edits = [partial(save, database, 7, None)] * EDITORS
     assert race(edits) == {"created": 1, "identical": EDITORS - 1}
 
@@ -133,7 +133,7 @@ def test_one_of_several_rest_editors_gets_200_and_all_others_412(database: Datab
     database.close()
 
 
-def test_readers_see_whole_versions_while_others_write(database: Database) -> None:
+def test_readers_see_complete_versions_while_others_write(database: Database) -> None:
     save(database, 0, None)
     done = threading.Event()
     seen: list[tuple[int, float, str]] = []

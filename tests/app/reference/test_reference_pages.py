@@ -86,7 +86,7 @@ def test_remarks_are_shown_and_marked_in_their_rows(app: FastAPI, published: Pub
         assert " ".join(note.text.split()) in shown.one("li", id=f"note-{nth}").text
 
 
-def test_7976_is_shown_as_printed_and_flagged_as_a_probable_misprint(app: FastAPI) -> None:
+def test_probable_misprint_7976_is_shown_as_printed_and_flagged(app: FastAPI) -> None:
     shown = page(app, "/reference/admin_structure_cfcc14")
     (flagged,) = shown.all("tr", class_="is-noted")
     assert "7976" in flagged.text

@@ -48,7 +48,7 @@ def test_parameters_of_one_statement_are_read_in_bounded_cpu_time() -> None:
     assert read.render() == text
 
 
-def test_remarks_that_are_not_closed_are_reported_in_bounded_cpu_time() -> None:
+def test_unclosed_remarks_are_reported_in_bounded_cpu_time() -> None:
     text = "*/" + POLICY + "/* a\n" * 40_000
     with at_most_cpu_seconds(5):
         read = read_policy_text(text)
@@ -70,7 +70,7 @@ def test_records_without_an_end_are_skipped_in_bounded_cpu_time(text: str) -> No
 
 
 @pytest.mark.parametrize("text", ["1" + " " * 100_000 + "M", "00" + " |" * 50_000 + "x"])
-def test_events_among_blanks_are_found_in_bounded_cpu_time(text: str) -> None:
+def test_events_among_many_blanks_are_found_in_bounded_cpu_time(text: str) -> None:
     with at_most_cpu_seconds(5):
         assert not read_events(text.encode(), name="events").messages
 

@@ -126,7 +126,7 @@ def test_text_without_a_policy_is_refused(app: FastAPI) -> None:
     assert_problem(post_json(app, "/api/v1/merge", {"plan": SQ03, "policy": "hello"}), "input-refused", 422)
 
 
-def test_several_groups_without_a_choice_are_refused(app: FastAPI) -> None:
+def test_several_groups_without_a_selected_one_are_refused(app: FastAPI) -> None:
     two = POLICY + POLICY.replace("SQ03", "SQ04").replace("PROD01", "PROD02")
     problem = assert_problem(
         post_json(app, "/api/v1/plan-from-running", {"current": two}), "input-refused", 422

@@ -87,7 +87,9 @@ def test_printed_texts_list_differences_notes_and_documents(capsys: pytest.Captu
     assert "SETXCF START,REBUILD,STRNAME=SQ03CSQ_ADMIN" in told
 
 
-def test_invalid_request_is_refused_in_a_sentence(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_invalid_request_is_refused_with_a_message(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     Path("bad.yaml").write_text("changes: {queue_managers: 33}", encoding="utf-8")
     Path("odd.yaml").write_text("changes: {levels: 25}", encoding="utf-8")
     Path("torn.json").write_text("{", encoding="utf-8")

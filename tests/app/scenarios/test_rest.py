@@ -55,7 +55,7 @@ def test_new_scenario_returns_address_and_etag_and_reads_back_unchanged(app: Fas
     assert get(app, f"{AT}/more", if_none_match=saved["etag"]).status == 304
 
 
-def test_scenario_has_the_sizes_of_the_changed_plan(app: FastAPI) -> None:
+def test_saved_scenario_has_the_sizes_of_the_changed_plan(app: FastAPI) -> None:
     result = put(app).json()["result"]
     after = post_json(app, "/api/v1/size", changed(**MORE["changes"])).json()  # type: ignore[arg-type]
     assert [each["after"]["initsize_kib"] for each in result["structures"]] == [

@@ -88,7 +88,7 @@ def test_one_more_queue_manager_uses_the_next_row_of_ibms_chart() -> None:
     assert admin["difference"]["need_bytes"] == 2**20
 
 
-def test_given_size_below_the_need_is_calculated_instead() -> None:
+def test_planned_size_below_the_new_need_is_recalculated() -> None:
     plan = copy.deepcopy(SQ03)
     plan["structures"][0] |= {"initsize": "600M", "size": "900M"}
     holds, short = (worked({"rate_factor": factor}, plan).as_json()["structures"][1] for factor in (1.01, 3))
@@ -131,7 +131,7 @@ def test_structures_unplaced_after_the_changes_are_compared_with_before() -> Non
     assert after["white_space_mib"] == 1024
 
 
-def test_report_without_coupling_facilities_says_that_there_are_no_losses() -> None:
+def test_report_without_coupling_facilities_states_that_there_are_no_losses() -> None:
     plan = {**copy.deepcopy(SQ03), "coupling_facilities": []}
     for each in plan["structures"]:
         each.pop("preflist", None)

@@ -58,7 +58,7 @@ def test_invalid_whole_number_is_reported_at_its_field_and_kept(typed: str) -> N
     assert form["messages"].value == typed
 
 
-def test_point_is_the_decimal_separator() -> None:
+def test_decimal_separator_is_a_point() -> None:
     assert document(headroom_percent="12.5").headroom_percent == pytest.approx(12.5)
     assert document(size_factor="1.25").size_factor == pytest.approx(1.25)
     assert refused(size_factor="1,25")["size_factor"].error.startswith("Enter a number")
@@ -188,7 +188,7 @@ def test_address_of_an_answer_returns_the_same_answer() -> None:
     assert read_form(again)[1] == found
 
 
-def test_collapsed_fields_are_open_if_one_is_used_or_invalid() -> None:
+def test_optional_fields_are_expanded_if_one_is_used_or_invalid() -> None:
     assert not read_form({})[0].is_unfolded
     assert not read_form({"messages": "5"})[0].is_unfolded
     for name in FEWER_SEEN:

@@ -46,7 +46,7 @@ def test_discarded_file_is_removed(tmp_path: Path) -> None:
     assert (files_on_their_way(tmp_path), whole_files(tmp_path)) == ([], [])
 
 
-def test_same_bytes_are_one_file(tmp_path: Path) -> None:
+def test_identical_files_are_stored_once(tmp_path: Path) -> None:
     assert placed(tmp_path, CONTENT).target == placed(tmp_path, CONTENT).target
     assert len(whole_files(tmp_path)) == 1
 
@@ -58,7 +58,7 @@ def test_discarding_a_placed_file_keeps_it(tmp_path: Path) -> None:
     assert (files_on_their_way(tmp_path), len(whole_files(tmp_path))) == ([], 1)
 
 
-def test_file_of_exactly_the_limit_is_accepted_and_a_larger_one_is_refused(tmp_path: Path) -> None:
+def test_file_is_accepted_up_to_exactly_the_size_limit(tmp_path: Path) -> None:
     with Incoming(tmp_path, largest_bytes=10) as incoming:
         incoming.write(b"1234567890")
         assert incoming.finish().size_bytes == 10
@@ -102,7 +102,7 @@ def test_empty_data_folder_has_nothing_to_remove(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("as_form", [False, True])
-def test_large_upload_is_never_in_memory(tmp_path: Path, as_form: bool) -> None:
+def test_large_upload_is_not_held_in_memory(tmp_path: Path, as_form: bool) -> None:
     app = create_app(Settings(data_dir=tmp_path))
     chunk = os.urandom(65_536)
     head = b'--XX\r\nContent-Disposition: form-data; name="file"; filename="a.smf"\r\n\r\n'
@@ -129,7 +129,7 @@ def app_with(tmp_path: Path, **settings: float) -> FastAPI:
     return create_app(Settings(data_dir=tmp_path, **settings))  # type: ignore[arg-type]
 
 
-def test_upload_may_be_larger_than_any_other_body(tmp_path: Path) -> None:
+def test_upload_may_be_larger_than_other_bodies(tmp_path: Path) -> None:
     app = app_with(tmp_path, max_body_bytes=1000)
     assert call(app, "POST", "/api/v1/uploads", chunks=[b"x" * 5000] * 3).status == 201
     answer = call(
@@ -138,7 +138,7 @@ def test_upload_may_be_larger_than_any_other_body(tmp_path: Path) -> None:
     assert_problem(answer, "content-too-large", 413)
 
 
-def test_one_byte_over_the_limit_of_uploads_is_refused_and_not_kept(tmp_path: Path) -> None:
+def test_upload_one_byte_over_the_limit_is_refused_and_not_stored(tmp_path: Path) -> None:
     app = app_with(tmp_path, max_upload_bytes=10_000)
     assert_problem(call(app, "POST", "/api/v1/uploads", chunks=[b"x" * 10_001]), "content-too-large", 413)
     assert (files_on_their_way(tmp_path), whole_files(tmp_path)) == ([], [])
@@ -152,7 +152,7 @@ def test_upload_announced_as_too_large_is_refused_unread(tmp_path: Path) -> None
     assert answer.chunks_read == 0
 
 
-def test_upload_may_take_longer_than_any_other_body_but_not_stall(tmp_path: Path) -> None:
+def test_upload_may_take_longer_than_other_bodies_but_not_stall(tmp_path: Path) -> None:
     app = app_with(tmp_path, body_timeout_s=0.1, upload_stall_s=0.5)
     assert call(app, "POST", "/api/v1/uploads", chunks=[b"x"] * 8, pause_s=0.05).status == 201
     stalled = call(app, "POST", "/api/v1/uploads", chunks=[b"x"] * 3, pause_s=2)

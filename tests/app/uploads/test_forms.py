@@ -85,7 +85,7 @@ def test_malformed_form_is_refused_completely(app: FastAPI, body: bytes, tmp_pat
     ],
     ids=["nothing", "an empty box", "only a field", "two files"],
 )  # fmt: skip
-def test_program_sends_one_file_at_a_time(
+def test_rest_upload_without_exactly_one_file_is_refused(
     app: FastAPI, parts: tuple[tuple[str, str | None, bytes], ...]
 ) -> None:
     assert_problem(post_form(app, "/api/v1/uploads", form_body(*parts), accept="*/*"), "upload-invalid", 422)

@@ -105,7 +105,7 @@ def test_run_with_questions_stores_nothing_and_continues_with_the_answers(
     assert hours(database) == 1
 
 
-def test_file_other_than_a_dump_fails_with_the_readers_message(
+def test_file_that_is_not_a_dump_fails_with_the_message_of_the_reader(
     database: Database, settings: Settings
 ) -> None:
     failed = read(database, settings, "fail 3\n")
@@ -142,7 +142,9 @@ def test_truncated_rollups_are_not_stored(database: Database, settings: Settings
     assert hours(database) == 0
 
 
-def test_job_that_crashes_after_its_last_line_has_succeeded(database: Database, settings: Settings) -> None:
+def test_job_that_crashes_after_its_last_line_counts_as_succeeded(
+    database: Database, settings: Settings
+) -> None:
     done = read(database, settings, "crash-at-exit\ndays 2026-01-03\n")
     assert done.state == JobState.DONE
     assert hours(database) == 1
@@ -186,7 +188,7 @@ def let_go(database: Database, job_id: int) -> None:
         connection.execute(text("UPDATE job_runs SET heartbeat_at = NULL WHERE id = :id"), {"id": job_id})
 
 
-def test_keeper_that_lost_its_run_ends_its_reader_and_writes_no_more(
+def test_keeper_that_lost_its_run_ends_its_reader_and_stops_writing(
     database: Database, settings: Settings
 ) -> None:
     job_id = job_id_of(keep(database, settings.data_dir, "say decoding 1 10\nhang\n"))
@@ -202,7 +204,7 @@ def test_keeper_that_lost_its_run_ends_its_reader_and_writes_no_more(
     assert (found.state, found.sentence) == (JobState.RUNNING, "mine")
 
 
-def test_stopped_keeper_puts_its_run_back(database: Database, settings: Settings) -> None:
+def test_stopped_keeper_returns_its_run_to_the_queue(database: Database, settings: Settings) -> None:
     job_id = job_id_of(keep(database, settings.data_dir, "say decoding 1 10\nhang\n"))
     environment = {**os.environ, **settings.as_environment()}
     with subprocess.Popen(
@@ -232,7 +234,7 @@ def test_keeper_of_a_missing_run_ends_without_an_error(database: Database, setti
     assert (done.returncode, done.stderr) == (0, b"")
 
 
-def test_all_settings_reach_a_process(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_all_settings_are_passed_to_a_process(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.chdir(tmp_path)
     given = Settings(
         data_dir=Path("here"),
@@ -256,5 +258,5 @@ def test_no_password_appears_in_a_command(url: URL, tmp_path: Path) -> None:
     assert url
 
 
-def test_each_exit_status_has_a_sentence() -> None:
+def test_every_final_job_state_has_an_exit_status() -> None:
     assert set(service.RESTS) | {JobState.QUEUED, JobState.RUNNING} == set(JobState)

@@ -54,7 +54,7 @@ def test_run_is_claimed_once(database: Database, job_id: int) -> None:
     assert not beat(database, job_id, "second")
 
 
-def test_of_many_simultaneous_claims_one_succeeds(database: Database, job_id: int) -> None:
+def test_only_one_of_many_simultaneous_claims_succeeds(database: Database, job_id: int) -> None:
     won: list[str] = []
 
     def try_it(owner: str) -> None:
@@ -91,7 +91,7 @@ def test_run_without_heartbeats_is_taken_over_and_its_owner_notices(database: Da
     assert job(database, job_id).state == JobState.DONE
 
 
-def test_released_run_waits_at_once(database: Database, job_id: int) -> None:
+def test_released_run_is_queued_again_at_once(database: Database, job_id: int) -> None:
     claim(database, job_id, "first")
     with database.session(writes=True) as session:
         assert not service.let_go(session, job_id, "another")
@@ -109,7 +109,7 @@ def test_returned_run_does_not_count_as_an_attempt(database: Database, job_id: i
     assert (found.state, found.attempts) == (JobState.QUEUED, 0)
 
 
-def test_run_interrupted_repeatedly_is_given_up(database: Database, job_id: int) -> None:
+def test_repeatedly_interrupted_run_is_abandoned(database: Database, job_id: int) -> None:
     for attempt in range(MOST_ATTEMPTS):
         claimed = claim(database, job_id, f"owner {attempt}", stale=ALL_IS_STALE)
         assert claimed is not None
@@ -120,7 +120,7 @@ def test_run_interrupted_repeatedly_is_given_up(database: Database, job_id: int)
     assert f"interrupted {MOST_ATTEMPTS} times" in found.sentence
 
 
-def test_ended_run_is_never_claimed(database: Database, job_id: int) -> None:
+def test_finished_run_is_never_claimed(database: Database, job_id: int) -> None:
     claim(database, job_id, "first")
     end(database, job_id, "first")
     assert claim(database, job_id, "second", stale=ALL_IS_STALE) is None

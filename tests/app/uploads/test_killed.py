@@ -118,13 +118,13 @@ def settings(url: URL, tmp_path: Path, database: Database) -> Settings:
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
-def test_three_kills_of_an_upload_leave_only_complete_files(database: Database, settings: Settings) -> None:
+def test_3_kills_of_an_upload_leave_only_complete_files(database: Database, settings: Settings) -> None:
     kill_uploads(database, settings, 3)
 
 
 @pytest.mark.soak
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
-def test_fifty_kills_of_an_upload_leave_only_complete_files(database: Database, settings: Settings) -> None:
+def test_50_kills_of_an_upload_leave_only_complete_files(database: Database, settings: Settings) -> None:
     kill_uploads(database, settings, 50)
 
 
@@ -158,12 +158,10 @@ def stored_hours(database: Database, day: str) -> int:
         return connection.execute(query, {"hour": hour if database.is_sqlite else f"{hour}+00"}).scalar_one()
 
 
-def test_five_kills_of_a_keeper_leave_the_run_to_the_next(database: Database, settings: Settings) -> None:
+def test_5_kills_of_a_keeper_leave_the_run_to_the_next(database: Database, settings: Settings) -> None:
     kill_keepers(database, settings, 5)
 
 
 @pytest.mark.soak
-def test_a_hundred_kills_of_a_keeper_leave_the_run_to_the_next(
-    database: Database, settings: Settings
-) -> None:
+def test_100_kills_of_a_keeper_leave_the_run_to_the_next(database: Database, settings: Settings) -> None:
     kill_keepers(database, settings, 100)

@@ -138,7 +138,7 @@ def test_errors_are_next_to_fields_and_typed_values_stay(app: FastAPI, tmp_path:
     assert tmp_path
 
 
-def test_groups_are_asked_for_answered_and_kept(app: FastAPI, tmp_path: Path) -> None:
+def test_missing_groups_are_requested_and_answers_stored(app: FastAPI, tmp_path: Path) -> None:
     upload(app, f"ask\ndays {DAY}\n")
     work(app, tmp_path)
     page = html(app, "/uploads/1")
@@ -161,7 +161,7 @@ def test_groups_are_asked_for_answered_and_kept(app: FastAPI, tmp_path: Path) ->
     assert "SYSB CSQ2 none" in entries
 
 
-def test_time_of_a_display_is_asked_for_and_never_guessed(app: FastAPI, tmp_path: Path) -> None:
+def test_missing_time_of_a_display_is_requested_and_never_guessed(app: FastAPI, tmp_path: Path) -> None:
     upload(app, f"observe\ndays {DAY}\n", name="cfstatus.txt")
     work(app, tmp_path)
     page = html(app, "/uploads/1")
@@ -207,7 +207,7 @@ def test_map_is_edited_on_its_page(app: FastAPI) -> None:
     assert "No entries yet" in words(html(app, "/qsg-map"))
 
 
-def test_group_and_no_group_at_once_are_refused_at_their_field(app: FastAPI, tmp_path: Path) -> None:
+def test_group_together_with_no_group_is_refused_at_its_field(app: FastAPI, tmp_path: Path) -> None:
     upload(app, f"ask\ndays {DAY}\n")
     work(app, tmp_path)
     wrong = send(app, "/uploads/1/ingest", **{"qsg/SYSA/CSQ1": "SQ03", "none/SYSA/CSQ1": "yes"})
@@ -235,7 +235,7 @@ def test_pages_without_job_packages_say_how_to_install_them(
     assert "read as soon as the packages are installed" in shown
 
 
-def test_many_uploads_have_pages(app: FastAPI) -> None:
+def test_long_list_of_uploads_is_paged(app: FastAPI) -> None:
     for number in range(51):
         upload(app, f"# {number}\n", name=f"{number}.smf")
     first, second = html(app, "/uploads"), html(app, "/uploads?page=2")
@@ -243,7 +243,7 @@ def test_many_uploads_have_pages(app: FastAPI) -> None:
     assert [row.one("th").text for row in second.one("tbody").all("tr")] == ["0.smf"]
 
 
-def test_names_are_never_shown_as_markup(app: FastAPI) -> None:
+def test_file_names_are_escaped(app: FastAPI) -> None:
     upload(app, name="<b>bold</b>.smf")
     page = html(app, "/uploads/1")
     assert page.one("h1").text == "b>.smf"

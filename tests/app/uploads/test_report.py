@@ -66,7 +66,7 @@ def test_type_with_some_skipped_records_is_listed_under_both(part: dict[str, obj
     ]  # fmt: skip
 
 
-def test_replacing_and_outranked_rows_are_reported() -> None:
+def test_replacing_and_superseded_rows_are_reported() -> None:
     counts = {"read": 9, "new": 1, "replacing": 3, "duplicates": 5, "outranked": 4, "conflicts": 0}
     report = shown({"files": [{"rows": {"queue_usage": counts}}]})
     assert report is not None
@@ -100,7 +100,7 @@ def test_problems_of_a_text_have_lines_and_those_of_a_dump_have_bytes() -> None:
     assert (dump.faults[0].where, dump.faults[0].length, dump.faults_omitted) == ("byte 12", "5 bytes", 0)
 
 
-def test_amounts_have_a_fitting_unit() -> None:
+def test_sizes_are_shown_in_a_suitable_unit() -> None:
     assert [amount(value) for value in (0, 1, 1023, 2**20, 3 * 2**29, 2**36)] == [
         "0 bytes", "1 byte", "1\N{NARROW NO-BREAK SPACE}023 bytes", "1.0 MiB", "1.50 GiB", "64.0 GiB",
     ]  # fmt: skip

@@ -47,7 +47,7 @@ def read_all(app: FastAPI, url: URL, tmp_path: Path) -> None:
         run_keeper(database, settings_for(url, tmp_path), job_id)
 
 
-def test_file_is_kept_and_has_a_job(app: FastAPI) -> None:
+def test_uploaded_file_is_stored_with_a_job(app: FastAPI) -> None:
     answer = post_file(app, READS)
     assert answer.status == 201
     assert answer.headers["location"] == "/api/v1/uploads/1"
@@ -84,7 +84,7 @@ def test_empty_body_is_refused(app: FastAPI, tmp_path: Path) -> None:
     ("query", "field"),
     [("kind=vsam", "kind"), ("observed_at=noon", "observed_at"), ("observed_at=2024-11-21T09:30", "zone"), ("zone=nowhere", "zone")],
 )  # fmt: skip
-def test_impossible_details_are_refused_before_the_file_arrives(
+def test_invalid_details_are_refused_before_the_file_arrives(
     app: FastAPI, query: str, field: str, tmp_path: Path
 ) -> None:
     answer = post_file(app, READS, f"/api/v1/uploads?{query}")
@@ -124,9 +124,7 @@ def test_questions_are_answered_and_the_file_is_read(app: FastAPI, url: URL, tmp
     assert get(app, "/api/v1/qsg-map").json()["entries"][0]["qsg"] == "SQ03"
 
 
-def test_answers_that_contradict_each_other_are_refused_and_nothing_is_kept(
-    app: FastAPI, url: URL, tmp_path: Path
-) -> None:
+def test_contradictory_answers_are_refused_and_not_stored(app: FastAPI, url: URL, tmp_path: Path) -> None:
     post_file(app, f"ask\ndays {DAY}\n")
     read_all(app, url, tmp_path)
     who = {"system_id": "SYSA", "queue_manager": "CSQ1"}
@@ -158,7 +156,7 @@ def test_upload_is_deleted_with_its_file(app: FastAPI, tmp_path: Path) -> None:
     assert_problem(call(app, "DELETE", "/api/v1/uploads/1"), "upload-not-found", 404)
 
 
-def test_map_is_kept_by_programs_too(app: FastAPI, url: URL) -> None:
+def test_map_entries_are_stored_changed_and_deleted_by_rest(app: FastAPI, url: URL) -> None:
     at = "/api/v1/qsg-map/SYSA/CSQ1"
     assert send_json(app, "PUT", at, {"qsg": "SQ03"}).json()["qsg"] == "SQ03"
     assert send_json(app, "PUT", at, {"qsg": ""}).json()["qsg"] == ""
@@ -180,7 +178,7 @@ def test_job_lists_missing_packages_when_the_reader_cannot_run(
     assert "make setup" in job["sentence"]
 
 
-def test_full_disk_is_a_problem_of_its_own(
+def test_full_disk_has_its_own_problem_type(
     app: FastAPI, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     from app.uploads import files
@@ -194,7 +192,7 @@ def test_full_disk_is_a_problem_of_its_own(
     assert files_on_their_way(tmp_path / "data") == []
 
 
-def test_file_that_would_not_fit_is_refused_before_it_arrives(
+def test_file_larger_than_the_free_space_is_refused_before_it_arrives(
     app: FastAPI, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(shutil, "disk_usage", lambda _: shutil._ntuple_diskusage(100, 95, 5))
@@ -204,7 +202,7 @@ def test_file_that_would_not_fit_is_refused_before_it_arrives(
     assert post_file(app, b"12345", content_length="5").status == 201
 
 
-def test_page_of_another_site_cannot_upload(app: FastAPI, tmp_path: Path) -> None:
+def test_upload_from_a_page_of_another_site_is_refused(app: FastAPI, tmp_path: Path) -> None:
     assert_problem(post_file(app, READS, sec_fetch_site="cross-site"), "cross-origin", 403)
     assert whole_files(tmp_path / "data") == []
 

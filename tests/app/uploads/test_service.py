@@ -54,7 +54,7 @@ def test_kind_is_detected_and_can_be_overridden(database: Database, tmp_path: Pa
     assert service.kind_of(found) in {"smf", None}
 
 
-def test_same_file_is_one_upload_and_is_not_read_twice(database: Database, tmp_path: Path) -> None:
+def test_repeated_file_creates_no_upload_and_is_not_read_again(database: Database, tmp_path: Path) -> None:
     first = keep(database, tmp_path, "text")
     second = keep(database, tmp_path, "text", filename="other.smf")
     assert not second.is_new
@@ -84,7 +84,7 @@ def test_same_display_at_the_same_clock_time_of_another_zone_is_another_upload(
     assert len(whole_files(tmp_path)) == 1
 
 
-def test_one_display_and_instant_in_two_zones_is_one_upload(database: Database, tmp_path: Path) -> None:
+def test_display_at_the_same_instant_in_two_zones_is_one_upload(database: Database, tmp_path: Path) -> None:
     said = [
         UploadDetails(observed_at="2024-11-21T09:30", zone="Europe/Berlin"),
         UploadDetails(observed_at="2024-11-21T08:30", zone="UTC"),
@@ -144,7 +144,7 @@ def test_time_more_than_a_day_ahead_is_refused() -> None:
     assert [problem.field for problem in refused.value.problems] == ["observed_at"]
 
 
-def test_removing_a_zone_leaves_no_time_without_one(database: Database, tmp_path: Path) -> None:
+def test_zone_of_a_stored_time_cannot_be_removed(database: Database, tmp_path: Path) -> None:
     outcome = keep(database, tmp_path, "DIS", said=UploadDetails(observed_at="2024-11-21T12:00", zone="UTC"))
     set_state(database, job_id_of(outcome), JobState.DONE)
     with pytest.raises(UploadInvalid, match="time zone of that time"):
@@ -167,7 +167,7 @@ def test_offset_in_the_time_takes_precedence_over_a_zone() -> None:
 
 
 @pytest.mark.parametrize("state", [JobState.DONE, JobState.ASKS])
-def test_file_read_or_waiting_for_answers_is_not_read_again(
+def test_file_already_read_or_waiting_for_answers_is_not_read_again(
     database: Database, tmp_path: Path, state: JobState
 ) -> None:
     first = keep(database, tmp_path, "text")
@@ -175,7 +175,7 @@ def test_file_read_or_waiting_for_answers_is_not_read_again(
     assert job_id_of(keep(database, tmp_path, "text")) == job_id_of(first)
 
 
-def test_many_uploads_of_one_file_at_once_are_one(database: Database, tmp_path: Path) -> None:
+def test_concurrent_uploads_of_one_file_create_one_upload(database: Database, tmp_path: Path) -> None:
     outcomes: list[UploadOutcome] = []
     at_the_same_time(lambda: outcomes.append(keep(database, tmp_path, "text")), times=6)
     assert len(outcomes) == 6
@@ -231,7 +231,7 @@ def test_time_and_zone_are_normalized(said: UploadDetails, meant: tuple[str | No
     assert (found.observed_at, found.zone) == meant
 
 
-def test_answers_are_kept_in_the_map_and_the_file_is_read_again(database: Database, tmp_path: Path) -> None:
+def test_answers_are_stored_in_the_map_and_the_file_is_read_again(database: Database, tmp_path: Path) -> None:
     outcome = keep(database, tmp_path, "text")
     set_state(database, job_id_of(outcome), JobState.ASKS)
     again(database, outcome.upload.id, UploadDetails(), {("SYSA", "CSQ1"): "SQ03", ("SYSB", "CSQ2"): ""})
@@ -311,7 +311,7 @@ def test_savepoint_does_not_trigger_actions_after_commit(database: Database, is_
     assert done == ["done"]
 
 
-def test_old_files_are_removed_and_their_reports_are_kept(database: Database, tmp_path: Path) -> None:
+def test_old_files_are_removed_without_their_reports(database: Database, tmp_path: Path) -> None:
     days = {"old": 40.0, "young": 3.0, "waiting": 0.0}
     uploads = {name: keep(database, tmp_path, name) for name in days}
     for name in ("old", "young"):
@@ -370,7 +370,7 @@ def test_map_is_sorted_changed_and_deleted(database: Database) -> None:
     ("entry", "field"),
     [(("", "CSQ1", "SQ03"), "system_id"), (("SYSAB", "CSQ1", "SQ03"), "system_id"), (("SYSA", "1CSQ", "SQ03"), "queue_manager"), (("SYSA", "CSQ1", "SQ033"), "qsg")],
 )  # fmt: skip
-def test_names_that_cannot_exist_are_refused_at_their_field(entry: tuple[str, str, str], field: str) -> None:
+def test_impossible_names_are_refused_at_their_field(entry: tuple[str, str, str], field: str) -> None:
     with pytest.raises(UploadInvalid) as refused:
         qsg_map.checked(*entry)
     assert [problem.field for problem in refused.value.problems] == [field]

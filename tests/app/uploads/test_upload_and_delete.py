@@ -71,7 +71,7 @@ def upload_during_removal(
     return wait
 
 
-def test_upload_while_a_deletion_removes_the_file_keeps_it(
+def test_file_uploaded_while_a_deletion_removes_it_is_kept(
     database: Database, tmp_path: Path, upload_during_removal: Callable[[], UploadOutcome]
 ) -> None:
     delete(database, keep(database, tmp_path, TEXT).upload.id, tmp_path)
@@ -79,7 +79,7 @@ def test_upload_while_a_deletion_removes_the_file_keeps_it(
     assert uploads_without_file(database, tmp_path) == []
 
 
-def test_upload_while_the_cleanup_removes_the_file_keeps_it(
+def test_file_uploaded_while_the_cleanup_removes_it_is_kept(
     database: Database, tmp_path: Path, upload_during_removal: Callable[[], UploadOutcome]
 ) -> None:
     set_state(database, job_id_of(keep(database, tmp_path, TEXT)), JobState.DONE, ended_days_ago=40)
@@ -88,7 +88,7 @@ def test_upload_while_the_cleanup_removes_the_file_keeps_it(
     assert uploads_without_file(database, tmp_path) == []
 
 
-def test_upload_while_the_cleanup_removes_a_file_without_a_row_keeps_it(
+def test_file_uploaded_while_the_cleanup_removes_it_without_a_row_is_kept(
     database: Database, tmp_path: Path, upload_during_removal: Callable[[], UploadOutcome]
 ) -> None:
     os.utime(placed(tmp_path, TEXT.encode()).target, (1, 1))
@@ -98,7 +98,7 @@ def test_upload_while_the_cleanup_removes_a_file_without_a_row_keeps_it(
 
 
 @pytest.mark.parametrize("kind", ["deletion", "cleanup"])
-def test_upload_between_the_commit_and_the_removal_keeps_its_file(
+def test_file_uploaded_between_commit_and_removal_is_kept(
     kind: str, database: Database, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     first = keep(database, tmp_path, TEXT)

@@ -71,7 +71,7 @@ def test_killed_keeper_is_replaced(database: Database, settings: Settings, watch
     assert job(database, job_id).attempts == 2
 
 
-def test_vanished_keeper_of_an_earlier_service_is_noticed(
+def test_vanished_keeper_of_an_earlier_service_is_detected(
     database: Database, settings: Settings, watching: Watcher
 ) -> None:
     job_id = job_id_of(keep(database, settings.data_dir, READS))
@@ -82,7 +82,7 @@ def test_vanished_keeper_of_an_earlier_service_is_noticed(
     wait_until(lambda: job(database, job_id).state == JobState.DONE)
 
 
-def test_run_on_another_machine_is_left_alone_while_it_sends_heartbeats(
+def test_run_on_another_machine_is_not_taken_over_while_it_sends_heartbeats(
     database: Database, settings: Settings, watching: Watcher
 ) -> None:
     job_id = job_id_of(keep(database, settings.data_dir, READS))
@@ -110,7 +110,7 @@ def test_runs_wait_until_missing_packages_are_installed(
     wait_until(lambda: job(database, job_id).state == JobState.DONE)
 
 
-def test_run_that_never_starts_is_given_up_with_a_message(
+def test_run_that_never_starts_is_abandoned_with_a_message(
     database: Database, settings: Settings, watching: Watcher, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     job_id = job_id_of(keep(database, settings.data_dir, READS))

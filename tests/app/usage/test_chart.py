@@ -42,7 +42,7 @@ def test_hours_without_records_are_a_gap() -> None:
     assert [len(run) for run in runs(line.points)] == [2, 1, 2]
 
 
-def test_limit_is_stepped_and_holds_to_the_end() -> None:
+def test_limit_line_is_stepped_and_continues_to_the_end() -> None:
     _, limit = chart({0: 5}, limit={0: 100, 12: 50}).lines
     assert dict(limit.points) == {at(0): 100, at(12): 50, at(24): 50}
     assert limit.is_stepped
@@ -50,7 +50,7 @@ def test_limit_is_stepped_and_holds_to_the_end() -> None:
     assert limit.style == "limit"
 
 
-def test_limit_holds_from_before_the_period_until_another_is_observed() -> None:
+def test_limit_known_before_the_period_applies_until_another_is_observed() -> None:
     observed: list[tuple[datetime, int | None]] = [
         (at(1), None),
         (at(2), 10),
@@ -63,7 +63,7 @@ def test_limit_holds_from_before_the_period_until_another_is_observed() -> None:
     assert held_from([], None, at(0)) == []
 
 
-def test_hours_when_it_was_full_are_marked_and_described() -> None:
+def test_hours_with_a_full_structure_are_marked_and_described() -> None:
     found = chart({0: 5, 1: 6, 2: 7}, full=(1, 2))
     assert [mark.title for mark in found.marks] == ["3 times", "3 times"]
     assert "found full in 2 hours" in found.description
@@ -80,7 +80,7 @@ def test_empty_chart_states_that_it_is_empty() -> None:
     assert chart({}).description == "List entries in use: no measurements."
 
 
-def test_sizes_are_bars_as_long_as_their_share() -> None:
+def test_message_size_bars_are_as_long_as_their_share() -> None:
     found = size_bars([SizeBucket(512, 100), SizeBucket(4096, 300)])
     assert found is not None
     small, large = found.bars

@@ -153,7 +153,7 @@ def test_gatherers_flags_show_duplexing_too(tmp_path: Path, url: str) -> None:
     assert line["placed_by"] == ["74-4 R744QSDS", "74-4 R744SREQ"]
 
 
-def test_last_interval_of_an_hour_counts(tmp_path: Path, url: str) -> None:
+def test_placement_of_an_hour_is_that_of_its_last_interval(tmp_path: Path, url: str) -> None:
     policy = {"policy_size_bytes": 2**30}
     rmf(
         tmp_path, url,
@@ -164,7 +164,7 @@ def test_last_interval_of_an_hour_counts(tmp_path: Path, url: str) -> None:
     assert placed(line) == (["CF02"], False, None)
 
 
-def test_instance_only_in_hold_is_not_a_placement(tmp_path: Path, url: str) -> None:
+def test_instance_in_hold_state_is_not_a_placement(tmp_path: Path, url: str) -> None:
     policy = {"policy_size_bytes": 2**30}
     rmf(
         tmp_path,
@@ -175,7 +175,7 @@ def test_instance_only_in_hold_is_not_a_placement(tmp_path: Path, url: str) -> N
     assert placed(line) == (["CF02"], False, None)
 
 
-def test_two_instances_without_flags_are_not_called_duplexed(tmp_path: Path, url: str) -> None:
+def test_two_instances_without_flags_are_not_reported_as_duplexed(tmp_path: Path, url: str) -> None:
     rmf(tmp_path, url, {"CF01": {}, "CF02": {}})
     (line,) = hours(url).values()
     assert placed(line) == (["CF01", "CF02"], None, None)

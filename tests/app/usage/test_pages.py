@@ -68,7 +68,7 @@ def test_empty_installation_explains_usage_and_its_sources(app: FastAPI) -> None
     assert "<table" not in found.text
 
 
-def test_age_of_each_limit_is_shown(changing: FastAPI) -> None:
+def test_each_limit_is_shown_with_its_age(changing: FastAPI) -> None:
     store(changing, [structure_hour(300, entries_total=140_000, elements_in_use_max=None)])
     application = table(page(changing, "/usage"), "measured structures")[1]
     assert (application[3], application[7]) == ("140000", "786432 2 d old")
@@ -93,7 +93,7 @@ def test_search_without_a_match_reports_it(measured: FastAPI) -> None:
     assert "has a name with “nowhere” in it" in Browser(measured).get("/usage?search=nowhere").words
 
 
-def test_many_structures_are_shown_a_page_at_a_time(app: FastAPI) -> None:
+def test_long_list_of_structures_is_paged(app: FastAPI) -> None:
     store(app, [structure_hour(0, structure=f"APPL{number:03}") for number in range(120)])
     browser = Browser(app)
     assert [link for link in browser.get("/usage").links if "page=" in link] == [
@@ -142,7 +142,7 @@ def test_queues_can_be_downloaded_as_files(measured: FastAPI) -> None:
     assert len(hours) == 24
 
 
-def test_unmeasured_values_are_a_dash_and_a_sentence(app: FastAPI) -> None:
+def test_unmeasured_values_are_shown_as_a_dash_and_explained(app: FastAPI) -> None:
     store(app, [structure_hour(0, structure_full_count=None)])
     found = page(app, STRUCTURE)
     row = table(found, "usage over time")[1]
@@ -210,7 +210,7 @@ def test_names_with_url_characters_work(app: FastAPI) -> None:
     assert "A/B%C" in browser.get(queue).words
 
 
-def test_pages_are_linked_below_a_path_of_a_proxy(tmp_path: Path) -> None:
+def test_chart_script_is_linked_below_the_path_of_a_proxy(tmp_path: Path) -> None:
     app = create_app(Settings(data_dir=tmp_path))
     store(app, ten_days(days=1))
     app.root_path = "/cfplan"
@@ -333,7 +333,7 @@ def test_missing_and_invalid_values_are_next_to_fields_and_typed_values_stay(
             assert found.one("input", name=name)["value"] == value
 
 
-def test_taken_name_is_reported_and_the_other_plan_unchanged(changing: FastAPI) -> None:
+def test_name_of_an_existing_plan_is_refused_and_that_plan_unchanged(changing: FastAPI) -> None:
     assert send_json(changing, "PUT", "/api/v1/plans/MEASURED", SQ03).status == 201
     status, _, text = post(changing)
     assert status == 422
@@ -341,7 +341,7 @@ def test_taken_name_is_reported_and_the_other_plan_unchanged(changing: FastAPI) 
     assert get(changing, "/api/v1/plans/MEASURED").json()["version"] == 1
 
 
-def test_if_no_selected_queue_can_be_planned_the_reason_is_shown_and_nothing_saved(app: FastAPI) -> None:
+def test_plan_without_any_plannable_queue_is_not_saved_and_the_reason_shown(app: FastAPI) -> None:
     store(app, [structure_hour(0), queue_hour(0, depth_max=None)])
     status, _, text = post(app)
     assert status == 422
@@ -370,7 +370,7 @@ def test_invalid_form_is_refused(measured: FastAPI) -> None:
     assert answer.status_code == 422
 
 
-def test_very_many_queues_are_listed_partly_and_the_others_offered(
+def test_very_long_list_of_queues_is_limited_to_one_structure(
     app: FastAPI, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("app.usage.plan_pages.MOST_LISTED", 3)

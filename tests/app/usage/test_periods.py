@@ -20,12 +20,12 @@ def chosen(**asked: str) -> Period:
     return found.period
 
 
-def test_by_default_the_last_seven_measured_days_are_shown_by_hours() -> None:
+def test_default_period_is_the_last_seven_measured_days_by_hours() -> None:
     assert chosen() == Period(at(1000 - 7 * 24), at(1000), "hour", "7d")
 
 
 @pytest.mark.parametrize("word", LENGTHS)
-def test_length_ends_with_the_last_measured_hour(word: str) -> None:
+def test_period_given_by_length_ends_with_the_last_measured_hour(word: str) -> None:
     found = chosen(period=word)
     assert found.past == at(1000)
     assert found.past - found.first == min(timedelta(days=LENGTHS[word][1]), timedelta(hours=1000))
@@ -48,7 +48,7 @@ def test_end_time_is_excluded() -> None:
     )
 
 
-def test_missing_bound_is_the_first_or_the_last_measured_hour() -> None:
+def test_missing_end_of_a_period_is_the_first_or_last_measured_hour() -> None:
     assert chosen(from_="2026-11-20").past == at(1000)
     assert chosen(to="2026-11-20").first == FIRST
 
@@ -72,7 +72,7 @@ def test_invalid_period_is_reported_and_replaced_by_the_usual_one(asked: dict[st
 
 
 @given(st.integers(-50, 50), st.sampled_from(list(LENGTHS)))
-def test_steps_back_and_forward_meet_without_a_gap(times: int, word: str) -> None:
+def test_earlier_and_later_periods_adjoin_without_a_gap(times: int, word: str) -> None:
     period = chosen(period=word)
     moved = period.moved(times)
     assert moved.past - moved.first == period.past - period.first

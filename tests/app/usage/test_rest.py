@@ -251,7 +251,7 @@ def test_plan_uses_the_busiest_hour_and_an_outage(measured: FastAPI) -> None:
     assert queue["message_bytes"] == 31_500
 
 
-def test_rate_is_rounded_up(app: FastAPI) -> None:
+def test_put_rate_is_rounded_up(app: FastAPI) -> None:
     store(app, [structure_hour(0), queue_hour(0, puts=1)])
     found = made(app, backlog="rate", outage_minutes=1)
     assert queues_of(found["document"])["PAYMENTS.IN"]["put_rate_per_s"] == 0.001
@@ -314,7 +314,7 @@ def test_unmeasured_largest_message_is_not_planned(app: FastAPI, largest: int | 
     assert queues_of(made(app)["document"])["PAYMENTS.IN"]["message_bytes"] == 1000
 
 
-def test_structure_that_held_more_than_planned_gets_a_remark(app: FastAPI) -> None:
+def test_structure_that_held_more_than_its_planned_backlog_has_a_remark(app: FastAPI) -> None:
     store(app, [structure_hour(0, entries_in_use_max=9_999), queue_hour(0)])
     assert any("9999 list entries were in use at most" in remark for remark in made(app)["remarks"])
 

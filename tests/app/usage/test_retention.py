@@ -61,7 +61,7 @@ def test_hours_before_the_first_kept_day_are_removed_from_data_and_lists(filled:
         assert [each.queue for each in session.scalars(select(MeasuredQueue))] == ["PAYMENTS.IN"]
 
 
-def test_dropping_again_changes_nothing(filled: Database) -> None:
+def test_repeated_removal_changes_nothing(filled: Database) -> None:
     drop_what_history_dropped(filled, read_report({"kept_from": TUESDAY}))
     before = hours(filled)
     assert drop_what_history_dropped(filled, read_report({"kept_from": TUESDAY})) == 0
@@ -77,7 +77,7 @@ def test_dropping_again_changes_nothing(filled: Database) -> None:
         {"kept_from": "2026-11-16"},
     ],
 )
-def test_hours_that_the_history_keeps_are_not_removed(filled: Database, report: dict[str, Any]) -> None:
+def test_hours_still_in_the_history_are_not_removed(filled: Database, report: dict[str, Any]) -> None:
     before = hours(filled)
     assert drop_what_history_dropped(filled, read_report(report)) == 0
     assert hours(filled) == before

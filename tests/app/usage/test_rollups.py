@@ -114,7 +114,7 @@ def test_structure_with_only_data_sets_measured_is_stored(database: Database) ->
     assert stored(database, output(days=["2026-11-16"]))["measured_structures"] == []
 
 
-def test_same_lines_again_change_nothing(database: Database) -> None:
+def test_repeated_lines_change_nothing(database: Database) -> None:
     assert stored(database, LINES) == stored(database, LINES, LINES)
 
 

@@ -151,7 +151,7 @@ def test_next_version_changes_only_measured_values(app: FastAPI) -> None:
     assert queues(now)["UNSEEN.IN"]["backlog"] == 7
 
 
-def test_rates_keep_the_outage_that_each_queue_has_and_those_without_one_stay(app: FastAPI) -> None:
+def test_measured_rates_replace_backlogs_only_of_queues_with_an_outage(app: FastAPI) -> None:
     fields = form(app, backlog="rate", outage_minutes="")
     _, _, found = post(app, {**fields, "do": "check"})
     assert "PAYMENTS.IN: its backlog stays as it is. No outage is known for it" in found.text
@@ -174,7 +174,7 @@ def test_new_queue_is_added_once_its_persistence_is_known(app: FastAPI) -> None:
     assert (added["message_bytes"], added["backlog"], added["persistent"]) == (700, 40_000, False)
 
 
-def test_plan_that_was_changed_meanwhile_is_not_overwritten(app: FastAPI) -> None:
+def test_plan_changed_by_someone_else_is_not_overwritten(app: FastAPI) -> None:
     fields = form(app)
     send_json(app, "PUT", "/api/v1/plans/PROD", {**PLAN, "headroom_percent": 30}, if_match="*")
     assert plan_of(app).number == 2
@@ -267,7 +267,7 @@ def test_distribution_with_an_outdated_p95_is_reported(bare: FastAPI) -> None:
     assert any("does not lie between the measured mean" in remark for remark in made.remarks)
 
 
-def test_growth_of_the_plan_and_a_fuller_structure_get_remarks(bare: FastAPI) -> None:
+def test_growth_of_the_plan_and_a_fuller_structure_have_remarks(bare: FastAPI) -> None:
     store(bare, [structure_hour(0, entries_in_use_max=90_000), queue_hour(0)])
     growth = {"percent_per_year": Decimal(20), "years": 2}
     made = taken(bare, document_with(queue("PAYMENTS.IN"), queue("UNSEEN"), growth=growth))

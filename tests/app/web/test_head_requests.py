@@ -17,7 +17,7 @@ def test_head_returns_the_headers_of_get_without_a_body(app: FastAPI, path: str)
     assert answer.headers["content-type"] == full.headers["content-type"]
 
 
-def test_head_is_refused_where_get_is(app: FastAPI) -> None:
+def test_head_is_refused_if_get_is_not_allowed(app: FastAPI) -> None:
     answer = call(app, "HEAD", "/api/v1/size")
     assert answer.status == 405
     assert answer.content == b""

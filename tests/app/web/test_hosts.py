@@ -33,7 +33,7 @@ def test_request_without_a_host_is_refused(app: FastAPI) -> None:
     assert_problem(call(app, "GET", "/healthz", host=None), "misdirected-request", 421)
 
 
-def test_request_with_two_hosts_is_refused(app: FastAPI) -> None:
+def test_request_with_two_host_headers_is_refused(app: FastAPI) -> None:
     assert_problem(call(app, "GET", "/healthz", headers=[("host", "localhost")]), "misdirected-request", 421)
 
 

@@ -149,7 +149,7 @@ def described(tmp_path_factory: pytest.TempPathFactory) -> Iterator[schemathesis
         yield schemathesis.openapi.from_asgi("/openapi.json", app)
 
 
-def test_every_operation_is_tried(described: schemathesis.BaseSchema) -> None:
+def test_operation_list_matches_the_description(described: schemathesis.BaseSchema) -> None:
     found = {
         (operation.ok().method.upper(), operation.ok().path)  # type: ignore[union-attr]
         for operation in described.get_all_operations()
@@ -178,14 +178,14 @@ def was_tried_whole(*cases: int) -> bool:
     return len({operation for operation, asked in SENT if asked in cases}) == len(TRIED)
 
 
-def test_a_thousand_requests_were_sent() -> None:
+def test_1000_requests_were_sent() -> None:
     if not was_tried_whole(CASES_EACH, CASES_EACH_OF_ONE_INPUT):
         pytest.skip("only some of the operations were tried")
     assert sum(sent for (_, asked), sent in SENT.items() if asked < CASES_EACH_IN_SOAK) >= 1_000
 
 
 @pytest.mark.soak
-def test_ten_thousand_requests_were_sent() -> None:
+def test_10000_requests_were_sent() -> None:
     if not was_tried_whole(CASES_EACH_IN_SOAK):
         pytest.skip("only some of the operations were tried")
     print(SENT)

@@ -81,6 +81,6 @@ def test_setting_out_of_range_prevents_the_start(
         Settings()
 
 
-def test_settings_do_not_change_while_the_service_runs() -> None:
+def test_settings_are_immutable() -> None:
     with pytest.raises(ValidationError):
         Settings().port = 1  # type: ignore[misc]

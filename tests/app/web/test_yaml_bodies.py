@@ -112,7 +112,7 @@ def test_yaml_plan_with_thousands_of_queues_is_read(app: FastAPI) -> None:
     assert [each["messages"] for each in answer.json()["structures"][1:9]] == [500_000] * 8
 
 
-def test_fields_and_suggestions_are_the_same_in_yaml(app: FastAPI) -> None:
+def test_error_fields_and_suggestions_are_the_same_in_yaml_and_json(app: FastAPI) -> None:
     text = "qsg: SQ03\nqueue_manager: 5\ncoupling_facilities: [{name: CF01, size: 8}]\n"
     problem = assert_problem(send(app, "POST", "/api/v1/size", text), "document-invalid", 422)
     assert {each["field"] for each in problem["errors"]} == {"/queue_managers", "/queue_manager"}

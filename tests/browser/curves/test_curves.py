@@ -29,7 +29,7 @@ DAY_MS = 24 * 3600 * 1000
 
 
 @pytest.fixture(autouse=True)
-def _as_at_first(page: Page) -> None:
+def reset_page(page: Page) -> None:
     """The page is one for all tests; each begins with a wide and light one."""
     page.set_viewport_size({"width": WIDTHS_PX[0], "height": 900})
     page.emulate_media(color_scheme="light", media="screen")
@@ -44,7 +44,7 @@ def drawn(page: Page) -> Locator:
 
 
 @pytest.mark.parametrize("address", ADDRESSES)
-def test_a_page_is_accessible_in_light_and_dark_and_fits_every_width(page: Page, address: str) -> None:
+def test_page_is_accessible_in_light_and_dark_and_fits_every_width(page: Page, address: str) -> None:
     page.goto(address)
     drawn(page)
     unfold(page, is_open=True)
@@ -61,7 +61,7 @@ def test_a_page_is_accessible_in_light_and_dark_and_fits_every_width(page: Page,
 
 
 @pytest.mark.parametrize("address", ["/curves", "/curves/1", "/forecasts", FORECAST, "/cf-levels"])
-def test_tab_reaches_everything_and_shows_where_it_is(page: Page, address: str) -> None:
+def test_tab_reaches_every_control_with_visible_focus(page: Page, address: str) -> None:
     page.goto(address)
     drawn(page)
     expected: list[str] = page.evaluate(MARK)
@@ -76,7 +76,7 @@ def test_tab_reaches_everything_and_shows_where_it_is(page: Page, address: str) 
     assert reached == list(range(len(expected)))
 
 
-def test_the_chart_of_a_forecast_has_peaks_fan_and_levels_and_days_when_zoomed_in(page: Page) -> None:
+def test_forecast_chart_has_peaks_fan_and_levels_and_zooms_to_days(page: Page) -> None:
     page.goto(FORECAST)
     drawn(page)
     plot = page.locator("#elements .plot")
@@ -96,7 +96,7 @@ def test_the_chart_of_a_forecast_has_peaks_fan_and_levels_and_days_when_zoomed_i
     expect(plot).to_contain_text("Highest of each week")
 
 
-def test_the_chart_of_a_fit_has_its_points_and_can_be_narrowed_to_sizes(page: Page) -> None:
+def test_fit_chart_has_its_points_and_zooms_to_sizes(page: Page) -> None:
     page.goto("/curves/1")
     drawn(page)
     plot = page.locator(".plot")
@@ -108,7 +108,7 @@ def test_the_chart_of_a_fit_has_its_points_and_can_be_narrowed_to_sizes(page: Pa
     expect(page.locator("[data-status]")).to_contain_text("MiB")
 
 
-def test_drawings_are_saved(page: Page) -> None:
+def test_charts_are_saved_as_svg(page: Page) -> None:
     for address, name in (("/curves/1", "curve-1.svg"), (FORECAST, "SQ03-APPLICATION1-entries.svg")):
         page.goto(address)
         drawn(page)
@@ -145,7 +145,7 @@ def test_printed_page_shows_static_charts_within_its_edges(page: Page) -> None:
         page.emulate_media(media="screen")
 
 
-def test_a_structure_is_made_larger_in_a_plan_from_its_forecast_by_keyboard(page: Page) -> None:
+def test_structure_is_enlarged_in_a_plan_from_its_forecast_by_keyboard(page: Page) -> None:
     page.goto("/forecasts")
     page.get_by_role("link", name="APPLICATION1").first.focus()
     page.keyboard.press("Enter")
@@ -160,7 +160,7 @@ def test_a_structure_is_made_larger_in_a_plan_from_its_forecast_by_keyboard(page
     assert size.input_value().endswith("M")
 
 
-def test_level_is_saved_from_a_plan(page: Page) -> None:
+def test_cfcc_level_of_a_plan_is_saved_by_a_button(page: Page) -> None:
     page.goto("/cf-levels")
     page.get_by_role("button", name="Use 25 for CF01").click()
     expect(page.get_by_role("status")).to_contain_text("Saved.")

@@ -19,14 +19,14 @@ PATIENCE_MS = 60_000
 
 
 @pytest.fixture(autouse=True)
-def _as_at_first(page: Page) -> None:
+def reset_page(page: Page) -> None:
     """The page is one for all tests; each begins with a wide and light one."""
     page.set_viewport_size({"width": WIDTHS_PX[0], "height": 900})
     page.emulate_media(color_scheme="light", media="screen")
 
 
 @pytest.mark.parametrize("address", ADDRESSES)
-def test_a_page_is_accessible_in_light_and_dark_and_fits_every_width(page: Page, address: str) -> None:
+def test_page_is_accessible_in_light_and_dark_and_fits_every_width(page: Page, address: str) -> None:
     page.goto(address)
     if address != "/":
         unfold(page, is_open=True)
@@ -40,7 +40,7 @@ def test_a_page_is_accessible_in_light_and_dark_and_fits_every_width(page: Page,
 
 
 @pytest.mark.parametrize("address", ["/nights", "/nights/1", "/nights/2"])
-def test_tab_reaches_everything_and_shows_where_it_is(page: Page, address: str) -> None:
+def test_tab_reaches_every_control_with_visible_focus(page: Page, address: str) -> None:
     page.goto(address)
     assert walk(page)
 
@@ -61,7 +61,7 @@ def test_failed_run_shows_its_reason_and_log(page: Page) -> None:
     expect(page.get_by_role("heading", name="Findings")).to_have_count(0)
 
 
-def test_the_report_of_the_newest_night_can_be_saved(page: Page) -> None:
+def test_report_of_the_latest_nightly_run_can_be_saved(page: Page) -> None:
     page.goto("/nights/1")
     with page.expect_download() as download:
         page.get_by_role("link", name="Report for mail").click()
@@ -70,7 +70,7 @@ def test_the_report_of_the_newest_night_can_be_saved(page: Page) -> None:
     expect(page.get_by_role("link", name="Report for mail")).to_have_count(0)
 
 
-def test_a_run_is_begun_by_keyboard_and_followed_to_its_end(page: Page) -> None:
+def test_run_is_started_by_keyboard_and_followed_to_its_end(page: Page) -> None:
     page.goto("/nights")
     page.get_by_role("button", name="Run now").press("Enter")
     expect(page.get_by_role("status").first).to_have_text("The run was started.")
@@ -96,7 +96,7 @@ def test_simulated_data_is_added_and_removed_by_buttons_and_labelled(page: Page)
     expect(page.get_by_role("row").filter(has_text="SIMAPP1")).to_have_count(0)
 
 
-def test_a_second_press_begins_nothing_more(page: Page) -> None:
+def test_second_start_during_a_run_starts_no_other_run(page: Page) -> None:
     page.goto("/nights")
     other = page.context.new_page()
     other.goto("/nights")
@@ -108,7 +108,7 @@ def test_a_second_press_begins_nothing_more(page: Page) -> None:
     expect(page.get_by_role("heading", name="Findings")).to_be_visible(timeout=PATIENCE_MS)
 
 
-def test_without_a_script_a_run_is_begun_and_looked_at_again(new_context: NewContext) -> None:
+def test_run_is_started_and_refreshed_without_scripts(new_context: NewContext) -> None:
     page = new_context(java_script_enabled=False).new_page()
     page.goto("/nights")
     page.get_by_role("button", name="Run now").click()

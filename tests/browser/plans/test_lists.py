@@ -72,7 +72,7 @@ def test_each_of_two_deleted_plans_of_one_name_is_restored_on_a_narrow_screen(st
     expect(stored.get_by_text("Draft 0")).to_be_visible()
 
 
-def test_tables_fit_the_paper(stored: Page) -> None:
+def test_printed_tables_fit_the_paper(stored: Page) -> None:
     stored.goto("/plans/SQ03/versions/2/print")
     stored.emulate_media(media="print")
     stored.set_viewport_size({"width": A4_PX, "height": 1000})

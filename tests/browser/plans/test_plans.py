@@ -29,7 +29,7 @@ def at(page: Page, pointer: str) -> Locator:
     return page.locator(f'[name="{pointer}"]')
 
 
-def test_the_sq03_plan_typed_into_the_editor_gives_the_policy_of_rest_and_of_the_command_line(
+def test_plan_typed_into_the_editor_gives_the_policy_of_rest_and_command_line(
     page: Page, base: str, tmp_path: Path
 ) -> None:
     page.goto("/plans")
@@ -85,7 +85,7 @@ def test_the_sq03_plan_typed_into_the_editor_gives_the_policy_of_rest_and_of_the
     assert shown == asked.text == stored.text == told.stdout
 
 
-def test_result_follows_the_typing_and_errors_appear_at_their_field(page: Page) -> None:
+def test_typing_updates_the_result_and_shows_errors_at_their_field(page: Page) -> None:
     save_example(page)
     page.goto("/plans/SQ03/edit")
     summary = page.locator("#summary")
@@ -113,7 +113,7 @@ def test_finding_links_to_the_field_that_causes_it(page: Page) -> None:
     assert page.url.endswith("#/structures/0/initsize")
 
 
-def test_two_people_at_once_lose_nothing(page: Page) -> None:
+def test_concurrent_edits_by_two_people_lose_nothing(page: Page) -> None:
     save_example(page)
     other = page.context.new_page()
     for each in (page, other):
@@ -150,7 +150,7 @@ def test_form_sent_before_its_page_has_loaded_shows_no_warning(page: Page) -> No
     assert not is_asked
 
 
-def test_a_plan_is_changed_and_saved_by_keyboard_alone(page: Page) -> None:
+def test_plan_is_changed_and_saved_by_keyboard_only(page: Page) -> None:
     save_example(page)
     page.goto("/plans/SQ03/edit")
     reached: list[str] = []
@@ -172,7 +172,7 @@ def test_a_plan_is_changed_and_saved_by_keyboard_alone(page: Page) -> None:
     expect(page.get_by_text("Saved as a new version.")).to_be_visible()
 
 
-def test_five_hundred_queues_are_pasted_and_shown(page: Page) -> None:
+def test_500_pasted_queues_are_shown(page: Page) -> None:
     page.goto("/new-plan")
     page.get_by_label("Name", exact=True).first.fill("MANY")
     page.get_by_label("Queue-sharing group").fill("QSG1")
@@ -209,7 +209,7 @@ def open_page(page: Page, path: str) -> None:
     expect(page.locator("#wrong-list" if path == "wrong" else "table.diff")).to_be_visible()
 
 
-def wrong(page: Page, scheme: str) -> list[str]:
+def accessibility_problems(page: Page, scheme: str) -> list[str]:
     """What axe finds; in the dark, all that may be found there only."""
     return violations(page) if scheme == "light" else poor_contrasts(page)
 
@@ -232,11 +232,11 @@ def test_pages_have_no_accessibility_violation_and_do_not_overflow(page: Page, s
             if page.evaluate("document.documentElement.scrollWidth > innerWidth"):
                 found.append(f"{path} overflows at {width}")
             if width != 1024:
-                found += [f"{path} at {width}: {each}" for each in wrong(page, scheme)]
+                found += [f"{path} at {width}: {each}" for each in accessibility_problems(page, scheme)]
     assert found == []
 
 
-def test_without_scripts_rows_are_added_and_the_plan_is_saved(page: Page, base: str) -> None:
+def test_rows_are_added_and_the_plan_is_saved_without_scripts(page: Page, base: str) -> None:
     assert page.context.browser is not None
     context = page.context.browser.new_context(base_url=base, java_script_enabled=False)
     plain = context.new_page()
@@ -303,7 +303,7 @@ def test_leaving_a_form_filled_by_a_button_shows_a_warning(page: Page, way: str)
     assert asked == ["beforeunload"]
 
 
-def test_the_focus_stays_near_what_was_removed(page: Page) -> None:
+def test_focus_stays_near_a_removed_row(page: Page) -> None:
     save_example(page)
     page.goto("/plans/SQ03/edit")
     page.get_by_role("button", name="Add a queue to MYDATA").click()
@@ -317,7 +317,7 @@ def test_the_focus_stays_near_what_was_removed(page: Page) -> None:
     expect(at(page, "/coupling_facilities/1/name")).to_be_focused()
 
 
-def test_enter_in_a_field_checks_the_form_and_leaves_the_focus_there(page: Page) -> None:
+def test_enter_in_a_field_checks_the_form_and_keeps_the_focus(page: Page) -> None:
     save_example(page)
     page.goto("/plans/SQ03/edit")
     at(page, "/qsg").fill("toolong")
@@ -379,7 +379,7 @@ def test_queue_row_shows_all_values(page: Page) -> None:
     assert len({round(top) for top in tops}) == 1
 
 
-def test_on_a_phone_the_summary_stays_in_sight_and_leads_to_saving(page: Page) -> None:
+def test_summary_stays_visible_on_a_phone_and_links_to_saving(page: Page) -> None:
     save_document(page, "SQ03")
     page.set_viewport_size({"width": 390, "height": 844})
     page.goto("/plans/SQ03/edit")
@@ -395,7 +395,7 @@ def test_on_a_phone_the_summary_stays_in_sight_and_leads_to_saving(page: Page) -
 
 
 @pytest.mark.parametrize("minutes", [30, 90, 106, 150, 400])
-def test_labels_of_the_chart_do_not_overlap(page: Page, minutes: int) -> None:
+def test_chart_labels_do_not_overlap(page: Page, minutes: int) -> None:
     save_document(page, "SQ03", ORDERS_IN={"outage_minutes": minutes})
     page.goto("/plans/SQ03/versions/1/structures/MYDATA")
     boxes = page.locator(".chart.fill .wide text.halo").evaluate_all(
@@ -422,4 +422,4 @@ def test_page_with_a_proposal_is_accessible(page: Page, scheme: str) -> None:
     expect(page.get_by_role("heading", name="Sizes before and after")).to_be_visible()
     for width in (1440, 390):
         page.set_viewport_size({"width": width, "height": 900})
-        assert wrong(page, scheme) == []
+        assert accessibility_problems(page, scheme) == []

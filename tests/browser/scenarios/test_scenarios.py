@@ -27,12 +27,12 @@ ADDRESSES = (
 
 
 @pytest.mark.parametrize("address", ADDRESSES)
-def test_the_pages_are_accessible_and_fit_every_width(page: Page, address: str) -> None:
+def test_pages_are_accessible_and_fit_every_width(page: Page, address: str) -> None:
     is_accessible_and_fits(page, address)
 
 
 @pytest.mark.parametrize("address", [ADDRESSES[at] for at in (0, 1, 3, 6)])
-def test_everything_is_reached_by_keyboard(new_context: NewContext, address: str) -> None:
+def test_every_control_is_reached_by_keyboard(new_context: NewContext, address: str) -> None:
     page = new_context(viewport={"width": 1440, "height": 900}).new_page()
     page.goto(address)
     walk(page)
@@ -87,7 +87,7 @@ def test_concurrent_changes_of_a_scenario_do_not_overwrite_each_other(new_contex
     expect(second.get_by_label("Headroom")).to_have_value("30")
 
 
-def test_without_a_script_scenarios_are_chosen_and_compared(new_context: NewContext) -> None:
+def test_scenarios_are_chosen_and_compared_without_scripts(new_context: NewContext) -> None:
     page = new_context(java_script_enabled=False).new_page()
     page.goto(AT)
     page.get_by_role("checkbox", name="Compare duplexed").uncheck()
@@ -96,7 +96,7 @@ def test_without_a_script_scenarios_are_chosen_and_compared(new_context: NewCont
     assert heads.all_text_contents() == ["Figure", "The plan, version 1", "more", "outage"]
 
 
-def test_number_at_a_figure_links_to_its_note_and_document(new_context: NewContext) -> None:
+def test_number_next_to_a_figure_links_to_its_note_and_document(new_context: NewContext) -> None:
     page = new_context().new_page()
     page.goto(f"{AT}/more/report")
     page.get_by_role("link", name="Need of SQ03CSQ_ADMIN after").click()
@@ -107,7 +107,7 @@ def test_number_at_a_figure_links_to_its_note_and_document(new_context: NewConte
     expect(page.locator("#document-1")).to_contain_text("chart of CSQ_ADMIN sizes")
 
 
-def test_on_paper_the_report_has_no_buttons_and_the_addresses_of_its_documents(
+def test_printed_report_has_no_buttons_and_shows_the_addresses_of_documents(
     new_context: NewContext,
 ) -> None:
     page = new_context(viewport={"width": 690, "height": 980}).new_page()
@@ -129,7 +129,7 @@ def test_on_paper_the_report_has_no_buttons_and_the_addresses_of_its_documents(
     expect(page.locator(".every-sheet")).to_be_hidden()
 
 
-def test_on_paper_a_comparison_is_not_wider_than_the_sheet(new_context: NewContext) -> None:
+def test_printed_comparison_fits_the_sheet(new_context: NewContext) -> None:
     page = new_context(viewport={"width": 690, "height": 980}).new_page()
     page.emulate_media(media="print")
     page.goto(f"{AT}/compare?of=more,outage,duplexed")

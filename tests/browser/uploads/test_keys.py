@@ -36,7 +36,7 @@ def dump(tmp_path: Path) -> Callable[..., Path]:
     return make
 
 
-def test_tab_reaches_everything_in_every_state(page: Page, dump: Callable[..., Path]) -> None:
+def test_tab_reaches_every_control_in_every_state(page: Page, dump: Callable[..., Path]) -> None:
     choose_and_send(page, *(dump(orders, name) for name, orders in STATES.items()))
     expect(page.get_by_role("row", name="failed.smf")).to_contain_text("not read", timeout=60_000)
     page.request.put("/api/v1/qsg-map/SYSZ/CSQ9", data={"qsg": "SQ03"})
@@ -46,7 +46,7 @@ def test_tab_reaches_everything_in_every_state(page: Page, dump: Callable[..., P
         walk(page)
 
 
-def test_a_file_is_chosen_described_and_sent(page: Page) -> None:
+def test_file_is_chosen_described_and_uploaded_by_keyboard(page: Page) -> None:
     page.goto("/new-upload")
     files = page.get_by_label("One or more files")
     file: FilePayload = {
@@ -67,7 +67,7 @@ def test_a_file_is_chosen_described_and_sent(page: Page) -> None:
     assert (told["kind"], told["observed_utc"]) == ("smf", "2024-11-21T08:30:00Z")
 
 
-def test_a_text_is_pasted_and_sent(page: Page) -> None:
+def test_text_is_pasted_and_uploaded_by_keyboard(page: Page) -> None:
     page.goto("/new-upload")
     tab_to(page, page.get_by_label("Pasted text"))
     page.keyboard.insert_text("days\n")
@@ -75,7 +75,7 @@ def test_a_text_is_pasted_and_sent(page: Page) -> None:
     expect(page.get_by_role("heading", level=1)).to_contain_text("pasted text")
 
 
-def test_a_report_is_read_scrolled_downloaded_and_the_upload_deleted(
+def test_report_is_scrolled_and_downloaded_and_the_upload_deleted_by_keyboard(
     page: Page, dump: Callable[..., Path]
 ) -> None:
     choose_and_send(page, dump(STATES["done.smf"], "done.smf"))
@@ -101,7 +101,7 @@ def test_a_report_is_read_scrolled_downloaded_and_the_upload_deleted(
     expect(page.get_by_text("Upload deleted.")).to_be_visible()
 
 
-def test_a_failed_upload_is_read_as_another_kind(page: Page, dump: Callable[..., Path]) -> None:
+def test_failed_upload_is_read_as_another_kind_by_keyboard(page: Page, dump: Callable[..., Path]) -> None:
     choose_and_send(page, dump(STATES["failed.smf"], "failed.smf"))
     expect(page.get_by_text(re.compile("Read again or change"))).to_be_visible(timeout=60_000)
     tab_to(page, page.get_by_text(re.compile("Read again or change")))
@@ -113,7 +113,7 @@ def test_a_failed_upload_is_read_as_another_kind(page: Page, dump: Callable[...,
     expect(page.get_by_text("The file will be read again.")).to_be_visible()
 
 
-def test_a_transfer_is_cancelled(page: Page, dump: Callable[..., Path]) -> None:
+def test_transfer_is_cancelled_by_keyboard(page: Page, dump: Callable[..., Path]) -> None:
     page.route("**/api/v1/uploads?*", lambda _: None)  # the service never answers
     page.goto("/new-upload")
     page.get_by_label("One or more files").set_input_files(dump("wait 0\n", "a.smf"))
@@ -123,7 +123,7 @@ def test_a_transfer_is_cancelled(page: Page, dump: Callable[..., Path]) -> None:
     expect(page.get_by_role("button", name="Upload", exact=True)).to_be_focused()
 
 
-def test_entries_are_added_to_the_map_and_removed(page: Page) -> None:
+def test_map_entries_are_added_and_removed_by_keyboard(page: Page) -> None:
     page.goto("/qsg-map")
     for label, text in (("System", "SYSA"), ("Queue manager", "CSQ1"), ("Queue-sharing group", "SQ03")):
         tab_to(page, page.get_by_label(label, exact=True))

@@ -49,7 +49,7 @@ def choose_and_send(page: Page, *paths: Path) -> None:
     page.get_by_role("button", name="Upload", exact=True).click()
 
 
-def test_a_dump_is_uploaded_and_both_bars_are_watched(page: Page, dump: Callable[..., Path]) -> None:
+def test_uploaded_dump_shows_both_progress_bars(page: Page, dump: Callable[..., Path]) -> None:
     seen: dict[str, list[tuple[float, str]]] = {"bar-transfer": [], "bar-reading": []}
     page.expose_function("note", lambda bar, value, words: seen[bar].append((value, words)))
     page.add_init_script(WATCH)
@@ -72,7 +72,7 @@ def test_a_dump_is_uploaded_and_both_bars_are_watched(page: Page, dump: Callable
     expect(page.get_by_role("heading", level=1)).to_contain_text("APPLICATION1")
 
 
-def test_the_same_dump_again_leads_to_its_page(page: Page, dump: Callable[..., Path]) -> None:
+def test_repeated_dump_leads_to_its_existing_page(page: Page, dump: Callable[..., Path]) -> None:
     path = dump(f"days {DAY}\n")
     choose_and_send(page, path)
     expect(page.get_by_text("342 rows were stored.", exact=True)).to_be_visible(timeout=60_000)
@@ -87,7 +87,7 @@ def test_several_files_lead_to_the_list(page: Page, dump: Callable[..., Path]) -
         expect(page.get_by_role("link", name=name)).to_be_visible()
 
 
-def test_the_list_updates_progress_without_moving(page: Page, dump: Callable[..., Path]) -> None:
+def test_list_updates_progress_without_moving(page: Page, dump: Callable[..., Path]) -> None:
     slow = f"say decoding 1 4\nwait 2\nsay decoding 3 4\nwait 2\ndays {DAY}\n"
     choose_and_send(page, dump(slow, "a.smf"), dump("ask\n", "b.smf"))
     expect(page).to_have_url(re.compile(r"/uploads\?said=created$"))
@@ -106,7 +106,7 @@ def test_the_list_updates_progress_without_moving(page: Page, dump: Callable[...
     expect(link).to_be_focused()
 
 
-def test_a_list_at_rest_asks_for_nothing(page: Page, dump: Callable[..., Path]) -> None:
+def test_idle_list_sends_no_requests(page: Page, dump: Callable[..., Path]) -> None:
     choose_and_send(page, dump("wait 0\n"))
     expect(page.get_by_text("342 rows were stored.", exact=True)).to_be_visible(timeout=60_000)
     page.goto("/uploads")
@@ -116,7 +116,7 @@ def test_a_list_at_rest_asks_for_nothing(page: Page, dump: Callable[..., Path]) 
     assert asked == []
 
 
-def test_a_question_is_answered_by_keyboard_alone(page: Page, dump: Callable[..., Path]) -> None:
+def test_question_is_answered_by_keyboard_only(page: Page, dump: Callable[..., Path]) -> None:
     choose_and_send(page, dump(f"ask\ndays {DAY}\n"))
     expect(page.get_by_role("heading", name="Questions")).to_be_visible(timeout=60_000)
     for _ in range(60):
@@ -132,7 +132,7 @@ def test_a_question_is_answered_by_keyboard_alone(page: Page, dump: Callable[...
     expect(page.get_by_text("342 rows were stored.", exact=True)).to_be_visible(timeout=60_000)
 
 
-def test_a_pasted_display_asks_for_its_time(page: Page) -> None:
+def test_pasted_display_asks_for_its_time(page: Page) -> None:
     page.goto("/new-upload")
     page.get_by_label("Pasted text").fill("observe\n")
     page.get_by_role("button", name="Upload", exact=True).click()
@@ -145,7 +145,7 @@ def test_a_pasted_display_asks_for_its_time(page: Page) -> None:
     expect(page.get_by_text("342 rows were stored.", exact=True)).to_be_visible(timeout=60_000)
 
 
-def test_an_error_is_shown_on_the_form_and_the_selection_stays(page: Page, dump: Callable[..., Path]) -> None:
+def test_error_is_shown_on_the_form_and_the_selection_stays(page: Page, dump: Callable[..., Path]) -> None:
     page.goto("/new-upload")
     page.get_by_label("One or more files").set_input_files(dump("wait 0\n"))
     page.get_by_label("Time zone").fill("nowhere")
@@ -156,7 +156,7 @@ def test_an_error_is_shown_on_the_form_and_the_selection_stays(page: Page, dump:
     expect(page.get_by_role("heading", level=1, name="night.smf")).to_be_visible()
 
 
-def test_a_transfer_can_be_cancelled(page: Page, dump: Callable[..., Path], base: str) -> None:
+def test_transfer_can_be_cancelled(page: Page, dump: Callable[..., Path], base: str) -> None:
     page.route("**/api/v1/uploads?*", lambda _: None)  # the service never answers
     choose_and_send(page, dump("wait 0\n"))
     page.get_by_role("button", name="Cancel").click()
@@ -165,7 +165,7 @@ def test_a_transfer_can_be_cancelled(page: Page, dump: Callable[..., Path], base
     assert base
 
 
-def test_without_scripts_the_form_and_a_refresh_do_the_same(
+def test_upload_works_without_scripts_by_form_and_refresh(
     page: Page, base: str, dump: Callable[..., Path]
 ) -> None:
     assert page.context.browser is not None
@@ -222,7 +222,7 @@ DUMPS = Path(os.environ.get("CFPLAN_SMF_SAMPLES", Path(__file__).parents[4] / "s
 @pytest.mark.skipif(
     not (DUMPS / "TEST115.dat").exists(), reason="IBM's sample dumps are not beside the repository"
 )
-def test_a_real_dump_is_read_by_the_real_reader(real_page: Page) -> None:
+def test_real_dump_is_read_by_the_real_reader(real_page: Page) -> None:
     page = real_page
     choose_and_send(page, DUMPS / "TEST115.dat")
     expect(page.get_by_role("heading", name="Questions")).to_be_visible(timeout=60_000)

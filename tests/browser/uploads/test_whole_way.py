@@ -33,7 +33,7 @@ def simulated(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def test_a_dump_becomes_a_policy(real_page: Page, real_base: str, simulated: Path) -> None:
+def test_uploaded_dump_leads_to_a_policy(real_page: Page, real_base: str, simulated: Path) -> None:
     page = real_page
     seen: dict[str, list[tuple[float, str]]] = {"bar-transfer": [], "bar-reading": []}
     page.expose_function("note", lambda bar, value, words: seen[bar].append((value, words)))

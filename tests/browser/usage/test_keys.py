@@ -51,7 +51,7 @@ def own(new_context: NewContext) -> Page:
         ("/usage/SQ03/PERSIST1?period=1d", True),
     ],
 )
-def test_tab_reaches_everything_of_a_page_with_figures(page: Page, address: str, is_open: bool) -> None:
+def test_tab_reaches_every_control_of_a_page_with_figures(page: Page, address: str, is_open: bool) -> None:
     page.set_viewport_size(WIDE)  # type: ignore[arg-type]
     page.goto(address)
     drawn(page)
@@ -64,7 +64,7 @@ def test_tab_reaches_everything_of_a_page_with_figures(page: Page, address: str,
         assert sum("p95:" in each for each in reached) == 3
 
 
-def test_the_list_is_searched_and_a_structure_opened(own: Page) -> None:
+def test_list_is_searched_and_a_structure_opened_by_keyboard(own: Page) -> None:
     own.goto("/usage")
     tab_to(own, own.get_by_role("searchbox"))
     own.keyboard.type("APPL")
@@ -74,7 +74,7 @@ def test_the_list_is_searched_and_a_structure_opened(own: Page) -> None:
     expect(own.get_by_role("heading", level=1)).to_contain_text("APPLICATION1")
 
 
-def test_the_period_is_chosen_by_its_links_and_by_days(own: Page) -> None:
+def test_period_is_chosen_by_links_and_by_days(own: Page) -> None:
     own.goto(f"{STRUCTURE}?period=1d")
     press(own, "link", "7 days")
     own.wait_for_url("**period=7d*")
@@ -89,7 +89,7 @@ def test_the_period_is_chosen_by_its_links_and_by_days(own: Page) -> None:
     own.wait_for_url("**from=2026-11-24&to=2026-11-24*")
 
 
-def test_every_tool_of_a_chart_is_used(own: Page) -> None:
+def test_every_tool_of_a_chart_works_by_keyboard(own: Page) -> None:
     own.goto(f"{STRUCTURE}?from=2026-11-24&to=2026-11-24")
     drawn(own)
     whole = shown_from(own)
@@ -107,7 +107,7 @@ def test_every_tool_of_a_chart_is_used(own: Page) -> None:
 
 
 @pytest.mark.parametrize("address", [f"{STRUCTURE}?period=31d", f"{QUEUE}&period=31d"])
-def test_figures_are_unfolded_scrolled_and_downloaded(own: Page, address: str) -> None:
+def test_figures_are_expanded_scrolled_and_downloaded_by_keyboard(own: Page, address: str) -> None:
     own.set_viewport_size({"width": 390, "height": 800})
     own.goto(address)
     drawn(own)
@@ -127,14 +127,14 @@ def test_figures_are_unfolded_scrolled_and_downloaded(own: Page, address: str) -
     assert download.value.suggested_filename.endswith(".csv")
 
 
-def test_a_queue_is_opened_from_its_structure(own: Page) -> None:
+def test_queue_is_opened_from_its_structure(own: Page) -> None:
     own.goto(FULL)
     drawn(own)
     press(own, "link", "ORDERS.IN")
     expect(own.get_by_role("heading", level=1)).to_contain_text("ORDERS.IN")
 
 
-def test_form_of_a_plan_is_filled_in_and_changed(own: Page) -> None:
+def test_plan_form_is_filled_in_and_changed_by_keyboard(own: Page) -> None:
     own.goto(PLAN)
     for label, text in (("Queue managers", "5"), ("CFCC level", "25"), ("Coupling facilities", "CF01")):
         tab_to(own, own.get_by_label(label))
@@ -159,7 +159,7 @@ def test_form_of_a_plan_is_filled_in_and_changed(own: Page) -> None:
     walk(own)
 
 
-def test_measured_figures_are_taken_over_into_a_plan(own: Page, origin: str) -> None:
+def test_measured_figures_are_copied_into_a_plan_by_keyboard(own: Page, origin: str) -> None:
     own.goto(PLAN)
     press(own, "link", "update KEYS")
     expect(own.get_by_role("heading", level=1)).to_contain_text("Measured usage into KEYS")

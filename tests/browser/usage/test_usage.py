@@ -22,7 +22,7 @@ FULL = f"{STRUCTURE}?from=2026-11-23&to=2026-11-25"
 
 
 @pytest.fixture(autouse=True)
-def _as_at_first(page: Page) -> None:
+def reset_page(page: Page) -> None:
     """The page is one for all tests; each begins with a wide and light one."""
     page.set_viewport_size({"width": WIDTHS_PX[0], "height": 900})
     page.emulate_media(color_scheme="light", media="screen")
@@ -59,7 +59,7 @@ def shown_from(page: Page) -> list[str]:
         f"{QUEUE}&period=1d", PLAN,
     ],
 )  # fmt: skip
-def test_a_page_is_accessible_in_light_and_dark_and_fits_every_width(page: Page, address: str) -> None:
+def test_page_is_accessible_in_light_and_dark_and_fits_every_width(page: Page, address: str) -> None:
     page.goto(address)
     drawn(page)
     unfold(page, is_open=True)
@@ -90,7 +90,7 @@ def test_interactive_chart_replaces_the_static_one(page: Page) -> None:
     ]  # fmt: skip
 
 
-def test_the_chart_has_the_figures_of_the_table(page: Page) -> None:
+def test_chart_has_the_figures_of_the_table(page: Page) -> None:
     page.goto(FULL)
     drawn(page)
     cells = page.locator("table").first.locator("tbody tr td:nth-child(2)")
@@ -106,7 +106,7 @@ def test_hours_without_records_are_a_gap(page: Page) -> None:
     assert values.index(None) == 4  # four hours of the day, then four that are missing
 
 
-def test_a_chart_is_zoomed_with_the_keyboard_alone(page: Page) -> None:
+def test_chart_is_zoomed_by_keyboard_only(page: Page) -> None:
     page.goto(f"{STRUCTURE}?from=2026-11-24&to=2026-11-24")
     drawn(page)
     whole = shown_from(page)
@@ -130,7 +130,7 @@ def test_a_chart_is_zoomed_with_the_keyboard_alone(page: Page) -> None:
     assert shown_from(page) == whole
 
 
-def test_a_chart_is_zoomed_by_dragging_and_back_by_a_double_click(page: Page) -> None:
+def test_chart_is_zoomed_by_dragging_and_reset_by_a_double_click(page: Page) -> None:
     page.goto(f"{STRUCTURE}?from=2026-11-24&to=2026-11-24")
     drawn(page)
     whole = shown_from(page)
@@ -148,7 +148,7 @@ def test_a_chart_is_zoomed_by_dragging_and_back_by_a_double_click(page: Page) ->
     assert shown_from(page) == whole
 
 
-def test_a_chart_is_saved_as_svg_and_as_png(page: Page, tmp_path: Path) -> None:
+def test_chart_is_saved_as_svg_and_as_png(page: Page, tmp_path: Path) -> None:
     page.goto(FULL)
     drawn(page)
     for kind, begins in (("SVG", b"<svg"), ("PNG", b"\x89PNG\r\n\x1a\n")):
@@ -163,7 +163,7 @@ def test_a_chart_is_saved_as_svg_and_as_png(page: Page, tmp_path: Path) -> None:
     assert "List elements in use" in (tmp_path / "SVG").read_text("utf-8")
 
 
-def test_a_chart_follows_the_theme_and_the_width(page: Page) -> None:
+def test_chart_follows_the_theme_and_the_width(page: Page) -> None:
     page.goto(STRUCTURE)
     drawn(page)
     line = page.locator(".plot .scatterlayer .js-line").first
@@ -176,7 +176,7 @@ def test_a_chart_follows_the_theme_and_the_width(page: Page) -> None:
     expect(page.locator(".plot .main-svg").first).to_have_attribute("width", re.compile(r"^6\d\d"))
 
 
-def test_print_shows_the_chart_of_the_service(page: Page) -> None:
+def test_printed_page_shows_the_static_chart(page: Page) -> None:
     page.goto(FULL)
     drawn(page)
     page.emulate_media(media="print")
@@ -185,7 +185,7 @@ def test_print_shows_the_chart_of_the_service(page: Page) -> None:
     expect(page.get_by_role("button", name="Zoom in")).to_be_hidden()
 
 
-def test_the_script_is_loaded_where_there_is_a_chart_and_nowhere_else(new_context: NewContext) -> None:
+def test_chart_script_is_loaded_only_on_pages_with_a_chart(new_context: NewContext) -> None:
     page = new_context().new_page()
     asked: list[str] = []
     page.on("request", lambda request: asked.append(request.url))
@@ -219,7 +219,7 @@ def test_static_chart_stays_if_the_script_cannot_be_loaded(new_context: NewConte
     expect(page.get_by_role("button", name="Zoom in")).to_be_hidden()
 
 
-def test_a_plan_is_made_from_a_chart_by_keyboard_and_its_policy_downloaded(
+def test_plan_is_created_from_a_chart_by_keyboard_and_its_policy_downloaded(
     new_context: NewContext, origin: str
 ) -> None:
     page = new_context(viewport={"width": 1440, "height": 900}).new_page()

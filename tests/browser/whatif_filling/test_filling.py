@@ -24,18 +24,18 @@ ADDRESSES = (
 
 
 @pytest.mark.parametrize("address", ADDRESSES)
-def test_the_pages_are_accessible_and_fit_every_width(page: Page, address: str) -> None:
+def test_pages_are_accessible_and_fit_every_width(page: Page, address: str) -> None:
     is_accessible_and_fits(page, address)
 
 
 @pytest.mark.parametrize("address", [ADDRESSES[0], ADDRESSES[3]])
-def test_everything_is_reached_by_keyboard(new_context: NewContext, address: str) -> None:
+def test_every_control_is_reached_by_keyboard(new_context: NewContext, address: str) -> None:
     page = new_context(viewport={"width": 1440, "height": 900}).new_page()
     page.goto(address)
     walk(page)
 
 
-def test_the_picture_follows_a_slider_moved_by_keys(new_context: NewContext) -> None:
+def test_chart_follows_a_slider_moved_by_keys(new_context: NewContext) -> None:
     page = new_context(viewport={"width": 1440, "height": 900}).new_page()
     page.goto(f"{AT}/filling")
     said = page.get_by_role("status")
@@ -62,7 +62,7 @@ def test_field_with_an_error_keeps_the_chart_and_shows_the_error(new_context: Ne
     expect(page.get_by_text("These figures belong to the previous input.")).to_be_visible()
 
 
-def test_without_a_script_the_form_is_sent(new_context: NewContext) -> None:
+def test_form_is_submitted_without_scripts(new_context: NewContext) -> None:
     page = new_context(java_script_enabled=False).new_page()
     page.goto(f"{AT}/filling")
     expect(page.get_by_role("slider")).to_have_count(0)
@@ -72,7 +72,7 @@ def test_without_a_script_the_form_is_sent(new_context: NewContext) -> None:
     expect(page.get_by_role("status")).to_contain_text("45 minutes")
 
 
-def test_from_the_structure_to_thresholds_to_the_outage_with_them_and_into_the_editor(
+def test_advised_thresholds_lead_from_the_structure_page_into_the_editor(
     new_context: NewContext,
 ) -> None:
     page = new_context(viewport={"width": 1440, "height": 900}).new_page()

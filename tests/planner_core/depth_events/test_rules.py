@@ -116,7 +116,7 @@ def test_expired_messages_cause_a_low_event_and_are_not_counted() -> None:
     assert (cause.cause, cause.messages) == ("expired", -700)
 
 
-def test_backout_changes_neither_switches_nor_counters() -> None:
+def test_backout_changes_neither_event_switches_nor_counters() -> None:
     simulation = play(
         [QM1],
         [nonshared()],

@@ -82,7 +82,7 @@ def test_se4_disabled_detector_switches_without_a_message() -> None:
     assert "'silent', the timeline gives 0 messages; read as 'broadcast', 2 messages" in finding.message
 
 
-def test_se4_with_the_other_reading_the_other_members_write() -> None:
+def test_se4_other_members_write_messages_under_the_other_reading() -> None:
     simulation = case(qm1="DISABLED", disabled_detector="broadcast")
     assert told(simulation) == [("High", "QM2", 300, 100), ("High", "QM3", 0, 0)]
     assert enabled(simulation) == SWITCHED

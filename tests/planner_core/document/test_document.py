@@ -45,7 +45,7 @@ def problem(**paths: Any) -> tuple[str, str]:  # noqa: ANN401
 # ---- defaults ----------------------------------------------------------------------------------------------
 
 
-def test_a_document_is_complete_with_its_defaults() -> None:
+def test_document_is_complete_with_its_defaults() -> None:
     plan = read_object(SMALLEST)
     assert plan.schema_version == 1
     assert plan.cfcc_level == 25
@@ -94,7 +94,7 @@ def test_coupling_facility_is_nonvolatile_and_isolated_by_default() -> None:
     )
 
 
-def test_documents_do_not_share_their_defaults() -> None:
+def test_documents_do_not_share_default_values() -> None:
     one, other = read_object(SMALLEST), read_object(SMALLEST)
     assert one == other
     assert one.structures is not other.structures
@@ -117,7 +117,7 @@ def test_queue_managers_are_a_number_or_names() -> None:
     assert read_object(SMALLEST | {"queue_managers": ["QM1", "QM2"]}).queue_manager_count == 2
 
 
-def test_a_document_cannot_be_changed() -> None:
+def test_document_cannot_be_changed() -> None:
     with pytest.raises(ValidationError, match="frozen"):
         read_object(SMALLEST).qsg = "SQ04"
 
@@ -233,7 +233,7 @@ def test_fields_without_a_default_are_required(key: str) -> None:
 
 
 @pytest.mark.parametrize("document", [None, [], "SQ03", 5, True])
-def test_a_document_is_an_object(document: object) -> None:
+def test_document_that_is_not_an_object_is_refused(document: object) -> None:
     ((field, message),) = problems(document).items()
     assert field == ""
     assert message.startswith("A plan document is an object")
@@ -294,7 +294,7 @@ def test_coupling_facilities_from_64_mb_are_accepted(size: str | int) -> None:
     read_object(varied(coupling_facilities__0__size=size))
 
 
-def test_a_stored_document_with_a_small_coupling_facility_still_loads() -> None:
+def test_stored_document_with_a_small_coupling_facility_is_still_read() -> None:
     text = json.dumps(varied(coupling_facilities__0__size="8"))
     assert read_json(text, is_stored=True).coupling_facilities[0].size == 8 * K
     with pytest.raises(DocumentInvalid):
@@ -418,7 +418,7 @@ def test_queue_names_are_case_sensitive() -> None:
     ],
     ids=range(10),
 )
-def test_json_is_read_strictly(text: str | bytes, says: str, field: str) -> None:
+def test_malformed_json_is_refused_at_its_field(text: str | bytes, says: str, field: str) -> None:
     with pytest.raises(DocumentInvalid, match=says) as refused:
         read_json(text)
     assert [item.field for item in refused.value.problems] == [field]
@@ -489,7 +489,7 @@ def test_reading_does_not_modify_its_input() -> None:
     assert document == before
 
 
-def test_a_document_of_the_first_version_with_every_key_still_loads() -> None:
+def test_document_of_the_first_version_with_every_key_is_still_read() -> None:
     # Written when schema_version 1 was new, with every key of it: it must load for ever.
     plan = read_json(COMPLETE.read_bytes())
     assert isinstance(plan.curve, FittedCurve)
@@ -520,7 +520,7 @@ def test_schema_allows_every_document_that_the_core_reads(document: dict[str, An
         assert VALIDATOR.is_valid(instance), [error.message for error in VALIDATOR.iter_errors(instance)]
 
 
-def test_the_schema_allows_a_document_with_every_key() -> None:
+def test_schema_allows_a_document_with_every_key() -> None:
     complete = json.loads(COMPLETE.read_text(encoding="utf-8"))
     assert VALIDATOR.is_valid(complete), [error.message for error in VALIDATOR.iter_errors(complete)]
 
@@ -621,7 +621,7 @@ def test_text_nested_deeper_than_any_document_is_refused(opening: str) -> None:
     assert parse_json("[" * 50 + "]" * 50)
 
 
-def test_the_largest_plan_that_mq_permits_is_read() -> None:
+def test_largest_plan_that_mq_permits_is_read() -> None:
     structures = [
         {
             "name": f"APP{at}",

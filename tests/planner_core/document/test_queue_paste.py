@@ -214,7 +214,7 @@ def test_display_of_other_platforms_is_read() -> None:
     assert any("does not limit" in problem.message for problem in found.problems)
 
 
-def test_a_plan_file_gives_the_queues_of_all_its_structures() -> None:
+def test_plan_file_gives_the_queues_of_all_its_structures() -> None:
     text = '{"structures": [{"queues": [{"name": "A"}]}, {"queues": [{"name": "B"}]}]}'
 
     found = read_queues(text)
@@ -252,12 +252,12 @@ def test_pasted_plan_names_the_structure_of_each_queue() -> None:
     assert read_queues(text).structures == ("APP1", "APP2")
 
 
-def test_the_kind_can_be_overridden() -> None:
+def test_detected_kind_of_text_can_be_overridden() -> None:
     assert detect("name,QUEUE(A)") == "display"
     assert read_queues("name,size,backlog\nA,1,1", kind="table").kind == "table"
 
 
-def test_many_quotes_without_a_closing_bracket_are_read_quickly() -> None:
+def test_text_of_many_quotes_without_a_closing_bracket_is_read_quickly() -> None:
     found = read_queues("QUEUE(A) DESCR(" + "'" * 10_001)
 
     assert [queue["name"] for queue in found.queues] == ["A"]

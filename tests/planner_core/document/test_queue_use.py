@@ -43,7 +43,7 @@ def test_messages_above_maxmsgl_are_an_error(message_bytes: Any, length: int | N
     assert findings(**changes) == (expected if is_found else [])
 
 
-def test_a_queue_without_share_is_noted() -> None:
+def test_queue_without_share_is_noted() -> None:
     assert findings() == []
     assert findings(**{AT + "share": False}) == [
         ("QUEUE_WITHOUT_SHARE", "info", "/structures/0/queues/0/share")

@@ -54,7 +54,7 @@ def test_acknowledged_message_must_match_exactly() -> None:
     assert findings_of(**given, acknowledged=[accepted])["CF_TOO_SMALL"].acknowledged, "whatever it says"
 
 
-def test_every_finding_has_a_message_that_can_be_accepted() -> None:
+def test_every_finding_has_a_message_that_can_be_acknowledged() -> None:
     for item in evaluate(plan(**PATH)).findings:
         given = {"code": item.code, "message": item.message, "reason": "x"}
         assert plan(acknowledged=[given]).acknowledged[0].message == item.message
@@ -68,7 +68,7 @@ def test_invalid_acknowledged_message_is_refused(message: object) -> None:
     assert caught.value.problems[0].field == "/acknowledged/0/message"
 
 
-def test_an_error_is_not_accepted() -> None:
+def test_acknowledgement_of_an_error_is_refused() -> None:
     found = findings_of(
         structures__0__recover=False, acknowledged=[{"code": "PERSISTENT_NEEDS_RECOVER", "reason": "x"}]
     )

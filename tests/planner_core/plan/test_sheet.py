@@ -25,7 +25,7 @@ def test_sheet_lists_structures_where_they_are_placed() -> None:
     assert found.assumption == ASSUMPTION
 
 
-def test_structure_of_a_second_plan_is_placed_in_the_remaining_room() -> None:
+def test_structure_of_a_second_plan_is_placed_in_the_remaining_storage() -> None:
     facilities = [cf("CF01", "8G"), cf("CF02", "8G")]
     one = result(facilities, [structure("A", "6G")])
     two = result(facilities, [structure("B", "4G"), structure("C", "9G")], qsg="SQ04")

@@ -42,7 +42,7 @@ def test_nonpersistent_queues_are_moved_away_from_persistent_ones() -> None:
     assert [[q.name for q in s.queues] for s in document.structures] == [["A", "B"], ["C"]]
 
 
-def test_a_queue_read_by_selectors_gets_its_own_structure() -> None:
+def test_queue_read_by_selectors_gets_its_own_structure() -> None:
     _, moves = proposed(queue("A"), queue("B"), queue("C", selector_reads=True))
 
     assert "selectors" in moves["C"][1]

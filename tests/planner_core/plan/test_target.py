@@ -39,7 +39,7 @@ def codes(found: PlanResult) -> set[str]:
     return {each.code for each in found.findings}
 
 
-def test_the_default_target_is_80_percent_of_the_fuller_pool() -> None:
+def test_default_target_is_80_percent_of_the_fuller_pool() -> None:
     found = app(cfcc_level=24, coupling_facilities=[])
     # 14 MiB + 100 000 x 2196.48 bytes x 100 / 80 = 275.84 MiB, in whole MB 276; the base does not grow with the target.
     assert initsize_mib(found) == 276
@@ -55,7 +55,7 @@ def test_target_applies_to_elements_if_they_are_the_fuller_pool() -> None:
     assert 79 < found.peak_usage_percent <= 80
 
 
-def test_a_target_of_the_plan_is_used() -> None:
+def test_target_usage_of_the_plan_is_used() -> None:
     # 22 MiB + 100 000 x 2196.48 bytes x 100 / 50 = 440.9 MiB.
     found = app(target_usage_percent=50)
     assert initsize_mib(found) == 441
@@ -63,7 +63,7 @@ def test_a_target_of_the_plan_is_used() -> None:
     assert found.peak_usage_percent <= 50
 
 
-def test_a_target_may_have_decimals() -> None:
+def test_target_usage_may_have_decimals() -> None:
     found = app(target_usage_percent=62.5)
     assert structure_answer(found).target_usage_percent == 62.5
     assert 62 < found.peak_usage_percent <= Fraction(125, 2)
@@ -83,7 +83,7 @@ def test_csq_admin_keeps_its_own_headroom() -> None:
     assert admin.sizes == result().structures[0].sizes
 
 
-def test_a_given_initsize_has_no_target() -> None:
+def test_structure_with_a_given_initsize_has_no_target() -> None:
     assert structure_answer(app(**{S0 + "initsize": "400M"})).target_usage_percent is None
 
 
@@ -164,7 +164,7 @@ def test_given_size_limits_initsize() -> None:
     assert initsize_mib(app(**{S0 + "size": "240M"})) == 240
 
 
-def test_the_explanation_names_the_target_and_the_rule() -> None:
+def test_explanation_names_the_target_and_the_rule() -> None:
     found = result(**{S0 + "queues__0__message_bytes": 40_000})
     explained = {each.figure: each for each in explain_result(found)}
     target = explained["/structures/1/target_usage_percent"]
@@ -183,7 +183,7 @@ def test_target_with_offload_is_explained_as_a_share_of_messages() -> None:
     assert "/structures/1/target_usage_percent" not in explained
 
 
-def test_the_example_triggers_no_finding_about_defaults() -> None:
+def test_example_raises_no_finding_about_defaults() -> None:
     found = result()
     assert not OWN_DEFAULTS & codes(found)
 

@@ -52,7 +52,7 @@ def test_admin_need_is_the_published_figure(managers: int, level: int, size: int
     assert admin_need(queue_managers=managers, cfcc_level=level).published_bytes == size
 
 
-def test_32_queue_managers_use_the_chart_after_table_1() -> None:
+def test_group_of_32_queue_managers_uses_the_chart_after_table_1() -> None:
     need = admin_need(queue_managers=32, cfcc_level=14)
     (item,) = [f for f in need.findings if f.code == "ADMIN_FIGURE_FROM_NEXT_LEVEL"]
     assert need.table_id == "admin_structure_cfcc21"
@@ -61,7 +61,9 @@ def test_32_queue_managers_use_the_chart_after_table_1() -> None:
 
 
 @given(st.integers(1, 31), st.integers(1, 99))
-def test_more_queue_managers_or_a_higher_level_never_need_less(managers: int, level: int) -> None:
+def test_more_queue_managers_or_a_higher_level_never_need_a_smaller_structure(
+    managers: int, level: int
+) -> None:
     here = admin_need(queue_managers=managers, cfcc_level=level).published_bytes
     assert admin_need(queue_managers=managers + 1, cfcc_level=level).published_bytes >= here
     assert admin_need(queue_managers=managers, cfcc_level=level + 1).published_bytes >= here

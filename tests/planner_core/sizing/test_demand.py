@@ -110,7 +110,7 @@ def test_bytes_of_a_part_lie_between_those_of_its_smallest_and_largest_messages(
 
 
 @given(distributions())
-def test_shape_has_no_mass_at_zero(sizes: SizeDistribution) -> None:
+def test_shape_has_no_messages_of_size_zero(sizes: SizeDistribution) -> None:
     assume(sizes.p95 > 0)
     assume(20 * sizes.mean > sizes.p95 * sizes.mean_of)
     assert sizes.up_to([0]) == [(0, 0)]
@@ -119,7 +119,7 @@ def test_shape_has_no_mass_at_zero(sizes: SizeDistribution) -> None:
 @pytest.mark.parametrize(
     "sizes", [SizeDistribution(5, 1, 0, 200), SizeDistribution(10, 1, 0, 200), SizeDistribution(0, 1, 0, 200)]
 )
-def test_shape_keeps_the_mean_where_95_percent_are_empty(sizes: SizeDistribution) -> None:
+def test_shape_keeps_the_mean_if_95_percent_of_messages_are_empty(sizes: SizeDistribution) -> None:
     (_, at_zero), (half, _), (at_end, total) = sizes.up_to([0, 100, 200])
     assert (at_zero, at_end, total) == (0, WHOLE, WHOLE * sizes.mean)
     assert half >= WHOLE * 19 // 20
@@ -199,7 +199,7 @@ def test_small_change_of_mean_p95_or_maximum_changes_the_shape_little(
 
 
 @given(distributions(), st.integers(0, 64_511), st.integers(1, 20))
-def test_fewer_messages_are_small_when_the_mean_is_higher(
+def test_share_of_small_messages_falls_as_the_mean_rises(
     sizes: SizeDistribution, edge: int, more: int
 ) -> None:
     higher = replace(sizes, mean=sizes.mean + max(1, sizes.mean * more // 100))
@@ -215,7 +215,7 @@ def test_fewer_messages_are_small_when_the_mean_is_higher(
 @pytest.mark.parametrize(
     ("maximum", "lower", "higher", "expected"), [(2845, 8362, 9867, 1e-6), (10**6, 294 * 30, 500 * 30, 0.24)]
 )
-def test_more_messages_are_small_when_the_mean_rises_above_p95(
+def test_share_of_small_messages_rises_as_the_mean_exceeds_p95(
     maximum: int, lower: int, higher: int, expected: float
 ) -> None:
     # As documented: where p95 is below 1.08 times the mean, no lognormal fits. The 95 % become wider and have a lower mean,
@@ -229,7 +229,7 @@ def test_more_messages_are_small_when_the_mean_rises_above_p95(
 
 
 @given(distributions(), st.lists(st.sampled_from([0, 4096, 32768, 64511]), max_size=3))
-def test_the_shares_of_all_bands_add_up_to_one(sizes: SizeDistribution, rules: list[int]) -> None:
+def test_shares_of_all_bands_add_up_to_one(sizes: SizeDistribution, rules: list[int]) -> None:
     shares, beyond = scaled_shares(sizes, band_edges(rules), HEADER, PAGE, PAGE_HEADER)
     assert len(shares) == len(band_edges(rules)) + 1
     assert sum(share for share, _, _ in shares) == WHOLE
@@ -374,7 +374,7 @@ queues = st.lists(
 
 
 @given(queues, st.lists(st.sampled_from([0, 1024, 4096, 32768, 65536]), max_size=3))
-def test_queues_add_up_band_by_band(given_queues: list[QueueDemand], rules: list[int]) -> None:
+def test_demand_of_queues_is_added_band_by_band(given_queues: list[QueueDemand], rules: list[int]) -> None:
     edges = band_edges(rules)
     found = demand(*given_queues, edges=edges)
     assert found.scale == 1
@@ -390,13 +390,13 @@ def test_queues_add_up_band_by_band(given_queues: list[QueueDemand], rules: list
     assert found.elements == sum(band.elements for band in found.bands)
 
 
-def test_inactive_rules_add_no_band() -> None:
+def test_inactive_rules_add_no_size_band() -> None:
     assert band_edges([32768, 4096, 0, 4096]) == (0, 4096, 32768, LARGEST)
     assert band_edges([65536, LARGEST]) == (LARGEST,)
     assert band_edges([]) == (LARGEST,)
 
 
-def test_1164_bytes_take_six_elements_and_1165_seven() -> None:
+def test_message_of_1164_bytes_takes_six_elements_and_one_of_1165_seven() -> None:
     assert demand(QueueDemand(1, 1164)).elements == 6
     assert demand(QueueDemand(1, 1165)).elements == 7
 

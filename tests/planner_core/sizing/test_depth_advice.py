@@ -150,7 +150,7 @@ def test_maxdepth_is_never_more_than_initsize_holds() -> None:
     assert advice_of(**plan)["queues"][0]["maxdepth"] == 220_741
 
 
-def test_a_queue_without_a_backlog_gets_no_advice() -> None:
+def test_queue_without_a_backlog_gets_no_advice() -> None:
     plan = {**ERA, "structures__0__queues": [queue("A", 2048, 0), queue("B", 2048, 10)]}
     assert advice_of(**plan)["queues"][0] == {
         "name": "A",
@@ -310,7 +310,7 @@ def test_overcommitment_adds_up_all_maxdepths() -> None:
     assert together["queues_to_full"] == ["A", "B"]  # 157 672 leave a part of a message free
 
 
-def test_the_largest_queues_fill_a_structure_first() -> None:
+def test_largest_queues_fill_a_structure_first() -> None:
     queues = [
         queue("SMALL", 2048, 1000, maxdepth=10_000),
         queue("WIDE", 16_384, 1000, maxdepth=20_400),
@@ -411,7 +411,7 @@ def test_events_that_no_queue_manager_writes_are_reported() -> None:
     assert "PERFMEV_OFF" not in codes(perfmev="DISABLED", maxdepth=134_021)
 
 
-def test_two_late_queues_leave_a_gap_that_neither_leaves_alone() -> None:
+def test_gap_caused_only_by_two_late_queues_together_is_reported() -> None:
     both = [
         queue(name, 2048, 50_000, maxdepth=134_021, qdepthhi=high) for name, high in (("A", 60), ("B", 60))
     ]
@@ -453,7 +453,7 @@ def application(document: Json) -> list[StructureResult]:
 
 @settings(max_examples=100, deadline=None)
 @given(documents(), st.data())
-def test_no_mix_passes_the_action_level_before_a_high_event(document: Json, data: st.DataObject) -> None:
+def test_every_mix_raises_a_high_event_before_the_action_level(document: Json, data: st.DataObject) -> None:
     """With any mix of messages, a queue reaches its QDEPTHHI before the structure passes the action level."""
     for structure in application(document):
         advice, load = structure.depth_events, structure.load

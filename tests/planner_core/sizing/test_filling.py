@@ -147,7 +147,7 @@ def test_capacity_of_mixtures_agrees_with_single_puts(
 # ---- what is published -------------------------------------------------------------------------------------
 
 
-def test_512_mb_with_default_rules_matches_the_documented_example() -> None:
+def test_capacity_of_512_mb_with_default_rules_matches_the_documented_example() -> None:
     curve = published_curve(cfcc_level=14).curve
     bundles = (512 * 2**20 - curve.base) / curve.bundle
     with_rules = filled([QueueDemand(1, 2048)], default_rules())
@@ -163,7 +163,7 @@ def test_512_mb_with_default_rules_matches_the_documented_example() -> None:
 
 @settings(max_examples=300)
 @given(queues_strategy, rules_strategy, ratios, bundles_strategy)
-def test_offload_never_lowers_what_a_structure_holds(
+def test_offload_never_lowers_the_capacity_of_a_structure(
     queues: list[QueueDemand], rules: list[Rule], per_entry: Fraction, bundles: Fraction
 ) -> None:
     plain = fill(demand(queues, rules), rules=(), pools=two_pools(per_entry))
@@ -172,7 +172,7 @@ def test_offload_never_lowers_what_a_structure_holds(
 
 
 @given(queues_strategy, rules_strategy, bundles_strategy, bundles_strategy)
-def test_a_larger_structure_never_holds_less(
+def test_larger_structure_never_holds_fewer_messages(
     queues: list[QueueDemand], rules: list[Rule], one: Fraction, other: Fraction
 ) -> None:
     fluid = filled(queues, rules)
@@ -208,7 +208,7 @@ def test_order_of_rules_and_queues_does_not_matter(
 
 
 @given(queues_strategy, rules_strategy, bundles_strategy)
-def test_rules_start_in_the_order_of_thresholds_before_it_is_full(
+def test_rules_start_in_the_order_of_thresholds_before_the_structure_is_full(
     queues: list[QueueDemand], rules: list[Rule], bundles: Fraction
 ) -> None:
     fluid = filled(queues, rules)
@@ -251,7 +251,7 @@ def test_fill_without_rules_gives_the_size_of_the_model(queues: list[QueueDemand
     )
 
 
-def test_a_threshold_of_zero_offloads_from_the_first_message() -> None:
+def test_threshold_of_zero_offloads_from_the_first_message() -> None:
     fluid = filled([QueueDemand(1000, 40_000)], [Rule(0, 32768)])
     (start,) = fluid.starts
     assert fluid.messages_at(start, Fraction(500)) == 0
@@ -259,7 +259,7 @@ def test_a_threshold_of_zero_offloads_from_the_first_message() -> None:
     assert fluid.capacity(Fraction(500)) == 500
 
 
-def test_a_threshold_of_100_and_a_size_of_64k_never_start() -> None:
+def test_rules_with_threshold_100_or_size_64k_never_act() -> None:
     never = [Rule(100, 0), Rule(0, 65536)]
     fluid = filled([QueueDemand(1000, 40_000)], never)
     assert fluid.starts == ()

@@ -162,7 +162,7 @@ def test_curve_from_simulated_data_is_marked_in_every_source() -> None:
 
 
 @pytest.mark.parametrize("state", ["rejected", "too_little"])
-def test_a_fit_without_an_accepted_curve_is_refused_with_its_reason(state: str) -> None:
+def test_fit_without_an_accepted_curve_is_refused_with_its_reason(state: str) -> None:
     with pytest.raises(PlanRefused) as refused:
         fitted_curve(
             version=9, fit=replace(TWO_COSTS, state=state, reason="An element would cost 201.3 bytes.")

@@ -103,7 +103,7 @@ def test_shares_over_4k_32k_and_63k_match_the_count(mean: int, width: float, cut
 # ---- the tables of the page ---------------------------------------------------------------------------------
 
 
-def test_differences_on_the_page_are_within_15_percent() -> None:
+def test_documented_differences_are_within_15_percent() -> None:
     _, _, *rows = bench.tables_on(PAGE)["held"]
     assert len(rows) == len(bench.WIDTHS)
     for row in rows:
@@ -113,7 +113,7 @@ def test_differences_on_the_page_are_within_15_percent() -> None:
 
 
 @pytest.mark.parametrize(("mean", "width"), [(500, 0.3), (10_000, 1.0), (60_000, 1.6)])
-def test_differences_lie_within_the_ranges_on_the_page(mean: int, width: float) -> None:
+def test_differences_are_within_the_documented_ranges(mean: int, width: float) -> None:
     rows = {row.split("|")[1].strip(): row for row in bench.tables_on(PAGE)["held"]}
     lowest, highest = (float(each) for each in FIGURE.findall(rows[str(width)].split("|")[2]))
     for cut_at in bench.CUT_AT:
@@ -123,12 +123,12 @@ def test_differences_lie_within_the_ranges_on_the_page(mean: int, width: float) 
         assert lowest - 0.06 <= found.percent <= highest + 0.06
 
 
-def test_shares_on_the_page_match_the_code() -> None:
+def test_documented_shares_match_the_code() -> None:
     assert bench.tables_on(PAGE)["shares"] == bench.share_table()
 
 
 @pytest.mark.soak
-def test_table_on_the_page_covers_the_whole_grid() -> None:
+def test_documented_table_covers_the_whole_grid() -> None:
     assert bench.tables_on(PAGE)["held"] == bench.held_table()
 
 

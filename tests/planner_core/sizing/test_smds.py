@@ -45,7 +45,7 @@ def test_space_includes_a_block_for_each_queue(pages: list[int], block: int) -> 
 
 
 @given(st.integers(0, 10**9), st.integers(0, 10**6), blocks, st.integers(0, 512))
-def test_more_pages_never_take_less_space(pages: int, more: int, block: int, queues: int) -> None:
+def test_more_pages_never_need_less_space(pages: int, more: int, block: int, queues: int) -> None:
     larger = data_set_bytes(pages + more, dsblock_bytes=block, queues=queues)
     assert larger >= data_set_bytes(pages, dsblock_bytes=block, queues=queues)
 

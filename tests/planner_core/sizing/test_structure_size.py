@@ -50,7 +50,7 @@ def test_size_matches_ibms_example() -> None:
 
 
 @given(counts, counts, st.integers(0, 10**6), st.integers(0, 10**6), curves, ratios)
-def test_more_entries_or_elements_never_need_less(
+def test_more_entries_or_elements_never_need_a_smaller_structure(
     entries: int,
     elements: int,
     more_entries: int,
@@ -66,7 +66,7 @@ def test_more_entries_or_elements_never_need_less(
 
 
 @given(st.integers(0, 64_512), st.integers(0, 64_512))
-def test_a_longer_message_never_takes_fewer_elements(one: int, other: int) -> None:
+def test_longer_message_never_takes_fewer_elements(one: int, other: int) -> None:
     short, long = sorted((one, other))
     assert elements_for(short, header_bytes=372) <= elements_for(long, header_bytes=372)
     assert (
@@ -76,7 +76,7 @@ def test_a_longer_message_never_takes_fewer_elements(one: int, other: int) -> No
     )
 
 
-def test_a_message_too_large_for_the_cf_keeps_two_elements() -> None:
+def test_message_too_large_for_the_cf_keeps_two_elements() -> None:
     assert elements_held(64_512, header_bytes=372) == 254
     assert elements_held(64_513, header_bytes=372) == 2
     assert elements_held(104_857_600, header_bytes=372) == 2
@@ -105,7 +105,7 @@ def test_messages_that_fit_is_the_largest_number_that_fits(size: int, length: in
 
 
 @given(st.lists(st.tuples(st.integers(0, 10**6), lengths), min_size=1, max_size=5), curves)
-def test_a_mixture_never_needs_more_than_the_sum_of_its_parts(
+def test_mixture_never_needs_more_than_the_sum_of_its_parts(
     parts: list[tuple[int, int]], curve: Curve
 ) -> None:
     held = [(n, n * elements_held(length, header_bytes=curve.header_bytes)) for n, length in parts]
@@ -132,7 +132,7 @@ def test_binding_pool_sets_the_size(
 
 
 @given(st.integers(1, 60), curves)
-def test_ratio_in_other_terms_gives_the_same_size(times: int, curve: Curve) -> None:
+def test_equivalent_ratio_gives_the_same_size(times: int, curve: Curve) -> None:
     own = (times * curve.ratio_entries, times * curve.ratio_elements)
     assert curve.bundle_at(own) == curve.bundle_at(None) == (curve.bundle, Fraction(6))
 
@@ -190,7 +190,7 @@ def test_cfcc_level_0_is_refused() -> None:
 
 
 @given(st.integers(1, 98), st.integers(0, 10**7), st.integers(0, 64_512))
-def test_a_higher_level_never_needs_less(level: int, messages: int, length: int) -> None:
+def test_higher_level_never_needs_a_smaller_structure(level: int, messages: int, length: int) -> None:
     elements = messages * elements_for(length, header_bytes=372)
     here, above = (
         size_for(entries=messages, elements=elements, curve=published_curve(cfcc_level=n).curve)
@@ -199,7 +199,7 @@ def test_a_higher_level_never_needs_less(level: int, messages: int, length: int)
     assert here <= above
 
 
-def test_from_cfcc_24_to_25_each_structure_grows_by_8_mb() -> None:
+def test_every_structure_grows_by_8_mb_from_cfcc_24_to_25() -> None:
     older = published_curve(cfcc_level=24).curve
     assert MODERN.base - older.base == 8 * M
     assert MODERN.factor == older.factor

@@ -61,7 +61,7 @@ def test_single_structure_at_another_ratio_is_left_out_and_counted() -> None:
     assert fit.points_used == len(SIZES)
 
 
-def test_only_ratio_may_differ_from_the_published_one() -> None:
+def test_common_ratio_of_all_allocations_may_differ_from_the_published_one() -> None:
     fit = fit_curve(site(SIZES, ratio=7.3))
     assert (fit.state, fit.ratio) == ("fitted", (10, 73))
     assert value(fit.bundle_bytes) == pytest.approx(640 + 7.3 * 270, rel=1e-4)
@@ -118,7 +118,7 @@ def test_three_wrong_allocations_of_eleven_are_left_out() -> None:
         ),
     ],
 )
-def test_too_little_data_gives_a_sentence_without_figures(points: list[AllocationPoint], says: str) -> None:
+def test_too_little_data_gives_a_message_without_figures(points: list[AllocationPoint], says: str) -> None:
     fit = fit_curve(points)
     assert fit.state == "too_little"
     assert fit.kind is None
@@ -127,7 +127,7 @@ def test_too_little_data_gives_a_sentence_without_figures(points: list[Allocatio
     assert fit.reason.startswith(says)
 
 
-def test_allocations_far_from_any_line_give_a_sentence_without_figures() -> None:
+def test_allocations_far_from_any_line_give_a_message_without_figures() -> None:
     chance = random.Random(4)
     points = []
     for number, size in enumerate(SIZES):
@@ -150,7 +150,7 @@ def test_allocations_far_from_any_line_give_a_sentence_without_figures() -> None
         ({"entry": -40.0}, r"An entry comes to -40\.\d bytes"),
     ],
 )
-def test_impossible_costs_are_kept_as_rejected(costs: dict[str, Any], says: str) -> None:
+def test_impossible_costs_give_a_rejected_fit(costs: dict[str, Any], says: str) -> None:
     points = site(SIZES, **costs)
     for number, size in enumerate((96, 600, 3000)):
         points += seen(f"OTHER{number}", range(5), *fitting(size, ratio=2.5, **costs))

@@ -44,7 +44,7 @@ def test_mix_has_the_sizes_of_the_puts() -> None:
     assert shown["header_bytes"] is None
 
 
-def test_mix_is_made_for_each_structure_except_csq_admin() -> None:
+def test_every_structure_except_csq_admin_has_a_mix() -> None:
     rows = [
         put("A", 0, 10, 100),
         QueueDay("SQ04", "APP1", "A", day(0), 5, 500),
@@ -68,7 +68,7 @@ def test_header_is_determined_by_days_with_different_sizes(header: int) -> None:
     assert mix.header_note.startswith("Elements in use on 60 of 60 days agree on a header")
 
 
-def test_header_with_one_size_is_only_known_within_256_bytes() -> None:
+def test_header_is_known_only_within_256_bytes_if_all_messages_have_one_size() -> None:
     rows = [put("A", number, 5000, 1000) for number in range(30)]
     (mix,) = fit_mix(rows, [held(number, 4000, [1000], 372) for number in range(30)])
     assert mix.header_bytes is None

@@ -28,7 +28,7 @@ def test_unchanged_totals_are_one_point() -> None:
     assert summary(seen("A", range(300), 512, 240_000, 1_440_000)) == [(512, 240_000, 1_440_000, 300)]
 
 
-def test_alter_cuts_the_series_on_its_day() -> None:
+def test_alter_splits_the_series_on_its_day() -> None:
     points = [
         *seen("A", range(11), 512, 240_000, 1_440_000),
         *seen("A", range(10, 20), 768, 360_000, 2_160_000),
@@ -43,7 +43,7 @@ def test_alter_cuts_the_series_on_its_day() -> None:
     )
 
 
-def test_new_instance_cuts_the_series_even_with_the_same_size() -> None:
+def test_new_instance_splits_the_series_even_with_the_same_size() -> None:
     points = [
         *seen("A", range(10), 512, 240_000, 1_440_000),
         *seen("A", range(10, 20), 512, 240_090, 1_440_540, allocated_at=LATER),
@@ -54,7 +54,7 @@ def test_new_instance_cuts_the_series_even_with_the_same_size() -> None:
     assert cut.why == "reallocated with 512M"
 
 
-def test_new_allocation_with_the_same_totals_is_a_cut_but_no_second_point() -> None:
+def test_new_allocation_with_the_same_totals_splits_the_series_without_a_second_point() -> None:
     points = [
         *seen("A", range(10), 512, 240_000, 1_440_000),
         *seen("A", range(10, 30), 512, 240_000, 1_440_000, allocated_at=LATER),
@@ -71,7 +71,7 @@ def test_new_allocation_with_the_same_totals_is_a_cut_but_no_second_point() -> N
     assert cut.why == "reallocated with 512M"
 
 
-def test_allocation_reported_by_two_sources_is_no_cut() -> None:
+def test_allocation_reported_by_two_sources_does_not_split_the_series() -> None:
     for told in (None, MADE + dt.timedelta(hours=2)):
         points = [
             *seen("A", range(0, 20, 2), 512, 240_000, 1_440_000),
@@ -83,7 +83,7 @@ def test_allocation_reported_by_two_sources_is_no_cut() -> None:
         assert [s.left_out for s in stretches] == [None, REPEATED]
 
 
-def test_new_ratio_at_the_same_size_cuts_the_series() -> None:
+def test_new_ratio_at_the_same_size_splits_the_series() -> None:
     points = [
         *seen("A", range(10), 512, 240_000, 1_440_000),
         *seen("A", range(10, 20), 512, 300_000, 1_300_000),
@@ -92,7 +92,7 @@ def test_new_ratio_at_the_same_size_cuts_the_series() -> None:
     assert cut.why == "ratio altered at 512M, from 6 to 4.33 elements an entry"
 
 
-def test_return_to_an_earlier_size_is_two_cuts_and_two_points() -> None:
+def test_return_to_an_earlier_size_gives_two_splits_and_two_points() -> None:
     points = [
         *seen("A", [*range(10), *range(20, 30)], 512, 240_000, 1_440_000),
         *seen("A", range(10, 20), 768, 360_000, 2_160_000),

@@ -86,12 +86,12 @@ def test_differing_table_is_detected() -> None:
         assert_as_on_the_page(name, lines[:-1])
 
 
-def test_some_structures_of_the_other_kind_are_within_the_stated_accuracy() -> None:
+def test_crossings_of_other_structures_are_within_the_stated_accuracy() -> None:
     tally, rules = bench.measure_ours("other", 60)
     assert_good(tally, rules)
 
 
-def test_page_has_exactly_the_benchmarks_tables() -> None:
+def test_page_has_exactly_the_tables_of_the_benchmark() -> None:
     names = [f"{world}, {STRUCTURES} structures" for world in bench.WORLDS]
     names += [f"{world}, unseen, {UNSEEN} structures" for world in bench.WORLDS]
     names += [f"histories, {LENGTH_STRUCTURES} structures"]
@@ -119,7 +119,7 @@ def test_benchmark_writes_its_tables_into_a_page(tmp_path: Path, capsys: pytest.
 
 @pytest.mark.soak
 @pytest.mark.parametrize("name", ["simulated", "other"])
-def test_structures_not_used_for_settings_are_as_accurate(name: str) -> None:
+def test_structures_not_used_for_tuning_are_as_accurate(name: str) -> None:
     tally, rules = bench.measure_ours(name, UNSEEN, first=bench.UNSEEN)
     assert_good(tally, rules)
     lines = bench.tables_of(name, tally, rules, UNSEEN, first=bench.UNSEEN)

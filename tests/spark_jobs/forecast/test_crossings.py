@@ -35,7 +35,7 @@ def test_day_with_half_of_its_probability_inside_counts_as_inside() -> None:
     )  # half of the second day lies below 90 %
 
 
-def test_cluster_counts_as_inside_if_at_least_half_of_it_is() -> None:
+def test_cluster_of_days_counts_as_inside_if_at_least_half_of_it_is() -> None:
     # Ten in a hundred on day 7: their middle lies at 5 %, so the interval begins with the next lump.
     days = np.repeat([7, 14, 21, 28, 35], [10, 30, 30, 20, 10])
     assert day_quantiles(days, 180) == (14, 21, 28)
@@ -108,7 +108,7 @@ def test_exceptional_days_affect_only_their_probability() -> None:
     ("ago", "exceptional", "state"),
     [(0, False, "already_crossed"), (6, False, "already_crossed"), (7, False, "beyond"), (3, True, "beyond")],
 )
-def test_level_above_which_an_ordinary_day_of_the_last_week_was_is_passed(
+def test_level_exceeded_on_an_ordinary_day_of_the_last_week_is_already_passed(
     ago: int, exceptional: bool, state: str
 ) -> None:
     peaks, flags = np.full(50, 5.0), np.zeros(50, dtype=np.bool_)

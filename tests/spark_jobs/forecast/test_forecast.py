@@ -129,7 +129,7 @@ def test_structure_no_longer_measured_has_no_forecast() -> None:
     assert "46 days ago" in found.sentence
 
 
-def test_days_are_counted_from_made_on() -> None:
+def test_forecast_days_are_counted_from_made_on() -> None:
     peaks = busy(200, growth=0.004, noise=0.02)
     early, late = said(peaks), said(peaks, made_on=MONDAY + 199 + 21)
     assert len(late.quantiles["p50"]) == 180

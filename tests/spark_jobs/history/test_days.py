@@ -157,7 +157,7 @@ def _awkward(history: History) -> None:
 
 
 @pytest.mark.spark
-def test_standing_sql_in_spark_returns_the_valid_rows(spark: SparkSession, tmp_path: Path) -> None:
+def test_spark_sql_on_day_files_returns_the_valid_rows(spark: SparkSession, tmp_path: Path) -> None:
     history = History.open(str(tmp_path / "history"), create=True)
     _awkward(history)
     later = [qest(200 + number) for number in range(5)]

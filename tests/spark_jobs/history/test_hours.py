@@ -161,7 +161,7 @@ def test_unknown_values_are_null_and_not_0(history: History) -> None:
     assert (line["puts"], line["put_size_avg_bytes"], line["size_buckets"]) == (None, None, [])
 
 
-def test_only_requested_days_are_rolled_up_completely(history: History) -> None:
+def test_requested_days_are_rolled_up_completely_and_no_others(history: History) -> None:
     commit(history, "a", structures=structure_rows(*map(qest, range(-48, 96))))
     assert len(lines(history, "structure_hour")) == 72
     found = lines(history, "structure_hour", DAY)

@@ -128,7 +128,7 @@ def test_overlapping_dumps_give_the_history_of_one(run: Run, url: str, tmp_path:
     assert said.files[3]["rows"]["queue_usage"]["conflicts"] == 0
 
 
-def test_unknown_group_is_asked_for_and_nothing_is_stored(run: Run, url: str, tmp_path: Path) -> None:
+def test_unknown_group_is_requested_and_nothing_is_stored(run: Run, url: str, tmp_path: Path) -> None:
     dump = dumps.write(tmp_path / "night.smf", range(2))
     said = run(dump, "--qsg", "SYSA:CSQ1=SQ03")
     assert said.code == 4
@@ -187,7 +187,7 @@ def test_queue_manager_in_no_group_is_skipped(run: Run, url: str, tmp_path: Path
     assert "CSQ2" not in History.open(url).read("smds_usage")["queue_manager"].to_pylist()
 
 
-def test_damaged_record_costs_only_that_record(run: Run, tmp_path: Path) -> None:
+def test_damaged_record_loses_only_that_record(run: Run, tmp_path: Path) -> None:
     dump = dumps.write(tmp_path / "a.smf", range(3), framing=Framing(block_bytes=None))
     data = bytearray(dump.read_bytes())
     at = data.index("QEST".encode("cp037")) - 600
@@ -250,7 +250,7 @@ def test_file_without_usage_is_reported(run: Run, tmp_path: Path) -> None:
     assert (said.code, said.file["status"]) == (1, "nothing")
 
 
-def test_display_needs_a_time_and_is_an_observation_for_each_time(run: Run, url: str, tmp_path: Path) -> None:
+def test_display_needs_a_time_and_gives_one_observation_per_time(run: Run, url: str, tmp_path: Path) -> None:
     path = tmp_path / "status.txt"
     path.write_text(CFSTATUS)
     group = ("--qsg", "SYSA:CSQ1=SQ03")

@@ -60,7 +60,7 @@ def by_hand(rows: list[dict[str, Any]]) -> list[tuple[object, ...]]:
 
 
 @given(st.lists(ROW, max_size=25))
-def test_winners_follow_origin_and_precedence(rows: list[dict[str, Any]]) -> None:
+def test_chosen_rows_follow_origin_and_precedence(rows: list[dict[str, Any]]) -> None:
     got = sorted(
         (
             row["key_high"],
@@ -76,7 +76,7 @@ def test_winners_follow_origin_and_precedence(rows: list[dict[str, Any]]) -> Non
 
 
 @given(st.lists(ROW, max_size=25), st.randoms())
-def test_winners_do_not_depend_on_row_order(rows: list[dict[str, Any]], random: object) -> None:
+def test_chosen_rows_do_not_depend_on_row_order(rows: list[dict[str, Any]], random: object) -> None:
     shuffled = list(rows)
     random.shuffle(shuffled)  # type: ignore[attr-defined]
     plain = [{**row, "file_offset": row["file_offset"] or 0} for row in standing(rows)]

@@ -78,7 +78,7 @@ def test_figures_of_a_day_combine_all_sources(tmp_path: Path) -> None:
     assert found.structures["SQ03", "APP1"].coupling_facility == "CF01", "of the newer instance"
 
 
-def test_full_counts_of_two_sources_are_not_added(tmp_path: Path) -> None:
+def test_structure_full_counts_of_two_sources_are_not_added(tmp_path: Path) -> None:
     """The template counts what 115-2 counts: the first that counted has the word, whoever told more."""
     at = MIDNIGHT + HOUR
     template = qest(at + HOUR, source="template", origin="template", structure_full_count=40)
@@ -206,7 +206,7 @@ FULL = [(day, ALL_HOURS, 24.0) for day in range(6)]
         ((6, ALL_HOURS, 24.01), True),
     ],
 )
-def test_last_day_has_a_peak_when_it_is_over(last: tuple[int, int, float], is_whole: bool) -> None:
+def test_last_day_has_a_peak_only_when_it_is_over(last: tuple[int, int, float], is_whole: bool) -> None:
     assert whole(*FULL, last) == [True] * 6 + [is_whole]
 
 

@@ -107,7 +107,7 @@ def test_replace_restarts_from_a_month_changed_meanwhile(tmp_path: Path) -> None
     assert peaks(daily) == {"2026-01-02": 9, "2026-01-31": 5}
 
 
-def test_tidy_deletes_files_of_killed_runs_and_leaves_the_history(
+def test_tidy_deletes_files_of_killed_runs_and_keeps_the_history(
     tmp_path: Path,
 ) -> None:
     history = make_history(tmp_path / "history", range(2))

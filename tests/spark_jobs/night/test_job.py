@@ -112,7 +112,7 @@ def test_missing_history_gives_empty_results(
 @pytest.mark.parametrize(
     "text", [None, "no JSON", "[]", '{"plans": [{"plan": "X"}]}', '{"today": "tomorrow"}']
 )
-def test_invalid_facts_end_the_job_with_a_sentence(
+def test_invalid_facts_end_the_job_with_a_message(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], text: str | None
 ) -> None:
     facts = tmp_path / "facts.json"
@@ -125,7 +125,7 @@ def test_invalid_facts_end_the_job_with_a_sentence(
     assert not (tmp_path / "result.json").exists()
 
 
-def test_unexpected_error_is_a_sentence_and_keeps_old_results(
+def test_unexpected_error_prints_a_message_and_keeps_old_results(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     history = make_history(tmp_path / "history", range(1))
@@ -168,7 +168,7 @@ def test_job_imports_nothing_of_the_application() -> None:
         assert option in PROTOCOL.read_text(encoding="utf-8")
 
 
-def test_small_history_uses_settings_for_small_data() -> None:
+def test_small_history_uses_spark_settings_for_small_data() -> None:
     assert "-XX:TieredStopAtLevel=1" in job.conf_for(1000)["spark.driver.extraJavaOptions"]
     assert "spark.driver.extraJavaOptions" not in job.conf_for(20_000_000)
 
@@ -284,7 +284,7 @@ def task(number: int) -> Task:
     return Task(peaks, tuple(data_set_levels(9)), (), 9, 738_004, 10, is_simulated=False)
 
 
-def test_many_forecasts_in_processes_equal_those_in_one(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_forecasts_in_several_processes_equal_those_in_one(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("os.cpu_count", lambda: 2)
     tasks = [task(number) for number in range(FEWEST_FOR_PROCESSES)]
     counted: list[int] = []

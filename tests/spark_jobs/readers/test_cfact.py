@@ -136,7 +136,7 @@ def test_rounded_or_impossible_counts_are_left_out_and_reported(
     assert found["elements_in_use"] == 8100
 
 
-def test_report_time_is_read_or_asked_for(tmp_path: Path) -> None:
+def test_report_time_is_read_or_requested(tmp_path: Path) -> None:
     result = read_text(tmp_path, as_csv(TABLE), "cfact_csv")
     assert [ask.what for ask in result.asks] == ["observed_at"]
     timed = [[*row, "2026-03-22 13:00:00"] for row in TABLE]

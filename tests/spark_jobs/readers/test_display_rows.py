@@ -99,7 +99,7 @@ def test_all_messages_of_a_log_become_rows(tmp_path: Path) -> None:
     assert all(natural_key(row["source"]).columns for row in found)
 
 
-def test_structure_not_known_to_be_mqs_keeps_only_its_xcf_name(tmp_path: Path) -> None:
+def test_structure_not_known_to_belong_to_mq_has_only_its_xcf_name(tmp_path: Path) -> None:
     result = read_text(tmp_path, support.IXC585E, "messages", observed_at=OBSERVED)
     (row,) = rows(result, "allocation")
     assert (row["xcf_structure"], "qsg" in row, "structure" in row) == ("QSG1APPLICATION1", False, False)
@@ -123,13 +123,13 @@ def test_structures_other_than_lists_are_skipped(tmp_path: Path) -> None:
         (support.IXC585E, "messages"),
     ],
 )
-def test_display_without_a_time_asks_for_it(tmp_path: Path, text: str, kind: Kind) -> None:
+def test_display_without_a_time_requests_it(tmp_path: Path, text: str, kind: Kind) -> None:
     result = read_text(tmp_path, text, kind, qsg_of=GROUPS)
     assert [ask.what for ask in result.asks] == ["observed_at"]
     assert result.tables == {}
 
 
-def test_display_without_a_group_asks_for_it(tmp_path: Path) -> None:
+def test_display_without_a_group_requests_it(tmp_path: Path) -> None:
     result = read_text(tmp_path, support.CFSTATUS, "cfstatus", observed_at=OBSERVED)
     (ask,) = result.asks
     assert (ask.what, ask.system_id, ask.queue_manager) == ("qsg", "ANY", "QM01")
@@ -138,13 +138,13 @@ def test_display_without_a_group_asks_for_it(tmp_path: Path) -> None:
     assert rows(result, "structure_usage")[0]["qsg"] == "QSG9"
 
 
-def test_queue_manager_name_in_two_groups_asks_for_the_group(tmp_path: Path) -> None:
+def test_queue_manager_name_in_two_groups_requests_the_group(tmp_path: Path) -> None:
     two = {("SYSA", "QM01"): "QSG1", ("SYSB", "QM01"): "QSG2"}
     result = read_text(tmp_path, support.CFSTATUS, "cfstatus", observed_at=OBSERVED, qsg_of=two)
     assert [ask.what for ask in result.asks] == ["qsg"]
 
 
-def test_answer_without_the_queue_managers_name_is_reported(tmp_path: Path) -> None:
+def test_answer_without_the_name_of_its_queue_manager_is_reported(tmp_path: Path) -> None:
     bare = support.CFSTATUS[support.CFSTATUS.index("CFSTATUS(") : support.CFSTATUS.index("CSQ9022I")]
     result = read_text(tmp_path, bare, "cfstatus", observed_at=OBSERVED, qsg_of=GROUPS)
     assert result.tables == {}
@@ -175,7 +175,7 @@ def test_times_without_a_date_are_the_last_ones_before_the_observation(tmp_path:
     assert any("last such time" in note for note in result.notes)
 
 
-def test_repeated_display_is_one_row_and_a_different_one_stays(tmp_path: Path) -> None:
+def test_repeated_display_gives_one_row_and_a_different_one_another(tmp_path: Path) -> None:
     changed = support.IXC585E.replace("4874 TOTAL", "4800 TOTAL").replace("100% FULL", "98% FULL")
     result = read_text(tmp_path, support.IXC585E * 2 + changed, "messages", observed_at=OBSERVED)
     assert [row["piece"] for row in rows(result, "allocation")] == [0, 0, 1]

@@ -145,7 +145,7 @@ def test_missing_values_are_null(tmp_path: Path) -> None:
 # ---- what a person has to say -------------------------------------------------------------------------------
 
 
-def test_unknown_group_is_asked_for_and_never_guessed(tmp_path: Path) -> None:
+def test_unknown_group_is_requested_and_never_guessed(tmp_path: Path) -> None:
     result = read_csv(tmp_path, support.QEST_HEADING, support.QEST_ROW, support.QEST_ROW, groups={})
     assert [(ask.what, ask.system_id, ask.queue_manager) for ask in result.asks] == [("qsg", "SYSA", "QM01")]
 
@@ -165,7 +165,7 @@ def test_mq_10_record_has_its_group_or_none(tmp_path: Path) -> None:
     assert sum(result.passed_over.values()) == 1
 
 
-def test_missing_zone_is_asked_for_and_no_time_is_converted(tmp_path: Path) -> None:
+def test_missing_zone_is_requested_and_no_time_is_converted(tmp_path: Path) -> None:
     text = f"{support.WQ_HEADING}\n{support.wq_row()}\n"
     result = read_text(tmp_path, text, "mqsmf_csv", qsg_of=GROUPS)
     (ask,) = result.asks
@@ -176,7 +176,7 @@ def test_missing_zone_is_asked_for_and_no_time_is_converted(tmp_path: Path) -> N
     assert rows(result, "queue_usage") == []
 
 
-def test_repeated_hour_is_reported(tmp_path: Path) -> None:
+def test_time_in_a_repeated_hour_is_reported(tmp_path: Path) -> None:
     text = support.QEST_ROW.replace('"2026/01/14","21:10:04', '"2026/11/01","01:10:04')
     text = text.replace('"2026/01/14","20:40:12', '"2026/11/01","00:40:12')
     result = read_text(
@@ -284,7 +284,7 @@ def test_queue_statistics_contain_their_group(tmp_path: Path) -> None:
 # ---- damage -------------------------------------------------------------------------------------------------
 
 
-def test_bad_lines_cost_only_themselves(tmp_path: Path) -> None:
+def test_malformed_lines_lose_only_their_own_rows(tmp_path: Path) -> None:
     cut = support.QEST_ROW[:60]
     quote = support.QEST_ROW.replace('"APPLICATION1"', '"APPLICATION1')
     number = support.QEST_ROW.replace(",7059,", ",seven,")
@@ -355,7 +355,7 @@ def test_json_gives_the_same_rows_as_csv(
     assert found == [wanted, wanted]
 
 
-def test_damaged_json_object_costs_only_itself(tmp_path: Path) -> None:
+def test_damaged_json_object_loses_only_its_own_row(tmp_path: Path) -> None:
     one = dumped(as_json(support.QEST_HEADING, support.QEST_ROW, "QEST"))
     result = read_text(
         tmp_path, f"{one}\n{one[:200]}\n{one}\n7\n", "mqsmf_json", zone=NEW_YORK_WINTER, qsg_of=GROUPS

@@ -50,7 +50,7 @@ def test_values_that_are_not_shares_are_left_out_and_reported(tmp_path: Path) ->
     assert [problem.line for problem in result.problems] == [2, 3, 4]
 
 
-def test_missing_zone_is_asked_for(tmp_path: Path) -> None:
+def test_missing_zone_is_requested(tmp_path: Path) -> None:
     result = read_text(tmp_path, f"{HEADING}\n2026/03/22,13.00.00,00.15.00,12.5,80,3\n", "overview_csv")
     assert [ask.what for ask in result.asks] == ["zone"]
 

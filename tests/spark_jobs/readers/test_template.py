@@ -46,7 +46,7 @@ def test_row_about_a_structure_is_read(tmp_path: Path) -> None:
     ]
 
 
-def test_column_queue_gives_rows_about_queues(tmp_path: Path) -> None:
+def test_queue_column_gives_rows_about_queues(tmp_path: Path) -> None:
     text = "qsg;structure;interval_end;queue;puts;put_bytes;depth_max\nQSG1;APP1;2026-03-22T12:00Z;ORDERS.IN;10;20K;7\n"
     (row,) = rows(read_text(tmp_path, text, "template"), "queue_usage")
     assert (row["queue"], row["puts"], row["put_bytes"], row["depth_max"]) == ("ORDERS.IN", 10, 20 * 1024, 7)

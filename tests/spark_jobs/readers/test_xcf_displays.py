@@ -76,7 +76,7 @@ def test_unallocated_structure_has_no_instances() -> None:
     assert (found.full_threshold_percent, found.preflist, found.exclist) == (80, ("LF03",), ())
 
 
-def test_pending_policy_and_a_second_instance_are_kept_apart() -> None:
+def test_pending_policy_and_second_instance_are_read_separately() -> None:
     again = support.IXC360I[
         support.IXC360I.index("  ALLOCATION TIME") : support.IXC360I.index("  CONNECTION NAME")
     ]
@@ -124,7 +124,7 @@ def test_display_without_line_breaks_is_read() -> None:
     assert (structure.policy_size_bytes, structure.allow_auto_alter) == (512 * M, False)
 
 
-def test_five_hundred_structures_in_one_answer_are_all_read() -> None:
+def test_500_structures_in_one_answer_are_all_read() -> None:
     second = support.IXC360I[support.IXC360I.index("STRNAME:") :]
     found = read_xcf(support.IXC360I + second * 499)
     assert len(found.structures) == 500
@@ -168,7 +168,7 @@ def test_unreadable_counts_are_reported_with_line_and_text(written: str) -> None
 
 
 @pytest.mark.parametrize("written", ["N/A", "  --        --", "NONE"])
-def test_counts_marked_as_none_are_no_problem(written: str) -> None:
+def test_counts_marked_as_none_are_not_reported(written: str) -> None:
     assert read_xcf(support.IXC360I.replace(ENTRIES, f"  ENTRIES: {written}")).problems == ()
 
 

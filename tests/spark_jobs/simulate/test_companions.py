@@ -67,7 +67,7 @@ def test_other_files_are_refused_as_a_qsg_map(tmp_path: Path, text: str) -> None
 
 
 @pytest.mark.parametrize("kind", ["qsg_map", "simulation_truth"])
-def test_map_and_truth_are_not_read_as_usage(tmp_path: Path, kind: Any) -> None:  # noqa: ANN401 - one of the kinds
+def test_map_and_truth_files_are_not_read_as_usage(tmp_path: Path, kind: Any) -> None:  # noqa: ANN401 - one of the kinds
     with pytest.raises(NotReadable, match="contains no usage"):
         read(written(tmp_path, [ENTRY]), kind)
 
@@ -78,7 +78,7 @@ def reported(capsys: pytest.CaptureFixture[str]) -> dict[str, Any]:
     return found
 
 
-def test_group_is_asked_for_only_without_a_map_among_the_files(
+def test_group_is_requested_only_without_a_map_among_the_files(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     folder = tmp_path / "made"
@@ -94,7 +94,7 @@ def test_group_is_asked_for_only_without_a_map_among_the_files(
     assert report["files"][1]["qsg_map"] == [{"system_id": "SIMA", "queue_manager": "SM01", "qsg": "SIM1"}]
 
 
-def test_truth_alone_is_no_failure_and_a_broken_map_is_one(
+def test_truth_file_alone_is_accepted_and_a_broken_map_refused(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     folder = tmp_path / "made"

@@ -29,7 +29,7 @@ def pools(size_bytes: int) -> tuple[np.ndarray, np.ndarray]:
 
 
 @pytest.mark.parametrize(("offload", "messages"), [(False, 157_672), (True, 220_741)])
-def test_fill_counts_messages_of_2_kb_in_512_mb(offload: bool, messages: int) -> None:
+def test_fill_matches_the_capacity_of_512_mb_for_2_kb_messages(offload: bool, messages: int) -> None:
     entries, elements = pools(512 * MIB)
     found = fill(
         model((2 * KIB, 1.0), offload=offload),

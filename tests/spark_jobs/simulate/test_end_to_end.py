@@ -240,7 +240,7 @@ def test_data_sets_match_the_truth(made: Made) -> None:
     assert found == expected
 
 
-def test_days_of_the_truth_match_the_daily_figures(made: Made) -> None:
+def test_daily_figures_match_the_truth(made: Made) -> None:
     """An interval that ends at midnight is one of the day before, for both."""
     truth = json.loads((made.folder / "truth.json").read_text())
     names = ("entries_peak", "elements_peak", "entries_total", "elements_total", "full_count")
@@ -265,7 +265,7 @@ def test_days_of_the_truth_match_the_daily_figures(made: Made) -> None:
     assert (min(days), max(days), len(days)) == ("2026-01-05", "2026-01-24", 18)
 
 
-def test_storm_offloads_messages_and_costs_explain_every_allocation(made: Made) -> None:
+def test_storm_offloads_messages_and_true_costs_explain_every_allocation(made: Made) -> None:
     truth = json.loads((made.folder / "truth.json").read_text())
     storm = next(one for one in truth["rises"] if one["kind"] == "offload_storm")
     daily = next(one for one in truth["structures"] if one["structure"] == storm["structure"])["daily"]

@@ -56,7 +56,7 @@ def test_rest_marks_simulated_usage(app: FastAPI, address: str) -> None:
     assert get(app, address.format(REAL)).json()["is_simulated"] is False
 
 
-def test_file_of_simulated_figures_has_a_simulated_name(app: FastAPI) -> None:
+def test_downloaded_file_of_simulated_figures_is_named_as_simulated(app: FastAPI) -> None:
     for group, name in (
         (QSG, f"simulated-{QSG}-APPLICATION1-usage.csv"),
         (REAL, f"{REAL}-APPLICATION1-usage.csv"),

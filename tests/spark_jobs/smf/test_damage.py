@@ -99,7 +99,7 @@ def test_damaged_dump_is_read_with_every_byte_accounted_for(mutate: Mutation, fr
 
 @pytest.mark.soak
 @pytest.mark.parametrize("framing", FRAMINGS.values(), ids=FRAMINGS)
-def test_million_damaged_dumps_are_read_with_every_byte_accounted_for(framing: Framing) -> None:
+def test_one_million_damaged_dumps_are_read_with_every_byte_accounted_for(framing: Framing) -> None:
     pick = random.Random(f"soak {framing}")
     dumps = [dump(pick.sample(small_records(seed), 4), framing) for seed in range(50)]
     for _ in range(SOAK // len(FRAMINGS)):
@@ -144,7 +144,7 @@ def counted(found: RangeResult) -> list[int]:
 
 
 @pytest.mark.parametrize("name", ["rdw", "bdw", "not spanned"])
-def test_flipped_bit_in_a_header_costs_only_that_record(name: str) -> None:
+def test_flipped_bit_in_a_header_loses_only_that_record(name: str) -> None:
     framing = FRAMINGS[name]
     records = small_records(11)
     data = dump(records, framing)
@@ -164,7 +164,7 @@ def test_flipped_bit_in_a_header_costs_only_that_record(name: str) -> None:
 
 @pytest.mark.parametrize("name", ["rdw", "bdw", "short blocks"])
 @pytest.mark.parametrize(("begin", "end"), [(0, 4), (2, 7)])
-def test_flipped_bit_in_a_descriptor_word_costs_only_one_record(name: str, begin: int, end: int) -> None:
+def test_flipped_bit_in_a_descriptor_word_loses_only_one_record(name: str, begin: int, end: int) -> None:
     framing = FRAMINGS[name]
     records = small_records(11)[begin:end]
     data = dump(records, framing)
@@ -196,7 +196,7 @@ def test_truncated_dump_keeps_complete_records_and_reports_lost_bytes(framing: F
             assert found.accounting.lost_bytes <= length - last
 
 
-def test_inserted_or_removed_bytes_cost_only_that_record() -> None:
+def test_inserted_or_removed_bytes_lose_only_that_record() -> None:
     framing = FRAMINGS["rdw"]
     pick = random.Random(5)
     for records, number in stretches_of(small_records(11)):

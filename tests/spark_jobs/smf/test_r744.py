@@ -43,7 +43,7 @@ def test_impossible_row_fails_the_self_check(wrong: dict[str, Any]) -> None:
     )
 
 
-def test_layout_is_wrong_if_more_than_one_row_in_a_hundred_fails() -> None:
+def test_layout_is_accepted_if_1_percent_of_rows_fail() -> None:
     make = Maker(2)
     records = []
     for number in range(100):

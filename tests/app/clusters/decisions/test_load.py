@@ -77,7 +77,7 @@ def in_flow(found: dict[str, Any], kind: str, name: str) -> dict[str, Any]:
     return one
 
 
-def test_three_of_four_instances_bring_the_shared_queue_three_quarters() -> None:
+def test_shared_queue_with_three_of_four_instances_gets_three_quarters() -> None:
     (flow,) = load(PLAN)["flows"]
     assert [
         (item["name"], item["rate_per_s"], item["share_percent"]) for item in flow["physical_queues"]
@@ -92,7 +92,7 @@ def test_three_of_four_instances_bring_the_shared_queue_three_quarters() -> None
     ("kind", "name"),
     [("channel", "TO.NEWYORK"), ("queue_manager", "NEWYORK"), ("destination", "NEWYORK")],
 )
-def test_failure_of_newyork_sends_the_group_a_third_more(kind: str, name: str) -> None:
+def test_failure_of_newyork_raises_the_rate_of_the_group_by_a_third(kind: str, name: str) -> None:
     found = load(PLAN)
     one = during(found, kind, name)
     assert (one["rate_per_s"], one["change_percent"]) == (1000, 33.333)
@@ -114,7 +114,7 @@ def test_messages_collected_before_detection_arrive_as_a_burst() -> None:
     assert in_flow(found, "channel", "TO.NEWYORK")["burst_messages"] == {"SQ03": 90_000}
 
 
-def test_messages_moving_between_members_add_nothing() -> None:
+def test_messages_moving_between_members_do_not_add_to_the_backlog() -> None:
     found = load(PLAN)
     (queue,) = during(found, "channel", "TO.P1")["queues"]
     assert (queue["burst_messages"], queue["added_messages"]) == (60_000, 0)
@@ -147,7 +147,7 @@ def test_bound_messages_neither_move_nor_join_the_burst() -> None:
     assert one["burst_messages"] == {"SQ03": 36_000}
 
 
-def test_surviving_sizes_equal_those_of_a_plan_with_as_many_messages() -> None:
+def test_sizes_that_survive_a_failure_equal_those_of_a_plan_with_as_many_messages() -> None:
     """1000 a second for four minutes plus the burst are 330 000 messages: a plan with that backlog has the same size."""
     (structure,) = load(PLAN)["structures"]
     assert structure["survives"]["messages"] == 240_000 + 90_000
@@ -177,7 +177,7 @@ def test_backlog_without_a_rate_grows_with_the_rate_of_the_clusters() -> None:
     assert queue["messages"] == 40_000 + 90_000  # 30 000 by 1000/750, and the burst
 
 
-def test_backup_structure_takes_everything_when_the_preferred_destination_fails() -> None:
+def test_backup_structure_gets_all_messages_if_the_preferred_destination_fails() -> None:
     """With priority on NEWYORK the group gets nothing until NEWYORK fails, and then everything."""
     instances = [{"queue_manager": "NEWYORK", "channels": [{"clwlprty": 9}]}, *INSTANCES[1:]]
     found = load(varied(instances=instances, queue={"backlog": 1000}, outage_minutes=2))
@@ -210,7 +210,7 @@ def test_bound_messages_arrive_when_their_destination_returns() -> None:
     assert during(longer, "queue_manager", "P1")["queues"][0]["messages"] == 480_000
 
 
-def test_surge_is_smaller_if_consumers_get_returning_messages() -> None:
+def test_surge_is_reduced_by_messages_that_consumers_get_meanwhile() -> None:
     """Consumers get 1000 a second and 750 arrive normally, so half of the 500 returning ones stay."""
     gets = [{**item, "get_rate_per_s": 1000} if item.get("shared") else item for item in INSTANCES]
     gets[1]["get_rate_per_s"], gets[2]["get_rate_per_s"], gets[3]["get_rate_per_s"] = 400, 300, 300
@@ -262,7 +262,7 @@ def test_contradictions_of_clusters_and_plan_are_reported() -> None:
     assert "CLUSTER_SHARES_ONE_QUEUE" in codes(PLAN)
 
 
-def test_sending_member_uses_its_own_instance_without_local() -> None:
+def test_sending_member_uses_its_own_instance_if_local_is_not_stated() -> None:
     found = load(varied(sender="P1"))
     assert found["flows"][0]["chosen"] == ["P1"]
     other = varied(instances=[{"queue_manager": "P1", "shared": True, "local": True}])
@@ -379,7 +379,7 @@ SIZES = st.one_of(st.integers(0, 70_000), st.just({"mean": 3500, "p95": 12_000, 
     st.booleans(),
     st.integers(0, 30),
 )
-def test_need_during_a_failure_equals_that_of_a_plan_with_such_queues(
+def test_need_during_a_failure_equals_that_of_a_plan_with_those_depths(
     queues: list[tuple[Any, int]], rate: int, with_offload: bool, percent_per_year: int
 ) -> None:
     """Compare the need of each failure with that of a plan with the depths in the answer."""

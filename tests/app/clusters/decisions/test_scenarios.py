@@ -127,12 +127,12 @@ def test_r8_r9_waiting_message_stays_if_the_put_fails(number: int) -> None:
 
 
 @pytest.mark.parametrize(("number", "kept"), [(13, "TO.A.1"), (14, "TO.A.2")])
-def test_r13_r14_one_channel_of_two_is_kept(number: int, kept: str) -> None:
+def test_r13_r14_one_of_two_channels_to_a_queue_manager_remains(number: int, kept: str) -> None:
     channels = [item["channel"] for item in decided(number)["destinations"]]
     assert channels == [kept, "TO.B", "TO.C"]
 
 
-def test_r14_netprty_does_not_count_after_the_state_decides() -> None:
+def test_r14_netprty_eliminates_nothing_after_the_channel_state() -> None:
     steps = {step["id"]: step for step in decided(14)["steps"]}
     assert [item["channel"] for item in steps["status"]["eliminated"]] == ["TO.A.1"]
     assert steps["netprty"]["eliminated"] == []
@@ -147,7 +147,7 @@ def test_r15_the_others_take_over_when_the_preferred_channel_fails() -> None:
     assert decided(15, instances=failing)["chosen"] == ["B", "C"]
 
 
-def test_r17_in_the_reference_a_queue_is_chosen_by_its_own_priority() -> None:
+def test_r17_reference_chooses_a_queue_by_its_own_priority() -> None:
     found = decided(17, mode="ibm")
     assert found["chosen"] == ["B"]
     assert found["deciding_step"] == "priority"
@@ -157,7 +157,7 @@ def test_r17_in_the_reference_a_queue_is_chosen_by_its_own_priority() -> None:
     }
 
 
-def test_r17_a_queue_manager_is_chosen_by_its_channel() -> None:
+def test_r17_queue_manager_is_chosen_by_the_priority_of_its_channel() -> None:
     assert decided(17, mode="ibm", choosing="queue_manager")["chosen"] == ["A"]
 
 
@@ -181,7 +181,7 @@ def test_unmodelled_step_of_the_reference_is_an_assumption() -> None:
     assert "Step 4" not in said["seed"]
 
 
-def test_r20_a_local_instance_that_cannot_be_put_to_is_no_preference() -> None:
+def test_r20_put_disabled_local_instance_is_not_preferred() -> None:
     here = {"queue_manager": "S", "local": True, "put": "DISABLED"}
     for mode in ("seed", "ibm"):
         assert decided(20, mode=mode, instances=[here, {"queue_manager": "A"}])["chosen"] == ["A"]
@@ -200,7 +200,7 @@ def test_r22_weights_share_two_to_one() -> None:
 @pytest.mark.parametrize(
     ("number", "cause"), [(23, "bind_on_open"), (24, "group"), (25, "queue_manager_named")]
 )
-def test_r23_r24_r25_a_bound_message_is_not_eligible(number: int, cause: str) -> None:
+def test_r23_r24_r25_bound_message_is_not_eligible(number: int, cause: str) -> None:
     message = decided(number)["message"]
     assert message["eligible"] is False
     assert message["not_eligible_because"] == [cause]
@@ -213,7 +213,7 @@ def test_r24_without_logical_order_the_group_may_be_moved() -> None:
     assert found["message"]["reason"] == "reallocated"
 
 
-def test_r25_a_system_message_is_not_eligible() -> None:
+def test_r25_system_message_is_not_eligible() -> None:
     message = decided(25, message={"held_for": "A", "system": True})["message"]
     assert message["not_eligible_because"] == ["system"]
 
@@ -224,7 +224,7 @@ def test_r26_one_failed_retry_moves_the_message() -> None:
     assert message["stays"] is False
 
 
-def test_r27_a_stopped_channel_moves_nothing_until_it_fails_again() -> None:
+def test_r27_stopped_channel_moves_no_message_until_it_fails_again() -> None:
     message = decided(27)["message"]
     assert (message["redriven"], message["stays"], message["reason"]) == (False, True, "not_redriven")
     again = decided(27, message={"held_for": "A", "channel_fails": True})
@@ -238,7 +238,7 @@ def test_r28_three_quarters_reach_the_shared_queue() -> None:
     assert by_queue == {"NEWYORK": 1000, "SQ03": 3000}
 
 
-def test_instance_on_the_sender_is_local_without_the_key() -> None:
+def test_instance_on_the_sender_is_local_by_default() -> None:
     told = {"sender": {"queue_manager": "S"}, "instances": [{"queue_manager": "S"}, {"queue_manager": "A"}]}
     assert answer(read_object(told)).chosen == ("S",)
     assert answer(read_object({**told, "clwluseq": "ANY"})).chosen == ("S", "A")
@@ -251,7 +251,7 @@ def test_local_instance_on_another_queue_manager_is_refused() -> None:
     assert [problem.field for problem in caught.value.problems] == ["/instances/0/local"]
 
 
-def test_message_waiting_for_one_of_equals_is_most_favoured() -> None:
+def test_message_waiting_for_one_of_equal_destinations_is_most_favoured() -> None:
     retrying = [{"status": "RETRYING"}]
     told = {
         "message": {"held_for": "A"},

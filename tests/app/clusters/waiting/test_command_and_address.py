@@ -159,7 +159,7 @@ def test_explain_by_rest_with_an_invalid_field_names_it(app: FastAPI, body: obje
     assert [each["field"][: len(field)] for each in problem["errors"]] == [field]
 
 
-def test_refusal_of_a_browse_lists_its_problems(app: FastAPI) -> None:
+def test_refused_browse_is_reported_with_its_problems(app: FastAPI) -> None:
     problem = assert_problem(
         post_json(app, ADDRESS, {"displays": "", "messages": "some words"}), "input-refused", 422
     )

@@ -87,7 +87,7 @@ def test_fail_on_warning_gives_exit_code_1(tmp_path: Path, capsys: pytest.Captur
     assert "MAXDEPTH(999999999)" in capsys.readouterr().out
 
 
-def test_error_gives_exit_code_1_and_invalid_document_2(
+def test_error_gives_exit_code_1_and_invalid_document_gives_2(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     wrong = varied(structures__0__queues=[{**QUEUE, "qdepthhi": 1, "qdepthlo": 2}])

@@ -33,7 +33,7 @@ BOUNDARY = "a-boundary-of-this-test"
 # ---- the address -------------------------------------------------------------------------------------------------------
 
 
-def test_read_answers_its_example_by_its_schema(app: FastAPI) -> None:
+def test_answer_to_the_read_example_matches_its_schema(app: FastAPI) -> None:
     answer = post_json(app, READ, events_request())
     assert answer.status == 200
     document = answer.json()
@@ -227,7 +227,7 @@ def test_fail_on_warning_gives_exit_code_1(
         ([], "required"),
     ],
 )
-def test_bad_usage_ends_with_a_sentence_and_exit_code_2(
+def test_bad_usage_gives_a_message_and_exit_code_2(
     capsys: pytest.CaptureFixture[str], files: dict[str, Path], arguments: list[str], words: str
 ) -> None:
     code, out, err = run(capsys, *(each.format(**files) for each in arguments))
@@ -236,7 +236,7 @@ def test_bad_usage_ends_with_a_sentence_and_exit_code_2(
     assert "Traceback" not in err
 
 
-def test_typed_context_is_read_in_several_notations() -> None:
+def test_typed_queue_managers_and_attributes_are_read_in_several_notations() -> None:
     known = known_from_texts(
         members=" QM1,QM2\n QM3 QM1",
         perfmev="QM1=enabled; QM2(DISABLED)",
@@ -332,7 +332,7 @@ def test_queue_name_is_escaped_on_the_page(app: FastAPI) -> None:
     assert "<script>" not in send(app, {"text": "<script>alert(1)</script>"}).text
 
 
-def test_many_sets_are_truncated_with_a_note(app: FastAPI) -> None:
+def test_long_list_of_sets_is_truncated_with_a_note(app: FastAPI) -> None:
     told = as_lines(*(Told("QM1", f"Q{number}") for number in range(130)))
     found = page(send(app, {}, ("many", told)))
     assert "30 more sets are not shown" in found.text

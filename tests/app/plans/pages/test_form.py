@@ -201,7 +201,7 @@ def test_unreadable_pasted_line_stays_in_the_box() -> None:
     assert any("Line 3" in note for note in taken.notes)
 
 
-def test_512_pasted_queues_are_shown_as_text() -> None:
+def test_list_of_512_pasted_queues_is_shown_as_text() -> None:
     text = "name\tmessage_bytes\tbacklog\n" + "".join(f"APP.{n}\t1024\t{n}\n" for n in range(512))
     taken = take_pastes({**typed_of(queues(0)), "/structures/0/name": "APP", "/structures/0/paste": text})
     document = check(taken.typed).document
@@ -225,7 +225,7 @@ def test_displayed_queues_get_their_size_from_the_field_next_to_them() -> None:
 
 
 @given(st.integers(min_value=0, max_value=10**12))
-def test_whole_number_is_read_as_it_is_shown(number: int) -> None:
+def test_whole_number_is_read_back_as_displayed(number: int) -> None:
     assert value_of("whole", text_of("whole", number)) == number
     assert value_of("whole", f"{number:,}") == number
 
@@ -274,7 +274,7 @@ def test_maxmsgl_may_be_entered_as_a_size(text: str) -> None:
 
 
 @given(st.text(max_size=30).filter(lambda text: text.strip()))
-def test_any_text_in_any_field_is_handled(text: str) -> None:
+def test_form_handles_any_text_in_any_field(text: str) -> None:
     typed = dict.fromkeys(typed_of(everything()), text)
     check(typed)
 
@@ -296,7 +296,7 @@ def test_errors_use_the_labels_of_the_form(field: str, text: str, words: str) ->
     assert not re.search(r"/structures/|object|list|Should|'SITE", said)
 
 
-def test_untouched_structure_has_no_queue() -> None:
+def test_new_structure_has_no_queue() -> None:
     typed = change(typed_of(example()), "add:/structures").typed
     assert [each.summary for each in show(typed, None).structures] == ["1 queue", "1 queue", "0 queues"]
 
@@ -311,7 +311,7 @@ def test_untouched_structure_has_no_queue() -> None:
         ({"exclist": "APP2"}, True),
     ],
 )
-def test_collapsed_sizes_are_open_if_one_is_given(given: dict[str, str], is_unfolded: bool) -> None:
+def test_size_fields_are_expanded_if_one_has_a_value(given: dict[str, str], is_unfolded: bool) -> None:
     typed = {**typed_of(example()), **{f"/structures/0/{key}": value for key, value in given.items()}}
     assert show(typed, None).structures[0].sizes_unfolded is is_unfolded
 

@@ -27,20 +27,20 @@ def plan(**changed: int) -> dict[str, object]:
     return dumped
 
 
-def test_changes_of_different_queues_are_both_kept() -> None:
+def test_merge_keeps_changes_to_different_queues() -> None:
     assert merged(plan(), plan(Q_0=70), plan(Q_2=80)) == plan(Q_0=70, Q_2=80)
 
 
-def test_merge_keeps_my_value_where_both_changed_it() -> None:
+def test_merge_keeps_my_value_if_both_editors_changed_it() -> None:
     assert merged(plan(), plan(Q_0=70), plan(Q_0=80)) == plan(Q_0=80)
 
 
-def test_merge_removes_a_queue_that_one_removed_and_no_one_changed() -> None:
+def test_merge_removes_a_queue_that_one_editor_removed_and_the_other_left_unchanged() -> None:
     assert merged(plan(), plan(Q_1=-1), plan(Q_0=5)) == plan(Q_0=5, Q_1=-1)
     assert merged(plan(), plan(Q_0=5), plan(Q_1=-1)) == plan(Q_0=5, Q_1=-1)
 
 
-def test_merge_keeps_a_queue_that_one_removed_and_the_other_changed() -> None:
+def test_merge_keeps_a_queue_that_one_editor_removed_and_the_other_changed() -> None:
     names = [
         [queue["name"] for queue in both["structures"][0]["queues"]]
         for both in (
@@ -51,7 +51,7 @@ def test_merge_keeps_a_queue_that_one_removed_and_the_other_changed() -> None:
     assert [sorted(each) for each in names] == [["Q.0", "Q.1", "Q.2"]] * 2
 
 
-def test_places_that_both_changed_to_different_values_are_marked() -> None:
+def test_values_that_both_editors_changed_differently_are_marked() -> None:
     rows = {row.pointer: row for row in conflict_rows(plan(), plan(Q_0=70, Q_1=5), plan(Q_0=80, Q_1=5))}
     assert rows["/structures/APP/queues/Q.0/backlog"].is_both
     assert not rows["/structures/APP/queues/Q.1/backlog"].is_both

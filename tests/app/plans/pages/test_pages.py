@@ -59,7 +59,7 @@ def test_calculator_answers_without_a_database(tmp_path: Path) -> None:
     assert "STRUCTURE NAME(SQ03APPLICATION1)" in page.words
 
 
-def test_long_plan_is_shortened_in_print_with_a_link_to_the_full_list(
+def test_printed_long_plan_is_shortened_with_a_link_to_the_full_list(
     browser: Browser, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     browser.save_example()
@@ -105,7 +105,7 @@ def test_example_saved_in_the_form_has_the_policy_of_the_rest_interface(browser:
         "/new-plan?from=copy&name=SQ03",
     ],
 )  # fmt: skip
-def test_pages_have_one_main_heading_and_unique_ids(browser: Browser, path: str) -> None:
+def test_each_page_has_one_main_heading_and_unique_ids(browser: Browser, path: str) -> None:
     browser.save_example()
     page = browser.get(path)
     assert page.status == 200
@@ -192,7 +192,7 @@ def test_concurrent_editors_see_both_versions_and_lose_nothing(browser: Browser)
     assert "250 000 messages" in compared.words
 
 
-def test_saving_mine_after_a_conflict_keeps_theirs_in_the_history(browser: Browser) -> None:
+def test_saving_my_version_after_a_conflict_keeps_theirs_in_the_history(browser: Browser) -> None:
     browser.save_example()
     first, second = edit(browser).fields, edit(browser).fields
     browser.post("/plans/SQ03/edit", {**first, "/cfcc_level": "24", "do": "save"})
@@ -326,7 +326,7 @@ def test_missing_version_is_named(browser: Browser, number: str) -> None:
     assert "There is no plan called NONE" in browser.get(f"/plans/NONE/versions/{number}").words
 
 
-def test_plans_deleted_under_one_name_are_restored_one_by_one(browser: Browser) -> None:
+def test_deleted_plans_with_the_same_name_are_restored_individually(browser: Browser) -> None:
     for level in ("25", "24"):
         browser.save_example(**{"/cfcc_level": level, "comment": f"for level {level}"})
         browser.post("/plans/SQ03/delete", {})
@@ -346,7 +346,7 @@ def test_plans_deleted_under_one_name_are_restored_one_by_one(browser: Browser) 
     assert "for level 24" in browser.get("/deleted-plans").words
 
 
-def test_restoring_a_plan_whose_name_is_used_asks_for_a_new_name(browser: Browser) -> None:
+def test_restoring_a_plan_whose_name_is_taken_asks_for_a_new_name(browser: Browser) -> None:
     browser.save_example()
     undo = browser.post("/plans/SQ03/delete", {}).fields
     browser.save_example()
@@ -468,7 +468,7 @@ def test_entered_text_is_escaped(browser: Browser) -> None:
         assert "<script>alert" not in browser.post(path, {**sent, "do": "save"}).text
 
 
-def test_several_plans_are_compared_on_one_sheet(browser: Browser) -> None:
+def test_selected_plans_are_compared_on_one_sheet(browser: Browser) -> None:
     browser.save_example()
     browser.save_example("OTHER", **{"/qsg": "SQ04"})
     sent = {

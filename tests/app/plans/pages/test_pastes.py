@@ -155,7 +155,7 @@ def test_exported_plan_can_be_pasted_as_queues(browser: Browser, file: str) -> N
     }
 
 
-def test_example_file_is_read_with_its_remarks() -> None:
+def test_example_file_is_read_and_its_remarks_reported() -> None:
     taken = take_pastes(example(**{"/structures/0/paste": example_text()}))
     assert taken.typed["/structures/0/paste"] == ""
     assert queues(check(taken.typed).document)["MYDATA"] == ["ORDERS.IN"]
@@ -204,7 +204,7 @@ def test_unreadable_paste_stays_in_its_box_and_is_never_saved(browser: Browser, 
     ],
     ids=lambda text: text.splitlines()[-1][:20],
 )
-def test_text_of_queues_with_an_unreadable_part_is_not_saved(browser: Browser, text: str) -> None:
+def test_queue_text_with_an_unreadable_part_is_not_saved(browser: Browser, text: str) -> None:
     browser.save_example()
     typed = {
         key: value for key, value in browser.get("/plans/SQ03/edit").fields.items() if "/0/queues/" not in key

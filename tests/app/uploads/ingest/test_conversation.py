@@ -170,7 +170,7 @@ def test_packed_dump_beyond_the_limit_is_refused_and_nothing_is_stored(
 
 
 @pytest.mark.parametrize("head", [b"", HEADINGS.encode()], ids=["binary", "text"])
-def test_file_that_unpacks_to_a_thousand_times_its_length_is_refused_in_time(
+def test_file_that_unpacks_to_1000_times_its_size_is_refused_quickly(
     run: Run, url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, head: bytes
 ) -> None:
     monkeypatch.setattr(unzip, "RATIO_COUNTS_FROM_BYTES", 2**20)
@@ -211,7 +211,7 @@ def test_file_packed_twice_is_refused_with_advice(run: Run, tmp_path: Path) -> N
 # ---- what is said of each file, and of all ---------------------------------------------------------------------------
 
 
-def test_several_files_are_reported_and_the_worst_sets_the_exit_code(run: Run, tmp_path: Path) -> None:
+def test_several_files_are_reported_and_the_worst_result_sets_the_exit_code(run: Run, tmp_path: Path) -> None:
     good = table(tmp_path / "good.csv", "2024-11-20T10:00Z")
     bad = tmp_path / "bad.txt"
     bad.write_text("nothing that anybody knows\n")
@@ -225,9 +225,7 @@ def test_several_files_are_reported_and_the_worst_sets_the_exit_code(run: Run, t
     assert said.report["counts"] == {"already_stored": 1, "not_readable": 1, "needs_answers": 1}
 
 
-def test_group_in_other_records_of_the_file_is_suggested_and_not_used(
-    run: Run, url: str, tmp_path: Path
-) -> None:
+def test_group_named_in_other_records_is_suggested_but_not_used(run: Run, url: str, tmp_path: Path) -> None:
     said = run(dumps.write(tmp_path / "night.smf", range(2)))
     (asked,) = [line for line in said.lines if line["event"] == "asks"]
     assert [each["suggested"] for each in asked["unknown_qsg"]] == ["SQ03", "SQ03"]
@@ -242,14 +240,14 @@ def test_report_counts_only_decoded_records(run: Run, tmp_path: Path) -> None:
     assert file["records"]["115-2"] == 6
 
 
-def test_rows_already_stored_are_not_called_new(run: Run, tmp_path: Path) -> None:
+def test_rows_already_stored_are_not_reported_as_new(run: Run, tmp_path: Path) -> None:
     one = table(tmp_path / "one.csv", "2024-11-20T10:00Z")
     assert run(one).file["message"] == "Stored 1 new row."
     two = table(tmp_path / "two.csv", "2024-11-20T10:00Z", "2024-11-20T11:00Z")
     assert run(two).file["message"] == "Stored 1 new row; 1 was already stored or duplicated in the file."
 
 
-def test_records_replace_their_formatted_copies_and_are_not_new(url: str) -> None:
+def test_records_that_replace_formatted_copies_are_not_reported_as_new(url: str) -> None:
     history = History.open(url, create=True)
     printed = [qest(number, origin="formatter") for number in range(3)]
     recorded = [qest(number) for number in range(4)]
@@ -270,7 +268,7 @@ def test_records_replace_their_formatted_copies_and_are_not_new(url: str) -> Non
     )
 
 
-def test_times_in_the_future_are_a_finding(run: Run, tmp_path: Path) -> None:
+def test_times_in_the_future_are_reported_as_a_finding(run: Run, tmp_path: Path) -> None:
     ahead = datetime.now(UTC) + timedelta(days=400)
     said = run(table(tmp_path / "hours.csv", "2024-11-20T10:00Z", f"{ahead:%Y-%m-%dT%H:00Z}"))
     assert said.code == 0

@@ -163,7 +163,7 @@ def test_axis_labels_do_not_overlap_at_any_width() -> None:
         assert len(ticks) >= 2
 
 
-def test_thick_part_of_a_level_is_drawn_over_it() -> None:
+def test_likely_days_of_a_level_are_a_second_line_over_it() -> None:
     wide, _ = layouts(replace(EMPTY, levels=(Level(50, "half", likely=(20, 60)),)))
     (level,), (likely,) = with_class(wide, "level"), with_class(wide, "likely")
     assert level.attributes["y1"] == likely.attributes["y1"]

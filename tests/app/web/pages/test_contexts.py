@@ -211,7 +211,7 @@ def test_every_field_of_a_context_is_described(context: type[Page]) -> None:
         assert len(words[0]) > 10, name
 
 
-def test_page_templates_and_contexts_correspond() -> None:
+def test_every_page_template_has_a_context() -> None:
     whole = {
         path.relative_to(TEMPLATES_DIR).as_posix()
         for path in TEMPLATES_DIR.rglob("*.html")

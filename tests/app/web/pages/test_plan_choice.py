@@ -81,7 +81,7 @@ def test_submitted_document_selects_no_stored_plan(app: FastAPI, address: str) -
     assert "plan that you sent" in words(page).lower()
 
 
-def test_list_of_questions_starts_without_a_plan(app: FastAPI) -> None:
+def test_list_of_questions_has_no_selected_plan_by_default(app: FastAPI) -> None:
     page = main_of(app, "/whatif")
     assert chosen(page) == ""
     assert "Questions about the plan that you choose" in words(page)

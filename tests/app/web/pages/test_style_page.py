@@ -58,7 +58,7 @@ def test_components_are_defined_in_partials() -> None:
     assert [name for name in whole if macros(name)] == []
 
 
-def test_specimens_appear_on_the_style_page(app: FastAPI) -> None:
+def test_example_texts_and_charts_are_on_the_style_page(app: FastAPI) -> None:
     main = page(app, "/style").one("main")
     for words in (
         "A text that is not given",

@@ -35,7 +35,7 @@ WIDELY = settings(
 
 @WIDELY
 @given(query=_queries, how=st.sampled_from(["messages", "rate"]))
-def test_calculator_answers_any_fields(app: FastAPI, query: dict[str, str], how: str) -> None:
+def test_calculator_answers_any_field_values(app: FastAPI, query: dict[str, str], how: str) -> None:
     address = "/?" + urlencode({"backlog_by": how, **query}, errors="surrogatepass")
     answer = html(app, address)
     assert answer.status in {200, 422}, answer.text[:300]

@@ -60,7 +60,7 @@ def test_outage_without_length_has_a_note_instead_of_a_chart(app: FastAPI) -> No
         ("MIXED", None),
     ],
 )
-def test_message_mix_is_offered_if_present_and_explained_if_missing(
+def test_message_mix_is_offered_or_its_absence_explained(
     app: FastAPI, name: str, expected: str | None
 ) -> None:
     answer = opened(app, name)

@@ -113,7 +113,7 @@ def test_smds_job_of_a_submitted_plan_can_be_downloaded(app: FastAPI) -> None:
     assert answer.text == smds_job(evaluate(read_object(PLAN))).of("QM02")
 
 
-def test_space_for_a_full_structure_is_chosen_and_kept_in_downloads(app: FastAPI) -> None:
+def test_chosen_space_for_a_full_structure_applies_to_downloads(app: FastAPI) -> None:
     result = evaluate(read_object(PLAN))
     answer = page(app, "/whatif/smds?plan=ready&for=size")
     chosen = {
@@ -197,9 +197,7 @@ def test_dsgroup_used_by_two_structures_is_reported_and_corrected_at_its_field(a
         ("plan=ready&structure=OTHER", "/plans/ready/versions/1/structures/FAST/"),
     ],
 )
-def test_structure_question_is_found_by_the_name_of_the_structure(
-    app: FastAPI, question: str, query: str, leads_to: str
-) -> None:
+def test_structure_is_found_by_its_name(app: FastAPI, question: str, query: str, leads_to: str) -> None:
     answer = page(app, f"/whatif/{question}?{query}")
     assert (answer.status, answer.headers["location"]) == (303, leads_to + question)
 

@@ -216,7 +216,7 @@ def test_invalid_explain_is_an_invalid_request(app: FastAPI, question: str) -> N
         ("--costly-up-to=5000", "0K to 63K"),
     ],
 )
-def test_unreadable_option_is_reported_in_a_sentence(
+def test_unreadable_option_is_reported_with_a_message(
     plan_file: str, option: str, message: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     code, out, err = run(capsys, "thresholds", plan_file, "--structure=APP1", option)
@@ -252,7 +252,7 @@ def test_impossible_plan_is_refused_with_its_findings(
     assert "33" in err
 
 
-def test_structure_that_fills_during_the_outage_is_reported_full(
+def test_structure_that_fills_during_the_outage_is_reported_as_full(
     plan_file: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     _, out, _ = run(

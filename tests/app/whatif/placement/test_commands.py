@@ -75,7 +75,9 @@ def test_other_plans_are_included(
     assert "is in the plans SQ03 and plan" in err
 
 
-def test_fragment_of_one_step_is_printed_alone(capsys: pytest.CaptureFixture[str], plan_file: Path) -> None:
+def test_policy_fragment_of_one_step_is_printed_alone(
+    capsys: pytest.CaptureFixture[str], plan_file: Path
+) -> None:
     code, out, _ = run(capsys, "upgrade", plan_file, "--fragment", "queue-managers-1")
     assert code == 0
     assert out == upgrades(read_object(TIGHT)).steps[0].fragment
@@ -114,7 +116,7 @@ def test_upgrade_table_has_before_after_and_difference(
         ["nothing", "PLAN"],
     ],
 )
-def test_bad_usage_is_reported_in_a_sentence(
+def test_bad_usage_is_reported_with_a_message(
     capsys: pytest.CaptureFixture[str], plan_file: Path, arguments: list[Any]
 ) -> None:
     code, out, err = run(capsys, *[plan_file if each == "PLAN" else each for each in arguments])
@@ -135,7 +137,7 @@ def test_impossible_plan_fails_with_its_findings(
     assert err.startswith("No such plan can exist.")
 
 
-def test_structures_assumed_to_fit_are_noted_with_the_table(
+def test_structures_assumed_to_fit_are_noted_below_the_table(
     capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
     path = tmp_path / "plan.json"

@@ -87,7 +87,7 @@ def codes(found: LossAnswer) -> list[str]:
     return [each.code for each in found.findings if "CFCONLOS" in each.code or "ENDS" in each.code]
 
 
-def test_explicit_terminate_is_a_warning_and_an_assumed_one_a_note() -> None:
+def test_stated_terminate_is_a_warning_and_assumed_terminate_a_note() -> None:
     assert codes(answer([])) == ["QMGR_CFCONLOS_NOT_STATED"]
     assert codes(answer([], cfconlos="TOLERATE")) == []
     assert codes(answer([], cfconlos="TERMINATE")) == ["LOSS_ENDS_QUEUE_MANAGERS"]

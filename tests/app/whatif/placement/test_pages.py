@@ -78,7 +78,7 @@ def test_submitted_plan_is_answered_and_stays_in_its_box(app: FastAPI) -> None:
     assert json.dumps(TIGHT)[:40].replace('"', "&#34;") in answer.text
 
 
-def test_ticked_plans_of_the_sysplex_are_included(app: FastAPI) -> None:
+def test_selected_plans_of_the_sysplex_are_included(app: FastAPI) -> None:
     said = words(page(app, "/whatif/cf-loss?plan=tight&with=other&with=nobody"))
     assert "Counted together: SQ03, other." in said
     assert "QSG2A" in said

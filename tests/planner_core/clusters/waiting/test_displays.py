@@ -177,7 +177,7 @@ def test_queue_managers_of_one_name_are_distinguished_by_qmid() -> None:
     ]
 
 
-def test_the_senders_own_queue_is_local() -> None:
+def test_queue_of_the_sender_is_local() -> None:
     text = display(clusqmgr("S", DEFTYPE="CLUSRCVR"), qcluster("Q1", "A"), clusqmgr("A"))
     text += display({"QUEUE": "Q1", "TYPE": "QLOCAL", "CLUSTER": "C", "CLWLUSEQ": "ANY", "CLWLRANK": 5})
     text += display({"QUEUE": "Q2", "TYPE": "QLOCAL", "CLUSTER": "", "CLWLUSEQ": "ANY"})
@@ -222,6 +222,6 @@ def test_channels_to_a_queue_manager_are_limited_with_a_problem() -> None:
 
 
 @given(st.text(st.sampled_from("CLUSQMGR(A) CHANNEL\n'01"), max_size=300), st.integers(0, 2_000))
-def test_reading_any_text_does_not_fail(noise: str, at: int) -> None:
+def test_any_text_is_read_without_errors(noise: str, at: int) -> None:
     text = display(*ROWS)
     read(text[:at] + noise + text[at:], noise).situation("Q1").pairs()

@@ -104,7 +104,7 @@ def test_rank_without_effect_is_not_reported() -> None:
 
 
 @pytest.mark.parametrize(("mode", "reason"), [("seed", "put_disabled"), ("ibm", "not_redriven")])
-def test_r8_the_highest_rank_is_put_disabled(mode: Mode, reason: str) -> None:
+def test_r8_highest_ranked_instance_is_put_disabled(mode: Mode, reason: str) -> None:
     displays = cluster({"A": {"CLWLRANK": 1, "PUT": "DISABLED"}}, A={"STATUS": "RETRYING"}, B={}, C={})
     found = whole(displays, waiting(), mode=mode)
     assert found.messages[0].reason == reason
@@ -118,7 +118,7 @@ def test_r9_every_instance_is_put_disabled(mode: Mode) -> None:
     assert (message.reason, message.goes_to) == ("put_disabled", ())
 
 
-def test_r14_the_other_channel_to_the_same_queue_manager_is_better() -> None:
+def test_r14_other_channel_to_the_same_queue_manager_is_better() -> None:
     displays = shows(
         clusqmgr("A", CHANNEL="TO.A.1", NETPRTY=5, STATUS="RETRYING"),
         clusqmgr("A", CHANNEL="TO.A.2", NETPRTY=1),
@@ -128,7 +128,7 @@ def test_r14_the_other_channel_to_the_same_queue_manager_is_better() -> None:
     assert (message.reason, message.goes_to) == ("not_redriven", ("A through TO.A.2",))
 
 
-def test_r18_rank_is_before_priority() -> None:
+def test_r18_rank_decides_before_priority() -> None:
     message = one(cluster(A={"CLWLRANK": 5, "STATUS": "RETRYING"}, B={"CLWLPRTY": 9}), waiting())
     assert (message.reason, message.step) == ("most_favoured", "channel_rank")
 
@@ -254,7 +254,7 @@ def test_messages_of_a_starting_channel_move_if_it_fails(status: str) -> None:
     assert f"TO.A is {status}" in message.explanation
 
 
-def test_message_among_equals_is_most_favoured() -> None:
+def test_message_for_one_of_equal_destinations_is_most_favoured() -> None:
     message = one(cluster(A={"STATUS": "RETRYING"}, B={"STATUS": "RETRYING"}), waiting())
     assert (message.reason, message.step) == ("most_favoured", "")
     assert "equal with B through TO.B" in message.explanation
@@ -293,7 +293,7 @@ def test_unnamed_channel_is_the_only_one_to_its_queue_manager() -> None:
     assert (message.channel, message.reason) == ("TO.A", "not_redriven")
 
 
-def test_given_queue_is_used_for_messages_without_one() -> None:
+def test_given_queue_applies_to_messages_without_a_queue() -> None:
     found = whole(cluster(A={"STATUS": "RETRYING"}, B={}), waiting() | {"queue": ""}, queue="Q1")
     assert found.messages[0].reason == "not_redriven"
     assert any("are for Q1, as entered" in each.what for each in found.assumptions)
@@ -425,7 +425,7 @@ def test_cut_off_state_is_not_shown() -> None:
     assert (channel.channel, channel.status, channel.next_retry) == ("TO.A", None, None)
 
 
-def test_one_choice_behind_a_channel_that_works_waits_to_be_sent() -> None:
+def test_message_with_one_choice_and_a_working_channel_waits_to_be_sent() -> None:
     found = one(cluster(A={}), waiting())
     assert (found.reason, found.explanation[-38:]) == (
         "only_choice",
@@ -469,7 +469,7 @@ def retry(
         (4500, 5400),
     ],
 )
-def test_the_schedule_counts_from_the_failure(now: int, then: int) -> None:
+def test_retry_schedule_counts_from_the_failure(now: int, then: int) -> None:
     assert retry(now).at == FAILED + timedelta(seconds=then)
 
 
@@ -486,7 +486,7 @@ def test_next_retry_after_the_last_attempt_is_none() -> None:
     assert "Next attempt" not in spent.explanation
 
 
-def test_messages_of_a_spent_channel_have_no_next_attempt() -> None:
+def test_messages_of_a_channel_without_retries_left_have_no_next_attempt() -> None:
     def found(**values: object) -> str:
         status = chstatus("A", "RETRYING", SHORTRTS=0, LONGRTS=0)
         rows = [clusqmgr("A", **values), clusqmgr("B"), qcluster("Q1", "A"), qcluster("Q1", "B"), status]
@@ -512,7 +512,7 @@ def test_channel_without_long_retries_makes_none() -> None:
     assert "every 60 s" not in asked(0, SHORTRTY=0).explanation
 
 
-def test_the_last_of_few_long_retries_ends_the_schedule() -> None:
+def test_last_of_few_long_retries_ends_the_schedule() -> None:
     (made,) = read_displays([("d", display(clusqmgr("A", LONGRTY=2, STATUS="RETRYING")))]).routes
 
     def at(seconds: int) -> object:
@@ -523,7 +523,7 @@ def test_the_last_of_few_long_retries_ends_the_schedule() -> None:
     assert at(3000) is None
 
 
-def test_next_retry_counts_from_the_last_attempt_that_messages_show() -> None:
+def test_next_retry_counts_from_the_last_attempt_shown_by_messages() -> None:
     assert retry(None, failed=False, last=367, SHORTRTS=4).at == FAILED + timedelta(seconds=427)
     # A browse that is later than that attempt would have been: nothing is claimed but the interval.
     stale = next_retry(

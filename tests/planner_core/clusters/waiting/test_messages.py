@@ -197,7 +197,7 @@ def test_invalid_times_are_none() -> None:
 
 
 @given(st.text(max_size=200), st.integers(0, 3_000))
-def test_reading_any_text_does_not_fail(noise: str, at: int) -> None:
+def test_any_text_is_read_without_errors(noise: str, at: int) -> None:
     whole = dump(ONE)
     read_messages(noise)
     read_messages(whole[:at] + noise + whole[at:])
@@ -214,5 +214,5 @@ def test_reading_any_text_does_not_fail(noise: str, at: int) -> None:
         max_leaves=8,
     )
 )
-def test_reading_any_json_does_not_fail(value: object) -> None:
+def test_any_json_is_read_without_errors(value: object) -> None:
     read_rows(value)

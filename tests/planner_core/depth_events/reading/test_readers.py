@@ -380,7 +380,7 @@ def test_deeply_nested_text_is_reported() -> None:
     assert read('"eventData":' + "{" * 10_000 + ("\n{" * 10_000)).problems
 
 
-def test_only_a_hundred_problems_are_listed() -> None:
+def test_only_100_problems_are_listed() -> None:
     text = "".join(as_text(replace(TOLD, queue="BAD NAME")) for _ in range(130))
     found = read(text)
     assert (len(found.problems), found.problems_omitted) == (100, 30)
@@ -447,7 +447,7 @@ def test_any_bytes_are_read_or_reported(data: bytes) -> None:
 
 
 @given(st.data())
-def test_damage_is_reported_or_harmless(data: st.DataObject) -> None:
+def test_damaged_text_is_read_or_its_damage_reported(data: st.DataObject) -> None:
     whole = bytearray(data.draw(st.sampled_from([each for each, _ in FORMATS.values()])))
     for _ in range(data.draw(st.integers(1, 6))):
         whole[data.draw(st.integers(0, len(whole) - 1))] = data.draw(st.integers(0, 255))
@@ -461,5 +461,5 @@ def test_damage_is_reported_or_harmless(data: st.DataObject) -> None:
     st.text(max_size=500),
     st.sampled_from(["Reason : 2224\n", '{"eventData":', "0000000700000024", "A VER 2\n"]),
 )
-def test_any_text_with_marks_of_a_format_is_read_without_errors(text: str, mark: str) -> None:
+def test_any_text_with_markers_of_a_format_is_read_without_errors(text: str, mark: str) -> None:
     read((mark + text + mark).encode("utf-8", errors="replace"))

@@ -187,7 +187,7 @@ def test_unknown_structure_is_refused_with_the_known_ones() -> None:
         fill_up(structure([queue()]), Outage(structure="CSQ_ADMIN"))
 
 
-def test_question_at_size_fills_size() -> None:
+def test_question_with_at_size_fills_the_structure_at_size() -> None:
     document = structure([queue(put_rate_per_s=40)], initsize="512M", size="1G")
     small, large = (fill_up(document, Outage(at=at)) for at in ("initsize", "size"))
     assert (small.size_bytes, large.size_bytes) == (2**29, 2**30)
@@ -246,7 +246,7 @@ def test_full_structure_holds_the_capacity_of_the_fill_model(found: Document) ->
 
 @settings(max_examples=60)
 @given(documents(), st.sampled_from([Decimal(50), Decimal(130), Decimal("333.3")]))
-def test_pools_never_shrink_or_exceed_their_total(found: Document, rate: Decimal) -> None:
+def test_use_of_pools_never_falls_or_exceeds_their_total(found: Document, rate: Decimal) -> None:
     answer = fill_up(read_object(found), Outage(rate_percent=rate))
     for before, after in zip(answer.points, answer.points[1:], strict=False):
         assert before.minutes < after.minutes
@@ -270,7 +270,7 @@ def test_pools_change_rate_only_when_a_queue_is_full() -> None:
 
 @settings(max_examples=60)
 @given(documents(), st.integers(1, 99))
-def test_half_of_an_outage_equals_an_outage_half_as_long(found: Document, percent: int) -> None:
+def test_first_half_of_an_outage_equals_an_outage_half_as_long(found: Document, percent: int) -> None:
     document = read_object(found)
     whole = fill_up(document, Outage(outage_minutes=Decimal(100)))
     part = fill_up(document, Outage(outage_minutes=Decimal(percent)))

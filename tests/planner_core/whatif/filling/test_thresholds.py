@@ -126,7 +126,7 @@ def test_thresholds_exceed_the_defaults_above_normal_running() -> None:
     assert thresholds(advice) == [85, 85, 90]
 
 
-def test_one_queue_of_large_messages_is_worth_offloading() -> None:
+def test_offload_is_advised_for_one_queue_of_large_messages() -> None:
     small, large = (
         queue("A", message_bytes=1024, backlog=900_000),
         queue("B", message_bytes=30_000, backlog=100_000),
@@ -198,7 +198,7 @@ def test_rule_2_keeps_4k_without_two_kinds_of_intermediate_messages(other: Docum
 # ---- normal running, cushion, backlog --------------------------------------------------------------------------------
 
 
-def test_rules_begin_above_normal_running_plus_a_cushion() -> None:
+def test_rules_start_above_normal_usage_plus_a_cushion() -> None:
     document = plan_of("4G", queue(message_bytes=4096, backlog=600_000))
     advice = ask(document, typical=390_000)  # of 648 294 that fit
     assert Fraction("60.1") < advice.typical_usage_percent < Fraction("60.2")
@@ -208,7 +208,7 @@ def test_rules_begin_above_normal_running_plus_a_cushion() -> None:
     assert "OFFLOADS_IN_NORMAL_RUNNING" not in codes(advice)
 
 
-def test_planned_rules_that_act_in_normal_running_are_reported() -> None:
+def test_planned_rules_that_act_in_normal_operation_are_reported() -> None:
     rules = [{"usage_over": 50, "size_over": "0K"}]
     document = plan_of("4G", queue(message_bytes=4096, backlog=600_000), offload={"rules": rules})
     advice = ask(document, typical=390_000)

@@ -127,7 +127,7 @@ def test_default_growth_rate_is_reported_as_an_example() -> None:
     assert not any("example" in each for each in ask(plan(), growth=Decimal(10)).assumptions)
 
 
-def test_step_to_33_queue_managers_is_refused_and_the_others_are_answered() -> None:
+def test_step_to_33_queue_managers_is_refused_without_affecting_the_others() -> None:
     answer = ask(plan(queue_managers=32))
     refused = step(answer, "queue-managers-1")
     assert refused.after is None

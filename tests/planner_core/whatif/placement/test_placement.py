@@ -277,7 +277,7 @@ def test_structure_in_two_plans_is_refused() -> None:
         question([group_of("ONE", plan), group_of("TWO", plan)])
 
 
-def test_worse_of_different_statements_is_used() -> None:
+def test_less_favorable_of_different_statements_is_used() -> None:
     one = result([cf("CF01", "10G")], [])
     two = result([cf("CF01", "8G", volatile=True, occupied="2G", cfcc_level=24)], [], qsg="QSG2")
     asked = question([group_of("ONE", one), group_of("TWO", two)])
@@ -291,7 +291,7 @@ def test_worse_of_different_statements_is_used() -> None:
     assert asked.stated_differently == ("CF01",)  # fmt: skip
 
 
-def test_question_at_size_counts_size() -> None:
+def test_question_with_at_size_places_structures_at_size() -> None:
     plan = result([cf("CF01", "6G"), cf("CF02")], [structure("A", "4G") | {"size": "8G"}])
     assert [
         allocate(question([group_of("P", plan)], at=at)).placed[1].now for at in ("initsize", "size")
@@ -354,7 +354,7 @@ def test_facilities_are_never_overfilled_or_outside_preflist(scene: tuple[list[J
 
 @given(scenes())
 @settings(max_examples=60)
-def test_choice_is_that_of_weights_that_halve_with_each_criterion(
+def test_choice_equals_that_of_weights_that_halve_with_each_criterion(
     scene: tuple[list[Json], list[Json]],
 ) -> None:
     """IBM mentions weights in the order of the list; weights that each exceed the sum of all later ones choose alike."""
