@@ -22,12 +22,12 @@ class ProblemType:
 
     @property
     def uri(self) -> str:
-        """Relative URI of the description, or about:blank (RFC 9457) if the status says it all."""
+        """Relative URI of the description, or about:blank (RFC 9457) if the status alone is sufficient."""
         return f"{DOCUMENTATION}#{self.slug}" if self.slug else "about:blank"
 
     @property
     def page(self) -> str | None:
-        """Address of the description; None if the status suffices."""
+        """Address of the description; None if the status alone is sufficient."""
         return f"{PAGE}#{self.slug}" if self.slug else None
 
 

@@ -25,7 +25,7 @@ class PlanNotFound(PlannerError):
     problem = PLAN_NOT_FOUND
 
     def __init__(self, name: str, number: int | str | None = None, *, is_deleted: bool = False) -> None:
-        """Keep the request; `is_deleted` means that a deleted plan was requested."""
+        """Store the name and the number; `is_deleted` means that a deleted plan was requested."""
         self.name, self.number = name, number
         if number is not None:
             what = f"The plan {name} has no version {number}."
@@ -37,14 +37,14 @@ class PlanNotFound(PlannerError):
 
 
 class PlanGone(PlanNotFound):
-    """A change is based on a plan that was deleted or renamed meanwhile."""
+    """The plan that a change is based on was deleted or renamed in the meantime."""
 
     problem = PLAN_CHANGED
 
     def __init__(self, name: str) -> None:
-        """Keep the name."""
+        """Store the name."""
         super().__init__(name)
-        # The message of PlanNotFound would say that there never was such a plan.
+        # The message of PlanNotFound would state that there never was such a plan.
         self.args = (
             f"The plan {name} no longer exists: it was deleted or renamed after it was read. Nothing was changed.",
         )
@@ -58,7 +58,7 @@ class PlanConflict(PlannerError):
     def __init__(
         self, current: StoredVersion, *, was_to_be_new: bool = False, was_not_to_be: bool = False
     ) -> None:
-        """Keep the current version."""
+        """Store the current version."""
         self.current = current
         if was_to_be_new:
             message = f"A plan called {current.name} already exists; its version is {current.number}."
@@ -81,7 +81,7 @@ class PreconditionRequired(PlannerError):
     problem = PRECONDITION_REQUIRED
 
     def __init__(self, current: StoredVersion) -> None:
-        """Keep the current version."""
+        """Store the current version."""
         self.current = current
         super().__init__(
             f"The plan {current.name} exists (version {current.number}) and this request would change it. Send If-Match with "
@@ -95,7 +95,7 @@ class NameTaken(PlannerError):
     problem = NAME_TAKEN
 
     def __init__(self, name: str, *, is_restoring: bool = False) -> None:
-        """Keep the name."""
+        """Store the name."""
         self.name = name
         advice = "Restore the deleted plan under another name." if is_restoring else "Choose another name."
         super().__init__(f"A plan called {name} already exists. {advice}")
@@ -105,7 +105,7 @@ class NothingToAcknowledge(PlannerError):
     """A plan has no open finding of the code to acknowledge."""
 
     def __init__(self, version: StoredVersion, code: str, structure: str | None) -> None:
-        """Keep the version."""
+        """Store the version."""
         self.version = version
         of = f" of {structure[:16]}" if structure else ""
         super().__init__(
@@ -119,7 +119,7 @@ class PlanNameInvalid(PlannerError):
     problem = PLAN_NAME_INVALID
 
     def __init__(self, name: str) -> None:
-        """Keep the name."""
+        """Store the name."""
         self.name = name
         super().__init__(
             "The name of a plan has 1 to 64 characters: letters A to Z and a to z, digits, dots, underscores and "
@@ -128,11 +128,11 @@ class PlanNameInvalid(PlannerError):
 
 
 class StoredOutputRefused(PlannerError):
-    """A text that was refused for a version, with the findings that are the reason."""
+    """The version has no such text for z/OS; the findings give the reason."""
 
     problem = OUTPUT_REFUSED
 
     def __init__(self, message: str, findings: tuple[Finding, ...]) -> None:
-        """Keep the findings as they were stored."""
+        """Store the findings that prevented the text."""
         self.findings = findings
         super().__init__(message)

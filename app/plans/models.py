@@ -1,7 +1,7 @@
 """The tables of the plans.
 
-A version is written once and never changed. It keeps the document, the curve, the version of the core, the result, its
-explanations and the texts for z/OS, so an old plan always shows the same figures.
+A version is written once and never changed. It contains the document, the curve, the version of the core, the result,
+its explanations and the texts for z/OS, so an old plan always shows the same figures.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ _KEY = BigInteger().with_variant(Integer, "sqlite")  # SQLite numbers rows only 
 
 
 class Plan(Base):
-    """A plan, current or deleted. Its number is never used again, so that an ETag never has two meanings."""
+    """A plan, current or deleted. Its id is never used again, so that an ETag never has two meanings."""
 
     __tablename__ = "plans"
     __table_args__ = (
         Index(
-            # Partial: deleted plans keep their name, and several may have had the same.
+            # Partial, because deleted plans keep their names, and several of them may have the same one.
             "uq_plans_living_name",
             "name",
             unique=True,
@@ -32,7 +32,7 @@ class Plan(Base):
             postgresql_where=text("deleted_at IS NULL"),
         ),
         Index("ix_plans_deleted_at", "deleted_at"),
-        # Without it, SQLite gives the number of a removed last row to the next one, and its ETags would come back.
+        # Without it, SQLite would reuse the id of a removed last row, and with it the ETags of that plan.
         {"sqlite_autoincrement": True},
     )
 
@@ -60,7 +60,7 @@ class PlanVersion(Base):
     document: Mapped[str] = mapped_column(Text)
     curve: Mapped[str] = mapped_column(Text)
     result: Mapped[str] = mapped_column(Text)
-    # Tens of megabytes for a large plan, and never searched.
+    # Compressed, because a large plan has tens of megabytes that are never searched.
     explanations: Mapped[str] = mapped_column(CompressedText)
     qsg: Mapped[str] = mapped_column(String(4))
     structures: Mapped[int] = mapped_column(Integer)
@@ -73,7 +73,7 @@ class PlanVersion(Base):
 
 
 class PlanOutput(Base):
-    """A text for z/OS of one version, or a JSON object with the reason and the findings that prevent it."""
+    """A text for z/OS of one version, or a JSON object with the reason and the findings why there is none."""
 
     __tablename__ = "plan_outputs"
 

@@ -57,10 +57,10 @@ router = APIRouter(include_in_schema=False)
 
 QUEUES_PER_PAGE = 100
 MOST_SHOWN_CHARACTERS = 60_000
-"""A longer text is shortened on the page; its file is complete."""
+"""Maximum number of characters of a text on the page; its file is complete."""
 MOST_DIFFERENCES = 500
 MOST_FINDINGS = 300
-"""Findings on a page; the file has all."""
+"""Maximum number of findings on a page; the file lists all of them."""
 MOST_PRINTED_QUEUES = 2_000
 OUTPUTS: Mapping[str, tuple[str, str]] = {
     **SHOWN_OUTPUTS,
@@ -225,7 +225,8 @@ def plans(request: Request, session: SessionDep) -> Response:
         has_deleted=bool(deleted),
         undo=next((item for item in deleted if item.name == undone), None),
         keep_days=settings_of(request).deleted_days,
-        # A search without results is no first visit, nor is a list whose plans can all be restored.
+        # A search without results is not a first visit, nor is a list whose plans have all been deleted but can be
+        # restored.
         is_empty=found.total == 0 and not search and not deleted,
     )
     return render(request, "plans/list.html", context)
@@ -377,7 +378,7 @@ def advice(request: Request, session: SessionDep, name: str) -> Response:
         section="plans",
         version=stored,
         moves=tuple((to, tuple(items)) for to, items in groups.items()),
-        # A hidden field carries it to the editor, so it should be short.
+        # A hidden field carries the document to the editor, so it should be short.
         document=proposed.model_dump_json(exclude_defaults=True) if moves else "",
         rows=tuple(
             (
@@ -438,7 +439,7 @@ def result_page(
     *,
     status_code: int = 200,
 ) -> Response:
-    """Return the page of a version, with the request that was refused, if any."""
+    """Return the page of a version, including a request that was refused, if any."""
     explanations = Explanations(service.get_explanations_json(session, stored))
     findings = findings_of(stored)
     totals = figures_of(stored.result["totals"], "/totals", explanations, prefix="together-")
@@ -491,7 +492,7 @@ def _text(session: Session, stored: StoredVersion, kind: str, *, cut: bool) -> O
 
 
 def _compared(found: JsonObject) -> JsonObject:
-    """Return the part of a result that is compared: no findings, and only identity and costs of the curve."""
+    """Return the part of a result that is compared: without findings, and only the identity and costs of the curve."""
     # Intervals and sources of a curve may change without any effect on sizes.
     curve = {key: found["curve"][key] for key in ("id", "base_bytes", "bundle_bytes", "header_bytes")}
     fitted = found["curve"].get("fitted") or {}
@@ -501,7 +502,7 @@ def _compared(found: JsonObject) -> JsonObject:
 
 
 def _only(here: StoredVersion, there: StoredVersion) -> tuple[Any, ...]:
-    """Return findings of one version that the other does not have, regardless of their place in the document."""
+    """Return the findings that only `here` has, regardless of their place in the document."""
     known = {(item["code"], item.get("structure"), item["message"]) for item in there.result["findings"]}
     return tuple(
         item

@@ -26,7 +26,7 @@ CONTENTS = (
 
 def find_living(session: Session, name: str, *, lock: bool = False) -> Plan | None:
     """Return the current plan of this name; `lock` locks its row until the transaction ends."""
-    # SQLite has no row locks: there, a writing transaction locks the database.
+    # SQLite has no row locks; there, a writing transaction locks the whole database.
     query = select(Plan).where(Plan.name == name, Plan.deleted_at.is_(None))
     if lock:
         # The session may have read the plan before it waited for the lock: its values must be those under the lock.
@@ -45,7 +45,7 @@ def find_deleted(session: Session, name: str, plan_id: int | None = None) -> Pla
 
 
 def read_version(session: Session, plan: Plan, number: int) -> AnyRow | None:
-    """Return the contents of a version, without explanations and texts."""
+    """Return the contents of a version, without explanations and texts for z/OS."""
     query = select(*CONTENTS).where(PlanVersion.plan_id == plan.id, PlanVersion.number == number)
     return session.execute(query).one_or_none()
 
@@ -59,7 +59,7 @@ def read_explanations(session: Session, plan_id: int, number: int) -> str | None
 
 
 def read_output(session: Session, plan_id: int, number: int, kind: str) -> AnyRow | None:
-    """Return a text of a version with the version's figures."""
+    """Return a text for z/OS of a version, with the figures of the version."""
     query = (
         select(PlanOutput.filename, PlanOutput.text, PlanOutput.refusal, *SUMMARY)
         .join(PlanVersion, PlanVersion.id == PlanOutput.version_id)
@@ -132,7 +132,7 @@ def list_deleted(session: Session) -> Sequence[AnyRow]:
 
 
 def names_in_use(session: Session) -> Sequence[str]:
-    """Return names of current plans that deleted ones had."""
+    """Return the names of deleted plans that current plans also have."""
     deleted = select(Plan.name).where(Plan.deleted_at.is_not(None))
     return session.scalars(select(Plan.name).where(Plan.deleted_at.is_(None), Plan.name.in_(deleted))).all()
 

@@ -1,4 +1,4 @@
-"""The tables of a plan as files: CSV and XLSX."""
+"""The tables of a plan for CSV and XLSX files."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ def queues_table(version: StoredVersion) -> Table:
 
 
 def _more(spec: FormField, value: object) -> Cell:
-    """Return a cell of a queue's definition, with rates by queue manager as the editor reads them."""
+    """Return the cell of a further field of a queue; rates by queue manager have the format that the editor reads."""
     if isinstance(value, dict):
         return text_of(spec.kind, {name: rates.model_dump(mode="json") for name, rates in value.items()})
     if isinstance(value, bool):
@@ -112,7 +112,7 @@ TABLES = {
 
 def csv_text(table: Table) -> str:
     """Return a table as CSV (RFC 4180)."""
-    # A leading apostrophe keeps spreadsheets from evaluating a text as a formula.
+    # Without the apostrophe, spreadsheets would evaluate such a text as a formula.
     heading, rows = table
     file = io.StringIO()
     writer = csv.writer(file)
@@ -165,11 +165,11 @@ def _text_only(
     sheet: Any,  # noqa: ANN401
     row: Sequence[Cell],
 ) -> Iterable[object]:
-    """Write texts as text cells, so that no input becomes a formula."""
+    """Yield the cells of a row as text cells, so that no input becomes a formula."""
     for value in row:
         if isinstance(value, str) and value.startswith(_FORMULA):
             cell = WriteOnlyCell(sheet, value=value)
-            # openpyxl takes a text that begins with = for a formula unless its type is set.
+            # openpyxl treats a text that begins with = as a formula unless its type is set.
             cell.data_type = "s"
             yield cell
         else:

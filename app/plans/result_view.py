@@ -1,4 +1,4 @@
-"""A stored version, arranged for its pages. Nothing is recalculated: an old plan keeps its figures."""
+"""A stored version, arranged for its pages. Nothing is recalculated, so old plans keep their figures."""
 
 from __future__ import annotations
 
@@ -114,7 +114,7 @@ def structure_lines(version: StoredVersion) -> tuple[StructureLine, ...]:
 
 
 def _line(index: int, found: JsonObject, severities: Sequence[str]) -> StructureLine:
-    # Members that are read with `get` are missing in versions of earlier releases, or for some roles.
+    # Members read with `get` are missing in versions of earlier releases, or for some roles.
     smds = found.get("smds") or {}
     messages = found.get("messages")
     return StructureLine(
@@ -148,7 +148,7 @@ def _line(index: int, found: JsonObject, severities: Sequence[str]) -> Structure
 
 def facility_lines(version: StoredVersion) -> tuple[FacilityLine, ...]:
     """Return the coupling facilities as they were stored."""
-    # Versions of earlier releases have none in their result: theirs are placed by the stored sizes.
+    # Versions of earlier releases do not contain coupling facilities; they are calculated from the stored sizes.
     known = version.result.get("coupling_facilities")
     if known is None:
         uses = allocate(question([stored_group(version)])).facilities
@@ -177,7 +177,7 @@ def facility_line(found: FacilityStorage, structures: int) -> FacilityLine:
 
 
 def unplaced_of(version: StoredVersion) -> tuple[str, ...]:
-    """Return structures, then second copies, that no coupling facility can hold, in words."""
+    """Return the structures, then the second copies, that no coupling facility can hold, in words."""
     placed = [
         (each["cfrm_name"], bool(each["coupling_facility"]))
         for each in version.result["structures"]
@@ -189,7 +189,7 @@ def unplaced_of(version: StoredVersion) -> tuple[str, ...]:
 
 
 def in_words(lacking: Iterable[tuple[str, bool]]) -> tuple[str, ...]:
-    """Return names of structures without a place, then of those that lack only the second copy.
+    """Return the names of structures without a place, then of those whose second copy has none.
 
     Args:
         lacking: Names of structures, and whether only the second copy has no place.
@@ -251,7 +251,7 @@ def find_structure(version: StoredVersion, name: str) -> tuple[int, JsonObject] 
 
 
 class Explanations(Mapping[str, JsonObject]):
-    """The explanations of a version; each is parsed at its use, because those of a large plan have tens of megabytes."""
+    """The explanations of a version, each parsed on use, because those of a large plan have tens of megabytes."""
 
     def __init__(self, text: str) -> None:
         self.text = text
@@ -259,7 +259,7 @@ class Explanations(Mapping[str, JsonObject]):
 
     def __getitem__(self, figure: str) -> JsonObject:
         """Return the explanation of one figure."""
-        # Only a key is followed by a colon, so the search finds the right place.
+        # Only a key is followed by a colon, so the search cannot find the same text in a value.
         key = f"{json.dumps(figure)}:"
         at = self.text.find(key)
         if at < 0:

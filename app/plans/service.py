@@ -1,7 +1,7 @@
 """Save, read, delete and restore plans. The session of the request commits, not this module.
 
-A change names the version it is based on (`if_match`) and locks the plan's row (PostgreSQL) or the whole database (SQLite).
-Of two editors at once, the second gets an error, and nothing is overwritten.
+A change names the version it is based on (`if_match`) and locks the plan's row (PostgreSQL) or the whole database
+(SQLite). If two users edit a plan at once, the second one to save gets an error, and nothing is overwritten.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ def check_name(name: str) -> str:
     """Return a name that is valid for a plan.
 
     Raises:
-        PlanNameInvalid: It is not.
+        PlanNameInvalid: The name is not valid.
     """
     if not NAME.fullmatch(name):
         raise PlanNameInvalid(name)
@@ -84,7 +84,7 @@ FIRST_PAGE = PageRequest()
 
 
 def list_plans(session: Session, asked: PageRequest = FIRST_PAGE, *, search: str | None = None) -> PlanList:
-    """Return one page of plans by name, those whose own or whose group's name contains the search text."""
+    """Return one page of plans by name; `search` matches part of a plan's or its group's name."""
     rows, total = repository.page_of_plans(
         session, search=_one_line(search), offset=asked.offset, limit=asked.per_page
     )
@@ -112,7 +112,7 @@ def all_plans(session: Session, *, search: str | None = None) -> Iterator[PlanSu
 
 
 def plan_names(session: Session) -> tuple[str, ...]:
-    """Return the names for a choice of plans; only the first if there are very many."""
+    """Return the names for a choice of plans, or only the first ones if there are very many."""
     return tuple(item.name for item in list_plans(session, PageRequest(per_page=MOST_PER_PAGE)).items)
 
 
@@ -120,7 +120,7 @@ def get_plan(session: Session, name: str) -> StoredVersion:
     """Return the latest version of a plan.
 
     Raises:
-        PlanNotFound: There is none of this name.
+        PlanNotFound: There is no plan of this name.
     """
     plan = _living(session, name)
     return _stored(session, plan, plan.latest)
@@ -171,7 +171,7 @@ def list_versions(session: Session, name: str) -> tuple[VersionSummary, ...]:
 
 
 def get_explanations_json(session: Session, version: StoredVersion) -> str:
-    """Return the explanations of a version as stored: a JSON object by pointer of the figure."""
+    """Return the explanations of a version as they were stored: a JSON object keyed by the pointer of the figure."""
     found = repository.read_explanations(session, version.plan_id, version.number)
     if found is None:  # removed for good since the version was read
         raise PlanNotFound(version.name, version.number)
@@ -183,7 +183,7 @@ def get_output(session: Session, name: str, kind: str, *, number: int | None = N
 
     Raises:
         PlanNotFound: There is no such plan or version.
-        StoredOutputRefused: This version does not have the text; the error says why.
+        StoredOutputRefused: This version does not have the text; the error contains the findings.
     """
     plan = _living(session, name)
     row = repository.read_output(session, plan.id, number or plan.latest, kind)
@@ -206,7 +206,7 @@ def get_output(session: Session, name: str, kind: str, *, number: int | None = N
 def is_empty(database: Database) -> bool:
     """Return whether nothing has been saved yet; False if the database does not answer.
 
-    For pages that need no database and welcome new users.
+    Used by pages that work without a database and show an introduction to new users.
     """
     try:
         with database.session(writes=False) as session:
@@ -232,7 +232,7 @@ def list_deleted(session: Session) -> tuple[DeletedPlan, ...]:
 
 
 def names_in_use(session: Session) -> frozenset[str]:
-    """Return names of deleted plans that current ones have."""
+    """Return the names of deleted plans that current plans also have."""
     return frozenset(repository.names_in_use(session))
 
 
@@ -273,18 +273,19 @@ def save_plan(
     computed = document if isinstance(document, ComputedPlan) else compute(document, curves_beside(session))
     while (plan := repository.find_living(session, name, lock=True)) is None:
         if if_match is not None:
-            # Also for `*`, which requires that the plan exists (RFC 9110).
+            # This includes `*`, which requires that the plan exists (RFC 9110).
             raise PlanGone(name)
         created = _create(session, name, computed, comment)
         if created is not None:
             return SaveOutcome(created, "created")
-        # Another request has created or restored one in the meantime, and may delete it next: look again.
+        # Another request has created or restored the plan in the meantime, and may delete it again, so it is looked up
+        # again.
     current = _stored(session, plan, plan.latest)
     if create_only:
         raise PlanConflict(current, was_to_be_new=True)
     if if_none_match is not None and matches(if_none_match.replace("W/", ""), current.etag):
         raise PlanConflict(current, was_not_to_be=True)
-    # Before the checks of If-Match, so that a request that is sent again succeeds without a new version.
+    # Checked before If-Match, so that a request that is sent twice succeeds without a new version.
     if _is_same(current, computed):
         return SaveOutcome(current, "identical")
     if if_match is None:
@@ -298,7 +299,7 @@ def delete_plan(session: Session, name: str, *, if_match: str | None = None) -> 
     """Delete a plan; it can be restored for a limited time.
 
     Raises:
-        PlanNotFound: There is none of this name.
+        PlanNotFound: There is no plan of this name.
         PlanConflict: It has been changed since the version that `if_match` names.
     """
     plan = _living(session, name, lock=True)
@@ -338,7 +339,7 @@ def restore_plan(
     deleted = repository.find_deleted(session, name, plan_id) if NAME.fullmatch(name) else None
     if deleted is None:
         raise PlanNotFound(name, is_deleted=True)
-    # Only for the usual case: the unique index below also refuses a plan that is created at this moment.
+    # This covers only the usual case; the unique index also refuses a plan that is created at this moment.
     if repository.find_living(session, wanted) is not None:
         raise NameTaken(wanted, is_restoring=True)
     try:
@@ -392,7 +393,7 @@ def copy_plan(session: Session, name: str, new_name: str) -> StoredVersion:
 
 
 def purge_deleted(session: Session, older_than: timedelta) -> int:
-    """Remove plans that were deleted longer ago than this for good, and return their number."""
+    """Remove plans for good that were deleted longer ago than this, and return their number."""
     return repository.remove_deleted_before(session, now() - older_than)
 
 
@@ -434,14 +435,14 @@ def _stored(session: Session, plan: Plan, number: int) -> StoredVersion:
 
 
 def _one_line(comment: str | None) -> str | None:
-    """Return a remark without control characters."""
+    """Return a comment as one line without control characters."""
     # PostgreSQL refuses NUL, and a terminal would execute escape sequences.
     plain = "".join(c if c.isprintable() else " " for c in comment or "")
     return " ".join(plain.split())[:LONGEST_COMMENT] or None
 
 
 def _is_same(current: StoredVersion, computed: ComputedPlan) -> bool:
-    """Return whether a document equals the stored one, with the defaults of keys that were added since."""
+    """Return whether a document equals the stored one, after defaults for keys added since then are filled in."""
     if current.document_json == computed.document:
         return True
     # Reading adds the defaults of new keys: a new release must not make a new version of every plan.
@@ -453,7 +454,7 @@ def _create(session: Session, name: str, computed: ComputedPlan, comment: str | 
     at = now()
     plan = Plan(name=name, latest=0, created_at=at, updated_at=at)
     try:
-        # A savepoint: without one, the error would end the transaction of the whole request.
+        # Without a savepoint, the error would end the transaction of the whole request.
         with session.begin_nested():
             session.add(plan)
     except IntegrityError:
@@ -465,7 +466,7 @@ def _add_version(
     session: Session, plan: Plan, computed: ComputedPlan, comment: str | None, *, at: datetime
 ) -> StoredVersion:
     plan.latest += 1
-    # Clocks of several servers differ: the history must not run backwards.
+    # Clocks of several servers differ, but the times of a history must not decrease.
     plan.updated_at = max(at, plan.updated_at)
     version = PlanVersion(
         plan_id=plan.id,

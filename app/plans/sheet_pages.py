@@ -83,7 +83,7 @@ def show(request: Request, session: SessionDep) -> Response:
         after.append(latest)
         if number:
             before.append(service.get_version(session, name, number))
-        # Numbers have no gaps, so they need no query.
+        # Version numbers have no gaps, so they need no query.
         versions = tuple(range(latest.number, 0, -1))
         known.append(PlanOnSheet(name, latest.result["qsg"], latest.number, number, versions))
     old, new = _sheet(before), _sheet(after)
@@ -110,7 +110,7 @@ def show(request: Request, session: SessionDep) -> Response:
 
 
 def _before(query: Mapping[str, str], latest: StoredVersion) -> int:
-    """Return the number of the version before; 0 for none."""
+    """Return the number of the version before the change; 0 for none."""
     number = digits_in(query.get(f"before-{latest.name}", ""))
     return latest.number - 1 if number is None else min(number, latest.number)
 

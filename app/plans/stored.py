@@ -1,4 +1,4 @@
-"""Values read from the database that outlive the session. Large texts are parsed at first use."""
+"""Values read from the database that can be used after the session ends. Large texts are parsed at first use."""
 
 from __future__ import annotations
 
@@ -76,11 +76,11 @@ class StoredVersion:
     @cached_property
     def coupling_facilities(self) -> tuple[CouplingFacility, ...]:
         """The coupling facilities of the document."""
-        # Read alone, because reading all of a large document takes long.
+        # Only this part is read, because reading all of a large document takes long.
         return tuple(map(CouplingFacility.model_validate, self.document_object["coupling_facilities"]))
 
     def structure(self, name: str) -> Structure | None:
-        """Return an application structure of the document, read without the rest."""
+        """Return an application structure of the document without reading the rest."""
         items = self.document_object["structures"]
         return next((Structure.model_validate(item) for item in items if item["name"] == name), None)
 
@@ -99,7 +99,7 @@ class StoredVersion:
 
 @dataclass(frozen=True, slots=True)
 class Figures(Answer):
-    """The figures of a version; findings are counted unless they are acknowledged."""
+    """The figures of a version; acknowledged findings are not counted."""
 
     qsg: str
     structures: int
@@ -174,5 +174,5 @@ class SaveOutcome:
 
 
 def etag(plan_id: int, number: int, representation: str = "") -> str:
-    """Return the strong ETag of a version and representation. Numbers of plans are never reused."""
+    """Return the strong ETag of a version and representation. Ids of plans are never reused."""
     return f'"{plan_id}.{number}{"-" if representation else ""}{representation}"'

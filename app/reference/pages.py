@@ -31,7 +31,7 @@ class Cell:
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A row, the number of its remark, and whether its figure is probably a misprint."""
+    """A row, the number of its note, and whether its figure is probably a misprint."""
 
     cells: tuple[Cell, ...]
     mark: int | None

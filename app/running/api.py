@@ -33,7 +33,7 @@ router = APIRouter(prefix="/api/v1", tags=["what runs"])
     responses=problems(413, 415, 422),
 )
 def lint(body: DocumentBody) -> Lint:
-    """Check a CFRM policy, MQSC definitions or displays without a plan. A damaged text is checked, too."""
+    """Check a CFRM policy, MQSC definitions or displays without a plan. Damaged texts are checked as well."""
     request = read_request(LintRequest, body)
     return service.checked(
         request.text, cfcc_level=request.cfcc_level, queue_managers=request.queue_managers, qsg=request.qsg
@@ -82,7 +82,7 @@ def diff(body: DocumentBody, curves: CurvesDep) -> Comparison:
     responses=problems(413, 415, 422),
 )
 def plan_from_running(body: DocumentBody) -> PlanFromRunning:
-    """Create a plan document from a policy, displays and definitions; it changes nothing until you edit it."""
+    """Create a plan document from a policy, displays and definitions. It describes what runs, until you edit it."""
     request = read_request(FromRunningRequest, body)
     return service.made(
         texts_of(request.current),

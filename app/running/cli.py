@@ -121,7 +121,7 @@ def _say(findings: Sequence[LineFinding], *, at_least: tuple[str, ...] = ("error
 
 
 def _refused(refused: OutputRefused | PlanRefused, *, as_json: bool) -> int:
-    """Report why there is no answer; with JSON, write the findings like `cfplan plan`."""
+    """Report the reason why there is no answer; with JSON, write the findings like `cfplan plan`."""
     if as_json:
         write_json({"findings": [each.as_json() for each in refused.findings]})
     sys.stderr.write(f"{refused}\n")
@@ -180,7 +180,8 @@ def _merge(arguments: argparse.Namespace) -> int:
         return _code(found.findings, "error")
     _say(found.findings)
     sys.stdout.flush()
-    # As bytes: the terminal's encoding could not write back bytes that are not UTF-8. Flushed before, to keep the order.
+    # Written as bytes, because the terminal's encoding could not restore bytes that are not UTF-8. Flushed first, to keep
+    # the order.
     sys.stdout.buffer.write(bytes_of(found.difference if arguments.difference else found.policy))
     sys.stdout.buffer.flush()
     return _code(found.findings, "error")

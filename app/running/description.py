@@ -1,4 +1,4 @@
-"""Requests about what runs in the description of the REST interface, with examples."""
+"""Requests about the running system for the OpenAPI description, with examples."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from planner_core.wire import Answer, JsonObject
 
 
 def examples() -> dict[str, JsonObject]:
-    """Return an example request for each address."""
+    """Return an example request for each path."""
     example, plan = running_example(), parse_text(example_text().encode())
     return {
         "lint": {"text": example.policy, "cfcc_level": 25},
@@ -43,7 +43,7 @@ def schemas() -> JsonObject:
 
 
 def described_examples() -> Iterator[OperationExamples]:
-    """Yield one example of each address."""
+    """Yield one example for each path."""
     for name, asked in examples().items():
         # The example answers come from the endpoints, so they cannot differ from real ones.
         answer = _answer(name, json.dumps(asked).encode()).as_json()

@@ -1,4 +1,4 @@
-"""Read the forms about the running system: texts, files to the byte, and the chosen plan."""
+"""Read the forms about the running system: texts, files without changing a byte, and the chosen plan."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from planner_core.errors import DocumentInvalid, FieldProblem, InputInvalid, Pla
 from planner_core.plan.result import PlanResult
 
 SHOWN_CHARACTERS: Final = 2_000_000
-"""A longer text is not shown again in its field."""
+"""Maximum length of a text that is shown again in its field."""
 _MOST_FIELDS: Final = 40
 _LONGEST_VALUE: Final = 200
 _BOXES: Final = frozenset({"text", "document", "policy", "current"})
@@ -37,13 +37,13 @@ class RunningForm:
     files: Mapping[str, tuple[tuple[str, str], ...]]
     is_example: bool = False
     unread: tuple[FieldProblem, ...] = ()
-    """Files that are not text or are too long: the page lists them, and the form keeps everything else."""
+    """Problems of files that are not text or are too long; the page lists them, and the form keeps everything else."""
 
     def check_files(self) -> None:
         """Refuse files that were not read.
 
         Raises:
-            InputInvalid: There are such files.
+            InputInvalid: A file was not read.
         """
         if self.unread:
             raise InputInvalid(WHAT, self.unread)
@@ -61,7 +61,7 @@ class RunningForm:
         """Return a whole number, or None if the field is empty.
 
         Raises:
-            InputInvalid: It is not a whole number, or out of bounds.
+            InputInvalid: The value is not a whole number, or is out of bounds.
         """
         text = self.value(name)
         if not text:
@@ -76,7 +76,7 @@ class RunningForm:
         """Return a message size, or None if the field is empty.
 
         Raises:
-            InputInvalid: It is not a message size.
+            InputInvalid: The value is not a message size.
         """
         text = self.value("message_bytes")
         try:
@@ -91,7 +91,7 @@ class RunningForm:
 
 
 async def given_form(request: Request) -> RunningForm:
-    """Read the form; a policy gets back the line ends of its file, if the form knows them."""
+    """Read the form; a policy gets back the line ends of its file if the form recorded them."""
     sent = await read_posted(
         request,
         largest_bytes=LARGEST_FILE_BYTES,
@@ -99,7 +99,7 @@ async def given_form(request: Request) -> RunningForm:
         most_fields=_MOST_FIELDS,
         largest_file_bytes=LARGEST_FILE_BYTES,
     )
-    # Only the large fields may be long; the others are shown again in each answer.
+    # Only the large fields may be long, because the other values are shown again in each answer.
     typed = {key: text if key in _BOXES else text[:_LONGEST_VALUE] for key, text in sent.texts}
     files: dict[str, list[tuple[str, str]]] = {}
     unread: list[FieldProblem] = []
@@ -112,7 +112,7 @@ async def given_form(request: Request) -> RunningForm:
             unread += (FieldProblem(f"/{box}", problem.message) for problem in error.problems)
     newline = NEWLINES.get(typed.get("newline", ""), "\n")
     for key in _BOXES & typed.keys():
-        # Browsers send every line end of a text area as CR LF, and the merged policy must have those of the file.
+        # Browsers send every line end of a text area as CR LF, but the merged policy must keep those of the file.
         plain = typed[key].replace("\r\n", "\n").replace("\r", "\n")
         typed[key] = plain.replace("\n", newline) if key == "policy" else plain
     return RunningForm(typed, {key: tuple(found) for key, found in files.items()}, unread=tuple(unread))
@@ -134,7 +134,7 @@ def example_given(name: str) -> RunningForm:
 
 
 def newline_of(text: str) -> str:
-    """Return the line ends of a text by their name in a form."""
+    """Return the name, as used in the form, of the line ends of a text."""
     counts = {name: text.count(end) for name, end in NEWLINES.items()}
     # A text with both counts as CR LF: the form then shows that it cannot return it unchanged.
     if counts["crlf"]:
@@ -143,7 +143,7 @@ def newline_of(text: str) -> str:
 
 
 def comes_back(text: str) -> bool:
-    """Return whether a form sends a text back unchanged: only UTF-8, and one kind of line ends."""
+    """Return whether a form sends a text back unchanged: short enough, only UTF-8, and one kind of line ends."""
     plain = text.replace("\r\n", "\n").replace("\r", "\n")
     return (
         len(text) <= SHOWN_CHARACTERS
@@ -156,7 +156,7 @@ def comes_back(text: str) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class ChosenPlan:
-    """The plan of a page."""
+    """The plan chosen on a page, and the plans to choose from."""
 
     stored: tuple[str, ...]
     name: str
@@ -189,10 +189,10 @@ def result_of(session: Session, chosen: ChosenPlan, curves: Curves) -> PlanResul
 
     Raises:
         DocumentInvalid: The document is not valid.
-        InputInvalid: No plan was chosen, or two, or there is no such plan.
+        InputInvalid: No plan was chosen, or two plans were, or the plan does not exist.
         PlanRefused: The plan is impossible.
     """
-    # A document next to a chosen plan is refused: either could be the forgotten one.
+    # A document in addition to a chosen plan is refused, because either could have been left there by mistake.
     has_document = bool(chosen.text.strip())
     if chosen.name and has_document:
         named = "the example" if chosen.is_example else f"the stored plan {chosen.name[:64]}"

@@ -1,4 +1,4 @@
-"""Pages about the running system: check a text, merge a plan into a policy, compare a plan, create a plan."""
+"""The pages about the running system: check a text, merge a plan into a policy, compare a plan, create a plan."""
 
 from __future__ import annotations
 
@@ -104,7 +104,7 @@ class WithForm:
 
 @dataclass(frozen=True, kw_only=True)
 class LintPage(WithForm, Page):
-    """Check a text."""
+    """The page that checks a text."""
 
     boxes: Annotated[tuple[FormField, ...], "Small fields of the form"]
     text: Annotated[FormField, "The text to check"]
@@ -113,7 +113,7 @@ class LintPage(WithForm, Page):
 
 @dataclass(frozen=True, kw_only=True)
 class MergePage(WithForm, Page):
-    """Merge a plan into a policy."""
+    """The page that merges a plan into a policy."""
 
     boxes: Annotated[tuple[FormField, ...], "Small fields of the form"]
     plan: Annotated[ChosenPlan, "The chosen plan"]
@@ -129,7 +129,7 @@ class MergePage(WithForm, Page):
 
 @dataclass(frozen=True, kw_only=True)
 class RunningPage(WithForm, Page):
-    """Compare a plan with what runs."""
+    """The page that compares a plan with the running system."""
 
     boxes: Annotated[tuple[FormField, ...], "Small fields of the form"]
     plan: Annotated[ChosenPlan, "The chosen plan"]
@@ -141,7 +141,7 @@ class RunningPage(WithForm, Page):
 
 @dataclass(frozen=True, kw_only=True)
 class FromRunningPage(WithForm, Page):
-    """Make a plan from what runs."""
+    """The page that creates a plan from the running system."""
 
     boxes: Annotated[tuple[FormField, ...], "Small fields of the form"]
     current: Annotated[FormField, "All texts about what runs, in one field"]
@@ -151,7 +151,7 @@ class FromRunningPage(WithForm, Page):
 
 @router.get("/what-runs")
 def what_runs(request: Request) -> Response:
-    """Link to the four pages."""
+    """Show links to the four pages."""
     page = WhatRunsPage(title="What runs today", section="whatif", questions=QUESTIONS)
     return render(request, "running/contents.html", page)
 
@@ -205,7 +205,7 @@ def lint(request: Request, given: GivenDep) -> Response:
 
 def _lint(request: Request, given: RunningForm) -> Response:
     texts = given.texts("text", "file")
-    # The file is last: it comes before the field, which may still contain the example or an earlier text.
+    # The file is last in the list and comes before the field, which may still contain the example or an earlier text.
     text = texts[-1] if texts else ""
     try:
         given.check_files()
@@ -272,7 +272,7 @@ def merge_form(request: Request, session: SessionDep) -> Response:
 
 @router.post("/merge")
 def merge(request: Request, session: SessionDep, given: GivenDep) -> Response:
-    """Merge; with `as`, return the merged policy itself, to the byte."""
+    """Merge a plan into a policy; with `as`, return the merged policy itself without changed bytes."""
     return _merge(request, session, given)
 
 
@@ -293,7 +293,7 @@ def _merge(request: Request, session: SessionDep, given: RunningForm) -> Respons
         )
     except MergeRefused as refused:
         wrong = {"policy": str(refused).partition(" Line ")[0].removesuffix(".")}
-        # The page lists the lines of the damage, so the message leaves them out.
+        # The page lists the damaged lines, so the message leaves them out.
         against = refused_findings(refused.line_findings)
         return _merge_page(request, session, given, wrong=wrong, policy=policy, against=against)
     except PlannerError as error:
@@ -328,7 +328,7 @@ def _merge_page(
     box = _large(
         "policy",
         "Current policy",
-        # A form would change bytes of this text unnoticed, so the file must be chosen again.
+        # Sent back by a form, this text would change without notice, so the file must be chosen again.
         text if is_kept else "",
         faults,
         hint="Input of IXCMIAPU, with or without its job.",
@@ -417,7 +417,7 @@ def from_running_form(request: Request) -> Response:
 
 @router.post("/plan-from-running")
 def from_running(request: Request, given: GivenDep) -> Response:
-    """Make a plan document; with `as`, return the document itself."""
+    """Create a plan document; with `as`, return the document itself."""
     return _from_running(request, given)
 
 
@@ -507,7 +507,7 @@ def _sentence(message: str) -> str:
 
 
 def _unstated(given: RunningForm) -> Unstated:
-    """Return the submitted choice, or the default."""
+    """Return the submitted choice for keywords that the plan does not state, or the default."""
     return next((each for each in UNSTATED if each == given.value("unstated")), DEFAULT_UNSTATED)
 
 

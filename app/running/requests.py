@@ -104,9 +104,9 @@ def read_request(model: type[Asked], body: bytes) -> Asked:
     """Read the request in a body.
 
     Raises:
-        InputInvalid: It is not JSON, or does not match the model.
+        InputInvalid: The body is not JSON, or does not match the model.
     """
-    # FastAPI would take the last of two equal keys and word errors as pydantic does.
+    # FastAPI would keep the last of two equal keys, and report errors in the wording of pydantic.
     parsed = parse_request(body, WHAT)
     if not isinstance(parsed, dict):
         invalid("", f"must be an object with {' and '.join(_needed(model))}")
@@ -121,7 +121,7 @@ def _needed(model: type[BaseModel]) -> list[str]:
 
 
 def plan_of(document: JsonObject, curves: Curves) -> PlanResult:
-    """Return the result of the plan in a request; error pointers start at the request.
+    """Return the result of the plan in a request; error pointers are relative to the request.
 
     Raises:
         DocumentInvalid: It is not a plan document.

@@ -17,7 +17,7 @@ from planner_core.running.unstated import DEFAULT_UNSTATED, Unstated
 
 
 def _group(qsg: str | None) -> str | None:
-    """Return the name of a group, or None.
+    """Return the name of a group after checking it, or None.
 
     Raises:
         InputInvalid: It is not a valid group name.
@@ -50,7 +50,7 @@ def merged(
     Raises:
         InputInvalid: `current` describes no running system.
     """
-    # Displays are optional: without them no smaller size can be compared with its use.
+    # Displays are optional; without them, a smaller size cannot be compared with the storage in use.
     running = read_current(current) if current else None
     return merge(policy, result, unstated=unstated, policy_name=policy_name, running=running)
 
@@ -63,7 +63,7 @@ def read_current(texts: Sequence[str], *, field: str = "/current") -> Running:
     """
     running = read_running(texts)
     if running.is_empty:
-        # The first unreadable line usually shows why: the text of another command, or a wrong file.
+        # The first unreadable line usually shows the cause: output of another command, or the wrong file.
         unread = next((each for each in running.findings if each.line), None)
         why = f" (line {unread.line}: {unread.message.removesuffix('.')})" if unread else ""
         invalid(

@@ -1,4 +1,4 @@
-"""Read texts without changing a byte, and the example."""
+"""Texts read without changing a byte, and the example of a running system."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def text_of(data: bytes, name: str = "") -> str:
 
 
 def printable(text: str) -> str:
-    """Return a text for a page, with question marks for bytes that are not UTF-8."""
+    """Return a text for a page, with a question mark for each byte that is not UTF-8."""
     return text.encode("utf-8", errors="replace").decode("utf-8")
 
 

@@ -19,9 +19,9 @@ from planner_core.running.state import RunningStructure
 from planner_core.units import bytes_to_kib_ceil
 
 MOST_LINES: Final = 3_000
-"""Limit of a listing; of a longer text, only lines with findings and some around them are shown."""
+"""Maximum number of lines in a listing; of a longer text, only lines with findings and some around them are shown."""
 MOST_FINDINGS: Final = 500
-"""Limit of findings on a page, which shows the worst ones; the command and REST return all."""
+"""Maximum number of findings on a page, the most severe first; the command and REST return all of them."""
 _AROUND: Final = 3
 _KINDS: Final = {"policy": "CFRM policy", "mqsc": "MQSC", "display": "displays"}
 
@@ -38,7 +38,7 @@ class ListedLine:
 
 @dataclass(frozen=True, slots=True)
 class LintView:
-    """A text and its findings."""
+    """The view of a text and its findings."""
 
     summary: str
     findings: tuple[LineFinding, ...]
@@ -83,7 +83,7 @@ def _listed(found: Sequence[LineFinding], text: str) -> Iterator[ListedLine]:
             worst[each.line] = min(had, each.severity, key=SEVERITIES.index)
     lines = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
     if lines and not lines[-1]:
-        # A line end after the last line begins no further line.
+        # A line end after the last line does not begin another line.
         lines.pop()
     shown = set(range(1, len(lines) + 1))
     if len(lines) > MOST_LINES:
@@ -91,7 +91,7 @@ def _listed(found: Sequence[LineFinding], text: str) -> Iterator[ListedLine]:
     before = 0
     for number, line in enumerate(lines, start=1):
         if number in shown:
-            # A line of z/OS has 80 characters; a text without line ends would make a page of megabytes.
+            # Lines in z/OS have 80 characters; uncut, a text without line ends would make the page megabytes long.
             yield ListedLine(number, line[:300], worst.get(number, ""), number != before + 1)
             before = number
 
@@ -106,7 +106,7 @@ class DifferenceLine:
 
 @dataclass(frozen=True, slots=True)
 class MergeView:
-    """A merged policy."""
+    """The view of a merged policy."""
 
     summary: str
     changes: tuple[PolicyChange, ...]
@@ -155,12 +155,12 @@ def filename_of(found: MergedPolicy) -> str:
 
 @dataclass(frozen=True, slots=True)
 class ComparisonView:
-    """A comparison."""
+    """The view of a comparison."""
 
     summary: str
     comparison: Comparison
     structures: tuple[tuple[ComparedStructure, str], ...]
-    """Each structure, and its state in words."""
+    """Each structure with its state in words."""
     findings: tuple[LineFinding, ...]
     largest_kib: int
     chart: BarChart
@@ -210,7 +210,7 @@ def _largest(each: ComparedStructure) -> int:
 
 
 def _sizes_chart(structures: Sequence[ComparedStructure], largest: int) -> BarChart:
-    """Return a bar from INITSIZE to SIZE for today and one for the plan of each structure."""
+    """Return a chart with two bars per structure from INITSIZE to SIZE: the current sizes and those of the plan."""
     bars: list[Bar] = []
     for each in structures:
         sizes, allocated = each.result.sizes, each.running.size_bytes if each.running else None

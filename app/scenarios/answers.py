@@ -59,7 +59,7 @@ class ScenariosAnswer(Answer):
 
 @dataclass(frozen=True, slots=True)
 class ScenarioDeletionAnswer(Answer):
-    """The deleted scenario."""
+    """The deletion of a scenario."""
 
     plan: str
     name: str
@@ -162,7 +162,7 @@ def scenario_json(found: StoredScenario, *, saved: str | None = None) -> bytes:
 
 
 def report_answer(found: StoredScenario, shown: ScenarioReport) -> ScenarioReportAnswer:
-    """Return a report with the stored members of its scenario."""
+    """Return a report with the members of its stored scenario."""
     return copied(
         ScenarioReportAnswer,
         shown,

@@ -59,7 +59,7 @@ def list_scenarios(name: Name, session: SessionDep) -> ScenariosAnswer:
     openapi_extra=json_request("NewScenarioRequest"),
 )
 def make_scenario(name: Name, body: DocumentBody, session: SessionDep, request: Request) -> Response:
-    """Calculate and save the result of the changes, by default for the latest version of the plan."""
+    """Calculate and save the result of changes, by default to the latest version of the plan."""
     scenario, wanted = answers.read_request(body, named=True)
     service.check_name(scenario)
     worked = service.work_out(request.app.state.database, name, wanted)
@@ -102,7 +102,7 @@ def compare_scenarios(
     openapi_extra=conditional_get(),
 )
 def read_scenario(name: Name, scenario: Scenario, session: SessionDep, request: Request) -> Response:
-    """Return the changes and their result as saved, even if a newer core would calculate other figures."""
+    """Return the changes and their result as saved, even if a newer core would calculate different figures."""
     found = service.get_scenario(session, name, scenario)
     return conditional(Response(answers.scenario_json(found), media_type=JSON), request.headers, found.etag)
 

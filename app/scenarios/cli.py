@@ -283,7 +283,7 @@ def _report_lines(answer: JsonObject, latest: int) -> Iterator[str]:
         for move in loss["moves"]:
             to = " ".join(filter(None, (move["coupling_facility"], move["second_copy"]))) or "no place"
             yield f"  {move['structure']} {' '.join(move['before'])} -> {to} ({move['rule'] or move['action']})"
-    # The answer lists all rules; a report for people needs those that decided a move.
+    # The answer lists all rules; the text shows only those that decided a move.
     used = {move["rule"] for loss in answer["losses"]["after"] for move in loss["moves"]}
     if used:
         yield from ("", "Deciding rules")

@@ -32,7 +32,7 @@ ETAG = {"ETag": {"description": "The strong validator of this state of the scena
 
 
 def response(model: type, text: str, *, has_etag: bool = False, **headers: object) -> JsonObject:
-    """Describe an answer that the handler writes itself, because of its headers."""
+    """Describe an answer that the handler builds itself in order to set headers."""
     known = {**(ETAG if has_etag else {}), **headers}
     return {"description": text, "model": model, **({"headers": known} if known else {})}
 
@@ -48,7 +48,7 @@ def schemas() -> JsonObject:
 
 
 def described_examples() -> Iterator[OperationExamples]:
-    """Yield one scenario as it is saved, read, compared and reported."""
+    """Yield one scenario as it is saved, read, compared and shown in a report."""
     note = "Growth over the next two years, with the additional queue manager it requires."
     asked = {"note": note, "changes": EXAMPLE_CHANGES}
     stored = _example(note)

@@ -17,32 +17,32 @@ class ScenarioNotFound(PlannerError):
     problem = SCENARIO_NOT_FOUND
 
     def __init__(self, plan: str, name: str) -> None:
-        """Keep both names."""
+        """Store both names."""
         self.plan, self.name = plan, name
         super().__init__(f"The plan {plan} has no scenario called {name}.")
 
 
 class ScenarioGone(ScenarioNotFound):
-    """A change is based on a scenario that was deleted meanwhile."""
+    """The scenario that a change is based on was deleted in the meantime."""
 
     problem = SCENARIO_CHANGED
 
     def __init__(self, plan: str, name: str) -> None:
-        """Keep both names."""
+        """Store both names."""
         super().__init__(plan, name)
-        # The message of ScenarioNotFound would say that there never was such a scenario.
+        # The message of ScenarioNotFound would state that there never was such a scenario.
         self.args = (
             f"The scenario {name} of the plan {plan} no longer exists: it was deleted after it was read. Nothing was changed.",
         )
 
 
 class ScenarioExists(PlannerError):
-    """A new scenario already exists."""
+    """A scenario of this name already exists."""
 
     problem = SCENARIO_EXISTS
 
     def __init__(self, plan: str, name: str) -> None:
-        """Keep both names."""
+        """Store both names."""
         self.plan, self.name = plan, name
         super().__init__(f"The plan {plan} already has a scenario called {name}.")
 
@@ -51,18 +51,18 @@ class TooManyScenarios(PlannerError):
     """The plan has the maximum number of scenarios."""
 
     def __init__(self, plan: str, most: int) -> None:
-        """Keep the limit."""
+        """Include the limit in the message."""
         self.plan, self.most = plan, most
         super().__init__(f"The plan {plan} has {most} scenarios, which is the maximum. Delete one first.")
 
 
 class ScenarioConflict(PlannerError):
-    """A change is based on a scenario that was changed since."""
+    """The scenario that a change is based on has been changed since."""
 
     problem = SCENARIO_CHANGED
 
     def __init__(self, current: StoredScenario) -> None:
-        """Keep the current scenario."""
+        """Store the current scenario."""
         self.current = current
         super().__init__(
             f"The scenario {current.name} has changed since it was read. Nothing was overwritten. Read it again and "
@@ -76,7 +76,7 @@ class ScenarioPreconditionRequired(PlannerError):
     problem = PRECONDITION_REQUIRED
 
     def __init__(self, current: StoredScenario) -> None:
-        """Keep the current scenario."""
+        """Store the current scenario."""
         self.current = current
         super().__init__(
             f"The scenario {current.name} exists and this request would change it, so If-Match must give the ETag "

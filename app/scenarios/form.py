@@ -1,4 +1,4 @@
-"""The form of a scenario: read changes from texts, and assign errors of the core to fields."""
+"""The form of a scenario: it reads changes from texts, and assigns errors of the core to fields."""
 
 from __future__ import annotations
 
@@ -101,7 +101,7 @@ def scenario_form(
 
 def left_over(document: PlanDocument, texts: Mapping[str, str]) -> tuple[FieldProblem, ...]:
     """Return a problem for each text about a structure that is not in this version of the plan."""
-    # The form has no fields for them, so their texts would be lost without a word.
+    # The form has no fields for these structures, so their texts would be lost without notice.
     known = {each.name for each in document.structures}
     labels = {field.name: field.label for field in _STRUCTURE_FIELDS}
     return tuple(
@@ -119,7 +119,7 @@ def changes_of(document: PlanDocument, texts: Mapping[str, str]) -> JsonObject:
     """Return the changes that the texts describe; the core checks them."""
     found = values_of(_PLAN_FIELDS, texts)
     if "growth" in found:
-        # A change replaces the whole growth, so the field that was left empty needs the value of the plan.
+        # A change replaces the whole growth, so an empty field needs the value of the plan.
         found["growth"] = {**document.growth.model_dump(), **found["growth"]}
     parts = [
         {"name": each.name, **values}
@@ -130,7 +130,7 @@ def changes_of(document: PlanDocument, texts: Mapping[str, str]) -> JsonObject:
 
 
 def texts_of_changes(changes: JsonObject, *, name: str, note: str) -> dict[str, str]:
-    """Return the texts of a saved scenario."""
+    """Return the texts of the form for a saved scenario."""
     texts = {"name": name, "note": note, **texts_of(_PLAN_FIELDS, changes)}
     for part in changes.get("structures", ()):
         texts |= texts_of(_STRUCTURE_FIELDS, part, at=f"{part['name']}.")
@@ -143,14 +143,14 @@ def shortened(texts: Mapping[str, str]) -> dict[str, str]:
 
 
 def _places(document: PlanDocument, texts: Mapping[str, str]) -> dict[str, str]:
-    """Return field names by the pointers into a scenario that they fill in."""
-    # The core counts structures within the changes; the form has all structures of the plan.
+    """Return the names of the fields that fill in each pointer into a scenario."""
+    # The core counts only the structures in the changes, while the form has all structures of the plan.
     changed = [part["name"] for part in changes_of(document, texts).get("structures", ())]
     places = {"/name": "name", "/note": "note", **places_of(_PLAN_FIELDS, "/changes")}
     places["/changes/growth"] = "growth_percent"
     for index, name in enumerate(changed):
         at = f"/changes/structures/{index}"
-        # Rules that do not fit the plan are errors of its OFFLOAD.
+        # If the rules do not fit the plan, the core reports an error of its OFFLOAD.
         places |= {f"{at}/offload": f"{name}.rules", **places_of(_STRUCTURE_FIELDS, at, of=f"{name}.")}
     return places
 
@@ -159,7 +159,7 @@ def _words(problem: FieldProblem) -> str:
     if problem.field == "/changes":  # an empty form
         return "Enter at least one change."
     if problem.message in ("must be a list", "must be text in quotes, such as 'CF01'"):
-        # The core speaks of lists and quotes, which the fields of this form do not have.
+        # The core's message mentions lists and quotes, which the fields of this form do not have.
         return "Use the format of the current value below."
     return sentence(problem.message)
 

@@ -1,7 +1,8 @@
 """The table of scenarios.
 
-A scenario keeps its result: the plan's version before and after its changes, the losses, the commands and the origin of
-every figure. It is recalculated only when it is saved again (docs/decisions/0018-scenarios-keep-what-they-led-to.md).
+A scenario contains its result: the plan's version before and after its changes, the losses, the commands and the origin
+of every figure. It is recalculated only when it is saved again
+(docs/decisions/0018-scenarios-keep-what-they-led-to.md).
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ _KEY = BigInteger().with_variant(Integer, "sqlite")  # SQLite numbers rows only 
 
 
 class Scenario(Base):
-    """A scenario of a plan. Its number is never used again, so that an ETag never has two meanings."""
+    """A scenario of a plan. Its id is never used again, so that an ETag never has two meanings."""
 
     __tablename__ = "scenarios"
     __table_args__ = (UniqueConstraint("plan_id", "name"), {"sqlite_autoincrement": True})
@@ -33,6 +34,6 @@ class Scenario(Base):
     core_version: Mapped[str] = mapped_column(String(40))
     note: Mapped[str] = mapped_column(Text)
     changes: Mapped[str] = mapped_column(Text)
-    # With the origin of every figure: too long to read for a list, which needs only the summary.
+    # The result contains the origin of every figure, which is too long for a list that needs only the summary.
     result: Mapped[str] = mapped_column(CompressedText)
     summary: Mapped[str] = mapped_column(Text)

@@ -1,7 +1,7 @@
 """The fields of the editor: every key of the plan document with its label, unit and hint.
 
-The name of a field is the JSON pointer of its place in the document, so that each error of the core has a field, and
-`#/structures/0/name` links to it.
+The name of a field is the JSON pointer of its place in the document, so that each error of the core belongs to a field,
+and `#/structures/0/name` links to that field.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Convert the form of the editor to a plan document and back.
 
-The form is flat: a text for the JSON pointer of each field. A row keeps its number, so that removing a row or leaving it
-blank does not move the others; `Reading` knows which field filled in which place of the document. The queues of a
+The form is flat: a text for the JSON pointer of each field. A row keeps its number, so that removing a row or leaving
+it blank does not move the others; `Reading` records which field supplied each place of the document. The queues of a
 structure are rows, or one text with a line for each, because a form with hundreds of rows would be unusable.
 """
 
@@ -25,10 +25,10 @@ from planner_core.wire import JsonObject
 Typed = dict[str, str]
 
 LONGEST_KEPT = 500
-"""Characters of one field that are read and shown again; texts with queues have no limit."""
+"""Maximum number of characters of a field that are read and shown again; texts with queues have no limit."""
 MOST_FIELDS = 50_000
 ROWS_IN_STRUCTURE = 24
-"""A structure with more queues than this has them as text."""
+"""The queues of a structure with more than this number are entered as text."""
 ROWS_IN_PLAN = 96
 
 COLUMNS = (
@@ -79,11 +79,11 @@ class Reading:
         return next(places, pointer)
 
     def field_of(self, pointer: str) -> str:
-        """Return the nearest field that filled in a place of the document, or an empty text."""
+        """Return the nearest field that supplied a place of the document, or an empty text."""
         return next((at for at in pointers_up(self.origin(pointer)) if at in self.fields), "")
 
     def line_of(self, pointer: str) -> int | None:
-        """Return the line of a text with queues, or None where queues are rows."""
+        """Return the line number in a text with queues, or None where queues are rows."""
         return next((self.lines[at] for at in pointers_up(pointer) if at in self.lines), None)
 
 
@@ -225,7 +225,7 @@ class _Reader:
 
     def is_blank(self, at: str, specs: Iterable[FormField], blank: Mapping[str, str]) -> bool:
         return all(
-            # A new row takes over the box Persistent of the one before, so a ticked box does not make it used.
+            # A new row inherits Persistent from the row before it, so a ticked box alone does not make a row used.
             spec.kind == "yes"
             or self.typed.get(f"{at}/{spec.name}", "").strip() in ("", blank.get(f"/{spec.name}", ""))
             for spec in specs
@@ -236,7 +236,7 @@ class _Reader:
     ) -> list[JsonObject]:
         found: list[JsonObject] = []
         for row in self.rows[at]:
-            # A blank row was added by a button and not used: it is not an error.
+            # A blank row was added by a button and not filled in, which is not an error.
             if not self.is_blank(f"{at}/{row}", specs, blank):
                 self.origins[f"{goes_to}/{len(found)}"] = f"{at}/{row}"
                 found.append(values_of(specs, self.typed, at=f"{at}/{row}/"))
@@ -247,7 +247,7 @@ class _Reader:
         for row in self.rows["/structures"]:
             at, goes_to = f"/structures/{row}", f"/structures/{len(found)}"
             queues = self.queues(at, goes_to)
-            # A new structure gets the PREFLIST of the one before, so that alone does not make it used.
+            # A new structure inherits the PREFLIST of the one before it, so that alone does not make a structure used.
             told = [spec for spec in _STRUCTURE_FIELDS if spec.name != "preflist"]
             if not queues and self.is_blank(at, told, _blank_structure()):
                 continue
@@ -275,10 +275,10 @@ _TextRead = tuple[list[JsonObject], list[int], list[str]]
 
 
 def _read_text(text: str, name: str) -> _TextRead:
-    """Read the queues of a structure from text: the queues, the line of each, and the errors of lines."""
+    """Read the queues of a structure from text: the queues, the line number of each, and the errors of lines."""
     lines = text.splitlines()
     first = next((line for line in lines if line.strip()), "")
-    # Another heading means a pasted table or display, which has its own reader.
+    # Any other heading means a pasted table or display, which has its own reader.
     if first.strip() != _HEADING:
         if not first:
             return [], [], []
@@ -314,7 +314,7 @@ def _is_yes_or_no(text: str | None) -> bool:
 
 
 def _read_table(text: str, name: str) -> _TextRead:
-    """Read a text with another heading, or of another kind; each unreadable line has an error."""
+    """Read a pasted table, display or plan; each line that cannot be read has an error."""
     pasted = read_queues(text, parse=_parse_plan)
     problems = []
     for problem in pasted.problems:
@@ -385,7 +385,9 @@ def sort_problems(
 
 
 def _words(problem: FieldProblem, name: str, reading: Reading) -> str:
-    if name == f"/{CLUSTERS}" and problem.field != name:  # one text describes many places
+    if (
+        name == f"/{CLUSTERS}" and problem.field != name
+    ):  # several places in the document come from this one text
         return f"{problem.field.removeprefix(f'{name}/').replace('/', ', ')}: {problem.message}."
     line = reading.line_of(problem.field)
     return f"{'' if line is None else f'Line {line}: '}{in_the_form(problem, reading)}"
@@ -419,11 +421,11 @@ _IN_THE_FORM: tuple[tuple[re.Pattern[str], str | Callable[[re.Match[str]], str]]
     ),
     (re.compile(r"is already at (/structures/\d+)\S*?(?=:)"), r"is already in \1"),
 )
-"""Errors of the core about a document, in the terms of a form."""
+"""Patterns of the core's errors about a document, with their wording in the terms of a form."""
 
 
 def in_the_form(problem: FieldProblem, reading: Reading) -> str:
-    """Return an error of a document in the terms of the form, without keys, lists, objects and pointers."""
+    """Return an error of a document without words that the form does not have: keys, lists, objects and pointers."""
     for key in problem.field.split("/"):
         if key in _OF_FIELD:
             return _OF_FIELD[key]
@@ -475,12 +477,13 @@ def change(typed: Typed, action: str) -> ChangedForm:
 
 
 def _after_removing(typed: Typed, removed: str) -> str:
-    """Return the place to focus after a row was removed: the next row, the previous one, or the button that adds one."""
+    """Return the place to focus after a row was removed: the next row, the last one, or the button that adds one."""
     at, _, number = removed.rpartition("/")
     rows = rows_of(typed)[at]
     if not rows:
         return f"add:{at}" if at != "/acknowledged" else "add:/structures"
-    # The focus would otherwise return to the top of the page, which keyboard users would have to leave again.
+    # Without this, the focus would return to the top of the page, and keyboard users would have to find the place
+    # again.
     row = f"{at}/{next((row for row in rows if row > int(number)), rows[-1])}"
     return row if at == "/structures" else f"{row}/code" if at == "/acknowledged" else f"{row}/name"
 
@@ -504,7 +507,7 @@ def _add(typed: Typed, at: str, notes: tuple[str, ...]) -> ChangedForm:
 
 
 def _index_of(typed: Typed, at: str) -> int | None:
-    """Return the index of the structure that a row of the form became."""
+    """Return the index in the document of the structure in a row of the form."""
     origins = read(typed).origins
     found = [doc for doc, form in origins.items() if form == at and doc.count("/") == at.count("/")]
     return int(found[0].rpartition("/")[2]) if found else None
@@ -566,11 +569,11 @@ _TOGETHER: Mapping[str, str] = {
     "size": "queues have no message size",
     "backlog": "queues have neither a backlog nor a rate with an outage",
 }
-"""Remarks that are combined when there are more than a few."""
+"""Texts that replace remarks of one kind when there are more than a few."""
 
 
 def _kept(text: str, pasted: PastedQueues) -> str:
-    """Return the text that stays in the box: lines without a queue, below the heading if there is one."""
+    """Return the text that stays in the box: lines that gave no queue, below the heading if there is one."""
     lost = sorted({line for problem in pasted.lost for line in problem.lines})
     if not lost:
         return ""
@@ -585,7 +588,7 @@ def _kept(text: str, pasted: PastedQueues) -> str:
 
 
 def _given(typed: Typed, at: str) -> JsonObject:
-    """Return the values for queues whose text has none."""
+    """Return the message size and the backlog entered for queues whose text has none."""
     return {
         spec.name: value_of(spec.kind, typed[f"{at}/paste_{spec.name}"])
         for spec in (_QUEUE_FIELDS["message_bytes"], _QUEUE_FIELDS["backlog"])
@@ -598,19 +601,19 @@ def _placed(
 ) -> tuple[Typed, tuple[str, ...], list[str]]:
     """Return the form with pasted queues added, the structures they were added to, and messages.
 
-    Queues go to the structure that the text names, which is created if needed, or else to the structure they were pasted
-    into.
+    Queues go to the structure that the text names, which is created if needed; without a name, they go to the structure
+    they were pasted into.
     """
     given = _given(typed, at)
     by_structure: dict[str, list[JsonObject]] = {}
     for queue, structure in zip(pasted.queues, pasted.structures, strict=True):
         by_structure.setdefault(structure, []).append(_with_defaults(queue, given))
     here = typed.get(f"{at}/name", "").strip().upper()
-    # A structure without a name was added for this paste: the first unknown name in the text is meant for it.
+    # A structure without a name was added for this paste, so it gets the first unknown name in the text.
     if not here and (named := next((name for name in by_structure if _row_called(typed, name) is None), "")):
         typed, here = {**typed, f"{at}/name": named}, named
     if here in by_structure and "" in by_structure:
-        # Both belong to the structure of the box; two entries would give two messages.
+        # Both belong to the structure of the box; two separate entries would produce two messages.
         by_structure[here] += by_structure.pop("")
     places, notes = [], []
     for structure, queues in by_structure.items():
@@ -635,7 +638,7 @@ def _queues_in_words(number: int) -> str:
 
 
 def _row_called(typed: Typed, name: str) -> str | None:
-    """Return the place of a structure in the form."""
+    """Return the place in the form of the structure with this name, or None."""
     for row in rows_of(typed)["/structures"]:
         if name and typed.get(f"/structures/{row}/name", "").strip().upper() == name:
             return f"/structures/{row}"
@@ -646,7 +649,7 @@ def _joined(typed: Typed, at: str, fresh: Sequence[JsonObject], *, replace: bool
     """Return the form with queues added to a structure, and the number of queues that were replaced."""
     existing: Sequence[JsonObject] = _Reader(typed).queues(at, at)
     by_name = (
-        # Rows without a name are kept under their number: they must not replace each other.
+        # Rows without a name use their number as key, so that they do not replace each other.
         {} if replace else {str(queue.get("name", number)): queue for number, queue in enumerate(existing)}
     )
     updated = sum(str(queue.get("name", "")) in by_name for queue in fresh)
@@ -657,7 +660,7 @@ def _joined(typed: Typed, at: str, fresh: Sequence[JsonObject], *, replace: bool
 
 
 def _remarks(pasted: PastedQueues, given: Mapping[str, object]) -> list[str]:
-    """Return remarks about lines; queues omitted for the same reason share one."""
+    """Return remarks about lines; queues that were omitted for the same reason share one remark."""
     answered = {kind for kind, key in (("size", "message_bytes"), ("backlog", "backlog")) if key in given}
     said = [problem for problem in pasted.problems if problem.kind not in answered]
     remarks = []

@@ -14,7 +14,7 @@ _NOTHING = object()
 
 @dataclass(frozen=True, slots=True)
 class ConflictRow:
-    """One changed place: its value before, in their version, and in yours."""
+    """One changed place: its value before, in the other version, and in the user's own version."""
 
     pointer: str
     base: object
@@ -24,7 +24,7 @@ class ConflictRow:
 
 
 def conflict_rows(base: object, theirs: object, mine: object) -> tuple[ConflictRow, ...]:
-    """Return every place that either version changed, in the order of the document."""
+    """Return every place that either version changed: those of `theirs` first, then those of `mine` alone."""
     of_theirs = {difference.pointer: difference for difference in differences(base, theirs)}
     of_mine = {difference.pointer: difference for difference in differences(base, mine)}
     rows = []
@@ -53,7 +53,7 @@ def _touches(pointer: str, changed: Mapping[str, Difference]) -> bool:
 
 
 def merged(base: Any, theirs: Any, mine: Any) -> Any:  # noqa: ANN401 - any JSON value
-    """Merge two changes. Mine wins if both changed a value; a change wins over a removal."""
+    """Merge two changes of `base`. If both changed a value, `mine` wins; a change wins over a removal."""
     if mine == base:
         return theirs
     if theirs in (base, mine):
@@ -73,7 +73,7 @@ def _merged_objects(base: JsonObject, theirs: JsonObject, mine: JsonObject) -> J
     for key in (*theirs, *(key for key in mine if key not in theirs)):
         was, their, my = base.get(key, _NOTHING), theirs.get(key, _NOTHING), mine.get(key, _NOTHING)
         if my is _NOTHING:
-            # Removed by one side: gone, unless the other side changed it.
+            # Removed by one side: it stays removed unless the other side changed it.
             value = _NOTHING if their == was else their
         elif their is _NOTHING:
             value = _NOTHING if my == was else my
@@ -88,5 +88,5 @@ def _named(items: object) -> JsonObject | None:
     if not isinstance(items, list) or not all(isinstance(item, dict) and "name" in item for item in items):
         return None
     found = {str(item["name"]): item for item in items}
-    # With a name used twice, an item could be merged with the wrong one.
+    # If a name occurs twice, an item could be merged with the wrong one.
     return found if len(found) == len(items) else None

@@ -1,4 +1,4 @@
-"""The pages of the editor: a new plan, a change, and the conflict of two changes."""
+"""The pages of the editor: a new plan, a changed plan, and the conflict of two changes."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ class PanelPage(Page):
 
 @dataclass(frozen=True, kw_only=True)
 class ConflictPage(Page):
-    """Their version, yours, and the one that both are based on."""
+    """The other version, the user's version, and the one that both are based on."""
 
     name: Annotated[str, "Name of the plan"]
     theirs: Annotated[StoredVersion, "The current version"]
@@ -90,7 +90,7 @@ class ConflictPage(Page):
 
 @dataclass(frozen=True, slots=True)
 class SubmittedPlan:
-    """A submitted form."""
+    """A submitted form with its action and the version it is based on."""
 
     typed: Typed
     action: str = "check"
@@ -108,7 +108,7 @@ def read_body(body: bytes) -> SubmittedPlan:
     """Read the parameters of a form.
 
     Raises:
-        HTTPException: It has too many parameters or structures, or they are not text.
+        HTTPException: The form has too many parameters or structures, or is not valid text.
     """
     pairs = read_pairs(body)
     # Counted before the fields are completed, which takes time and memory for each structure.
@@ -171,7 +171,7 @@ def create(request: Request, session: SessionDep, body: BodyDep) -> Response:
         outcome = service.save_plan(
             session, asked.name, ready, create_only=True, comment=asked.comment or None
         )
-    except PlanRefused:  # the panel says why
+    except PlanRefused:  # the panel shows the reason
         return _editor(request, asked, "", is_asked=True, status_code=422)
     except (PlanNameInvalid, PlanConflict) as error:
         return _editor(request, replace(asked, name_error=str(error)), "", is_asked=True, status_code=422)
@@ -192,7 +192,7 @@ def edit(request: Request, session: SessionDep, name: str) -> Response:
 
 
 def _resized(asked: SubmittedPlan, version: StoredVersion, structure: str, times: str) -> SubmittedPlan:
-    """Return the form with INITSIZE and SIZE of a structure multiplied."""
+    """Return the form with INITSIZE and SIZE of a structure multiplied by a factor."""
     found = next((each for each in version.result["structures"] if each["name"] == structure), None)
     if found is None or not _TIMES.fullmatch(times) or not 0 < Fraction(times) <= MOST_TIMES:
         note = f"The structure {structure[:16]!r} cannot be made {times[:8]!r} times as large."
@@ -235,7 +235,7 @@ def save(request: Request, session: SessionDep, name: str, body: BodyDep) -> Res
         outcome = service.save_plan(
             session, name, ready, if_match=asked.etag or None, comment=asked.comment or None
         )
-    except PlanRefused:  # the panel says why
+    except PlanRefused:  # the panel shows the reason
         return _editor(request, asked, name, is_asked=True, status_code=422)
     except (PlanConflict, PreconditionRequired) as error:
         return _conflict(request, session, name, asked, ready, error.current)
@@ -295,7 +295,7 @@ def _ready(
 
 
 def _with_name_checked(asked: SubmittedPlan) -> SubmittedPlan:
-    """Return the form with the error of a new plan's name, so that all errors are shown together."""
+    """Return the form including any error of a new plan's name, so that all errors are shown together."""
     try:
         service.check_name(asked.name)
     except PlanNameInvalid as error:
@@ -341,7 +341,7 @@ def _editor(
         form = replace(form, wrong=(FormField("name", "Name", error=asked.name_error), *form.wrong))
     if asked.lead:
         form = replace(form, general=(asked.lead, *form.general))
-    # The button that was pressed keeps the focus only if there is no list of errors to read first.
+    # The button that was pressed keeps the focus, unless there is a list of errors to read first.
     if focus == CHECK and (form.wrong or form.general):
         form = replace(form, focus="")
     page = EditorPage(
@@ -383,7 +383,7 @@ def _conflict(
             theirs.document.model_dump(mode="json"),
             mine.model_dump(mode="json"),
         ),
-        # The page has no boxes for pasted text, so it would be lost.
+        # The page of a conflict has no boxes for pasted text, which would be lost.
         typed=take_pastes(asked.typed).typed,
         comment=asked.comment,
     )
@@ -399,15 +399,15 @@ def _base(session: Session, name: str, number: str) -> StoredVersion | None:
 
 
 def _merge(request: Request, session: Session, name: str, asked: SubmittedPlan) -> Response:
-    """Show both changes in one form, based on the current version, for review."""
+    """Show both changes merged in one form, based on the current version, for review."""
     try:
         theirs = service.get_plan(session, name)
     except PlanNotFound:
         return _gone(request, name, asked, PlanGone(name))
     base = _base(session, name, asked.base) or theirs
-    # If the form has errors there is no document to merge: it is shown again, based on the current version.
+    # A form with errors has no document to merge: it is shown again, based on the current version.
     mine = check(asked.typed).document
-    # The ETag of the current version: saving after the review is then no conflict.
+    # With the ETag of the current version, saving after the review is not a conflict.
     on_top = replace(asked, etag=theirs.etag, base=str(theirs.number), action="check")
     if mine is not None:
         versions = (version.model_dump(mode="json") for version in (base.document, theirs.document, mine))

@@ -28,7 +28,7 @@ _ANCHOR = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class PanelRow:
-    """One structure."""
+    """The result of one structure."""
 
     name: str
     need_bytes: int
@@ -39,7 +39,7 @@ class PanelRow:
 
 @dataclass(frozen=True, slots=True)
 class Panel:
-    """Totals, structures and findings; without rows there is no result."""
+    """Totals, structures and findings; there are no rows without a result."""
 
     summary: str
     initsize_kib: int
@@ -123,7 +123,7 @@ def _findings(items: Sequence[Finding], typed: Typed, checked: CheckedForm) -> t
 
     def target(pointer: str) -> str:
         at = reading.origin(pointer)
-        # A finding about a value without a field links to the nearest part of the form that has an id.
+        # A finding about a value that has no field links to the nearest part of the form with an id.
         while at and at not in reading.fields and not _ANCHOR.fullmatch(at):
             at = at.rpartition("/")[0]
         return at

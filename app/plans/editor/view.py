@@ -74,7 +74,7 @@ class EditorForm:
 _TOLD = 3
 """Number of collapsed fields shown in their summary: MAXDEPTH, QDEPTHHI and QDEPTHLO."""
 OPEN_STRUCTURES = 4
-"""With more structures than this, each is collapsed to a line."""
+"""With more structures than this, each is collapsed to one line."""
 
 
 def show(typed: Typed, checked: CheckedForm | None, *, focus: str = "") -> EditorForm:
@@ -155,11 +155,11 @@ def _structure(
     name = maker.typed.get(f"{at}/name", "").strip()
     text = maker.plain(f"{at}/queues", "Queues, one on each line", hint="Separate cells with tabs.")
     queues = () if is_text else tuple(_queue(maker, f"{at}/queues/{n}") for n in rows[f"{at}/queues"])
-    # The first line of a text has the names of columns.
+    # The first line of a text contains the column names.
     number = (
         max(sum(1 for line in text.value.splitlines() if line.strip()) - 1, 0)
         if is_text
-        # A row with nothing but ticked boxes becomes no queue.
+        # A row in which only boxes are ticked becomes no queue.
         else sum(any(entry.value.strip() and entry.kind != "yes" for entry in row.entries) for row in queues)
     )
     paste = maker.plain(f"{at}/paste", "Text")
