@@ -15,7 +15,7 @@ from planner_core.units import GIB, MIB
 
 
 class SettingsInvalid(PlannerError):
-    """A setting that is not valid; the message names it."""
+    """A setting is not valid; the message names it."""
 
 
 LOOPBACK_NAMES = ("localhost", "127.0.0.1", "[::1]")
@@ -32,7 +32,7 @@ class Settings(BaseSettings):
     )
     database_url: str = Field(
         default="",
-        repr=False,  # it may hold a password
+        repr=False,  # it may contain a password
         description=(
             "Database that plans are stored in, such as postgresql://cfplan@db.example.com/cfplan. Empty: the SQLite "
             "file cfplan.db in the data folder."
@@ -88,7 +88,7 @@ class Settings(BaseSettings):
     )
     history_url: str = Field(
         default="",
-        repr=False,  # it may hold a key
+        repr=False,  # it may contain a key
         description=(
             "Where the usage history is kept: a folder, or the URL of an object store. Empty: the folder history in the "
             "data folder."
@@ -201,7 +201,7 @@ class Settings(BaseSettings):
 
     @property
     def history(self) -> str:
-        """The folder or URL of the usage history for jobs."""
+        """The folder or URL of the usage history that jobs use."""
         return self.history_url or str((self.data_dir / "history").absolute())
 
     def as_environment(self) -> dict[str, str]:
@@ -227,7 +227,7 @@ class Settings(BaseSettings):
 
 
 def read_settings(**given: Any) -> Settings:  # noqa: ANN401 - the fields of Settings
-    """Return the settings of the environment, overridden by those given here.
+    """Return the settings from the environment, overridden by those given here.
 
     Raises:
         SettingsInvalid: A setting is not valid.
@@ -236,6 +236,6 @@ def read_settings(**given: Any) -> Settings:  # noqa: ANN401 - the fields of Set
         return Settings(**given)
     except ValidationError as error:
         faults = [f"CFPLAN_{'_'.join(map(str, e['loc'])).upper()}: {e['msg']}" for e in error.errors()]
-        # Named as environment variables, which operators know; pydantic names the fields.
+        # Reported by the names of environment variables, which operators know; pydantic reports fields.
         message = f"A setting is not valid. {'; '.join(faults)}."
         raise SettingsInvalid(message) from None

@@ -144,7 +144,7 @@ def compare(request: Request, session: SessionDep, name: str) -> Response:
     """Compare up to four scenarios with their plan."""
     query = request.query_params
     chosen = tuple(
-        # Links name scenarios with commas; the form repeats the parameter.
+        # Links separate the names of scenarios with commas; the form repeats the parameter.
         dict.fromkeys(part for each in query.getlist("of") for part in each.split(",") if part.strip())
     )
     if not 1 <= len(chosen) <= MOST_COMPARED:
@@ -192,7 +192,7 @@ def report(request: Request, session: SessionDep, name: str, scenario: str) -> R
 def edit(request: Request, session: SessionDep, name: str, scenario: str) -> Response:
     """Show the form of a saved scenario."""
     found = service.get_scenario(session, name, scenario)
-    # Its own version and not the latest: editing must not move a scenario to another plan unnoticed.
+    # Its own version, not the latest: editing must not silently move a scenario to another version of the plan.
     version = plans.get_version(session, name, found.version)
     typed = texts_of_changes(found.changes, name=found.name, note=found.note)
     return _form_page(request, session, name, version, typed, scenario=found.name, etag=found.etag)
@@ -220,7 +220,7 @@ def _at(request: Request, plan: str, scenario: str, page: str) -> str:
 
 def _saved(request: Request, plan: str, scenario: str, typed: Mapping[str, str], *, is_new: bool) -> Response:
     database: Database = request.app.state.database
-    # A session of its own: the calculation below must not hold a transaction open.
+    # A separate session, because the calculation below must not hold a transaction open.
     with database.session(writes=False) as session:
         version = _version(session, plan, typed.get("version", ""))
     etag = typed.get("etag", "")

@@ -35,7 +35,7 @@ def count_of(session: Session, plan_id: int) -> int:
 
 
 def add(session: Session, scenario: Scenario) -> None:
-    """Store a scenario and give it its number."""
+    """Store a scenario, which gives it its id."""
     session.add(scenario)
     session.flush()
 

@@ -1,7 +1,7 @@
 """Save, read and delete scenarios. A scenario is calculated before a transaction begins.
 
 A change names the ETag of the scenario it is based on, and locks the plan's row (PostgreSQL) or the whole database
-(SQLite), so that of two editors at once the second gets an error.
+(SQLite), so that if two users change a scenario at once, the second one to save gets an error.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ from planner_core.whatif.scenario_report import (
 from planner_core.wire import JsonObject
 
 NAME = re.compile(NAME_PATTERN)
-# These words follow the plan in addresses of pages and REST, where scenarios have their names.
+# In addresses of pages and REST, these words occur in the place of a scenario's name.
 RESERVED = frozenset({"compare", "new", "report"})
 LONGEST_NOTE = 2000
 _COMPARISON = "The comparison"
@@ -122,7 +122,7 @@ def compare(session: Session, plan: str, names: Sequence[str]) -> SideBySide:
     Raises:
         PlanNotFound: There is no such plan.
         ScenarioNotFound: It has no scenario of one of these names.
-        InputInvalid: None is named, or more than four.
+        InputInvalid: No scenario is named, or more than four are.
     """
     living = _living(session, plan)
     wanted = list(dict.fromkeys(names))
@@ -161,7 +161,7 @@ def check_name(name: str) -> str:
     """Return a name that is valid for a scenario.
 
     Raises:
-        InputInvalid: It is not.
+        InputInvalid: The name is not valid.
     """
     if not NAME.fullmatch(name):
         message = "must have 1 to 64 characters: A-Z a-z 0-9 . _ - and must not begin with a period, such as 'z17-upgrade'"
@@ -177,7 +177,7 @@ def check_note(note: str) -> str:
     """Return the note without control characters other than line ends.
 
     Raises:
-        InputInvalid: It is too long.
+        InputInvalid: The note is too long.
     """
     # PostgreSQL refuses NUL, and a terminal would execute escape sequences.
     lines = note.replace("\r\n", "\n").replace("\r", "\n").split("\n")
@@ -196,7 +196,7 @@ def work_out(database: Database, plan: str, wanted: ScenarioDraft) -> ComputedSc
         InputInvalid: The changes are not valid, or do not fit the plan.
         PlanRefused: The changed plan is not possible.
     """
-    # Checked before the plan is read: an invalid request should cost no query.
+    # Checked before the plan is read, so that an invalid request costs no query.
     changes = read_changes(wanted.changes)
     note = check_note(wanted.note)
     with database.session(writes=False) as session:
@@ -233,21 +233,21 @@ def save(
     Raises:
         PlanNotFound: The plan does not exist.
         InputInvalid: The name is not valid.
-        ScenarioExists: A new scenario was requested, but it exists.
+        ScenarioExists: A new scenario was requested, but the name is in use.
         ScenarioConflict: It has been changed since the state that `if_match` names.
-        ScenarioGone: It does not exist, but `if_match` says that it did.
+        ScenarioGone: `if_match` names a state, but the scenario no longer exists.
         ScenarioPreconditionRequired: It exists and would be changed, and `if_match` is missing.
         TooManyScenarios: The plan has the maximum number of scenarios.
     """
     check_name(name)
     living = _living(session, plan, lock=True)
-    if living.id != worked.plan_id:  # deleted meanwhile, and another plan has the name now
+    if living.id != worked.plan_id:  # the plan was deleted, and another one has its name
         raise PlanGone(plan)
     at = now()
     found = repository.find(session, living.id, name)
     if found is None:
         if if_match is not None:
-            # Also for `*`, which requires that the scenario exists (RFC 9110).
+            # This includes `*`, which requires that the scenario exists (RFC 9110).
             raise ScenarioGone(plan, name)
         if repository.count_of(session, living.id) >= MOST_SCENARIOS:
             raise TooManyScenarios(plan, MOST_SCENARIOS)
@@ -259,7 +259,7 @@ def save(
     if create_only:
         raise ScenarioExists(plan, name)
     current = _stored(found, plan)
-    # Before the checks of If-Match, so that a request that is sent again succeeds without a new state.
+    # Checked before If-Match, so that a request that is sent twice succeeds without a new state.
     if all(getattr(found, key) == value for key, value in _columns(worked).items()):
         return ScenarioOutcome(current, "identical")
     if if_match is None:
@@ -269,7 +269,7 @@ def save(
     for key, value in _columns(worked).items():
         setattr(found, key, value)
     found.revision += 1
-    # Clocks of several servers differ: times of a scenario must not run backwards.
+    # Clocks of several servers differ, but the times of a scenario must not decrease.
     found.updated_at = max(at, found.updated_at)
     session.flush()
     return ScenarioOutcome(_stored(found, plan), "changed")

@@ -1,4 +1,4 @@
-"""Values read from the database that outlive the session. Long texts are parsed at first use."""
+"""Values read from the database that can be used after the session ends. Long texts are parsed at first use."""
 
 from __future__ import annotations
 
@@ -89,5 +89,5 @@ class ScenarioOutcome:
 
 
 def etag(number: int, revision: int) -> str:
-    """Return the strong ETag of a scenario's state. Numbers of scenarios are never reused."""
+    """Return the strong ETag of a scenario's state. Ids of scenarios are never reused."""
     return f'"{number}.{revision}-scenario"'

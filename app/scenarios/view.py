@@ -20,7 +20,7 @@ from planner_core.wire import JsonObject
 MOST_ROWS = 2000
 MOST_FINDINGS = 300
 RowGroups = tuple[tuple[str, tuple[ComparisonRow, ...]], ...]
-"""The rows of each structure or loss, under its title."""
+"""Rows grouped by structure or loss, each group with its title."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,9 +89,9 @@ class ReportView:
     report: ScenarioReport
     """The report; its stored parts are JSON, perhaps from an earlier release."""
     losses: tuple[tuple[str, JsonObject | None, JsonObject], ...]
-    """Title, and the loss before, if the plan has its coupling facility, and after."""
+    """Title, the loss before (None if the plan does not have the coupling facility), and the loss after."""
     white_space: tuple[tuple[str, JsonObject | None, JsonObject], ...]
-    """Coupling facility, and its white space before, if the plan has it, and after."""
+    """Coupling facility, its white space before (None if the plan does not have it), and after."""
     rules: tuple[JsonObject, ...]
     """The rules that decided moves."""
     changes: tuple[FindingChange, ...]
@@ -150,7 +150,7 @@ def _unchanged(findings: Sequence[JsonObject], new: Sequence[JsonObject]) -> lis
 
 
 def _documents(numbered: Iterable[ReportDocument], resting: Sequence[Source]) -> list[Source]:
-    """Return the documents of the notes by number, then those of rules, commands and findings, each once."""
+    """Return the documents of the notes by number, then those of rules, commands and findings, without repetitions."""
     found = [read_source(each.document) for each in numbered]
     known = {each.url for each in found}
     for source in resting:
@@ -162,7 +162,7 @@ def _documents(numbered: Iterable[ReportDocument], resting: Sequence[Source]) ->
 
 
 def _changes(new: Sequence[JsonObject], gone: Sequence[JsonObject]) -> tuple[FindingChange, ...]:
-    """Return new findings, those with another message, and resolved ones."""
+    """Return new findings first, then those with another message, then resolved ones."""
     left = list(gone)
     found = []
     for item in new:

@@ -1,6 +1,6 @@
 """Routes that take a plan document.
 
-The handlers read the request themselves, because parameters read by FastAPI take a tenth of the whole time.
+The handlers read the request themselves, because reading parameters in FastAPI would take a tenth of the total time.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ router = APIRouter(prefix="/api/v1", tags=["plans"])
     response_class=Response,
 )
 async def size(request: Request) -> Response:
-    """Return the sizes of all structures, the pool that sets each, and findings; also for plans with errors."""
+    """Return the sizes of all structures, the pool that sets each size, and findings, also for plans with errors."""
     explain, depths = flag(request, "explain"), flag(request, "depths")
     answer = await compute(
         partial(size_answer, curves=curves_of(request), explain=explain, depths=depths),

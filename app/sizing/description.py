@@ -19,7 +19,7 @@ TEXT = "text/plain"
 
 
 class Words(NamedTuple):
-    """The description of an output."""
+    """The texts that describe an output."""
 
     summary: str
     description: str
@@ -60,7 +60,7 @@ DEPTHS = {
 
 
 def schema_response() -> JsonObject:
-    """Return the answer of GET /api/v1/schema."""
+    """Return the response of GET /api/v1/schema."""
     return {
         "description": "The JSON Schema. Its member `findings` is always empty; it is not a keyword of JSON Schema.",
         "content": {
@@ -70,7 +70,7 @@ def schema_response() -> JsonObject:
 
 
 def text_response(kind: str) -> JsonObject:
-    """Return the answer of the routes that return a text."""
+    """Return the responses of a route that returns a text output."""
     return {
         "description": OUTPUT_WORDS[kind].description,
         "headers": {
@@ -93,7 +93,7 @@ def schemas() -> JsonObject:
 
 
 def described_examples() -> Iterator[OperationExamples]:
-    """Yield the answers to the example plans: their results, and the texts that are not refused."""
+    """Yield the answers to the example plans: their results, and the texts that can be produced."""
     results = {name: evaluate(read_object(each.document)) for name, each in examples().items()}
     answers = {name: result.as_json() for name, result in results.items()}
     yield OperationExamples("/api/v1/size", examples(), answers)

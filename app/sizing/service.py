@@ -21,18 +21,18 @@ T = TypeVar("T")
 async def compute(function: Callable[[bytes], T], body: bytes) -> T:
     """Call a function with a document in a thread.
 
-    Even a short document can take seconds, which would block all other requests on the event loop.
+    Even a short document can take seconds to calculate, which would block all other requests on the event loop.
     """
     return await run_in_threadpool(function, body)
 
 
 def size_answer(body: bytes, *, curves: Curves, explain: bool, depths: bool = False) -> bytes:
-    """Return the result of a plan document as JSON text."""
+    """Return the result of a plan document as JSON, encoded."""
     return plan_answer(evaluate(read_json(body), curves), explain=explain, depths=depths).json_bytes()
 
 
 def text_output(body: bytes, *, curves: Curves, kind: str) -> tuple[Output, str]:
-    """Return a text output, and the number of findings of each severity."""
+    """Return a text output, and the number of findings of each severity as a header value."""
     result = evaluate(read_json(body), curves, compares=False)
     return render_output(kind, result), count_findings(result.findings)
 

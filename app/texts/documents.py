@@ -19,7 +19,7 @@ from planner_core.errors import DocumentInvalid, FieldProblem, InputInvalid, Not
 LARGEST_FILE_BYTES = 64 * 2**20
 EXAMPLE = "sq03.yaml"
 CLUSTERED = "inventory.yaml"
-"""A group among the destinations of a cluster."""
+"""An example of a group whose queues are destinations of a cluster."""
 _LARGEST_FLOW_BYTES = 2**20
 _SHOWN = 40
 _DEEPEST = 60
@@ -63,7 +63,7 @@ def parse_text(text: bytes) -> object:
     """Read JSON or YAML; JSON if the text begins with a brace or a bracket.
 
     Raises:
-        DocumentInvalid: It is neither.
+        DocumentInvalid: The text is neither.
     """
     plain = text.removeprefix(_BYTE_ORDER_MARK)
     if plain.lstrip()[:1] not in (b"{", b"["):
@@ -82,10 +82,10 @@ def parse_text(text: bytes) -> object:
 
 
 def parse_request(body: bytes, what: str) -> object:
-    """Parse the JSON body of a request that is no plan document; `what` begins the sentence of its error.
+    """Parse the JSON body of a request that is not a plan document; `what` begins the message of its error.
 
     Raises:
-        InputInvalid: It is not JSON.
+        InputInvalid: The body is not JSON.
     """
     try:
         return parse_json(body)

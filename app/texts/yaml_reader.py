@@ -26,16 +26,17 @@ from yaml.events import (
 from planner_core.bounds import DEEPEST, MOST_KEYS
 
 MOST_ITEMS: Final = 100_000
-"""Items of one list. The largest plan has 512 queues in a structure, and a timeline has 10,000 steps."""
+"""Maximum number of items of a list. The largest plan has 512 queues in a structure; a timeline has up to 10,000 steps.
+"""
 MOST_COLLECTIONS: Final = 200_000
-"""Lists and objects of one text. The largest plan has 32,768 queues with two objects each."""
+"""Maximum number of lists and objects in a text. The largest plan has 32,768 queues with two objects each."""
 _MOST_TAG_DIRECTIVES: Final = 10
-"""Limited, because libyaml compares each directive with all before it."""
+"""Maximum number of directives, because libyaml compares each directive with all before it."""
 _TAG_DIRECTIVE: Final = "%TAG"
 _LONGEST_NUMBER: Final = 400
 _SHOWN: Final = 40
 _LOADER: Final = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-"""The slower loader is for the rare installations of PyYAML without libyaml."""
+"""The pure Python loader is slower; it is only for the rare installations of PyYAML without libyaml."""
 _STANDARD: Final = "tag:yaml.org,2002:"
 _NO_KEY: Final = object()
 _BEGINS_WORD: Final = frozenset("~nNtTfF")
@@ -57,7 +58,7 @@ class NotYaml(Exception):
     """A text that cannot be read at `line` and `column` (from 1, or 0 if unknown)."""
 
     def __init__(self, message: str, mark: Any = None) -> None:  # noqa: ANN401 - a mark of PyYAML, which has no types
-        """Keep the error and its position."""
+        """Store the message and the position of the error."""
         super().__init__(message)
         self.line = mark.line + 1 if mark else 0
         self.column = mark.column + 1 if mark else 0
@@ -112,7 +113,7 @@ def _compose(text: str) -> object:
         elif kind is MappingEndEvent or kind is SequenceEndEvent:
             value, here, key = here, around.pop(), keys.pop()
         elif kind is AliasEvent:
-            # An alias can make a small text stand for a huge document, and a plan needs none.
+            # An alias can expand a small text into a huge document, and a plan needs none.
             _refuse("aliases are not allowed in a plan document", event)
         else:
             if kind is DocumentStartEvent:
@@ -142,7 +143,7 @@ def _scalar(event: Any) -> object:  # noqa: ANN401
     text: str = event.value
     if event.tag is not None:
         return _tagged(event)
-    if event.style:  # quoted or a block: text
+    if event.style:  # a quoted or block scalar is always text
         return text
     first = text[:1]
     if first in _BEGINS_NUMBER and first:
@@ -153,7 +154,7 @@ def _scalar(event: Any) -> object:  # noqa: ANN401
 
 
 def _number(event: Any) -> object:  # noqa: ANN401
-    """Return the number that a plain scalar states, or its text."""
+    """Return the number that a plain scalar represents, or its text if it is not a number."""
     text: str = event.value
     if len(text) > _LONGEST_NUMBER:
         if set(text) <= set("+-._0123456789eE"):

@@ -11,11 +11,11 @@ import re
 from collections.abc import Iterator, Mapping
 
 _PLAIN = re.compile(r"[A-Za-z][A-Za-z0-9_./%-]*|\d{1,15}[KMGT]", re.ASCII)
-"""Texts that need no quotes, unless they are one of these words of YAML 1.1 or 1.2."""
+"""Matches texts that need no quotes, unless they are among the words of YAML 1.1 or 1.2 below."""
 _WORDS = frozenset({"true", "false", "null", "yes", "no", "on", "off", "y", "n"})
 _LONGEST_LINE = 120
 _DEEPEST = 2
-"""A queue with its distribution of message sizes takes one line."""
+"""Deepest object on one line: a queue with its distribution of message sizes."""
 
 
 def yaml_text(value: Mapping[str, object]) -> str:

@@ -64,7 +64,7 @@ class UploadsAnswer(ResultPage[StoredUpload]):
 
 @dataclass(frozen=True, slots=True)
 class UploadAnswer(StoredUpload):
-    """An upload."""
+    """An upload with the last job that read it."""
 
     findings: tuple[Finding, ...] = ()
 
@@ -92,14 +92,14 @@ class ReportAnswer(Answer):
 
 @dataclass(frozen=True, slots=True)
 class QsgEntryAnswer(GroupMapping):
-    """An entry of the map."""
+    """An entry of the map of queue managers to groups."""
 
     findings: tuple[Finding, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class QsgMapAnswer(wire.Answer):
-    """The whole map."""
+    """The whole map of queue managers to groups."""
 
     entries: Sequence[GroupMapping]
     findings: tuple[Finding, ...] = ()
@@ -112,7 +112,7 @@ class QsgBody(Answer):
 
 
 class QsgOfQueueManager(Answer):
-    """The group of one queue manager."""
+    """The group of one queue manager, as an answer to a question of a job."""
 
     system_id: Annotated[str, Field(pattern=f"^{SYSTEM_PATTERN}$", examples=["SYSA"])]
     queue_manager: Annotated[str, Field(pattern=f"^{QUEUE_MANAGER_PATTERN}$", examples=["CSQ1"])]

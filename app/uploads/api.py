@@ -35,7 +35,7 @@ router = APIRouter(prefix="/api/v1", tags=["uploads"])
 
 @router.get("/uploads", summary="List uploads", responses=problems(422))
 def list_uploads(session: SessionDep, asked: PageParameters) -> answers.UploadsAnswer:
-    """Uploads, the newest first, a page at a time, each with the last job that read it."""
+    """Return uploads, the newest first, one page at a time, each with the last job that read it."""
     return copied(answers.UploadsAnswer, service.list_uploads(session, asked))
 
 
@@ -54,13 +54,13 @@ async def upload(
     observed_at: Annotated[answers.ObservedAt, Query()] = "",
     zone: Annotated[answers.Zone, Query()] = "",
 ) -> answers.ReceivedAnswer:
-    """Accepts a file of any kind that `cfplan ingest` reads and of any length, and queues a job that reads it (201).
+    """Store a file of any kind that `cfplan ingest` reads and of any length, and queue a job that reads it (201).
 
     The file is the body itself, whatever its media type, or the one file of a form (multipart/form-data), whose fields
     can replace the parameters. A file that was uploaded before is not stored again (200).
     """
     said = UploadDetails(kind=kind or None, observed_at=observed_at or None, zone=zone or None)
-    said.checked()  # before many gigabytes arrive
+    said.checked()  # checked before gigabytes are transferred
     async with arrivals.received(request, filename=name or service.UNNAMED) as arrived:
         if len(arrived.files) != 1:
             raise UploadInvalid(FieldProblem("", "Send one file in each request."))
@@ -73,13 +73,13 @@ async def upload(
 
 @router.get("/uploads/{number}", summary="Read an upload", responses=problems(404, 422))
 def read_upload(number: UploadId, session: SessionDep) -> answers.UploadAnswer:
-    """The upload, its detected kind, and the last job that read it."""
+    """Return an upload with its detected kind and the last job that read it."""
     return copied(answers.UploadAnswer, service.get(session, number))
 
 
 @router.get("/uploads/{number}/report", summary="Read the report", responses=problems(404, 409, 422))
 def read_report(number: UploadId, session: SessionDep) -> answers.ReportAnswer:
-    """Period, structures, queue managers, records by type, and what was skipped or quarantined, with reasons."""
+    """Return period, structures, queue managers, records by type, and what was skipped or quarantined, with reasons."""
     report = service.report(session, number)
     return answers.ReportAnswer(upload_id=number, report=report, findings=[])
 
@@ -93,7 +93,7 @@ def read_report(number: UploadId, session: SessionDep) -> answers.ReportAnswer:
 def read_again(
     number: UploadId, body: answers.ReadAgainBody, session: SessionDep, request: Request
 ) -> answers.UploadAnswer:
-    """Answers the questions of the job, overrides the detected kind, or retries a failed upload. Queues a new job (202)."""
+    """Answer the questions of the job, override the detected kind, or retry a failed upload. Queue a new job (202)."""
     said = UploadDetails(kind=body.kind, observed_at=body.observed_at, zone=body.zone)
     qsg = qsg_map.gathered((each.system_id, each.queue_manager, each.qsg) for each in body.qsg)
     found = service.read_again(session, number, said, qsg=qsg)
@@ -103,14 +103,14 @@ def read_again(
 
 @router.delete("/uploads/{number}", summary="Delete an upload", responses=problems(404, 409, 422))
 def delete_upload(number: UploadId, session: SessionDep, request: Request) -> answers.UploadAnswer:
-    """Forgets an upload with its reports and removes its file. The data read from it stays in the usage history."""
+    """Delete an upload with its reports and remove its file. The data read from it stays in the usage history."""
     deleted = service.delete(session, number, data_dir=request.app.state.settings.data_dir)
     return copied(answers.UploadAnswer, deleted)
 
 
 @router.get("/qsg-map", summary="Read the map of queue managers", responses=problems())
 def read_map(session: SessionDep) -> answers.QsgMapAnswer:
-    """The queue-sharing group of each queue manager, which records written before MQ 10 do not contain."""
+    """Return the queue-sharing group of each queue manager, which records written before MQ 10 do not contain."""
     return answers.QsgMapAnswer(qsg_map.entries(session))
 
 
@@ -122,7 +122,7 @@ def read_map(session: SessionDep) -> answers.QsgMapAnswer:
 def put_entry(
     system_id: SystemId, queue_manager: QueueManager, body: answers.QsgBody, session: SessionDep
 ) -> answers.QsgEntryAnswer:
-    """Adds or changes an entry. Data that is already in the usage history keeps its group."""
+    """Add or change an entry. Data that is already in the usage history keeps its group."""
     entry = qsg_map.put(session, system_id, queue_manager, body.qsg)
     return copied(answers.QsgEntryAnswer, entry)
 
@@ -133,6 +133,6 @@ def put_entry(
 def delete_entry(
     system_id: SystemId, queue_manager: QueueManager, session: SessionDep
 ) -> answers.QsgMapAnswer:
-    """Removes an entry from the map and returns the remaining entries."""
+    """Remove an entry from the map and return the remaining entries."""
     qsg_map.remove(session, system_id, queue_manager)
     return answers.QsgMapAnswer(qsg_map.entries(session))

@@ -1,4 +1,4 @@
-"""From a request to an upload and its job, for REST and for the form."""
+"""The steps from a request to an upload and its job, for REST and for the form."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ FORM = "multipart/form-data"
 
 @asynccontextmanager
 async def received(request: Request, *, filename: str) -> AsyncIterator[Form]:
-    """Write the body to disk: a form, or the file itself under this name.
+    """Write the body to disk: a form, or the file itself, stored under `filename`.
 
     Leaving the context removes files that have not become uploads.
     """
@@ -47,14 +47,14 @@ async def _receive(request: Request, *, filename: str) -> Form:
         return await receiving.receive_body(
             request, data_dir=data_dir, largest_bytes=largest_bytes, filename=filename
         )
-    except ClientDisconnect:  # nobody is there to read this
+    except ClientDisconnect:  # the client has disconnected and cannot read this
         raise HTTPException(
             400, "The connection ended before the upload was complete; nothing was stored."
         ) from None
 
 
 def keep(request: Request, arrived: Form, said: UploadDetails) -> list[UploadOutcome]:
-    """Make uploads of the received files in one transaction, and start their jobs."""
+    """Create uploads from the received files in one transaction, and start their jobs."""
     said = UploadDetails(
         kind=arrived.fields.get("kind", said.kind),
         observed_at=arrived.fields.get("observed_at", said.observed_at),

@@ -10,7 +10,7 @@ BINARY = {"type": "string", "format": "binary"}
 
 
 def file_request() -> JsonObject:
-    """The body of an upload."""
+    """Return the request body of an upload."""
     form = {
         "type": "object",
         "required": ["file"],
@@ -29,7 +29,7 @@ def file_request() -> JsonObject:
 
 
 def received() -> Responses:
-    """The answers to an upload."""
+    """Return the responses to an upload."""
     location = {"description": "Address of the upload.", "schema": {"type": "string"}}
     return {
         status: {"description": words, "headers": {"Location": location}, "model": ReceivedAnswer}

@@ -14,7 +14,7 @@ from planner_core.errors import FieldProblem, PlannerError
 
 
 class UploadInvalid(PlannerError):
-    """A request without a file, or with unusable answers."""
+    """The request has no file, or its answers cannot be used."""
 
     problem = UPLOAD_INVALID
 
@@ -24,7 +24,7 @@ class UploadInvalid(PlannerError):
 
 
 class UploadTooLarge(PlannerError):
-    """A file beyond the limit in the settings."""
+    """The file exceeds the size limit in the settings."""
 
     problem = CONTENT_TOO_LARGE
 
@@ -59,7 +59,7 @@ class ReportNotReady(PlannerError):
 
 
 class FileGone(PlannerError):
-    """The file of an upload was removed after the time for which the settings keep it."""
+    """The file of an upload was removed after the retention time in the settings."""
 
     problem = FILE_GONE
 

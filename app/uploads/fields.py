@@ -20,7 +20,7 @@ TIMES = (
         hint="Of that time, and of times in a file without a time zone: +01:00 or Europe/Berlin.",
     ),
 )
-"""The time of a display, and its zone."""
+"""Names of the fields for the time of a display and its zone."""
 
 
 def about_fields(

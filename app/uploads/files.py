@@ -1,10 +1,10 @@
-"""Uploads on disk: received under a name of their own, and moved to their final name when they are whole.
+"""Uploads on disk: received under a temporary name, and renamed to their final name when they are complete.
 
-    uploads/incoming/RANDOM.part    on its way in
-    uploads/ab/abcdef...            whole: named by the SHA-256 of its bytes
+    uploads/incoming/RANDOM.part    being received
+    uploads/ab/abcdef...            complete: named by the SHA-256 of its bytes
 
-A file that has its final name is whole, whatever happened: it was written, synchronised, and then renamed. What a
-process that was killed left behind is removed at the next start.
+A file with its final name is always complete: it was written, synchronized, and then renamed. Files that a killed
+process left behind are removed later by the cleanup.
 
 A file gets its final name, and loses it, only inside a transaction that holds `repository.hold_files`: otherwise one
 request could remove a file that another one, with the same bytes, has just put there.
@@ -110,7 +110,7 @@ class Incoming:
         self._hash.update(view)
         self.size_bytes += len(view)
         try:
-            while view:  # without a buffer, a write may take only a part
+            while view:  # without a buffer, a write may store only a part
                 view = view[self._file.write(view) or 0 :]
         except OSError as error:
             raise _refusal(error) from None
@@ -135,14 +135,14 @@ class Incoming:
 
 
 def check_room(data_dir: Path, announced_bytes: int) -> None:
-    """Check for free space before many gigabytes arrive.
+    """Check for free space before gigabytes are transferred.
 
     Raises:
-        NoRoom: There is not.
+        NoRoom: There is not enough.
     """
     folder = data_dir.absolute()
     # disk_usage needs an existing folder.
-    while not folder.exists():  # it is made when the file arrives
+    while not folder.exists():  # created later, when the file arrives
         folder = folder.parent
     if announced_bytes > shutil.disk_usage(folder).free:
         raise NoRoom
@@ -166,7 +166,7 @@ def remove_abandoned(data_dir: Path, *, older_than_s: float = ABANDONED_AFTER_S)
             if path.stat().st_mtime < before:
                 path.unlink()
                 removed += 1
-        except FileNotFoundError:  # its own process was quicker
+        except FileNotFoundError:  # its own process has removed it first
             continue
     return removed
 

@@ -1,6 +1,6 @@
-"""The command `cfplan ingest`: files read into the usage history, with the application's map and database.
+"""The command `cfplan ingest`: it reads files into the usage history, with the map and the database of the application.
 
-It starts the same processes as the service. What a command needs is imported when it runs.
+It starts the same processes as the service. Modules are imported when the command runs.
 """
 
 from __future__ import annotations
@@ -105,7 +105,7 @@ def _ingest(arguments: argparse.Namespace) -> int:
         if brought:
             with database.session(writes=True) as session:
                 qsg_map.put_all(session, brought)
-        # Also for files that were stored before: the process that stored them may have ended before its roll-up.
+        # Done for files that were stored before as well, because the earlier process may have ended before its roll-up.
         if found.days:
             store_days(database, settings, found.days)
         drop_what_history_dropped(database, found)
@@ -113,7 +113,7 @@ def _ingest(arguments: argparse.Namespace) -> int:
 
 
 class _Meter:
-    """Show progress in one line of a terminal; nothing without a terminal."""
+    """Progress in one line of a terminal; nothing is shown without a terminal."""
 
     def __init__(self) -> None:
         self._is_terminal = sys.stderr.isatty()
@@ -167,7 +167,7 @@ def _tell(file: str, asks: Asks) -> None:
 
 
 def _file(path: Path) -> Path:
-    """Check that the path is a regular file: a pipe can be read only once, and opening one may block forever."""
+    """Return the path of a regular file; a pipe can be read only once, and opening one may block forever."""
     try:
         mode = path.stat().st_mode
     except OSError as error:

@@ -1,12 +1,11 @@
-"""Keep one ingest: start the reader, write its progress to the row, store the roll-ups, end the run.
+"""The keeper of one ingest: it starts the reader, writes progress to the row, stores the roll-ups, and ends the run.
 
 Each step can be interrupted at any moment and repeated:
 
-1. The run is claimed: it is this process's until its heartbeat is stale.
-2. `spark_jobs.ingest` reads the file into the usage history, where a file is whole or not at all and is never in it twice.
-3. Its report is kept in the row: from now on the file need not be read again.
-4. `spark_jobs.rollup` sums up the changed days into a file next to the database.
-5. One transaction stores the roll-ups and ends the run.
+1. The run is claimed: it belongs to this process until its heartbeat is stale. 2. `spark_jobs.ingest` reads the file
+into the usage history, which stores a file completely or not at all, and never twice. 3. Its report is stored in the
+row; from then on, the file need not be read again. 4. `spark_jobs.rollup` sums up the changed days into a file next to
+the database. 5. One transaction stores the roll-ups and ends the run.
 """
 
 from __future__ import annotations
@@ -36,7 +35,7 @@ ROLLUPS_CUT_SHORT = "The roll-ups ended before their output was complete."
 
 
 class IngestKeeper(Keeper):
-    """A run that reads an upload into the usage history."""
+    """The keeper of a run that reads an upload into the usage history."""
 
     def _work(self, claimed: Job) -> None:
         with self._database.session(writes=False) as session:
@@ -48,7 +47,7 @@ class IngestKeeper(Keeper):
             self._sum_up(report)
 
     def _ingest(self, upload_id: int | None) -> JsonObject | None:
-        """Read the file; return its report, or None if the run has ended or asks."""
+        """Read the file; return its report, or None if the run has ended or waits for answers."""
         command = self._command(upload_id)
         asks: JsonObject | None = None
         report: JsonObject | None = None
@@ -84,7 +83,7 @@ class IngestKeeper(Keeper):
         return report
 
     def _meant(self, code: int, report: JsonObject | None) -> int:
-        """Return the exit code; that of the report if the reader crashed after its last line, as libraries may at exit."""
+        """Return the exit code, or that in the report if the reader crashed after it, as libraries may at exit."""
         if code >= 0 or report is None:
             return code
         self._say(f"ended by signal {-code} after its report")
@@ -113,7 +112,7 @@ class IngestKeeper(Keeper):
             self._end(JobState.DONE, sentence=read_report(report).sentence, report=report)
             return
         self._at(SUMMING)
-        # A random part in the name: an earlier attempt whose process was orphaned may still write to its own file.
+        # The random part separates this attempt from an earlier one whose orphaned process may still write its file.
         path = processes.work_dir(self._settings) / f"{self._id}-{secrets.token_hex(4)}.rollup.jsonl"
         path.parent.mkdir(parents=True, exist_ok=True)
         try:
@@ -129,7 +128,7 @@ class IngestKeeper(Keeper):
             path.open("w", encoding="utf-8") as file,
             self._child(processes.rollup_command(self._settings, days)) as child,
         ):
-            # There may be millions of lines, and each is checked when it is stored: here they are only copied.
+            # There may be millions of lines, which are checked when they are stored, so they are only copied here.
             for line in child.lines(every_s=BEAT_S):
                 if line is not None and line.startswith("{"):
                     file.write(line + "\n")
@@ -139,7 +138,7 @@ class IngestKeeper(Keeper):
                 self._beat()
             code = child.wait()
         is_whole = _is_end(last)
-        if code != 0 and not (code < 0 and is_whole):  # with its last line, all is said
+        if code != 0 and not (code < 0 and is_whole):  # after the last line, the file is complete
             raise StepFailed(how_it_ended("Summing up", code, self._last_words))
         if not is_whole:
             raise StepFailed(ROLLUPS_CUT_SHORT)
@@ -147,7 +146,7 @@ class IngestKeeper(Keeper):
     def _store(self, path: Path, report: JsonObject) -> None:
         with self._database.session(writes=True) as session:
             self._say("storing the roll-ups")
-            # The row first: a keeper that has lost its run must notice before it writes anything else.
+            # The row comes first: a keeper that has lost its run must notice that before it writes anything else.
             is_own = service.end(
                 session, self._id, self._owner, JobState.DONE, sentence=read_report(report).sentence,
                 log=self._log_text(), report=report,
@@ -160,10 +159,10 @@ class IngestKeeper(Keeper):
 def _is_end(line: str) -> bool:
     try:
         return bool(json.loads(line)["event"] == "end")
-    except (ValueError, KeyError):  # the process was ended while it wrote the line
+    except (ValueError, KeyError):  # the process was killed while it wrote the line
         return False
 
 
 def read_report(event: JsonObject | None) -> IngestReport:
-    """Return the report of a reader, which may be of another version."""
+    """Return the report of a reader, which may have been written by another version."""
     return tolerant.read(IngestReport, event)

@@ -1,4 +1,4 @@
-"""The job that reads an upload into the usage history."""
+"""The kind of job that reads an upload into the usage history."""
 
 from __future__ import annotations
 

@@ -14,7 +14,7 @@ _KEY = BigInteger().with_variant(Integer, "sqlite")  # SQLite numbers rows only 
 
 
 class Upload(Base):
-    """A complete file. The same bytes, observed at the same instant, are one upload."""
+    """A complete file. The same bytes, observed at the same instant, are a single upload."""
 
     __tablename__ = "uploads"
     __table_args__ = (
@@ -28,19 +28,19 @@ class Upload(Base):
     size_bytes: Mapped[int] = mapped_column(BigInteger)
     sha256: Mapped[str] = mapped_column(String(64))
     kind: Mapped[str] = mapped_column(String(20))
-    """As specified by the user; empty: detect automatically."""
+    """The kind specified by the user; empty: detect it automatically."""
     detected_kind: Mapped[str] = mapped_column(String(20))
-    """As detected; empty: unknown."""
+    """The detected kind; empty: unknown."""
     observed_at: Mapped[str] = mapped_column(String(40))
     """Local time of a display, ISO 8601 without a zone; empty: the input has its own times."""
     zone: Mapped[str] = mapped_column(String(64))
     """The zone of `observed_at`: an IANA name or an offset such as +01:00."""
     observed_utc: Mapped[str] = mapped_column(String(40))
-    """The instant that both give, such as 2026-11-21T08:30:00Z; empty if there is no time. A text, because nulls
-    are never equal in a unique constraint."""
+    """The instant given by `observed_at` and `zone`, such as 2026-11-21T08:30:00Z; empty if there is no time. A text,
+    because nulls are never equal in a unique constraint."""
     created_at: Mapped[datetime] = mapped_column(Timestamp)
     removed_at: Mapped[datetime | None] = mapped_column(Timestamp)
-    """When the file itself was removed; its report is kept."""
+    """Time at which the file itself was removed; its report is kept."""
 
 
 class QsgMapping(Base):

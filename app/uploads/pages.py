@@ -36,7 +36,7 @@ from planner_core.inputs import KIND_TITLES
 router = APIRouter(include_in_schema=False)
 
 SECTION = "uploads"
-# Each answer is compared with those before it, so there must not be many.
+# Each answer about a group is compared with all others, so their number must be limited.
 MOST_PARAMETERS = 3_000
 STATES: Mapping[JobState, str] = {
     JobState.QUEUED: "waiting",
@@ -55,7 +55,7 @@ SAID = {
 }
 WAITS_FOR_ANSWERS = "Answer the questions below. Nothing has been stored yet."
 ANY_SYSTEM = "ANY"
-"""The system of texts that name only the queue manager."""
+"""The system name used for texts that name only the queue manager."""
 NOTHING_CHOSEN = FieldProblem("", "Choose a file or paste text.")
 BOTH_GIVEN = FieldProblem("qsg", "Name the group or select that the queue manager is in none, not both.")
 NO_GROUP_GIVEN = FieldProblem("qsg", "Name the group, or select that the queue manager is in none.")
@@ -74,7 +74,7 @@ class UploadRow:
 
 @dataclass(frozen=True, slots=True)
 class GroupQuestion:
-    """A question for the group of a queue manager."""
+    """A question about the group of a queue manager."""
 
     system_id: str
     queue_manager: str
@@ -98,7 +98,7 @@ class UploadsPage(Page):
 
 @dataclass(frozen=True, kw_only=True)
 class NewUploadPage(Page):
-    """The form."""
+    """The form for a new upload."""
 
     boxes: Annotated[tuple[FormField, ...], "Kind, time of observation, zone"]
     pasted: Annotated[FormField, "The field for text"]
@@ -129,7 +129,7 @@ class UploadPage(Page):
 
 @dataclass(frozen=True, kw_only=True)
 class QsgMapPage(Page):
-    """The site's map."""
+    """The site's map of queue managers to queue-sharing groups."""
 
     entries: Annotated[tuple[GroupMapping, ...], "The map, in order"]
     boxes: Annotated[tuple[FormField, ...], "The fields for a new entry"]
@@ -165,13 +165,13 @@ def new_upload(request: Request) -> Response:
 
 @router.get("/uploads/{upload_id}")
 def upload(request: Request, session: SessionDep, upload_id: int) -> Response:
-    """One upload."""
+    """Show one upload."""
     return _upload(request, session, upload_id, {}, {})
 
 
 @router.get("/qsg-map")
 def show_map(request: Request, session: SessionDep) -> Response:
-    """Show the map with a form to add entries."""
+    """Show the map, with a form to add entries."""
     return _map(request, session, {}, {})
 
 
@@ -196,7 +196,7 @@ async def receive(request: Request) -> Response:
 
 @router.post("/uploads/{upload_id}/ingest")
 def read_again(request: Request, session: SessionDep, upload_id: int, body: BodyDep) -> Response:
-    """Take the answers to questions, or corrections to the description of the file."""
+    """Accept the answers to questions, or corrections to the description of the file."""
     pairs = read_pairs(body, most=MOST_PARAMETERS)
     typed = dict(pairs)
     try:
@@ -206,7 +206,7 @@ def read_again(request: Request, session: SessionDep, upload_id: int, body: Body
         service.read_again(session, _id(upload_id), said, qsg=_groups(pairs))
     except UploadInvalid as error:
         wrong = {each.field: each.message for each in error.problems}
-        # The page is an ordinary answer, after which the session would be committed.
+        # The page is an ordinary answer, so without this, the session would be committed after it.
         session.rollback()
         return _upload(request, session, upload_id, typed, wrong)
     arrivals.start_after_commit(request, session)
@@ -290,7 +290,7 @@ def _upload(
         questions=questions,
         when=when,
         wrong=_general(wrong, own),
-        # The questions have the fields for time and zone: two fields of one name could contradict each other.
+        # The questions include fields for time and zone; a second field of the same name could contradict the first.
         boxes=boxes if not when else boxes[:1],
         report=_report(session, job),
         log=jobs.log_of(session, job.id) if job else "",
@@ -336,13 +336,13 @@ def _when(asks: Asks | None, said: Mapping[str, str], wrong: Mapping[str, str]) 
 
 
 def _groups(pairs: Sequence[tuple[str, str]]) -> dict[tuple[str, str], str]:
-    """Return the answers about groups; an empty field is no answer.
+    """Return the answers about groups; an empty field is not an answer.
 
     Raises:
         UploadInvalid: A name is invalid, or a queue manager has two answers.
     """
     found: dict[tuple[str, str], str] = {}
-    # Names of fields carry system and queue manager, since a form may ask for any number of them.
+    # The names of the fields contain system and queue manager, because a form may ask about any number of them.
     for name, text in pairs:
         kind, _, rest = name.partition("/")
         system_id, _, queue_manager = rest.partition("/")

@@ -35,7 +35,7 @@ class GroupMapping(Answer):
 
 
 def entries(session: Session) -> Sequence[GroupMapping]:
-    """The whole map, in order."""
+    """Return the whole map, in order."""
     return [copied(GroupMapping, row) for row in repository.list_mappings(session)]
 
 
@@ -45,7 +45,7 @@ def as_arguments(session: Session) -> list[str]:
 
 
 def put(session: Session, system_id: str, queue_manager: str, qsg: str) -> GroupMapping:
-    """Add or change an entry; an empty group means none. Data that is already in the history keeps its group.
+    """Add or change an entry; an empty group: it is in none. Data already stored keeps its group.
 
     Raises:
         UploadInvalid: A name is invalid.
@@ -64,7 +64,7 @@ def remove(session: Session, system_id: str, queue_manager: str) -> None:
     """Remove an entry.
 
     Raises:
-        MappingNotFound: There is none.
+        MappingNotFound: There is no such entry.
     """
     if not repository.remove_mapping(session, system_id, queue_manager):
         raise MappingNotFound(system_id, queue_manager)
@@ -96,7 +96,7 @@ def checked(system_id: str, queue_manager: str, qsg: str, *, at: str = "") -> tu
 
 
 def of_report(report: IngestReport) -> dict[tuple[str, str], str]:
-    """Return the entries of the maps among the files of a report."""
+    """Return the entries of all maps among the files of a report."""
     entries = (entry for file in report.files for entry in file.qsg_map)
     return {(entry.system_id or "", entry.queue_manager): entry.qsg or "" for entry in entries}
 
@@ -124,6 +124,6 @@ def gathered(entries: Iterable[tuple[str, str, str]], *, field: str = "qsg") -> 
 
 
 def put_all(session: Session, answers: Mapping[tuple[str, str], str]) -> None:
-    """Add or change several entries. They are sorted, because two transactions in different orders could deadlock."""
+    """Add or change several entries in sorted order, because transactions with different orders could deadlock."""
     for (system_id, queue_manager), qsg in sorted(answers.items()):
         put(session, system_id, queue_manager, qsg)

@@ -21,12 +21,12 @@ from app.uploads.files import Incoming, StagedUpload
 from planner_core.errors import FieldProblem
 
 PIECE_BYTES = 2**20
-"""Written and hashed at a time, in a thread, so that the service can answer other requests."""
+"""Bytes written and hashed at a time, in a thread, so that the service can answer other requests in between."""
 LONGEST_FIELD_BYTES = 1_000
 MOST_FIELDS = 100
 MOST_FILES = 100
 TEXT_FIELD = "text"
-"""The field of pasted text, which is treated as a file."""
+"""Name of the field of pasted text, which is treated as a file."""
 PASTED = "pasted text"
 
 
@@ -98,9 +98,9 @@ async def receive_form(request: Request, *, data_dir: Path, largest_bytes: int) 
         form = Form(fields=parts.fields)
         try:
             for filename, incoming in parts.files:
-                if incoming.size_bytes:  # a box without a file is sent as an empty one
+                if incoming.size_bytes:  # browsers send a field without a file as an empty file
                     form.files.append(ReceivedFile(filename, await run_in_threadpool(incoming.finish)))
-        # A request that is cancelled raises CancelledError, which is no Exception.
+        # A cancelled request raises CancelledError, which is not a subclass of Exception.
         except BaseException:
             form.discard()
             raise
@@ -108,7 +108,7 @@ async def receive_form(request: Request, *, data_dir: Path, largest_bytes: int) 
 
 
 async def _pieces(stream: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
-    """Yield the same bytes in larger pieces: a thread for every 64 KB would cost more than writing them."""
+    """Yield the same bytes in larger pieces; a thread for every 64 KB would take longer than writing them."""
     waiting = bytearray()
     async for chunk in stream:
         waiting += chunk
@@ -138,7 +138,7 @@ class _Parts:
         self._file = self._text = None
 
     def header_name(self, data: bytes, start: int, end: int) -> None:
-        # The parser gives a name in two pieces where the request was cut.
+        # The parser passes a name in two pieces if the data was split within it.
         self._name += data[start:end]
 
     def header_value(self, data: bytes, start: int, end: int) -> None:

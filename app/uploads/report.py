@@ -68,7 +68,7 @@ class RecordCounts:
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """A place that was not read, and why."""
+    """A place that was not read, and the reason."""
 
     where: str
     length: str
@@ -83,7 +83,7 @@ class FileStructure:
     structure: str
     xcf_structure: str
     href: str
-    """Path of its measured usage; empty if there is none (yet)."""
+    """Path of its measured usage; empty if it has none (yet)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,19 +106,19 @@ class UploadReport:
     managers: tuple[QueueManagerGroup, ...]
     records: tuple[RecordCounts, ...]
     rows: tuple[tuple[str, RowCounts], ...]
-    """Title of the table, and its counts."""
+    """Title of each table with its counts."""
     faults: tuple[Fault, ...]
     faults_omitted: int
     faults_title: str
     passed_over: tuple[tuple[str, int], ...]
     conflicts: tuple[ConflictLine, ...]
     findings: tuple[tuple[str, str], ...]
-    """Severity and sentence."""
+    """Severity and sentence of each remark."""
     notes: tuple[str, ...]
 
     @property
     def outranked(self) -> int:
-        """Rows that are not used because a more trusted source has the same."""
+        """The number of rows that are not used because a more trusted source has the same measurement."""
         return sum(counts.outranked for _, counts in self.rows)
 
 
@@ -189,7 +189,7 @@ def _records(found: FileReport, *, counted_twice: Mapping[str, int]) -> list[Rec
 
 def _by_type(records: RecordCounts) -> tuple[tuple[bool, int, str], ...]:
     return tuple(
-        # As numbers, so that 115-16 comes after 115-2; unknown types may have other names.
+        # Sorted as numbers, so that 115-16 comes after 115-2; unknown types may have names that are not numbers.
         (not each.isdigit(), int(each) if each.isdigit() else 0, each)
         for each in records.type.split("-")
     )

@@ -21,13 +21,13 @@ def hold_files(session: Session) -> None:
 
 
 def find(session: Session, upload_id: int, *, lock: bool = False) -> Upload | None:
-    """An upload by its number."""
+    """Return an upload by its number."""
     query = select(Upload).where(Upload.id == upload_id)
     return session.scalars(query.with_for_update() if lock else query).one_or_none()
 
 
 def find_same(session: Session, sha256: str, observed_utc: str) -> Upload | None:
-    """Return the upload with these bytes and this time of observation; empty: without one."""
+    """Return the upload with these bytes and this time of observation; an empty time means an upload without one."""
     query = select(Upload).where(Upload.sha256 == sha256, Upload.observed_utc == observed_utc)
     return session.scalars(query).one_or_none()
 
@@ -57,23 +57,23 @@ def read_before(session: Session, before: datetime) -> Sequence[Upload]:
 
 
 def is_wanted(session: Session, sha256: str) -> bool:
-    """Whether any upload still needs the file with this digest."""
+    """Return whether any upload still needs the file with this digest."""
     query = select(func.count(Upload.id)).where(Upload.sha256 == sha256, Upload.removed_at.is_(None))
     return bool(session.scalars(query).one())
 
 
 def list_mappings(session: Session) -> Sequence[QsgMapping]:
-    """The whole map, in order."""
+    """Return the whole map, in order."""
     return session.scalars(select(QsgMapping).order_by(QsgMapping.system_id, QsgMapping.queue_manager)).all()
 
 
 def find_mapping(session: Session, system_id: str, queue_manager: str) -> QsgMapping | None:
-    """One entry of the map."""
+    """Return one entry of the map."""
     return session.get(QsgMapping, (system_id, queue_manager))
 
 
 def remove_mapping(session: Session, system_id: str, queue_manager: str) -> bool:
-    """Remove an entry; say whether there was one."""
+    """Remove an entry; return whether there was one."""
     query = delete(QsgMapping).where(
         QsgMapping.system_id == system_id, QsgMapping.queue_manager == queue_manager
     )

@@ -1,7 +1,7 @@
-"""Uploads: stored once, read by a job, corrected, deleted. Nothing here commits.
+"""Uploads: stored once, read by a job, corrected, deleted. Callers commit.
 
-The bytes are on disk before a row names them, and the row is deleted before the bytes: whatever is interrupted, no
-row ever names an incomplete file.
+The bytes are on disk before a row names them, and the row is deleted before the bytes, so no row ever names an
+incomplete file, even after an interruption.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ _UTC_NAMES = ("Z", "UTC", "GMT")
 
 @dataclass(frozen=True, slots=True)
 class StoredUpload(Answer):
-    """A file that was received, and the last job that read it."""
+    """A received file, and the last job that read it."""
 
     id: int
     filename: str
@@ -92,7 +92,7 @@ class UploadDetails:
         """Return the details in normal form. `kept_…` are the current values, for fields that are None.
 
         Raises:
-            UploadInvalid: An invalid kind, time or zone, a time without a zone, or an impossible time.
+            UploadInvalid: The kind, time or zone is invalid, the time has no zone, or the time does not exist in it.
         """
         problems: list[FieldProblem] = []
         kind, observed_at, zone = (
@@ -131,7 +131,7 @@ class UploadDetails:
 
     @property
     def observed_utc(self) -> str:
-        """The instant that a checked time and its zone mean; empty where no time is said."""
+        """The instant of a checked time in its zone; empty without a time."""
         return observed_utc(self.observed_at or "", self.zone or "")
 
 
@@ -142,7 +142,7 @@ def get(session: Session, upload_id: int) -> StoredUpload:
     """Return an upload with the last of its jobs.
 
     Raises:
-        NotFound: There is none of this number.
+        NotFound: There is no upload of this number.
     """
     row = _found(session, upload_id)
     return copied(StoredUpload, row, job=jobs.latest(session, [row.id]).get(row.id))
@@ -159,7 +159,7 @@ def report(session: Session, upload_id: int) -> JsonObject:
     """Return the report of the last job.
 
     Raises:
-        ReportNotReady: It has none.
+        ReportNotReady: The upload has no report yet.
     """
     job = get(session, upload_id).job
     found = None if job is None or job.state not in jobs.ENDS else jobs.report_of(session, job.id)
@@ -172,7 +172,7 @@ def report(session: Session, upload_id: int) -> JsonObject:
 
 
 def keep(session: Session, received: StagedUpload, *, filename: str, said: UploadDetails) -> UploadOutcome:
-    """Make an upload of a received file and queue a job that reads it, or return the existing upload.
+    """Create an upload from a received file and queue a job that reads it, or return the existing upload.
 
     An existing upload that could not be read is read again.
     """
@@ -204,7 +204,7 @@ def read_again(
 
     Raises:
         UploadInvalid: An answer cannot be used.
-        FileGone: The file is no longer kept.
+        FileGone: The file has been removed.
         JobBusy: A job is under way.
     """
     row = _found(session, upload_id, lock=True)
@@ -236,21 +236,21 @@ def delete(session: Session, upload_id: int, *, data_dir: Path) -> StoredUpload:
 
 
 def clean_up(database: Database, settings: Settings) -> None:
-    """Remove pieces of uploads that never arrived in full, and files that are no longer needed."""
+    """Remove partial files of uploads that were never completed, and files that are no longer needed."""
     files.remove_abandoned(settings.data_dir)
     with database.session(writes=True) as session:
         remove_old_files(session, data_dir=settings.data_dir, kept=timedelta(days=settings.upload_days))
 
 
 def remove_old_files(session: Session, *, data_dir: Path, kept: timedelta) -> int:
-    """Remove files of uploads that were read longer ago, and files without a row; return their number."""
+    """Remove files of uploads that were read longer ago than `kept`, and files without a row; return their number."""
     repository.hold_files(session)
     removed: set[str] = set()
     for row in repository.read_before(session, datetime.now(UTC) - kept):
         row.removed_at = datetime.now(UTC)
         removed.add(row.sha256)
     session.flush()
-    # Also files without a row, which a process leaves that was killed before its commit.
+    # Files without a row are included; a process that was killed before its commit leaves them.
     removed |= set(files.whole_files(data_dir))
     unwanted = [sha256 for sha256 in sorted(removed) if not repository.is_wanted(session, sha256)]
     if unwanted:
@@ -279,11 +279,11 @@ def _queue_ingest(session: Session, upload_id: int) -> None:
 
 
 def _remove_after_commit(session: Session, digests: Sequence[str], *, data_dir: Path) -> None:
-    """Remove files once the transaction is in the database, those aside that another request wants by then.
+    """Remove files after the transaction is committed, except those that another upload needs by then.
 
     A file is removed after the row that named it, so that no row ever names a file that is gone. Between the two, an
-    upload with the same bytes may put the file back. So a second transaction asks again and removes the file while
-    no upload can place one. If it fails, the files stay until the next cleanup, which finds them without a row.
+    upload with the same bytes may put the file back. So a second transaction checks again and removes the file while no
+    upload can place one. If it fails, the files stay until the next cleanup, which finds them without a row.
     """
     bind = session.get_bind()
 
@@ -341,7 +341,7 @@ def _detected(first: bytes, name: str) -> str:
 
 
 def clean_filename(text: str) -> str:
-    """Return the last part of a path, printable, no longer than the column."""
+    """Return the last part of a path: printable, and no longer than the column."""
     # Browsers on Windows have sent full paths.
     name = text.replace("\\", "/").rpartition("/")[2]
     kept = "".join(letter if letter.isprintable() else "?" for letter in name).strip()
@@ -349,7 +349,7 @@ def clean_filename(text: str) -> str:
 
 
 def _read_time(text: str) -> tuple[str, str | None, str | None]:
-    """Return a local time in normal form, the offset in it, and an error."""
+    """Return a local time in normal form, the UTC offset in it, and an error."""
     try:
         time = datetime.fromisoformat(text)
     except ValueError:
@@ -365,7 +365,7 @@ def _read_time(text: str) -> tuple[str, str | None, str | None]:
 
 
 def observed_utc(observed_at: str, zone: str) -> str:
-    """Return the instant that a time and its zone mean, as it is stored: 2026-11-21T08:30:00Z. Empty without a time.
+    """Return the instant of a time in its zone, as stored: 2026-11-21T08:30:00Z. Empty without a time.
 
     Both have been checked: the time exists in the zone, and only once.
     """
@@ -377,7 +377,7 @@ def observed_utc(observed_at: str, zone: str) -> str:
 
 
 def _zone(text: str) -> tzinfo:
-    """Return the zone of a stored name."""
+    """Return the time zone for a stored name."""
     if text == "UTC":
         return UTC
     if _OFFSET.fullmatch(text):
@@ -394,7 +394,7 @@ def _read_zone(text: str) -> tuple[str, str | None]:
         return text, None
     try:
         return ZoneInfo(text).key, None
-    except (OSError, ValueError, KeyError):  # KeyError: ZoneInfoNotFoundError
+    except (OSError, ValueError, KeyError):  # ZoneInfoNotFoundError is a KeyError
         return (
             "",
             f"{text[:40]!a} is not a time zone. Write an offset such as +01:00, or a name such as Europe/Berlin.",

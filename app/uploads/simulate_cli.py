@@ -1,4 +1,4 @@
-"""The command `cfplan simulate`: the files of a fictitious site, written by a process of its own."""
+"""The command `cfplan simulate`: it starts a process that writes the files of a fictitious site."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def _simulate(arguments: argparse.Namespace) -> int:
                 result = event
         code = child.wait()
     if result is None:
-        # A process that a signal ended has a negative code, which is no exit code of a command.
+        # A process ended by a signal has a negative code, which is not an exit code of a command.
         return code if code > 0 else EXIT_REFUSED
     sys.stdout.write(
         f"{result['dumps']} dumps of {result['size_bytes'] / MEGABYTE:.1f} MB of simulated data were written to "
@@ -85,7 +85,7 @@ def _simulate(arguments: argparse.Namespace) -> int:
 
 
 def _show(done: int, total: int) -> None:
-    """Show progress in one line of a terminal; nothing without a terminal."""
+    """Show progress in one line of a terminal; show nothing without a terminal."""
     if sys.stderr.isatty():
         bar = "#" * (WIDTH * done // max(total, 1))
         end = "\n" if done == total else ""

@@ -1,4 +1,4 @@
-"""The command `cfplan smf decode`: the rows of an SMF dump, decoded by a process of its own."""
+"""The command `cfplan smf decode`: it starts a process that decodes an SMF dump to rows."""
 
 from __future__ import annotations
 

@@ -38,7 +38,7 @@ class MeasuredStructuresAnswer(ResultPage[MeasuredStructure]):
 
 @dataclass(frozen=True, slots=True)
 class StructureUsageAnswer(Simulatable):
-    """A structure over a period."""
+    """The measurements of a structure over a period."""
 
     structure: str
     period: Period
@@ -54,7 +54,7 @@ class StructureUsageAnswer(Simulatable):
 
 @dataclass(frozen=True, slots=True)
 class QueuesAnswer(Simulatable):
-    """The queues of a structure over a period."""
+    """The measurements of all queues of a structure over a period."""
 
     structure: str
     period: Period
@@ -64,7 +64,7 @@ class QueuesAnswer(Simulatable):
 
 @dataclass(frozen=True, slots=True)
 class QueueUsageAnswer(Simulatable):
-    """A queue over a period."""
+    """The measurements of a queue over a period."""
 
     structure: str
     queue: str
@@ -78,7 +78,7 @@ class QueueUsageAnswer(Simulatable):
 
 
 class PlanFromUsage(BaseModel):
-    """The measurements to make a plan from, and the details that they do not contain."""
+    """A request for a plan document: the measurements to use, and the details that they do not contain."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -128,8 +128,8 @@ class PlanFromUsage(BaseModel):
     ] = None
 
     def asked(self, structures: Sequence[str]) -> PlanQuestion:
-        """Return the question to the planning module."""
-        # repr has the digits of the request; the Decimal of a float has those of its binary fraction.
+        """Return these details as the question that the planning module reads."""
+        # repr gives the digits of the request; a Decimal made from a float would have those of its binary fraction.
         outage = None if self.outage_minutes is None else Decimal(repr(self.outage_minutes))
         return PlanQuestion(
             queue_managers=self.queue_managers,
@@ -145,7 +145,7 @@ class PlanFromUsage(BaseModel):
 
 @dataclass(frozen=True, slots=True)
 class CutOffAnswer(Answer):
-    """A structure that was full: its highest use is no measure of the demand."""
+    """A structure that was full, so its highest use does not show the demand."""
 
     structure: str
     full_count: Annotated[int, Field(description="Structure-full conditions; 0 if only the usage shows it.")]
@@ -194,7 +194,7 @@ def plan_answer(
     sizes: tuple[ComparedSize, ...],
     queue_managers: tuple[str, ...],
 ) -> PlanFromUsageAnswer:
-    """Return a plan document with the figures that it rests on."""
+    """Return a plan document with the figures on which it is based."""
     return PlanFromUsageAnswer(
         document=document.model_dump(mode="json"),
         remarks=tuple(made.remarks),

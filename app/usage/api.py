@@ -42,7 +42,7 @@ Structure = Annotated[
         examples=["APPLICATION1"],
     ),
 ]
-# A parameter, not part of the path: names of queues may have slashes.
+# A parameter, not part of the path, because names of queues may contain slashes.
 Queue = Annotated[
     str, Query(pattern=f"^{QUEUE_PATTERN}$", description="Name of the queue.", examples=["PAYMENTS.IN"])
 ]
@@ -68,7 +68,7 @@ def list_structures(
         str | None, Query(max_length=100, description="Part of the structure's or the group's name.")
     ] = None,
 ) -> MeasuredStructuresAnswer:
-    """Structures by group and name, a page at a time, with their latest figures and the plans that use them."""
+    """Return structures by group and name, a page at a time, with their latest figures and the plans that use them."""
     return copied(MeasuredStructuresAnswer, service.list_structures(session, asked, search=search))
 
 
@@ -78,7 +78,7 @@ def list_structures(
 def read_structure(
     qsg: Qsg, structure: Structure, session: SessionDep, from_: From = None, to: To = None, by: By = None
 ) -> StructureUsageAnswer:
-    """Entries and elements in use against their limits, structure-full events, shared message data sets."""
+    """Return entries and elements in use with their limits, structure-full events, and shared message data sets."""
     period = _period(service.span_of(session, qsg, structure), from_, to, by)
     usage = service.structure_usage(session, qsg, structure, period)
     smds = service.smds_figures(session, qsg, structure, period)
@@ -93,7 +93,7 @@ def read_structure(
 def list_queues(
     qsg: Qsg, structure: Structure, session: SessionDep, from_: From = None, to: To = None
 ) -> QueuesAnswer:
-    """Put rates, sizes and highest depths over a period."""
+    """Return put rates, message sizes and highest depths over a period."""
     period = _period(service.span_of(session, qsg, structure), from_, to, None)
     return QueuesAnswer(qsg, structure, period, service.queue_figures(session, qsg, structure, period))
 
@@ -110,7 +110,7 @@ def read_queue(
     to: To = None,
     by: By = None,
 ) -> QueueUsageAnswer:
-    """Put rate, sizes and depth of one queue."""
+    """Return put rate, message sizes and depth of one queue."""
     period = _period(service.queue_span(session, qsg, structure, name), from_, to, by)
     points, sizes = service.queue_usage(session, qsg, structure, name, period)
     return QueueUsageAnswer(qsg, structure, name, period, points, sizes)
@@ -118,7 +118,7 @@ def read_queue(
 
 @router.post("/plan-document", summary="Make a plan document from usage", responses=problems(404, 413, 422))
 def make_plan_document(request: PlanFromUsage, session: SessionDep) -> PlanFromUsageAnswer:
-    """Fills a plan document with measured rates, sizes and depths. Nothing is stored.
+    """Fill a plan document with measured rates, sizes and depths. Nothing is stored.
 
     The request supplies what measurements do not contain; the remarks list what was left out. No p95 is measured.
     """
@@ -139,7 +139,7 @@ def make_plan_document(request: PlanFromUsage, session: SessionDep) -> PlanFromU
         sizes = service.sizes_compared(
             session, evaluate(document, curves_beside(session), compares=False), period
         )
-    # A document that cannot be calculated yet is still an answer: it can be completed.
+    # A document that cannot be calculated yet is still an answer, because it can be completed.
     except PlanRefused:
         sizes = ()
     return answers.plan_answer(
@@ -156,7 +156,7 @@ def _period(span: service.Span, first: datetime | None, past: datetime | None, b
     """Return the requested period.
 
     Raises:
-        UsageRequestInvalid: It ends before it begins.
+        UsageRequestInvalid: The period ends before it begins.
     """
     ends = span.last_hour + periods.HOUR if past is None else past
     starts = ends - periods.LENGTHS[periods.USUAL][1] * periods.DAY if first is None else first

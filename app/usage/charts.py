@@ -1,4 +1,4 @@
-"""Usage over time, and the sizes of messages."""
+"""Charts of usage over time and of the sizes of messages."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def time_chart(
         x_axis=Time(period.first, period.past),
         y_axis=y_axis,
         lines=(
-            # A value is in the middle of its hour or day; nothing is drawn over hours without records.
+            # A value is drawn in the middle of its hour or day; nothing is drawn over hours without records.
             Line(_middles(values, step), name=title),
             *([_limit(limit, period.past)] if limit else []),
         ),
@@ -63,7 +63,7 @@ def _middles(values: Moments, step: timedelta) -> tuple[Point, ...]:
 
 
 def _limit(limit: Moments, past: datetime) -> Line:
-    # The last limit applies to the end of the period, whether or not records follow.
+    # The last limit applies until the end of the period, whether or not records follow it.
     points = (*limit, (past, limit[-1][1]))
     return Line(points, name="of", style="limit", label=f"of {grouped(round(limit[-1][1]))}", is_stepped=True)
 

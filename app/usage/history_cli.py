@@ -1,6 +1,6 @@
-"""The command `cfplan history`: rows of the usage history, and its hourly roll-ups rebuilt.
+"""The command `cfplan history`: it exports rows of the usage history, and rebuilds its hourly roll-ups.
 
-It starts the same processes as the service. What a command needs is imported when it runs.
+It starts the same processes as the service. Modules are imported when the command runs.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ def add(commands: Command, parser_class: Parser) -> None:
 
 
 def _time(text: str) -> str:
-    """Check a day or a time before the job is started."""
+    """Return a day or a time after checking its format, before the job is started."""
     try:
         datetime.fromisoformat(text).astimezone(UTC)
     except (ValueError, OverflowError):  # OverflowError: the first or last day of the calendar
@@ -89,7 +89,7 @@ def _rollup(arguments: argparse.Namespace) -> int:
 
 
 def store_days(database: Database, settings: Settings, days: Sequence[str]) -> str:
-    """Make roll-ups of days and store them in one transaction; return a sentence about them."""
+    """Roll up days and store the results in one transaction; return a sentence about them."""
     from app.jobs import processes
     from app.usage.rollups import read_lines, store_rollups
 
@@ -101,7 +101,7 @@ def store_days(database: Database, settings: Settings, days: Sequence[str]) -> s
             done = subprocess.run(
                 processes.rollup_command(settings, days), check=False, stdin=subprocess.DEVNULL, stdout=file
             )
-        # A job killed after its last line has printed everything; store_rollups checks for that line.
+        # A job that was killed after its last line has printed everything; store_rollups checks for that line.
         if done.returncode > 0:
             msg = (
                 f"The history is stored, but the aggregation failed with exit code {done.returncode}; see above. "
@@ -119,7 +119,7 @@ def check_packages() -> None:
     """Check that the packages of the jobs are installed.
 
     Raises:
-        PlannerError: They are not.
+        PlannerError: A package is missing.
     """
     from app.jobs import processes
 

@@ -1,4 +1,4 @@
-"""Figures of the roll-ups, as pages and the REST interface show them. They outlive the session."""
+"""Figures of the roll-ups, as pages and the REST interface show them. They can be used after the session ends."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def _rounded(value: Fraction | float | None) -> float | None:
     return None if value is None else round(float(value), _DIGITS)
 
 
-# The interface has always shown four decimals; pages and plans need the exact figure.
+# The REST interface has always shown four decimals; pages and plans need the exact figure.
 Rounded = Annotated[T, Unchecked(), PlainSerializer(_rounded, return_type=float | None)]
 Percent = Annotated[
     Rounded[Fraction | float | None], Field(description="Null: not measured, or the limit is not known.")
@@ -42,7 +42,7 @@ class Simulatable(Answer):
     @computed_field(description="The group has the name that the simulator uses.")
     @property
     def is_simulated(self) -> bool:
-        """Whether the name of the group is one that only the simulator gives."""
+        """Whether the name of the group is one that only the simulator uses."""
         return has_simulated_name(self.qsg)
 
 
@@ -167,7 +167,7 @@ class QueuePoint(Answer):
     @computed_field(description="Average of the busiest hour.")
     @property
     def puts_per_s(self) -> Rounded[Fraction | None]:
-        """Puts per second, on the average of the busiest hour."""
+        """Puts per second, averaged over the busiest hour."""
         return per_second(self.busiest_hour_puts)
 
 
@@ -188,7 +188,7 @@ class QueueFigures(Answer):
     size_max_bytes: Known
     persistent_puts: Known
     persistent_of: Hidden[int | None]
-    """The puts of the hours in which persistent puts were counted."""
+    """Number of puts in the hours in which persistent puts were counted."""
     busiest_hour_puts: Known
     busiest_hour: datetime | None
     depth_max: Known
@@ -196,7 +196,7 @@ class QueueFigures(Answer):
 
     @property
     def peak_puts_per_s(self) -> Fraction | None:
-        """Puts per second, on the average of the busiest hour."""
+        """Puts per second, averaged over the busiest hour."""
         return per_second(self.busiest_hour_puts)
 
     @property
@@ -208,7 +208,7 @@ class QueueFigures(Answer):
 
     @property
     def persistent_percent(self) -> Fraction | None:
-        """Share of the persistent messages."""
+        """Percentage of persistent messages."""
         if self.persistent_puts is None or not self.persistent_of:
             return None
         # Hours in which persistent messages were not counted would make the share too small.
@@ -228,7 +228,7 @@ class SmdsFigures(Answer):
 
 def share(part: int | None, whole: int | None, given: float | None = None) -> Fraction | float | None:
     """Return a percentage: calculated if both figures are known, else as reported."""
-    # A reported percentage is rounded, counts are exact.
+    # A reported percentage is rounded, while counts are exact.
     if part is not None and whole:
         return Fraction(part * 100, whole)
     return given
@@ -241,7 +241,7 @@ def per_second(puts: int | None) -> Fraction | None:
 
 def added(values: Iterable[int | None]) -> int | None:
     """Return the sum of the known values; None if there is none."""
-    # A sum of nothing is unknown, not 0: hours without records are no hours without messages.
+    # The sum of nothing is unknown, not 0: hours without records are not hours without messages.
     known = [value for value in values if value is not None]
     return sum(known) if known else None
 

@@ -24,7 +24,7 @@ class StoredMeasuredStructure(Base):
     """A structure with roll-ups of itself, its data sets or its queues, and the last hour of each kind of figure."""
 
     __tablename__ = "measured_structures"
-    # Without a rowid, SQLite stores the rows in the order of their key, as lists read them.
+    # Without a rowid, SQLite stores the rows in the order of their key, in which lists read them.
     __table_args__ = ({"sqlite_with_rowid": False},)
 
     qsg: Mapped[str] = mapped_column(String(4), primary_key=True)
@@ -55,7 +55,7 @@ class HourlyStructureUsage(Base):
     """Measurements of a structure in one hour, over all queue managers and systems."""
 
     __tablename__ = "hourly_structure_usage"
-    # The index serves the removal of old hours, which is not by structure.
+    # The index serves the removal of old hours, which does not select by structure.
     __table_args__ = (Index(None, "hour"), {"sqlite_with_rowid": False})
 
     qsg: Mapped[str] = mapped_column(String(4), primary_key=True)
@@ -76,9 +76,9 @@ class HourlyStructureUsage(Base):
     full_threshold_pct: Mapped[int | None] = mapped_column(Integer)
     structure_full_count: Mapped[int | None] = mapped_column(BigInteger)
     coupling_facilities: Mapped[str | None] = mapped_column(String(LONGEST_FACILITIES))
-    """Coupling facilities at the last observation of the hour, separated by blanks; the primary first."""
+    """Coupling facilities at the last observation in the hour, separated by blanks, the primary one first."""
     is_duplexed: Mapped[bool | None] = mapped_column(Boolean)
-    """Null if no record of the hour shows it."""
+    """Whether the structure was duplexed; null if no record of the hour shows it."""
     policy_duplex: Mapped[str | None] = mapped_column(String(8))
     """DUPLEX as a display shows it: ENABLED, ALLOWED or DISABLED."""
     placed_by: Mapped[str | None] = mapped_column(String(LONGEST_SOURCES))

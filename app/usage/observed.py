@@ -37,7 +37,7 @@ class ObservedAllocation:
 
 @dataclass(frozen=True, slots=True)
 class ObservedPlacement:
-    """A coupling facility in which a structure was observed, and the last day of it."""
+    """A coupling facility in which a structure was observed, and the last day on which it was observed there."""
 
     coupling_facility: str
     last_day: date
@@ -62,10 +62,10 @@ class Duplexing(Answer):
     @computed_field(description="DUPLEX in the plan; null: as in any new plan.")
     @property
     def duplex(self) -> str | None:
-        """Return DUPLEX for a plan, or None if no record shows it.
+        """DUPLEX for a plan, or None if no record shows it.
 
-        The displayed policy decides. Only if the structure was duplexed after a display of DISABLED is the policy known to
-        have changed. A single instance proves nothing: the other one may be lost temporarily.
+        The displayed policy decides. Only if the structure was duplexed after a display of DISABLED is the policy known
+        to have changed. A single instance proves nothing: the other one may be lost temporarily.
         """
         newer = self.observed_at is not None and (
             self.policy_observed_at is None or self.observed_at >= self.policy_observed_at
@@ -77,23 +77,23 @@ class Duplexing(Answer):
 
 @dataclass(frozen=True, slots=True)
 class ObservedStructure:
-    """All observations; None and empty if no record shows them."""
+    """All observations of a structure; None or empty if no record shows them."""
 
     cut_off: CutOff | None = None
     allocated: ObservedAllocation | None = None
     placed: tuple[ObservedPlacement, ...] = ()
-    """Newest first."""
+    """The newest placement first."""
     duplexing: Duplexing = field(default_factory=Duplexing)
 
     @property
     def coupling_facilities(self) -> tuple[str, ...]:
-        """Names, the one of the newest record first."""
+        """Names of coupling facilities, the one of the newest record first."""
         return tuple(each.coupling_facility for each in self.placed)
 
 
 @dataclass(frozen=True, slots=True)
 class ComparedSize(Answer):
-    """A structure's size in the plan, compared with the storage that it has today."""
+    """A structure's size in the plan, compared with its current storage."""
 
     structure: str
     cfrm_name: str
@@ -152,7 +152,7 @@ def compared_sizes(
             ComparedSize(
                 structure=each.name,
                 cfrm_name=each.cfrm_name,
-                # A CFRM policy has sizes in K, so sizes within one K are the same.
+                # Sizes in a CFRM policy are in units of 1 KB, so sizes within the same KB are equal.
                 initsize_kib=bytes_to_kib_ceil(each.sizes.initsize_bytes),
                 size_kib=bytes_to_kib_ceil(each.sizes.size_bytes),
                 pointer=each.pointer,
@@ -170,5 +170,5 @@ def shrinking(sizes: Iterable[ComparedSize]) -> tuple[Finding, ...]:
 
 def in_order(facilities: Sequence[str], observed: Sequence[str]) -> list[str]:
     """Return coupling facilities for a PREFLIST: the observed ones first."""
-    # XCF prefers the coupling facilities of a PREFLIST in their order.
+    # XCF prefers the coupling facilities of a PREFLIST in the order of the list.
     return list(dict.fromkeys((*observed, *facilities)))

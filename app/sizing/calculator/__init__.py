@@ -1,1 +1,1 @@
-"""The quick calculator: the few inputs of CFSizer, with the answer on the same page."""
+"""The quick calculator: the few inputs that CFSizer asks for, with the answer on the same page."""

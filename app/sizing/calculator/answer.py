@@ -36,7 +36,7 @@ SHOWN_OUTPUTS: Mapping[str, tuple[str, str]] = {
     ),
     "runbook": ("Runbook", "What to do at IXC585E and at reason code 2192, with the figures of this plan."),
 }
-"""Titles and remarks of the text outputs on this page; the complete job needs more values than this form has."""
+"""Titles and remarks of the text outputs on this page. The complete job is not among them: it needs more values."""
 
 DOCUMENT_OUTPUT = "document"
 
@@ -70,7 +70,7 @@ LABELS: Mapping[str, tuple[str, Kind]] = {
     "db2/lob_bytes_at_backlog": ("LOB space in Db2 for the group, at this backlog", "bytes"),
     "db2/lob_bytes_when_full": ("LOB space in Db2 for the group, when SIZE is full", "bytes"),
 }
-"""The shown figures of a structure by their name in the JSON answer."""
+"""Labels of the figures of a structure that are shown, by their name in the JSON answer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +111,7 @@ class OutputTextView:
 
 @dataclass(frozen=True, slots=True)
 class CalculatorResult:
-    """Everything below the form."""
+    """The result as the page shows it below the form."""
 
     application: StructureFigures
     structures: tuple[StructureFigures, ...]
@@ -241,7 +241,7 @@ def _outputs(
         try:
             output = render_output(kind, result)
         except OutputRefused as error:
-            # One message is enough: all texts are refused for errors of the same plan.
+            # One message is enough, because all texts are refused for the same errors of the plan.
             refusal = refusal or str(error)
             continue
         shown.append(

@@ -1,4 +1,4 @@
-"""The curve of one message size with the point of the plan, and the same as a table.
+"""The curve of one message size with the point of the plan, and the same data as a table.
 
 Both axes are logarithmic, MiB by messages, as in the figure on IBM's planning page.
 """
@@ -24,7 +24,7 @@ def chart_of(
     *, curve: Curve, message_bytes: int, messages: int, need_bytes: int, initsize_bytes: int, size_bytes: int
 ) -> ChartWithTable:
     """Return the chart of one application structure with one message size."""
-    # At least one decade beyond the plan, so that its point is not at the edge.
+    # Extends at least one decade beyond the plan, so that its point is not at the edge.
     x1 = max((math.floor(math.log10(messages)) if messages else 0) + 2, DECADES_SHOWN)
     decades = range(x1 - DECADES_SHOWN, x1 + 1)
     lowest = need_of(10 ** decades[0], message_bytes=CONTEXT_SIZES_BYTES[0], curve=curve)
@@ -63,7 +63,7 @@ def chart_of(
 
 
 def need_of(messages: float, *, message_bytes: int, curve: Curve) -> int:
-    """Return the need of a number of messages of one size [bytes]."""
+    """Return the storage needed for a number of messages of one size [bytes]."""
     entries = max(round(messages), 0)
     elements = entries * elements_held(message_bytes, header_bytes=curve.header_bytes)
     return size_for(entries=entries, elements=elements, curve=curve)

@@ -1,4 +1,4 @@
-"""The form of the quick calculator: read a plan document from texts, and assign errors of the core to fields."""
+"""The form of the quick calculator: it reads a plan document from texts, and assigns errors of the core to fields."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ FIELDS = (
         "shared_channels", "Shared channels", "whole", "500", required=True, place="system/shared_channels"
     ),
 )
-"""All fields in order, with the example for an address without parameters."""
+"""All fields in order, with the values of the example, which an address without parameters shows."""
 DEFAULTS: Mapping[str, str] = {field.name: field.value for field in FIELDS}
 FEWER_SEEN = (
     "target_usage_percent",
@@ -78,11 +78,11 @@ FEWER_SEEN = (
 """Fields that are collapsed until one of them is used."""
 
 LONGEST_KEPT = 500
-"""Limit of the characters of a field that are read and shown again."""
+"""Maximum number of characters of a field that are read and shown again."""
 
 _PLACES = {
     **places_of(FIELDS, ""),
-    # Both list the names of the same field.
+    # A document names the coupling facilities twice, and the form has one field for both places.
     "/structures/0/preflist": "coupling_facilities",
 }
 _BY_RATE = frozenset({"rate_per_minute", "outage_minutes"})
@@ -111,7 +111,7 @@ class QuickForm(Form):
         return replace(self, fields=fields, errors=(*self.errors, *(problem.message for problem in general)))
 
     def field_of(self, pointer: str | None) -> str:
-        """Return the field that filled in a place of the plan document, or an empty text."""
+        """Return the field that supplied a place of the plan document, or an empty text."""
         name = field_at(pointer, _PLACES)
         return "rate_per_minute" if name == "messages" and self["backlog_by"].value == "rate" else name
 
@@ -120,7 +120,7 @@ def read_form(query: Mapping[str, str]) -> tuple[QuickForm, PlanDocument | None]
     """Return the form as typed, and its plan document, or None while a field has an error.
 
     Args:
-        query: The parameters of the address; a field that is missing has its default.
+        query: The parameters of the address; missing fields get their defaults.
     """
     texts = {name: query.get(name, default)[:LONGEST_KEPT].strip() for name, default in DEFAULTS.items()}
     for field in FIELDS:
@@ -129,7 +129,7 @@ def read_form(query: Mapping[str, str]) -> tuple[QuickForm, PlanDocument | None]
     # Fields of the other method are not used, so errors in them must not prevent an answer.
     unused = {"messages"} if texts["backlog_by"] == "rate" else _BY_RATE
     values, errors = read_fields(field for field in filled(FIELDS, texts) if field.name not in unused)
-    # The default replaces an unreadable text, so that the core can check the rest of the document.
+    # A default replaces each unreadable text, so that the core can check the rest of the document.
     defaults, _ = read_fields(FIELDS)
     document = _document({**values, **{name: defaults[name] for name in errors}})
     form = QuickForm(
@@ -147,7 +147,7 @@ def _document(values: Mapping[str, Any]) -> dict[str, object]:
     facilities = values["coupling_facilities"] or []
     has_system = values["csqsysappl"] == "yes"
     if values["backlog_by"] == "rate":
-        # Rounded up: a part of a message needs the space of a whole one.
+        # Rounded up, because part of a message needs the space of a whole one.
         backlog = ceil_fraction(Fraction(values["rate_per_minute"]) * Fraction(values["outage_minutes"]))
     else:
         backlog = values["messages"]
@@ -166,7 +166,7 @@ def _document(values: Mapping[str, Any]) -> dict[str, object]:
         "system": {
             "include": has_system,
             "shared_channels": values["shared_channels"],
-            # The form has no field for group units of recovery: without CSQSYSAPPL none are planned.
+            # The form has no field for group units of recovery, so none are planned without CSQSYSAPPL.
             **({} if has_system else {"group_ur_messages": 0}),
         },
         "coupling_facilities": [{"name": name} for name in facilities],

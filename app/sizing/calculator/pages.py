@@ -55,9 +55,9 @@ class QuickPage(Page):
 
 @router.get("/", response_class=HTMLResponse)
 def calculator(request: Request) -> HTMLResponse:
-    """Show the calculator; fields are parameters of the address, so that an answer can be bookmarked and shared."""
+    """Show the calculator; its fields are parameters of the address, so that an answer can be bookmarked and shared."""
     page = quick_page(request)
-    # Only the start page reads the database: calculations work without it.
+    # Only the start page reads the database, so that calculations work without one.
     if not request.query_params:
         database = request.app.state.database
         page = replace(
@@ -71,12 +71,13 @@ def calculator(request: Request) -> HTMLResponse:
 
 @router.get("/quick/{kind}")
 def download(request: Request, kind: str) -> Response:
-    """Return one of the texts as a file."""
+    """Return one of the text outputs, or the plan document, as a file."""
     if kind not in SHOWN_OUTPUTS and kind != DOCUMENT_OUTPUT:
         raise HTTPException(status_code=404, detail="There is no such output.")
     form, document = read_form(request.query_params)
     if document is None:
-        # A browser that follows a download link must get a page with the reason instead of a file with an error in it.
+        # If there is no file, a browser that follows a download link must show a page with the reason, not save the
+        # error.
         return render(request, "sizing/calculator.html", _unanswered(form), status_code=422)
     if kind == DOCUMENT_OUTPUT:
         text, filename = document_text(document)
