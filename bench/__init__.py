@@ -2,4 +2,4 @@
 
 from __future__ import annotations
 
-import spark_jobs  # noqa: F401 - before numpy is loaded: its linear algebra is to use one thread, as in the jobs
+import spark_jobs  # noqa: F401 - must come before numpy, whose linear algebra then uses one thread, as in the jobs

@@ -1,4 +1,4 @@
-"""`python -m bench`: cost of the service and the core, speed of dumps, accuracy of sizes, fits and forecasts, nightly runs."""
+"""`python -m bench`: cost of service and core, speed of dumps, accuracy of sizes, fits and forecasts, nightly runs."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ PARTS = ("service", "core", "stored", "filling", "dumps", "sizes", "fit", "forec
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Measure and print."""
+    """Run the benchmarks and print their tables."""
     options = _options(arguments)
     wanted = options.only or PARTS
     print(
@@ -79,7 +79,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
             page=options.forecast_page,
         )
     if "night" in wanted:
-        from bench import night  # so do DuckDB, Polars and Spark
+        from bench import night  # DuckDB, Polars and Spark take seconds to import
 
         reduced, nights = night.measure(
             rows=options.night_rows,

@@ -1,7 +1,7 @@
 """Speed and peak memory from a dump to Arrow, and to committed history, in one process and in Spark.
 
-Each measurement runs in its own process, so that its memory use includes no other; that of its child processes (Java,
-Python workers) is added while it runs. The dump is read from the page cache. MB are 10**6 bytes.
+Each measurement runs in its own process, so that its memory can be measured separately; the memory of its child
+processes (Java, Python workers) is added while it runs. The dump is read from the page cache. MB are 10**6 bytes.
 """
 
 from __future__ import annotations
@@ -31,18 +31,18 @@ class Measured:
 
     name: str
     seconds: float
-    """From the start of the process to its end."""
+    """Seconds from the start of the process to its end."""
     cpu_s: float
-    """CPU time including child processes: the figure to compare if other work shares the machine."""
+    """CPU time including child processes, which is the figure to compare if other work shares the machine."""
     peak_mb: float
     """Resident memory of the process and its child processes."""
     rows: int
     stages: dict[str, float]
-    """Seconds by stage, as reported by the process; without the start of Python and imports."""
+    """Seconds by stage, as reported by the process, not including the start of Python and imports."""
 
 
 def measure(size_bytes: int, *, spark: bool, dump: Path | None = None) -> tuple[int, list[Measured]]:
-    """Measure with a generated dump of about this size, or with a given one, and return its length and the measurements."""
+    """Measure the reading of a dump, generated with about this size or given; return its length and the measurements."""
     from spark_jobs.smf.generate import generate_dump
 
     with tempfile.TemporaryDirectory(prefix="cfplan-bench-") as folder:
@@ -50,7 +50,7 @@ def measure(size_bytes: int, *, spark: bool, dump: Path | None = None) -> tuple[
         if dump is None:
             dump = work / "dump.smf"
             generate_dump(dump, size_bytes, SEED)
-        # Otherwise the first measurement would include reading from the disk.
+        # Without this, the first measurement would include reading from the disk.
         _warm(dump)
         found = [
             _arrow(dump, "Arrow, in one process", "arrow", work),
@@ -84,7 +84,7 @@ def _ingest(dump: Path, name: str, work: Path, *, spark: bool) -> Measured:
     ]
     out, seconds, cpu, peak = _watched(command)
     report = json.loads(out.splitlines()[-1])["files"][0]
-    # A refused or cached file would be measured as a very fast one.
+    # A refused or already stored file would be measured as a very fast one.
     if report["status"] != "stored" or report["driver"] != driver:
         message = f"{name}: {report['status']} by {report['driver']}: {report['message']}"
         raise RuntimeError(message)
@@ -123,13 +123,13 @@ def _watched(command: Sequence[str]) -> tuple[str, float, float, float]:
 def _look(pid: int, processor_s: dict[int, float]) -> int:
     """Return the resident memory of a process and its child processes, and update the CPU time of each.
 
-    0 without /proc.
+    The result is 0 on systems without /proc.
     """
     parents: dict[int, list[int]] = {}
     fields: dict[int, list[str]] = {}
     for folder in Path("/proc").glob("[0-9]*"):
         try:
-            # After the last parenthesis: the name of a process may contain blanks and parentheses.
+            # Split after the last parenthesis, because the name of a process may contain blanks and parentheses.
             found = (folder / "stat").read_text().rpartition(")")[2].split()
         except OSError:
             continue
@@ -182,7 +182,7 @@ def _run(what: str, dump: Path, work: Path) -> dict[str, Any]:
     task = Task(str(dump), index.framing, str(work), Source("none", dump.name, index.sha256), groups=())
     session = timed("starting Spark", lambda: build_session("bench", work_dir=work))
     try:
-        # The JVM compiles during the first pass, so only the second one shows the speed of Spark.
+        # The JVM compiles during the first pass, so that only the second one shows the speed of Spark.
         timed("decoding, cold", lambda: count_by_spark(index, session, task=task))
         rows = timed("decoding", lambda: count_by_spark(index, session, task=task))
     finally:

@@ -44,7 +44,7 @@ class Filled:
 def measure(*, queues: int = QUEUES, rounds: int = 9, with_maxdepth: bool) -> dict[str, Filled]:
     """Measure different outages on the page, over REST and in the core.
 
-    Loaded modules are exempt from garbage collection, as in `cfplan serve`; objects of requests are collected as usual.
+    Loaded modules are exempt from garbage collection, as in `cfplan serve`; the objects of requests are not.
     With `with_maxdepth`, each queue is full at another moment, so that the chart has as many bends as queues.
     """
     made = largest(structures=1, queues=queues)
@@ -92,10 +92,10 @@ async def _timed(app: FastAPI, document: PlanDocument, rounds: int) -> dict[str,
         times: dict[str, list[float]] = {what: [] for what in asked}
         for nth in range(rounds + 1):
             for what, ask in asked.items():
-                # CPU time: the page must stay within its aim also on a busy machine.
+                # CPU time, because the page must stay within its aim on a busy machine as well.
                 start = time.process_time()
                 await ask(nth)
-                if nth:  # the first one loads modules and templates
+                if nth:  # the first round also loads modules and templates
                     times[what].append((time.process_time() - start) * MS_PER_S)
         return times
 

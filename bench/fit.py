@@ -32,7 +32,7 @@ CASES: tuple[tuple[str, dict[str, Any]], ...] = (
 
 @dataclass(slots=True)
 class Held:
-    """Fits compared with the truth: relative errors, and whether intervals contain it."""
+    """Fits compared with the truth: relative errors, and whether the intervals contain it."""
 
     errors: dict[str, list[float]] = field(default_factory=lambda: {name: [] for name in FIGURES})
     held: dict[str, list[bool]] = field(default_factory=lambda: {name: [] for name in FIGURES})
@@ -40,7 +40,7 @@ class Held:
     seconds: float = 0.0
 
     def add(self, fit: CurveFit, truth: AllocationTruth) -> None:
-        """Add a fit."""
+        """Add a fit to the comparison."""
         key = f"{fit.state} {fit.kind}"
         self.states[key] = self.states.get(key, 0) + 1
         true = {
@@ -51,7 +51,7 @@ class Held:
         }
         for name in FIGURES:
             estimate: Estimate | None = getattr(fit, f"{name}_bytes")
-            # A refused fit has no figures to judge; the states are counted.
+            # A refused fit has no figures to compare; the states are counted separately.
             if fit.state == "fitted" and estimate is not None:
                 self.errors[name].append(abs(estimate.value / true[name] - 1))
                 self.held[name].append(estimate.low <= true[name] <= estimate.high)
@@ -98,7 +98,7 @@ def deviating(
     alike: float = 0.0,
     is_rounded_up: bool = False,
 ) -> list[AllocationPoint]:
-    """Return twelve structures of two allocations each, whose sizes deviate in other ways than those of the simulator.
+    """Return twelve structures of two allocations each, whose sizes deviate in ways that the simulator does not cover.
 
     Args:
         seed: Equal seeds give equal allocations.
@@ -116,7 +116,7 @@ def deviating(
             size: float = 64 * 2 ** chance.uniform(0, 6)
             size = size if is_rounded_up else round(size)
             room = size + own + chance.normal(0, constant) + chance.normal(0, growing) * size
-            # A coupling facility allocates whole entries.
+            # A coupling facility allocates whole entries only.
             entries = int((room * MIB - OTHER.base_bytes) / OTHER.bundle_bytes())
             size_bytes = math.ceil(size) * MIB
             points += [
@@ -158,7 +158,7 @@ def table(simulations: int, cases: Sequence[tuple[str, dict[str, Any]]] = CASES)
 
 
 def straight(points: Sequence[AllocationPoint]) -> float:
-    """Return the bytes of an entry with its elements by least squares through all points, for comparison."""
+    """Return the bytes of an entry with its elements, by least squares through all points, for comparison."""
     entries = np.array([point.entries_total for point in points], dtype=float)
     sizes = np.array([point.size_bytes for point in points], dtype=float)
     design = np.column_stack([np.ones_like(entries), entries])

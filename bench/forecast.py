@@ -37,27 +37,27 @@ SEED = 5
 FIRST = 0
 """Number of the first structure."""
 UNSEEN = 400
-"""The settings of the model were chosen on the structures before this one, never on later ones."""
+"""First structure that the model never saw: its settings were chosen on structures before this one."""
 OURS = "cfplan"
 PATHS = 500
 MS = 1000.0
 ORDINARY = 5.0
-"""Standard deviations of noise within which a day without a backlog stays."""
+"""Number of standard deviations of the noise within which a day without a backlog stays."""
 
 
 @dataclass(frozen=True)
 class Case:
-    """A structure: the history for a forecast, and the outcome."""
+    """A structure: the history to forecast from, and the outcome."""
 
     days: Days
     peaks: Floats
     level: float
     coming: Days
     came: Floats
-    """The peaks of those days, nan if not measured; without exceptional days."""
+    """The peaks of those days without exceptional days; nan if not measured."""
     came_with_exceptional: Floats | None
     crossed: int
-    """The day on which the level was crossed, also if it is beyond the horizon."""
+    """The day on which the level was crossed, even if it is beyond the horizon."""
     crossed_without_noise: int
 
 
@@ -127,17 +127,17 @@ class Tally:
         """Compare p10, p50 and p90 of the crossing with the outcome.
 
         `usual` is the day on which p50 of the peak crosses, which is compared with the truth without noise. An error is
-        counted if the level was crossed within the horizon, or was forecast to be. A crossing that was forecast beyond the
-        horizon and came within it counts as worse than any error.
+        counted if the level was crossed within the horizon, or was forecast to be. A crossing that came within the
+        horizon but was forecast beyond it counts as larger than any other error.
         """
         low, middle, high, usual = (BEYOND if day is None else day for day in (*days, usual))
         came = min(case.crossed, BEYOND)
         if came <= HORIZON or middle <= HORIZON:
-            # A median of errors needs a value for a missed crossing as well: one that is larger than any other.
+            # The median of errors needs a value for a missed crossing as well, one that is larger than any other.
             self.errors.append(abs(middle - case.crossed) if middle <= HORIZON else NEVER)
             self.said_beyond += middle > HORIZON
             self.said_within += came > HORIZON
-        # Structures that do not cross in either view would count as perfect forecasts.
+        # Structures that cross in neither view would count as perfect forecasts.
         if usual <= HORIZON or case.crossed_without_noise <= HORIZON:
             self.usual_errors.append(abs(usual - case.crossed_without_noise) if usual <= HORIZON else NEVER)
         self.covered.append(low <= came <= high)
@@ -173,7 +173,7 @@ def ours(case: Case, number: int) -> Forecast:
 def measure_ours(
     name: str, structures: int, *, history: int | None = None, first: int = FIRST
 ) -> tuple[Tally, dict[str, Tally]]:
-    """Score the forecast of the nightly run, and the simple rules, on the structures of a world."""
+    """Score the forecast of the nightly run, and the simple rules, on the structures of a simulated world."""
     tally, rules = Tally(), {rule: Tally() for rule in RULES}
     for number, case in cases(name, structures, history=history, first=first):
         begun = time.process_time()
@@ -207,8 +207,8 @@ SPREADS = {"p10": 0.1, "p90": 0.9}
 def rules_of(case: Case) -> dict[str, Floats]:
     """Return p10, p50 and p90 by the simple rules, with intervals from their own errors in the history.
 
-    The error at a lead of h days is the ratio that the rule would have had h days ahead in the history (at most half of
-    the history ahead).
+    The last value and the seasonal rule use ratios of peaks in the history that are as many days apart as the lead, or
+    at most half of the history apart. The straight line uses its distances from the history.
     """
     known = np.isfinite(case.peaks)
     days, peaks = case.days[known], case.peaks[known]
@@ -245,14 +245,14 @@ def _ratios(days: Days, peaks: Floats, lead: Days, *, week: int) -> tuple[Floats
     # Many leads share a lag, and each needs the ratios of the whole history.
     known: dict[int, tuple[float, float]] = {}
     for number, ahead in enumerate(lead.tolist()):
-        # Beyond half of the history, too few pairs of days remain for quantiles.
+        # Beyond half of the history, too few pairs of days are left for quantiles.
         lag = min(-(-ahead // week) * week, span // 2 // week * week)
         if lag not in known:
             ratios = series[lag:] / series[:-lag]
             ratios = ratios[np.isfinite(ratios)]
             known[lag] = (float(np.quantile(ratios, 0.1)), float(np.quantile(ratios, 0.9)))
         low[number], high[number] = known[lag]
-    # The interval of a rule always contains its own value, also if the history only rose.
+    # The interval of a rule always contains the rule's own value, even if the history only rose.
     return np.minimum(low, 1.0), np.maximum(high, 1.0)
 
 
@@ -276,7 +276,7 @@ KNOWING = "ideal forecast"
 
 
 def measure_all_knowing(structures: int, *, first: int = UNSEEN) -> Tally:
-    """Score the best possible forecast: simulated structures from their truth, with only future noise drawn."""
+    """Score the best possible forecast: simulated structures with their known truth, for which only the noise is drawn."""
     tally = Tally()
     for number, case in cases("simulated", structures, first=first):
         sample = daily_peaks(number, horizon_days=2 * HORIZON)
@@ -285,7 +285,7 @@ def measure_all_knowing(structures: int, *, first: int = UNSEEN) -> Tally:
         history = len(sample.days)
         noise = np.log(sample.peaks / truth.expected[:history])
         ordinary = np.isfinite(noise) & (np.abs(noise) < ORDINARY * truth.noise)
-        # The noise of an exceptional day says nothing about the days after it.
+        # The noise of an exceptional day tells nothing about the days after it.
         ordinary[list(truth.backlog_days)] = False
         last = int(np.flatnonzero(ordinary)[-1])
         lasting = truth.noise_autocorrelation
@@ -377,7 +377,7 @@ def candidate_table(tallies: dict[str, Tally]) -> list[str]:
 
 
 def ms_each(tally: Tally) -> str:
-    """Return the CPU time of a forecast in words."""
+    """Return the CPU time of one forecast in words."""
     return f"{MS * float(np.median(tally.seconds)):.0f} ms of processor time each, at most {MS * max(tally.seconds):.0f}"
 
 
@@ -421,7 +421,7 @@ BLOCK = re.compile(r"(<!-- forecasts: ([a-z, 0-9]+) -->)\n(.*?)(<!-- end -->)", 
 
 
 def world_block(name: str, structures: int, *, first: int = FIRST) -> tuple[str, list[str], str]:
-    """Return name, lines and a remark for the tables of a world."""
+    """Return name, lines and a remark for the table of a world."""
     tally, rules = measure_ours(name, structures, first=first)
     lines = tables_of(name, tally, rules, structures, first=first)
     unseen = "unseen, " if first == UNSEEN else ""
@@ -468,8 +468,8 @@ def print_tables(
 
 
 def with_blocks(text: str, made: dict[str, list[str]]) -> str:
-    """Return the page with new tables."""
-    # Otherwise a renamed table would vanish from the page unnoticed.
+    """Return the text of a page with new tables."""
+    # Without this check, a renamed table would disappear from the page unnoticed.
     missing = set(made) - set(blocks_of(text))
     if missing:
         message = f"the page has no place for {sorted(missing)}"

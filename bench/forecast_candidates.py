@@ -1,6 +1,7 @@
 """Other models of daily peaks, from statsmodels, among which the forecasting model was chosen.
 
-Each uses the same ordinary days on the same logarithmic scale as the model, and returns paths of peaks.
+Each candidate uses the same ordinary days on the same logarithmic scale as the chosen model, and returns paths of
+peaks.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ LARGEST_LOG = 80.0
 
 
 def smoothing(*, damped: bool) -> Candidate:
-    """Return exponential smoothing with additive trend and week; straight lines fill gaps."""
+    """Return exponential smoothing with additive trend and week; gaps are filled by linear interpolation."""
 
     def paths(days: Days, logs: Floats, ahead: int, count: int, random: np.random.Generator) -> Floats:
         known = np.isfinite(logs)
@@ -47,7 +48,7 @@ def smoothing(*, damped: bool) -> Candidate:
 
 
 def components(days: Days, logs: Floats, ahead: int, count: int, random: np.random.Generator) -> Floats:
-    """Forecast by unobserved components: drifting level and slope, autocorrelated noise, weekdays and month ends."""
+    """Forecast by unobserved components: drifting level and slope, autocorrelated noise, weekdays, and ends of months."""
     coming = days[-1] + 1 + np.arange(ahead)
     used = _used(days)
     model = UnobservedComponents(logs, level="lltrend", autoregressive=1, exog=_dummies(days, used))

@@ -26,7 +26,7 @@ LEVEL = 0.85
 
 @dataclass(frozen=True, slots=True, eq=False)
 class World:
-    """One structure."""
+    """One structure of this world: its history and its future."""
 
     days: Days
     peaks: Floats
@@ -41,7 +41,7 @@ class World:
     kind: str
 
     def crossing(self, path: Floats) -> int:
-        """Return the first day above the level, or one past the last if there is none."""
+        """Return the first day above the level, or one past the last day if there is none."""
         above = np.flatnonzero(path > self.level)
         return int(above[0]) + 1 if len(above) else len(path) + 1
 
@@ -49,12 +49,12 @@ class World:
 def world(seed: int) -> World:
     """Return a structure drawn from the seed.
 
-    A quarter grows linearly, four in ten compounding, one in seven changes its growth on the way, one in ten does not grow,
-    one in ten shrinks. Histories of 60 to 400 days, with gaps; a fifth has a level shift, a third drifts,
-    half are busy at the ends of months, four in five have a weekly rhythm. Growing structures reach the level, without
-    noise, 5 to 200 days after the history; the others get a level somewhat above their history.
+    A quarter of the structures grow linearly, four in ten by compounding, one in seven changes its growth on the way,
+    one in ten does not grow, one in ten shrinks. Histories of 60 to 400 days, with gaps; a fifth has a level shift, a
+    third drifts, half are busy at the ends of months, four in five have a weekly rhythm. Growing structures reach the
+    level, without noise, 5 to 200 days after the history; the others get a level somewhat above their history.
     """
-    # The second part separates this world from other simulators with the same seed.
+    # The second number makes the figures differ from those of other simulators with the same seed.
     random = np.random.default_rng((seed, 77))
     history = int(random.integers(60, 401))
     length = history + HORIZON + AFTER
@@ -138,18 +138,18 @@ def _noise(random: np.random.Generator, length: int) -> Floats:
     deviation, lasting = random.uniform(0.03, 0.15), random.uniform(0, 0.7)
     draws = int(random.choice([1, 3, 24]))
     highest = random.normal(0, 1, (length, draws)).max(axis=1)
-    # Standardized, because the maximum of several draws has another mean and deviation than one draw.
+    # Standardized, because the maximum of several draws has a different mean and deviation than one draw.
     highest = (highest - highest.mean()) / highest.std()
     noise = np.empty(length)
     noise[0] = highest[0]
     for day in range(1, length):
-        # The factor keeps the deviation equal on all days.
+        # The factor keeps the standard deviation equal on all days.
         noise[day] = lasting * noise[day - 1] + np.sqrt(1 - lasting**2) * highest[day]
     return deviation * noise
 
 
 def _exceptional(random: np.random.Generator, ordinary: Floats) -> tuple[Floats, NDArray[np.bool_]]:
-    """Add backlogs of stopped consumers, of one to three days, at a rate of its own for each structure."""
+    """Add backlogs of stopped consumers that last one to three days, at a rate that differs by structure."""
     peaks, flags = ordinary.copy(), np.zeros(len(ordinary), dtype=np.bool_)
     for begin in np.flatnonzero(random.random(len(ordinary)) < random.uniform(0, 0.012)):
         lasts = int(random.integers(1, 4))
@@ -163,7 +163,7 @@ def _gaps(random: np.random.Generator, history: int) -> NDArray[np.bool_]:
     if random.random() < 0.4:
         begin = int(random.integers(0, history - 10))
         missing[begin : begin + int(random.integers(2, 11))] = True
-    # A forecast begins at the last measured day, which must be the end of the history.
+    # A forecast begins at the last measured day, so that day must be the end of the history.
     missing[-1] = False
     return missing
 
@@ -175,5 +175,5 @@ def _level(
     if kind in ("still", "shrinking"):
         return seen * float(random.uniform(1.1, 1.8))
     crossed = int(random.integers(5, 201))
-    # Above the recent peaks, because a level that is crossed already has no crossing to forecast.
+    # Above the recent peaks, because a level that was crossed already has no crossing to forecast.
     return max(float(noise_free[history : history + crossed].max()), seen * 1.02)

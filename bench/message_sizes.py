@@ -1,8 +1,8 @@
-"""Compare the messages that structures with offload rules hold by the planner with a count message by message.
+"""Compare the number of messages that structures with offload rules hold, planned and counted message by message.
 
-The count draws messages of a lognormal distribution, cut off at a maximum, puts them one after
-the other into a structure, and decides for each like MQ. The planner gets the input of a user:
-mean, 95th percentile and maximum of the same messages.
+The count draws messages of a lognormal distribution, cut off at a maximum, puts them one after the other into a
+structure, and decides for each like MQ. The planner gets the input of a user: mean, 95th percentile and maximum of the
+same messages.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ RULE_SETS: dict[str, Rules] = {
 
 
 class Mix(NamedTuple):
-    """Messages of one distribution in the order of arrival, and the figures a user knows."""
+    """Messages of one distribution in the order of arrival, and the figures that a user knows."""
 
     messages: tuple[int, ...]
     mean: float
@@ -56,7 +56,7 @@ class Mix(NamedTuple):
 
 
 class Held(NamedTuple):
-    """A structure with messages in it."""
+    """The number of messages in a structure, and how many of them are offloaded."""
 
     messages: int
     offloaded: int
@@ -74,7 +74,7 @@ def mix_of(mean: int, width: float, cut_at: str) -> Mix:
     found: list[int] = []
     while len(found) < DRAWN:
         size = drawing.lognormvariate(middle, width)
-        # Cut off by drawing again, and not by lowering the size, which would pile up messages at the maximum.
+        # A size above the limit is drawn again; lowering it instead would pile up messages at the maximum.
         if size <= limit:
             found.append(ceil(size))
     in_order = sorted(found)
@@ -115,21 +115,21 @@ def put_one_by_one(
 
 @dataclass(frozen=True)
 class Compared:
-    """One structure: the figure of the planner, and the count."""
+    """A figure of one structure, planned and counted."""
 
     planned: float
     counted: float
 
     @property
     def percent(self) -> float:
-        """Difference of the planner from the count in percent."""
+        """Difference between planner and count, as a percentage of the count."""
         return 100 * (self.planned / self.counted - 1)
 
 
 def structure_of(
     mix: Mix, rules: Rules, *, level: int, initsize: str | None, backlog: int = 1000
 ) -> tuple[StructureResult, Load]:
-    """Return the answer of the planner."""
+    """Return the planner's result for a structure, and its load."""
     structure: dict[str, object] = {
         "name": "APP1",
         "cflevel": 5,
@@ -174,7 +174,7 @@ def capacity(mix: Mix, rules: Rules, *, level: int, initsize: str) -> Compared:
 
 
 def need(mix: Mix, rules: Rules, *, level: int, backlog: int) -> Compared:
-    """Compare a backlog with the messages that the structure sized for it holds, with its rules at work.
+    """Compare a backlog with the messages that the structure sized for it holds while its rules apply.
 
     `planned` and `counted` are exchanged, so that `percent` has the sign of the error of the size.
     """
@@ -185,7 +185,7 @@ def need(mix: Mix, rules: Rules, *, level: int, backlog: int) -> Compared:
 
 
 def shares_over(mix: Mix) -> Iterator[tuple[float, float]]:
-    """Yield the shares of messages over 4K, 32K and 63K, by the planner and counted."""
+    """Yield the shares of messages over 4K, 32K and 63K, from the planner and from the count."""
     _, load = structure_of(mix, ((50, 4), (60, 32)), level=25, initsize="1G")
     demand = load.demand
     for size in EDGES_KIB:
@@ -195,7 +195,7 @@ def shares_over(mix: Mix) -> Iterator[tuple[float, float]]:
 
 
 def initsize_for(mean: int) -> str:
-    """Return an INITSIZE for some ten thousand messages."""
+    """Return an INITSIZE for a few tens of thousands of messages."""
     return "256M" if mean < 10_000 else "1G"
 
 

@@ -1,8 +1,8 @@
 """The nightly run: the first reduction compared with DuckDB and Polars, and runs over a short and a long history.
 
-The short history has most rows: hourly intervals of structures, data sets and queues on each day. The long one has nine times
-as many days before it, with one interval each, so that its runs show the cost of the length of a history. All runs have one
-new day, the same in both.
+Most rows are in the short history: hourly intervals of structures, data sets and queues on each day. The long history
+adds nine times as many earlier days with one interval each, so that its runs show how the cost depends on the length of
+a history. Each run has one new day, the same in both histories.
 """
 
 from __future__ import annotations
@@ -66,10 +66,11 @@ MANAGERS = ("BQ01", "BQ02")
 FACILITIES = ("BENCF1", "BENCF2")
 QUEUES_A_STRUCTURE = 4
 WITH_DATA_SETS = 4
-"""Every fourth structure offloads."""
+"""Every structure whose number is a multiple of this offloads."""
 HOURS_A_COMMIT = 10 * HOURS
 ROWS_AN_HOUR = len(MANAGERS) + len(MANAGERS) / WITH_DATA_SETS + 2 + QUEUES_A_STRUCTURE
-"""Rows of a structure: QEST of each queue manager, QESD if it offloads, two of 74-4, and one for each queue."""
+"""Number of rows of a structure: QEST of each queue manager, QESD if it offloads, two of 74-4, and one for each queue.
+"""
 TIMES_AS_LONG = 10
 ROOT = Path(__file__).parents[1]
 
@@ -101,7 +102,7 @@ def make_history(
 
 
 class _Made:
-    """Usage of growing structures with a weekly rhythm, each with its own size and level."""
+    """Generator of usage: growing structures with a weekly rhythm, each with its own size and level."""
 
     def __init__(self, structures: int, seed: int) -> None:
         random = np.random.default_rng(seed)
@@ -119,7 +120,7 @@ class _Made:
 
     def day(self, number: int, hours: Sequence[int] = range(HOURS)) -> Tables:
         """Return all rows of some hours of one day."""
-        # Days before the first have negative numbers, which numpy refuses in seeds.
+        # Days before the first one have negative numbers, which numpy refuses as seeds.
         random = np.random.default_rng((self._seed, number + 100_000))
         midnight = dt.datetime.combine(FIRST_DAY, dt.time(), dt.UTC) + dt.timedelta(days=number)
         count = len(self._names)
@@ -235,7 +236,7 @@ Files = Mapping[str, Sequence[str]]
 def by_spark(
     session: SparkSession, history: History, snapshot: Snapshot, days: Sequence[str], work_dir: Path
 ) -> Tables:
-    """Reduce like the nightly run."""
+    """Reduce the history with Spark, like the nightly run."""
     return reduce.reduce_days(session, history, snapshot, days, work_dir=work_dir).statistics
 
 
@@ -251,9 +252,9 @@ CREATE MACRO try_multiply(a, b) AS a * b;
 
 
 def by_duckdb(files: Files, snapshot: Snapshot) -> Tables:
-    """Reduce with the queries of the nightly run in DuckDB, after the same search for duplicate rows."""
+    """Reduce the history in DuckDB with the queries of the nightly run, after the same search for duplicate rows."""
     con = duckdb.connect()
-    # DuckDB otherwise shows times in the zone of the machine.
+    # Without this, DuckDB shows times in the zone of the machine.
     con.execute("SET TimeZone = 'UTC'")
     con.execute(MACROS)
     for table, paths in files.items():
@@ -278,7 +279,7 @@ def by_duckdb(files: Files, snapshot: Snapshot) -> Tables:
 
 
 def by_polars(files: Files) -> Tables:
-    """Reduce with Polars, after the same search for duplicate rows."""
+    """Reduce the history with Polars, after the same search for duplicate rows."""
     for paths in files.values():
         told = pl.scan_parquet(list(paths), hive_partitioning=True).select("day", "key_low")
         counted = told.group_by("day").agg(pl.len().alias("rows"), pl.col("key_low").n_unique().alias("keys"))
@@ -437,7 +438,7 @@ class Reductions:
     session_s: float = 0.0
 
     def median(self, engine: str) -> float:
-        """Return the median round of an engine without the first one, in which the JVM is cold."""
+        """Return the median round of an engine, excluding the first round, in which the JVM is cold."""
         return statistics.median(self.seconds[engine][1:])
 
 
@@ -468,7 +469,7 @@ def first_reductions(url: str, *, rounds: int) -> Reductions:
         }
         last: dict[str, Tables] = {}
         try:
-            # One round more, because the first one is left out of the medians.
+            # One additional round, because the first one is left out of the medians.
             for _ in range(rounds + 1):
                 for name, engine in engines.items():
                     began = time.perf_counter()
@@ -476,7 +477,7 @@ def first_reductions(url: str, *, rounds: int) -> Reductions:
                     found.seconds.setdefault(name, []).append(time.perf_counter() - began)
         finally:
             session.stop()
-    # A faster engine with another result would prove nothing.
+    # A faster engine with a different result would prove nothing.
     found.agree = same(last["Spark"], last["DuckDB"]) and same(last["Spark"], last["Polars"])
     return found
 
@@ -534,7 +535,7 @@ def nights(urls: Mapping[str, str], *, structures: int, next_day: int, rounds: i
 def measure(
     *, rows: int, structures: int, rounds: int, folder: Path | None
 ) -> tuple[Reductions, dict[str, list[Night]]]:
-    """Create the histories and measure."""
+    """Create the histories and measure both parts of the nightly run."""
     days = round(rows / (structures * HOURS * ROWS_AN_HOUR))
     before = days * (TIMES_AS_LONG - 1)
     with tempfile.TemporaryDirectory(dir=folder) as work:

@@ -1,4 +1,4 @@
-"""The measured plan documents."""
+"""Plan documents for the benchmarks."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 from planner_core import tables
 
 STRUCTURES = tables.constants("limits")["structures_per_group"].value - 1
-"""Application structures next to CSQ_ADMIN, without CSQSYSAPPL."""
+"""Number of application structures, in addition to CSQ_ADMIN and without CSQSYSAPPL."""
 QUEUES = tables.constants("limits")["queues_per_structure"].value
 
 
@@ -71,7 +71,7 @@ def largest(*, structures: int = STRUCTURES, queues: int = QUEUES) -> dict[str, 
 def _queue(structure: int, place: int) -> dict[str, Any]:
     mean = 300 + (structure * 37 + place * 101) % 20_000
     queue: dict[str, Any] = {
-        # 48 characters, the longest name of a queue.
+        # 48 characters, the maximum length of a queue name.
         "name": f"PAYMENTS.EUROPE.CUSTOMER.REQUESTS.S{structure:02}.Q{place:04}".ljust(48, "X"),
         "message_bytes": {"mean": mean, "p95": mean * 3, "max": mean * 10},
         "persistent": place % 2 == 0,

@@ -20,13 +20,13 @@ from pathlib import Path
 
 CONNECTIONS = 4
 PATIENCE_S = 60.0
-"""Time for a server to start and to answer."""
+"""Time for a server to start and to answer its first request."""
 SERVERS = ("planner", "bare-def", "bare-async")
 
 
 @dataclass(frozen=True)
 class Served:
-    """The speed of one server: the median round."""
+    """The speed of one server in its median round."""
 
     requests_per_s: float
     cpu_us_per_request: float
@@ -72,8 +72,8 @@ class Server:
         return [read_answer(connection) for connection in self.connections]
 
     def round(self, requests: int) -> tuple[float, float]:
-        """Return seconds and CPU seconds of the server for a number of requests."""
-        # The CPU time of the server alone: this client shares the machine with it.
+        """Send a number of requests; return seconds, and CPU seconds of the server."""
+        # The CPU time of the server alone, because this client shares the machine with it.
         cpu, start = self.cpu_s(), time.perf_counter()
         for _ in range(requests // CONNECTIONS):
             self.ask_all()
@@ -115,7 +115,7 @@ def _receive(connection: socket.socket) -> bytes:
 def running(which: str, body: bytes, *, data_dir: Path | None = None) -> Iterator[Server]:
     """Start a server and stop it at the end of the block; it stores data in `data_dir`."""
     stores = {"CFPLAN_DATA_DIR": str(data_dir)} if data_dir is not None else {}
-    # The server inherits a listening socket: connections wait in its queue until the server is ready.
+    # The server inherits a listening socket, so that connections wait in its queue until the server is ready.
     with socket.create_server(("127.0.0.1", 0)) as listener:
         port = listener.getsockname()[1]
         descriptor = listener.fileno()
@@ -131,14 +131,14 @@ def running(which: str, body: bytes, *, data_dir: Path | None = None) -> Iterato
 def measure(document: object, *, rounds: int, requests: int) -> dict[str, Served]:
     """Alternate between the servers, and return the median round of each."""
     body = json.dumps(document).encode()
-    # A multiple, since each round sends the same number on every connection.
+    # A multiple of the connections, because each round sends the same number of requests on every connection.
     requests = max(requests // CONNECTIONS, 1) * CONNECTIONS
     times: dict[str, list[tuple[float, float]]] = {which: [] for which in SERVERS}
     with ExitStack() as stack:
         servers = {which: stack.enter_context(running(which, body)) for which in SERVERS}
         answers = {which: server.connect() for which, server in servers.items()}
         for server in servers.values():
-            server.round(requests)  # warm
+            server.round(requests)  # warm-up
         for _ in range(rounds):
             for which, server in servers.items():
                 times[which].append(server.round(requests))

@@ -30,7 +30,7 @@ class AllocationTruth:
     entry_bytes: float
     element_bytes: float
     ratios: tuple[tuple[int, int], ...]
-    """The ratios of entries to elements that occur."""
+    """The ratios of entries to elements that the structures have."""
     noise_bytes: float
 
     def bundle_bytes(self, ratio: tuple[int, int] = INITIAL_RATIO) -> float:
@@ -59,7 +59,7 @@ class AllocationSample:
     """qsg, structure, xcf_structure, coupling_facility, cfcc_level, day, allocated_at, size_bytes, entries_total,
     elements_total, observations."""
     is_outlier: NDArray[np.bool_]
-    """Which rows are outliers."""
+    """Whether each row is an outlier."""
     changes: list[AllocationChange]
     truth: AllocationTruth
 
@@ -88,11 +88,11 @@ def allocation_points(
 ) -> AllocationSample:
     """Return daily allocation statistics of the structures of one coupling facility.
 
-    Sizes are spread evenly on a logarithmic scale, in whole increments. A structure of size S at the ratio e:l gets
-    (S - base + noise) / (entry + element x l / e) entries. The noise is one normal figure (noise_bytes is its standard
-    deviation) for each allocation or alter, not for each day: without a change, the totals are the same every
-    day. Missing costs are drawn from the seed: base 8 to 30 MiB, an
-    entry of 350 to 800 bytes, an element of 258 to 310.
+    Sizes are distributed evenly on a logarithmic scale, in whole increments. A structure of size S at the ratio e:l
+    gets (S - base + noise) / (entry + element x l / e) entries. The noise is one normal figure (noise_bytes is its
+    standard deviation) for each allocation or alter, not for each day: without a change, the totals are the same every
+    day. Missing costs are drawn from the seed: base 8 to 30 MiB, an entry of 350 to 800 bytes, an element of 258 to
+    310.
 
     Args:
         seed: Equal seeds give equal samples.
@@ -118,7 +118,7 @@ def allocation_points(
     """
     random = np.random.default_rng((seed, 1))
     truth = _costs(random, base_bytes, entry_bytes, element_bytes, ratios, noise_bytes)
-    # One draw in each part of the range: independent draws could leave large or small sizes out.
+    # One draw in each part of the range, because independent draws could omit large or small sizes.
     places = (np.arange(structures) + random.uniform(0, 1, structures)) / structures
     sizes = smallest_bytes * (largest_bytes / smallest_bytes) ** random.permutation(places)
     ratio_of = np.arange(structures) % len(ratios)
@@ -153,7 +153,7 @@ def _costs(
 
 
 Event = tuple[int, str]
-"""Day and kind."""
+"""Day and kind of a change."""
 
 
 def _events(
@@ -176,7 +176,7 @@ def _events(
 
 
 class _Rows:
-    """Collects rows, one allocation (a period without change) at a time."""
+    """A collector of rows, one allocation (a period without change) at a time."""
 
     def __init__(
         self, truth: AllocationTruth, first_day: dt.date, increment_bytes: int, random: np.random.Generator
@@ -225,7 +225,7 @@ class _Rows:
     def _totals(self, size_bytes: int, ratio: int) -> tuple[int, int]:
         per_entry = self._truth.ratios[ratio]
         room = size_bytes - self._truth.base_bytes + self._random.normal(0, self._truth.noise_bytes)
-        # A coupling facility allocates whole entries.
+        # A coupling facility allocates whole entries only.
         entries = max(int(room / self._truth.bundle_bytes(per_entry)), 1)
         return entries, entries * per_entry[1] // per_entry[0]
 
@@ -279,7 +279,7 @@ class _Rows:
 def _spoil(
     random: np.random.Generator, at: NDArray[np.intp], size: Whole, entries: Whole, elements: Whole
 ) -> None:
-    """Turn rows into realistic outliers: figures of another moment or another structure, lost digits."""
+    """Turn rows into realistic outliers: figures of another time or another structure, or lost digits."""
     kind = random.integers(0, 4, len(at))
     other = random.integers(0, len(size), len(at))
     halves = random.uniform(0.3, 0.9, len(at))

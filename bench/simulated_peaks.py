@@ -29,26 +29,26 @@ class PeaksTruth:
     expected: Floats
     """The peaks without noise, outages and spikes: trend x week x end of month."""
     trend: Floats
-    """Trend alone, level shift included."""
+    """The trend alone, including the level shift."""
     growth_kind: str
-    """linear or compounding."""
+    """The kind of growth: linear or compounding."""
     growth_per_year: float
-    """Share of the first day's level."""
+    """Growth per year, as a share of the first day's level."""
     week: tuple[float, ...]
-    """Factors from Monday to Sunday; the largest is 1."""
+    """Factors of the weekdays from Monday to Sunday; the largest is 1."""
     month_end: float
-    """Increase on the last two days and the first of a month, as a share."""
+    """Increase on the last two days and the first day of a month, as a share."""
     noise: float
     """Standard deviation of the logarithm of the noise, and its autocorrelation from day to day."""
     noise_autocorrelation: float
     shift_day: int | None
-    """Index of the day of the level shift."""
+    """Index of the day of the level shift, if there is one."""
     shift: float
-    """Factor."""
+    """Factor by which the level shift changes the level."""
     outage_days: tuple[int, ...]
     """Days without figures."""
     backlog_days: tuple[int, ...]
-    """Days of a backlog far above the ordinary."""
+    """Days of a backlog far above the ordinary peaks."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,15 +59,15 @@ class PeaksSample:
     structure: str
     unit: str
     days: Whole
-    """Ordinals (date.toordinal) of the history, without gaps."""
+    """Ordinals (date.toordinal) of the days of the history, without gaps."""
     peaks: Floats
-    """nan on days without a measurement."""
+    """Peaks of the history; nan on days without a measurement."""
     future_days: Whole
     future_peaks: Floats
     total: float
-    """Total entries of the structure."""
+    """Total number of entries of the structure."""
     levels: dict[str, float]
-    """Name -> value: offload_70, offload_80, offload_90, full_threshold (85 %), size (100 %)."""
+    """Values by name: offload_70, offload_80, offload_90, full_threshold (85 %), size (100 %)."""
     truth: PeaksTruth
 
     def crossing_day(self, level: str, *, of: str = "expected") -> int | None:
@@ -75,7 +75,7 @@ class PeaksSample:
 
         Args:
             level: A name of `levels`.
-            of: expected, the truth without noise; actual, what came with noise, backlogs and all; trend.
+            of: `expected` is the truth without noise, `actual` includes noise and backlogs, `trend` is the trend alone.
         """
         history = len(self.days)
         path = {
@@ -160,7 +160,7 @@ def daily_peaks(
     backlog_days = _happenings(random, backlogs_per_year, last_event, longest=2)
     noisy[backlog_days] *= random.uniform(1.5, 4, len(backlog_days))
     outage_days = _happenings(random, outages_per_year, last_event, longest=3)
-    peaks = np.minimum(np.rint(noisy), total)  # a structure that is full holds no more
+    peaks = np.minimum(np.rint(noisy), total)  # a full structure holds no more than its total
     peaks[outage_days] = np.nan
     truth = PeaksTruth(
         expected=expected,
@@ -199,7 +199,7 @@ def _week(random: np.random.Generator) -> Floats:
 
 
 def _happenings(random: np.random.Generator, per_year: float, length: int, *, longest: int) -> Whole:
-    """Return days of events that last from one day to the longest."""
+    """Return the days of events that each last from one day to the longest."""
     count = int(random.poisson(per_year * length / DAYS_A_YEAR))
     begins = random.integers(0, max(length, 1), count)
     lasts = random.integers(1, longest + 1, count)

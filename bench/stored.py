@@ -1,7 +1,7 @@
 """Compare saving and showing plans with endpoints that only validate the same document and store it.
 
-The planner computes, explains and stores everything that a version shows, and answers with a page for people; the other
-server keeps the document's text. Each plan is saved under names of its own, so that every save makes a new one.
+The planner computes, explains and stores everything that a version shows, and answers with an HTML page; the other
+server stores the text of the document. Each plan is saved under new names, so that every save creates a plan.
 """
 
 from __future__ import annotations
@@ -36,13 +36,13 @@ class Stored:
 
 
 Saved = Callable[[http.client.HTTPConnection, str], str]
-"""Saves a plan under a name, and returns where it is shown."""
+"""Saves a plan under a name, and returns the path that shows it."""
 
 
 def measure_largest(
     *, structures: int = STRUCTURES, queues: int = QUEUES, rounds: int = 3
 ) -> dict[str, Stored]:
-    """Measure the largest plan by REST, which the planner shows as a page."""
+    """Measure saving the largest plan over REST and showing it as a page."""
     body = json.dumps(largest(structures=structures, queues=queues)).encode()
 
     def by_rest(connection: http.client.HTTPConnection, name: str) -> str:
@@ -53,7 +53,7 @@ def measure_largest(
 
 
 def measure_pasted(*, queues: int = QUEUES, rounds: int = 3) -> dict[str, Stored]:
-    """Measure queues pasted into the form of the editor; the other server gets the document."""
+    """Measure pasting queues into the form of the editor; the other server gets the document."""
     plan = largest(structures=1, queues=queues)
     lines = ["name,message_bytes,p95,max,backlog,persistent"]
     for place, queue in enumerate(plan["structures"][0]["queues"]):
@@ -99,7 +99,7 @@ def _measure(ways: dict[str, Saved], *, rounds: int) -> dict[str, Stored]:
         for number in range(rounds + 1):
             for which, (server, connection) in servers.items():
                 found = _save_and_show(server, connection, ways[which], f"PLAN{number}")
-                if number:  # the first round warms
+                if number:  # the first round is a warm-up
                     times[which].append(found)
     return {
         which: Stored(*(statistics.median(each) for each in zip(*found, strict=True)))
@@ -135,9 +135,9 @@ def _ask(
     media_type: str | None,
     *,
     expected: int,
-) -> Any:  # noqa: ANN401 - the answer
+) -> Any:  # noqa: ANN401 - any JSON value
     headers = {
-        # As browsers send it, so that the planner answers with a page.
+        # Sent like a browser, so that the planner answers with a page.
         "Accept": "text/html, application/json",
         **({"Content-Type": media_type} if media_type else {}),
     }

@@ -1,4 +1,4 @@
-"""Connect Alembic to the database: by a given connection, or by the settings."""
+"""Connect Alembic to the database, using a given connection or the settings."""
 
 from __future__ import annotations
 

@@ -41,7 +41,7 @@ from planner_core.simulated import FILE_PREFIX, has_simulated_name
 router = APIRouter(include_in_schema=False)
 
 MOST_QUEUES = 200
-"""Queues on a page; the file lists all of them."""
+"""Maximum number of queues on a page; the file lists all of them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,14 +64,14 @@ class PeriodPicker:
     first_day: str
     last_day: str
     hidden: Mapping[str, str]
-    """Hidden parameters of the form for days."""
+    """Hidden parameters of the form for choosing days."""
     action: str
     error: str
 
 
 @dataclass(frozen=True, slots=True)
 class Highest:
-    """The highest figure of a period."""
+    """The highest figure of a period, and its time."""
 
     label: str
     value: int | float
@@ -137,7 +137,7 @@ class QueuePage(Page):
 
 @router.get("/usage")
 def structures(request: Request, session: SessionDep) -> Response:
-    """All measured structures by group and name."""
+    """Show all measured structures by group and name."""
     search = request.query_params.get("search", "").strip()[:100]
     found = service.list_structures(session, PageRequest.of_address(request), search=search or None)
     page = UsageListPage(
@@ -153,7 +153,7 @@ def structures(request: Request, session: SessionDep) -> Response:
 
 @router.get("/usage/{qsg}/{structure}")
 def structure(request: Request, session: SessionDep, qsg: str, structure: str) -> Response:
-    """One structure over a period."""
+    """Show one structure over a period."""
     span = service.span_of(session, qsg, structure)
     chosen = _chosen(request, span)
     period = chosen.period
@@ -190,7 +190,7 @@ def structure(request: Request, session: SessionDep, qsg: str, structure: str) -
 
 @router.get("/usage/{qsg}/{structure}/usage.csv")
 def structure_file(request: Request, session: SessionDep, qsg: str, structure: str) -> Response:
-    """The table of a structure as a file."""
+    """Return the table of a structure as a file."""
     period = _chosen(request, service.span_of(session, qsg, structure)).period
     usage = service.structure_usage(session, qsg, structure, period)
     return _csv(usage_table(usage.points), qsg, f"{structure}-usage")
@@ -198,16 +198,16 @@ def structure_file(request: Request, session: SessionDep, qsg: str, structure: s
 
 @router.get("/usage/{qsg}/{structure}/queues.csv")
 def queues_file(request: Request, session: SessionDep, qsg: str, structure: str) -> Response:
-    """The table of a structure's queues as a file."""
+    """Return the table of a structure's queues as a file."""
     period = _chosen(request, service.span_of(session, qsg, structure)).period
     found = service.queue_figures(session, qsg, structure, period)
     return _csv(queues_table(found), qsg, f"{structure}-queues")
 
 
-# A queue's name may have slashes, so it is a parameter and not part of the path.
+# Names of queues may contain slashes, so the name is a parameter and not part of the path.
 @router.get("/usage/{qsg}/{structure}/queue")
 def queue(request: Request, session: SessionDep, qsg: str, structure: str) -> Response:
-    """One queue over a period."""
+    """Show one queue over a period."""
     name = request.query_params.get("name", "")
     span = service.queue_span(session, qsg, structure, name)
     chosen = _chosen(request, span)
@@ -238,7 +238,7 @@ def queue(request: Request, session: SessionDep, qsg: str, structure: str) -> Re
 
 @router.get("/usage/{qsg}/{structure}/queue.csv")
 def queue_file(request: Request, session: SessionDep, qsg: str, structure: str) -> Response:
-    """The table of a queue as a file."""
+    """Return the table of a queue as a file."""
     name = request.query_params.get("name", "")
     period = _chosen(request, service.queue_span(session, qsg, structure, name)).period
     points, _ = service.queue_usage(session, qsg, structure, name, period)

@@ -1,4 +1,4 @@
-"""Periods: a length of time up to the last measured hour, or days from and to, in UTC."""
+"""Periods: a length of time up to the last measured hour, or a range of days, in UTC."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ LENGTHS: Mapping[str, tuple[str, int]] = {
 """Title and days by the word in the address."""
 ALL = "all"
 CHOICES = {word: label for word, (label, _) in LENGTHS.items()} | {ALL: "everything"}
-"""Title of each word, in the order of the links."""
+"""Title of each choice, in the order of the links."""
 USUAL = "7d"
 EARLIEST, LATEST = 1970, 2999
 """The first and last year of a period."""
@@ -40,7 +40,7 @@ class Period(Answer):
     past: Annotated[datetime, Field(description="The end; not part of the period.")]
     by: Step
     choice: Hidden[str] = ""
-    """The word that selected it; empty if days were given."""
+    """The choice that selected the period; empty if days were given."""
 
     @property
     def last_day(self) -> date:
@@ -83,15 +83,15 @@ def between(first: datetime, past: datetime, by: Step | None = None) -> Period:
 
 
 def before(last_hour: datetime, choice: str, *, first_hour: datetime) -> Period:
-    """Return a length of time up to the last measured hour, but not before the first one."""
-    # Not up to now: a site uploads its dumps days later, and the newest hours would look empty.
+    """Return the period of a chosen length up to the last measured hour, but not before the first one."""
+    # Not up to now, because a site uploads its dumps days later, and the newest hours would look empty.
     past = last_hour + HOUR
     first = first_hour if choice == ALL else max(past - LENGTHS[choice][1] * DAY, first_hour)
     return Period(first, past, step_for(first, past), choice)
 
 
 def choose(asked: Mapping[str, str], *, first_hour: datetime, last_hour: datetime) -> Chosen:
-    """Return the period that the parameters of an address select; by default, the usual one.
+    """Return the period that the parameters of an address select; by default, the period of the usual length.
 
     `from` and `to` are days, both included, or times, of which `to` is the end.
     """

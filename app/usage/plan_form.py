@@ -22,7 +22,7 @@ _SIZES: Options = (
     ("mean", "the measured mean: suitable for many messages of similar size"),
     ("largest", "the measured maximum: errs on the safe side"),
 )
-# Ways to calculate have defaults, facts have none: a guess would look like a measurement.
+# Calculation methods have defaults, but facts have none, because a guess would look like a measurement.
 HOW = (
     FormField("backlog", "Backlog", "choice", "depth", options=_BACKLOG),
     FormField("outage_minutes", "Longest outage", "decimal"),
@@ -63,10 +63,10 @@ def blank(
 
 
 def read(body: bytes) -> tuple[PlanForm, Mapping[str, str], list[str]]:
-    """Return the form as it was sent, the parameters of its period, and the structures that it lists.
+    """Return the submitted form, the parameters of its period, and the structures that it lists.
 
     Raises:
-        HTTPException: It is no form.
+        HTTPException: The body is not a form.
     """
     pairs = read_pairs(body)
     plain = {key: text.strip()[:LONGEST] for key, text in pairs}
@@ -92,7 +92,7 @@ def key_of(text: str) -> QueueKey:
 
 
 def asked_of(form: PlanForm) -> tuple[PlanForm, PlanQuestion | None]:
-    """Return the form with its errors, and what it asks for, None while it has errors."""
+    """Return the form with its errors, and the question that it asks, or None while it has errors."""
     form, values = _read(form, needs_outage=True)
     level = values["cfcc_level"]
     if isinstance(level, int) and not 1 <= level <= 99:  # noqa: PLR2004 - as the plan document has it
@@ -108,7 +108,7 @@ def asked_of(form: PlanForm) -> tuple[PlanForm, PlanQuestion | None]:
 
 
 def reckoning_of(form: PlanForm, *, needs_outage: bool) -> tuple[PlanForm, Reckoning | None]:
-    """Return the form with its errors, and how figures become those of a plan, None while it has errors."""
+    """Return the form with its errors, and how to convert measured figures, or None while it has errors."""
     form, values = _read(form, needs_outage=needs_outage, of_plan=False)
     return form, None if form.has_errors else Reckoning(**_reckoning(form, values))
 
@@ -116,9 +116,9 @@ def reckoning_of(form: PlanForm, *, needs_outage: bool) -> tuple[PlanForm, Recko
 def _read(form: PlanForm, *, needs_outage: bool, of_plan: bool = True) -> tuple[PlanForm, dict[str, Any]]:
     by_rate = form["backlog"].value == "rate"
     outage = replace(form["outage_minutes"], required=needs_outage and by_rate)
-    # What is left in a field of the other method must be no error.
+    # Text left in the field of the method that was not chosen must not cause an error.
     fields = {**form.fields, outage.name: outage if by_rate else replace(outage, value="")}
-    # The form of an existing plan lacks the fields that the plan itself answers.
+    # The form for an existing plan does not have the fields whose values come from the plan.
     others = {field.name for field in FIELDS} - {field.name for field in HOW}
     values, errors = read_fields(field for name, field in fields.items() if of_plan or name not in others)
     if not form.queues:
@@ -145,7 +145,7 @@ def _reckoning(form: PlanForm, values: Mapping[str, Any]) -> dict[str, Any]:
 def with_document_problems(
     form: PlanForm, problems: Sequence[FieldProblem], structures: Sequence[JsonObject]
 ) -> PlanForm:
-    """Return the form with the errors of the core next to the fields that they come from."""
+    """Return the form with the errors of the core next to the fields that caused them."""
 
     def field_of(pointer: str) -> str:
         parts = pointer.strip("/").split("/")

@@ -1,4 +1,4 @@
-"""Plans from measured usage: form, preview, saving."""
+"""The pages that create a plan from measured usage: form, preview, saving."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ router = APIRouter(include_in_schema=False)
 Preview = TypeVar("Preview")
 
 MOST_LISTED = 2_000
-"""Queues on the page; further structures are links."""
+"""Maximum number of queues on the page; structures beyond it are links."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +61,7 @@ class StructureRows:
 
 @dataclass(frozen=True, slots=True)
 class PlanPreview:
-    """Preview."""
+    """The preview of a plan: its draft, and its sizes compared with the current allocations."""
 
     made: DraftPlan
     sizes: tuple[ComparedSize, ...]
@@ -113,7 +113,7 @@ def ask(request: Request, session: SessionDep, qsg: str) -> Response:
     asking = asking_of(session, qsg, request.query_params, request.query_params.getlist("structure"))
     ticked = frozenset((g.structure, each.queue) for g in asking.grounds for each in g.queues)
     observed = service.observed_queue_managers(session, qsg)
-    # PREFLIST is in order of preference, so the order of observation is kept.
+    # PREFLIST is in order of preference, so the order in which the coupling facilities were observed is kept.
     facilities = dict.fromkeys(name for g in asking.grounds for name in g.observed.coupling_facilities)
     form = plan_form.blank(
         f"{qsg}-usage", ticked, queue_managers=" ".join(observed), coupling_facilities=" ".join(facilities)
@@ -125,7 +125,7 @@ def ask(request: Request, session: SessionDep, qsg: str) -> Response:
 
 @router.post("/usage/{qsg}/plan")
 def make(request: Request, session: SessionDep, qsg: str, body: BodyDep) -> Response:
-    """Preview, or save it and open it in the editor."""
+    """Show a preview of the plan, or save it and open it in the editor."""
     form, parameters, structures = plan_form.read(body)
     asking = asking_of(session, qsg, parameters, structures)
     form, asked = plan_form.asked_of(form)
@@ -146,7 +146,7 @@ def make(request: Request, session: SessionDep, qsg: str, body: BodyDep) -> Resp
         return _page(request, session, asking, form, preview=preview)
     name = form["name"].value
     try:
-        # An existing plan has a page of its own, which shows what would change.
+        # Existing plans are updated on their own page, which shows the changes first.
         plans.save_plan(session, name, document, if_match=None, create_only=True, comment=made.comment)
     except (PlanNameInvalid, PlanConflict) as error:
         form = form.with_problem("name", str(error))
@@ -163,7 +163,7 @@ def asking_of(session: Session, qsg: str, parameters: Mapping[str, str], structu
     chosen = periods.choose(parameters, first_hour=first, last_hour=last)
     counts = repository.queue_counts(session, qsg)
     listed: list[str] = []
-    # A page with tens of thousands of rows would neither load nor be read.
+    # A page with tens of thousands of rows would be too slow to load and too long to read.
     for name in [each for each in names if each in structures] or names:
         if not listed or sum(counts.get(each, 0) for each in (*listed, name)) <= MOST_LISTED:
             listed.append(name)
@@ -172,7 +172,7 @@ def asking_of(session: Session, qsg: str, parameters: Mapping[str, str], structu
 
 
 def ticked_of(asking: Asking, form: PlanForm) -> list[MeasuredBasis]:
-    """Return the structures with ticked queues, and of each only those."""
+    """Return the structures with ticked queues, each with only those queues."""
     ticked = (
         replace(g, queues=[each for each in g.queues if (g.structure, each.queue) in form.queues])
         for g in asking.grounds
@@ -250,7 +250,7 @@ def into(qsg: str, plan: str) -> str:
 
 
 def _offered(session: Session, qsg: str, period: Period) -> tuple[tuple[str, str], ...]:
-    """Return the group's plans; only the first page of them."""
+    """Return the plans of the group among the first page of plans found by its name."""
     found = plans.list_plans(session, PageRequest(per_page=MOST_PER_PAGE), search=qsg).items
     query = urlencode(period.query())
     return tuple((plan.name, f"{into(qsg, plan.name)}?{query}") for plan in found if plan.qsg == qsg)
@@ -259,7 +259,7 @@ def _offered(session: Session, qsg: str, period: Period) -> tuple[tuple[str, str
 def choices_of(
     period: Period, address: Callable[[Mapping[str, str]], str]
 ) -> tuple[tuple[str, str, bool], ...]:
-    """Return the periods to choose: label, address, and whether it is the current one."""
+    """Return the periods to choose from: label, address, and whether it is the current one."""
     return tuple(
         (label, address({"period": word}), word == period.choice) for word, label in periods.CHOICES.items()
     )

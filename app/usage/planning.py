@@ -1,7 +1,7 @@
 """Plan documents from measured usage, and updates of existing ones.
 
-Measurements contain rates, sizes and depths. The user supplies the rest, or it is left out with a remark; nothing is
-made up. No SMF record has the 95th percentile of message sizes: without one from the user, the messages of a queue are
+Measurements contain rates, sizes and depths. The user supplies the rest, or it is left out with a remark; no value is
+guessed. No SMF record has the 95th percentile of message sizes: without one from the user, the messages of a queue are
 planned with one size, and the user chooses which.
 """
 
@@ -26,7 +26,7 @@ from planner_core.wire import JsonObject
 Backlog = Literal["depth", "rate"]
 Sizes = Literal["mean", "largest"]
 QueueKey = tuple[str, str]
-"""Structure and queue."""
+"""The names of structure and queue."""
 
 LONGEST_COMMENT = 500
 _RATE_DIGITS = Decimal("0.001")
@@ -61,9 +61,9 @@ class MeasuredBasis:
     structure: str
     queues: Sequence[QueueFigures]
     entries_max: int | None
-    """Most entries in use in any hour of the period."""
+    """Largest number of entries in use in any hour of the period."""
     queue_managers: int | None
-    """The most queue managers that reported in one hour; more may be defined to the group."""
+    """Largest number of queue managers that reported in one hour; more may be defined to the group."""
     elements_max: int | None = None
     observed: ObservedStructure = field(default_factory=ObservedStructure)
 
@@ -162,7 +162,7 @@ def take_over(
     Args:
         document: The plan document as a JSON object, complete with defaults.
         grounds: The structures, each with the measured queues to update.
-        asked: How measured figures are converted to those of a plan. With no outage, each queue keeps the one that it has.
+        asked: How measured figures are converted to those of a plan. Without an outage, each queue keeps its own.
         period: The period of the figures.
     """
     # The page compares the new document with the given one.
@@ -193,7 +193,7 @@ def take_over(
         if each.figures.is_persistent is None and "persistent" not in each.member
     ]
     problems = _unknown_persistence(unknown, asked)
-    for each in planned:  # of a queue that is new to the plan and was not measured, as answered
+    for each in planned:  # applies to new queues whose persistence was not measured
         queue = next(
             q for q in structures[each.figures.structure]["queues"] if q["name"] == each.figures.queue
         )
@@ -219,7 +219,7 @@ def take_over(
 
 
 def _cut_off(ground: MeasuredBasis) -> Iterator[str]:
-    """Remark that use limited by the size of the structure does not show the demand above it."""
+    """Yield a remark if the structure was full, because the demand above its size is then unknown."""
     full = ground.observed.cut_off
     if full is None:
         return
@@ -241,7 +241,7 @@ def _cut_off(ground: MeasuredBasis) -> Iterator[str]:
 
 
 def _managers(asked: PlanQuestion) -> Iterator[str]:
-    """Remark on queue managers in the records that the plan does not have."""
+    """Yield a remark on queue managers in the records that the plan does not have."""
     given, seen = asked.queue_managers, asked.queue_managers_observed
     left_out = [name for name in seen if name not in given] if isinstance(given, list) else []
     if left_out:
@@ -275,7 +275,7 @@ def _duplex(ground: MeasuredBasis) -> dict[str, str]:
 
 
 def _duplexing(ground: MeasuredBasis) -> Iterator[str]:
-    """Return DUPLEX with its sources, or the reason for the default."""
+    """Yield a remark on DUPLEX with its sources, or the reason for the default."""
     seen = ground.observed.duplexing
     instances = {
         True: f"it was duplexed in the hour of {seen.observed_at:%Y-%m-%d %H:00} UTC"
@@ -324,7 +324,7 @@ def _not_measured(has_duplex: bool) -> str:
 def _into(
     ground: MeasuredBasis, queues: list[JsonObject], asked: Reckoning, remarks: list[str]
 ) -> Iterator[PlannedQueue]:
-    """Update the queues of a structure with measured figures."""
+    """Update the queues of a structure with measured figures, and yield them."""
     there = {queue["name"]: queue for queue in queues}
     for figures in ground.queues:
         before = there.get(figures.queue)
@@ -344,7 +344,7 @@ def _into(
         if isinstance(backlog, str):
             remarks.append(f"{figures.queue}: its backlog stays as it is. {backlog}")
         else:
-            # A queue has either a backlog or a rate with an outage, so the other kind must go.
+            # A queue has either a backlog or a rate with an outage, so the other kind is removed.
             member |= {"backlog": None, "put_rate_per_s": None, "outage_minutes": None, **backlog}
         if figures.is_persistent is not None:
             member["persistent"] = figures.is_persistent
@@ -360,7 +360,7 @@ def _into(
 def _sizes_over(
     figures: QueueFigures, before: JsonObject | None, asked: Reckoning, remarks: list[str]
 ) -> int | JsonObject | str:
-    """Return the measured sizes; the plan's 95th percentile is kept if it is still between mean and largest."""
+    """Return the measured sizes; the plan's 95th percentile is kept if it still lies between mean and largest size."""
     kept = before["message_bytes"] if before is not None else None
     key = (figures.structure, figures.queue)
     mean, largest = figures.mean_bytes, figures.size_max_bytes
@@ -389,7 +389,7 @@ def _backlog_over(figures: QueueFigures, before: JsonObject | None, asked: Recko
 
 
 def _shortfall_of_all(ground: MeasuredBasis, queues: Sequence[JsonObject]) -> Iterator[str]:
-    """Remark on a structure that held more than all its planned queues."""
+    """Yield a remark if a structure held more messages than the backlogs of all its queues in the plan."""
     backlogs = [queue.get("backlog") for queue in queues]
     if ground.entries_max is None or any(backlog is None for backlog in backlogs):
         return
@@ -409,7 +409,7 @@ def _unknown_persistence(unknown: Sequence[str], asked: Reckoning) -> tuple[Fiel
 
 
 def _queues(ground: MeasuredBasis, asked: PlanQuestion, remarks: list[str]) -> Iterator[PlannedQueue]:
-    """Return the queues that can be planned; remarks give the reasons for the others."""
+    """Yield the queues that can be planned, and add remarks with the reasons for the others."""
     if not ground.queues:
         remarks.append(
             f"{ground.structure}: none of its queues were selected or measured. MQ writes records of queues with "
@@ -426,7 +426,7 @@ def _queues(ground: MeasuredBasis, asked: PlanQuestion, remarks: list[str]) -> I
         else:
             persistent = figures.is_persistent
             given = asked.persistent_when_unknown if persistent is None else persistent
-            # Without an answer, the draft has a problem anyway, and the value is not used.
+            # If there is no answer, the draft has a problem anyway, and this value is not used.
             member = {"name": figures.queue, "message_bytes": sizes, **backlog}
             yield PlannedQueue(figures, {**member, "persistent": bool(given)})
 
@@ -456,15 +456,15 @@ def _backlog(figures: QueueFigures, asked: Reckoning) -> JsonObject | None:
 
 
 def _rounded(value: Fraction, digits: Decimal) -> Decimal:
-    """Round up: a plan never has less than was measured."""
-    # normalize leaves 1E+3; adding 0 turns it into 1000.
+    """Return a value rounded up, because a plan must never have less than was measured."""
+    # normalize returns 1E+3; adding 0 turns it into 1000.
     exact = Decimal(value.numerator) / Decimal(value.denominator)
     return exact.quantize(digits, rounding=ROUND_CEILING).normalize() + 0
 
 
 def _shortfall(ground: MeasuredBasis, kept: Sequence[PlannedQueue], asked: PlanQuestion) -> Iterator[str]:
-    """Remark on a structure that held more than its planned queues."""
-    # A rate times an outage is a wish, not a measurement: only depths can be compared with the entries in use.
+    """Yield a remark if a structure held more messages than the backlogs of its planned queues."""
+    # A rate times an outage is an assumption; only measured depths can be compared with the entries in use.
     if asked.backlog != "depth" or ground.entries_max is None:
         return
     planned = sum(each.member["backlog"] for each in kept)
@@ -538,5 +538,5 @@ def _some(names: Sequence[str], most: int = 5) -> str:
 
 
 def can_be_planned(structure: str) -> bool:
-    """Whether it is an application structure; every plan has the others already."""
+    """Return whether it is an application structure; every plan already has the administrative and system structures."""
     return structure not in OWN_STRUCTURES

@@ -21,7 +21,7 @@ from app.usage.models import (
 )
 
 ALL_OF_IT = 100
-"""Percent."""
+"""The percentage at which a structure is full."""
 
 Rows: TypeAlias = Sequence[Mapping[str, Any]]
 StructureKey: TypeAlias = tuple[str, str]
@@ -148,7 +148,7 @@ def _count_structure(session: Session, qsg: str, structure: str) -> None:
 
 
 def _last(session: Session, *conditions: ColumnElement[bool]) -> datetime | None:
-    """Return the last hour that meets the conditions; the index is read backwards, so it is found quickly."""
+    """Return the last hour that meets the conditions. Reading the index backwards finds it quickly."""
     hour = HourlyStructureUsage.hour
     return session.scalars(select(hour).where(*conditions).order_by(hour.desc()).limit(1)).one_or_none()
 
@@ -170,7 +170,7 @@ def _ends(
     last: InstrumentedAttribute[datetime],
     of_it: ColumnElement[bool],
 ) -> tuple[datetime, datetime] | None:
-    """Return the first and the last hour, or None. In separate queries, each is found at an end of the index."""
+    """Return the first and the last hour, or None. Two separate queries find each at one end of the index."""
     ends = (select(function).where(of_it).scalar_subquery() for function in (func.min(first), func.max(last)))
     found = session.execute(select(*ends)).one()
     return None if found[0] is None else (found[0], found[1])
@@ -187,7 +187,7 @@ def page_of_structures(session: Session, *, search: str | None, offset: int, lim
     kept = StoredMeasuredStructure
     # Each kind of figure has its own last hour; five joins on the primary key are faster than a window over all hours.
     use, entries, elements, limits, last = (aliased(HourlyStructureUsage) for _ in range(5))
-    # Not a join: it would repeat a structure for each of its queues.
+    # A join would repeat a structure for each of its queues.
     queues = (
         select(func.count())
         .where(MeasuredQueue.qsg == kept.qsg, MeasuredQueue.structure == kept.structure)
@@ -211,7 +211,7 @@ def page_of_structures(session: Session, *, search: str | None, offset: int, lim
     counted = select(func.count()).select_from(kept)
     if search:
         names = (
-            # Escaped: the underscore of CSQ_ADMIN would otherwise match any character.
+            # Without escaping, the underscore of CSQ_ADMIN would match any character.
             func.lower(column).contains(search.lower(), autoescape=True)
             for column in (kept.qsg, kept.structure)
         )
@@ -223,13 +223,13 @@ def page_of_structures(session: Session, *, search: str | None, offset: int, lim
 
 
 def find_structure(session: Session, qsg: str, structure: str) -> StoredMeasuredStructure | None:
-    """Return the structure if it was ever measured."""
+    """Return the structure, or None if it was never measured."""
     kept = StoredMeasuredStructure
     return session.scalars(select(kept).where(kept.qsg == qsg, kept.structure == structure)).one_or_none()
 
 
 def find_queue(session: Session, qsg: str, structure: str, queue: str) -> MeasuredQueue | None:
-    """Return the queue if it was ever measured in this structure."""
+    """Return the queue, or None if it was never measured in this structure."""
     kept = MeasuredQueue
     return session.scalars(
         select(kept).where(kept.qsg == qsg, kept.structure == structure, kept.queue == queue)
@@ -261,7 +261,7 @@ def structure_hours(
 
 
 class LastLimits(NamedTuple):
-    """The limits of a structure, each as it was last observed, and in which hour."""
+    """The limits of a structure as last observed, each with the hour of its observation."""
 
     entries: int | None
     entries_hour: datetime | None
@@ -285,14 +285,14 @@ def limits_before(session: Session, qsg: str, structure: str, before: datetime) 
 def full_hours(
     session: Session, qsg: str, structure: str, *, first: datetime, past: datetime
 ) -> tuple[int, datetime, datetime] | None:
-    """Return how often a structure was full in a period, with the first and the last hour of it."""
+    """Return how often a structure was full in a period, and in which first and last hour; None if never."""
     hours = HourlyStructureUsage
     query = select(func.sum(hours.structure_full_count), func.min(hours.hour), func.max(hours.hour)).where(
         hours.qsg == qsg,
         hours.structure == structure,
         hours.hour >= first,
         hours.hour < past,
-        # Sources that do not count structure-full conditions show them by the use only.
+        # Some sources do not count structure-full conditions; they show them only by the percentage in use.
         or_(
             hours.structure_full_count > 0,
             hours.entries_in_use_pct_max >= ALL_OF_IT,
@@ -304,7 +304,7 @@ def full_hours(
 
 
 def last_allocations(session: Session, qsg: str, before: datetime) -> dict[str, tuple[int, datetime]]:
-    """Return the last observed size before a time and its hour, by structure of a group."""
+    """Return the last observed size of each structure of a group before a time, with its hour."""
     hours = HourlyStructureUsage
     last = _last_hours(qsg, before, hours.size_bytes)
     query = select(hours.structure, hours.size_bytes, hours.hour).join(
@@ -328,12 +328,12 @@ class LastPlacement(NamedTuple):
 
 
 def last_placements(session: Session, qsg: str, before: datetime) -> dict[str, LastPlacement]:
-    """Return the last hour before a time that names the coupling facilities, by structure of a group."""
+    """Return, for each structure of a group, the last hour before a time whose records name its coupling facilities."""
     return _last_placements(session, qsg, before, HourlyStructureUsage.coupling_facilities)
 
 
 def last_policies(session: Session, qsg: str, before: datetime) -> dict[str, LastPlacement]:
-    """Return the last hour before a time with a display of DUPLEX, by structure of a group."""
+    """Return, for each structure of a group, the last hour before a time with a display of DUPLEX."""
     return _last_placements(session, qsg, before, HourlyStructureUsage.policy_duplex)
 
 
@@ -354,7 +354,7 @@ def _last_placements(
 
 
 def _last_hours(qsg: str, before: datetime, told: InstrumentedAttribute[Any]) -> Subquery:
-    """Return the last hour before a time in which a column is not null, by structure of a group."""
+    """Return, for each structure of a group, the last hour before a time in which a column is not null."""
     hours = HourlyStructureUsage
     return (
         select(hours.structure, func.max(hours.hour).label("hour"))
@@ -440,7 +440,7 @@ def _first_highest(
 def _of_structure(
     qsg: str, structure: str, first: datetime, past: datetime
 ) -> tuple[ColumnElement[bool], ...]:
-    """Conditions for the hours of a structure's queues. Naming the queues lets the primary key's index serve the period too."""
+    """Return conditions for the hours of a structure's queues. Naming the queues lets the index serve the period too."""
     hours, kept = HourlyQueueUsage, MeasuredQueue
     names = select(kept.queue).where(
         kept.qsg == qsg, kept.structure == structure, kept.last_hour >= first, kept.first_hour < past
@@ -470,7 +470,7 @@ def smds_figures(
 
 
 def latest_plans(session: Session, qsgs: Iterable[str]) -> Sequence[AnyRow]:
-    """Return the plans of these groups that are not deleted, with the result of their latest version."""
+    """Return the plans of these groups that are not deleted, each with the result of its latest version."""
     query = (
         select(Plan.name, PlanVersion.number, PlanVersion.qsg, PlanVersion.result)
         .join(PlanVersion, (PlanVersion.plan_id == Plan.id) & (PlanVersion.number == Plan.latest))

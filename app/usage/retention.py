@@ -1,4 +1,4 @@
-"""The same retention for hourly roll-ups as for the usage history."""
+"""Apply the retention of the usage history to its hourly roll-ups."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from planner_core.contracts.ingest import IngestReport
 
 
 def drop_what_history_dropped(database: Database, report: IngestReport) -> int:
-    """Drop the hours before the first day that a report says the history keeps. Return the number of hours.
+    """Delete the hours before the first day that the history keeps according to a report. Return their number.
 
     It has a transaction of its own and may run again at any time: if an ingest was killed before it, the next ingest
-    drops the hours.
+    deletes the hours.
     """
     if report.kept_from is None:
         return 0

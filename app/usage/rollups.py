@@ -31,7 +31,7 @@ DUPLEX = re.compile(r"(?:ENABLED|ALLOWED|DISABLED)\b")
 
 
 class RollupInvalid(PlannerError):
-    """A line is not a roll-up: the jobs and the application are of different versions."""
+    """The line is not a roll-up, because the jobs and the application have different versions."""
 
     def __init__(self, line: int, fault: str) -> None:
         self.line = line
@@ -41,7 +41,7 @@ class RollupInvalid(PlannerError):
 
 
 class RollupsCutShort(PlannerError):
-    """The last line is missing: the job was ended while it wrote."""
+    """The last line is missing, because the job ended while it wrote."""
 
     def __init__(self) -> None:
         super().__init__(
@@ -103,7 +103,7 @@ class _Store:
         self.has_ended = False
 
     def take(self, batch: list[tuple[int, Mapping[str, Any]]]) -> None:
-        """Store the lines of a batch. The line of the days precedes the hours, so their old hours are removed first."""
+        """Store the lines of a batch. The line of the days comes first, so their old hours are removed before new ones."""
         structures: list[StructureHour] = []
         smds: list[SmdsHour] = []
         queues: list[QueueHour] = []
@@ -134,7 +134,7 @@ class _Store:
         self.days += len(days)
 
     def _end(self, number: int, end: End) -> None:
-        # A line lost on the way would leave an hour without figures and without any error.
+        # A lost line would leave an hour without figures and without any error.
         for name, announced in vars(end).items():
             if announced != self.stored[name]:
                 raise RollupInvalid(

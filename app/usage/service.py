@@ -1,4 +1,4 @@
-"""Measured usage, for pages and programs. Nothing here commits."""
+"""Measured usage, for pages and programs. Callers commit."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ class Span(NamedTuple):
 
 
 class StructureUsage(NamedTuple):
-    """A structure over a period."""
+    """The measurements of a structure over a period."""
 
     points: tuple[UsagePoint, ...]
     limits_before: ObservedTotals | None
@@ -112,7 +112,7 @@ def span_of(session: Session, qsg: str, structure: str) -> Span:
     """Return the first and last hour in which a structure was measured.
 
     Raises:
-        UsageNotFound: It was never measured.
+        UsageNotFound: The structure was never measured.
     """
     found = repository.find_structure(session, qsg, structure) if _are_names(qsg, structure) else None
     if found is None:
@@ -152,7 +152,7 @@ def _usage_point(at: datetime, rows: Sequence[AnyRow]) -> UsagePoint:
     elements = max(rows, key=lambda row: _or_less(row.elements_in_use_max))
     return UsagePoint(
         at=at,
-        # Use and limit must be from the same hour, or the percentage would compare a peak with a later size.
+        # Use and limit must be from the same hour; otherwise, the percentage would compare a peak with a later size.
         entries_in_use_max=entries.entries_in_use_max,
         entries_total=entries.entries_total or _last(row.entries_total for row in rows),
         elements_in_use_max=elements.elements_in_use_max,
@@ -169,7 +169,7 @@ def _usage_point(at: datetime, rows: Sequence[AnyRow]) -> UsagePoint:
 
 
 def _are_names(*names: str) -> bool:
-    """Whether these can be names; PostgreSQL rejects texts that contain a null character."""
+    """Return whether these can be names; PostgreSQL rejects texts that contain a null character."""
     return all(name.isprintable() for name in names)
 
 
@@ -180,7 +180,7 @@ def queue_span(session: Session, qsg: str, structure: str, queue: str) -> Span:
     """Return the first and last hour in which a queue was measured.
 
     Raises:
-        UsageNotFound: It was never measured.
+        UsageNotFound: The queue was never measured.
     """
     found = (
         repository.find_queue(session, qsg, structure, queue) if _are_names(qsg, structure, queue) else None
@@ -206,7 +206,7 @@ def queue_usage(
 
 
 def _queue_point(at: datetime, rows: Sequence[AnyRow]) -> QueuePoint:
-    # Hours without byte counts would pull the mean down, so they count neither bytes nor puts.
+    # Hours without byte counts would lower the mean, so neither their bytes nor their puts are counted.
     sized = [row for row in rows if row.put_bytes is not None and row.puts]
     return QueuePoint(
         at=at,
@@ -224,7 +224,7 @@ def _queue_point(at: datetime, rows: Sequence[AnyRow]) -> QueuePoint:
 
 
 def queue_figures(session: Session, qsg: str, structure: str, period: Period) -> tuple[QueueFigures, ...]:
-    """Return every queue of a structure over a period, by name."""
+    """Return the figures of every queue of a structure over a period, by name."""
     within = {"first": period.first, "past": period.past}
     busiest, deepest = repository.hours_of_extremes(session, qsg, structure, **within)
     return tuple(
@@ -245,7 +245,7 @@ def queue_figures(session: Session, qsg: str, structure: str, period: Period) ->
 
 
 def smds_figures(session: Session, qsg: str, structure: str, period: Period) -> tuple[SmdsFigures, ...]:
-    """Return every shared message data set of a structure over a period, by queue manager."""
+    """Return the figures of every shared message data set of a structure over a period, by queue manager."""
     rows = repository.smds_figures(session, qsg, structure, first=period.first, past=period.past)
     return tuple(copied(SmdsFigures, row, failed_allocates=_whole(row.failed_allocates)) for row in rows)
 
@@ -259,7 +259,7 @@ def plans_using(session: Session, qsgs: Iterable[str]) -> dict[tuple[str, str], 
     groups = set(qsgs)
     if not groups:
         return found
-    # Structures are not a table: a plan is one JSON document, and few plans belong to a group.
+    # There is no table of structures in plans: a plan is one JSON document, and few plans belong to a group.
     for plan in repository.latest_plans(session, groups):
         for structure in json.loads(plan.result)["structures"]:
             found.setdefault((plan.qsg, structure["name"]), []).append(PlanReference(plan.name, plan.number))
@@ -274,7 +274,7 @@ def grounds(
     *,
     queues: Container[QueueKey] | None = None,
 ) -> list[MeasuredBasis]:
-    """Return the measurements for plans of these structures. `queues` limits them to these queues; None takes all."""
+    """Return the measurements for plans of these structures. `queues` limits them to these queues; None means all."""
     found = []
     allocated, placed = allocations(session, qsg, period.past), placements(session, qsg, period.past)
     duplexed = duplexing(session, qsg, period.past)
@@ -315,8 +315,8 @@ def allocations(session: Session, qsg: str, before: datetime) -> dict[str, Obser
 def placements(session: Session, qsg: str, before: datetime) -> dict[str, tuple[ObservedPlacement, ...]]:
     """Return the coupling facilities of each structure of a group, newest record first.
 
-    First those of the last hour before a time whose records name any, the primary first; then others from the
-    observations that the nightly runs fit curves to.
+    The first ones are those of the last hour before the given time whose records name any, beginning with the primary.
+    Others follow, from the observations to which the nightly runs fit curves.
     """
     found = {
         structure: [
@@ -371,8 +371,8 @@ def duplexing(session: Session, qsg: str, before: datetime) -> dict[str, Duplexi
 
 
 def observed_queue_managers(session: Session, qsg: str) -> tuple[str, ...]:
-    """Return the queue managers of a group in records and in the map; more may be defined to it."""
-    # Records of the structures have no names of queue managers in the roll-ups, so the map and the data sets must do.
+    """Return the queue managers of a group in records and in the map; more may be defined to the group."""
+    # Roll-ups of structures do not contain names of queue managers, so the names come from the map and the data sets.
     named = {entry.queue_manager for entry in qsg_map.entries(session) if entry.qsg == qsg}
     return tuple(sorted(named | set(repository.queue_managers_of_data_sets(session, qsg))))
 
@@ -385,7 +385,7 @@ def sizes_compared(session: Session, result: PlanResult, period: Period) -> tupl
 def plan_from_usage(
     session: Session, qsg: str, on: Sequence[MeasuredBasis], asked: PlanQuestion, period: Period
 ) -> DraftPlan:
-    """Make a plan document from measurements. It is neither stored nor validated."""
+    """Return a draft of a plan document from measurements, neither stored nor validated."""
     asked = replace(asked, queue_managers_observed=observed_queue_managers(session, qsg))
     limits = last_limits(session, qsg, "CSQ_ADMIN", period.past)
     return make_plan(qsg, on, asked, period=period, admin_limits=limits)

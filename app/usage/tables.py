@@ -1,4 +1,4 @@
-"""The tables of measured usage as files."""
+"""Measured usage as tables for files."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from app.usage.measured import QueueFigures, QueuePoint, UsagePoint
 from app.usage.periods import instant
 
 _DIGITS = 3
-# The columns of the files are a contract of their own: a new field of a figure must not become a column unasked.
+# The columns of the files are a separate contract: a new field of a figure must not become a column by itself.
 _USAGE = (
     "at", "entries_in_use_max", "entries_total", "entries_percent", "elements_in_use_max", "elements_total",
     "elements_percent", "scm_entries_in_use_max", "scm_elements_in_use_max", "size_bytes", "structure_full_count",

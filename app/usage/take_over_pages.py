@@ -1,4 +1,4 @@
-"""Updates of a plan with measured usage: preview of the changes, and the new version."""
+"""The pages that update a plan with measured usage: preview of the changes, and the new version."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ MOST_CHANGES = 400
 
 @dataclass(frozen=True, slots=True)
 class SizeChange:
-    """The sizes of a structure before and after; None if there is none."""
+    """The sizes of a structure before and after; None where the plan does not have the structure."""
 
     cfrm_name: str
     initsize_kib: tuple[int | None, int | None]
@@ -57,7 +57,7 @@ class SizeChange:
 
 @dataclass(frozen=True, slots=True)
 class TakeOverPreview:
-    """The preview, next to the current values."""
+    """The preview, shown next to the current values."""
 
     made: DraftPlan
     changes: tuple[ChangeRow, ...]
@@ -87,7 +87,7 @@ def ask(request: Request, session: SessionDep, qsg: str, name: str) -> Response:
     asking = _asking(session, qsg, plan, request.query_params)
     there = {(s["name"], q["name"]) for s in plan.document_object["structures"] for q in s["queues"]}
     measured = {(g.structure, each.queue) for g in asking.grounds for each in g.queues}
-    # A queue that the plan does not have was perhaps left out on purpose.
+    # A queue that the plan does not have may have been left out on purpose.
     form = plan_form.blank("", frozenset(there & measured))
     if asking.chosen.error:
         form = replace(form, errors=(f"{asking.chosen.error} The usual period is shown.",))
@@ -96,7 +96,7 @@ def ask(request: Request, session: SessionDep, qsg: str, name: str) -> Response:
 
 @router.post("/usage/{qsg}/plan/into/{name}")
 def take(request: Request, session: SessionDep, qsg: str, name: str, body: BodyDep) -> Response:
-    """Preview changes, or save it as the plan's next version."""
+    """Show a preview of the changes, or save them as the plan's next version."""
     form, parameters, _ = plan_form.read(body)
     plan = _plan(session, qsg, name)
     asking = _asking(session, qsg, plan, parameters)
@@ -131,7 +131,7 @@ def _plan(session: Session, qsg: str, name: str) -> StoredVersion:
     """Return the plan if it belongs to this group.
 
     Raises:
-        PlanNotFound: It does not.
+        PlanNotFound: The plan does not exist, or belongs to another group.
     """
     found = plans.get_plan(session, name)
     if found.document_object["qsg"] != qsg:
@@ -150,7 +150,7 @@ def _preview(
 ) -> TakeOverPreview:
     evaluated = evaluate(document, curves_beside(session), compares=False)
     result: JsonObject = evaluated.as_json()
-    # Both have all defaults; else keys that the form does not change would be shown as changed.
+    # Both documents have all defaults; otherwise, keys that the form does not change would be shown as changed.
     changes = document_changes(plan.comparable_object, json.loads(canonical(document)))
     return TakeOverPreview(
         made,
@@ -177,7 +177,7 @@ def _size_changes(before: Sequence[JsonObject], after: Sequence[JsonObject]) -> 
 
 def _only(here: Sequence[JsonObject], there: Sequence[JsonObject]) -> tuple[JsonObject, ...]:
     """Return the findings that only the first result has."""
-    # The message is compared too: the same code with other figures is news.
+    # The message is compared too, because the same code with other figures is a new finding.
     known = {(each["code"], each.get("structure"), each["message"]) for each in there}
     return tuple(each for each in here if (each["code"], each.get("structure"), each["message"]) not in known)
 

@@ -10,7 +10,7 @@ from pydantic.json_schema import SkipJsonSchema
 from planner_core.findings import Finding
 
 Absent = SkipJsonSchema[None]
-"""The member may be missing; it is never null."""
+"""Marks a member that may be missing but is never null."""
 
 
 class Answer(BaseModel):
@@ -20,7 +20,7 @@ class Answer(BaseModel):
 
 
 class HealthAnswer(Answer):
-    """The service is up, with its database or without."""
+    """The state of the service and of its database."""
 
     status: Annotated[
         Literal["ok", "degraded"],

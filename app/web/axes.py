@@ -17,11 +17,11 @@ _TIME_STEPS_S = (
     *(step * _SECOND for step in (1, 2, 5, 10, 15, 30)),
     *(step * _MINUTE for step in (1, 2, 5, 10, 15, 30)),
     *(step * _HOUR for step in (1, 3, 6, 12)),
-    # Whole weeks above two days, so that all labels name the same weekday: usage has a weekly rhythm.
+    # Above two days, only whole weeks, so that all labels name the same weekday: usage has a weekly rhythm.
     *(step * _DAY for step in (1, 2, 7, 14, 28, 56, 91, 182, 364)),
 )
 _MONDAY = datetime(2024, 1, 1, tzinfo=UTC)
-"""Steps of days are counted from a Monday."""
+"""A Monday, from which steps of days are counted."""
 _DURATIONS: tuple[tuple[int, str, Sequence[Fraction]], ...] = (
     (1, "s", (Fraction(1, 10), Fraction(1, 5), Fraction(1, 2), *map(Fraction, (1, 2, 5, 10, 20, 30, 60)))),
     (60, "min", tuple(map(Fraction, (1, 2, 5, 10, 15, 30, 60)))),
@@ -33,7 +33,7 @@ _HALF = 0.5 + 1e-9
 
 
 def grouped(value: int) -> str:
-    """Return a whole number in groups of three, for sentences and charts, where markup cannot separate the groups."""
+    """Return a whole number in groups of three, for sentences and charts, where no markup can separate the groups."""
     return f"{value:,}".replace(",", "\N{NARROW NO-BREAK SPACE}")
 
 
@@ -51,7 +51,7 @@ def round_values(highest: float, *, is_whole: bool) -> tuple[float, ...]:
     if is_whole:
         step = max(step, 1.0)
     return tuple(
-        # 1.1 / 0.1 is 11.000000000000002, whose ceiling would add a step; 3 * 0.1 would be labelled 0.30000000000000004.
+        # 1.1 / 0.1 is 11.000000000000002, whose ceiling would add a step; 3 * 0.1 would be labeled 0.30000000000000004.
         float(f"{nth * step:.12g}")
         for nth in range(max(math.ceil(round(highest / step, 9)), 1) + 1)
     )
@@ -76,12 +76,12 @@ class Tick:
 
 @dataclass(frozen=True, slots=True)
 class Axis:
-    """An axis from its first to its last value."""
+    """An axis from its first to its last value; subclasses define the scale and the labels."""
 
     first: Value
     last: Value
     title: str = ""
-    """The unit, next to the axis; empty where the heading of the chart names it."""
+    """The unit, shown next to the axis; empty if the heading of the chart names it."""
 
     def share(self, value: Value) -> float:
         """Return the position of a value along the axis: 0 at the first, 1 at the last."""
@@ -103,7 +103,7 @@ class Axis:
 
 @dataclass(frozen=True, slots=True)
 class Linear(Axis):
-    """Numbers."""
+    """An axis of numbers."""
 
     steps: tuple[float, ...] = ()
     """Steps between labelled values, the smallest first; empty: any round step."""
@@ -131,7 +131,7 @@ class Linear(Axis):
         )
 
     def label(self, value: float) -> str:
-        """Return a value with its sign and unit."""
+        """Return the label of a value: rounded, with its sign and unit."""
         text = short(abs(value)) if self.is_signed else short(value)
         sign = "" if not self.is_signed or not value else "+" if value > 0 else "\N{MINUS SIGN}"
         return f"{sign}{text}{self.suffix}"
@@ -139,14 +139,14 @@ class Linear(Axis):
 
 @dataclass(frozen=True, slots=True)
 class Log(Axis):
-    """Numbers above zero on a logarithmic scale."""
+    """An axis of numbers above zero on a logarithmic scale."""
 
     is_decades: bool = False
-    """Only powers of ten are labelled, else also twice and five times those."""
+    """Whether only powers of ten are labeled; otherwise, also twice and five times each power."""
 
     @classmethod
     def around(cls, values: Sequence[float], *, title: str = "") -> Log:
-        """Return an axis with a margin around the values."""
+        """Return an axis that includes the values with a margin on both sides."""
         low, high = math.log10(min(values)), math.log10(max(values))
         room = max((high - low) * 0.06, 0.1)
         return cls(10 ** (low - room), 10 ** (high + room), title)
@@ -178,7 +178,7 @@ class Log(Axis):
 
 @dataclass(frozen=True, slots=True)
 class Time(Axis):
-    """Days or moments, in UTC."""
+    """An axis of days or moments, in UTC."""
 
     def ticks(self, most: int) -> tuple[Tick, ...]:
         """Return round moments, counted from a Monday."""
@@ -197,7 +197,7 @@ class Time(Axis):
 
 @dataclass(frozen=True, slots=True)
 class Duration(Axis):
-    """Seconds since a start, in a readable unit."""
+    """An axis of seconds since a start, labeled in a readable unit."""
 
     def ticks(self, most: int) -> tuple[Tick, ...]:
         """Return round times with their unit."""
@@ -215,7 +215,7 @@ class Duration(Axis):
 
 @dataclass(frozen=True, slots=True)
 class Listed(Axis):
-    """Names in their order, at equal distances."""
+    """An axis of names in their order, at equal distances."""
 
     names: tuple[str, ...] = ()
 

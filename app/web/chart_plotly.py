@@ -41,7 +41,7 @@ class ZoomedChart:
     charts: tuple[Chart, ...]
     """The charts that are drawn without a script."""
     finer: tuple[Chart, ...] = ()
-    """The same charts with more points, for a part of the x axis."""
+    """The same charts with more points, for zooming into a part of the x axis."""
     earlier: str = "Earlier"
     later: str = "Later"
     whole: str = "Everything"
@@ -76,7 +76,7 @@ def figure(charts: Sequence[Chart], hint: str = "") -> JsonObject:
         "shapes": [],
     }
     if any(chart.are_levels_beside for chart in charts):
-        # `narrow` here and in annotations is no member of Plotly: charts.js replaces the other value by it on narrow pages.
+        # Plotly does not know the member `narrow`: on narrow pages, charts.js replaces the other value with it.
         layout["margin"] |= {"r": 150, "narrow": 60}
     traces: list[JsonObject] = []
     for nth, chart in enumerate(charts):

@@ -58,8 +58,8 @@ def script_path() -> Path:
 def guards() -> tuple[str, ...]:
     """Return identifiers under which the script looks for its styles before it adds them to the page.
 
-    The policy of the pages forbids inline styles, and none of these is needed: they belong to maps. If an element with
-    the identifier exists, the script adds nothing.
+    The policy of the pages forbids inline styles, and none of these styles is needed, because they belong to maps. If
+    an element with the identifier exists, the script adds nothing.
     """
     found = re.findall(
         rb'if\(!document\.getElementById\("([0-9a-f]{64})"\)\)\{[^}]{0,40}createElement\("style"\)',
@@ -70,7 +70,7 @@ def guards() -> tuple[str, ...]:
 
 @cache
 def _compressed() -> bytes:
-    # Without a time stamp, so that the bytes depend only on the version in the address.
+    # Without a timestamp, so that the bytes depend only on the version in the address.
     return gzip.compress(script_path().read_bytes(), LEVEL, mtime=0)
 
 

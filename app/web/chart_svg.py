@@ -1,7 +1,7 @@
 """Charts as SVG, for wide and narrow pages, without a script and on paper.
 
-A chart is drawn twice, because letters of 11 pixels would shrink to 5 if one layout were scaled down to a telephone. Each
-label is placed where it covers no other label, line or sign, if such a place exists.
+A chart is drawn twice, because letters of 11 pixels would shrink to 5 if one layout were scaled down to a phone screen.
+Each label is placed where it covers no other label, line or sign, if such a place exists.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ _HIGHEST_NARROW = 230
 _CHARACTER, _CAPITAL, _STRONG = 6.2, 7.6, 1.12
 _TICK_CHARACTER, _NAME_CHARACTER = 6.2, 7.2
 _ABOVE, _BELOW = 11.0, 3.0
-"""Height of letters above and below their baseline."""
+"""Height of letters above and below the baseline."""
 _SIGN, _BUBBLE, _BUBBLE_STEP = 8.0, 9.0, 19
 _LABEL_STEP, _COLUMN = 12, 24
 _BESIDE = 2
-"""Places of a label next to the end of a line."""
+"""Number of places for a label next to the end of a line."""
 _ON_A_LEVEL, _ON_A_LABEL, _OUTSIDE = 10**3, 10**6, 10**8
-"""Costs of a label's place; a covered line costs 1."""
+"""Cost of a place for a label that covers a level or another label, or leaves the frame; a covered line costs 1."""
 _LANE, _LANE_SPACE = 16, 8
 _PANEL_SPACE = 46
 _TOP, _TICKS, _TITLE = 18, 24, 15
@@ -51,7 +51,7 @@ _RADII: Mapping[str, float] = {"dot": 3, "small": 4, "ring": 4, "large": 5.5, "b
 
 Place = tuple[float, float]
 Box = tuple[float, float, float, float]
-"""Left, top, right, bottom."""
+"""Left, top, right and bottom edge."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +102,7 @@ def _draw(chart: Chart, kind: str, width: int) -> ChartLayout:
     foot = plots[-1].lanes_bottom
     ticks = plots[0].x_ticks()
     for plot in plots:
-        # SVG paints in the order of its elements: areas and grids of all plots come before lines.
+        # SVG paints in the order of its elements, so areas and grids of all plots come before lines.
         plot.areas()
         plot.grid(ticks)
     for plot in plots:
@@ -147,7 +147,7 @@ def _y_ticks(panel: Chart) -> int:
 
 
 def _bubble_rows(chart: Chart, left: float, right: float) -> list[int]:
-    """Return the row of each numbered mark above the plot, so that none covers another."""
+    """Return the row of each numbered mark above the plot, chosen so that no mark covers another."""
     ends, found = [-math.inf] * 4, []
     for mark in chart.marks:
         if mark.sign != "bubble":
@@ -203,14 +203,14 @@ class Sheet:
         self.add("line", style, title=title, x1=x1, x2=x2, y1=y1, y2=y2)
 
     def sign(self, sign: str, style: str, x: float, y: float, *, title: str = "") -> None:
-        """Draw a sign, or nothing where it has no name."""
+        """Draw a sign, or nothing if `sign` is empty."""
         if sign in _RADII:
             self.add("circle", style, title=title, cx=x, cy=y, r=_RADII[sign])
         elif sign:
             self.add("path", style, title=title, d=_SIGNS[sign].format(x=round(x, 1), y=round(y, 1)))
 
     def take_line(self, points: Sequence[Place]) -> None:
-        """Keep labels off a line."""
+        """Record a line that labels must not cover."""
         for (x1, y1), (x2, y2) in pairwise(points):
             # One box around a slanted line would keep labels out of its whole rectangle.
             pieces = max(int(min(abs(x2 - x1), abs(y2 - y1)) / _PIECE), 1)
@@ -237,7 +237,7 @@ class Sheet:
         cost, _, best = min(tried)
         if cost >= _ON_A_LABEL and is_optional:
             return
-        if cost >= _ON_A_LABEL:  # none of the preferred places is free: use the nearest free one in the plot
+        if cost >= _ON_A_LABEL:  # if no preferred place is free, use the nearest free one in the plot
             cost, _, best = min([(cost, 0.0, best), *self.anywhere(best, width, frame)])
         x = min(max(best[0], 0.0), max(self.width - width, 0.0))
         self.labelled.append((x, best[1] - _ABOVE, x + width, best[1] + _BELOW))
@@ -279,7 +279,7 @@ def _touch(box: Box, other: Box) -> int:
 
 
 class _Plot:
-    """One plot of a chart: positions values, draws lines and signs, then labels."""
+    """One plot of a chart: it positions values, draws lines and signs, then labels."""
 
     def __init__(
         self, chart: Chart, sheet: Sheet, left: float, right: float, top: float, bottom: float
@@ -421,7 +421,7 @@ class _Plot:
     # ---- labels
 
     def labels(self) -> None:
-        # Above the plot there is room for a label unless numbers are there.
+        # There is room for a label above the plot, unless numbered marks are there.
         has_bubbles = any(mark.sign == "bubble" for mark in self.chart.marks)
         top = self.top - 2 if has_bubbles else self.top - _TOP - 4
         frame = (self.left, top, self.right, self.bottom)
@@ -436,7 +436,7 @@ class _Plot:
                 text = _label(spot, is_narrow=self.sheet.is_narrow)
                 box = (0.0, -4.0, float(self.sheet.width), self.bottom)
                 places = self.spot_places(spot)
-                if spot.sign in _CENTERED:  # its sign is on a line: any other place would be further from it
+                if spot.sign in _CENTERED:  # on any other place, the label would be farther from its sign
                     places = iter([min(places, key=lambda place: self.sheet.on_labels(place, text, box))])
                 self.sheet.label(text, places, box, style="strong halo", is_optional=spot.is_label_optional)
         self.level_labels([level for level in self.chart.levels if level.end is not None], frame)
@@ -450,14 +450,12 @@ class _Plot:
                 style = "halo strong" if line.style == "curve" and not line.is_stepped else "halo"
                 box = (self.left, top, self.sheet.width if line.is_label_beside else self.right, self.bottom)
                 places = self.line_places(line)
-                if (
-                    line.is_label_beside
-                ):  # lines end close to each other: elsewhere it would seem to be another's
+                if line.is_label_beside:  # elsewhere, the label would seem to belong to another line
                     places = islice(places, _BESIDE)
                 self.sheet.label(line.label, places, box, style=style, is_optional=line.is_label_optional)
 
     def spot_places(self, spot: Spot) -> Iterator[Place]:
-        """Yield places next to the spot, first on the side with more room, or centered above or below a sign."""
+        """Yield places next to the spot, the side with more room first, or centered above and below a sign."""
         x, y = self.within(self.x(spot.x), self.y(spot.y))
         width = _width(_label(spot, is_narrow=self.sheet.is_narrow)) * _STRONG
         if spot.sign in ("up", "square"):
@@ -507,7 +505,7 @@ class _Plot:
                 yield side, self.top + dy
 
     def line_places(self, line: Line) -> Iterator[Place]:
-        """Yield places outside at the line's end, or along the line from its end to its beginning, above and below it."""
+        """Yield places next to the line's end outside the plot, or along the line from its end, above and below it."""
         points = max((points for each, points in self.drawn if each is line), key=lambda run: run[-1][0])
         width = _width(line.label) * _STRONG
         end_x, end_y = points[-1]
@@ -539,7 +537,7 @@ def _stepped(points: Sequence[Place]) -> list[Place]:
 
 
 def _thinned(points: Sequence[Place]) -> list[Place]:
-    """Return only visible points: of many on one pixel's width the first, the lowest, the highest and the last."""
+    """Return only visible points: of all points on one pixel's width, the first, the lowest, the highest and the last."""
     columns: dict[int, list[Place]] = {}
     for point in points:
         columns.setdefault(int(point[0]), []).append(point)
@@ -556,7 +554,7 @@ def _thinned(points: Sequence[Place]) -> list[Place]:
 def _clipped(points: Sequence[Place], frame: Box) -> Iterator[list[Place]]:
     """Yield the parts of a line inside a frame."""
     left, top, right, bottom = frame
-    # The tolerance keeps lines along the frame whole: their coordinates have rounding errors.
+    # The tolerance prevents cuts in lines along the frame, whose coordinates have rounding errors.
     if all(left - 0.05 <= x <= right + 0.05 and top - 0.05 <= y <= bottom + 0.05 for x, y in points):
         yield list(points)
         return

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from app.web.axes import Axis, Value
 
 Point = tuple[Value, float | None]
-"""A value at a place of the x axis; None breaks a line there."""
+"""A position on the x axis and its value; None breaks a line there."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +25,7 @@ class Line:
     style: str = "curve"
     label: str = ""
     is_stepped: bool = False
-    """Whether a value holds until the next one."""
+    """Whether each value holds until the next one, so that the line has steps."""
     is_label_beside: bool = False
     """Whether the label of a line that ends at the edge of the plot is outside, next to its end."""
     is_label_optional: bool = False
@@ -39,12 +39,12 @@ class Band:
     points: tuple[tuple[Value, float, float], ...]
     style: str
     names: tuple[str, str] = ("", "")
-    """The upper and the lower line, for the zoomed figure."""
+    """The names of the upper and the lower line, for the zoomed figure."""
 
 
 @dataclass(frozen=True, slots=True)
 class Level:
-    """A value as a horizontal line."""
+    """A value drawn as a horizontal line."""
 
     value: float
     label: str
@@ -52,14 +52,14 @@ class Level:
     """The label on narrow pages, if it differs."""
     style: str = "level"
     end: Value | None = None
-    """Where on the x axis the line ends; None: at the edge."""
+    """Where on the x axis the line ends; None means at the edge."""
     likely: tuple[Value, Value] | None = None
-    """A part of the line that is drawn thick."""
+    """The part of the line that is drawn thick."""
 
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """A vertical line at a place of the x axis, with a sign or a label at its top."""
+    """A vertical line at a position on the x axis, with a sign or a label at its top."""
 
     at: Value
     label: str = ""
@@ -68,7 +68,7 @@ class Mark:
     sign_style: str = ""
     title: str = ""
     down_to: float | None = None
-    """The value at which the line ends; None: at the bottom of the plot."""
+    """The value at which the line ends; None means at the bottom of the plot."""
     is_label_low: bool = False
     """Whether the label is at the bottom of the plot."""
     name: str = ""
@@ -86,14 +86,14 @@ class Spot:
     short: str = ""
     title: str = ""
     is_led: bool = False
-    """Whether a line leads down from it to the x axis."""
+    """Whether a line leads from the spot down to the x axis."""
     is_label_optional: bool = False
     name: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Lane:
-    """A row below the plot, with signs at places of the x axis."""
+    """A row below the plot, with signs at positions on the x axis."""
 
     name: str
     spots: tuple[LaneSpot, ...]
@@ -111,17 +111,17 @@ class LaneSpot:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Chart:
-    """Values over an x axis. The title and the description are the chart's accessible name and description."""
+    """The specification of a chart over an x axis. Title and description are its accessible name and description."""
 
     id: str
-    """Unique on its page."""
+    """Identifier, unique on the page."""
     title: str
     description: str
     x_axis: Axis
     y_axis: Axis
     unit: str = ""
     heading: str = ""
-    """The heading above the chart, if it is not its title."""
+    """The heading above the chart, if it differs from the title."""
     lines: tuple[Line, ...] = ()
     bands: tuple[Band, ...] = ()
     levels: tuple[Level, ...] = ()
@@ -129,11 +129,11 @@ class Chart:
     points: tuple[Spot, ...] = ()
     lanes: tuple[Lane, ...] = ()
     below: Chart | None = None
-    """A second plot under the first, over the same x axis."""
+    """A second plot below the first, over the same x axis."""
     are_levels_beside: bool = False
-    """Whether labels of levels are to the right of the plot."""
+    """Whether the labels of levels are to the right of the plot."""
     note: str = ""
-    """Values that are too far away to be drawn, in words."""
+    """A sentence about values that are too far away to be drawn."""
     width: int = 860
     height: int = 200
     """Height of the plot alone, without labels."""
@@ -159,7 +159,7 @@ class BarMark:
 
 @dataclass(frozen=True, slots=True)
 class Bar:
-    """An amount and its parts, one after the other."""
+    """An amount drawn as a bar of consecutive parts."""
 
     name: str
     text: str

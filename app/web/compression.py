@@ -1,7 +1,7 @@
 """Compress responses for clients that accept gzip.
 
-A strong ETag identifies bytes, so the compressed form has another one, which ends in `-gzip`. When a client sends it back
-in If-Match or If-None-Match, the application gets it without that ending, because it names the same version.
+A strong ETag identifies bytes, so the compressed form has a different one, which ends in `-gzip`. When a client sends
+this ETag back in If-Match or If-None-Match, the ending is removed for the application, because the version is the same.
 """
 
 from __future__ import annotations
@@ -49,8 +49,8 @@ def _without_ending(headers: Iterable[tuple[bytes, bytes]]) -> Iterable[tuple[by
 
 
 def _mark(headers: MutableHeaders, status: int, known: str | None) -> None:
-    """Set Vary and the ETag of a response; `known` are the ETags of If-None-Match, None if the method does not read."""
-    # Also without compression: a shared cache must not give the compressed form to clients that cannot read it.
+    """Set Vary and the ETag of a response; `known` is the If-None-Match header, None for methods that change data."""
+    # Set without compression as well: a shared cache must not give the compressed form to clients that cannot read it.
     if "accept-encoding" not in headers.get("vary", "").lower():
         headers.add_vary_header("Accept-Encoding")
     tag = headers.get("etag", "")
@@ -59,6 +59,6 @@ def _mark(headers: MutableHeaders, status: int, known: str | None) -> None:
         return
     compressed = f"{tag[:-1]}{_COMPRESSED}"
     is_compressed = headers.get("content-encoding") == "gzip"
-    # A 304 has no body, but must have the ETag of the form that the client stored (RFC 9110, section 15.4.5).
+    # A 304 has no body, but must have the ETag of the form that the client has stored (RFC 9110, section 15.4.5).
     if is_compressed or (status == _NOT_MODIFIED and compressed in known):
         headers["etag"] = compressed

@@ -1,6 +1,6 @@
-"""Convert texts of form fields to values of plan documents and questions and back, with one reader for each kind of field.
+"""Convert texts of form fields to values of documents and questions and back, with one reader per kind of field.
 
-A text that cannot be read stays as it is: the core reports the error, and the form shows the text again.
+A text that cannot be read is left unchanged: the core reports the error, and the form shows the text again.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ Kind = Literal[
 ]
 LONGEST_NUMBER = 24
 CLUSTERS = "clusters"
-# The same separator throughout: `1 234,567` may have decimals.
+# All separators must be the same: `1 234,567` may have decimals.
 _GROUPED = re.compile(r"\d{1,3}(?:([ ,_\u00a0\u2009\u202f'])\d{3})(?:\1\d{3})*")
 # ASCII, because \d also matches the digits of other scripts.
 _WHOLE = re.compile(r"-?\d+", re.ASCII)
@@ -63,7 +63,7 @@ def text_of(kind: Kind, value: object) -> str:
     """Return the text of a JSON value."""
     if value is None:
         return ""
-    if kind == "switch":  # SHARE is the default of MQ, so an empty field means on
+    if kind == "switch":  # SHARE is the default of MQ, so an empty field means SHARE
         return "no" if value is False else ""
     if isinstance(value, bool):
         return "yes" if value else "no" if kind == "yes_no" else ""
@@ -85,7 +85,7 @@ def text_of(kind: Kind, value: object) -> str:
 
 
 def _both(rates: Mapping[str, object]) -> str:
-    """Return puts and gets of one queue manager, as in `30/12`."""
+    """Return puts and gets of one queue manager in the format `30/12`."""
     return "/".join(_plain(rates.get(key, 0)) for key in ("put_rate_per_s", "get_rate_per_s"))
 
 
@@ -96,7 +96,7 @@ def _plain(value: object) -> str:
 
 def _ungrouped(text: str) -> str:
     """Return the text without thousands separators."""
-    # A point is never a separator: 1.234 would be 1234 for some readers and 1.2 for others.
+    # A point is never a separator, because 1.234 is 1234 for some readers and 1.2 for others.
     return re.sub(r"\D", "", text) if _GROUPED.fullmatch(text) else text
 
 
@@ -114,7 +114,7 @@ def _decimal(text: str) -> object:
 
 
 def _size(text: str) -> object:
-    # The core reads units and reports errors; only separators are a matter of the form.
+    # The core reads units and reports errors; the form only removes separators.
     return _ungrouped(text)
 
 
@@ -128,7 +128,7 @@ def _managers(text: str) -> object:
 
 
 def _bytes(text: str) -> object:
-    # Only separators are a matter of the form: the document reads one size or three, with their units.
+    # The form only removes separators: the core reads one size or three, with their units.
     return "/".join(_ungrouped(part.strip()) for part in text.split("/"))
 
 
@@ -137,7 +137,7 @@ def _length(text: str) -> object:
     if isinstance(number, int):
         return number
     try:
-        # The key of the document is a number: it has no units.
+        # This key of the document is a number without a unit.
         return bytes_of(text)
     except SizeSyntax:
         return text
@@ -162,7 +162,7 @@ def _yaml(text: str) -> object:
         found = parse_text(text.encode())
     except DocumentInvalid:
         return text
-    # With the key before it, as a plan document has it, or the list alone.
+    # The list may be preceded by its key, as in a plan document.
     return found[CLUSTERS] if isinstance(found, dict) and set(found) == {CLUSTERS} else found
 
 

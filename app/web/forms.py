@@ -1,6 +1,6 @@
 """Forms: declared fields with their texts, values and errors.
 
-Every form of the application consists of these parts. In a form that fills in a document, the name of a field is the JSON
+Every form of the application consists of these parts. In a form for a document, the name of a field is the JSON
 pointer of its place in the document; `field_values` reads the texts.
 """
 
@@ -27,7 +27,7 @@ MOST_FIELDS = 200
 
 @dataclass(frozen=True, slots=True)
 class FormField:
-    """One field: its declaration, the text in it, and its error."""
+    """A field: its declaration, the text in it, and its error."""
 
     name: str
     label: str
@@ -40,7 +40,7 @@ class FormField:
     options: Options = ()
     required: bool = False
     place: str = ""
-    """The path in the document that the field fills in, if it differs from the name."""
+    """The path in the document that the field supplies, if it differs from the name."""
     current: str = ""
     """The value that applies while the field is empty."""
     slider: tuple[str, str, str, str] | None = None
@@ -69,7 +69,7 @@ class Form:
 
     @property
     def query(self) -> str:
-        """The query of an address that fills in the form again."""
+        """The query string of an address that fills in the form again."""
         return urlencode({name: field.value for name, field in self.fields.items()})
 
 
@@ -101,7 +101,7 @@ def filled(
 
 @dataclass(frozen=True, slots=True)
 class PostedFile:
-    """A file that was chosen in a form: the name of its field, its own name, and its content."""
+    """A file chosen in a form: the name of its field, its own name, and its content."""
 
     field: str
     name: str
@@ -150,10 +150,9 @@ async def read_posted(
     Args:
         request: The request.
         largest_bytes: The longest text of a field; a longer one is refused.
-        most_files: A form with more is refused.
-        most_fields: A form with more is refused.
-        largest_file_bytes: One more byte of each file is read, so that its reader can refuse it. Without it files
-            are read to their end.
+        most_files: A form with more files is refused.
+        most_fields: A form with more fields is refused.
+        largest_file_bytes: Maximum size of a file; one more byte is read, so that its reader can refuse it.
     """
     texts, files = [], []
     async with request.form(
@@ -176,7 +175,7 @@ def read_pairs(body: bytes, *, most: int = MOST_PARAMETERS) -> list[tuple[str, s
     """Return the parameters of a posted form.
 
     Raises:
-        HTTPException: There are too many of them, or they are not text.
+        HTTPException: There are too many parameters, or they are not valid text.
     """
     try:
         return parse_qsl(body.decode("utf-8"), keep_blank_values=True, max_num_fields=most, errors="strict")
@@ -196,12 +195,12 @@ def texts_of(declared: Iterable[FormField], values: Mapping[str, Any], *, at: st
 
 
 def values_of(declared: Iterable[FormField], texts: Mapping[str, str], *, at: str = "") -> dict[str, Any]:
-    """Return the object that texts describe, without empty fields other than checkboxes."""
+    """Return the object that texts describe, without empty fields; checkboxes are always included."""
     found: dict[str, Any] = {}
     for field in declared:
         text = texts.get(at + field.name, "").strip()
         if text or field.kind == "yes":
-            # A slash in a place means a nested object, as in scm/max_size.
+            # A slash in a place denotes a nested object, as in scm/max_size.
             *path, last = (field.place or field.name).split("/")
             target = found
             for part in path:
@@ -255,8 +254,8 @@ def _is_unreadable(kind: Kind, value: object) -> bool:
 
 
 def rows_of(texts: Mapping[str, str]) -> defaultdict[str, list[int]]:
-    """Return the row numbers of each list in a form whose fields are named by JSON pointers."""
-    # Rows keep their number while others are removed, so numbers may have gaps.
+    """Return the row numbers of each list in a form whose field names are JSON pointers."""
+    # Rows keep their numbers when others are removed, so the numbers may have gaps.
     found: defaultdict[str, dict[int, None]] = defaultdict(dict)
     for key in texts:
         parts = key.split("/")
@@ -270,14 +269,14 @@ def rows_of(texts: Mapping[str, str]) -> defaultdict[str, list[int]]:
 
 
 def pointers_up(pointer: str) -> Iterator[str]:
-    """Yield a JSON pointer and those of the values around it, the innermost first."""
+    """Yield a JSON pointer and the pointers of the values that contain it, the innermost first."""
     while pointer:
         yield pointer
         pointer = pointer.rpartition("/")[0]
 
 
 def places_of(declared: Iterable[FormField], at: str, *, of: str = "") -> dict[str, str]:
-    """Return the names of fields by the pointers that they fill in.
+    """Return the names of fields by the pointers that they supply.
 
     Args:
         declared: The fields.
@@ -288,11 +287,11 @@ def places_of(declared: Iterable[FormField], at: str, *, of: str = "") -> dict[s
 
 
 def field_at(pointer: str | None, places: Mapping[str, str]) -> str:
-    """Return the field that filled in a place of a document, or an empty text.
+    """Return the field that supplied a place of a document, or an empty text.
 
     Args:
-        pointer: The place.
-        places: Names of fields by the pointers they fill in.
+        pointer: The pointer of the place.
+        places: Names of fields by the pointers they supply.
     """
     return next((places[at] for at in pointers_up(pointer or "") if at in places), "")
 
@@ -313,7 +312,7 @@ def sort_errors(
 
 def sentence(message: str) -> str:
     """Return an error of the core as a sentence below a field."""
-    if message.startswith("is "):  # the core speaks of the field, whose label is above
+    if message.startswith("is "):  # the core's message continues the name of the field, which the label shows
         message = f"This {message}"
     message = message[:1].upper() + message[1:]
     return message if not message or message.endswith((".", "?", "!")) else f"{message}."

@@ -1,7 +1,7 @@
 """The description of the REST interface (OpenAPI 3.1).
 
-Handlers that read bodies themselves hide these from FastAPI. This module adds their schemas, the problem documents and
-examples, all declared by the features.
+FastAPI does not know the bodies that handlers read themselves. This module adds their schemas, the problem documents
+and the examples, all declared by the features.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from planner_core.wire import COMPONENT, JsonObject, adapter
 
 COMPONENTS = "#/components/schemas/"
 Responses = dict[int | str, JsonObject]
-"""The descriptions of a route's answers by status, as FastAPI takes them."""
+"""The descriptions of a route's answers by status, in the format of FastAPI."""
 
 DESCRIPTION = """\
 Sizes coupling facility list structures of IBM MQ for z/OS queue-sharing groups. Send a plan document to get sizes,
@@ -124,7 +124,7 @@ def json_request(name: str) -> JsonObject:
 
 
 class OperationExamples(NamedTuple):
-    """Examples of one operation: requests, and by the same names their answers."""
+    """Examples of one operation: requests, and their answers under the same names."""
 
     path: str
     requests: Mapping[str, tuple[str, object]] = MappingProxyType({})
@@ -206,7 +206,7 @@ def model_schemas(*models: type[BaseModel]) -> JsonObject:
 
 
 def document_schemas(name: str, schema: JsonObject) -> JsonObject:
-    """Return the schema of a document of the core under a name, and those of its parts."""
+    """Return the schema of a document of the core under a name, and the schemas of its parts."""
     document: JsonObject = json.loads(json.dumps(schema).replace("#/$defs/", COMPONENTS))
     document.pop("$schema", None)
     return {**document.pop("$defs"), name: document}

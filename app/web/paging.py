@@ -37,21 +37,21 @@ Item = TypeVar("Item")
 
 
 class PageRequest(NamedTuple):
-    """The page of a list to show, counted from 1."""
+    """The requested page of a list, counted from 1."""
 
     page: int = 1
     per_page: int = USUAL_PER_PAGE
 
     @property
     def offset(self) -> int:
-        """The number of items on the pages before this one."""
+        """The number of items before this page."""
         return (self.page - 1) * self.per_page
 
     @classmethod
     def of_address(cls, request: Request, *, per_page: int = USUAL_PER_PAGE) -> Self:
-        """Read the page number of a web page's address."""
+        """Return the request for the page whose number is in the address of a web page."""
         text = request.query_params.get("page", "")
-        # Someone who edits an address should see the list, not an error: anything unreadable means the first page.
+        # A user who edits an address should see the list, not an error, so anything unreadable means the first page.
         number = digits_in(text, most=len(str(MOST_PAGES)) - 1)
         return cls(number or 1, per_page)
 
@@ -68,7 +68,7 @@ PageParameters = Annotated[PageRequest, Depends(_parameters)]
 
 @dataclass(frozen=True, slots=True)
 class ResultPage(Answer, Generic[Item]):
-    """One page of a list."""
+    """One page of a list, with the total number of items."""
 
     items: tuple[Item, ...]
     total: Annotated[int, Field(description="Items on all pages.")]

@@ -61,9 +61,9 @@ from planner_core.wire import Answer, Hidden, Omittable
 
 PROBLEM_MEDIA_TYPE = "application/problem+json"
 MOST_ERRORS = 200
-"""Errors in one problem document; a plan with 32,256 queues can have as many errors."""
+"""Maximum number of errors in one problem document; a plan with 32,256 queues can have more."""
 MOST_SHOWN = 200
-"""Characters of an address that an error repeats."""
+"""Maximum number of characters of an address that an error repeats."""
 
 logger = logging.getLogger("cfplan.errors")
 
@@ -75,7 +75,8 @@ PROBLEM_OF_CORE_ERROR: dict[type[PlannerError], ProblemType] = {
     OutOfRange: OUT_OF_RANGE,
     PlannerError: INPUT_REFUSED,
 }
-"""The core knows nothing of HTTP; errors of the application name their kind of problem themselves."""
+"""Problem types of the core's errors, because the core does not know HTTP; the application's errors name theirs
+themselves."""
 TYPE_OF_STATUS = {
     kind.status: kind
     for kind in (
@@ -115,7 +116,7 @@ class Problem(Answer):
     detail: Annotated[str, Field(description="Description of this occurrence, in a sentence.")]
     errors: Annotated[
         tuple[FieldProblem, ...],
-        # A lambda, because pydantic would describe a declared return type instead of the field.
+        # A lambda, because pydantic would use the declared return type of a function instead of the type of the field.
         WrapSerializer(lambda errors, write: write(errors[:MOST_ERRORS])),
         Field(description="Errors by field, the first ones."),
     ] = ()
@@ -141,7 +142,7 @@ class Problem(Answer):
     @computed_field(exclude_if=lambda omitted: omitted is None)
     @property
     def errors_omitted(self) -> int | SkipJsonSchema[None]:
-        """Number of further fields with errors."""
+        """The number of further fields with errors."""
         return len(self.errors) - MOST_ERRORS if len(self.errors) > MOST_ERRORS else None
 
 
@@ -161,7 +162,7 @@ def problem_of(error: PlannerError) -> Problem:
     kind: ProblemType | None = getattr(error, "problem", None)
     if kind is None:
         mro = type(error).__mro__
-        # The nearest class wins; PlannerError, the last of them, catches the errors without a kind of their own.
+        # The nearest class takes precedence; PlannerError, the last one, covers errors without a kind of their own.
         kind = next(PROBLEM_OF_CORE_ERROR[cls] for cls in mro if cls in PROBLEM_OF_CORE_ERROR)
     findings: tuple[Finding, ...] = getattr(error, "findings", ())
     errors: tuple[FieldProblem, ...] = getattr(error, "problems", ())
@@ -178,7 +179,7 @@ def problem_of(error: PlannerError) -> Problem:
 
 
 def is_wanted_as_page(request: Request) -> bool:
-    """Return whether the client is a browser that requests a page, and should get errors as a page."""
+    """Return whether the client is a browser that requests a page, so that errors are shown as a page."""
     # /api/docs, the description of the interface, is a page.
     return not request.url.path.startswith("/api/v") and "text/html" in request.headers.get("accept", "")
 
@@ -210,14 +211,14 @@ def _page(request: Request, problem: Problem) -> Response:
 
 
 def unexpected(request: Request, error: Exception) -> Response:
-    """Log an unexpected error under a reference, and send the client only the reference."""
+    """Log an unexpected error under a reference, and tell the client only the reference."""
     reference = secrets.token_hex(6)
     logger.error("Reference %s: %s %r failed", reference, request.method, request.url.path, exc_info=error)
     detail = f"This is an error in the service. Its operator can find it in the log under the reference {reference}."
     problem = Problem(UNEXPECTED, detail, reference=reference)
     try:
         return problem_response(request, problem)
-    except Exception:  # the error page itself failed; an answer without it is better than none
+    except Exception:  # the error page itself failed, so send one without a template
         logger.exception("Reference %s: the error page could not be rendered", reference)
         return HTMLResponse(
             f"<!doctype html><title>{UNEXPECTED.title}</title><p>{detail}</p>", status_code=500
@@ -246,7 +247,7 @@ class UnexpectedErrors:
         self.app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass the request on and answer for unhandled exceptions."""
+        """Pass the request on, and answer if an exception is not handled."""
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
@@ -259,9 +260,10 @@ class UnexpectedErrors:
 
         try:
             await self.app(scope, receive, watched_send)
-        except Exception as error:  # no other handler answers for it
+        except Exception as error:  # any exception that no other handler covers
             response = unexpected(Request(scope), error)
-            # A second status cannot be sent: the server closes the connection, and the client sees an incomplete answer.
+            # A second status cannot be sent, so the server closes the connection and the client sees an incomplete
+            # answer.
             if has_started:
                 raise
             await response(scope, receive, send)
@@ -282,7 +284,7 @@ async def _on_http_exception(request: Request, error: HTTPException) -> Response
     phrase = HTTPStatus(error.status_code).phrase
     kind = TYPE_OF_STATUS.get(error.status_code, ProblemType(None, error.status_code, phrase))
     detail = error.detail
-    if detail == phrase:  # the framework's own words; ours say more
+    if detail == phrase:  # replace the framework's standard phrase with a more helpful message
         path = (
             request.url.path if len(request.url.path) <= MOST_SHOWN else request.url.path[:MOST_SHOWN] + "..."
         )

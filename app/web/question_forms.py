@@ -11,12 +11,12 @@ from planner_core.questions import Question, parameters
 
 AnyQuestion = TypeVar("AnyQuestion", bound=Question)
 MOST_KEPT = 100
-"""Characters of a field that are read and shown again."""
+"""Maximum number of characters of a field that are read and shown again."""
 
 
 @dataclass(frozen=True, slots=True)
 class QuestionForm(Form, Generic[AnyQuestion]):
-    """The form of a question, and the question, or None while a field has an error."""
+    """The form of a question, with the question itself, or None while a field has an error."""
 
     question: AnyQuestion | None = None
 
@@ -49,10 +49,10 @@ def read_question(
 
     Args:
         model: The question.
-        given: Texts as sent; a field that is missing has its default, an empty one leaves its parameter out.
+        given: The submitted texts; a missing field has its default, and an empty one leaves its parameter out.
         fields: The fields. Several fields of a list are called rule-1, rule-2 and so on; one field may have
             several values, with blanks or commas between them.
-        structure: Name of the structure, where the address of the page names it.
+        structure: Name of the structure, if the path of the page contains it.
         when_empty: Texts that replace empty ones.
     """
     typed = {
@@ -67,7 +67,7 @@ def read_question(
             is_list = known[name].is_list and name == field
             texts.setdefault(name, []).extend(value.replace(",", " ").split() if is_list else [value])
     question, errors = model.check(texts)
-    # Fields of one list share an error; it belongs to those with a text.
+    # Fields of one list share an error; it is shown at those that contain text.
     wrong = {
         name: sentence(error)
         for name, text in typed.items()

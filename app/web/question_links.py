@@ -1,4 +1,4 @@
-"""Questions as pages list them. Commands import this module, so it imports nothing of the web."""
+"""Questions as pages list them. Commands import this module, so it must not import any web module."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from dataclasses import dataclass
 class QuestionLink:
     """A question, the page that answers it, and the page that explains it.
 
-    The path of a question about one structure is the end of the structure's address.
+    The path of a question about one structure is appended to the structure's address.
     """
 
     path: str

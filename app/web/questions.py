@@ -19,18 +19,18 @@ EXPLAIN = "explain"
 def check_question(request: Request) -> None:
     """Refuse parameters that the question of this route does not have or cannot read.
 
-    A dependency of routers. FastAPI also reads the question, but uses the last of several values, and its messages are
-    those of pydantic.
+    Routers use it as a dependency. FastAPI also reads the question, but uses the last of several values and reports
+    errors in the words of pydantic.
 
     Raises:
-        InputInvalid: With every parameter at fault.
+        InputInvalid: A parameter is not valid; every error is listed.
         RequestValidationError: `explain` cannot be read.
     """
     query = request.query_params
     try:
         _question_of(request.scope["route"].endpoint).read({name: query.getlist(name) for name in query})
     except InputInvalid as error:
-        # `explain` was published as a parameter of FastAPI, next to the question: clients may rely on its problem type.
+        # `explain` was first published as a parameter that FastAPI checks, and clients may rely on its problem type.
         if explained := [each for each in error.problems if each.field == EXPLAIN]:
             raise _request_invalid(explained) from None
         raise
@@ -42,7 +42,7 @@ def check_parameters(request: Request) -> None:
     The first questions were published with that type, and clients may rely on it.
 
     Raises:
-        RequestValidationError: With every parameter at fault.
+        RequestValidationError: A parameter is not valid; every error is listed.
     """
     try:
         check_question(request)

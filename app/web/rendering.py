@@ -1,7 +1,7 @@
 """Pages from templates: one strict Jinja environment, one function to render, filters for figures.
 
 A page is a frozen dataclass (its context) and a template that uses exactly the fields of that
-dataclass. Nothing is sized or computed in a template; figures become text in the filters here.
+dataclass. Nothing is sized or computed in a template; the filters in this module convert figures to text.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from markupsafe import Markup
 from starlette.requests import Request
 from starlette.responses import HTMLResponse
 
-from app.web.axes import grouped as grouped  # many texts of pages use it with the filters here
+from app.web.axes import grouped as grouped  # re-exported, because pages use it together with these filters
 from app.web.chart_svg import layouts
 from planner_core import CORE_VERSION
 from planner_core.provenance import Source, read_source
@@ -44,7 +44,7 @@ class NavItem(NamedTuple):
 
 
 class Site(NamedTuple):
-    """The name, version and navigation of the site, for every page."""
+    """The name, version and navigation of the site, available to every page."""
 
     name: str
     version: str
@@ -123,7 +123,7 @@ def environment() -> Environment:
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
-        auto_reload=False,  # else the time of the file would be looked up for each page
+        auto_reload=False,  # otherwise, each page would check the template's modification time
     )
     env.filters.update(
         count=count,
@@ -146,7 +146,7 @@ def environment() -> Environment:
         own_page=own_page,
         layouts=layouts,
     )
-    env.tests["simulated"] = has_simulated_name  # of a group's name
+    env.tests["simulated"] = has_simulated_name  # tests the name of a group
     return env
 
 

@@ -11,7 +11,7 @@ ASK_AGAIN = "no-cache"
 
 
 class Files(StaticFiles):
-    """Files that browsers cache for good if their address has a version, and revalidate otherwise."""
+    """Files that browsers cache indefinitely if their address has a version, and revalidate otherwise."""
 
     async def get_response(self, path: str, scope: Scope) -> Response:
         """Return the file with its caching rule."""

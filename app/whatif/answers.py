@@ -44,14 +44,15 @@ def ask(
 
 def data_set_job(document: PlanDocument, question: SmdsJobQuestion, curves: Curves) -> SmdsJob:
     """Write the job of the shared message data sets."""
-    # Without the comparison of the published and the fitted curve, which would size every structure twice.
+    # The comparison of the published and the fitted curve would size every structure twice, and the job does not need
+    # it.
     return smds_job(evaluate(document, curves, compares=False), load=question.load)
 
 
 def losses(
     document: PlanDocument, others: Sequence[tuple[str, PlanDocument]], curves: Curves, *, at: At
 ) -> LossAnswer:
-    """Place a plan's structures, with those of other plans of the sysplex, and lose each coupling facility.
+    """Place the structures of a plan, and of other plans of the sysplex, and lose each coupling facility.
 
     Args:
         document: The plan.
@@ -67,13 +68,13 @@ def stored_plans(database: Database, names: Sequence[str]) -> list[tuple[str, Pl
     """Return the latest versions of stored plans.
 
     Raises:
-        PlanNotFound: There is none of a name.
+        PlanNotFound: There is no plan of one of these names.
     """
-    # The command line answers without the package that stores plans, which takes long to import.
+    # The command line answers without the package that stores plans, because importing it takes long.
     from app.plans import service
 
     if not names:
         return []
     with database.session(writes=False) as session:
-        # Once each: a plan counted twice would need twice its storage.
+        # Repeated names are dropped, because a plan counted twice would need twice its storage.
         return [(name, service.get_plan(session, name).document) for name in dict.fromkeys(names)]

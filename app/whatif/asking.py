@@ -1,6 +1,6 @@
 """The plan of a what-if page: a stored one, a submitted one, or the example.
 
-If plans are stored, the planner chooses one: no page answers for the example unless the address names it.
+If plans are stored, the planner chooses one; the example is used only if the address names it.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from planner_core.errors import DocumentInvalid, FieldProblem, PlannerError, Pla
 MOST_PROBLEMS = 20
 Answer = TypeVar("Answer")
 PlanPage = Callable[["Request", "PlanSelection", PlanDocument | None, Mapping[str, str]], Response]
-"""Renders the page of a question from the plan and the values of its fields."""
+"""A function that renders the page of a question from the plan and the values of its fields."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +63,7 @@ class PlanSelection:
 async def sent_form(request: Request) -> PostedForm:
     """Read the form of a what-if page."""
     return await read_posted(
-        # One byte more, so that the reader of documents refuses a longer text with its own message.
+        # The extra byte lets a longer text reach the reader of documents, which refuses it with its own message.
         request,
         largest_bytes=LARGEST_FILE_BYTES + 1,
         largest_file_bytes=LARGEST_FILE_BYTES,
@@ -74,7 +74,10 @@ SentDep = Annotated[PostedForm, Depends(sent_form)]
 
 
 def asked_by_name(session: Session, name: str) -> tuple[PlanSelection, PlanDocument | None]:
-    """Return the stored plan of this name, or the example if it is requested or nothing is stored, or no plan yet."""
+    """Return the plan that a page uses: the stored one of this name, or the example, or none yet.
+
+    The example is used if it is requested, or if nothing is stored.
+    """
     stored = service.plan_names(session)
     if not name and stored:
         return PlanSelection(stored, "", "", False, "", ()), None
@@ -84,7 +87,7 @@ def asked_by_name(session: Session, name: str) -> tuple[PlanSelection, PlanDocum
     try:
         latest = service.get_plan(session, name)
     except service.PlanNotFound:
-        # The example instead of an unknown plan would be taken for that plan.
+        # If the example replaced an unknown plan, its answer would be mistaken for that of the plan.
         return PlanSelection(stored, "", "", False, name[:64], ()), None
     return PlanSelection(stored, name, "", False, "", (), latest.number), latest.document
 

@@ -63,7 +63,7 @@ def add(commands: Command, parser_class: Parser) -> None:
 
 
 def _smds_job(arguments: argparse.Namespace) -> int:
-    """Print the job alone on standard output, ready to submit, and findings on standard error."""
+    """Print the job on standard output, ready to submit, and findings on standard error."""
     from app.fits.from_settings import curves_of_settings
     from app.whatif import answers
 
@@ -100,7 +100,7 @@ def _upgrade(arguments: argparse.Namespace) -> int:
     question = read_question(arguments)
     try:
         found = ask(upgrades, read_plan(arguments.file), question, curves_of_settings)
-        # A step that the core refused has no plan and so no statements.
+        # A step that the core refused has no plan and therefore no statements.
         steps = {step.change.key: step for step in found.steps if step.after is not None}
         if arguments.fragment not in steps:
             message = f"There is no step {arguments.fragment!r}: choose one of {', '.join(steps) or 'none'}."

@@ -1,4 +1,4 @@
-"""An outage as a chart: both pools over time with the events, and offloaded data below.
+"""The chart of an outage: both pools over time with the events, and offloaded data below.
 
 Events are numbered, because the chart has no room for words; the table below has them.
 """
@@ -17,11 +17,11 @@ from planner_core.units import GIB, KIB, MIB, TIB
 from planner_core.whatif.filling_up import FillingEvent, FillingUp, shown_minutes
 
 QUEUE_KINDS = ("depth_high", "queue_full")
-"""Events of a single queue. They are signs in their own lane, because there may be a thousand of them."""
+"""Events of a single queue. They are signs in a separate lane, because there may be a thousand of them."""
 _FULL = 100
 _MINUTES = (1, 2, 5, 10, 15, 20, 30, 60, 120, 240, 360, 720, *range(1440, 1440 * 400, 1440))
 _SIGN_PLACES = 250
-"""Number of places for signs of queues; signs at the same place are drawn once."""
+"""Number of positions for signs of queues; signs at the same position are drawn once."""
 _QUEUE_SIGNS = {"depth_high": ("up", "at QDEPTHHI"), "queue_full": ("square", "at MAXDEPTH")}
 
 
@@ -40,7 +40,7 @@ class Happening:
 def happenings(found: FillingUp, *, most_of_queues: int) -> tuple[tuple[Happening, ...], int]:
     """Return the numbered events of the structure and the first events of queues, in order of time.
 
-    The number is that of the omitted events of queues.
+    The second value is the number of omitted events of queues.
     """
     rows, number, of_queues = [], 0, 0
     for moment in found.events:
@@ -51,7 +51,7 @@ def happenings(found: FillingUp, *, most_of_queues: int) -> tuple[tuple[Happenin
         else:
             number += 1
             rows.append(_happening(moment, number))
-    # Numbered events first at equal times: their numbers must rise through the table.
+    # At equal times, numbered events come first, so that their numbers rise through the table.
     rows.sort(key=lambda row: (row.minutes, row.number is None))
     return tuple(rows), max(of_queues - most_of_queues, 0)
 
@@ -125,7 +125,7 @@ def _in_words(found: FillingUp) -> str:
 
 
 def _lost(found: FillingUp, highest: float) -> tuple[Band, ...]:
-    """Return the time in which puts fail."""
+    """Return bands for the time in which puts fail."""
     if found.full_at_minutes is None:
         return ()
     return (
@@ -139,7 +139,7 @@ def _offloaded(found: FillingUp) -> Chart:
     """Return a chart of offloaded data over time, with the size of a given data set if it is near."""
     sizes = [(point.drawn_minutes, found.offload_bytes(point)) for point in found.points]
     highest, given = sizes[-1][1], found.question.data_set_bytes
-    # A data set much larger than its data would press the curve to the bottom.
+    # A data set much larger than its data would flatten the curve at the bottom.
     if given is not None and given <= 3 * highest:
         highest = max(highest, given)
     unit, name = next(
@@ -177,14 +177,14 @@ def _queue_signs(found: FillingUp) -> Iterator[LaneSpot]:
 
 
 def said(found: FillingUp) -> str:
-    """Return the answer in two sentences."""
+    """Return the answer to the question in two sentences."""
     name, end = found.result.cfrm_name, shown_minutes(found.outage_minutes)
     if not found.messages_arriving:
         if not found.queues:
             return f"Nothing arrives on {name}: it has no queues in the plan. Add a queue with a rate or a backlog."
         return f"Nothing arrives on {name}: its queues, or the outage and the rate you entered, produce no messages."
     if found.full_at_minutes is not None:
-        # The messages are a fluid in the simulation; rounded down, the sentence never claims one that was not put.
+        # The simulation treats messages as a fluid; rounded down, the sentence never counts a message that was not put.
         held = math.floor(found.points[-1].messages)
         return (
             f"{name} is full after {_tenth(found.full_at_minutes)} of {end:g} minutes, with {grouped(held)} of "
@@ -200,7 +200,7 @@ def said(found: FillingUp) -> str:
 
 
 def _tenth(minutes: Fraction) -> str:
-    """Return minutes for a sentence, rounded down."""
+    """Return minutes for a sentence, rounded down to a tenth."""
     return f"{math.floor(minutes * 10) / 10:g}"
 
 

@@ -69,7 +69,7 @@ def filling(request: Request, session: SessionDep, name: str, number: str, struc
     stored = service.get_version_at(session, name, number)
     document = plan_with(stored, structure)
     cfrm_name, at = structure, path_of(stored, structure)
-    # Without fields at first: their planned values and sliders come from the sized structure, which may be refused.
+    # Read without fields first: their planned values and sliders come from the sized structure, which may be refused.
     form = read_question(Outage, request.query_params, {}, structure=structure)
     found, summary, refused = None, "", tuple[Finding, ...]()
     try:
@@ -124,7 +124,7 @@ def _fields(document: PlanDocument, structure: StructureResult) -> Mapping[str, 
             declared["outage_minutes"],
             value=_plain(Decimal(str(longest))) if same else "",
             hint="As planned." if same else f"Empty: each queue's own, up to {longest:g} minutes.",
-            # Three times the plan, so that the planned value is neither at the end nor lost at the start of the slider.
+            # Three times the planned value, so that it is not at the end of the slider, nor too close to its start.
             slider=("0", str(max(10, min(LONGEST_SLIDER, round(longest * 3)))), "1", f"{longest:g}"),
         ),
         replace(declared["rate_percent"], slider=("0", "400", "5", "100")),

@@ -25,7 +25,7 @@ _SHOWN = 20
 
 @dataclass(frozen=True, kw_only=True)
 class UpgradePage(Page):
-    """A plan before and after changes."""
+    """A plan before and after each change."""
 
     asked: Annotated[PlanSelection, "The chosen plan, and the other plans to choose from"]
     fields: Annotated[tuple[FormField, ...], "The changes, as typed"]

@@ -34,7 +34,7 @@ from planner_core.whatif.scm import asked_of, usable_scm
 router = APIRouter(include_in_schema=False)
 MOST_OTHERS = 40
 Cell = tuple[str, str]
-"""The places of a structure, and their kind: same, moved, less (a copy lost) or nowhere."""
+"""The coupling facilities of a structure, and their kind: same, moved, less (a copy lost) or nowhere."""
 ACTIONS = {
     "moves": "moves",
     "switches": "the other copy takes over",
@@ -46,7 +46,7 @@ ACTIONS = {
 
 @dataclass(frozen=True, slots=True)
 class StructureLossRow:
-    """A structure in all scenarios."""
+    """A structure in all losses."""
 
     structure: str
     plan: str
@@ -59,7 +59,7 @@ class StructureLossRow:
 
 @dataclass(frozen=True, slots=True)
 class MoveRow:
-    """A structure that a loss affects."""
+    """A structure that a loss affects, with its location before and after."""
 
     structure: str
     size_bytes: int
@@ -69,14 +69,14 @@ class MoveRow:
     reason: str
     is_nowhere: bool
     scm_asked_bytes: int | None
-    """Storage-class memory that it requests, or None."""
+    """Storage-class memory that the structure requests, or None."""
     scm_usable_bytes: int | None
-    """The part that it can use at its new location; None if unknown."""
+    """The part of the storage-class memory that it can use at its new location; None if unknown."""
 
 
 @dataclass(frozen=True, slots=True)
 class LossView:
-    """One loss."""
+    """The loss of one coupling facility or site."""
 
     id: str
     heading: str
@@ -90,15 +90,15 @@ class LossView:
     messages: tuple[tuple[str, int, str], ...]
     messages_gone: int
     endings: tuple[str, ...]
-    """Queue managers that end, as sentences."""
+    """Sentences about queue managers that end."""
     order_matters: bool
     same_as: str
-    """The earlier loss of the same coupling facilities."""
+    """An earlier loss in the list that loses the same coupling facilities; empty if there is none."""
 
 
 @dataclass(frozen=True, slots=True)
 class LossesView:
-    """The answer arranged for the page."""
+    """The answer, arranged for the page."""
 
     at: str
     plans: tuple[str, ...]
@@ -128,7 +128,7 @@ class CfLossPage(Page):
 
 @router.get("/whatif/cf-loss")
 def show(request: Request, session: SessionDep) -> Response:
-    """Answer for the plan that the address names, else show the form, or the example if nothing is stored."""
+    """Show the answer for the plan that the address names, else the form, or the example if nothing is stored."""
     query = request.query_params
     asked, document = asked_by_name(session, query.get("plan", "")[:64])
     return _page(request, session, asked, document, query.get("at", ""), query.getlist("with"))
@@ -136,7 +136,7 @@ def show(request: Request, session: SessionDep) -> Response:
 
 @router.post("/whatif/cf-loss")
 def ask(request: Request, session: SessionDep, sent: SentDep) -> Response:
-    """Answer for a submitted plan document."""
+    """Show the answer for a submitted plan document."""
     asked, document = asked_by_text(session, sent)
     return _page(request, session, asked, document, sent.value("at"), sent.values("with"))
 
@@ -170,7 +170,7 @@ def _page(
 
 def arranged(answer: LossAnswer) -> LossesView:
     """Return the answer of the core, arranged for the page."""
-    # A site with one coupling facility loses the same as that coupling facility: the page shows it once.
+    # A site with one coupling facility loses the same as that coupling facility, so the page shows the loss once.
     earlier: dict[frozenset[str], str] = {}
     losses = tuple(
         _loss(each, number, earlier.setdefault(frozenset(each.gone), each.name))
@@ -219,7 +219,7 @@ def _cell(before: Sequence[str], now: Sequence[str]) -> Cell:
         return "no place", "nowhere"
     if tuple(now) == tuple(before):
         return _places(now), "same"
-    # A proper subset: a copy is gone and the other one stayed where it was.
+    # A proper subset means that one copy was lost and the other one stayed where it was.
     return _places(now), "less" if set(now) < set(before) else "moved"
 
 

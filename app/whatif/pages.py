@@ -1,4 +1,4 @@
-"""The pages of the what-if questions, and the page that leads to them."""
+"""The pages of the what-if questions, and the page that lists them."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ GROUPS = (("What runs today", RUNNING_QUESTIONS), ("Queues and clusters", QUEUES
 
 @dataclass(frozen=True, kw_only=True)
 class WhatIfPage(Page):
-    """Context of the list of questions."""
+    """The list of questions about a plan."""
 
     asked: Annotated[PlanSelection, "The chosen plan, and the other plans to choose from"]
     questions: Annotated[tuple[QuestionLink, ...], "What can be asked"]
@@ -88,7 +88,7 @@ def of_structure(request: Request, session: SessionDep) -> Response:
         path = f"/whatif?{urlencode({'plan': asked.unknown or asked.name})}"
     else:
         wanted = query.get("structure", names[0])
-        # A bookmark may outlive its structure: another one of the plan is more useful than an error.
+        # A bookmark may name a structure that no longer exists; another one of the plan is more useful than an error.
         structure = wanted if wanted in names else names[0]
         ending = request.url.path.rpartition("/")[2]
         path = f"/plans/{asked.name}/versions/{asked.version}/structures/{structure}/{ending}"

@@ -1,6 +1,6 @@
-"""The what-if questions about a plan. The pages list them, and the command line makes a command of each.
+"""The what-if questions about a plan. The pages list them, and each is a command of the command line.
 
-Modules are named in texts: importing them takes most of the time that a command needs to start.
+Modules are named by strings, because importing them takes most of the time that a command needs to start.
 """
 
 from __future__ import annotations
@@ -30,19 +30,20 @@ class WhatIfQuestion(QuestionLink):
     """The command below `cfplan whatif`."""
     help: str
     module: str
-    """The module of the question in `planner_core`."""
+    """The module of its model in `planner_core`."""
     model: str
     """The name of its model in that module."""
     function: str = ""
-    """The function that answers it, from a plan, the question and a curve; empty if its command is written out."""
+    """The function that answers it from a plan, the question and a curve; empty if its command calls the core itself.
+    """
 
     def router(self) -> APIRouter:
-        """Import the routes of its page."""
+        """Return the routes of its page, imported on use."""
         found: APIRouter = import_module(f"app.whatif.{self.pages}").router
         return found
 
     def question(self) -> type[Question]:
-        """Import the model of the question."""
+        """Return the model of the question, imported on use."""
         found: type[Question] = self._named(self.model)
         return found
 

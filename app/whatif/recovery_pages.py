@@ -47,7 +47,7 @@ _FIGURES = {
 
 @dataclass(frozen=True, slots=True)
 class ExplainedFigure:
-    """One figure with its explanation."""
+    """A figure with its explanation."""
 
     id: str
     label: str
@@ -57,14 +57,14 @@ class ExplainedFigure:
 
 @dataclass(frozen=True, slots=True)
 class StructureRecoveryRow:
-    """One structure."""
+    """The recovery of one structure."""
 
     found: StructureRecovery
     minutes: str
     every: str
     """The advised time between backups; empty if no interval is short enough or there are no backups."""
     longest: str
-    """The longest interval; empty if it cannot be calculated."""
+    """The longest interval between backups; empty if it cannot be calculated."""
     is_any: bool
     documented: str
     figures: tuple[ExplainedFigure, ...]
@@ -72,7 +72,7 @@ class StructureRecoveryRow:
 
 @dataclass(frozen=True, slots=True)
 class RecoveryView:
-    """The answer arranged for the page."""
+    """The answer, arranged for the page."""
 
     found: Recovery
     rows: tuple[StructureRecoveryRow, ...]
@@ -180,16 +180,16 @@ def _minutes(seconds: Fraction) -> str:
 
 
 def _tenths(minutes: Fraction) -> str:
-    """Return minutes rounded down, because a longer interval would be too long."""
+    """Return minutes in tenths, rounded down, because a longer interval would miss the recovery time."""
     return f"{tenths_down(minutes):.1f}"
 
 
 def _chart(found: Recovery) -> BarChart | None:
-    """Return a chart of recovery times; of many structures only the slowest."""
+    """Return a chart of recovery times; of many structures, only the slowest are drawn."""
     timed = [(each.recovery_s, each) for each in found.all_structures if each.recovery_s]
     if not timed:
         return None
-    # The slowest first: they decide whether the recovery time is met.
+    # The slowest structures come first, because they decide whether the recovery time is met.
     timed.sort(key=lambda pair: -pair[0])
     goal_s = found.recovery_minutes * _SECONDS_PER_MINUTE
     bars = []

@@ -28,10 +28,10 @@ router = APIRouter(include_in_schema=False)
 MOST_TYPED = 400
 MOST_BOXES = 20
 MOST_SETS_SHOWN = 400
-"""Data sets in the jobs that the page shows; larger jobs are available only as files."""
+"""Maximum number of data sets in jobs that the page shows; larger jobs are available only as files."""
 _POINTER = re.compile(r"/structures/([0-9]+)/offload/dsgroup")
 _INCOMPLETE = "SMDS_JOB_INCOMPLETE"
-"""The finding that the fields of the page resolve; others are shown as findings."""
+"""Code of the finding that the fields of the page resolve; others are shown as findings."""
 _NAMES = FormField("queue_managers", "Names of the queue managers", value="")
 
 
@@ -41,7 +41,7 @@ class OffloadStructureRow:
 
     name: str
     dsgroup: str
-    """Empty if it has none."""
+    """The DSGROUP of the structure; empty if it has none."""
     first: str
     """The name of its first data set; empty if there is none."""
     primary_bytes: int
@@ -60,14 +60,14 @@ class SmdsJobRow:
     sets: int
     space_bytes: int
     text: str
-    """Empty if it is too long to show."""
+    """The text of the job; empty if it is too long to show."""
     href: str
     """Address of the file; empty for a submitted plan."""
 
 
 @dataclass(frozen=True, slots=True)
 class SmdsJobView:
-    """The answer arranged for the page."""
+    """The answer, arranged for the page."""
 
     structures: tuple[OffloadStructureRow, ...]
     members: tuple[SmdsJobRow, ...]
@@ -76,14 +76,14 @@ class SmdsJobView:
     href: str
     findings: tuple[Finding, ...]
     remark: str
-    """A remark if not all queue managers of the plan have names; else empty."""
+    """A remark if the plan does not name all its queue managers; otherwise empty."""
     has_errors: bool
     """Whether errors of the plan prevent a job."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class SmdsPage(Page):
-    """The data sets of a plan, and the job that makes them."""
+    """The data sets of a plan, and the job that creates them."""
 
     asked: Annotated[PlanSelection, "The chosen plan, and the other plans to choose from"]
     fields: Annotated[tuple[FormField, ...], "Names that the plan does not tell, as they were typed"]
@@ -95,17 +95,17 @@ class SmdsPage(Page):
 
 @router.get("/whatif/smds")
 def show(request: Request, session: SessionDep) -> Response:
-    """Answer for the plan that the address names. With `as`, return the job alone."""
+    """Show the answer for the plan that the address names. With `as`, return the job alone."""
     query = request.query_params
     asked, document = asked_by_name(session, query.get("plan", "")[:64])
-    # Names that were typed for one plan do not apply to another one that is chosen afterwards.
+    # Names that were entered for one plan do not apply to another one that is chosen afterwards.
     is_other = "of" in query and query["of"] != asked.choice
     return _page(request, asked, document, {} if is_other else query)
 
 
 @router.post("/whatif/smds")
 def ask(request: Request, session: SessionDep, sent: SentDep) -> Response:
-    """Answer for a submitted plan document."""
+    """Show the answer for a submitted plan document."""
     asked, document = asked_by_text(session, sent)
     return _page(request, asked, document, sent.last)
 
@@ -119,7 +119,7 @@ def _page(
         if name == _NAMES.name or name.startswith("dsgroup-")
     }
     if asked.is_example and document is not None:
-        # Without names the example would have no job to show.
+        # Without names of queue managers, the example would have no job to show.
         made_up = " ".join(f"QM{number:02}" for number in range(1, document.queue_manager_count + 1))
         typed.setdefault(_NAMES.name, made_up)
     load = next((each for each in LOADS if each == query.get("for")), LOADS[0])
@@ -156,7 +156,7 @@ def _found(
     given = {name: value for name, value in typed.items() if value}
     if given:
         changed = document.model_dump(mode="json", exclude_defaults=True)
-        # Data sets have the names of queue managers in them, so a number of queue managers is not enough.
+        # Names of data sets contain those of queue managers, so the number of queue managers is not enough.
         if names := _split(given.get(_NAMES.name, "")):
             changed["queue_managers"] = names
         for structure in changed.get("structures", ()):
@@ -245,7 +245,7 @@ def arranged(
     query = {"plan": asked.choice, "of": asked.choice} if asked.choice else {}
     query |= {name: value for name, value in typed.items() if value}
     query |= {"for": job.load}
-    # A submitted plan is not in the address, so a link could not reproduce its job.
+    # A submitted plan is not in the address, so no link could lead to its job.
     has_files = bool(job.text and (asked.name or asked.is_example))
 
     def href(member: str) -> str:

@@ -9,7 +9,7 @@ from planner_core.whatif.thresholds import Setting, ThresholdAdvice
 
 _FULL = 100
 _MOST_BACKLOGS = 3
-"""The axis ends at this multiple of the messages to hold, so that these stay readable."""
+"""The axis ends at this multiple of the messages to hold, so that the thresholds stay readable."""
 
 
 def threshold_chart(advice: ThresholdAdvice) -> Chart | None:

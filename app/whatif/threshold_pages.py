@@ -32,7 +32,7 @@ FIELDS = question_fields(ThresholdQuestion)
 
 @dataclass(frozen=True, kw_only=True)
 class ThresholdsPage(Page):
-    """Three rules for one structure."""
+    """The advised rules for one structure."""
 
     version: Annotated[StoredVersion, "The version as stored"]
     structure_at: Annotated[str, "Path of the page of the structure"]
@@ -88,7 +88,7 @@ def thresholds(request: Request, session: SessionDep, name: str, number: str, st
 
 
 def said(advice: ThresholdAdvice) -> str:
-    """Return the answer in two sentences."""
+    """Return the answer to the question in two sentences."""
     rules = ", ".join(f"{rule.threshold} % {rule.size_over}" for rule in advice.rules if rule.is_on)
     words = f"{rules}: {advice.cfrm_name} holds {grouped(advice.capacity)} messages"
     if advice.holds:
@@ -109,12 +109,12 @@ def _rules_query(advice: ThresholdAdvice) -> str:
 
 
 def _proposed(stored: StoredVersion, structure: str, advice: ThresholdAdvice) -> str:
-    """Return the whole plan with these rules, or an empty text if it has them already."""
+    """Return the whole plan with these rules, or an empty text if it already has them."""
     found = stored.document
     rules = [{"usage_over": rule.usage_over, "size_over": rule.size_over} for rule in advice.rules]
     document = found.model_dump(mode="json", exclude_defaults=True)
     place = next(each for each in document["structures"] if each["name"] == structure)
-    # A plan that has these rules already must not offer a change that changes nothing.
+    # If the plan already has these rules, the page must not offer a change without effect.
     if advice.compared[1].rules == advice.compared[0].rules:
         return ""
     place["offload"] = {**place.get("offload", {}), "rules": rules}

@@ -74,7 +74,7 @@ def upgrade() -> None:
 
 
 def downgrade() -> None:
-    """Drop uploads and their reports; the usage history and the files stay."""
+    """Drop the tables of uploads and jobs; the usage history and the uploaded files stay."""
     op.drop_table("qsg_map")
     op.drop_index("ix_job_runs_upload_id", table_name="job_runs")
     op.drop_index("ix_job_runs_state", table_name="job_runs")

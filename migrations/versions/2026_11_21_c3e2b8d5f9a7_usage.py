@@ -19,7 +19,7 @@ TIME = sa.DateTime(timezone=True)
 def upgrade() -> None:
     """Create the tables of measured usage."""
     op.create_table(
-        # Without rowid, SQLite stores these rows in the order of their key, by which they are read.
+        # Without rowid, SQLite stores these rows in the order of their key, in which they are read.
         "measured_structures",
         sa.Column("qsg", sa.String(4), nullable=False),
         sa.Column("structure", sa.String(16), nullable=False),

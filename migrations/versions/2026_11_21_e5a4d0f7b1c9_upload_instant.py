@@ -27,11 +27,11 @@ UPLOADS = sa.table(
 )
 RUNS = sa.table("job_runs", sa.column("upload_id", KEY))
 AUTOINCREMENT = {"sqlite_autoincrement": True}
-"""Parts that are missing from SQLite's description of the table, and that rebuilding it would lose."""
+"""Parts of the table that SQLite's description omits, so that rebuilding it would lose them."""
 
 
 def upgrade() -> None:
-    """Merge uploads of the same text at the same instant in two zones into the first, with their runs."""
+    """Merge uploads of the same text at the same instant, given in two zones, into the first one, with their runs."""
     op.add_column("uploads", sa.Column("observed_utc", sa.String(40), nullable=True))
     connection = op.get_bind()
     for row in connection.execute(sa.select(UPLOADS)).all():
@@ -45,7 +45,7 @@ def upgrade() -> None:
 
 
 def downgrade() -> None:
-    """Merge uploads of the same text at the same local time of two zones into the first, with their runs."""
+    """Merge uploads of the same text at the same local time in two zones into the first one, with their runs."""
     _put_together(op.get_bind(), "observed_at")
     with op.batch_alter_table("uploads", table_kwargs=AUTOINCREMENT) as table:
         table.drop_constraint("uq_uploads_sha256_observed_utc", type_="unique")
@@ -54,23 +54,23 @@ def downgrade() -> None:
 
 
 def _put_together(connection: sa.Connection, told_apart_by: str) -> None:
-    """Keep one upload of each text and time."""
+    """Keep one upload of each text and time, and move the runs of the others to it."""
     first: dict[tuple[str, str], int] = {}
     for row in connection.execute(sa.select(UPLOADS).order_by(UPLOADS.c.id)).all():
         kept = first.setdefault((row.sha256, getattr(row, told_apart_by)), row.id)
         if kept != row.id:
-            # Runs first: deleting an upload would delete them as well.
+            # Runs are moved first, because deleting an upload would delete them as well.
             connection.execute(sa.update(RUNS).where(RUNS.c.upload_id == row.id).values(upload_id=kept))
             connection.execute(sa.delete(UPLOADS).where(UPLOADS.c.id == row.id))
 
 
 def _instant(observed_at: str, zone: str) -> str:
-    """Return the instant of a local time; of an hour that occurs twice, the first, as the reader does."""
+    """Return the instant of a local time; of an hour that occurs twice, the first, as in the application."""
     if not observed_at:
         return ""
     try:
         instant = datetime.fromisoformat(observed_at).replace(tzinfo=_zone(zone)).astimezone(UTC)
-    except (ValueError, KeyError, OSError, OverflowError):  # a zone that this machine no longer knows
+    except (ValueError, KeyError, OSError, OverflowError):  # the machine may no longer know the zone
         return f"{observed_at}@{zone}"[:40]
     return instant.isoformat(timespec="seconds").replace("+00:00", "Z")
 

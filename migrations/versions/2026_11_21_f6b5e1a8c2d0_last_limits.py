@@ -1,4 +1,4 @@
-"""Hours of the last limits of entries and of elements: a display may show only one of the two.
+"""The hours of the last limits of entries and of elements, because a display may show only one of the two.
 
 Before: e5a4d0f7b1c9.
 """
@@ -33,7 +33,7 @@ KEPT = sa.table(
 
 
 def upgrade() -> None:
-    """Add the columns, with the hours of known limits."""
+    """Add the columns, filled with the hours of known limits."""
     for column, total in (
         ("last_entries_limit_hour", HOURS.c.entries_total),
         ("last_elements_limit_hour", HOURS.c.elements_total),
@@ -41,7 +41,7 @@ def upgrade() -> None:
         op.add_column("measured_structures", sa.Column(column, TIME, nullable=True))
         of_it = (HOURS.c.qsg == KEPT.c.qsg) & (HOURS.c.structure == KEPT.c.structure)
         last = sa.select(sa.func.max(HOURS.c.hour)).where(of_it, total.is_not(None)).scalar_subquery()
-        # Filled from the stored hours, which have these limits already.
+        # The stored hours already contain these limits.
         op.execute(sa.update(KEPT).where(KEPT.c.last_limits_hour.is_not(None)).values({column: last}))
 
 

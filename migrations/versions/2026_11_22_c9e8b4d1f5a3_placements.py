@@ -1,4 +1,4 @@
-"""Coupling facility and duplexing of a structure in an hour: a plan from usage keeps both.
+"""Coupling facilities and duplexing of a structure by hour, which a plan from usage takes over.
 
 Stored hours have no values until their days are rolled up again. Before: b8d7a3c0e4f2.
 """

@@ -9,9 +9,9 @@ from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 CLOSE = {"connection": "close"}
-"""The rest of a refused body is not read: the connection ends with the answer."""
+"""Sent if the rest of a body is not read, so that the connection ends with the answer."""
 MOST_DIGITS = 18
-"""Digits of a Content-Length that are read; a longer number is too large in any case."""
+"""Maximum number of digits of a Content-Length that are read; a longer number is too large in any case."""
 
 
 class Streams(NamedTuple):
@@ -20,11 +20,11 @@ class Streams(NamedTuple):
     paths: frozenset[str]
     max_bytes: int
     stall_s: float
-    """Most seconds without a byte. The time for a whole file depends on its length and the network."""
+    """Maximum number of seconds without a byte. The total time depends on the length of the file and on the network."""
 
 
 class BoundedBody:
-    """Stops reading a body that is too large (413) or too slow (408)."""
+    """Middleware that stops reading a body that is too large (413) or too slow (408)."""
 
     def __init__(
         self, app: ASGIApp, max_bytes: int, timeout_s: float, streams: Streams | None = None
@@ -54,9 +54,9 @@ class BoundedBody:
 
         async def bounded_receive() -> Message:
             nonlocal received_bytes, deadline, is_complete
-            if is_complete:  # the only message left is the end of the connection
+            if is_complete:  # the next message can only be the end of the connection
                 return await receive()
-            if is_announced_too_large:  # nothing of it is read
+            if is_announced_too_large:  # refuse it without reading any of it
                 raise self._too_large(max_bytes)
             # An upload may take hours if its pieces arrive in time. Other bodies have one deadline, because a client that
             # sends a byte now and then could hold its connection forever.

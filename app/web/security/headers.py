@@ -1,4 +1,4 @@
-"""Security headers on every response, which let browsers block what this service never does."""
+"""Security headers on every response, with which browsers block everything that the pages never do."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ SECURITY_HEADERS: tuple[tuple[bytes, bytes], ...] = (
     (b"content-security-policy", CONTENT_SECURITY_POLICY.encode()),
     (b"x-content-type-options", b"nosniff"),
     (b"x-frame-options", b"DENY"),
-    # Not no-referrer: browsers then send forms with "Origin: null", and the same-origin check could not tell.
+    # With no-referrer, browsers send forms with "Origin: null", and the same-origin check could not identify our pages.
     (b"referrer-policy", b"same-origin"),
     (b"cross-origin-resource-policy", b"same-origin"),
     (b"permissions-policy", b"camera=(), geolocation=(), microphone=()"),
@@ -20,7 +20,7 @@ SECURITY_HEADERS: tuple[tuple[bytes, bytes], ...] = (
 
 
 class SecurityHeaders:
-    """Adds the headers to every response, including errors and files."""
+    """Middleware that adds the headers to every response, including errors and files."""
 
     def __init__(self, app: ASGIApp) -> None:
         self.app = app

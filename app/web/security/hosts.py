@@ -32,7 +32,7 @@ def is_allowed(name: str, *, allowed: tuple[str, ...]) -> bool:
 
 
 class AllowedHosts:
-    """Refuses requests whose Host header is missing, repeated, malformed or names another host."""
+    """Middleware that refuses requests whose Host header is missing, repeated, malformed or names another host."""
 
     def __init__(self, app: ASGIApp, allowed: tuple[str, ...]) -> None:
         self.app = app
@@ -44,7 +44,7 @@ class AllowedHosts:
             await self.app(scope, receive, send)
             return
         hosts = [value.decode("latin-1") for name, value in scope["headers"] if name == b"host"]
-        # A proxy in front of the service could look at the other one of two Host headers.
+        # With two Host headers, a proxy in front of the service may have checked the other one.
         name = host_name(hosts[0]) if len(hosts) == 1 else None
         if name is not None and is_allowed(name, allowed=self.allowed):
             await self.app(scope, receive, send)

@@ -5,7 +5,7 @@ Browsers state the origin of a request, other clients do not, so no token is nee
 1. GET, HEAD and OPTIONS pass: they change nothing.
 2. With a Sec-Fetch-Site header, `same-origin` and `none` (typed or reloaded by the user) pass; all others are refused.
 3. Without it, an Origin header must name the host and port that the Host header names. `null` is refused.
-4. With neither, the client is no browser (curl, a script) and passes: no site can make a browser omit both.
+4. With neither, the client is not a browser (curl, a script) and passes: no site can make a browser omit both.
 """
 
 from __future__ import annotations
@@ -36,12 +36,12 @@ def is_same_origin(*, site: str | None, origin: str | None, host: str | None) ->
             target.hostname,
             target.port or default,
         )
-    except ValueError:  # a port that is none
+    except ValueError:  # an invalid port
         return False
 
 
 class SameOrigin:
-    """Refuses requests with an unsafe method from pages of other origins."""
+    """Middleware that refuses requests with an unsafe method from pages of other origins."""
 
     def __init__(self, app: ASGIApp) -> None:
         self.app = app

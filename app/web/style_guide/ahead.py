@@ -36,7 +36,7 @@ _BUNDLE = 2100.0
 
 @dataclass(frozen=True, slots=True)
 class AheadSpecimens:
-    """Data for every component of those pages."""
+    """Data for every component of the pages about fitted curves and forecasts."""
 
     fits: tuple[Fit, ...]
     fit_chart: Chart

@@ -21,7 +21,7 @@ _FACILITIES = (
 
 @dataclass(frozen=True, slots=True)
 class PlacementSpecimens:
-    """Data for every component of those pages."""
+    """Data for every component of the pages about lost coupling facilities."""
 
     asked: PlanSelection
     problems: tuple[FieldProblem, ...]

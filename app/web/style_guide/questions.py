@@ -54,7 +54,7 @@ FIELDS = {
 
 @dataclass(frozen=True, slots=True)
 class QuestionSpecimens:
-    """Data for every component of those pages."""
+    """Data for every component of the pages that answer questions."""
 
     version: StoredVersion
     decision: DecisionView

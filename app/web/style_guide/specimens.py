@@ -159,7 +159,7 @@ def specimens() -> Specimens:
 
 
 def figures(why: Explanation) -> tuple[Figure, ...]:
-    """Return a figure of each kind; explained figures share one explanation."""
+    """Return a figure of each kind; the explained ones share one explanation."""
     return (
         Figure("why-specimen", "Need", "bytes", int(why.value), why),
         Figure("why-specimen", "INITSIZE", "kib", 497_664, why),
