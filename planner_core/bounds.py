@@ -17,19 +17,19 @@ from pydantic import ValidationError, ValidatorFunctionWrapHandler, WrapValidato
 from planner_core.errors import FieldProblem, TextTooLong
 
 MOST_PROBLEMS: Final = 200
-"""Invalid fields that one answer names."""
+"""The maximum number of invalid fields in one answer."""
 MOST_KEYS: Final = 10_000
-"""Keys of one object. The largest maps in any document have 5,000 queues."""
+"""The maximum number of keys in one object. The largest maps in any document have 5,000 queues."""
 DEEPEST: Final = 60
-"""Levels of nested lists and objects. A plan document has 6."""
+"""The maximum nesting of lists and objects. A plan document has 6 levels."""
 MOST_STRUCTURES_READ: Final = 1_000
 """A plan document with more structures is refused before validation; a group has fewer than a tenth as many."""
 MOST_STRUCTURES: Final = 6_500
-"""Structures in all policies of one text: enough for a policy of 4,095 structures, or for three of 2,047."""
+"""The maximum number of structures in all policies of one text: enough for a policy of 4,095, or for three of 2,047."""
 _STRUCTURE: Final = re.compile(r"\bSTRUCTURE\s+NAME\s*\(", re.IGNORECASE)
 MOST_LINES: Final = 200_000
-"""Lines with content in one text. A text has at most 4,000,000 characters, and lines of displays and policies have 20 or
-more on average."""
+"""The maximum number of lines with content in one text. A text has at most 4,000,000 characters, and lines of displays
+and policies have 20 or more on average."""
 _ERRORS_A_FIELD: Final = 5
 """A field that allows several types can have an error for each of them."""
 _AT_ONCE: Final = 8

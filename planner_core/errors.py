@@ -96,7 +96,7 @@ class _WithProblems(PlannerError):
 
 
 class DocumentInvalid(_WithProblems):
-    """A plan document that cannot be read; every problem has its field."""
+    """A plan document that cannot be read; every problem states its field."""
 
     def __init__(self, problems: tuple[FieldProblem, ...]) -> None:
         """Store the problems."""
@@ -109,7 +109,7 @@ class NotJson(DocumentInvalid):
 
 # Not a base of DocumentInvalid: some callers catch one of the two and pass on the other.
 class InputInvalid(_WithProblems):
-    """An input other than a plan document that cannot be read; every problem has its field."""
+    """An input other than a plan document that cannot be read; every problem states its field."""
 
 
 class _WithFindings(PlannerError):

@@ -66,7 +66,7 @@ class Finding(Answer):
 
 
 def read_catalogue(text: str) -> Mapping[str, FindingKind]:
-    """Read findings.toml; a duplicate code, an unknown key or a missing one raises."""
+    """Read findings.toml; a duplicate code, an unknown key or a missing key raises an error."""
     # The texts in the file are wrapped for its editors only.
     kinds: dict[str, FindingKind] = {}
     for code, entry in tomllib.loads(text).items():
@@ -108,7 +108,7 @@ DEPTH_EVENT_CODES = frozenset(
         "SILENT_SWITCHES",
     }
 )
-"""Findings on queue depths in plans."""
+"""The codes of findings on queue depths in plans."""
 
 
 @cache

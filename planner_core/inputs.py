@@ -52,7 +52,8 @@ KIND_TITLES: Final[dict[Kind, str]] = {
     "simulation_truth": "True values of a simulation",
 }
 COMPANION_KINDS: Final[frozenset[Kind]] = frozenset({"qsg_map", "simulation_truth"})
-"""Kinds without usage data that come with it: the map is used, the parameters of a simulation are ignored."""
+"""Kinds of files that accompany usage data but contain none: the map is used, the parameters of a simulation are
+ignored."""
 QSG_MAP, SIMULATION_TRUTH = "cfplan qsg map", "cfplan simulation truth"
 """The value of the first key in such a file."""
 
@@ -87,7 +88,7 @@ _HEADER_LINES: Final = 30
 _LONGEST_HEADER: Final = 60_000
 _FLAG_SUBTYPES: Final = 0x40
 _SMF_RECORD_TYPES: Final = frozenset(map(int, ("2", "3", "74", "115", "116")))
-"""Names of record types, not quantities."""
+"""The types of the SMF records that cfplan reads or that begin and end a dump."""
 
 
 class KindUnknown(PlannerError):
@@ -196,7 +197,7 @@ def _unpacked(first: bytes) -> bytes:
 
 
 def _binary(first: bytes) -> Detection:
-    """Return SMF as the kind of binary data, with the framing that its first bytes show."""
+    """Return SMF as the kind of binary data, with the framing that the first bytes show."""
     # All binary data is left to the SMF reader, which explains how to transfer a dump that it cannot read.
     for start, what in ((0, "records with RDWs"), (4, "blocks of records with BDWs and RDWs")):
         head = first[start : start + 6]

@@ -6,5 +6,5 @@ from planner_core import tables
 
 
 def limit(name: str) -> int:
-    """Return a limit of tables/limits.toml."""
+    """Return the value of a limit in tables/limits.toml."""
     return tables.constants("limits")[name].value

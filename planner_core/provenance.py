@@ -22,7 +22,7 @@ class Basis(StrEnum):
     DERIVED = "derived"
     ASSUMED = "assumed"
     GIVEN = "given"
-    """Entered by the user."""
+    """The user entered the number."""
 
     @property
     def words(self) -> str:
@@ -31,7 +31,7 @@ class Basis(StrEnum):
 
 
 _WEAKER = tuple(Basis(name) for name in ("given", "published", "read_off_chart", "derived", "assumed"))
-"""From the most to the least reliable; given numbers come first, because cfplan does not judge them."""
+"""The bases from the most to the least reliable; given numbers come first, because cfplan does not judge them."""
 
 
 def weakest(bases: Iterable[Basis]) -> Basis:

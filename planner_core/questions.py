@@ -22,7 +22,7 @@ from planner_core.sizing.offload import Rule, parse_rule
 from planner_core.units import parse_size
 
 Absent = SkipJsonSchema[None]
-"""The parameter may be missing; it is never null."""
+"""The type of a parameter that may be missing; it is never null."""
 _MOST_DIGITS: Final = 15
 _MOST_UNKNOWN: Final = 50
 _LONGEST_NAME: Final = 40
@@ -42,7 +42,7 @@ class Question(BaseModel):
         frozen=True, extra="forbid", populate_by_name=True, arbitrary_types_allowed=True
     )
     what: ClassVar[str] = "The question"
-    """The beginning of error messages."""
+    """The beginning of the error messages about this question."""
 
     @classmethod
     def read(cls, texts: Mapping[str, Sequence[str]]) -> Self:
@@ -105,13 +105,13 @@ def messages(model: type[Question], errors: Iterable[Mapping[str, Any]]) -> dict
 
 
 class ParameterReader:
-    """Annotation of a parameter: reads its text, and accepts any other value unchanged."""
+    """The annotation of a parameter: it reads its text, and accepts any other value unchanged."""
 
     longest: ClassVar[int] = 30
-    """Characters."""
+    """The maximum number of characters."""
 
     def _read(self, text: str) -> object:
-        """Return the value of a text.
+        """Return the value of a parameter given as text.
 
         Raises:
             ValueError: With a sentence without its subject, which is the parameter.
@@ -119,7 +119,7 @@ class ParameterReader:
         raise NotImplementedError
 
     def _schema(self) -> dict[str, Any]:
-        """Return the JSON Schema."""
+        """Return the JSON Schema of the parameter."""
         raise NotImplementedError
 
     def _value(self, given: object) -> object:

@@ -107,7 +107,7 @@ class Answer:
         for member in handler.resolve_ref_schema(found).get("properties", {}).values():
             # The default of an argument means nothing to readers of the answer.
             member.pop("default", None)
-            # All members of an answer are read-only, so marking some of them would only confuse.
+            # All members of an answer are read-only, so marking computed ones adds nothing.
             member.pop("readOnly", None)
         return found
 
@@ -117,7 +117,7 @@ class Answer:
         return members
 
     def json_bytes(self) -> bytes:
-        """Return the JSON text."""
+        """Return the JSON text of the answer."""
         return adapter(type(self)).dump_json(self, by_alias=True)
 
 

@@ -10,7 +10,7 @@ from planner_core.findings import Finding, finding
 
 
 def acknowledge(document: PlanDocument, findings: Sequence[Finding]) -> list[Finding]:
-    """Add the reasons to the findings; report acknowledgements without a finding."""
+    """Return the findings with the reasons for accepting them, and a finding on each unused acknowledgement."""
     used: set[int] = set()
     found: list[Finding] = []
     for item in findings:

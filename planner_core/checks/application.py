@@ -110,7 +110,7 @@ def _check_cflevel(structure: StructureResult, definition: Structure) -> Iterato
 
 
 def _check_shape(structure: StructureResult, definition: Structure, load: Load) -> Iterator[Finding]:
-    """Report a computed INITSIZE far above the need of the assumed shape of message sizes."""
+    """Report a computed INITSIZE far above the need for the assumed distribution of message sizes."""
     # A given INITSIZE is not the result of the bound, and with size_with_offload the need has the assumed shape already.
     demand, target = load.demand, structure.sizes.target_in_use
     if target is None or target.with_offload or not demand.beyond:

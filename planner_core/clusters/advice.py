@@ -73,7 +73,7 @@ def remarks_on_message(found: Reallocation | None) -> Iterator[Finding]:
 
 
 def outcome_words(decision: Decision) -> str:
-    """Return the chosen queue managers, or that the put fails."""
+    """Return the chosen queue managers as text, or that the put fails."""
     if decision.failure == "no_destination":
         return "no destination"
     return ", ".join(decision.queue_managers) if decision.chosen else "no destination (the put fails)"

@@ -47,7 +47,7 @@ class CandidateValues(Destination):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChosenDestination(Destination):
-    """One of the equal destinations."""
+    """One of the equally good destinations."""
 
     share_percent: Annotated[float, Field(description="Its share of the messages, by CLWLWGHT.")]
     puts: Annotated[int, Field(description="How many of `puts` it receives, simulated put by put.")]
@@ -55,7 +55,7 @@ class ChosenDestination(Destination):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OtherModeChoice(Answer):
-    """The choice in the other order."""
+    """The choice in the other order of eliminations."""
 
     mode: ModeName
     chosen: tuple[str, ...]
@@ -117,7 +117,7 @@ class DecisionAnswer(QueueDecision):
 
 
 def answer(document: DecisionFile, *, mode: Mode = "seed") -> DecisionAnswer:
-    """Choose in both orders, and report differences."""
+    """Return the decision in both orders, with their differences."""
     # The article is the default: it was read completely, and answers the usual question (docs/decisions/0014).
     situation = document.situation()
     decision, other = decide(situation, mode=mode), decide(situation, mode=other_mode(mode))

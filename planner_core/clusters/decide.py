@@ -35,8 +35,8 @@ TIERS_SEED: tuple[tuple[Status, ...], ...] = (
     (Status.INACTIVE,),
     *TIERS_IBM[1:],
 )
-"""The article names four states. The others are in the tiers of the reference; INACTIVE follows RUNNING, because the
-article calls running channels the most favored."""
+"""The tiers of the article, which names four states. The others are in the tiers of the reference; INACTIVE follows
+RUNNING, because the article calls running channels the most favored."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

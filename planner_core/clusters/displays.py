@@ -25,13 +25,13 @@ from planner_core.wire import Answer
 _DEFAULTS: Final = tables.constants("cluster_defaults")
 SHORT_RETRIES, SHORT_INTERVAL_S = _DEFAULTS["shortrty"].value, _DEFAULTS["shorttmr"].value
 LONG_RETRIES, LONG_INTERVAL_S = _DEFAULTS["longrty"].value, _DEFAULTS["longtmr"].value
-"""Defaults of SHORTRTY, SHORTTMR, LONGRTY and LONGTMR of a cluster-receiver channel."""
+"""Defaults of SHORTRTY, SHORTTMR [s], LONGRTY and LONGTMR [s] of a cluster-receiver channel."""
 T = TypeVar("T")
 _USES: Final[Mapping[str, LocalUse]] = {each: each for each in get_args(LocalUse)}
 MOST_ROUTES: Final = 20
-"""Channels to one queue manager."""
+"""The maximum number of channels to one queue manager."""
 MOST_INSTANCES: Final = 500
-"""Instances of one queue. No cluster has so many; the limit bounds the join with the channels to their queue managers."""
+"""The maximum number of instances of one queue. No cluster has as many; the limit bounds the join with the channels."""
 _KINDS: Final = ("CLUSQMGR", "QUEUE", "CHSTATUS", "QMGR")
 _READ: Final = frozenset(
     {
@@ -183,7 +183,7 @@ class _Reading:
         self.problems: list[DisplayProblem] = []
         self.rows: list[tuple[str, Record]] = []
         self.folded: list[str] = []
-        """Names of texts in lower case."""
+        """Names of texts whose display is in lower case."""
         for name, given in texts:
             text = given
             if _is_folded(given):

@@ -48,7 +48,7 @@ REASONS: Final[Mapping[Reason, str]] = {
 }
 """Display names of the reasons, in the order in which they are checked."""
 MOST_QUEUES: Final = 5_000
-"""Queues for which the messages of one browse are explained."""
+"""The maximum number of queues for which the messages of one browse are explained."""
 _WORKS: Final = (Status.RUNNING, Status.INACTIVE)
 _TRIES: Final = (Status.STARTING, Status.BINDING, Status.INITIALIZING, Status.REQUESTING, Status.SWITCHING)
 _SYSTEM: Final = "SYSTEM."
@@ -266,7 +266,7 @@ def next_retry(
 
 
 def _shape(retries: Retries) -> str:
-    """Return the complete schedule in words."""
+    """Return the complete retry schedule as text."""
     parts = []
     if retries.short:
         parts.append(f"{retries.short:,} every {retries.short_interval_s:,} s (SHORTRTY, SHORTTMR)")

@@ -47,7 +47,7 @@ class DecisionChannel(ChannelEntry):
 
 
 class DecisionInstance(InstanceEntry):
-    """An instance, with the group whose shared queue it is."""
+    """An instance, with the queue-sharing group if it is a shared queue."""
 
     qsg: Annotated[
         Annotated[str, Field(min_length=1, max_length=4, pattern=r"^[A-Z0-9@#$]+$")] | None,

@@ -37,7 +37,7 @@ _HEX = re.compile(r"(?:[Xx]')?(?P<hex>[0-9A-Fa-f]*)'?")
 _NAME = re.compile(QUEUE_PATTERN)
 _XQH_ASCII, _XQH_EBCDIC = b"XQH ", "XQH ".encode("cp500")
 _HEADER_BYTES: Final = 428
-"""The transmission queue header with its descriptor."""
+"""Length of the transmission queue header with its descriptor."""
 _AT_QUEUE, _AT_MANAGER, _AT_DESCRIPTOR, _NAME_BYTES = 8, 56, 104, 48
 _AT_PUT_DATE, _PUT_BYTES = 304, 16
 _CHANNEL_BYTES: Final = 20

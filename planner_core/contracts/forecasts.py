@@ -138,7 +138,7 @@ class Forecast(Answer):
     growth_per_30_days: Stored[Quantiles | None] = None
     """The change of the usual peak in 30 days, as a share."""
     quantiles: Stored[Mapping[str, tuple[float, ...]]] = field(default_factory=dict)
-    """By `p10`, `p50` and `p90`: the peak of each day, from the day after `made_on`. Empty without a forecast."""
+    """The peak of each day by `p10`, `p50` and `p90`, from the day after `made_on`. Empty without a forecast."""
     highest: Stored[Quantiles | None] = None
     """The highest peak within the horizon."""
     crossings: tuple[Crossing, ...] = ()
@@ -147,7 +147,7 @@ class Forecast(Answer):
     notes: tuple[str, ...] = ()
     """Spikes, level shifts and gaps in the history that the forecast considers."""
     total: Stored[int | None] = None
-    """The value at which it is full; None if it is not known."""
+    """The value at which the structure is full; None if it is not known."""
     levels: Stored[tuple[ForecastLevel, ...]] = ()
 
 

@@ -23,7 +23,8 @@ EXIT_CODES: Mapping[str, int] = {
     "not_readable": 3,
     "needs_answers": 4,
 }
-"""Exit codes by status, from the best to the worst: the worst file decides. The first two are for files without usage data."""
+"""Exit codes by status, from the best to the worst: the worst file decides. The first two are for files without usage
+data."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,7 +126,7 @@ class ByteAccount:
 
 @dataclass(frozen=True, slots=True)
 class RowCounts:
-    """Numbers of rows for a table of the usage history: new rows, and rows that it has already."""
+    """Numbers of rows for a table of the usage history: new rows, and rows that it already has."""
 
     read: int = 0
     new: int = 0
@@ -200,7 +201,7 @@ class FileReport:
 
 @dataclass(frozen=True, slots=True)
 class IngestReport:
-    """The result of one call; its status is that of the worst file."""
+    """The result of one ingest; its status is that of the worst file."""
 
     status: str = "nothing"
     files: tuple[FileReport, ...] = ()

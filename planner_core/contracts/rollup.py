@@ -12,7 +12,7 @@ from pydantic import AfterValidator, AwareDatetime, Field
 from planner_core.wire import Answer
 
 MOST_FACILITIES = 16
-"""Coupling facilities that a CFRM policy can define."""
+"""The maximum number of coupling facilities in a CFRM policy."""
 
 
 def _whole_hour(value: datetime) -> datetime:
@@ -70,10 +70,10 @@ class StructureHour:
     async_us: Count | None = None
     changed_requests: Count | None = None
     coupling_facilities: Annotated[list[FacilityName], Field(max_length=MOST_FACILITIES)] | None = None
-    """At the last observation of the hour, the primary first."""
+    """The coupling facilities at the last observation of the hour, the primary first."""
     is_duplexed: bool | None = None
     policy_duplex: str | None = None
-    """DUPLEX in a display."""
+    """DUPLEX as a display shows it."""
     placed_by: list[str] | None = None
     """The sources of the three preceding fields."""
     queue_managers: Few | None = None

@@ -32,7 +32,7 @@ from planner_core.sizing.depth_advice import DepthAssumption
 from planner_core.wire import Answer, Hidden, Plain, plain
 
 MOST_EVENTS: Final = 20_000
-"""Event messages of one timeline; a timeline that causes more is refused."""
+"""The maximum number of event messages of one timeline; a timeline that causes more is refused."""
 START: Final = "beginning"
 
 
@@ -72,13 +72,13 @@ class SimulatedMessage(Answer):
     @computed_field
     @property
     def reason(self) -> Reason:
-        """Queue Full, Queue Depth High, Queue Depth Low."""
+        """The reason code of Queue Full, Queue Depth High or Queue Depth Low."""
         return self.event.reason
 
 
 @dataclass(frozen=True, slots=True)
 class SilentMember(Answer):
-    """A queue manager that wrote no message of an occurrence."""
+    """A queue manager that wrote no message for an occurrence."""
 
     queue_manager: str
     why: SilenceCause
@@ -135,7 +135,7 @@ class Occurrence(Switches):
     @computed_field
     @property
     def reason(self) -> Reason:
-        """Queue Full, Queue Depth High, Queue Depth Low."""
+        """The reason code of Queue Full, Queue Depth High or Queue Depth Low."""
         return self.event.reason
 
     @computed_field

@@ -172,7 +172,7 @@ class BackoutGet(_Calls):
 
 
 class AlterQueue(_Step):
-    """ALTER QLOCAL; absent attributes do not change."""
+    """The command ALTER QLOCAL; absent attributes do not change."""
 
     action: Literal["alter_queue"]
     queue: QueueName
@@ -191,7 +191,7 @@ class AlterQueue(_Step):
 
 
 class AlterQmgr(_Step):
-    """ALTER QMGR PERFMEV."""
+    """The command ALTER QMGR with PERFMEV."""
 
     action: Literal["alter_qmgr"]
     queue_manager: QueueManagerName
@@ -199,14 +199,14 @@ class AlterQmgr(_Step):
 
 
 class Start(_Step):
-    """START QMGR."""
+    """The command START QMGR."""
 
     action: Literal["start"]
     queue_manager: QueueManagerName
 
 
 class Stop(_Step):
-    """STOP QMGR, or a failure."""
+    """The command STOP QMGR, or a failure of the queue manager."""
 
     action: Literal["stop"]
     queue_manager: QueueManagerName
@@ -233,7 +233,7 @@ _SENTENCES: Final = {
 
 
 class GivenReadings(Readings):
-    """The readings that a file chooses."""
+    """The readings of IBM's text that a file chooses."""
 
 
 class DepthEventFile(BaseModel):

@@ -30,7 +30,7 @@ _FILLING = (Event.HIGH.reason, Event.FULL.reason)
 _LARGEST = 10**12
 _SHOWN = 48
 _PER_S = 10**6
-"""Rates are rounded to a millionth of a message per second."""
+"""The precision of rates: a millionth of a message per second."""
 
 
 class RatesQuestion(Question):
@@ -66,7 +66,7 @@ class PlanWithRates(Answer):
     """A plan document with measured rates."""
 
     text: Hidden[dict[str, Any]]
-    """The document with only the given fields, in their order."""
+    """The document with only the given fields, in their original order."""
     plan: Hidden[PlanDocument]
     taken: tuple[MeasuredRates, ...]
     passed_over: tuple[SkippedQueue, ...]

@@ -22,7 +22,7 @@ from planner_core.wire import Answer, Unchecked
 
 PERCENT: Final = 100
 MOST_COUNTED: Final = limit("largest_counter")
-"""The largest counter that z/OS returns, also for counters that exceed it."""
+"""The largest counter that z/OS returns; larger counts are returned as this value."""
 
 Reason = Annotated[
     Literal[2053, 2224, 2225], Field(description="Queue Full, Queue Depth High, Queue Depth Low.")
@@ -61,7 +61,7 @@ Rounding = Literal["exact", "truncated"]
 
 
 class Readings(BaseModel):
-    """The readings of IBM's text where it can be read in two ways."""
+    """The chosen reading of each passage of IBM's text that can be read in two ways."""
 
     model_config = ConfigDict(
         frozen=True,
@@ -169,7 +169,7 @@ class Counters:
 
     @property
     def net(self) -> int:
-        """Return the puts minus gets."""
+        """Return puts minus gets."""
         return self.enqueued - self.dequeued
 
 

@@ -32,9 +32,9 @@ from planner_core.wire import Answer, Hidden
 
 WHAT: Final = "The input of events"
 MOST_MESSAGES: Final = 50_000
-"""The most messages in all files together; SYSTEM.ADMIN.PERFM.EVENT rarely has so many."""
+"""The maximum number of messages in all files together; SYSTEM.ADMIN.PERFM.EVENT rarely has as many."""
 MOST_OF_A_KIND: Final = 20
-"""The most findings of one code: many sets have the same ones."""
+"""The maximum number of findings with one code, because many sets have the same ones."""
 _MOST_NUMBERS: Final = 5
 
 

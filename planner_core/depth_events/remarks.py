@@ -25,7 +25,7 @@ from planner_core.sizing.depth_advice import DepthAssumption
 from planner_core.wire import plain
 
 MOST_OF_A_KIND: Final = 20
-"""The most findings of one code: a long timeline repeats them."""
+"""The maximum number of findings with one code, because a long timeline repeats them."""
 _MESSAGES = {1: "1 message"}
 _QUESTIONS: Final = {
     "disabled_detector": "what happens if the detecting queue manager has PERFMEV(DISABLED)",

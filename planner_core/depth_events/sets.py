@@ -232,7 +232,7 @@ class EventSet(Rates):
     @computed_field
     @property
     def reason(self) -> Reason:
-        """Queue Full, Queue Depth High, Queue Depth Low."""
+        """The reason code of Queue Full, Queue Depth High or Queue Depth Low."""
         return self.event.reason
 
     @computed_field
@@ -244,7 +244,7 @@ class EventSet(Rates):
     @computed_field
     @property
     def created_local(self) -> IsoTime:
-        """The same, in a time zone the format omits."""
+        """Time of the first message, in a time zone that the format does not name."""
         return self.at.replace(tzinfo=None) if self.at and self.is_at_local else None
 
     @computed_field

@@ -60,7 +60,7 @@ MqName = Annotated[str, _matching("the name", _LONGEST_NAME), _name_field(_LONGE
 """Name of a queue, a queue manager or a cluster."""
 ChannelName = Annotated[str, _matching("the channel's name", _LONGEST_CHANNEL), _name_field(_LONGEST_CHANNEL)]
 Level = Annotated[int, Field(ge=0, le=9)]
-"""CLWLRANK, CLWLPRTY, NETPRTY."""
+"""A value of CLWLRANK, CLWLPRTY or NETPRTY."""
 ChannelState = Annotated[
     Status,
     BeforeValidator(_status),

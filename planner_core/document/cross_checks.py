@@ -10,7 +10,8 @@ from planner_core.errors import FieldProblem
 from planner_core.units import format_size
 
 _MOST_CLUSTER_CHANNELS = 200
-"""The most channels in all clusters of a plan. Each is simulated as failed, so time grows with the square of the number."""
+"""The maximum number of channels in all clusters of a plan. Each one is simulated as failed, so time grows with the
+square."""
 
 
 def cross_checks(plan: PlanDocument) -> Iterator[FieldProblem]:

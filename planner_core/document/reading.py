@@ -68,7 +68,7 @@ def parse_json(text: bytes | str) -> object:
 
 
 class _JsonReader:
-    """The reader of the standard library; it marks parts that the library accepts and a plan must not have."""
+    """A JSON reader based on the standard library, which marks parts that a plan must not have."""
 
     def __init__(self) -> None:
         self.met_unusable = False

@@ -73,7 +73,7 @@ def _schema_once() -> dict[str, Any]:
 
 
 def _filled(value: object, schema: dict[str, Any], known: dict[str, Any]) -> object:
-    """Return a value with the defaults of its schema."""
+    """Return a value with the missing keys filled in from its schema."""
     branches = [schema, *schema.get("anyOf", ())]
     items: dict[str, Any]
     if isinstance(value, dict):

@@ -28,7 +28,7 @@ from planner_core import tables
 
 _THOUSAND = 1000
 _Z95 = NormalDist().inv_cdf(0.95)
-"""95 % of a normal distribution are below so many standard deviations above its mean."""
+"""The number of standard deviations above its mean below which 95 % of a normal distribution lie."""
 _ROOT2 = sqrt(2)
 _DENSITY = 1 / sqrt(2 * pi)
 _BODY_SHARE = 0.95
@@ -37,7 +37,8 @@ _HALF = 0.5
 _DECIMALS = 9
 _CONVERGED = 1e-12
 _CLOSE = 1e-5
-"""Newton's method squares the error in each step: after a step this small, it is far below the last decimal."""
+"""The step at which Newton's method ends: it squares the error in each step, so the error is far below the last
+decimal."""
 _MOST_STEPS = 40
 _FAR = 1e-6
 """Below this distance [standard deviations] a part of a lognormal is treated as uniform on a logarithmic scale."""

@@ -18,7 +18,7 @@ from planner_core.units import KIB, MIB, format_size, kib_to_bytes, parse_size
 
 MODEL = ConfigDict(frozen=True, extra="forbid", strict=True, hide_input_in_errors=True)
 _MOST_DIGITS = 15
-"""Digits that a JSON number keeps exactly."""
+"""The maximum number of digits that a JSON number keeps exactly."""
 
 
 def refuse(message: str) -> NoReturn:

@@ -29,7 +29,7 @@ from planner_core.units import bytes_to_kib_ceil
 
 
 def evaluate(document: PlanDocument, *, curve: Curve | None = None) -> PlanResult:
-    """Evaluate a plan.
+    """Return the result of a plan: figures, findings and their sources.
 
     Args:
         document: The plan.
@@ -178,7 +178,7 @@ class _Compared(TypedDict):
 
 
 def _compared(published: Sequence[StructureResult], fitted: Sequence[StructureResult]) -> _Compared:
-    """Add up structures under both curves."""
+    """Return the sums over structures under both curves."""
     # Differences are in bytes: sizes that the document gives, and needs, are not always whole K.
     before, after = (
         [

@@ -59,7 +59,7 @@ def explain_result(result: PlanResult, *, depths: bool = False) -> Iterator[Expl
 
 _COMPARED = "comparison"
 _LONGEST_CHAIN = 5
-"""Need, INITSIZE, SIZE, planned SIZE in a coupling facility, free storage there: each uses the one before."""
+"""The longest chain of figures: need, INITSIZE, SIZE, planned SIZE in a coupling facility, free storage there."""
 _FIGURES = {
     "need_bytes": "need_bytes",
     "initsize_bytes": "initsize_kib",
@@ -84,7 +84,7 @@ def _figure(item: Explanation, name: str) -> str | None:
 
 
 def _resting_on(item: Explanation, found: list[Explanation], places: Mapping[str, int]) -> Explanation:
-    """Return the explanation with the current basis of those inputs that are figures of the result."""
+    """Return the explanation with the current basis of its inputs that are figures of the result."""
     inputs = []
     for given in item.inputs:
         place = places.get(_figure(item, given.name) or "")

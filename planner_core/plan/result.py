@@ -35,7 +35,7 @@ class SizeUnderCurve(Answer):
 
 @dataclass(frozen=True, slots=True)
 class SizeDifference(Answer):
-    """Fitted less published."""
+    """The sizes under the fitted curve minus those under the published one."""
 
     need_bytes: int
     initsize_bytes: int
@@ -119,10 +119,11 @@ class PlanResult:
 
     document: PlanDocument
     curve: Curve
-    """The fitted curve, or the published one of the highest level of all structures; each structure has its own."""
+    """The fitted curve, or the published one of the highest level of all structures. Each structure has its own
+    curve."""
     structures: tuple[StructureResult, ...]
     allocation: Allocation = field(repr=False)
-    """Where XCF allocates the structures, counted with INITSIZE and with every coupling facility available."""
+    """The allocation of the structures by XCF, counted with INITSIZE and with every coupling facility available."""
     findings: tuple[Finding, ...]
     core_version: str = field(default=CORE_VERSION)
     comparison: CurveComparison | None = None

@@ -20,7 +20,7 @@ ASSUMPTION = (
     "depends on the space, level and connections that it finds."
 )
 NOWHERE = ""
-"""Structures without a PREFLIST are listed under this name."""
+"""The name under which structures without a PREFLIST are listed."""
 _STATED = {"size": "size", "occupied": "occupied storage", "dumpspace": "dump space"}
 
 

@@ -30,7 +30,7 @@ class AdminPools:
 
     @classmethod
     def of(cls, shown: FullEvent | DisplayedInstance) -> AdminPools:
-        """Return the counts of a display."""
+        """Return the counts that a display shows."""
         return cls(shown.entries_in_use, shown.entries_total, shown.elements_in_use, shown.elements_total)
 
     def completed(self, other: AdminPools) -> AdminPools:

@@ -108,7 +108,7 @@ class ComparedStructure(Answer):
     result: Hidden[StructureResult]
     running: Hidden[RunningStructure | None]
     wanted: Hidden[Mapping[str, Setting]]
-    """Settings of the merged policy: the plan's, and those that the policy keeps."""
+    """Settings of the merged policy: those of the plan, and those that the policy keeps."""
     differences: tuple[RunningDifference, ...]
     queues: Annotated[tuple[QueueDifference, ...], Field(description="Differences of its queues.")]
     is_new: Annotated[
@@ -118,9 +118,9 @@ class ComparedStructure(Answer):
         ),
     ]
     objects: Hidden[tuple[WantedObject, ...]] = ()
-    """Its CFSTRUCT and the queues that a text describes, as they will be."""
+    """The CFSTRUCT and the queues that a text describes, as they will be after the commands."""
     withheld: Hidden[Finding | None] = None
-    """The reason why no ALTER is given for its CFSTRUCT."""
+    """The reason why there is no ALTER for the CFSTRUCT."""
 
     @computed_field
     @property
@@ -590,7 +590,7 @@ def _policy(
 
 
 def _of_duplexing(changed: Sequence[ComparedStructure]) -> Iterator[str]:
-    """Describe how activating the policy changes the duplexing of allocated structures."""
+    """Yield sentences on how activating the policy changes the duplexing of allocated structures."""
     there = [each for each in changed if each.running is not None and each.running.is_allocated is not False]
     will = {each.result.cfrm_name: each.wanted["DUPLEX"] for each in there}
     ends = [each for each in there if _ends_duplexing(each)]
@@ -621,7 +621,7 @@ def _of_duplexing(changed: Sequence[ComparedStructure]) -> Iterator[str]:
 def _policy_at_last(
     result: PlanResult, running: Running, held: Sequence[ComparedStructure], left: Sequence[ComparedStructure]
 ) -> Iterator[CommandStep]:
-    """Define and activate the policy with DUPLEX(ENABLED) after all rebuilds."""
+    """Yield the commands that define and activate the policy with DUPLEX(ENABLED), after all rebuilds."""
     # DUPLEX(ENABLED) comes last: a duplexed structure cannot be rebuilt, so its pending changes would stay.
     name = _policy_name(result, running)
     why = f"No changes are pending any more: with DUPLEX(ENABLED) for {_named(held)}, as planned."
@@ -656,7 +656,7 @@ def _ends_duplexing(each: ComparedStructure) -> bool:
 
 
 def _shrinking(each: ComparedStructure) -> str:
-    """Describe a rebuild that allocates less than today; empty for other rebuilds."""
+    """Return a description of a rebuild that allocates less than today; empty for other rebuilds."""
     today, initsize = each.running, each.wanted["INITSIZE"]
     if today is None or today.size_bytes is None or not isinstance(initsize, int):
         return ""
@@ -682,7 +682,7 @@ def _about(each: ComparedStructure) -> str:
 
 
 def _too_small(each: ComparedStructure) -> Finding:
-    """Explain why a structure gets no command."""
+    """Return the finding on a structure that gets no command because the data would not fit."""
     today, most = each.running, each.wanted["SIZE"]
     message = (
         f"{each.result.cfrm_name} has {format_size(today.size_bytes or 0) if today else ''} and {each.today.usage_percent} % of it in use: about "
@@ -696,7 +696,7 @@ def _too_small(each: ComparedStructure) -> Finding:
 
 
 def _above_initsize(each: ComparedStructure) -> Finding | None:
-    """Report a rebuild that must allocate more than INITSIZE to hold the data."""
+    """Return the finding on a rebuild that must allocate more than INITSIZE to hold the data; None if it need not."""
     initsize = each.wanted["INITSIZE"]
     if each.is_too_small or not _waits(each) or each.in_use_bytes is None or not isinstance(initsize, int):
         return None
@@ -854,7 +854,7 @@ def _not_given(
 
 
 def _admin_pools(result: PlanResult, running: Running) -> Iterator[Finding]:
-    """Check the entries and elements of CSQ_ADMIN in displays: for the group, and for free space."""
+    """Check that displays show enough entries and elements of CSQ_ADMIN for the group, and enough free ones."""
     admin = next(each for each in result.structures if each.admin is not None)
     pools = running.admin_pools(admin.cfrm_name)
     need = admin_need(
@@ -954,7 +954,7 @@ def _text(comparison: Comparison) -> list[str]:
 
 
 _IN_TEXT: Final = {"UNSTATED_KEPT": "KEPT", "MQ_PROTECTION_CHANGES": "CHECK", "CFLEVEL_STAYS_LOWER": "CHECK"}
-"""Findings that the text repeats, with the word before each."""
+"""Findings that the text repeats, with the word that precedes each."""
 _WHERE: Final[Mapping[StepKind, str]] = {
     "policy": "JOB IXCMIAPU",
     "setxcf": "MVS OPERATOR COMMAND",

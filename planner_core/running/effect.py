@@ -34,7 +34,7 @@ from planner_core.texts.mqsc.commands import read_commands
 from planner_core.units import KIB
 
 AT_ONCE: Final = frozenset({"ALLOWAUTOALT", "FULLTHRESHOLD", "DUPLEX"})
-"""Keywords whose change does not wait for a rebuild."""
+"""Keywords whose change takes effect without a rebuild."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +48,7 @@ class StructureState:
     size_bytes: int | None = None
     is_duplexed: bool = False
     in_use_bytes: int = 0
-    """Storage that a copy of it must hold."""
+    """Storage that a copy of the structure must hold."""
 
     @property
     def pending(self) -> tuple[str, ...]:
@@ -68,7 +68,7 @@ class State:
 
 
 HELD: Final = ", but DUPLEX(ALLOWED) for "
-"""Appended to an IXCMIAPU command, with the names of structures that stay DUPLEX(ALLOWED) until they are rebuilt."""
+"""The end of an IXCMIAPU command, before the names of structures that stay DUPLEX(ALLOWED) until they are rebuilt."""
 _FEWEST_TO_DUPLEX: Final = 2
 _SETXCF = re.compile(
     r"SETXCF (?P<verb>START|STOP),(?P<what>POLICY|ALTER|REBUILD)(?P<duplex>,DUPLEX)?(?:,(?P<rest>.*))?"

@@ -27,7 +27,7 @@ from planner_core.wire import Answer, Hidden
 
 _PAD: Final = "@"
 _NO_LIMIT: Final = limit("largest_maxdepth")
-"""MAXDEPTH of a queue whose definition does not limit it."""
+"""The value of MAXDEPTH with which a definition does not limit the queue."""
 _DEFAULT_LEVEL: Final = 25
 """The highest CFCC level with published sizes, which are the largest; a finding reports that it is assumed."""
 _RULES: Final = (1, 2, 3)
@@ -36,7 +36,7 @@ _OFF: Final = "64K"
 
 
 class NoGroup(PlannerError):
-    """The texts do not show which group the plan is for; the message names the texts to add."""
+    """Texts that do not show which group the plan is for; the message names the texts to add."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +55,7 @@ def plan_from(
     queue_managers: int | None = None,
     message_bytes: int | None = None,
 ) -> PlanFromRunning:
-    """Make a plan document from the running system.
+    """Return a plan document made from the running system.
 
     Args:
         running: The texts as read.

@@ -60,7 +60,7 @@ _KNOWN: Final[Mapping[str, Sequence[str]]] = {
     "DEFINE POLICY": ("NAME", "REPLACE"),
     "DELETE POLICY": ("NAME",),
 }
-"""DATA is left out: it also has keywords for other policies than CFRM."""
+"""The known keywords by statement. DATA is left out: it also has keywords for policies other than CFRM."""
 _SIZES: Final = ("SIZE", "INITSIZE", "MINSIZE", "SCMMAXSIZE", "DUMPSPACE")
 _LISTS: Final = ("PREFLIST", "EXCLLIST")
 _WORDS: Final[Mapping[str, Sequence[str]]] = {
@@ -145,7 +145,7 @@ def lint_policy(
 
 
 def sentence(message: str) -> str:
-    """Return a message that begins with a capital letter."""
+    """Return a message with its first letter in upper case."""
     return message[0].upper() + message[1:]
 
 
@@ -165,7 +165,7 @@ class _Hints:
 
 _MOST_HINTS: Final = 200
 _LONGEST_HINTED: Final = 40
-"""Longer words are not misspelled keywords."""
+"""The maximum length of a word that may be a misspelled keyword."""
 
 
 def _sentence(message: str, word: str, hints: _Hints) -> str:
@@ -348,7 +348,7 @@ _NAME_RULES: Final[Mapping[str, Callable[[str], str]]] = {
 
 
 _MOST_NAMES: Final = 100
-"""Names of one list that are checked and shown. A longer list is an error as a whole."""
+"""The maximum number of names in one list that are checked and shown. A longer list is an error as a whole."""
 
 
 def _list(statement: TextStatement, parameter: PolicyParameter) -> Iterator[tuple[str, str]]:
@@ -587,7 +587,8 @@ def _given(statement: TextStatement) -> tuple[int | None, int]:
 
 
 _OLDEST_LEVEL: Final = 14
-"""Sizes only grow with the level: a size that is too small at the level of Table 1 is too small at all levels."""
+"""The lowest CFCC level with published sizes. Sizes grow with the level, so a size too small here is always too
+small."""
 
 
 def _admin_size(

@@ -58,11 +58,11 @@ from planner_core.texts.outputs import render_output
 from planner_core.wire import Answer, Hidden
 
 LARGEST_POLICY_CHARACTERS: Final = 4_000_000
-"""About 50 000 records; a policy of 2 048 structures with ten lines each has 20 000."""
+"""The maximum length of a policy: about 50 000 records. A policy of 2 048 structures with ten lines each has 20 000."""
 
 
 class MergeRefused(PlannerError):
-    """The plan cannot be merged into this text; `line_findings` are the reasons."""
+    """A plan that cannot be merged into this text; `line_findings` are the reasons."""
 
     def __init__(self, message: str, line_findings: tuple[LineFinding, ...] = ()) -> None:
         """Store the findings; the sentence shows the first few."""
@@ -158,7 +158,7 @@ def merge(
 
 
 def _check_places(policy: PolicyDefinition, result: PlanResult, unstated: Unstated) -> tuple[Finding, ...]:
-    """Place the structures by the merged policy; settings that the policy keeps may leave one without a place."""
+    """Check the placement by the merged policy: settings that it keeps may leave a structure without a place."""
     says: dict[str, dict[str, Setting]] = {}
     structures: list[StructureResult] = []
     for structure in result.structures:
@@ -259,7 +259,7 @@ def _chosen(read: PolicyText, result: PlanResult, policy_name: str | None) -> Po
 
 
 _HARMLESS: Final = frozenset({"unexpected"})
-"""Page headings of a report, for example: skipped, and reported."""
+"""Problems that do not prevent a merge, such as page headings of a report: the text is skipped and reported."""
 
 
 def _refuse_damage(read: PolicyText, policy: PolicyDefinition, result: PlanResult) -> None:
@@ -336,7 +336,7 @@ def _findings(
     result: PlanResult,
     told: Sequence[PolicyChange],
 ) -> Iterator[LineFinding]:
-    """Report skipped text, values changed by default, and errors of the merged text."""
+    """Yield findings on skipped text, on values changed by default, and on errors of the merged text."""
     if policy.definition is None:
         message = (
             "The text has no DEFINE POLICY: it is a fragment. DEFINE POLICY with REPLACE(YES) replaces the whole policy, "
@@ -519,7 +519,7 @@ class _Editing:
         self.lines[piece.line - 1].edits.append(_Edit(at, at, text))
 
     def _add_inside(self, place: int, made: Sequence[str]) -> None:
-        """Write a statement before another one on the same line; several are written below each other."""
+        """Write a statement before another one on the same line; write several below each other."""
         piece = self.pieces[place]
         at = piece.column - 1 + len(piece.text)
         edits = self.lines[piece.line - 1].edits
@@ -607,7 +607,7 @@ def _edited(line: _Line) -> list[str]:
 
 
 def _broken(text: str) -> list[str]:
-    """Break a line into parts that end within column 71, if it has places to break."""
+    """Return a line broken into parts that end within column 71, if it has places to break."""
     lead = len(text) - len(text.lstrip())
     if text.split(maxsplit=1)[0].upper() in VERBS:
         lead += _STEP

@@ -53,9 +53,9 @@ _OFFLOAD: Final = ("OFFLOAD", *OFFLOAD_RULES, *_OF_DATA_SETS)
 _STATED_TOGETHER: Final = frozenset({*_OFFLOAD, "CFCONLOS", "RECAUTO"})
 """Attributes of an ALTER that raises the level or changes offload."""
 _OF_LOSS: Final = frozenset({"CFCONLOS", "RECAUTO"})
-"""Attributes that displays show below CFLEVEL(5), too."""
+"""Attributes that displays also show below CFLEVEL(5)."""
 _IN_USE: Final = frozenset({"SMDS", "BOTH"})
-"""OFFLDUSE if messages are in shared message data sets."""
+"""Values of OFFLDUSE while messages are in shared message data sets."""
 _ASSUMED: Final = _source("project", "When a change takes effect")
 
 
@@ -67,13 +67,13 @@ class WantedObject:
     name: str
     settings: Attributes
     unstated: frozenset[str]
-    """Attributes that the plan does not state: the running values stay."""
+    """Attributes that the plan does not state, so that the running values stay."""
     pointer: str = ""
     """The JSON pointer of the structure or queue in the document."""
     kept: Mapping[str, str] = field(default_factory=dict)
-    """Values used to calculate the plan, by attribute, if today's value differs and stays."""
+    """The values that the plan was calculated with, by attribute, if today's value differs and stays."""
     out_of_place: tuple[str, ...] = ()
-    """Attributes that the plan states and the CFLEVEL that stays does not support."""
+    """Attributes that the plan states but that the CFLEVEL, which stays the same, does not support."""
 
     @property
     def layer(self) -> Layer:
@@ -303,7 +303,7 @@ def _moved(wanted: WantedObject, today: MqObject) -> Iterator[CommandStep]:
 _CARRIED_OVER: Final = (
     "INDXTYPE", "MAXMSGL", "BOTHRESH", "BOQNAME", "MAXDEPTH", "QDEPTHHI", "QDEPTHLO", "QDPHIEV", "QDPLOEV", "QDPMAXEV",
 )  # fmt: skip
-"""Attributes of a queue that the plan document has keys for, and need not state."""
+"""Attributes of a queue for which the plan document has keys, but which it need not state."""
 
 
 def _together(
@@ -451,7 +451,7 @@ def _serious_changes(structure: str, wanted: WantedObject, today: MqObject) -> I
 
 
 def without_dsgroup(wanted: WantedObject) -> Finding:
-    """Explain why a structure gets no ALTER."""
+    """Return the finding on a structure that gets no ALTER, because it has no DSGROUP."""
     message = (
         f"CFSTRUCT({wanted.name}) would get OFFLOAD(SMDS) without DSGROUP, which MQ rejects: no ALTER is generated for it. "
         "State offload.dsgroup in the plan, or choose another offload method."

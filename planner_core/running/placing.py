@@ -17,7 +17,7 @@ from planner_core.running.shrinking import kept_settings
 from planner_core.sizing.structure_result import StructureResult
 
 _ABOUT_THE_DOCUMENT = frozenset({"ACKNOWLEDGEMENT_UNUSED", "PREFLIST_DEFAULTED"})
-"""Findings that a policy does not change."""
+"""Findings that do not depend on the policy."""
 
 
 def as_merged(structure: StructureResult, merged: Mapping[str, Setting], site: str | None) -> StructureResult:

@@ -38,7 +38,8 @@ _KEYS: Final = {
 }
 """The key of each keyword of a structure that a plan sets, in the order in which the keywords are written."""
 DEFAULT_FULLTHRESHOLD: Final = 80
-"""The default of a statement without the keyword (docs/explanation/assumptions.md, Ranges of CFRM keywords: published)."""
+"""The default of FULLTHRESHOLD in a statement without the keyword (docs/explanation/assumptions.md, Ranges of CFRM
+keywords)."""
 _YES_NO: Final = {"YES": True, "NO": False}
 _PERCENTAGE = re.compile(r"[0-9]{1,3}", re.ASCII)
 

@@ -53,7 +53,7 @@ class RunningStructure:
     is_pending: bool = False
     """Whether a policy change is already pending."""
     is_order_enforced: bool | None = None
-    """ENFORCEORDER."""
+    """Whether ENFORCEORDER is in effect."""
     duplex_site: str | None = None
     """The second value of DUPLEX."""
     scm_max_size_bytes: int | None = None
@@ -94,7 +94,7 @@ class Running:
     policy_text: str | None = None
     policy_name: str | None = None
     has_whole_policy: bool = False
-    """Whether a policy with DEFINE POLICY was given, so that structures missing in it do not exist."""
+    """Whether a policy with DEFINE POLICY was given, so that structures that it lacks do not exist."""
     findings: tuple[LineFinding, ...] = ()
 
     def admin_pools(self, cfrm_name: str) -> AdminPools:
@@ -202,7 +202,7 @@ def same(key: str, one: str | None, other: str | None) -> bool:
 
 
 def plain(key: str, value: str | None) -> str | int | None:
-    """Return an MQSC value in its normal form."""
+    """Return an MQSC value in its normal form, to compare it with others."""
     if value is None:
         return None
     text = value.strip()

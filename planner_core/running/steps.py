@@ -41,7 +41,7 @@ class CommandStep(Answer):
     """A command, when it takes effect, and the reason for it."""
 
     number: int = field(default=0, kw_only=True)
-    """Its place among all commands, from 1; assigned after all commands are known."""
+    """The position of the command among all commands, from 1; assigned after all commands are known."""
     kind: StepKind
     command: str
     structure: str | None

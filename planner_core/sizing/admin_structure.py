@@ -188,7 +188,7 @@ def _pools() -> tuple[_Pool, _Pool]:
 
 
 def they_need(queue_managers: int) -> str:
-    """Return the beginning of a sentence about the need of a number of queue managers."""
+    """Return the beginning of a sentence about the entries and elements that so many queue managers need."""
     return "1 queue manager needs" if queue_managers == 1 else f"{queue_managers} queue managers need"
 
 

@@ -30,7 +30,7 @@ from planner_core.wire import Answer, Hidden, Omittable, Plain, Unchecked
 PERCENT = 100
 SECONDS_PER_DAY = 86_400
 SETS_PER_CYCLE = 2
-"""A queue that goes up to QDEPTHHI and down to QDEPTHLO raises Queue Depth High and Queue Depth Low."""
+"""The events of a queue that fills up to QDEPTHHI and drains to QDEPTHLO: Queue Depth High and Queue Depth Low."""
 
 Depth = Annotated[int | None, Field(description="Messages; null if the threshold is not known.")]
 PercentOfMaxdepth = Annotated[
@@ -280,7 +280,7 @@ class QueuesTogether(Answer):
 
 @dataclass(frozen=True, slots=True)
 class JointLead(Answer):
-    """The growth of all growing queues at their net rates: times since the queues were empty, rounded down."""
+    """The times until all growing queues, at their net rates, reach levels of the structure, rounded down."""
 
     first_queue: str | None
     first_high: Annotated[FloorSeconds | None, Field(alias="first_high_s")]

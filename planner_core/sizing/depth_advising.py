@@ -31,12 +31,12 @@ from planner_core.sizing.structure_result import Load
 from planner_core.sizing.structure_size import Curve, model_constant
 
 PARTS = 10**9
-"""Shares of the backlog are rounded down to one in so many, so that their explanations are readable."""
+"""The precision to which shares of the backlog are rounded down, so that their explanations are readable."""
 EVENT_KEYS = ("maxdepth", "qdepthhi", "qdepthlo", "qdphiev", "qdploev", "qdpmaxev", "qsvciev", "curdepth")
 _THRESHOLDS: tuple[Literal["maxdepth", "qdepthhi", "qdepthlo"], ...] = ("maxdepth", "qdepthhi", "qdepthlo")
 _RATE_KEYS = ("get_rate_per_s", "queue_manager_rates")
 _own = attrgetter(*EVENT_KEYS, *_RATE_KEYS)
-"""Reads everything that a document can state about the depth events of one queue."""
+"""A function that reads everything that a document can state about the depth events of one queue."""
 _SILENT = (None,) * len(EVENT_KEYS + _RATE_KEYS)
 Parts = tuple[Fraction | None, Fraction | None, Fraction | None]
 """How often the planned backlog fits in INITSIZE at the action level, at FULLTHRESHOLD, and when it is full."""
@@ -118,7 +118,7 @@ def advise(
 
 
 def _filled(demand: Demand, rules: Sequence[Rule], pools: tuple[Pool, ...], percents: Sequence[int]) -> Fill:
-    """Fill one bundle, and mark the moments at which it reaches these usages."""
+    """Return the filling of one bundle, with the moments at which it reaches these usages."""
     met = [rule for rule in rules if rule.is_on and can_fire(rule, demand)]
     marks = [level_rule(percent) for percent in sorted(set(percents)) if percent < PERCENT]
     return fill(demand, rules=[*met, *marks], pools=pools)
@@ -185,7 +185,7 @@ class Members:
 
     @property
     def enabled_count(self) -> int | None:
-        """Return the event messages of one event while all are active; None if the plan does not state PERFMEV."""
+        """Return the event messages of one event while all queue managers are active; None if PERFMEV is not stated."""
         # Every active queue manager with PERFMEV(ENABLED) writes its own message for an event of a shared queue.
         if not self.is_stated:
             return None

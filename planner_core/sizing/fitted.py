@@ -19,7 +19,7 @@ from planner_core.sizing.structure_size import (
 
 _FITTED = "fitted"
 _STATES = (_FITTED, "accepted")
-"""The state of a usable fit: as the nightly run writes it, and as the application does."""
+"""The states of a usable fit: one that the nightly run writes, and one that the application writes."""
 
 
 def fitted_curve(

@@ -22,7 +22,7 @@ from planner_core.units import KIB, floor_fraction, parse_size
 from planner_core.wire import Answer
 
 RULE_OFF_BYTES = 64 * KIB
-"""OFFLDnSZ(64K) switches a rule off."""
+"""The size with which OFFLDnSZ switches a rule off."""
 _FULL = 100
 
 
@@ -103,7 +103,7 @@ def one_message(message_bytes: int, *, rules: Sequence[Rule], curve: Curve) -> D
 
 @dataclass(frozen=True, slots=True)
 class Reserve:
-    """IBM's arithmetic for the threshold from which everything is offloaded."""
+    """The result of IBM's arithmetic for the threshold from which everything is offloaded."""
 
     reserved_bytes: int
     reserved_percent: Fraction

@@ -147,7 +147,7 @@ class FacilityCandidate(Answer):
         Field(alias="free_mib", description="Free storage there; null where that is not known."),
     ]
     ranks: Hidden[tuple[tuple[str, int], ...]]
-    """In XCF's order; 0 is best."""
+    """The rank of the coupling facility by each criterion, in XCF's order; 0 is best."""
     ruled_out: Annotated[str | None, Field(description="Why it cannot be taken at all.")] = None
     has_room: Hidden[bool] = True
 
@@ -184,19 +184,19 @@ class Board:
     facilities: Mapping[str, Facility]
     gone: frozenset[str] = frozenset()
     places: dict[str, list[str]] = field(default_factory=dict)
-    """Structure → its coupling facilities, the one with the first copy first."""
+    """Coupling facilities by structure, the one with the first copy first."""
     _used: dict[str, int] = field(default_factory=dict)
     _inside: dict[str, set[str]] = field(default_factory=dict)
 
     def free_bytes(self, facility: str) -> int | None:
-        """Return the storage that is left; None if its storage is not stated."""
+        """Return the free storage of a coupling facility; None if its size is not stated."""
         known = self.facilities[facility]
         if known.storage_bytes is None:
             return None
         return known.storage_bytes - known.taken_bytes - self._used.get(facility, 0)
 
     def used_bytes(self, facility: str) -> int:
-        """Return the storage of the plans' structures there."""
+        """Return the storage that the plans' structures use in a coupling facility."""
         return self._used.get(facility, 0)
 
     def put(self, wanted: AllocationRequest, facility: str) -> None:
@@ -212,7 +212,7 @@ class Board:
         self._inside[facility].remove(wanted.structure)
 
     def inside(self, facility: str) -> Set[str]:
-        """Return the structures with an instance there."""
+        """Return the structures with an instance in a coupling facility."""
         return self._inside.get(facility, frozenset())
 
     def copy(self, *, gone: Iterable[str] = ()) -> Board:
@@ -223,12 +223,12 @@ class Board:
 
 
 def first_choice(wanted: AllocationRequest, board: Board) -> PlacementChoice:
-    """Return where XCF allocates a structure."""
+    """Return the choice of a coupling facility for a structure."""
     return _decide(wanted, board, [_judge(wanted, board, at) for at in range(len(wanted.preflist))])
 
 
 def second_choice(wanted: AllocationRequest, board: Board) -> PlacementChoice:
-    """Return where XCF allocates the second copy; the first is on the board."""
+    """Return the choice of a coupling facility for the second copy; the first is on the board."""
     first = board.places[wanted.structure][0]
     return _decide(
         wanted, board, [_judge_second(wanted, board, at, first) for at in range(len(wanted.preflist))]
@@ -238,7 +238,7 @@ def second_choice(wanted: AllocationRequest, board: Board) -> PlacementChoice:
 def _decide(
     wanted: AllocationRequest, board: Board, candidates: Sequence[FacilityCandidate]
 ) -> PlacementChoice:
-    """Choose the best candidate with room, and name the rule that decides for it."""
+    """Return the best candidate with room, and the rule that decides for it."""
     usable = [each for each in candidates if not each.ruled_out]
     # A facility without room never wins, whatever ranks higher in XCF's list (ASSUMPTIONS: it is passed over).
     ordered = sorted(usable, key=lambda each: (not each.has_room, [rank for _, rank in each.ranks]))
@@ -368,7 +368,7 @@ def _why(
     candidates: Sequence[FacilityCandidate],
     rule: str,
 ) -> str:
-    """Return the reason for the planner, and why earlier coupling facilities in PREFLIST were not chosen."""
+    """Return the reason for the choice, and why earlier coupling facilities in PREFLIST were not chosen."""
     passed = sorted((each for each in candidates if each.position < best.position), key=lambda c: c.position)
     words = [
         f"{each.facility} is not chosen: {_faults(each, wanted)}" for each in passed if _faults(each, wanted)
@@ -447,7 +447,7 @@ class AllocationGroup:
 
 @dataclass(frozen=True, slots=True)
 class AllocationQuestion:
-    """Plans of one sysplex: their coupling facilities and structures, as one."""
+    """The combined coupling facilities and structures of plans of one sysplex."""
 
     at: At
     facilities: Mapping[str, Facility]
@@ -533,7 +533,7 @@ def _unknown(name: str, level: int) -> Facility:
 
 
 def _one(given: Sequence[Facility]) -> Facility:
-    """Combine the statements of plans about a coupling facility; if they differ, the less favorable one counts."""
+    """Return one facility from the statements of plans about it; if they differ, the less favorable one counts."""
     if len(set(given)) == 1:
         return given[0]
     storages = [each.storage_bytes for each in given if each.storage_bytes is not None]

@@ -329,7 +329,7 @@ def model_constant(name: str) -> int:
 
 
 def binding_pool(*, entries: int, elements: int, ratio: tuple[int, int] | None = None, curve: Curve) -> str:
-    """Return the pool that sets the size: `entries` or `elements`; on a tie `entries`."""
+    """Return the pool that sets the size: `entries` or `elements`; if both do, `entries`."""
     one, many = ratio or (curve.ratio_entries, curve.ratio_elements)
     return ENTRIES if entries * many >= elements * one else ELEMENTS
 
@@ -450,7 +450,7 @@ def explain_size(
     ratio: tuple[int, int] | None = None,
     value: int | None = None,
 ) -> Explanation:
-    """Explain the need of a structure."""
+    """Explain the need of a structure by its entries and elements."""
     need = size_for(entries=entries, elements=elements, curve=curve, ratio=ratio) if value is None else value
     bundle, per_entry = curve.bundle_at(ratio)
     counts = (

@@ -160,7 +160,7 @@ def _curve_at(level: SizingLevel, fitted: Curve | None) -> Curve:
 
 
 def size_admin(document: PlanDocument, fitted: Curve | None) -> StructureResult:
-    """Size CSQ_ADMIN; a fitted curve does not change its published size."""
+    """Return the sizes of CSQ_ADMIN; a fitted curve does not change its published size."""
     definition = document.admin
     level = sizing_level(document, definition)
     # CSQ_ADMIN holds no application messages to count: IBM publishes its size by the number of queue managers.
@@ -263,7 +263,7 @@ def size_application(
 
 
 def size_system(document: PlanDocument, fitted: Curve | None) -> StructureResult:
-    """Size CSQSYSAPPL, even if the plan does not include it."""
+    """Return the sizes of CSQSYSAPPL, even if the plan does not include it."""
     definition = document.system
     level = sizing_level(document, definition)
     curve = _curve_at(level, fitted)

@@ -42,7 +42,7 @@ Cell = Annotated[
     int | Decimal | str, Field(union_mode="smart"), PlainSerializer(_plain, return_type=int | float | str)
 ]
 _LISTED = Field(strict=False)
-"""TOML has lists, and tables have tuples."""
+"""A field whose TOML list is read as a tuple."""
 
 TABLE_IDS = (
     "admin_structure_cfcc14",
@@ -154,7 +154,7 @@ class Constant(Input):
 
 
 class TableError(ValueError):
-    """A data file of the core is damaged: an error in the installation, not in any input."""
+    """A damaged data file of the core: an error in the installation, not in any input."""
 
 
 def _read(name: str) -> dict[str, object]:
@@ -185,7 +185,7 @@ def source(key: str, section: str = "") -> Source:
 
 @cache
 def table(table_id: str) -> PublishedTable:
-    """Load one table and check its shape."""
+    """Return one table, after checking its shape."""
     found = PublishedTable.model_validate(_read(table_id))
     if found.id != table_id:
         msg = f"{table_id}.toml calls itself {found.id!r}"

@@ -17,7 +17,7 @@ from itertools import accumulate
 from typing import Final, NamedTuple
 
 LARGEST_LINE: Final = 4_000
-"""A longer line is split into pieces, because pasting lost its line breaks."""
+"""The maximum length of a line. A longer one is split into pieces, because pasting lost its line breaks."""
 _SPACES: Final = {ord(each): " " for each in "\x00\x0b\x0c\u00a0\u2007\u202f\u2002\u2003\u2009\u3000"}
 """Characters that terminals and web pages use instead of blanks."""
 _LINE_ENDS: Final = re.compile(r"\r\n?|[\x85\u2028\u2029]")
@@ -143,7 +143,7 @@ def lines(text: str) -> tuple[Line, ...]:
 
 
 def _pieces(raw: str) -> Iterator[str]:
-    """Yield a line, or pieces of one that is too long, broken at blanks."""
+    """Yield a line, or the pieces of one that is too long, broken at blanks."""
     start = 0
     while len(raw) - start > LARGEST_LINE:
         at = raw.rfind(" ", start, start + LARGEST_LINE) + 1 or start + LARGEST_LINE
@@ -153,7 +153,7 @@ def _pieces(raw: str) -> Iterator[str]:
 
 
 def blocks(found: Iterable[Line]) -> tuple[Block, ...]:
-    """Group lines into messages; lines before the first message are a block without id."""
+    """Return the messages, each with its lines; lines before the first message are a block without id."""
     made: list[Block] = []
     open_by_number: dict[str, Block] = {}
     current: Block | None = None

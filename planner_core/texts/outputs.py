@@ -43,7 +43,7 @@ def errors_of(result: PlanResult) -> tuple[Finding, ...]:
 
 
 def render_output(kind: str, result: PlanResult) -> Output:
-    """Render one output.
+    """Return one text output of a plan.
 
     Raises:
         UnknownOutput: The kind of output is unknown.

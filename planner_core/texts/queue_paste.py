@@ -68,7 +68,7 @@ _HEADINGS = {
     "queue_manager_rates": ("queuemanagerrates",),
 }
 _BACKLOG_OR_OWN = ("maxdepth", "curdepth")
-"""A column with this name is the backlog if the table has no other backlog column, else an attribute."""
+"""Columns that are the backlog if the table has no other backlog column, else an attribute."""
 _WORDS = ("qdphiev", "qdploev", "qdpmaxev", "qsvciev", "default_share_option", "index_type")
 _FIELD_OF = {heading: field for field, headings in _HEADINGS.items() for heading in headings}
 _COLUMN_ORDER = ("name", "message_bytes", "backlog", "persistent")
@@ -78,7 +78,7 @@ _QUEUE_KEYS = frozenset(_HEADINGS) - {"p95", "max", "structure"}
 _RATE_KEYS = frozenset({"put_rate_per_s", "get_rate_per_s"})
 _SIZE_KEYS = frozenset({"mean", "p95", "max"})
 _AS_TEXT = "'"
-"""Put before a cell that a spreadsheet would treat as a formula."""
+"""A quote to put before a cell that a spreadsheet would treat as a formula."""
 _FORMULA = ("=", "+", "-", "@")
 _YES, _NO = {"yes", "y", "true", "1", "x"}, {"no", "n", "false", "0", ""}
 _KEY = re.compile(r"([A-Za-z][A-Za-z0-9]{1,11})\(")
@@ -91,11 +91,11 @@ _PLAN_KEYS = frozenset({"structures", "queues", "qsg", "message_bytes"})
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
 _LARGEST_LINE = 20_000
 _MOST_ROWS = 40_000
-"""More than a plan can hold: 63 application structures with 512 queues each have 32 256."""
+"""The maximum number of rows, more than a plan can hold: 63 application structures with 512 queues each have 32 256."""
 _MOST_LOST = 1_000
-"""Number of lines without a queue after which reading stops: such a text is not a table of queues."""
+"""The number of lines without a queue after which reading stops, because such a text is not a table of queues."""
 _MOST_NAMED = 20
-"""Number of columns that one sentence names."""
+"""The maximum number of columns that one sentence names."""
 _LONGEST_NUMBER = 24
 _MAXDEPTH_NOTHING_SAID = limit("largest_maxdepth")
 _DISPLAYED_NUMBERS = {
@@ -125,7 +125,7 @@ class PasteProblem:
 
     @property
     def lines(self) -> range:
-        """Return all lines concerned."""
+        """Return the lines that the problem concerns."""
         return range(self.line, max(self.line, self.last) + 1)
 
 
@@ -522,7 +522,7 @@ def attributes_of_use(attributes: Mapping[str, str]) -> dict[str, object]:
 
 
 def _apart(attributes: Mapping[str, str]) -> str:
-    """Return why a displayed queue does not belong in a plan; empty if it may."""
+    """Return the reason why a displayed queue does not belong in a plan; empty if it may."""
     kind, disposition = attributes.get("TYPE", "").upper(), attributes.get("QSGDISP", "").upper()
     if kind not in ("", "QLOCAL"):
         return f"is not a local queue (TYPE({kind[:12]}))"

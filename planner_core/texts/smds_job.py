@@ -28,7 +28,8 @@ from planner_core.units import GIB, MIB, ceil_div
 from planner_core.wire import Answer, Hidden
 
 Load = Literal["backlog", "size"]
-"""Load for which data sets are allocated: the planned backlog with space for an overload, or a structure full at SIZE."""
+"""The load for which data sets are allocated: the planned backlog with space for an overload, or a structure full at
+SIZE."""
 LOADS: Final[tuple[Load, ...]] = get_args(Load)
 
 
@@ -45,9 +46,10 @@ class SmdsJobQuestion(Question):
 
 _PERCENT = 100
 _SETS_PER_JOB = 127
-"""Two steps for each; a job has at most 255 (z/OS MVS JCL Reference, EXEC statement)."""
+"""The maximum number of data sets in a job: each takes two steps, and a job has at most 255 (z/OS MVS JCL Reference,
+EXEC)."""
 _LONGEST_NAME = 44
-"""Characters of a data set name."""
+"""The maximum length of a data set name."""
 _EXTENDED_MIB = 4 * GIB // MIB
 
 

@@ -34,7 +34,7 @@ WHAT = "The scenario"
 Factor = Percent
 """A factor from 0 to 1000; the document type of percentages has the same bounds."""
 _AS_KEPT = Context(prec=15)
-"""Numbers of a plan document have at most 15 digits."""
+"""The context that rounds results to the 15 digits of numbers in a plan document."""
 _MOST_STRUCTURES = 512
 
 

@@ -630,7 +630,7 @@ class _Flow(NamedTuple):
         return Fraction(self.numerator, self.pace.factor.denominator)
 
     def depth_comes(self, depth: int) -> Fraction:
-        """Return the minutes until the queue has this depth."""
+        """Return the minutes until the queue reaches this depth."""
         return Fraction(depth * self.pace.factor.denominator, self.numerator)
 
     def depth_at(self, minutes: Fraction, clock: int) -> int:
@@ -746,7 +746,7 @@ def _flowing(planned: _Planned, asked: Outage) -> _Flowing:
 
 
 def _mix_of(planned: _Planned, wanted: Decimal | None) -> tuple[Mix, list[bool]]:
-    """Return the mix, and which queues have the larger messages."""
+    """Return the mix, and whether each queue has the larger messages."""
     common = math.lcm(*(pace.factor.denominator for pace in planned.paces))
     factors = [pace.factor.numerator * (common // pace.factor.denominator) for pace in planned.paces]
     rates = [each.weight * factors[each.pace] for each in planned.queues]
@@ -809,7 +809,7 @@ class _Stream:
 
 
 class _Arrivals:
-    """All arrivals, for both runs."""
+    """The arrivals of all queues, shared by both runs."""
 
     def __init__(self, flowing: _Flowing, structure: StructureResult, rules: Sequence[Rule]) -> None:
         edges = band_edges([rule.size_bytes for rule in rules])
@@ -1294,6 +1294,6 @@ def _findings(
 
 
 def _minutes(value: Fraction) -> str:
-    """Return minutes in words."""
+    """Return minutes as text."""
     shown = round(float(value), 1)
     return f"{shown:g} minute{'' if shown == 1 else 's'}"

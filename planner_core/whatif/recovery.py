@@ -348,7 +348,7 @@ def _mean_of(queue: QueueDemand) -> Fraction:
 
 
 def _in_tenths(minutes: Fraction) -> Fraction:
-    """Round an interval down, so that it still meets the recovery time."""
+    """Return an interval rounded down, so that it still meets the recovery time."""
     return Fraction(floor_fraction(minutes * _TENTHS), _TENTHS)
 
 

@@ -62,7 +62,7 @@ Number = int | float | None
 
 @dataclass(frozen=True, slots=True)
 class ScenarioFigures(Answer):
-    """Figures of a structure; null if it does not have one."""
+    """Figures of a structure; null for those that it does not have."""
 
     need_bytes: int | None
     initsize_kib: int | None

@@ -44,7 +44,7 @@ def most_scm(facility: Facility, *, asked_bytes: int, size_bytes: int) -> int | 
 
 
 def asked_of(wanted: AllocationRequest) -> int | None:
-    """Return SCMMAXSIZE of an application structure [bytes]; None if it uses none."""
+    """Return SCMMAXSIZE of an application structure [bytes]; None without storage-class memory."""
     return wanted.result.placement.scm_bytes if isinstance(wanted.result.definition, Structure) else None
 
 

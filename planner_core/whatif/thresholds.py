@@ -254,11 +254,12 @@ class ThresholdAdvice(RulesInUse):
 def advise(
     document: PlanDocument, asked: ThresholdQuestion | None = None, *, curve: Curve | None = None
 ) -> ThresholdAdvice:
-    """Choose the three rules of one application structure of a plan.
+    """Return three rules for one application structure of a plan.
 
     Args:
         document: The plan.
-        asked: The structure, unless the plan has only one; the messages to hold, the depth in normal running, and the cost of offloading.
+        asked: The structure, unless the plan has only one; the messages to hold, the depth in normal running, and the
+            cost of offloading.
         curve: The fitted curve that the document names; None for published figures.
 
     Raises:
@@ -351,7 +352,7 @@ class _Bench:
         return self._fills[key]
 
     def at(self, messages: int, rules: Sequence[Rule], bundles: Fraction) -> Snapshot:
-        """Return the structure with this number of messages of the planned mix; full if they do not fit."""
+        """Return the state of the structure with these messages of the planned mix; full if they do not fit."""
         if not messages or not bundles:
             return Snapshot(0, 0, Fraction(_FULL if messages else 0))
         return self.fill(rules).at_backlog(bundles, messages=messages)
@@ -475,10 +476,10 @@ class _Bench:
         return max(with_margin, min(self.choices["threshold_without_margin"], rounded(_FULL - reserved)))
 
     def _held(self, rules: tuple[Rule, ...], bundles: Fraction) -> Snapshot:
-        """Return the structure with the messages that it must hold.
+        """Return the state of the structure with the messages that it must hold.
 
-        Without rules, elements suffice for any shape of message sizes; with rules, the assumed shape counts. IBM's default
-        rules make no difference while none of them acts, so the usage without rules is then the same.
+        Without rules, elements suffice for any shape of message sizes; with rules, the assumed shape counts. IBM's
+        default rules make no difference while none of them acts, so the usage without rules is then the same.
         """
         defaults = default_rules()
         if not self.met(rules) and self.met(defaults):
@@ -488,7 +489,7 @@ class _Bench:
         return self.at(self.hold, rules, bundles)
 
     def setting(self, name: SettingName, rules: tuple[Rule, ...], bundles: Fraction) -> Setting:
-        """Return the structure with one set of rules."""
+        """Return the state of the structure with one set of rules."""
         filled, capacity = self.fill(rules), self.capacity(rules, bundles)
         held = self._held(rules, bundles)
         steps = tuple(
@@ -525,7 +526,7 @@ _CLOSE = Fraction(3, 2)
 def _gap(
     queues: Sequence[QueueDemand], lowest_percent: int, over_bytes: int, up_to_bytes: int
 ) -> tuple[int, int] | None:
-    """Return the widest gap between two kinds of messages of intermediate size that are both frequent; None if there are not two kinds."""
+    """Return the widest gap between two frequent kinds of messages of intermediate size; None if there are not two."""
     together = sum(queue.messages for queue in queues)
     sized = sorted((Fraction(*mean_bytes(queue)), queue.messages) for queue in queues if queue.messages)
     kinds: list[list[tuple[Fraction, int]]] = []

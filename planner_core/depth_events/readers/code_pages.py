@@ -33,7 +33,7 @@ _EBCDIC_BLANK: Final = b"\x40"
 
 
 class DecodedName(NamedTuple):
-    """A name, and the assumption made to read it; empty if there was none."""
+    """A name, and the assumption made to read it, which is empty if there was none."""
 
     text: str
     note: str

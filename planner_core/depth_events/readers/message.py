@@ -14,7 +14,7 @@ from planner_core.depth_events.model import Event
 from planner_core.wire import Answer, Hidden, Unchecked
 
 PERFORMANCE_EVENT: Final = 45
-"""MQCMD_PERFM_EVENT."""
+"""The command number MQCMD_PERFM_EVENT."""
 SERVICE_INTERVAL: Final = {2226: "Queue Service Interval High", 2227: "Queue Service Interval OK"}
 TITLES: Final[dict[int, str]] = {**{event.reason: event.title for event in Event}, **SERVICE_INTERVAL}
 _CONSTANTS: Final[dict[str, int]] = {
@@ -30,10 +30,11 @@ LARGEST_COUNT: Final = 2**31 - 1
 LONGEST_NAME: Final = 48
 CORREL_ID_DIGITS: Final = 48
 MOST_PROBLEMS: Final = 100
-"""Problems of one file that are listed individually."""
+"""The maximum number of problems of one file that are listed individually."""
 _NAME = re.compile(rf"[A-Za-z0-9./_%]{{1,{LONGEST_NAME}}}")
 _QUEUE_MANAGER = re.compile(rf"[A-Za-z0-9./_%$#@]{{1,{LONGEST_NAME}}}")
-"""On z/OS 1 to 4 characters A-Z 0-9 $ # @; on other platforms up to 48 characters of queue names."""
+"""The name of a queue manager: on z/OS 1 to 4 characters A-Z 0-9 $ # @, on other platforms up to 48 characters of queue
+names."""
 _DIGITS = re.compile(r"[0-9]{1,10}")
 _HEX_ID = re.compile(rf"[0-9A-Fa-f]{{{CORREL_ID_DIGITS}}}")
 
@@ -53,7 +54,7 @@ LABELS: Final[Mapping[str, str]] = {
     }.items()
     for label in labels
 }  # fmt: skip
-"""The field of each label in the formats; labels without blanks, underscores and case."""
+"""The field of each label in the formats; labels are compared without blanks, underscores and case."""
 COUNTS: Final = ("time_since_reset_s", "high_q_depth", "msg_enq_count", "msg_deq_count")
 
 
@@ -73,7 +74,7 @@ IsoTime = Annotated[datetime | None, Unchecked(), PlainSerializer(_iso, return_t
 
 @dataclass(frozen=True, kw_only=True)
 class CountersReport(Answer):
-    """The counters of one queue manager; None if its message does not have them."""
+    """The counters of one queue manager, which are None if its message does not have them."""
 
     file: str
     place: Annotated[str, Field(description="Line or offset in the file.")]
@@ -99,7 +100,7 @@ class CountersReport(Answer):
 
 @dataclass(frozen=True, kw_only=True)
 class EventMessage(CountersReport):
-    """One event message; null for values that it does not have."""
+    """One event message, with null for values that it does not have."""
 
     format: EventFormat
     reason: Annotated[int, WithJsonSchema({"type": "integer", "enum": sorted(TITLES)})]
@@ -127,7 +128,7 @@ class ReadProblem(Answer):
 
 @dataclass(slots=True)
 class EventFile(Answer):
-    """The contents of a file."""
+    """The event messages of one file, and the problems with reading it."""
 
     name: str
     # No answer has the format `unknown`: such files are refused.
@@ -146,7 +147,7 @@ class EventFile(Answer):
     @computed_field(alias="messages")
     @property
     def message_count(self) -> int:
-        """Performance events."""
+        """Number of performance events."""
         return len(self.messages)
 
     def problem(self, place: str, message: str) -> None:

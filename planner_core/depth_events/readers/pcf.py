@@ -30,9 +30,9 @@ _LEAST_PARAMETER: Final = 8
 _MOST_PARAMETERS: Final = 2_000
 _MOST_SCRAPS: Final = 1_000
 NAMES: Final = {2015: "queue_manager", 2002: "queue", 2016: "queue"}
-"""MQCA_Q_MGR_NAME, MQCA_BASE_OBJECT_NAME (also MQCA_BASE_Q_NAME), MQCA_Q_NAME."""
+"""The parameters with names: MQCA_Q_MGR_NAME, MQCA_BASE_OBJECT_NAME (also MQCA_BASE_Q_NAME), MQCA_Q_NAME."""
 NUMBERS: Final = {35: "time_since_reset_s", 36: "high_q_depth", 37: "msg_enq_count", 38: "msg_deq_count"}
-"""MQIA_TIME_SINCE_RESET, MQIA_HIGH_Q_DEPTH, MQIA_MSG_ENQ_COUNT, MQIA_MSG_DEQ_COUNT."""
+"""The parameters with numbers: MQIA_TIME_SINCE_RESET, MQIA_HIGH_Q_DEPTH, MQIA_MSG_ENQ_COUNT, MQIA_MSG_DEQ_COUNT."""
 
 MQMD_LENGTHS: Final = {1: 324, 2: 364}
 _EYECATCHERS: Final = {b"MD  ": "ascii", b"\xd4\xc4\x40\x40": "cp500"}

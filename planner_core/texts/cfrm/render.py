@@ -17,7 +17,7 @@ from planner_core.units import KIB, MIB, bytes_to_kib_ceil, ceil_div
 LAST_COLUMN = 71
 _INDENT = " " * 13
 _MOST_DIGITS = 9
-"""Digits of a size before its unit."""
+"""The maximum number of digits of a size before its unit."""
 _COMMENT_AT = 40
 
 

@@ -25,7 +25,7 @@ parentheses. `closed`, `inside`: a parenthesis is missing. `remark`: one is not 
 occur in a statement. `twice`: a keyword appears twice."""
 
 SEQUENCE_AT: Final = 72
-"""Columns from here on (from 0) are a sequence number if they contain only digits."""
+"""The column (from 0) from which digits alone are a sequence number."""
 _LINE_END = re.compile(r"\r\n|[\n\r\x85\u2028\u2029]")
 _NO_WORD: Final = r"\s(),/\ufeff\x00\x1a"
 _CONSOLE = re.compile(
@@ -44,9 +44,10 @@ _TOKEN = re.compile(
 _SLASH = re.compile("(?P<stray>/)")
 _COUNTED = re.compile(r"[^\s(),/]+|[(),/]|\s+")
 MOST_PIECES: Final = 400_000
-"""Words, parentheses, commas and the blanks between them. A policy of 4,095 structures with twelve keywords each has 290,000."""
+"""The maximum number of words, parentheses, commas and blanks between them. A policy of 4,095 structures with twelve
+keywords each has 290,000."""
 MOST_TEXT_PROBLEMS: Final = 50_000
-"""Problems of one text, one for every eight pieces: a text with more is not a policy."""
+"""The maximum number of problems in one text, one for every eight pieces: a text with more is not a policy."""
 VERBS: Final = frozenset({"STRUCTURE", "CF", "DATA", "DEFINE", "DELETE"})
 _OF_POLICY: Final = frozenset({"DEFINE", "DELETE"})
 _SHOWN_CHARACTERS: Final = 40
@@ -486,7 +487,8 @@ STRUCTURE_KEYWORDS: Final = (
     "PREFLIST", "EXCLLIST", "REBUILDPERCENT", "DUPLEX", "RECPRTY", "SUBNOTIFYDELAY", "LISTNOTIFYDELAY",
     "KEYRNOTIFYDELAY", "ENFORCEORDER", "ALLOWREALLOCATE", "ENCRYPT",
 )  # fmt: skip
-"""In the order of z/OS 3.1 MVS Setting Up a Sysplex, CFRM parameters for administrative data utility."""
+"""Keywords of a structure, in the order of z/OS 3.1 MVS Setting Up a Sysplex, CFRM parameters for administrative data
+utility."""
 CF_KEYWORDS: Final = (
     "NAME", "TYPE", "MFG", "PLANT", "SEQUENCE", "PARTITION", "SIDE", "CPCID", "DUMPSPACE", "SITE",
 )  # fmt: skip

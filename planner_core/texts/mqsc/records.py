@@ -100,8 +100,8 @@ class Records:
 
 _CONTINUED = r"\n[ \t]++(?![A-Z][A-Z0-9]{1,11}\()"
 _VALUE = rf"(?P<value>'(?:[^'\n]|'')*'[ \t]*|(?:[^()\n]|\([^()\n]*\)|{_CONTINUED})*+)"
-"""Possessive quantifiers, because no shorter value can be followed by the parenthesis that ends it, and trying all of them
-would take exponential time for a value without end."""
+"""The value of a keyword. Its quantifiers are possessive, because no shorter value can be followed by the parenthesis
+that ends it, and trying all of them would take exponential time for a value without end."""
 _ATTRIBUTE = re.compile(rf"(?<![A-Z0-9])(?P<key>[A-Z][A-Z0-9]{{1,11}})\({_VALUE}\)")
 _KEY = re.compile(r"(?<![A-Z0-9])(?P<key>[A-Z][A-Z0-9]{1,11})\((?P<value>[^()\n]*)")
 _COMMAND = re.compile(r"\bDIS(?:PLAY)?[ \t]+[A-Z]+[ \t]*\(|^[ \t]*[0-9]* : ", re.IGNORECASE)
@@ -128,7 +128,7 @@ _BY_WORD: Final = {
 }
 _BY_AMQ: Final = {kind.amq: (kind, kind.amq_keyword or kind.keyword) for kind in KINDS if kind.amq}
 _NOTHING: Final = (Kind("", ""), "")
-"""A kind that a message announces and that is not read."""
+"""The mark for a kind that a message announces and that is not read."""
 _LARGEST_VALUE: Final = 2_000
 _SHOWN: Final = 40
 
@@ -234,7 +234,7 @@ class _Reader:
         self.current, self.announced = None, what
 
     def _cut_off(self) -> None:
-        """Record that an answer was cut off."""
+        """Report that an answer was cut off."""
         if self.begun is None:
             return
         line, before = self.begun

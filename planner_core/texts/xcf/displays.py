@@ -44,7 +44,7 @@ class DisplayedInstance(PoolCounts):
     role: str | None = None
     """NEW or OLD while two instances exist."""
     is_duplexed: bool = False
-    """Whether the heading says DUPLEXING REBUILD: both instances have the same data, unlike in another rebuild."""
+    """Whether the heading shows DUPLEXING REBUILD: both instances have the same data, unlike in other rebuilds."""
     coupling_facility: str | None = None
     allocated_at_local: Stamp | None = None
     size_bytes: int | None = None
@@ -80,7 +80,7 @@ class StructureDisplay:
 
 @dataclass(frozen=True, slots=True)
 class FullEvent(PoolCounts):
-    """IXC585E: a structure is at or above its full threshold."""
+    """A structure at or above its full threshold, reported by IXC585E."""
 
     line: int
     name: str
@@ -92,7 +92,7 @@ class FullEvent(PoolCounts):
 
 @dataclass(frozen=True, slots=True)
 class DisplayedAllocation:
-    """IXC582I: a structure was allocated with these attributes."""
+    """The attributes with which a structure was allocated, reported by IXC582I."""
 
     line: int
     name: str
@@ -116,7 +116,7 @@ class DisplayedAllocation:
 
 @dataclass(frozen=True, slots=True)
 class AlterStarted:
-    """IXC588I: the system began to alter a structure."""
+    """An alter of a structure that the system began, reported by IXC588I."""
 
     line: int
     name: str
@@ -128,7 +128,7 @@ class AlterStarted:
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """IXL015I: the answer of a coupling facility to an allocation."""
+    """The answer of a coupling facility to an allocation, reported by IXL015I."""
 
     line: int
     name: str
@@ -166,7 +166,7 @@ _PENDING = re.compile(r"\bPENDING\s+POLICY\s+INFORMATION\b")
 _ACTIVE = re.compile(r"^[ \t]*(?:ACTIVE|DUPLEXING|REBUILD)[A-Z ]*STRUCTURE[ \t]*$", re.MULTILINE)
 _HEAD_CLOCK = re.compile(r"IXC360I\s+(?P<clock>\d\d[.:]\d\d[.:]\d\d)\s+DISPLAY")
 _SIZE = re.compile(r"\s*(?P<size>[0-9]{1,15}\s*[KMGT]B?|0+)\b")
-"""XCF writes every size with a unit: a size without one was truncated."""
+"""A size, which XCF always writes with a unit: one without a unit was truncated."""
 _NOT_SAID = re.compile(r"\s*(?:N/A|NONE|NOT\s+APPLICABLE)\b")
 _VERSION = re.compile(r"\s*(?P<version>[0-9A-F]{8}\s+[0-9A-F]{8})\b")
 _WHEN = re.compile(
@@ -591,7 +591,7 @@ class _Part:
         return found
 
     def leave_out(self, label: str, why: str) -> None:
-        """Report a value that cannot be used."""
+        """Report a value that cannot be used, with the reason."""
         at = self.after(label)
         self.problems.append(LineProblem(self.block.line_at(at or self.start), f"{label}: {why}: left out."))
 

@@ -101,7 +101,7 @@ def _grow(structure: StructureResult, number: int) -> Iterator[str]:
 
 
 def _rebuild(structure: StructureResult) -> Iterator[str]:
-    """Explain how a larger SIZE takes effect: for one structure, or for the whole sysplex after a test."""
+    """Yield the lines on how a larger SIZE takes effect: for one structure, or for the whole sysplex after a test."""
     yield f"     SETXCF START,REBUILD,STRNAME={structure.cfrm_name}"
     yield "   Or, for every structure of the sysplex, read the report of the first command"
     yield "   before you issue the second:"
@@ -139,7 +139,7 @@ def _messages(structure: StructureResult) -> Iterator[str]:
 
 
 def _backup(structure: StructureResult, backups: _Backups) -> Iterator[str]:
-    """Explain which queue manager backs up a structure, how often, and how to recover it."""
+    """Yield the lines on which queue manager backs up a structure, how often, and how to recover it."""
     found = backups.by_name[structure.name]
     yield ""
     yield "Backup and recovery:"
@@ -200,7 +200,7 @@ def _recover_all(backups: _Backups) -> Iterator[str]:
 
 
 def _wrapped(text: str) -> Iterator[str]:
-    """Wrap a paragraph to the width of the runbook; a list item is indented below its dash."""
+    """Yield the lines of a paragraph in the width of the runbook; a list item is indented below its dash."""
     yield from textwrap.wrap(
         text,
         len(_RULE),
@@ -219,7 +219,7 @@ def _mqsc(command: str) -> Iterator[str]:
 
 
 def _alone(structure: StructureResult) -> Iterator[str]:
-    """List the queues with NOSHARE, from which a second application cannot get."""
+    """Yield the lines on queues with NOSHARE, from which a second application cannot get."""
     definition = structure.definition
     queues = (
         [queue.name for queue in definition.queues if not queue.share]

@@ -17,7 +17,7 @@ from planner_core.sizing.structure_result import StructureResult
 from planner_core.units import bytes_to_kib_ceil, format_size, round_up
 
 REALLOCATE_TEST: Final = "D XCF,REALLOCATE,TEST"
-"""Reports the effect of REALLOCATE without changing anything."""
+"""A command that reports the effect of REALLOCATE without changing anything."""
 REALLOCATE: Final = "SETXCF START,REALLOCATE"
 _REMARK_WIDTH: Final = 64
 """Width between the marks of a remark that ends in column 71, the last column that z/OS members use."""
@@ -38,7 +38,7 @@ def alter_target_bytes(structure: StructureResult) -> int | None:
 
 
 def alter_command(structure: StructureResult) -> str | None:
-    """Return SETXCF START,ALTER to that size [K]; None if the structure cannot grow."""
+    """Return the SETXCF START,ALTER command to that size [K]; None if the structure cannot grow."""
     target = alter_target_bytes(structure)
     if target is None:
         return None
@@ -46,7 +46,7 @@ def alter_command(structure: StructureResult) -> str | None:
 
 
 def _remarks(text: str) -> list[str]:
-    """Return remarks, each closed on its own line: deleting one line does not open another remark.
+    """Return remarks, each closed on its own line: deleting one line does not extend a remark over others.
 
     They begin in column 2, because /* in columns 1 and 2 ends data in a job.
     """
