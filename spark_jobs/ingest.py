@@ -62,7 +62,8 @@ logger = logging.getLogger(__name__)
 LOOKED_AT_BYTES = 65_536
 CHUNK_BYTES = 4 * 2**20
 IN_PROCESS_BELOW_BYTES = 2**30
-"""Starting Spark takes some seconds: below this size, the same decoder in this process finishes sooner."""
+"""The size below which this process decodes a dump itself: starting Spark takes some seconds, so this finishes
+sooner."""
 
 
 class NeedsAnswers(Exception):
@@ -506,7 +507,7 @@ def _nothing_sentence(passed_over: dict[str, int], keep_from: dt.date | None) ->
 
 
 def _stored_sentence(report: dict[str, Any]) -> str:
-    """Return how many rows were stored, replaced or already there; rows known from another source are not new."""
+    """Return the sentence on stored, replaced and existing rows; rows known from another source are not new."""
     names = ("new", "replacing", "duplicates", "outranked", "conflicts")
     new, replacing, duplicates, outranked, conflicts = (
         sum(counts[name] for counts in report["rows"].values()) for name in names
@@ -528,7 +529,7 @@ def _stored_sentence(report: dict[str, Any]) -> str:
 
 
 def _problem_sentence(report: dict[str, Any]) -> str:
-    """Return the first problem with its line, and the number of further problems."""
+    """Return the sentence on the first problem with its line, and on the number of further problems."""
     count, first = report["problems"]["count"], report["problems"]["first"]
     if not first:
         return ""
@@ -577,7 +578,7 @@ def group_entry(text: str) -> tuple[tuple[str, str], str]:
 
 
 def groups_of(pairs: Sequence[tuple[tuple[str, str], str]]) -> dict[tuple[str, str], str]:
-    """Combine entries; one queue manager cannot be in two groups.
+    """Return the entries as a map; one queue manager cannot be in two groups.
 
     Raises:
         argparse.ArgumentTypeError: Two of them contradict each other.

@@ -28,13 +28,14 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 OLDEST_MAJOR_VERSION = 17
-"""Spark 4.3 runs on Java 17, 21 and 25."""
+"""The oldest version of Java that runs Spark: Spark 4.3 runs on Java 17, 21 and 25."""
 
 VECTOR_MODULE_ARGUMENT = "--add-modules=jdk.incubator.vector"
 """The argument that Spark's own launcher always passes (org.apache.spark.launcher.JavaModuleOptions)."""
 
 PROBE_TIMEOUT_S = 60
-"""A JVM prints its settings in a tenth of a second; on a machine that is swapping, later."""
+"""The time that a JVM has to print its settings: a tenth of a second is usual, but not on a machine that is
+swapping."""
 
 _SETTING = re.compile(r"^\s*(java\.home|java\.specification\.version) = (.+?)\s*$", re.MULTILINE)
 

@@ -43,9 +43,9 @@ FEWEST_POINTS = 4
 """The fewest points for a line; a plane (two costs) needs one more."""
 FEWEST_AT_A_RATIO = 2
 LEAST_SPREAD = 1.5
-"""The least ratio of the largest size to the smallest."""
+"""The minimum ratio of the largest size to the smallest."""
 SAME_RATIO = 0.05
-"""Ratios that differ by less count as one."""
+"""The difference below which two ratios count as one."""
 NEAR_INITIAL = 0.02
 """A ratio this close to the published one counts as the published one."""
 WIDEST = 0.1
@@ -54,7 +54,7 @@ WIDEST_APART = 0.25
 """Half the interval of the cost of an entry or of an element; if it is wider, only the bundle is given."""
 OUTLIER = "off the line of the others by more than chance"
 EARLIER = "of another base than now: allocated before the coupling facility was empty on"
-"""Followed by the day."""
+"""The beginning of a reason for leaving a point out; the day follows."""
 OTHER_RATIO = "at another ratio than most, and too few of them to separate the costs of entries and elements"
 
 
@@ -198,7 +198,7 @@ def _part_by_base(stretches: Sequence[Stretch]) -> None:
     """Leave out allocations from before an upgrade, if the later ones do not fit them.
 
     A coupling facility is emptied for an upgrade of its control code, and for other reasons. If the later allocations
-    fit to the earlier ones, all of them count.
+    fit the earlier ones, all of them count.
     """
     emptied = _emptied(stretches)
     if emptied is None:
@@ -432,7 +432,7 @@ def _contradiction(
     entry: Estimate | None = None,
     element: Estimate | None = None,
 ) -> str | None:
-    """Return why the figures cannot be costs of structures; None if they can."""
+    """Return the reason why the figures cannot be costs of structures; None if they can."""
     holds = model_constant("element_bytes")
     sure = f"with a confidence of {100 * confidence:g} %"
     # The estimates decide, not their intervals: a reader can check this rule (decision record 0010).

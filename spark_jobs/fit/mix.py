@@ -23,13 +23,13 @@ from planner_core.sizing.structure_size import model_constant
 
 FEWEST_DAYS = 10
 FEWEST_ENTRIES = 500
-"""With fewer in use, MQ's own data in the structure have too much weight."""
+"""The minimum number of entries in use: with fewer, MQ's own data in the structure has too much weight."""
 MEETING = 0.8
 """The share of the days whose intervals must overlap."""
 NARROW_BYTES = 64
-"""A wider range does not determine a header."""
+"""The widest range that determines a header."""
 LARGEST_BYTES = 1024
-"""Larger headers are not plausible: the published model has 372."""
+"""The largest plausible header: the published model has 372."""
 MOST_QUEUES = 20
 
 

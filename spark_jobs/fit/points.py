@@ -27,7 +27,7 @@ SELDOM = 0.5
 class AllocationPoint:
     """The number of observations of one instance of a structure with these totals on one day.
 
-    Rows of one instance, day and triple from several systems are added up in `observations`; nothing else is added.
+    Rows of one instance, day and totals from several systems are added up in `observations`; nothing else is added.
     """
 
     qsg: str | None
@@ -79,7 +79,7 @@ class Gathered:
     """The stretches of one coupling facility."""
 
     stretches: list[Stretch]
-    """By structure, in the order of their days."""
+    """The stretches by structure, in the order of their days."""
     left_out: Counter[str]
     """Number of rows that are in no stretch, by reason."""
 
@@ -93,7 +93,8 @@ SCARCE = "seen on single days, and only for a part of them"
 
 REPEATED = "with the totals of another allocation of the structure: the same observation again"
 SAME_TIME = dt.timedelta(hours=26)
-"""Sources state the time of an allocation with or without seconds, in UTC or local time."""
+"""The largest difference between times of one allocation: sources state it with or without seconds, in UTC or local
+time."""
 
 _Instance = tuple[str | None, str, dt.datetime | None]
 _Structure = tuple[str | None, str]

@@ -28,11 +28,11 @@ if TYPE_CHECKING:
 
 _SUBSETS = 3000
 _DEVIATIONS = 3_000_000
-"""Deviations of all subsets together that are held in memory at once."""
+"""The maximum number of deviations, of all subsets together, that are held in memory at once."""
 _STEPS = 12
 _ROUNDS = 25
 LEVEL = 0.001
-"""About one fit in a thousand leaves out a correct point."""
+"""The level of the test for outliers: about one fit in a thousand leaves out a correct point."""
 _SHARES = (0.0, 0.1, 0.3, 1.0, 3.0)
 """Ratio of the deviation that grows with the size to the constant one, at the median size."""
 _GAIN = 1.0

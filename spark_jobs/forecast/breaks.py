@@ -21,7 +21,8 @@ AT_MOST = 4
 STRENGTH = 20.0
 """The reduction of the squared error, in variances of the noise, from which a break counts."""
 LEAST_SHIFT, LEAST_TURN = 0.08, 0.0005
-"""Smaller changes of level (logarithm) and of pace (a day) are attributed to the drift of the level."""
+"""The smallest breaks of level (logarithm) and of pace (a day); smaller changes are attributed to the drift of the
+level."""
 EDGE_DAYS, TURN_EDGE_DAYS, TURN_STEP_DAYS = 6, 18, 3
 LEAST_WEIGHT = 1e-6
 BEND_PRIOR = 1.0

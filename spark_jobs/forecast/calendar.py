@@ -19,13 +19,13 @@ MONTH_DAYS = (-3, -2, -1, 1, 2)
 
 
 def weekdays(days: Days) -> NDArray[np.int64]:
-    """Return 0 for Monday to 6 for Sunday."""
+    """Return the weekday of each day, from 0 for Monday to 6 for Sunday."""
     # Ordinal 1, the first of January of year 1, was a Monday.
     return (days + WEEK - 1) % WEEK
 
 
 def month_days(days: Days) -> NDArray[np.int64]:
-    """Return which of `MONTH_DAYS` a day is; 0 for the days in the middle of a month."""
+    """Return the day of `MONTH_DAYS` that each day is; 0 for days in the middle of a month."""
     dates = (days - EPOCH).astype("datetime64[D]")
     months = dates.astype("datetime64[M]")
     since_begin = (dates - months.astype("datetime64[D]")).astype(np.int64) + 1

@@ -22,13 +22,13 @@ NORMAL_MAD = 1.4826
 FAR = 4.5
 """Standard deviations from the usual above which a day is exceptional."""
 LEAST_FAR = np.log(1.2)
-"""A day less than a fifth above or below the usual is never exceptional, however quiet the history is."""
+"""The smallest deviation of an exceptional day: a fifth above or below the usual, however quiet the history is."""
 WINDOW_DAYS = 21
 """Days around a day that determine the usual value: three weeks."""
 LONGEST_EPISODE_DAYS = 7
-"""A deviation that lasts longer is a new usual value."""
+"""The longest run of exceptional days; a deviation that lasts longer is a new usual value."""
 MOST_EXCEPTIONAL = 0.15
-"""If a larger share of days is far from the usual, no day is exceptional."""
+"""The maximum share of exceptional days; if more days are far from the usual, no day is exceptional."""
 ROUNDS = 2
 LEAST_FOR_USUAL = 21
 """Measured days below which no day can be called exceptional."""
@@ -58,13 +58,13 @@ class Usual:
 
     exceptional: Mask
     excess: Floats
-    """Zero on ordinary days."""
+    """The deviation of each day from the usual, zero on ordinary days."""
     deviation: float
     """Standard deviation of ordinary days around the usual."""
 
 
 def all_usual(days: Days, *, deviation: float = 0.0) -> Usual:
-    """Return the result for a history without exceptional days."""
+    """Return a history in which every day is ordinary."""
     return Usual(np.zeros(len(days), dtype=np.bool_), np.zeros(len(days)), deviation)
 
 

@@ -17,12 +17,12 @@ if TYPE_CHECKING:
     from spark_jobs.forecast.peaks import Days, Level, Peaks
 
 RECENT_DAYS = 7
-"""A level that was passed on one of this many last days counts as passed."""
+"""The number of last days on which a level must have been passed to count as passed."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class History:
-    """The measured history that crossings are derived from."""
+    """The measured history from which crossings are derived."""
 
     days: Days
     peaks: Peaks
@@ -32,7 +32,7 @@ class History:
 
 
 class Ahead:
-    """The days ahead that crossings are derived from."""
+    """The days ahead from which crossings are derived."""
 
     def __init__(self, paths: NDArray[np.float64], spikes: NDArray[np.float64] | None) -> None:
         """Summarize paths in rows, from the day after the forecast is made.
@@ -48,7 +48,7 @@ class Ahead:
 
 
 def is_above(peaks: NDArray[np.float64], value: float, *, reached: bool) -> NDArray[np.bool_]:
-    """Return which peaks pass a level."""
+    """Return whether each peak passes a level."""
     above: NDArray[np.bool_] = peaks >= value if reached else peaks > value
     return above
 

@@ -73,7 +73,7 @@ class Design:
 
 
 def break_of(days: Days, found: Break) -> Floats:
-    """Return zero from the break on; before it, the difference of level or pace in multiples of the coefficient."""
+    """Return the column of a break: zero from the break on; before it, the difference in multiples of the coefficient."""
     if found.of == "pace":
         turned: Floats = np.minimum(days - found.day, 0).astype(np.float64)
         return turned

@@ -20,15 +20,15 @@ NOISES = ((0.0, 1.0), (0.3, 1.0), (0.5, 1.0), (0.7, 1.0), (0.85, 1.0), (0.9, 0.5
 LEVEL_WALKS = (0.0, 0.03, 0.08, 0.2)
 """Standard deviation of a day's step of the level, in standard deviations of the noise."""
 PACE_WALKS = (0.0, 0.0005, 0.002, 0.006)
-"""The same for the pace (the growth of a day)."""
+"""Standard deviation of a day's step of the pace (the growth of a day), in the same unit."""
 STEADY = 0.6
-"""Prior probability that the level does not drift; the same for the pace."""
+"""Prior probability that the level does not drift, and that the pace does not drift."""
 STATES = 4
 
 
 @dataclass(frozen=True, slots=True)
 class Lasting:
-    """How long noise lasts, and how much level and pace drift: one combination of the grid."""
+    """One combination of the grid: how long noise lasts, and how much level and pace drift."""
 
     correlation: float
     share: float

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
 
 GROWTH_DAYS = 30
-"""Growth is stated for this many days."""
+"""The number of days for which growth is stated."""
 RESAMPLED_DAYS = 180
 """Days of the past to draw from, if only drawing from the past is meaningful."""
 EMPTY_WEEKS = 8

@@ -27,7 +27,7 @@ RULES = ("last_value", "seasonal_naive", "straight_line")
 
 
 def score(forecast: Forecast, actual_peaks: DailyPeaks, *, forecast_id: int = 0) -> Score:
-    """Compare a stored forecast with the peaks that were measured later.
+    """Return the scores of a stored forecast against the peaks that were measured later.
 
     Args:
         forecast: The forecast.

@@ -17,7 +17,7 @@ THOUSAND = 1000
 
 
 def percent(share: float) -> str:
-    """Return a probability in words; never 0 % or 100 %, because the paths are only a sample."""
+    """Return a probability as text; never 0 % or 100 %, because the paths are only a sample."""
     value = round(share * 100)
     if value < LEAST_PERCENT:
         return f"less than {LEAST_PERCENT} %"
@@ -27,7 +27,7 @@ def percent(share: float) -> str:
 
 
 def days(count: int) -> str:
-    """Return a number of days in words."""
+    """Return a number of days as text."""
     return "1 day" if count == 1 else f"{count} days"
 
 
@@ -129,5 +129,5 @@ def exceptional(found: Days) -> tuple[str, ...]:
 
 
 def resized(name: str, crossings: Sequence[Crossing]) -> str:
-    """Return the sentence for another size."""
+    """Return the sentence on the crossings after a change of size."""
     return f"{name}: " + "; ".join(crossing.sentence for crossing in crossings)

@@ -46,14 +46,14 @@ NEGLIGIBLE = 0.1
 LEAST_DEVIATION = 1e-4
 """Least deviation of the noise's logarithm, for a history in which every week is exactly the same."""
 PRIOR_DAYS = 4
-"""Number of days that the first guess of the noise counts for."""
+"""The number of days that the first guess of the noise is worth."""
 LARGEST_LOG = 80.0
-"""Upper limit of all paths: 5e34, far above any count."""
+"""Upper limit of the logarithm of all paths: 5e34, far above any count."""
 LINEAR_STEPS = 3
 NEAR_ZERO, NEAR_ZERO_AHEAD = 0.05, 0.02
 """A linear trend is not followed below these shares of the current level: backwards, and ahead."""
 STEEPEST = 0.9
-"""A linear trend may not have begun below a tenth of the current level."""
+"""The largest share of the current level that a linear trend may have gained during the history."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

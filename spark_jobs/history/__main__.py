@@ -127,7 +127,7 @@ def _maintain(history: History, retention_days: int | None) -> dict[str, object]
 
 
 def main(argv: list[str] | None = None) -> int:
-    """Run the command that the command line names."""
+    """Run the command given in the arguments, and return its exit code."""
     arguments = _parser().parse_args(argv)
     try:
         if arguments.command == "maintain":

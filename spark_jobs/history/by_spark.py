@@ -71,11 +71,11 @@ class _Reader(DataSourceReader):
         self._work = options["work"]
 
     def partitions(self) -> Sequence[InputPartition]:
-        """Return a range for each task."""
+        """Return one partition for each range of the index."""
         return [_Range(split.offset, end, split.record_number) for split, end in self._ranges]
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
-        """Do the work on one range, where the task runs."""
+        """Read or count one range, in the task that runs it."""
         if not isinstance(partition, _Range):
             return
         where = {"start": partition.start, "end": partition.end, "first_record": partition.first_record}
@@ -161,7 +161,7 @@ def _answers(
 
 
 def _tasks(session: SparkSession, group: str) -> tuple[int, int]:
-    """Return how many tasks of a group's jobs are done, and how many there are."""
+    """Return the number of finished tasks of a group's jobs, and of all of them."""
     tracker = session.sparkContext.statusTracker()
     done = tasks = 0
     for job_id in tracker.getJobIdsForGroup(group):

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from spark_jobs.history.places import Place
 
 MOST_CONFLICTS = 20
-"""Conflicts described in full; the others are only counted."""
+"""The maximum number of conflicts described in full; the others are only counted."""
 
 
 @dataclass(frozen=True)
@@ -41,7 +41,7 @@ class Comparison(RowCounts):
 
     @property
     def counts(self) -> RowCounts:
-        """Return the counts alone."""
+        """Return the counts without the conflicts."""
         return copied(RowCounts, self)
 
 

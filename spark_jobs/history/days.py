@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from spark_jobs.history.store import History, Snapshot
 
 FINGERPRINT_RULES = 1
-"""Increased when the rules for counting rows change, so that every day is reduced again."""
+"""The version of the rules for counting rows; a new one causes every day to be reduced again."""
 
 NAMED_LATER = (STRUCTURE_USAGE, ALLOCATION)
 """Tables with rows that only have XCF's structure name, and are assigned to a group once it is known."""

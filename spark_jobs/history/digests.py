@@ -21,10 +21,10 @@ if TYPE_CHECKING:
     Words = NDArray[np.uint64]
 
 LANE_SEEDS = (0x243F6A8885A308D3, 0x13198A2E03707344)
-"""The first fractional digits of pi: numbers that were not chosen for any property."""
+"""Seeds of the two halves of a digest: the first fractional digits of pi, which were not chosen for any property."""
 
 SHORT_BYTES = 64
-"""Longer texts are replaced by a digest of their own first."""
+"""The maximum length of a text that is digested directly; longer ones are replaced by a digest of their own first."""
 
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 _FIRST = np.uint64(0xBF58476D1CE4E5B9)

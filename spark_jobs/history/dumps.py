@@ -77,7 +77,7 @@ class RangeOutcome:
 
     @classmethod
     def from_json(cls, text: str) -> RangeOutcome:
-        """Read the output of to_json."""
+        """Return the outcome from the output of `to_json`."""
         found = json.loads(text)
         account = found["accounting"]
         return cls(
@@ -120,7 +120,7 @@ class Task:
 
     @classmethod
     def from_json(cls, text: str) -> Task:
-        """Read the output of to_json."""
+        """Return the task from the output of `to_json`."""
         found = json.loads(text)
         return cls(
             dump=found["dump"],

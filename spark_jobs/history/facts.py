@@ -1,4 +1,4 @@
-"""The objects of rows: structures, queue managers, queues and the period, collected while the rows are read."""
+"""The objects named in rows: structures, queue managers, queues and the period, collected while the rows are read."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ class RowFacts:
 
     @classmethod
     def from_json(cls, found: dict[str, Any]) -> RowFacts:
-        """Read the result of to_json."""
+        """Return the facts from the output of `to_json`."""
         return cls(
             structures={(qsg, structure, xcf) for qsg, structure, xcf in found["structures"]},
             queue_managers={(system, manager, qsg) for system, manager, qsg in found["queue_managers"]},

@@ -32,10 +32,10 @@ Line = dict[str, Any]
 
 EDGE_US = 60_000_000
 LEAST_US = 2 * EDGE_US
-"""A shorter interval belongs to the hour it starts in."""
+"""The shortest interval that is divided among hours; a shorter one belongs to the hour in which it starts."""
 
 SIZE_BUCKETS = tuple(2**power for power in range(8, 28))
-"""Upper ends of the sizes that puts are counted by, 256 bytes to 128 MiB; the last one also takes larger messages."""
+"""Upper limits of the size classes of puts, 256 bytes to 128 MiB; the last one also includes larger messages."""
 
 STRUCTURE_COUNTS = (
     "structure_full_count",

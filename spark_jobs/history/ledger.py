@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 INGEST, RETENTION, FORGET = "ingest", "retention", "forget"
 
 BEGINNING = "0000"
-"""Sorts before every day."""
+"""A text that sorts before every day."""
 
 KEPT_FROM = "kept_from"
 """The key, among the answers, of the first day that was kept of a file whose older days were skipped."""
@@ -35,7 +35,7 @@ class Entry:
 
     @classmethod
     def from_row(cls, row: dict[str, Any]) -> Entry:
-        """Read a row."""
+        """Return the entry in a row of the table."""
         days: dict[str, list[str]] = json.loads(row["days"] or "{}")
         unnamed = row.get("unnamed_days")
         return cls(
@@ -109,7 +109,7 @@ class Ledger:
         ]
 
     def stored(self, identity: str, *, given: Mapping[str, Any], keep_from: dt.date | None) -> Entry | None:
-        """Return the ingest that makes another ingest of this file, with these answers, unnecessary.
+        """Return the earlier ingest of this file if a new one with these answers would change nothing.
 
         Only answers that were used are compared, and an answer that is missing now is not a different one.
         """

@@ -20,9 +20,11 @@ ALLOCATION_COLUMNS: Final = ("coupling_facility", "status", "is_active", "duplex
 
 
 _TOGETHER: Final = dt.timedelta(seconds=60)
-"""Intervals of several systems end some hundredths of a second apart, and displays follow each other within seconds."""
+"""The longest time between observations of one moment: intervals of several systems end some hundredths of a second
+apart, and displays follow each other within seconds."""
 _DUPLEXED: Final = re.compile(r"\bduplexed\b|\bduplexing (?:new|old)$", re.IGNORECASE)
-"""The wording in rows of 74-4 and of displays. A display may mention duplexing while there is only one instance yet."""
+"""The wording of duplexing in rows of 74-4 and of displays. A display may mention duplexing while there is only one
+instance."""
 _TWO_INSTANCES: Final = re.compile(r"\b(?:duplex(?:ed|ing)|rebuild|rebuilt|NEW|OLD)\b", re.IGNORECASE)
 _FIRST: Final = re.compile(r"\b(?:primary|old)\b", re.IGNORECASE)
 _SECOND: Final = re.compile(r"\b(?:secondary|new)\b", re.IGNORECASE)

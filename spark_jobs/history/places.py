@@ -63,7 +63,7 @@ def place_of(url: str) -> Place:
 
 
 _YOUNGEST = 3
-"""Number of the log's last entries that are forced: other processes may have written some in between."""
+"""The number of the log's last entries that are forced to disk: other processes may have written some in between."""
 _TICK_S = 2.0
 
 
@@ -124,10 +124,10 @@ class Folder:
         return bool(entries) and _is_torn(entries[-1])
 
     def repair_log(self) -> Path | None:
-        """Move a torn last entry aside.
+        """Move a torn last entry out of the log.
 
-        Entries are forced to disk before a commit is reported, so a torn entry was never reported: its file is not in the
-        history, and is ingested again.
+        Entries are forced to disk before a commit is reported, so a torn entry was never reported: its file is not in
+        the history, and is ingested again.
         """
         log = self.folder / LOG
         entries = sorted(log.glob("*.json"))
@@ -141,7 +141,7 @@ class Folder:
 
 
 class ObjectStore:
-    """A URL; credentials come from the environment, as delta-rs reads them."""
+    """The URL of a table in an object store; credentials come from the environment, as delta-rs reads them."""
 
     def __init__(self, url: str) -> None:
         self.url = url.rstrip("/")

@@ -142,7 +142,7 @@ def _ranks(rows: pa.Table) -> Numbers:
 
 
 def _codes(rows: pa.Table, name: str) -> Numbers:
-    """Return numbers in the order of the texts."""
+    """Return a number for each row that sorts like the text of the column."""
     coded = pc.dictionary_encode(rows[name].combine_chunks())
     texts = coded.dictionary.to_pylist()
     place = np.zeros(len(texts), dtype=np.int64)

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 Column: TypeAlias = Any
-"""An array or a chunked array; pyarrow publishes no types."""
+"""The type of an array or a chunked array; pyarrow publishes no types."""
 
 NOT_OBSERVED = "maxima of 0 are treated as not observed"
 NO_SCM = "storage-class memory is not reported by structure"
@@ -454,7 +454,7 @@ def _who(found: pa.Table) -> Column:
 
 
 def _rows(table: str, found: pa.Table, **columns: Any) -> pa.Table:  # noqa: ANN401 - arrays, or a constant text
-    """Build a table of the history from the common columns and the given ones; the others are null."""
+    """Return rows of a table of the history with the common columns and the given ones; other columns are null."""
     count = found.num_rows
     given: dict[str, Any] = {
         "origin": _constant("binary", count),
@@ -540,7 +540,7 @@ def _sum(found: pa.Table, names: tuple[str, ...]) -> Column:
 
 
 def _no_sizes_without_puts(columns: dict[str, Column]) -> None:
-    """Set the largest and smallest message to null, not 0 bytes, if there was no message."""
+    """Change the largest and smallest message to null, not 0 bytes, if there was no message."""
     for count, sizes in (("puts", "put_size"), ("gets", "get_size")):
         for name in (f"{sizes}_min_bytes", f"{sizes}_max_bytes"):
             if name in columns:

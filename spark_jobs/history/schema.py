@@ -22,8 +22,8 @@ STRUCTURE_USAGE, SMDS_USAGE, QUEUE_USAGE, ALLOCATION = USAGE_TABLES
 FILES = "files"
 
 ORIGINS = ("template", "message", "display", "report", "formatter", "binary")
-"""Where a row was read from, the least trusted first: our own CSV template, console messages, displays, RMF's tables,
-the output of mq-smf-csv, the SMF records themselves. Rows of one natural key are taken from the most trusted origin."""
+"""The origins of rows, the least trusted first: our own CSV template, console messages, displays, RMF's tables, the
+output of mq-smf-csv, the SMF records themselves. Rows of one natural key are taken from the most trusted origin."""
 
 IN_USE_KINDS = ("interval_maximum", "at_end")
 """The meaning of an in-use figure: the largest in the interval (MQ), or the one at its end (RMF, displays)."""
@@ -31,7 +31,7 @@ IN_USE_KINDS = ("interval_maximum", "at_end")
 IN_USE_PAIRS = (("entries_in_use", "entries_total"), ("elements_in_use", "elements_total"))
 
 IN_HOURS_AT_MOST = 7 * 24
-"""The counts of an interval are spread over the hours it lies in; those of a longer one count in the hour of its end."""
+"""The longest interval whose counts are spread over its hours; those of a longer one count in the hour of its end."""
 
 DISPOSITIONS = ("QMGR", "COPY", "SHARED", "GROUP", "PRIVATE", "LIVE")
 
@@ -42,7 +42,7 @@ class HistoryError(PlannerError):
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """One column: its name carries the unit."""
+    """One column; its name includes the unit."""
 
     name: str
     type: pa.DataType
@@ -339,14 +339,14 @@ TABLES: dict[str, Table] = {
 }
 
 KEY_RULES = 2
-"""Increased when the rules for natural keys change; a history of older rules gets new keys when it is opened for writing.
+"""The version of the rules for natural keys; a history of older rules gets new keys when it is opened for writing.
 
 2: rows of texts are identified by XCF's name alone, without group and MQ's name, which one of two files may lack;
 rows of tasks are identified without the time at which the queue was opened, which mq-smf-csv does not always print.
 """
 
 REKEYED_FAMILIES = ("116", "CFACT", "overview", "display", "message")
-"""Families whose keys were made differently by older rules."""
+"""Families of sources whose keys were formed differently by older rules."""
 
 # Keys have only values that all sources of a family state with the same precision. Otherwise one observation from two
 # sources would count twice.

@@ -35,8 +35,8 @@ FLUSH_ROWS = 200_000
 """Rows that are collected before they are written: some tens of MB."""
 
 WRITTEN_AT_FAMILIES = ("115-2", "115-216", "116")
-"""Rows of MQ's records are filed under the day they were written, which their key contains; others under the end of
-their interval. So rows of one key are always in one partition."""
+"""Families of MQ's records, whose rows are filed under the day they were written, which their key contains; others are
+filed under the end of their interval. So rows of one key are always in one partition."""
 
 TOO_OLD = "older than the retention"
 
@@ -59,7 +59,7 @@ class Part:
     day: str
     rows: int
     commit_id: str
-    """Empty if it holds rows of several commits."""
+    """The commit of the rows; empty if the file holds rows of several commits."""
     file_sha256: str
     first_start: str = ""
     """The start of its first interval; empty if it was not recorded, which means any time."""
@@ -276,7 +276,7 @@ def ledger_rows(entries: list[dict[str, Any]]) -> pa.Table:
 
 
 def _pieces(rows: pa.Table, high: Any, low: Any, content: Any) -> pa.ChunkedArray | pa.Array:  # noqa: ANN401
-    """Number rows that mq-smf-csv printed under one key; its output does not contain the number of the record."""
+    """Return numbers for rows that mq-smf-csv printed under one key, because it does not print record numbers."""
     pieces = np.asarray(pc.fill_null(rows["piece"].combine_chunks(), 0)).astype(np.int32)
     formatted = np.asarray(
         pc.and_(pc.equal(rows["origin"], "formatter"), pc.starts_with(rows["source"], "116"))

@@ -63,14 +63,16 @@ TEXT_STATISTICS = ("commit_id", "file_sha256")
 STATISTICS = (*TEXT_STATISTICS, "interval_start")
 
 MOST_SMALL_PARTS = 24
-"""A table's day with more files is rewritten as one file after the commit that exceeds the limit."""
+"""The maximum number of small files of a table's day; more are rewritten as one after the commit that exceeds the
+limit."""
 MOST_LEDGER_PARTS = 32
 ENTRIES_TO_A_CHECKPOINT = 20
-"""A reader reads the log from its last checkpoint on; in an object store, each entry costs a request."""
+"""The number of log entries to a checkpoint, from which readers read on; in an object store, each entry costs a
+request."""
 MOST_RENEWED = 100
-"""Number of files that get new keys in one commit."""
+"""The number of files that get new keys in one commit."""
 MOST_JOINED_ROWS = 500_000
-"""Number of rows held in memory while files are compacted: a few hundred MB."""
+"""The maximum number of rows held in memory while files are compacted: a few hundred MB."""
 
 ATTEMPTS = 25
 LONGEST_PAUSE_S = 0.5
@@ -124,12 +126,12 @@ class FileFacts:
     kind: str
     answers: Mapping[str, Any]
     identity: str = ""
-    """By default its hash; see `ledger.identity_of`."""
+    """The identity of the file, by default its hash; see `ledger.identity_of`."""
     first_interval_end: dt.datetime | None = None
     last_interval_end: dt.datetime | None = None
     qsgs: Sequence[str] = ()
     kept_from: dt.date | None = None
-    """The first day kept, if older ones were skipped."""
+    """The first day that was kept, if older ones were skipped."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -444,7 +446,7 @@ class History:
         raise HistoryError(message)
 
     def renew_keys(self) -> None:
-        """Give rows of older releases the natural keys of this one, if this has not been done yet.
+        """Replace the natural keys of rows of older releases with those of this one, if that has not been done yet.
 
         It may be interrupted and run again, or run twice at once: keys follow from the rows.
         """

@@ -33,15 +33,16 @@ if TYPE_CHECKING:
 EPOCH = dt.date(1970, 1, 1).toordinal()
 
 SERIES_DAYS = 430
-"""Days that are read, for new forecasts and for those due for scoring."""
+"""The number of days that are read, for new forecasts and for those due for scoring."""
 FIT_DAYS = 400
-"""Days whose allocations are fitted. Older ones may be from another coupling facility with the same name."""
+"""The number of days whose allocations are fitted. Older ones may be from another coupling facility with the same
+name."""
 MIX_DAYS = 91
-"""Days of the message mix."""
+"""The number of days of the message mix."""
 LEAST_COVERED = 0.5
 """Share of the usual hours that must be observed before a day has a peak."""
 USUAL_DAYS = 28
-"""Days that the last day of a group is compared with."""
+"""The number of days that the last day of a group is compared with."""
 LATE_US = HOUR_US
 """How much earlier than usual the last day of a group may end [microseconds]."""
 HOURS = 24
@@ -58,10 +59,10 @@ class Series:
     days: Numbers
     """Days since 1970-01-01."""
     entries_peak: Numbers
-    """NONE where nothing was measured, here and below."""
+    """The peak of each day; NONE where nothing was measured, here and below."""
     elements_peak: Numbers
     entries_total: Numbers
-    """The last known value of the day, here and below."""
+    """The last known value of each day, here and below."""
     elements_total: Numbers
     size_bytes: Numbers
     size_max_bytes: Numbers

@@ -36,7 +36,7 @@ PARTITIONS = ("kind", "month")
 ATTEMPTS = 25
 LONGEST_PAUSE_S = 0.5
 KEPT_HOURS = 7 * 24
-"""How long replaced files remain for other readers."""
+"""The number of hours for which replaced files remain for other readers."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +47,7 @@ class Filed:
     fingerprint: str
     rows_read: int
     days: tuple[str, ...]
-    """UTC days that its records are about."""
+    """The UTC days that the day's records are about."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +61,7 @@ class _File:
 def url_of(history_url: str) -> str:
     """Return the address of a history's daily statistics.
 
-    It contains the reduction's version, so a new one starts over.
+    It contains the version of the reduction, so a new version starts without statistics.
     """
     return f"{history_url.rstrip('/')}/{FOLDER}/{REDUCTION}"
 

@@ -15,7 +15,7 @@ from planner_core.units import format_mib
 from planner_core.urgency import FULL_DAYS, UsedDay, fullness, times_of
 
 DEMAND_DAYS = 91
-"""The demand is the highest peak of this many days; fewer than `LEAST_DAYS` measured days do not determine it."""
+"""The number of days whose highest peak is the demand; fewer than `LEAST_DAYS` measured days do not determine it."""
 LEAST_DAYS = 28
 LEAST_USED_SHARE = 0.05
 """Share of a pool below which its use does not determine the ratio."""
@@ -69,7 +69,7 @@ KINDS: Mapping[str, NightFindingKind] = {kind.code: kind for kind in FINDING_KIN
 
 @dataclass(frozen=True, slots=True)
 class Day:
-    """One day of a structure; None: not measured."""
+    """One day of a structure; None for figures that were not measured."""
 
     day: dt.date
     entries_peak: int | None = None
@@ -98,18 +98,18 @@ class State:
     qsg: str
     structure: str
     last_day: dt.date
-    """The last day of its group."""
+    """The last day of the structure's group."""
     days: Sequence[Day]
-    """In order, at least the last `DEMAND_DAYS`."""
+    """The days in order, at least the last `DEMAND_DAYS`."""
     coupling_facility: str | None = None
     size_bytes: int | None = None
     entries_total: int | None = None
     elements_total: int | None = None
     initsize_bytes: int | None = None
-    """From the policy of the site."""
+    """INITSIZE in the policy of the site."""
     base_bytes: float = 0.0
     offload_pct: Sequence[int] = ()
-    """Thresholds in force."""
+    """Offload thresholds in force."""
     forecasts: Sequence[Forecast] = ()
     data_sets: Sequence[DataSetState] = ()
     plans: Sequence[PlannedStructure] = ()

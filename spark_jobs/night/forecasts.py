@@ -18,7 +18,7 @@ from spark_jobs.forecast import DailyPeaks, Resize, forecast
 from spark_jobs.night.levels import Named
 
 FEWEST_FOR_PROCESSES = 60
-"""A process needs seconds to start and to load its libraries; this many forecasts take as long."""
+"""The number of forecasts that take as long as a process needs to start and to load its libraries."""
 AT_ONCE = 8
 
 

@@ -22,7 +22,7 @@ LOOK_EVERY_S = 0.3
 
 @dataclass
 class Progress:
-    """A writer of progress, if it is wanted, which also records the duration of each stage."""
+    """A writer of progress, if progress is requested, which also records the duration of each stage."""
 
     wanted: bool = False
     out: TextIO = field(default_factory=lambda: sys.stdout)

@@ -50,13 +50,13 @@ if TYPE_CHECKING:
     Plans = Mapping[tuple[str, str], tuple[PlannedStructure, ...]]
 
 BATCH_ROWS = 30_000_000
-"""Rows of the history that are reduced and stored at once; a killed run loses at most these."""
+"""The number of rows of the history that are reduced and stored at once; a killed run loses at most these."""
 FIRST_BATCH_ROWS = 2_000_000
-"""Rows of the first batch, before the number of statistics for each row is known."""
+"""The number of rows of the first batch, before the number of statistics for each row is known."""
 BATCH_STATISTICS = 1_000_000
-"""Statistics of one kind that pass through the memory of Spark's driver at once, estimated."""
+"""The estimated number of statistics of one kind that pass through the memory of Spark's driver at once."""
 ATTEMPTS = 5
-"""Attempts, because another run may replace days of this run with those of another version."""
+"""The number of attempts, because another run may replace days of this run with those of another version."""
 WORDS = {STRUCTURE: "structures", POLICY: "policies", SMDS: "data sets", QUEUE: "queues"}
 
 MakeSession = Callable[[int], "SparkSession"]
@@ -71,7 +71,7 @@ class Reduction:
     kept: DailySnapshot
     days_total: int = 0
     reduced: frozenset[str] = frozenset()
-    """Filed days."""
+    """The filed days that were reduced."""
     gone: frozenset[str] = frozenset()
     rows_read: int = 0
     started_spark: bool = False

@@ -13,7 +13,7 @@ from typing import Literal
 import pyarrow as pa
 
 REDUCTION = 1
-"""Increased when the rules or the columns change, so that every day is reduced again."""
+"""The version of the rules and columns; a new one causes every day to be reduced again."""
 
 STRUCTURE, POLICY, SMDS, QUEUE, LEDGER = "structure", "policy", "smds", "queue", "ledger"
 KINDS = (STRUCTURE, POLICY, SMDS, QUEUE)
@@ -25,11 +25,12 @@ Merge = Literal["key", "max", "min", "sum", "or", "fullest"]
 
 
 ENTRIES_SHIFT = 2**32
-"""`fullest` is entries x this + elements: a structure has fewer elements than this, its largest size being 1 TiB."""
+"""The factor of entries in `fullest`, which is entries x this + elements: no structure of 1 TiB or less has as many
+elements."""
 
 
 STEP_BYTES = 256
-"""Sizes are squared in steps of this many bytes, so that sums stay whole and do not depend on their order."""
+"""The unit in which sizes are squared, so that sums stay whole and do not depend on their order."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,7 +129,8 @@ LEDGER_COLUMNS = (
     ("rows_read", LONG),
     ("days", STRING),
 )
-"""In addition to `filed`: fingerprint and number of rows of a filed day, and the UTC days they are about."""
+"""The columns of the ledger besides `filed`: fingerprint and number of rows of a filed day, and the UTC days they are
+about."""
 
 
 def kept_schema(kind: str) -> pa.Schema:

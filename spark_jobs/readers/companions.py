@@ -1,4 +1,4 @@
-"""Files that accompany usage and hold none: the map of queue managers to their groups."""
+"""Files that accompany usage data but contain none: the map of queue managers to their groups."""
 
 from __future__ import annotations
 

@@ -128,7 +128,7 @@ def _when(headings: Sequence[str]) -> _When:
 
 
 def _decide(columns: list[_Column], rows: list[tuple[int, list[str]]], collector: Collector) -> None:
-    """Choose between ratio and percentage if the heading does not."""
+    """Choose between ratio and percentage for columns whose heading does not decide it."""
     open_columns = [column for column in columns if column.is_percentage is None]
     largest = 0.0
     for _, cells in rows:

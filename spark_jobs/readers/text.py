@@ -16,7 +16,7 @@ from spark_jobs.smf.unzip import GZIP_MAGIC
 
 LONGEST_LINE: Final = 1_048_576
 LARGEST_PASTE: Final = 64 * 1_048_576
-"""Displays and logs are read completely: longer ones must be cut."""
+"""The maximum size of displays and logs, which are read completely: longer ones must be cut."""
 
 
 class TextFile:

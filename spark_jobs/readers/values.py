@@ -14,7 +14,7 @@ from typing import Final
 
 MICROSECONDS: Final = 1_000_000
 QUARTER_US: Final = 15 * 60 * MICROSECONDS
-"""All offsets from Greenwich in use are multiples of a quarter of an hour."""
+"""A quarter of an hour, of which all offsets from Greenwich in use are multiples."""
 
 _ABSENT = frozenset({"", "N/A", "NA", "-", "--", "NULL", "NONE", "N/D"})
 _LONGEST_WHOLE: Final = 18
@@ -182,7 +182,7 @@ class Zone:
         return self._zone is not None
 
     def offset(self, local: datetime) -> timedelta:
-        """Return local time less UTC at a local time."""
+        """Return the offset of a local time from UTC."""
         if self._zone is None:
             raise NoZone
         first = local.replace(tzinfo=self._zone)

@@ -23,7 +23,7 @@ INTERVAL_NOISE: Final = 0.02
 UNSEEN_SHARE: Final = 0.02
 """Share of a queue manager's intervals without a response of the coupling facility; their maxima are 0."""
 TURNS_AN_HOUR: Final = 20
-"""How often an ordinary backlog is put and got in an hour."""
+"""The number of times per hour that an ordinary backlog is put and got."""
 SPACE_MAP_BLOCKS: Final = 1
 REJECTED_AT_ONCE: Final = 500
 """Messages lost to one refusal, because applications wait before they try again."""
@@ -47,12 +47,12 @@ class StructureDay:
     model: StructureModel
     allocations: list[Allocation]
     size_bytes: Whole
-    """The size in the records; during an alter, the new size."""
+    """The size as the records show it; during an alter, the new size."""
     entries: Whole
     """Maximum in use in the interval, as seen by any queue manager."""
     elements: Whole
     entries_end: Whole
-    """In use at the end of the interval, as RMF records it."""
+    """Entries in use at the end of the interval, as RMF records it."""
     elements_end: Whole
     seen: Floats
     """By queue manager and interval: the share of the maximum that it observed; 0 without responses."""
@@ -61,9 +61,9 @@ class StructureDay:
     calls: Whole
     """Requests of all queue managers."""
     offloaded: Whole
-    """Messages in all data sets at most."""
+    """The maximum number of messages in all data sets."""
     blocks: Whole
-    """Blocks in use at most in each queue manager's data set; all have an equal part."""
+    """The maximum number of blocks in use in each queue manager's data set; all data sets are equally full."""
     queues: list[QueueDay]
     outlier: int | None
 
@@ -202,7 +202,7 @@ def _backlog(
 
 
 def _seen(random: np.random.Generator, managers: int, up: tuple[int, ...], count: int) -> Floats:
-    """Return the shares: one queue manager observed the maximum, the others nearly all of it or nothing."""
+    """Return the share of the maximum that each queue manager observed: all for one, nearly all or none for others."""
     seen: Floats = random.uniform(0.85, 1.0, (managers, count))
     seen[random.random((managers, count)) < UNSEEN_SHARE] = 0.0
     if up:

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     Whole = NDArray[np.int64]
 
 QQST_BYTES: Final = 552
-"""The length before the OpenTelemetry fields were added."""
+"""The length of QQST before the OpenTelemetry fields were added."""
 QUEUES_A_RECORD: Final = 50
 BUFFERS, BUFFER_BYTES = 100, 256 * KIB
 LIST_HEADERS: Final = 512
@@ -334,7 +334,7 @@ def _sizes(member: Member, members: list[list[Member]], number: int, stretch: sl
 
 
 def _part(values: Whole, place: int, of: int) -> Whole:
-    """Return equal parts of counts; the first part has the remainder."""
+    """Return one of several equal parts of counts; the first part has the remainder."""
     # The parts add up to the whole, because readers add the counts of queue managers and systems.
     found: Whole = values // of + (values % of if place == 0 else 0)
     return found

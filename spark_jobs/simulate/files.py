@@ -22,7 +22,7 @@ from spark_jobs.simulate.timeline import make_timeline
 from spark_jobs.simulate.truth import DailyTruth, truth_of
 
 Progress = Callable[[int, int], None]
-"""Called with the number of finished days and of all days."""
+"""A function that is called with the number of finished days and of all days."""
 
 
 class FolderRefused(PlannerError):

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     Bytes = NDArray[np.uint8]
 
 SLOTS_HEAD: Final = 8
-"""The slots of QEST begin after a head of this length."""
+"""The length of the head of QEST, after which its slots begin."""
 
 
 class Records:

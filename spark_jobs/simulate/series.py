@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     Whole = NDArray[np.int64]
 
 FIRST_DAY = dt.date(2026, 1, 5)
-"""A Monday."""
+"""The first simulated day, a Monday."""
 INITIAL_RATIO = (1, 6)
 """List entries to list elements of a new structure."""
 WEEK = 7

@@ -24,11 +24,12 @@ if TYPE_CHECKING:
 
 MINUTES_A_DAY: Final = 1440
 MOST_DAYS, MOST_STRUCTURES, MOST_MANAGERS = 3_660, 62, 32
-"""Days: ten years. Structures: 64 of a group less CSQ_ADMIN and CSQSYSAPPL. Queue managers: of a group."""
+"""The largest simulation: ten years, the 64 structures of a group without CSQ_ADMIN and CSQSYSAPPL, its 32 queue
+managers."""
 LARGEST_SEED: Final = 2**63 - 1
 UTC_OFFSET_MINUTES: Final = 60
 RELEASE: Final = "930"
-"""Records of this release do not contain the group of a queue manager; the map does."""
+"""The release of the records, which does not contain the group of a queue manager; the map does."""
 FACILITY_BYTES: Final = 256 * GIB
 RULES: Final = tuple((rule.threshold / 100, rule.size_bytes) for rule in default_rules())
 """IBM's default offload rules: usage thresholds, and the sizes above which messages are offloaded."""

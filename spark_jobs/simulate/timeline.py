@@ -41,7 +41,7 @@ class Allocation:
     elements_total: int
     allocated_at: dt.datetime
     why: str
-    """initial, altered, ratio_altered, reallocated, rebuilt, rebuilt_back."""
+    """The cause: initial, altered, ratio_altered, reallocated, rebuilt, rebuilt_back."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,14 +52,14 @@ class Rise:
     first: int
     end: int
     kind: str
-    """offload_storm: data is offloaded; backlog: no data is offloaded, and the structure fills."""
+    """The kind: with offload_storm, data is offloaded; with backlog, no data is offloaded, and the structure fills."""
     usage: float
     """Share of the fuller pool that the backlog would take without offloading."""
 
 
 @dataclass
 class Timeline:
-    """All events."""
+    """All events of a simulation."""
 
     site: Site
     allocations: list[list[Allocation]]

@@ -16,28 +16,28 @@ from spark_jobs.smf.wire import HUNDREDTHS_A_DAY
 
 RDW = BDW = 4
 SHORTEST_SEGMENT = 5
-"""A descriptor word and one byte."""
+"""The length of a descriptor word and one byte."""
 SHORTEST_RECORD = 18
-"""The standard header, without subtype."""
+"""The length of the standard header without subtype."""
 NUL = 0x00
 LOWEST_CHARACTER = 0x40
-"""The blank: a system id has no lower byte."""
+"""The code of the blank: a system id has no lower byte."""
 LONGEST_SEGMENT = 32_767
 LONGEST_RECORD = 65_535
-"""SMF's own limit is 32,760; a longer chain of segments is not a record."""
+"""The longest chain of segments that can be a record; SMF's own limit is 32,760."""
 WHOLE, FIRST, LAST, MIDDLE = 0, 1, 2, 3
 DEEP = 6
 """Number of consecutive records that must look right where a range begins in the middle of a dump."""
 SEARCH_BYTES = 2**16
 NEAR_BYTES = 64
-"""How far from its position a damaged header is searched for."""
+"""The distance from its position up to which a damaged header is searched for."""
 
 RDW_WORD = Struct(">HH")
-"""Length; segment code and a zero."""
+"""The descriptor word: length; segment code and a zero."""
 _HEADER = Struct(">HBBBBIBBBB")
 
 Segment = tuple[int, int, int]
-"""Its position, its code and its length."""
+"""Position, code and length of a segment."""
 
 
 class Careful:

@@ -29,7 +29,7 @@ EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 LAST_KNOWN_RELEASE = "100000"
 LONGEST_RECORD = 32_756
 SMALLEST_LEFT = 64
-"""A block with less room than this is closed."""
+"""The minimum room for another segment: a block with less is closed."""
 
 _TRIPLET = Struct(">IHH")
 _U8, _U4, _U2 = Struct(">Q"), Struct(">I"), Struct(">H")
@@ -40,16 +40,16 @@ class Header:
     """The writer and time of a record, and its interval."""
 
     written_at: datetime
-    """UTC, to the hundredth of a second."""
+    """The time of writing, in UTC, to the hundredth of a second."""
     system_id: str = "SYS1"
     queue_manager: str = "MQ01"
     release: str = "930"
-    """As in the record: 800, 910, 946 ...; from 946 on a QSG can be carried."""
+    """The release as in the record: 800, 910, 946 ...; from 946 on, a record can contain the group."""
     qsg: str | None = None
-    """None: the record has no group field; empty: not in a group."""
+    """The group; None: the record has no group field; empty: not in a group."""
     utc_offset_minutes: int = 0
     interval_end: datetime | None = None
-    """None: as written_at."""
+    """The end of the interval; None: the same as written_at."""
     interval_us: int = 1_800_000_000
 
     @property
@@ -63,12 +63,12 @@ class Framing:
     """The way in which records become a file."""
 
     kind: str = "rdw"
-    """rdw, bdw, gzip+rdw, gzip+bdw."""
+    """The framing: rdw, bdw, gzip+rdw, gzip+bdw."""
     block_bytes: int | None = 27_998
     """Records are spanned over blocks of this size, as in a data set of RECFM=VBS, whether or not the blocks' own words
     stay; None: no record is spanned (rdw only)."""
     segment_bytes: Sequence[int] = field(default_factory=tuple)
-    """Longest segments in turn, over and over, whatever the block has room for: the first for the first segment ..."""
+    """The longest segments in turn, repeated, whatever room the block has: the first for the first segment ..."""
 
 
 def unix_us(instant: datetime) -> int:
@@ -231,7 +231,7 @@ def mq_record(
 def _with_sections(
     record: bytearray, kind: str, contents: Mapping[int, list[bytes]], product: bytes
 ) -> bytearray:
-    """Append triplets, sections, and the product section at the end, as MQ does."""
+    """Return the record with triplets, sections, and the product section at the end, as MQ writes it."""
     count = _TRIPLETS[kind]
     at = TRIPLETS_AT + _TRIPLET.size * count
     triplets = b""
@@ -401,7 +401,7 @@ def _rmf_bytes(
 
 
 def dump(records: Iterable[bytes], framing: Framing | None = None) -> bytes:
-    """Frame records: segments, descriptor words, blocks, compression."""
+    """Return a dump of the records: segments, descriptor words, blocks, compression."""
     framing = framing or Framing()
     made = b"".join(framed(records, framing))
     # Without a time: the same records must give the same bytes.

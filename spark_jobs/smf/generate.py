@@ -33,7 +33,7 @@ QUEUES_A_STRUCTURE = 12
 QUEUES_A_RECORD = 47
 QUEUES_A_TASK = 10
 OPEN_US = 200_000_000
-"""Tasks open their queues this long before their records are written."""
+"""The time by which tasks open their queues before their records are written."""
 SHARE = {"115-2": 0.10, "115-216": 0.20, "116": 0.60, "other": 0.10}
 
 _U4, _U8 = Struct(">I"), Struct(">Q")
@@ -85,13 +85,13 @@ class _Template:
         self.data = bytearray(data)
         self._bytes = np.frombuffer(self.data, dtype=np.uint8)
         self._varied = np.array(varied, dtype=np.int64)
-        """Low-order bytes of numbers."""
+        """Positions of low-order bytes of numbers."""
         self._clocks = list(clocks)
         """Clock values besides the product section's: where, and how many microseconds before it."""
         self._product = int.from_bytes(data[28:32], "big") if kind != "other" else 0
 
     def vary(self, random: np.random.Generator) -> None:
-        """Change the numbers."""
+        """Change the numbers in the record."""
         if len(self._varied):
             self._bytes[self._varied] = random.integers(0, 256, len(self._varied), dtype=np.uint8)
 

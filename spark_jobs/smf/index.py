@@ -28,11 +28,11 @@ HAS_SUBTYPE_BYTES = 24
 NO_SUBTYPE = 0xFFFF
 KIND_74_4 = 74 << 16 | 4
 PATIENCE_RECORDS = 4096
-"""Pieces of a broken record that are further apart than this many records are not waited for."""
+"""The distance in records beyond which the remaining pieces of a broken record are not waited for."""
 READ_BYTES = 2**20
 
 Progress = Callable[[int, int], None]
-"""Called with the bytes done and the total, of the file as stored."""
+"""A function that is called with the bytes done and the total, of the file as stored."""
 
 
 def kind_of(kind: int) -> str:
@@ -57,13 +57,14 @@ def index_dump(
     progress: Progress | None = None,
     limits: UnpackLimits | None = None,
 ) -> DumpIndex:
-    """Pass once over a dump: hash, framing, records by type, and the starts of tasks.
+    """Return the index of a dump from one pass: hash, framing, records by type, and the starts of tasks.
 
     A task may begin at a record from which six consecutive records follow, and never between the pieces of a broken
     one.
 
     Raises:
-        NotAnSmfDump: it is not a dump, was transferred in a way that lost its records, or exceeds `limits` once unpacked.
+        NotAnSmfDump: it is not a dump, was transferred in a way that lost its records, or exceeds `limits` once
+            unpacked.
     """
     framing = detect_file(path)
     size = Path(path).stat().st_size
@@ -132,7 +133,7 @@ class _Splits:
         self._pieces = _OpenPieces()
 
     def add(self, batch: Batch, kinds: Ints) -> None:
-        """Examine a batch before the walk continues."""
+        """Find the starts of tasks in a batch, before the walk continues."""
         pieces = self._broken(batch, kinds)
         next_piece = 0
         number = 0
@@ -154,7 +155,7 @@ class _Splits:
             self._pieces.add(batch.first_number + place, data)
 
     def _broken(self, batch: Batch, kinds: Ints) -> list[tuple[int, bytes]]:
-        """Return the pieces of broken records in a batch."""
+        """Return the pieces of broken records in a batch, each with its record."""
         chosen: Ints = np.flatnonzero(kinds == KIND_74_4)
         if not len(chosen):
             return []
@@ -175,7 +176,7 @@ class _Splits:
 
 
 class _OpenPieces:
-    """Broken records that have begun and not ended."""
+    """Broken records that have begun but not ended."""
 
     def __init__(self) -> None:
         self._open: dict[bytes, int] = {}

@@ -29,16 +29,16 @@ QWHC_BYTES = 92
 QWHX_BYTES = 16
 QWHX_FLAG = 0x40
 QWHX_SINCE = "946"
-"""Before this release, the flag for QWHX cannot be trusted: older queue managers leave garbage in it."""
+"""The first release whose flag for QWHX can be trusted: older queue managers leave garbage in it."""
 WTAS_INTERVAL_AT = 664
 LONGEST_INTERVAL_US = 400 * 24 * 3600 * 1_000_000
-"""A longer interval, of more than a year, is a damaged one."""
+"""The longest plausible interval, of more than a year; a longer one is damaged."""
 
 BATCHES = dict[str, pa.RecordBatch]
 
 
 def decode_115_2(records: Records, *, tables: Sequence[str], columns: Mapping[str, Sequence[str]]) -> BATCHES:
-    """Decode QEST and QESD."""
+    """Return the rows of QEST and QESD in 115-2 records."""
     heads = _Heads(records, "115-2")
     sections = {table: heads.section(layout(table)) for table in ("qest", "qesd")}
     made: BATCHES = {}
@@ -51,7 +51,7 @@ def decode_115_2(records: Records, *, tables: Sequence[str], columns: Mapping[st
 
 
 def decode_115_216(records: Records, *, columns: Mapping[str, Sequence[str]], only_shared: bool) -> BATCHES:
-    """Decode QQST."""
+    """Return the rows of QQST in 115-216 records."""
     heads = _Heads(records, "115-216")
     section = layout("qqst")
     rows = heads.section(section)
@@ -64,7 +64,7 @@ def decode_115_216(records: Records, *, columns: Mapping[str, Sequence[str]], on
 
 
 def decode_116(records: Records, *, columns: Mapping[str, Sequence[str]], only_shared: bool) -> BATCHES:
-    """Decode WQ of 116-1 and 116-2, with the identity from WTID and, in 116-1, the interval from WTAS."""
+    """Return the rows of WQ in 116-1 and 116-2, with the identity from WTID and, in 116-1, the interval from WTAS."""
     heads = _Heads(records, "116-1", "116-2")
     section = layout("wq")
     rows = heads.section(section)
@@ -226,7 +226,7 @@ def _add(
     *,
     identity: Rows | None = None,
 ) -> None:
-    """Add a batch of some rows of a table."""
+    """Add a batch with these rows of a table, if there are any."""
     if not len(rows):
         return
     wanted = plan(table, columns.get(table))

@@ -17,7 +17,7 @@ from spark_jobs.smf.wire import Bytes, Ints, Mask
 
 TRIPLET_BYTES = 8
 FARTHEST_OFFSET_MINUTES = 18 * 60
-"""No local time differs more from UTC."""
+"""The largest difference of a local time from UTC."""
 _COMMON_TYPES = {column.name: column.type for column in (*COMMON, INTERVAL_START_LOCAL)}
 
 
@@ -33,7 +33,7 @@ class Records:
     numbers: Ints
     file: str
     reasons: npt.NDArray[np.object_] = field(init=False)
-    """The reason for which a record is quarantined, or None."""
+    """The reason why each record is quarantined, or None."""
 
     def __post_init__(self) -> None:
         """Mark all records as sound."""
@@ -103,7 +103,7 @@ class Records:
     def reject_overrun(
         self, offset: Ints, length: Ints, count: Ints, *, first: Ints | int, name: str
     ) -> None:
-        """Quarantine the records whose sections are outside of them, or in their headers."""
+        """Quarantine the records with sections that extend outside of them, or into their headers."""
         present = (length > 0) & (count > 0)
         outside = (offset < first) | (offset + length * count > self.lengths)
         self.reject(present & outside, f"section {name} is not within the record")

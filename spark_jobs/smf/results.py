@@ -38,7 +38,7 @@ class Accounting:
 
     decoded_bytes: int = 0
     skipped: dict[str, tuple[int, int]] = field(default_factory=dict)
-    """Type-subtype -> records, bytes."""
+    """Number and bytes of skipped records by type and subtype."""
     quarantined: list[Quarantine] = field(default_factory=list)
     lost_bytes: int = 0
     """The incomplete record at the end of a truncated dump."""
@@ -57,7 +57,7 @@ class Accounting:
 
     @property
     def total_bytes(self) -> int:
-        """Return the bytes of all kinds together."""
+        """Return the bytes of all parts of the account together."""
         return (
             self.decoded_bytes
             + self.skipped_bytes
@@ -100,7 +100,7 @@ class RangeResult:
     """The end of the range's last record; the next range must begin here."""
     accounting: Accounting
     records: dict[str, int]
-    """Type-subtype -> records, whether decoded, skipped or quarantined."""
+    """Number of records by type and subtype, whether decoded, skipped or quarantined."""
     checks: dict[str, LayoutCheck] = field(default_factory=dict)
     """Section -> its self-check. If `is_layout_wrong` for the whole dump, nothing of the section may be stored."""
     pieces: list[Piece] = field(default_factory=list)
@@ -126,7 +126,7 @@ class DumpIndex:
     sha256: str
     splits: tuple[Split, ...]
     counts: dict[str, int]
-    """Type-subtype -> records."""
+    """Number of records by type and subtype."""
     content_bytes: int
     """The unpacked size of the dump, to which all accounts add up; equal to size_bytes if it is not compressed."""
 
@@ -136,12 +136,12 @@ class DumpIndex:
         return list(zip(self.splits, ends, strict=True))
 
     def to_json(self) -> str:
-        """Return the text of the file next to the dump."""
+        """Return the index as text, for the file next to the dump."""
         return json.dumps(asdict(self))
 
     @classmethod
     def from_json(cls, text: str) -> DumpIndex:
-        """Read the output of to_json."""
+        """Return the index from the output of `to_json`."""
         found = json.loads(text)
         # asdict made dictionaries of the splits.
         found["splits"] = tuple(Split(**split) for split in found["splits"])

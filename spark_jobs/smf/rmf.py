@@ -41,7 +41,7 @@ LAST_TRIPLET = 10
 SUBTYPE = 4
 FLCF, GSRG, QSDS, SREQ, MSCM = 0, 2, 3, 4, 9
 REASSEMBLY_AT = 68
-"""In the product section: offset, length and number of the reassembly area."""
+"""The position, in the product section, of offset, length and number of the reassembly area."""
 _TRIPLET = Struct(">IHH")
 _REASSEMBLY = Struct(">HHIHH")
 _BLOCK = Struct(">HH")
@@ -49,7 +49,7 @@ LONGEST_WHOLE = 2**24
 
 UNSERIALIZED_LIST, SERIALIZED_LIST, CACHE = 1, 2, 4
 FLOATS_AT = (44, 52, 60, 68, 92, 116, 140)
-"""Counts in R744SREQ that are hexadecimal floating point: whole numbers, if the layout is right."""
+"""The positions of counts in R744SREQ that are hexadecimal floating point: whole numbers, if the layout is right."""
 LARGEST_COUNT = 2.0**53
 
 
@@ -194,7 +194,7 @@ def _is_known_name(rows: Rows, width: int) -> Mask:
 def _structures(
     heads: Heads, structures: Rows, requests: Rows, wanted: Plan, facility: Rows
 ) -> pa.RecordBatch | None:
-    """Join the master gatherer's sections on structures with the requests to them, by record, name and instance."""
+    """Return the master gatherer's sections on structures, joined with the requests by record, name and instance."""
     sound = heads.records.sound
     structures = structures.take(sound[structures.record])
     requests = requests.take(sound[requests.record])
@@ -245,7 +245,7 @@ def _keys(rows: Rows, version_at: int) -> npt.NDArray[np.void]:
 def _batch(
     heads: Heads, rows: Rows, made: dict[str, pa.Array], wanted: Plan, facility: Rows
 ) -> pa.RecordBatch:
-    """Add the common columns, sysplex, system and coupling facility."""
+    """Return the rows with the common columns, sysplex, system and coupling facility."""
     records = heads.records
     subtypes = np.full(len(records), SUBTYPE, dtype=np.int64)
     made = made | common_columns(
@@ -318,7 +318,7 @@ class Assembled:
 
 
 def assemble(pieces: Iterable[Piece]) -> tuple[list[Assembled], list[Piece], list[Quarantine]]:
-    """Assemble complete records; return them, the pieces that still wait, and the pieces that cannot be assembled."""
+    """Return the complete records, the pieces that still wait, and the pieces that cannot be assembled."""
     open_sets: dict[bytes, list[tuple[Piece, PieceHead]]] = {}
     complete: list[Assembled] = []
     waiting: list[Piece] = []

@@ -12,7 +12,7 @@ PREFIX = "cf_"
 
 
 def _added(table: str) -> list[tuple[str, str]]:
-    """Return the columns that a table adds: their names there and here."""
+    """Return the columns that a table adds: their names in the table and in the joined result."""
     known = (
         set(full_schema("r744_structure").names)
         if table == "r744_storage"
@@ -35,7 +35,7 @@ def joined_schema() -> pa.Schema:
 
 
 def structures_joined(result: RangeResult) -> list[pa.RecordBatch]:
-    """Join the tables of a result by record."""
+    """Return the tables of a result joined by record."""
     wanted = joined_schema()
     beside = {table: pa.Table.from_batches(result.batches[table], full_schema(table)) for table in BESIDE}
     rows = {

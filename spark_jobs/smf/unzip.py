@@ -22,7 +22,8 @@ GZIP_WINDOW = 31
 
 
 RATIO_COUNTS_FROM_BYTES = 256 * MIB
-"""A short file of few distinct bytes may be packed better than any dump, and does no harm."""
+"""The unpacked size from which the ratio counts: a short file of few distinct bytes may be packed better than any
+dump."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +35,7 @@ class UnpackLimits:
 
     most_bytes: int = 512 * GIB
     most_ratio: int = 250
-    """Unpacked bytes for each packed one. Dumps reach about ten, texts about fifty."""
+    """The maximum number of unpacked bytes for each packed one. Dumps reach about ten, texts about fifty."""
 
 
 class Unzipped(io.RawIOBase):
@@ -45,7 +46,7 @@ class Unzipped(io.RawIOBase):
     """
 
     def __init__(self, file: io.RawIOBase | io.BufferedIOBase, *, limits: UnpackLimits | None = None) -> None:
-        """Begin at the file's position; closing this closes the file."""
+        """Start at the file's position; closing this object closes the file."""
         self._file = file
         self._limits = limits
         self._taken_bytes = 0
@@ -57,7 +58,7 @@ class Unzipped(io.RawIOBase):
         """The reason why the content ended early."""
 
     def readable(self) -> bool:
-        """Return True."""
+        """Return True, because content is only read."""
         return True
 
     def readinto(self, target: WriteableBuffer, /) -> int:
@@ -134,7 +135,7 @@ class Unzipped(io.RawIOBase):
         return True
 
     def seek(self, offset: int, whence: int = io.SEEK_SET, /) -> int:
-        """Skip content, starting at the beginning."""
+        """Skip content up to an offset; seeking must start at the beginning."""
         if whence != io.SEEK_SET or offset < self._position:
             message = "a gzip file is read forward only"
             raise io.UnsupportedOperation(message)
@@ -143,6 +144,6 @@ class Unzipped(io.RawIOBase):
         return self._position
 
     def close(self) -> None:
-        """Close this and the file."""
+        """Close this object and the file."""
         self._file.close()
         super().close()

@@ -32,9 +32,9 @@ from spark_jobs.smf.chain import Positions, Run
 
 CHUNK_BYTES = 16 * 2**20
 LOOKAHEAD_BYTES = 2 * 2**20
-"""No decision needs more bytes after the record in question."""
+"""The number of bytes after a record that decisions about it need at most."""
 SLACK_BYTES = 8192
-"""Bytes after the end of the window, so that the longest row can be copied from its last byte."""
+"""The number of bytes after the end of the window, so that the longest row can be copied from its last byte."""
 FEW_SEGMENTS, MANY_SEGMENTS = 32, 2**30
 
 NO_BEGIN = "a segment without the beginning of its record"
@@ -105,12 +105,12 @@ class Walk:
         self._filled = 0
         self._at_end = False
         self._garbage: tuple[int, str] | None = None
-        """Where in the dump an unreadable stretch began whose end is not found yet, and why."""
+        """The place in the dump where an unreadable stretch began whose end is not found yet, and the reason."""
         self._patience = MANY_SEGMENTS
         self.first_start = start
-        """Where the first record of the range begins; known once the first batch has come."""
+        """The start of the first record of the range; known once the first batch has come."""
         self.end = start
-        """How far the walk has come."""
+        """The position that the walk has reached."""
 
     def batches(self) -> Iterator[Batch]:
         """Yield the records of the range. A batch's data are valid only until the next one is requested."""
@@ -136,7 +136,7 @@ class Walk:
     # ---- the window
 
     def _fill(self, keep_from: int) -> None:
-        """Drop the bytes before keep_from and read more."""
+        """Drop the bytes before `keep_from`, and read more into the window."""
         kept = self._filled - keep_from
         self._window[:kept] = self._window[keep_from : self._filled]
         self._base += keep_from
@@ -176,7 +176,7 @@ class Walk:
     # ---- one window
 
     def _pass(self, found: _Found, position: int) -> tuple[int, bool]:
-        """Walk through the window; return where to continue, and whether the range is finished."""
+        """Process the window; return where to continue, and whether the range is finished."""
         careful = self._careful()
         while position < self._horizon:
             if self._garbage is not None:

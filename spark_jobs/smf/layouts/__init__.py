@@ -68,7 +68,7 @@ class FieldLayout(_Strict):
     scale: int = 1
     """The value of one unit of the field in units of the column."""
     none: int | None = None
-    """The value that means a missing one."""
+    """The value that stands for a missing one."""
     values: dict[str, str] = {}
     unit: str = ""
     meaning: str
@@ -163,7 +163,7 @@ class Layout(_Strict):
     title: str
     about: str
     table: str
-    """The table of its rows."""
+    """The table to which its rows belong."""
     records: list[str]
     triplet: int | dict[str, int]
     """The triplet of the record that leads to it; -1 for RMF's product section."""
