@@ -1,4 +1,4 @@
-"""Bounds on the validation of input, so that the time to refuse it does not grow with its size.
+"""Bounds on the validation of input, so that the time to refuse invalid input does not grow with its size.
 
 A model reports every invalid field. A list with a million invalid items would give a million errors, which take seconds
 and gigabytes, and which no reader needs. So lists are checked a few items at a time, until there are enough errors to

@@ -1,8 +1,8 @@
 """The kinds of usage data, and the detection of the kind of a file.
 
-Detection uses only the first bytes and the name, and never fails on unusual content: a file
-that it does not recognize is reported, so that the user can name the kind. It needs only the
-standard library, so that a page can show the kind before a job starts.
+Detection uses only the first bytes and the name, and never fails on unusual content: a file that it does not
+recognize is reported, so that the user can name the kind. The module needs only the standard library, so that a page
+can show the kind before a job starts.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ COMPANION_KINDS: Final[frozenset[Kind]] = frozenset({"qsg_map", "simulation_trut
 """Kinds of files that accompany usage data but contain none: the map is used, the parameters of a simulation are
 ignored."""
 QSG_MAP, SIMULATION_TRUTH = "cfplan qsg map", "cfplan simulation truth"
-"""The value of the first key in such a file."""
+"""The value of the first key in a companion file of each kind."""
 
 OVERVIEW_CONDITIONS: Final = ("LDECTR", "DECTR")
 """Conditions of an RMF overview that show the usage of each list structure."""

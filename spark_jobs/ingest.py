@@ -1,4 +1,4 @@
-"""Bring files into the usage history: `python -m spark_jobs.ingest --history URL FILE…`.
+"""Ingest files into the usage history: `python -m spark_jobs.ingest --history URL FILE…`.
 
 Prints JSON lines, the last of them the report; docs/contributing/ingest-protocol.md describes them. Each file is
 committed completely or not at all: the process can be killed at any time and run again.

@@ -1,6 +1,6 @@
 """Run one small Spark job and report the versions it used: `python -m spark_jobs.selfcheck --work-dir DIR`.
 
-For a new machine: it checks Java, Spark and the Python workers together, and prints one line of JSON.
+It checks Java, Spark and the Python workers of a new machine together, and prints one line of JSON.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The only place that builds a Spark session."""
+"""The construction of Spark sessions; no other module builds one."""
 
 from __future__ import annotations
 

@@ -78,7 +78,7 @@ Counts = Annotated[
 
 
 class WaitingQuestion(EliminationOrder):
-    """The facts that neither displays nor a browse show, and the order of eliminations."""
+    """Facts that neither displays nor a browse show, and the order of eliminations."""
 
     what: ClassVar[str] = "The question"
     queue: Annotated[str, Metavar("QUEUE")] = Field(

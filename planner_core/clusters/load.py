@@ -387,7 +387,7 @@ def _structure_load(
 
 
 class _Around:
-    """Sizes of a structure by the rules of the plan, if some of its queues are deeper than planned."""
+    """The sizing of a structure by the rules of the plan, with some queues deeper than planned."""
 
     def __init__(
         self,

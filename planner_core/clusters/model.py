@@ -44,7 +44,7 @@ class Message:
     Attributes:
         held_for: The queue manager that it waits for; empty while it is being put.
         token_is_zero: Whether a browse shows an accounting token of zeros; None: not known.
-        channel_fails: Whether the channel stops, or fails a retry, just now; None: as its state suggests.
+        channel_fails: Whether the channel is stopping, or failing a retry, at this moment; None: as its state suggests.
     """
 
     bind: Bind = "NOTFIXED"

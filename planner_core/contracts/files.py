@@ -1,4 +1,4 @@
-"""Contracts as JSON: written whole to files and columns, and read back with their types checked."""
+"""Contracts as JSON: written completely to files and columns, and read back with their types checked."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A timeline of puts and gets simulated, with assumptions and findings."""
+"""The simulation of a timeline of puts and gets, with assumptions and findings."""
 
 from __future__ import annotations
 

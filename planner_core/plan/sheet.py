@@ -51,7 +51,7 @@ class SheetFacility:
 
     @property
     def name(self) -> str:
-        """Return the name in the policy."""
+        """Return the name of the coupling facility in the policy."""
         return self.use.facility.name
 
 

@@ -284,9 +284,7 @@ def compare(result: PlanResult, running: Running, *, unstated: Unstated = DEFAUL
     merged = {
         each.result.cfrm_name: _merged(each)
         if not each.is_too_small or each.running is None
-        else dict(
-            each.running.settings or {}
-        )  # a policy text that is not active may be too small for the data as well
+        else dict(each.running.settings or {})  # a policy that is not active may be too small as well
         for each in compared
         if _is_known(each, running)
     }

@@ -1,4 +1,4 @@
-"""Check structures in displays: sizes, thresholds and limits; unreadable lines are findings, too."""
+"""Check structures in displays: sizes, thresholds and limits; unreadable lines are also reported."""
 
 from __future__ import annotations
 

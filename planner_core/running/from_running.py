@@ -29,7 +29,7 @@ _PAD: Final = "@"
 _NO_LIMIT: Final = limit("largest_maxdepth")
 """The value of MAXDEPTH with which a definition does not limit the queue."""
 _DEFAULT_LEVEL: Final = 25
-"""The highest CFCC level with published sizes, which are the largest; a finding reports that it is assumed."""
+"""The CFCC level assumed if no display shows one: the highest with published sizes, which are the largest."""
 _RULES: Final = (1, 2, 3)
 _OFF: Final = "64K"
 """The size of a rule that is off."""

@@ -1,8 +1,8 @@
 """Check a text without a plan: a CFRM policy, MQSC definitions, displays; every finding with its line.
 
-It applies the checks of a plan that need no plan, and the syntax that IBM publishes. Findings say which ranges are
-from memory. Rules that need a figure of a plan, such as a backlog, are left out; the caller may give a CFCC level and a
-number of queue managers.
+It applies the checks of a plan that need no plan, and the syntax that IBM publishes. Findings state which ranges are
+from memory. Rules that need a figure of a plan, such as a backlog, are left out; the caller may give a CFCC level and
+a number of queue managers.
 """
 
 from __future__ import annotations

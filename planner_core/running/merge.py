@@ -1,4 +1,4 @@
-"""Merge a plan into a complete policy: only the planned values change; all other bytes stay.
+"""Merge a plan into a complete policy: only the planned values change; all other bytes stay the same.
 
 An equal value in another notation (`512M` for `524288`, or an absent keyword with the same default) stays as it is.
 Values change between their parentheses. A missing keyword is added on its own line below the last keyword of its

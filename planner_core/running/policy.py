@@ -60,7 +60,7 @@ class PolicyDefinition:
         return self.definition.one("NAME") if self.definition else None
 
     def structure(self, name: str) -> tuple[TextStatement, ...]:
-        """Return all STRUCTURE statements of that name; more than one is damage."""
+        """Return all STRUCTURE statements with that name; more than one is an error."""
         return tuple(each for each in self.structures if each.one("NAME") == name)
 
 

@@ -24,8 +24,8 @@ ABOUT_UNSTATED: Final = (
     "plan's defaults (plan)."
 )
 
-# Every document that cfplan stores or returns has all of these keys. A hand-written one hardly ever has all of them,
-# one of them null.
+# Every document that cfplan stores or returns has all of these keys, and null for those without a value. A hand-written
+# one rarely has all of them.
 _WRITTEN_OUT: Final = frozenset(
     {"size", "initsize", "minsize", "allow_auto_alter", "full_threshold", "preflist", "exclist", "duplex"}
 )

@@ -4,7 +4,7 @@ Backlog. A queue states its backlog, or a put rate and the outage to survive; th
 backlog is rate x outage, rounded up. Growth is compounded and applied to both in the same
 way: backlog x (1 + percent/100) ** years, once, rounded up to whole messages.
 
-Size distribution. A queue may state mean, 95th percentile and maximum of its message sizes. Each message pays whole
+Size distribution. A queue may state mean, 95th percentile and maximum of its message sizes. Each message uses whole
 256-byte elements, at most (L + header + 255) / 256 for L bytes, and two when it is over 63 KB and so always
 offloaded. `most_elements` bounds the mean of that for every distribution with the given mean and maximum, and the
 need is based on the bound. Where offload rules act, it matters how many messages are over a rule's size, or over 63

@@ -77,7 +77,7 @@ def advise(
     stated: Sequence[int],
     curve: Curve,
 ) -> DepthAdvice:
-    """Return advice for the queues of a structure of INITSIZE.
+    """Return advice for the queues of a structure with its INITSIZE.
 
     Args:
         document: The plan.

@@ -1,4 +1,4 @@
-"""Offload rules: their defaults, which one applies, and IBM's way to choose a threshold.
+"""Offload rules: their defaults, which one applies, and IBM's method of choosing a threshold.
 
 Source of the rules and of both worked examples: IBM MQ, Specifying offload options for
 shared messages.

@@ -3,7 +3,7 @@
 The order of choice is that of z/OS MVS Setting Up a Sysplex, "Specifying the coupling facility
 requirements" and "How MVS uses the lists": connectivity, CFLEVEL, space, volatility, failure
 independence, exclusion list; where all are met alike, the order of PREFLIST. What those pages
-leave open is assumed here and listed in `ASSUMPTIONS`, which every answer carries.
+leave open is assumed here and listed in `ASSUMPTIONS`, which every answer lists.
 """
 
 from __future__ import annotations

@@ -705,7 +705,7 @@ def _planned(document: PlanDocument, structure: StructureResult) -> _Planned:
         place = places.setdefault((outage, rate), len(paces))
         if place == len(paces):
             lasts = reference if outage is None else Fraction(outage)
-            # A backlog of the result has grown already, a rate of the document has not.
+            # A backlog in the result includes growth; a rate in the document does not.
             factor = 1 / lasts if rate is None else Fraction(rate) * SECONDS_PER_MINUTE * growth
             paces.append(_Pace(factor, lasts, 0))
         found.append(_PlannedQueue(queue, demand, weight, place))

@@ -149,13 +149,13 @@ class GrownStructure(Answer):
     @computed_field(alias="before")
     @property
     def figures_before(self) -> SizeFigures:
-        """Its sizes in the plan."""
+        """The sizes in the plan."""
         return _figures([self.before])
 
     @computed_field(alias="after")
     @property
     def figures_after(self) -> SizeFigures:
-        """Its sizes after the step."""
+        """The sizes after the step."""
         return _figures([self.after])
 
     @computed_field

@@ -260,7 +260,7 @@ def scenario(
     curve: Curve | None = None,
     stored: Mapping[str, Any] | None = None,
 ) -> ScenarioResult:
-    """Calculate a plan before and after changes.
+    """Return a plan before and after changes.
 
     Args:
         document: The plan.

@@ -45,9 +45,9 @@ FEWEST_AT_A_RATIO = 2
 LEAST_SPREAD = 1.5
 """The minimum ratio of the largest size to the smallest."""
 SAME_RATIO = 0.05
-"""The difference below which two ratios count as one."""
+"""The relative difference up to which two ratios count as one."""
 NEAR_INITIAL = 0.02
-"""A ratio this close to the published one counts as the published one."""
+"""The relative difference up to which a ratio counts as the published one."""
 WIDEST = 0.1
 """Half the interval of the bundle, as a share of it; a wider one is useless for planning."""
 WIDEST_APART = 0.25

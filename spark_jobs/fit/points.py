@@ -143,7 +143,7 @@ def _add(triples: dict[_Triple, Stretch], point: AllocationPoint) -> None:
 
 
 def _lasting(found: list[Stretch], *, ordinary: float, left_out: Counter[str]) -> Iterable[Stretch]:
-    """Yield stretches that lasted, or may still last, without single days between days with other figures."""
+    """Yield stretches that lasted, or may still last; figures of single days between other figures are left out."""
     turns = {day: turn for turn, day in enumerate(sorted({day for each in found for day in each.days}))}
     lasting = [each for each in found if _lasts({turns[day] for day in each.days})]
     for stretch in found:

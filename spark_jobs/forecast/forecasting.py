@@ -1,4 +1,4 @@
-"""Make a forecast from daily peaks."""
+"""Forecasts from daily peaks."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How a day's noise depends on previous days: persistent noise, and a drifting level and pace."""
+"""The dependence of a day's noise on previous days: persistent noise, and a drifting level and pace."""
 
 from __future__ import annotations
 

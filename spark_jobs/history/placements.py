@@ -16,7 +16,7 @@ import pyarrow.compute as pc
 
 USAGE_COLUMNS: Final = ("coupling_facility", "status")
 ALLOCATION_COLUMNS: Final = ("coupling_facility", "status", "is_active", "duplex")
-"""The columns to read of each table."""
+"""The columns to read from each table."""
 
 
 _TOGETHER: Final = dt.timedelta(seconds=60)

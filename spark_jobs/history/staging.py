@@ -271,7 +271,7 @@ def read_parts(
 
 
 def ledger_rows(entries: list[dict[str, Any]]) -> pa.Table:
-    """Return rows of the table of files."""
+    """Return entries as rows of the table of files."""
     return pa.Table.from_pylist(entries, schema=stored_schema(FILES))
 
 

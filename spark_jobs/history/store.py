@@ -67,8 +67,7 @@ MOST_SMALL_PARTS = 24
 limit."""
 MOST_LEDGER_PARTS = 32
 ENTRIES_TO_A_CHECKPOINT = 20
-"""The number of log entries to a checkpoint, from which readers read on; in an object store, each entry costs a
-request."""
+"""The number of log entries between checkpoints: readers start at the last one, and in an object store each entry costs a request."""
 MOST_RENEWED = 100
 """The number of files that get new keys in one commit."""
 MOST_JOINED_ROWS = 500_000

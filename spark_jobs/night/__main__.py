@@ -1,4 +1,4 @@
-"""Perform one nightly run: `python -m spark_jobs.night --history URL --facts FACTS.json --out RESULT.json`.
+"""Run the nightly job: `python -m spark_jobs.night --history URL --facts FACTS.json --out RESULT.json`.
 
 docs/contributing/night-protocol.md describes its input, its output and the file that it writes.
 """
@@ -102,7 +102,7 @@ def write_whole(path: Path, result: NightlyResult) -> None:
     except BaseException:
         Path(name).unlink(missing_ok=True)
         raise
-    # The new name is only safe once the folder is forced to the disk, too.
+    # The new name is only safe once the folder is also forced to the disk.
     folder = os.open(path.parent, os.O_RDONLY)
     try:
         os.fsync(folder)

@@ -29,7 +29,7 @@ class Progress:
     seconds: dict[str, float] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        # The thread that watches Spark writes lines, too.
+        # The thread that watches Spark also writes lines.
         self._lock = threading.Lock()
         self._last: tuple[str, float] = ("", 0.0)
         self._said = ""

@@ -1,7 +1,8 @@
 """Read usage data other than SMF dumps into the tables of the history.
 
-`detect` returns the kind of a file, `read` turns it into Arrow tables in the schemas of `spark_jobs.history.schema`. An
-unreadable line costs only that line: it is reported with its number and the reason. Information that the data lacks (the
+`detect` returns the kind of a file, `read` turns it into Arrow tables in the schemas of `spark_jobs.history.schema`.
+An unreadable line is left out and reported with its number and the reason; all other lines are read. Information that
+the data lacks (the
 group's name, the time of a display) is asked for.
 """
 

@@ -292,8 +292,7 @@ class _Opening:
                 apart = [in_microseconds(time - written) for time in times if time is not None]
                 latest = max([*apart, latest] if latest is not None else apart, default=None)
         self.quarters: int | None = None
-        """The difference of those times from the header's, as a multiple of a quarter of an hour [us]; None if
-        unclear."""
+        """The difference of those times from the header's, in quarters of an hour [us]; None if unclear."""
         if latest is not None:
             # A queue is closed before its record is written, so the difference is rounded up to the next possible
             # offset.

@@ -1,7 +1,7 @@
 """Convert cells to values: numbers, sizes, durations, dates, and local times to UTC.
 
-A value that is absent is None; one that cannot be read is a `BadValue`, which costs the row or the value and is reported
-with its line.
+A value that is absent is None; one that cannot be read is a `BadValue`, for which the value or its row is left out
+and the line reported.
 """
 
 from __future__ import annotations

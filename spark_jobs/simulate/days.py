@@ -1,4 +1,4 @@
-"""One day of the site in figures: those in the records, and the true ones."""
+"""The figures of one day of the site: those in the records, and the true ones."""
 
 from __future__ import annotations
 

@@ -157,7 +157,7 @@ class StructureModel:
 
     @property
     def xcf_structure(self) -> str:
-        """Return the name in XCF."""
+        """Return the name of the structure in XCF."""
         return cfrm_structure_name(qsg_name=QSG, cfstruct_name=self.name)
 
     @property

@@ -65,8 +65,7 @@ class Framing:
     kind: str = "rdw"
     """The framing: rdw, bdw, gzip+rdw, gzip+bdw."""
     block_bytes: int | None = 27_998
-    """Records are spanned over blocks of this size, as in a data set of RECFM=VBS, whether or not the blocks' own words
-    stay; None: no record is spanned (rdw only)."""
+    """Records are spanned over blocks of this size, as in a data set of RECFM=VBS, even if the file omits the block descriptor words; None: no record is spanned (rdw only)."""
     segment_bytes: Sequence[int] = field(default_factory=tuple)
     """The longest segments in turn, repeated, whatever room the block has: the first for the first segment ..."""
 

@@ -56,7 +56,7 @@ class Records:
         return self._sound
 
     def take(self, which: Ints) -> Records:
-        """Return some of the records."""
+        """Return the selected records."""
         return Records(
             self.data,
             self.starts[which],

@@ -178,7 +178,7 @@ class Rows:
         return len(self.positions)
 
     def take(self, which: npt.NDArray[Any]) -> Rows:
-        """Return some of the rows."""
+        """Return the selected rows."""
         return Rows(
             self.data, self.positions[which], self.lengths[which], self.record[which], self.section[which]
         )

@@ -1,7 +1,7 @@
 """Find the logical records in the bytes of a dump.
 
 The walk is fast where the chain of descriptor words holds and careful where it breaks. It yields a record only if the
-start of a record, or the end of the dump, follows it: so a damaged length costs only its own record. The result depends
+start of a record, or the end of the dump, follows it: so a damaged length loses only its own record. The result depends
 only on the bytes and not on how they are read, so ranges of a dump give the same records as the whole dump.
 """
 

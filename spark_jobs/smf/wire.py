@@ -39,12 +39,12 @@ _PACKED_PAIR = np.array(
     [(b >> 4) * 10 + (b & 15) if (b >> 4) < 10 and (b & 15) < 10 else -1 for b in range(256)],  # noqa: PLR2004
     dtype=np.int64,
 )
-"""Two packed digits -> their number; -1 if they are not digits."""
+"""The number that two packed digits form, by byte; -1 if they are not digits."""
 _PACKED_LAST = np.array(
     [b >> 4 if (b >> 4) < 10 and (b & 15) == 15 else -1 for b in range(256)],  # noqa: PLR2004
     dtype=np.int64,
 )
-"""The last packed digit with its sign F."""
+"""The last packed digit before the sign F, by byte; -1 if there is none."""
 
 FIRST_YEAR = 1900
 LAST_CENTURY = 1

@@ -20,7 +20,7 @@ HEX: Final = "hex"
 _HOW: Final = "print single bytes with `xxd FILE` or `od -A x -t x1 -v FILE`, or send the file as it is"
 _OFFSET = re.compile(r"[ \t]*(?:X')?(?P<offset>[0-9A-Fa-f]{4,16})'?:[ \t]*(?P<rest>.*)")
 _CHARACTERS = {"|": re.compile(r"[ \t]\|"), "<": re.compile(r"[ \t]>")}
-"""Start of the column of characters, by its last character."""
+"""The beginning of the column of characters, by the last character of a line."""
 _AFTER_OFFSET = re.compile(r"\s{2,}|\s['|]")
 _HEX_TEXT = re.compile(r"(?:0x|X')?(?P<digits>[0-9A-Fa-f]+)'?")
 _PLAIN = re.compile(r"[0-9A-Fa-f \t]*")
