@@ -1,7 +1,7 @@
 """The command line: sizing questions, plan documents, and the server.
 
-Exit codes: 0 answered; 1 the answer has error-level findings (or warnings, with
---fail-on warning); 2 bad usage or an unreadable document. Never a traceback.
+Exit codes: 0 for an answer; 1 for an answer with error-level findings (or warnings, with --fail-on warning); 2 for bad
+usage or an unreadable document. No error shows a traceback.
 """
 
 from __future__ import annotations
@@ -90,7 +90,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         _say(str(error))
         return EXIT_USAGE
     except BrokenPipeError:
-        # The reader, such as head, has closed the pipe: Python would fail again when it flushes stdout at its end.
+        # The reader, such as head, has closed the pipe; without this, Python would fail again when it flushes stdout at
+        # exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return EXIT_OK
     except KeyboardInterrupt:

@@ -7,7 +7,7 @@ from planner_core.errors import PlannerError
 
 
 class NotFound(PlannerError):
-    """There is nothing under the requested name or number."""
+    """The requested name or number does not exist."""
 
     def __init__(self, name: str | int, *, kind: str, problem: ProblemType = NOT_FOUND) -> None:
         """Store the name in the message, and the type of the problem document over REST."""

@@ -21,7 +21,7 @@ from app.uploads.ingest_keeper import IngestKeeper
 from app.uploads.job_kind import INGEST
 from planner_core.errors import PlannerError
 
-# The only module that knows both the queue and the features, next to app/main.py.
+# Apart from app/main.py, the only module that knows both the queue and the features.
 KEEPERS: Mapping[str, type[Keeper]] = {
     INGEST: IngestKeeper,
     NIGHT: NightKeeper,

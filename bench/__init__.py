@@ -1,4 +1,4 @@
-"""Benchmarks: ratios measured in one run on one machine, because seconds alone mean nothing elsewhere."""
+"""Benchmarks: ratios measured in one run on one machine, because absolute times depend on the machine."""
 
 from __future__ import annotations
 

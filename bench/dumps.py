@@ -35,7 +35,7 @@ class Measured:
     cpu_s: float
     """CPU time including child processes, which is the figure to compare if other work shares the machine."""
     peak_mb: float
-    """Resident memory of the process and its child processes."""
+    """Peak resident memory of the process and its child processes."""
     rows: int
     stages: dict[str, float]
     """Seconds by stage, as reported by the process, not including the start of Python and imports."""

@@ -25,7 +25,8 @@ if TYPE_CHECKING:
     Days = NDArray[np.int64]
 
 Candidate = Callable[["Days", "Floats", int, int, np.random.Generator], "Floats"]
-"""Logarithms of consecutive days (nan without an ordinary measurement), days ahead, paths, random numbers -> paths."""
+"""A function of logarithms of consecutive days (nan without an ordinary measurement), days ahead, number of paths and
+random numbers, which returns paths."""
 
 BLOCK_DAYS = 14
 LARGEST_LOG = 80.0

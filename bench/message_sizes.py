@@ -64,7 +64,7 @@ class Held(NamedTuple):
 
 @cache
 def mix_of(mean: int, width: float, cut_at: str) -> Mix:
-    """Draw messages, the same ones every time."""
+    """Return messages drawn from a distribution, the same ones every time."""
     drawing = random.Random(f"{mean} {width} {cut_at}")  # noqa: S311 - the same messages every time
     # The mean of a lognormal distribution is exp(mu + sigma² / 2).
     middle = log(mean) - width * width / 2
@@ -159,7 +159,7 @@ def structure_of(
 
 
 def pools_of(found: StructureResult, load: Load, size_bytes: int) -> tuple[int, int]:
-    """Return the whole entries and elements of a structure."""
+    """Return the numbers of whole entries and elements in a structure."""
     bundle, elements_per_entry = found.curve.bundle_at(load.ratio)
     bundles = (size_bytes - found.curve.base) / bundle
     return int(bundles), int(bundles * elements_per_entry)

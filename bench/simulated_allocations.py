@@ -56,8 +56,8 @@ class AllocationSample:
     """Rows with the fields of a fit's AllocationPoint, and the truth."""
 
     rows: list[dict[str, Any]]
-    """qsg, structure, xcf_structure, coupling_facility, cfcc_level, day, allocated_at, size_bytes, entries_total,
-    elements_total, observations."""
+    """Fields: qsg, structure, xcf_structure, coupling_facility, cfcc_level, day, allocated_at, size_bytes,
+    entries_total, elements_total, observations."""
     is_outlier: NDArray[np.bool_]
     """Whether each row is an outlier."""
     changes: list[AllocationChange]

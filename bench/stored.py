@@ -36,7 +36,7 @@ class Stored:
 
 
 Saved = Callable[[http.client.HTTPConnection, str], str]
-"""Saves a plan under a name, and returns the path that shows it."""
+"""A function that saves a plan under a name, and returns the path that shows it."""
 
 
 def measure_largest(

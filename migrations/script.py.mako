@@ -1,7 +1,7 @@
 """${message}.
 
-Before: ${down_revision | comma,n}. Edit what was generated: both directions, one idea; a new column is added nullable,
-filled, then enforced. On PostgreSQL a lock is waited for 10 seconds (migrations/env.py): keep each step short.
+Revises: ${down_revision | comma,n}. Edit the generated code: both directions, one idea; add a new column as nullable, fill
+it, then enforce it. On PostgreSQL, a statement waits 10 seconds for a lock (migrations/env.py), so keep each step short.
 """
 
 from __future__ import annotations

@@ -30,7 +30,7 @@ MOST_PROBLEMS, MOST_SHOWN = 20, 200
 
 @dataclass(frozen=True, slots=True)
 class DecisionForm:
-    """The input of the form."""
+    """The values of the form."""
 
     text: str
     mode: Mode

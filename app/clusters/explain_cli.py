@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 def add(verb: Command) -> None:
-    """Add the command."""
+    """Add the command `explain` to the commands of clusters."""
     made = verb(
         "explain", "Explain why messages on the cluster transmission queue were not re-allocated.", _explain
     )

@@ -25,7 +25,7 @@ PATH = "/cluster/explain"
 LARGEST_TEXT_BYTES: Final = 8 * 2**20
 """Maximum size of a text in a field; files may be as large as a request."""
 SHOWN_TEXT: Final = 200_000
-"""A longer text is not shown again, because the page would take seconds to load."""
+"""Maximum length of a text that is shown again; the page would take seconds to load with a longer one."""
 _MOST_FILES = 50
 
 

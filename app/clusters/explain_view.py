@@ -58,7 +58,7 @@ class Cell:
 
 @dataclass(frozen=True, slots=True)
 class GridRow:
-    """A candidate in all steps."""
+    """A row of the grid: a candidate with its cells in all steps."""
 
     label: str
     cells: tuple[Cell, ...]

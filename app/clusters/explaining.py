@@ -26,7 +26,7 @@ _MOST_PROBLEMS = 5
 
 
 class ExplanationExample(NamedTuple):
-    """Displays and a browse in app/examples/waiting."""
+    """An example of displays and a browse, in app/examples/waiting."""
 
     name: str
     title: str
@@ -187,5 +187,5 @@ def explain_body(body: bytes) -> WaitingExplanation:
 
 
 def example_request(example: ExplanationExample) -> Mapping[str, str]:
-    """Return the request of an example."""
+    """Return an example as the body of a request."""
     return {"displays": example.displays, "messages": example.messages}

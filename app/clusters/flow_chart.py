@@ -154,7 +154,7 @@ def _panel(sheet: Sheet, parts: Sequence[_Part], *, flow: FlowLoad, at: tuple[fl
         centre, from_y = part_top + max(width_of, 4) / 2, leave + width_of / 2
         leave += width_of
         if not part.is_reached:
-            # Ends before the queue manager, because no channel brings the messages there.
+            # The band ends before the queue manager, because no channel brings the messages there.
             _band(sheet, "waits", _curve(first + _NODE, from_y, middle - 26, centre), width_of)
             over.add("path", "out", d=f"M{middle - 24.5:g} {centre - 4.5:.1f}l9 9m0 -9l-9 9")
             continue

@@ -1,4 +1,4 @@
-"""The page of the load of clusters on structures."""
+"""The page that shows the load of clusters on structures."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ router = APIRouter(include_in_schema=False)
 PATH = "/cluster/load"
 MOST_PROBLEMS = 20
 LARGEST_SHOWN = 200_000
-"""A longer document is not shown again, because the page would take seconds to load."""
+"""Maximum length of a document that is shown again; the page would take seconds to load with a longer one."""
 
 
 @dataclass(frozen=True, slots=True)
 class LoadForm:
-    """The input of the form."""
+    """The values of the form."""
 
     text: str
     chosen: str

@@ -64,7 +64,7 @@ def read_yaml_or_json(text: bytes) -> DecisionFile:
 
 
 def read_file(path: Path) -> DecisionFile:
-    """Read an input from a file."""
+    """Read an input of a decision from a file."""
     try:
         with path.open("rb") as file:
             # One byte more than allowed shows that a file is too large without reading all of it.

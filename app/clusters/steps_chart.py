@@ -12,7 +12,7 @@ from planner_core.clusters.answer import CandidateValues, DecisionAnswer
 from planner_core.clusters.model import Destination
 
 MOST_LANES = 24
-"""Further destinations are only in the table."""
+"""Maximum number of destinations in the chart; the table lists all of them."""
 _WIDE, _NARROW = 860, 358
 _HEAD, _HEAD_NARROW, _LANE_WIDE, _LANE_NARROW = 46, 18, 27, 36
 _LABELS, _ENDS = 178.0, 74.0

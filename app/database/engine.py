@@ -131,7 +131,7 @@ class Database:
             session.execute(text("SELECT version_num FROM alembic_version"))
 
     def upgrade(self, revision: str = "head") -> None:
-        """Migrate up, in one transaction: all or nothing."""
+        """Upgrade the schema to a revision in one transaction, completely or not at all."""
         if self.is_sqlite and self.url.database not in (None, "", ":memory:"):
             folder = Path(str(self.url.database)).parent
             try:
@@ -143,7 +143,7 @@ class Database:
             command.upgrade(config, revision)
 
     def downgrade(self, revision: str) -> None:
-        """Migrate down, in one transaction."""
+        """Downgrade the schema to a revision in one transaction."""
         with self._migrating() as config:
             command.downgrade(config, revision)
 

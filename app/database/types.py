@@ -1,4 +1,4 @@
-"""Tables and the types of their columns."""
+"""The base of all tables, and types of their columns."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ class Timestamp(TypeDecorator[datetime]):
         return value.astimezone(UTC)
 
     def process_result_value(self, value: Any | None, dialect: Dialect) -> datetime | None:  # noqa: ANN401
-        """Return the time with its zone."""
+        """Return the stored time with its zone, UTC."""
         if value is None:
             return None
         known: datetime = value.replace(tzinfo=UTC) if value.tzinfo is None else value.astimezone(UTC)
@@ -65,7 +65,7 @@ class Timestamp(TypeDecorator[datetime]):
 
 
 class CompressedText(TypeDecorator[str]):
-    """Long text that is never searched in the database: texts for z/OS, explanations."""
+    """A long text, compressed because it is never searched in the database: texts for z/OS, explanations."""
 
     impl = LargeBinary
     cache_ok = True

@@ -80,7 +80,7 @@ def article(slug: str) -> Article | None:
 
 
 def moved(slug: str) -> str | None:
-    """Return the new address of a page from the time before folders; None for others."""
+    """Return the new address of a page that was moved into a folder; None for other addresses."""
     return next((f"{folder}/{slug}" for folder, names in SHELVES.items() if slug in names), None)
 
 

@@ -38,7 +38,7 @@ class Article:
 
 
 class _Renderer(RendererHTML):
-    """Makes tables and examples scrollable, also by keyboard, and adds anchors to headings."""
+    """A renderer that makes tables and examples scrollable, also by keyboard, and adds anchors to headings."""
 
     def table_open(self, tokens: Sequence[Token], idx: int, options: OptionsDict, env: EnvType) -> str:
         label = _label("Table", env)

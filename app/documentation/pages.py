@@ -42,7 +42,7 @@ def contents(request: Request) -> HTMLResponse:
 
 @router.get("/docs/{slug:path}", response_class=HTMLResponse)
 def article(request: Request, slug: str) -> Response:
-    """Show a page of the documentation; an address from before pages were in folders redirects to the new one."""
+    """Show a page of the documentation; an old address without a folder redirects to the new one."""
     found = library.article(slug)
     if found is None and (new := library.moved(slug)):
         return RedirectResponse(f"/docs/{new}", status_code=308)

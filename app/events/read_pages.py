@@ -34,7 +34,7 @@ router = APIRouter(include_in_schema=False)
 
 EXAMPLE = "three-members"
 MOST_PROBLEMS, MOST_SETS, MOST_QUEUES = 20, 100, 12
-"""Limits of the page; the command and REST return all."""
+"""Maximum numbers of problems, sets and queues on the page; the command and REST return all of them."""
 _LARGEST_PART_BYTES = 32 * 2**20
 _TEXTS = ("members", "perfmev", "display", "depth_before", "window")
 _MOST_SHOWN_FILE_NAME = 80
@@ -84,7 +84,7 @@ class QueueDepthView:
 
 @dataclass(frozen=True, slots=True)
 class EventSetRow:
-    """A set with the texts around its figures."""
+    """An event set with the texts that the page shows about its figures."""
 
     id: str
     found: EventSet
@@ -94,7 +94,7 @@ class EventSetRow:
 
 @dataclass(frozen=True, slots=True)
 class EventFilesView:
-    """The answer next to the form."""
+    """The answer, as the page shows it next to the form."""
 
     files: tuple[EventFileRow, ...]
     messages: int

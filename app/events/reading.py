@@ -77,7 +77,7 @@ def read_body(body: bytes) -> EventReading:
 
 
 def read_request(document: Any) -> EventReading:  # noqa: ANN401 - whatever JSON holds
-    """Read the files of a request."""
+    """Read the files of event messages in a parsed request."""
     try:
         request = ReadRequest.model_validate(document)
     except ValidationError as error:
@@ -198,7 +198,8 @@ def known_from_texts(
         perfmev=enabled,
         queues=queues,
         window_s=window_s,
-        # A display lists all queues of a queue manager: those without events are no finding, unlike queues that were named.
+        # A display lists all queues of a queue manager: those without events are not a finding, unlike queues that were
+        # named.
         _displayed=frozenset(queues) - named,
     )
 

@@ -63,7 +63,7 @@ def read_yaml_or_json(text: bytes) -> DepthEventFile:
 
 
 def read_file(path: Path) -> DepthEventFile:
-    """Read a file on the command line."""
+    """Read the file that a command names."""
     try:
         # One byte more than allowed shows that a file is too large without reading all of it.
         with path.open("rb") as file:

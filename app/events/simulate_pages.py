@@ -30,7 +30,7 @@ router = APIRouter(include_in_schema=False)
 MOST_PARAMETER = 100
 """Maximum number of characters that are read of a parameter."""
 MOST_ROWS, MOST_SHOWN_EVENTS, MOST_PROBLEMS = 400, 100, 20
-"""Limits of the page; the command and REST return all."""
+"""Maximum numbers of steps, events and problems on the page; the command and REST return all of them."""
 _READING_WORDS = {
     "disabled_detector": (
         "The detecting queue manager has PERFMEV(DISABLED)",
@@ -124,13 +124,13 @@ class TimelineStepRow:
     did: str
     depth: int
     switches: tuple[tuple[str, bool, bool], ...]
-    """Attribute, whether it is enabled, whether this step changed it."""
+    """The name of each attribute, whether it is enabled, and whether this step changed it."""
     events: str
 
 
 @dataclass(frozen=True, slots=True)
 class SimulationView:
-    """The answer next to the form."""
+    """The answer, as the page shows it next to the form."""
 
     title: str
     messages: int

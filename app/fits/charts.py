@@ -14,7 +14,7 @@ from planner_core.contracts.fits import FitPoint
 from planner_core.units import MIB
 
 MOST_POINTS = 600
-"""Points in the chart; the table and the file contain all of them."""
+"""Maximum number of points in the chart; the table and the file contain all of them."""
 MOST_LINES = 4
 _STEPS = 48
 """Points drawn for a line that is curved on a logarithmic axis."""

@@ -38,7 +38,7 @@ class Level(Answer):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LevelChanged(Level):
-    """The entry after a change."""
+    """The level of a coupling facility after a change."""
 
     findings: tuple[Finding, ...] = ()
 

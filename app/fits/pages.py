@@ -31,7 +31,7 @@ router = APIRouter(include_in_schema=False)
 SECTION = "curves"
 PER_PAGE = 30
 MOST_POINTS = 400
-"""Rows of the table of points; the CSV file has all."""
+"""Maximum number of rows in the table of points; the CSV file contains all of them."""
 # Numbers of up to 18 digits are below 2^63, so the database accepts them.
 _WHOLE = re.compile(r"[1-9]\d{0,17}", re.ASCII)
 

@@ -21,12 +21,12 @@ MOST_BY_DAY = 120
 """Longest history that is drawn by day; longer ones show only the highest day of each week, the one that can pass a
 level."""
 HISTORY_DAYS = 364
-"""Days before the forecast in the chart; the table and the file contain all of them."""
+"""Number of days before the forecast in the chart; the table and the file contain all of them."""
 FARTHEST = 2.5
 """A level more than this many times above all peaks is only named, because it would flatten the rest of the chart."""
 _WEEK = 7
 _LONGEST_LABEL, _LONGEST_SHORT = 22, 9
-"""Characters of the labels next to the chart; the table shows the full names."""
+"""Maximum number of characters in the labels next to the chart; the table shows the full names."""
 _PERCENT = re.compile(r"\d+(?:\.\d+)? %")
 
 
@@ -124,7 +124,7 @@ def _highest(
 
 
 def _whole_weeks(days: Sequence[Day], made_on: date, step: int) -> Sequence[Day]:
-    """Leave out incomplete weeks: the highest of a few days would look like a fall."""
+    """Return the days of complete weeks, because the highest of a few days would look like a decline."""
     if step == 1 or not days:
         return days
     first, last = (days[0].day - made_on).days - 1, (days[-1].day - made_on).days - 1

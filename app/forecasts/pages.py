@@ -40,7 +40,7 @@ router = APIRouter(include_in_schema=False)
 
 SECTION = "forecasts"
 SPAN_DAYS = 30
-"""Days ahead in one row of the table; the CSV file has every day."""
+"""Number of days ahead in one row of the table; the CSV file lists every day."""
 TIMES = re.compile(r"(\d+(?:\.\d+)?) times the size")
 
 
@@ -215,7 +215,7 @@ def _shown(outlook: Outlook) -> OutlookView:
 
 
 def _ahead(bands: Sequence[Band]) -> Iterable[PeakAhead]:
-    """Return the highest day of each span, because weeks have high and low days."""
+    """Yield the highest day of each span, because weeks have high and low days."""
     for at in range(0, len(bands), SPAN_DAYS):
         span = bands[at : at + SPAN_DAYS]
         yield PeakAhead(at + 1, at + len(span), max(span, key=lambda band: band.p50))
@@ -247,7 +247,7 @@ def _full(outlooks: Iterable[Outlook]) -> tuple[StructureForecast, ...]:
 
 
 def _acts(plan: PlanReference, structure: str, outlooks: Iterable[Outlook]) -> Iterable[ResizeAct]:
-    """Return a link for each size in the forecasts of the structure."""
+    """Yield a link for each size in the forecasts of the structure."""
     seen: set[float] = set()
     for each in outlooks:
         if each.queue_manager:  # A larger structure does not make its data sets larger.

@@ -29,9 +29,9 @@ MEASURES: Mapping[str, str] = {
     "elements": "List elements",
     "smds_blocks": "SMDS blocks",
 }
-"""Titles by the stored name, in the order of a page."""
+"""Titles of the measures by their stored names, in the order of the page."""
 MOST_EARLIER = 12
-"""Earlier forecasts of a series that are shown with their scores."""
+"""Maximum number of earlier forecasts of a series that are shown with their scores."""
 MOST_HISTORY_DAYS = 730
 MOST_LOOKED_AT = 50
 FIRST_PAGE = PageRequest()

@@ -92,7 +92,7 @@ class Keeper(ABC):
         self._last_words = ""
 
     def run(self) -> bool:
-        """Do the run; return False if another process has it."""
+        """Carry out the run; return False if another process has it."""
         with self._database.session(writes=True) as session:
             claimed = self.claim(session)
         return claimed is not None and self.work(claimed)
@@ -108,7 +108,7 @@ class Keeper(ABC):
         return claimed
 
     def work(self, claimed: Job) -> bool:
-        """Do a claimed run; return False if another process took it over meanwhile."""
+        """Carry out a claimed run; return False if another process took it over in the meantime."""
         self._say(f"attempt {claimed.attempts}, process {os.getpid()} on {socket.gethostname()}")
         try:
             with self._told_to_stop():

@@ -9,7 +9,7 @@ LONGEST_LINE = 2_000
 
 
 class Log:
-    """Log lines with their times."""
+    """The lines of a log with their times."""
 
     def __init__(self, text: str = "") -> None:
         self._head = text[:HEAD_CHARACTERS]

@@ -105,7 +105,7 @@ def simulate_command(
 
 
 def history_command(settings: Settings, verb: str, *rest: str) -> list[str]:
-    """Return a command of the usage history."""
+    """Return a command that reads or maintains the usage history."""
     return [*PYTHON, HISTORY, verb, "--history", settings.history, *rest]
 
 

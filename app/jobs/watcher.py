@@ -79,7 +79,7 @@ class Watcher:
         self._children.clear()
 
     def look(self) -> int:
-        """Look once; return the number of keepers that were started."""
+        """Start keepers for waiting runs, within the limit; return the number of keepers that were started."""
         self._reap()
         if processes.missing_packages():
             return 0
@@ -156,7 +156,7 @@ def _left_by_the_dead(session: Session, ended: Collection[int]) -> list[tuple[in
 
 
 def _is_gone(owner: str, ended: Collection[int]) -> bool:
-    """Whether the process of an owner ran on this machine and no longer exists."""
+    """Return whether the process of an owner ran on this machine and no longer exists."""
     # Process numbers identify nothing on another machine, so runs there wait for a stale heartbeat.
     host, _, rest = owner.partition(":")
     number = rest.partition(":")[0]

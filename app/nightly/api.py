@@ -66,7 +66,7 @@ def read_run(number: RunId, session: SessionDep) -> RunDetails:
 )
 @router.get("/night/report.json", include_in_schema=False)
 def read_report(session: SessionDep) -> NightlyReport:
-    """Return findings, structures that run out, and fits of the last run that ended well."""
+    """Return findings, structures that run out, and fits of the last successful run."""
     return report.newest(session)
 
 

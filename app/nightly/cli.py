@@ -269,7 +269,7 @@ class _Meter:
             self._width = 0
 
     def say(self, line: str) -> None:
-        """Print a line of its own."""
+        """Print a separate line, in place of the progress line."""
         self.clear()
         _say(line)
 

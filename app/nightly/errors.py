@@ -7,7 +7,7 @@ from planner_core.errors import PlannerError
 
 
 class NightUnderWay(PlannerError):
-    """A run is in progress or waits: there is one at a time."""
+    """A run is in progress or waits, and only one is allowed at a time."""
 
     problem = JOB_BUSY
 
@@ -18,7 +18,7 @@ class NightUnderWay(PlannerError):
 
 
 class NoReport(PlannerError):
-    """No nightly run has ended well yet."""
+    """No nightly run has succeeded yet."""
 
     problem = NOT_FOUND
 

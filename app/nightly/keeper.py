@@ -47,7 +47,7 @@ NO_RESULT = "The nightly run ended without a result."
 
 
 class NightKeeper(Keeper):
-    """A run over the whole usage history."""
+    """The keeper of a run over the whole usage history."""
 
     def _work(self, claimed: Job) -> None:
         del claimed
@@ -97,7 +97,7 @@ class NightKeeper(Keeper):
         return results.read_result(folder / RESULT)
 
     def _follow(self, command: list[str], held: Lock, *, what: str, stage: str = "") -> JsonObject | None:
-        """Let a job run to its end; return its last event with a result, if it has one.
+        """Run a job to its end; return the last event with its result, or None if there is none.
 
         Raises:
             StepFailed: The job failed.
@@ -140,7 +140,7 @@ class NightKeeper(Keeper):
         night = result.checked
         with self._database.session(writes=True) as session:
             run = _run_of(session, self._id)
-            # The row comes first: a keeper that has lost the run must learn so before it writes anything.
+            # The row comes first: a keeper that has lost the run must notice that before it writes anything.
             if not service.beat(
                 session,
                 self._id,

@@ -47,7 +47,7 @@ class SimulationKeeper(NightKeeper):
             self._night(held)
 
     def _simulate(self, folder: Path, held: Lock) -> None:
-        # Days end with the day before the request, so that an attempt after midnight makes the same files.
+        # Days end with the day before the request, so that an attempt after midnight creates the same files.
         with self._database.session(writes=False) as session:
             asked_for = service.get(session, self._id).created_at
         command = processes.simulate_command(

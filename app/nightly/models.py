@@ -1,8 +1,8 @@
 """The tables of nightly runs and their results.
 
 The results of a run are written in one transaction with its end, so either all of them are stored or none. Fits and
-forecasts never change afterwards, except for the marks `is_current` and `is_latest`. A forecast replaces one of the
-same day.
+forecasts never change afterwards, except for the marks `is_current` and `is_latest`. A forecast replaces an earlier one
+of the same series and day.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ _KEY = BigInteger().with_variant(Integer, "sqlite")  # SQLite numbers rows only 
 
 
 class Trigger(StrEnum):
-    """What started a run."""
+    """The reason why a run was started."""
 
     SCHEDULE = "schedule"
     REQUEST = "request"
@@ -45,7 +45,7 @@ class Trigger(StrEnum):
 
 
 class FitState(StrEnum):
-    """The state of a fit. Plans may use an accepted one only."""
+    """The state of a fit. Plans may use only an accepted fit."""
 
     ACCEPTED = "accepted"
     REJECTED = "rejected"
@@ -53,7 +53,7 @@ class FitState(StrEnum):
 
 
 class NightlyRun(Base):
-    """One run. State, progress and log are those of its job; the other columns are empty until it has ended well."""
+    """One run. State, progress and log are those of its job; the other columns are empty until it has succeeded."""
 
     __tablename__ = "nightly_runs"
     __table_args__ = (
@@ -143,7 +143,7 @@ class StoredForecast(Base):
     qsg: Mapped[str] = mapped_column(String(4))
     structure: Mapped[str] = mapped_column(String(16))
     measure: Mapped[str] = mapped_column(String(12))
-    """entries, elements or smds_blocks."""
+    """The measure: entries, elements or smds_blocks."""
     queue_manager: Mapped[str] = mapped_column(String(4))
     """The owner of a shared message data set; empty for other measures."""
     state: Mapped[str] = mapped_column(String(20))
@@ -182,7 +182,7 @@ class ForecastScore(Base):
 
 
 class StoredFinding(Base):
-    """A finding of a run, in the order of the job."""
+    """A finding of a run. Findings keep the order in which the job reported them."""
 
     __tablename__ = "night_findings"
     __table_args__ = (UniqueConstraint("run_id", "position"), {"sqlite_autoincrement": True})

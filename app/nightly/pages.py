@@ -162,7 +162,7 @@ def _begin(request: Request, session: SessionDep, trigger: Trigger, said: str) -
 
 
 def _is_recent(removal: jobs.Job, runs: Sequence[Run]) -> bool:
-    """Whether to show a removal: it is in progress, or no run was started since."""
+    """Return whether to show a removal: it is in progress, or no run has been started since."""
     newest = max((run.job.id for run in runs), default=0)
     return removal.is_under_way or removal.id > newest
 

@@ -36,7 +36,7 @@ HEADINGS = {"error": "Errors", "warning": "Warnings", "info": "Remarks"}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReportRun(Answer):
-    """The run of the report."""
+    """The run that the report describes."""
 
     id: int
     trigger: str
@@ -68,7 +68,7 @@ class ReportForecast(Answer):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReportCurve(Answer):
-    """A fit of the nightly run."""
+    """A fit of the nightly run, as the report shows it."""
 
     version: int
     coupling_facility: str
@@ -97,10 +97,10 @@ class NightlyReport(Answer):
 
 
 def newest(session: Session) -> NightlyReport:
-    """Return the report of the last run that ended well.
+    """Return the report of the last successful run.
 
     Raises:
-        NoReport: No run has ended well.
+        NoReport: No run has succeeded yet.
     """
     run = service.newest(session)
     if run is None:
@@ -124,7 +124,7 @@ def newest(session: Session) -> NightlyReport:
 
 
 def _run(run: Run) -> ReportRun:
-    # The transaction that ends a run stores them too, so none is missing from a run that ended well.
+    # The transaction that ends a run stores them too, so none is missing from a successful run.
     if (
         run.stored_at is None
         or run.days_total is None

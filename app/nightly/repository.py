@@ -68,7 +68,7 @@ def page_of_runs(
 
 
 def last_stored_run(session: Session) -> NightlyRun | None:
-    """Return the last run that ended well."""
+    """Return the last successful run."""
     query = (
         select(NightlyRun).where(NightlyRun.stored_at.is_not(None)).order_by(NightlyRun.id.desc()).limit(1)
     )
@@ -86,7 +86,7 @@ def runs_under_way(session: Session) -> Sequence[NightlyRun]:
 
 
 def is_run_due(session: Session, night: date, *, since: datetime) -> bool:
-    """Whether the schedule must start a run for a night that is due since then.
+    """Return whether the schedule must start a run for a night that is due since then.
 
     It must not if it has started one for this night, if any other run was started since, or if there is no data yet.
     """

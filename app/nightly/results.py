@@ -69,8 +69,8 @@ class Result:
 
     def texts(self, kind: str) -> list[str]:
         """Return each member of a list as JSON text, always formatted in the same way."""
-        # The digest of this text tells whether a fit or a forecast has changed, so it must not depend on the version
-        # of the contract that read it.
+        # The digest of this text shows whether a fit or a forecast has changed, so it must not depend on the version of the
+        # contract that read it.
         return [
             json.dumps(each, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
             for each in self.written.get(kind) or ()
@@ -114,7 +114,7 @@ def store(session: Session, run: NightlyRun, result: Result, *, at: datetime) ->
     """Store the results of a run; the caller commits them together with its end.
 
     Args:
-        session: In the transaction that ends the run.
+        session: The session of the transaction that ends the run.
         run: The run.
         result: The results.
         at: The current time.
@@ -235,7 +235,7 @@ def _store_forecasts(session: Session, run: NightlyRun, result: Result, simulate
 
 
 def series_of(forecast: StoredForecast | Forecast) -> tuple[str, str, str, str]:
-    """Return the series of a forecast."""
+    """Return the key of a forecast's series: group, structure, measure, and queue manager or an empty text."""
     return forecast.qsg, forecast.structure, forecast.measure, forecast.queue_manager or ""
 
 

@@ -57,7 +57,7 @@ def utc_now() -> datetime:
 
 
 class Schedule:
-    """A thread of the service. It has no state of its own: the database knows which runs were started."""
+    """A thread of the service. It has no state of its own: the database records which runs were started."""
 
     def __init__(
         self, database: Database, settings: Settings, *, on_queued: Callable[[], None],
@@ -101,7 +101,7 @@ class Schedule:
             self._scheduler = None
 
     def look(self) -> bool:
-        """Start the run that is due, if it was not started yet; return whether one was started."""
+        """Start the run that is due, if it has not been started yet; return whether one was started."""
         try:
             report.complete(self._database, self._settings)
             is_queued = self._begin()

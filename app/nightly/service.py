@@ -155,7 +155,7 @@ def findings_of(session: Session, run_id: int, *, limit: int | None = None) -> t
 
 
 def newest(session: Session) -> Run | None:
-    """Return the last run that ended well."""
+    """Return the last successful run."""
     run = repository.last_stored_run(session)
     return None if run is None else get(session, run.id)
 
@@ -247,7 +247,7 @@ def refuse_second(session: Session) -> None:
 
 
 def is_under_way(state: JobState) -> bool:
-    """Whether a run in this state is in progress or waits."""
+    """Return whether a run in this state is in progress or waits."""
     return state in (JobState.QUEUED, JobState.RUNNING)
 
 

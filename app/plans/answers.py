@@ -77,7 +77,7 @@ def document_response(version: StoredVersion, headers: Headers) -> Response:
 
 
 def output_response(output: StoredOutput, headers: Headers) -> Response:
-    """Return a text for z/OS."""
+    """Return the answer to GET for a text for z/OS."""
     more = {
         "content-disposition": f'attachment; filename="{output.filename}"',
         FINDINGS_HEADER: output.findings,

@@ -310,7 +310,7 @@ def _with_unit(kind: Kind, key: str, unit: str, value: object) -> str:
 
 
 def _number(value: object) -> str:
-    """Return a number with its whole part in groups of three if it has more than four digits."""
+    """Return a number with its integer part in groups of three if it has more than four digits."""
     whole, point, rest = format(Decimal(str(value)), "f").partition(".")
     digits = whole.removeprefix("-")
     if len(digits) > 4:  # noqa: PLR2004

@@ -109,11 +109,11 @@ def _import_page(
 def _import(database: Database, file: UploadFile) -> ImportOutcome:
     """Read and compute a plan, then save it in a short transaction of its own."""
     filename = (file.filename or "")[:200]
-    # Browsers on Windows have sent full paths.
+    # Old browsers on Windows send full paths.
     path = PurePosixPath(filename.replace("\\", "/"))
     name = path.stem if path.suffix.lower() in ENDINGS else path.name
     try:
-        # Before the calculation, which takes seconds for large plans.
+        # Checked before the calculation, which takes seconds for large plans.
         service.check_name(name)
         computed = compute(read_text(file.file.read()), curves_in(database))
         with database.session(writes=True) as session:

@@ -242,7 +242,7 @@ def _save(
             _refuse(
                 f"The plan {name} exists (version {current.number}) and this request would change it, so nothing was saved. {ways}"
             )
-        # The row is locked since the refusal, so its version cannot change between the two calls.
+        # The row has been locked since the refusal, so its version cannot change between the two calls.
         return service.save_plan(session, name, computed, if_match=refused.current.etag, comment=comment)
 
 

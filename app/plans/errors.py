@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class PlanNotFound(PlannerError):
-    """There is no plan of this name, or it has no such version."""
+    """The plan does not exist, or it does not have the requested version."""
 
     problem = PLAN_NOT_FOUND
 

@@ -85,7 +85,7 @@ class RestorablePlan(DeletedPlan):
 
 @dataclass(frozen=True, slots=True)
 class DeletionAnswer(RestorablePlan):
-    """The plan was deleted."""
+    """The answer to the deletion of a plan."""
 
     findings: tuple[Finding, ...] = ()
 

@@ -167,7 +167,7 @@ class StoredOutput:
 
 @dataclass(frozen=True, slots=True)
 class SaveOutcome:
-    """The result of saving."""
+    """The version after saving, and whether it is new, changed or identical."""
 
     version: StoredVersion
     status: Literal["created", "changed", "identical"]

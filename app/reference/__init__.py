@@ -1,1 +1,1 @@
-"""The published tables on which every figure rests."""
+"""The published tables on which every figure is based."""

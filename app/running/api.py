@@ -48,7 +48,7 @@ def lint(body: DocumentBody) -> Lint:
     responses=problems(413, 415, 422),
 )
 def merge(body: DocumentBody, curves: CurvesDep) -> MergedPolicy:
-    """Take the complete current policy; return the merged policy with all other statements unchanged, to the byte."""
+    """Take the complete current policy; return the merged policy, with all other statements unchanged byte for byte."""
     request = read_request(MergeRequest, body)
     return service.merged(
         plan_of(request.plan, curves),

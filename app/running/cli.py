@@ -113,7 +113,7 @@ def _code(findings: Sequence[LineFinding], fail_on: str) -> int:
 
 
 def _say(findings: Sequence[LineFinding], *, at_least: tuple[str, ...] = ("error", "warning")) -> None:
-    """Write findings to stderr, so that stdout has only the text to submit."""
+    """Write findings to stderr, so that stdout contains only the text to submit."""
     for each in findings:
         if each.severity in at_least:
             where = f"line {each.line}: " if each.line else ""

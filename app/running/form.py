@@ -119,7 +119,7 @@ async def given_form(request: Request) -> RunningForm:
 
 
 def _box_of(field: str) -> str:
-    """Return the text field of a file field."""
+    """Return the name of the text field that belongs to a file field."""
     return next((box for box in _BOXES if field.startswith(box)), "text")
 
 
@@ -127,7 +127,7 @@ GivenDep = Annotated[RunningForm, Depends(given_form)]
 
 
 def example_given(name: str) -> RunningForm:
-    """Return a form with the example."""
+    """Return a form filled with the example."""
     example = running_example()
     boxes = {"policy": example.policy, "current": example.current, "text": example.policy}
     return RunningForm({**boxes, "plan": name or EXAMPLE_CHOICE, "cfcc": "25"}, {}, is_example=True)
@@ -169,7 +169,7 @@ class ChosenPlan:
 
     @property
     def origin(self) -> str:
-        """The plan in words."""
+        """A phrase that names the chosen plan."""
         if self.is_example:
             return "the example plan"
         if self.name:

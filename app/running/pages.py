@@ -78,7 +78,7 @@ QUESTIONS: tuple[QuestionLink, ...] = (
 
 @dataclass(frozen=True, kw_only=True)
 class WhatRunsPage(Page):
-    """Links to the four pages."""
+    """The page with links to the four pages."""
 
     questions: Annotated[tuple[QuestionLink, ...], "The four pages"]
 

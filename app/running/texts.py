@@ -27,7 +27,7 @@ class RunningExample(NamedTuple):
 
     @property
     def current(self) -> str:
-        """All texts in one."""
+        """All texts of the example, joined."""
         return "\n".join(self)
 
 
@@ -54,7 +54,8 @@ def text_of(data: bytes, name: str = "") -> str:
         invalid("", f"{of}is larger than {LARGEST_FILE_BYTES} bytes: enter only the relevant part")
     if data.startswith(_UTF_16):
         invalid("", f"{of}is UTF-16: save it as UTF-8")
-    # 0x40 is the blank of EBCDIC and @ in ASCII: three of them without two ASCII blanks are no policy in ASCII.
+    # 0x40 is the blank of EBCDIC and @ in ASCII: a text with three of them but no two ASCII blanks is not an ASCII
+    # policy.
     if _EBCDIC_BLANK in data and b"  " not in data and b"\n" not in data:
         invalid("", f"{of}looks like EBCDIC: transfer it as text")
     # Comments of a policy may be in any code page; surrogates keep their bytes, so the merge can write them back.

@@ -37,7 +37,7 @@ class StoredScenario:
 
     @property
     def number(self) -> int:
-        """The number of this state, from 1."""
+        """The number of this state, counted from 1."""
         return self.revision
 
     @cached_property
@@ -82,7 +82,7 @@ class ScenarioSummary(Answer):
 
 @dataclass(frozen=True, slots=True)
 class ScenarioOutcome:
-    """The result of saving."""
+    """The scenario after saving, and whether it is new, changed or identical."""
 
     scenario: StoredScenario
     status: Literal["created", "changed", "identical"]

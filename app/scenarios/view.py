@@ -103,7 +103,7 @@ class ReportView:
 
 
 def reported(report: ScenarioReport) -> ReportView:
-    """Arrange a report."""
+    """Return a report, arranged for its page."""
     told = report.as_json()
     used = {move["rule"] for loss in told["losses"]["after"] for move in loss["moves"]}
     rules = tuple(rule for rule in told["rules"] if rule["rule"] in used)
@@ -154,7 +154,7 @@ def _documents(numbered: Iterable[ReportDocument], resting: Sequence[Source]) ->
     found = [read_source(each.document) for each in numbered]
     known = {each.url for each in found}
     for source in resting:
-        # Notes, rules and findings often rest on the same document.
+        # Notes, rules and findings are often based on the same document.
         if source.url and source.url not in known:
             known.add(source.url)
             found.append(replace(source, section=""))

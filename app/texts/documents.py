@@ -71,8 +71,8 @@ def parse_text(text: bytes) -> object:
     try:
         return parse_json(plain)
     except NotJson as not_json:
-        # A brace begins JSON and YAML's flow style; the error of a text that is neither names JSON.
-        # A broken JSON text of many megabytes is read only once.
+        # A brace begins JSON and also YAML's flow style; a text that is neither gets the error of the JSON reader. A broken
+        # JSON text of many megabytes is read only once.
         if len(plain) > _LARGEST_FLOW_BYTES:
             raise
         try:

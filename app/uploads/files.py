@@ -98,7 +98,7 @@ class Incoming:
         """Append bytes.
 
         Raises:
-            UploadTooLarge: The limit is passed.
+            UploadTooLarge: The limit is exceeded.
             NoRoom: The disk is full.
         """
         if self.size_bytes + len(data) > self._largest_bytes:

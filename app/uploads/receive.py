@@ -32,7 +32,7 @@ PASTED = "pasted text"
 
 @dataclass(slots=True)
 class ReceivedFile:
-    """A received file with the sender's name for it."""
+    """A received file, with the name that the sender gave it."""
 
     filename: str
     received: StagedUpload

@@ -129,7 +129,7 @@ def shown(report: JsonObject | None, *, is_stored: bool = False) -> UploadReport
     if not isinstance(part, dict):
         return None
     found = tolerant.read(FileReport, part)
-    # Reports without findings are older: they counted skipped records among the others.
+    # Reports without findings come from earlier versions, which counted skipped records among the others.
     skipped = () if "findings" in part else found.skipped
     faults, omitted, title = _faults(found)
     return UploadReport(

@@ -342,7 +342,7 @@ def _detected(first: bytes, name: str) -> str:
 
 def clean_filename(text: str) -> str:
     """Return the last part of a path: printable, and no longer than the column."""
-    # Browsers on Windows have sent full paths.
+    # Old browsers on Windows send full paths.
     name = text.replace("\\", "/").rpartition("/")[2]
     kept = "".join(letter if letter.isprintable() else "?" for letter in name).strip()
     return kept[:LONGEST_FILENAME] or UNNAMED

@@ -84,7 +84,7 @@ class PlanFromUsage(BaseModel):
 
     qsg: Annotated[str, Field(min_length=1, max_length=4, examples=["SQ03"])]
     structures: Annotated[
-        # A CFSTRUCT has up to 12 characters; only its CFRM name has those of the group in front.
+        # The name of a CFSTRUCT has up to 12 characters; only its CFRM name begins with the name of the group.
         list[Annotated[str, Field(min_length=1, max_length=12)]] | None,
         Field(
             description="Absent: all application structures that were measured in the period.", max_length=512

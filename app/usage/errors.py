@@ -7,7 +7,7 @@ from planner_core.errors import FieldProblem, PlannerError
 
 
 class UsageNotFound(PlannerError):
-    """There are no measurements of this structure, queue or group."""
+    """The structure, queue or group has no measurements."""
 
     problem = NOT_FOUND
 

@@ -48,7 +48,7 @@ class Simulatable(Answer):
 
 @dataclass(frozen=True, slots=True)
 class ObservedTotals(Answer):
-    """The limits of a structure. A display may show only one of the two, so each has its own hour."""
+    """The limits of entries and elements, each with its own hour, because a display may show only one of them."""
 
     entries_total: Known = None
     entries_at: Annotated[
@@ -62,7 +62,7 @@ class ObservedTotals(Answer):
     @computed_field(description="The last hour in which either was observed.")
     @property
     def at(self) -> datetime | None:
-        """The last hour in which either was observed."""
+        """The last hour in which either limit was observed."""
         return max((at for at in (self.entries_at, self.elements_at) if at is not None), default=None)
 
     @property
@@ -95,18 +95,18 @@ class MeasuredStructure(Simulatable):
 
     @property
     def entries_percent_of_week(self) -> Fraction | float | None:
-        """Most entries in use in the last seven days, as a share of the limit last observed."""
+        """Largest number of entries in use in the last seven days, as a percentage of the limit last observed."""
         return share(self.entries_in_use_of_week, self.limits.entries_total if self.limits else None)
 
     @property
     def elements_percent_of_week(self) -> Fraction | float | None:
-        """Most elements in use in the last seven days, as a share of the limit last observed."""
+        """Largest number of elements in use in the last seven days, as a percentage of the limit last observed."""
         return share(self.elements_in_use_of_week, self.limits.elements_total if self.limits else None)
 
     @computed_field
     @property
     def entries_percent(self) -> Percent:
-        """Entries in use, as a share of the limit last observed."""
+        """Entries in use, as a percentage of the limit last observed."""
         return share(
             self.entries_in_use, self.limits.entries_total if self.limits else None, self.entries_pct
         )
@@ -114,14 +114,14 @@ class MeasuredStructure(Simulatable):
     @computed_field
     @property
     def elements_percent(self) -> Percent:
-        """Elements in use, as a share of the limit last observed."""
+        """Elements in use, as a percentage of the limit last observed."""
         limit = self.limits.elements_total if self.limits else None
         return share(self.elements_in_use, limit, self.elements_pct)
 
 
 @dataclass(frozen=True, slots=True)
 class UsagePoint(Answer):
-    """A structure in one hour, or the highest of one UTC day."""
+    """The usage of a structure in one hour, or its highest usage on one UTC day."""
 
     at: datetime
     entries_in_use_max: Known
@@ -140,19 +140,19 @@ class UsagePoint(Answer):
     @computed_field
     @property
     def entries_percent(self) -> Percent:
-        """Entries in use, as a share of the limit."""
+        """Entries in use, as a percentage of the limit."""
         return share(self.entries_in_use_max, self.entries_total, self.entries_pct)
 
     @computed_field
     @property
     def elements_percent(self) -> Percent:
-        """Elements in use, as a share of the limit."""
+        """Elements in use, as a percentage of the limit."""
         return share(self.elements_in_use_max, self.elements_total, self.elements_pct)
 
 
 @dataclass(frozen=True, slots=True)
 class QueuePoint(Answer):
-    """A queue in one hour, or over one UTC day."""
+    """The usage of a queue in one hour, or over one UTC day."""
 
     at: datetime
     hours: int
@@ -173,7 +173,7 @@ class QueuePoint(Answer):
 
 @dataclass(frozen=True, slots=True)
 class QueueFigures(Answer):
-    """A queue over a period."""
+    """The usage of a queue over a period."""
 
     structure: Hidden[str]
     queue: str
@@ -211,13 +211,13 @@ class QueueFigures(Answer):
         """Percentage of persistent messages."""
         if self.persistent_puts is None or not self.persistent_of:
             return None
-        # Hours in which persistent messages were not counted would make the share too small.
+        # Hours in which persistent messages were not counted would make the percentage too small.
         return Fraction(self.persistent_puts * 100, self.persistent_of)
 
 
 @dataclass(frozen=True, slots=True)
 class SmdsFigures(Answer):
-    """The shared message data set of one queue manager over a period."""
+    """The usage of the shared message data set of one queue manager over a period."""
 
     queue_manager: str
     blocks_data: Known

@@ -17,7 +17,7 @@ from app.database.types import Base, Timestamp
 
 LONGEST_SOURCES = 200
 LONGEST_FACILITIES = 160
-"""Names of at most 8 characters, separated by blanks: a CFRM policy has room for 16."""
+"""Room for the names of 16 coupling facilities, as many as a CFRM policy can have, separated by blanks."""
 
 
 class StoredMeasuredStructure(Base):

@@ -22,7 +22,7 @@ class CutOff:
     """Hours in which a structure was full: use is limited by its size, so the demand is unknown."""
 
     count: int
-    """Structure-full conditions; 0 if only the usage shows that it was full."""
+    """Number of structure-full conditions; 0 if only the usage shows that it was full."""
     first_hour: datetime
     last_hour: datetime
 

@@ -57,7 +57,7 @@ class PlanForm(Form):
 def blank(
     name: str, queues: frozenset[QueueKey], *, queue_managers: str = "", coupling_facilities: str = ""
 ) -> PlanForm:
-    """Return the form as it is first shown, with what was observed."""
+    """Return the form as it is first shown, with the observed values filled in."""
     texts = {"name": name, "queue_managers": queue_managers, "coupling_facilities": coupling_facilities}
     return PlanForm({field.name: field for field in filled(FIELDS, texts)}, queues=queues)
 

@@ -35,7 +35,7 @@ _SIZE_DIGITS = Decimal("0.1")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reckoning:
-    """How measured figures are converted to those of a plan."""
+    """The conversion of measured figures to those of a plan."""
 
     backlog: Backlog
     outage_minutes: Decimal | None
@@ -165,7 +165,7 @@ def take_over(
         asked: How measured figures are converted to those of a plan. Without an outage, each queue keeps its own.
         period: The period of the figures.
     """
-    # The page compares the new document with the given one.
+    # A copy, because the page compares the new document with the given one.
     changed: JsonObject = copy.deepcopy(dict(document))
     structures = {each["name"]: each for each in changed["structures"]}
     planned: list[PlannedQueue] = []

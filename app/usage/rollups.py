@@ -27,7 +27,7 @@ from planner_core.wire import adapter
 
 BATCH = 2_000
 DUPLEX = re.compile(r"(?:ENABLED|ALLOWED|DISABLED)\b")
-"""The first value of DUPLEX; a display lists sites and modes of copies after it."""
+"""Matches the first value of DUPLEX; a display lists sites and modes of copies after it."""
 
 
 class RollupInvalid(PlannerError):

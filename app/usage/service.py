@@ -133,7 +133,7 @@ def structures_of_group(session: Session, qsg: str) -> dict[str, Span]:
 
 
 def structure_usage(session: Session, qsg: str, structure: str, period: Period) -> StructureUsage:
-    """Return a structure over a period, by hour or by day."""
+    """Return the usage of a structure over a period, by hour or by day."""
     rows = repository.structure_hours(session, qsg, structure, first=period.first, past=period.past)
     return StructureUsage(
         points=tuple(_by_step(rows, period, _usage_point)),
@@ -193,7 +193,7 @@ def queue_span(session: Session, qsg: str, structure: str, queue: str) -> Span:
 def queue_usage(
     session: Session, qsg: str, structure: str, queue: str, period: Period
 ) -> tuple[tuple[QueuePoint, ...], tuple[SizeBucket, ...]]:
-    """Return a queue by hour or by day, and its message sizes over the whole period."""
+    """Return the usage of a queue by hour or by day, and its message sizes over the whole period."""
     rows = repository.queue_hours(session, qsg, structure, queue, first=period.first, past=period.past)
     sizes = Counter[int]()
     for row in rows:

@@ -1,4 +1,4 @@
-"""The axes of charts: positions of values, and the round values that are labelled."""
+"""The axes of charts: positions of values, and the round values that are labeled."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def position(value: Value) -> float:
 
 @dataclass(frozen=True, slots=True)
 class Tick:
-    """A labelled value of an axis."""
+    """A labeled value of an axis."""
 
     value: Value
     label: str
@@ -106,7 +106,7 @@ class Linear(Axis):
     """An axis of numbers."""
 
     steps: tuple[float, ...] = ()
-    """Steps between labelled values, the smallest first; empty: any round step."""
+    """Steps between labeled values, the smallest first; empty: any round step."""
     suffix: str = ""
     is_whole: bool = True
     is_signed: bool = False

@@ -66,7 +66,7 @@ class Shape:
 
 @dataclass(frozen=True, slots=True)
 class ChartLayout:
-    """A chart for one width."""
+    """A chart laid out for one page width."""
 
     id: str
     kind: str
@@ -180,7 +180,7 @@ class Sheet:
         self.labelled: list[Box] = []
 
     def layout(self, chart_id: str, height: int, title: str, description: str) -> ChartLayout:
-        """Return what was drawn."""
+        """Return the drawing with the size and the texts of its chart."""
         kind = "narrow" if self.is_narrow else "wide"
         return ChartLayout(
             f"{chart_id}-{kind}", kind, self.width, height, title, description, tuple(self.shapes)
@@ -300,7 +300,7 @@ class _Plot:
         return self.bottom - self._share_y(value) * (self.bottom - self.top)
 
     def within(self, x: float, y: float) -> Place:
-        """Return the nearest place in the plot."""
+        """Return the place in the plot that is nearest to a point."""
         return min(max(x, self.left), self.right), min(max(y, self.top), self.bottom)
 
     def x_ticks(self) -> Sequence[Tick]:

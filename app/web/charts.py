@@ -17,7 +17,7 @@ Point = tuple[Value, float | None]
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """A line through points; a point without neighbours is a dot."""
+    """A line through points; a point without neighbors is a dot."""
 
     points: tuple[Point, ...]
     name: str = ""
@@ -178,7 +178,7 @@ class Bar:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BarChart:
-    """Amounts as bars on one scale."""
+    """A chart of amounts as bars on one scale."""
 
     id: str
     title: str
@@ -214,7 +214,7 @@ def with_gaps(points: Sequence[tuple[Value, float]], numbers: Sequence[float]) -
 
 @dataclass(frozen=True, slots=True)
 class ChartRow:
-    """A row of the table under a chart over numbers of messages."""
+    """A row of the table below a chart whose x axis counts messages."""
 
     messages: int
     value: float
@@ -223,7 +223,7 @@ class ChartRow:
 
 @dataclass(frozen=True, slots=True)
 class ChartWithTable:
-    """A chart and its figures."""
+    """A chart, with its figures as a table."""
 
     chart: Chart
     table: tuple[ChartRow, ...]

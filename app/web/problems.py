@@ -1,7 +1,7 @@
 """Answers to errors: RFC 9457 problem documents, or pages for browsers.
 
-The core knows no HTTP; only this module assigns a status to each of its errors. docs/reference/problems.md describes
-every problem type under the heading that its `type` points to.
+The core does not know HTTP; only this module assigns a status to each of its errors. docs/reference/problems.md
+describes every problem type under the heading that its `type` points to.
 """
 
 from __future__ import annotations
@@ -89,7 +89,7 @@ TYPE_OF_STATUS = {
 
 @dataclass(frozen=True, slots=True)
 class CurrentVersion(Answer):
-    """The version of a plan that exists now."""
+    """The current version of a plan."""
 
     version: int
     etag: str
@@ -226,7 +226,7 @@ def unexpected(request: Request, error: Exception) -> Response:
 
 
 def unavailable(request: Request, error: Exception) -> Response:
-    """Log that the database did not answer; the client may try again."""
+    """Log that the database did not answer, and tell the client to try again."""
     reference = secrets.token_hex(6)
     logger.error("Reference %s: the database failed: %s", reference, error)
     detail = (

@@ -157,7 +157,7 @@ def static_version(path: str) -> str:
 
 
 def group_digits(digits: str) -> Markup:
-    """Return a decimal number with its whole part in groups of three.
+    """Return a decimal number with its integer part in groups of three.
 
     The style sheet separates the groups, not a character, so that readers copy the bare number.
 
@@ -275,7 +275,7 @@ def percent_bare(value: float | Fraction) -> Markup:
 
 
 def number(value: int | float | Decimal | Fraction | str) -> Markup | str:
-    """Return a number unrounded with its whole part grouped; other texts stay unchanged."""
+    """Return a number unrounded, with its integer part grouped; other texts stay unchanged."""
     if isinstance(value, str):
         return group_digits(value) if _is_decimal(value) else value
     if isinstance(value, Fraction):

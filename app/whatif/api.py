@@ -38,7 +38,7 @@ PROBLEMS = problems(413, 415, 422)
     responses=PROBLEMS,
 )
 def fill(question: Annotated[Outage, Query()], body: DocumentBody, curves: CurvesDep) -> FillingUp:
-    """Take a plan and an outage; return the structure minute by minute."""
+    """Take a plan and an outage; return how the structure fills, minute by minute."""
     return ask(fill_up, read_json(body), question, curves)
 
 
@@ -53,7 +53,7 @@ def fill(question: Annotated[Outage, Query()], body: DocumentBody, curves: Curve
 def advise(
     question: Annotated[ThresholdQuestion, Query()], body: DocumentBody, curves: CurvesDep
 ) -> ThresholdAdvice:
-    """Take a plan, the messages to hold and the normal ones; return three pairs of OFFLDnTH and OFFLDnSZ."""
+    """Take a plan, the number of messages to hold and the normal number; return three pairs of OFFLDnTH and OFFLDnSZ."""
     return ask(thresholds.advise, read_json(body), question, curves)
 
 

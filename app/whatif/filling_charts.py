@@ -84,7 +84,7 @@ def filling_chart(found: FillingUp) -> Chart | None:
     threshold = found.result.placement.full_threshold
     numbered = [moment for moment in found.events if moment.kind not in QUEUE_KINDS]
     signs = tuple(_queue_signs(found))
-    is_parted = end < 2  # noqa: PLR2004 - less than two minutes: parts of one are labelled
+    is_parted = end < 2  # noqa: PLR2004 - below two minutes, parts of a minute are labeled
     return Chart(
         id="filling",
         title=f"How {found.result.cfrm_name} fills in {shown_minutes(found.outage_minutes):g} minutes",

@@ -237,7 +237,7 @@ def arranged(
 
     Args:
         document: The plan with the typed names.
-        job: Its job.
+        job: The job of this plan.
         asked: The plan of the page.
         typed: The typed names.
         planned: Number of queue managers in the plan itself.

@@ -1,4 +1,4 @@
-"""Advised thresholds and those of the plan: usage by messages, with the normal number and the number to hold."""
+"""The chart of advised and planned thresholds: usage by messages, with the normal number and the number to hold."""
 
 from __future__ import annotations
 

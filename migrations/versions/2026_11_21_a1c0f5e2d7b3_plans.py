@@ -1,6 +1,6 @@
 """Plans, their versions and the texts of each version.
 
-Before: nothing.
+This is the first revision.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """An index on the day of forecasts, so that a nightly run can find and remove old ones.
 
-Before: f6b5e1a8c2d0.
+Revises: f6b5e1a8c2d0.
 """
 
 from __future__ import annotations

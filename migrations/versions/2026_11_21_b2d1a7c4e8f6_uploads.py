@@ -1,6 +1,6 @@
 """Uploads, runs of jobs, and the site's map of queue managers to queue-sharing groups.
 
-Before: plans.
+Revises: a1c0f5e2d7b3.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Scenarios: named changes of a plan's version, with their results.
 
-Before: a7c6f2b9d3e1.
+Revises: a7c6f2b9d3e1.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Hourly roll-ups of measured usage.
 
-Before: b2d1a7c4e8f6.
+Revises: b2d1a7c4e8f6.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Nightly runs and their results: fitted curves, forecasts and their scores, findings, daily peaks; CFCC levels.
 
-Before: c3e2b8d5f9a7.
+Revises: c3e2b8d5f9a7.
 """
 
 from __future__ import annotations

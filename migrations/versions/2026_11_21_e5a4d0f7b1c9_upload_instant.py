@@ -1,6 +1,6 @@
 """Distinguish uploads by the instant of their observation instead of the local time.
 
-Before: d4f3c9e6a0b8.
+Revises: d4f3c9e6a0b8.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """The hours of the last limits of entries and of elements, because a display may show only one of the two.
 
-Before: e5a4d0f7b1c9.
+Revises: e5a4d0f7b1c9.
 """
 
 from __future__ import annotations

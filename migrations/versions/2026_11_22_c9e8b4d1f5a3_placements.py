@@ -1,6 +1,6 @@
 """Coupling facilities and duplexing of a structure by hour, which a plan from usage takes over.
 
-Stored hours have no values until their days are rolled up again. Before: b8d7a3c0e4f2.
+Stored hours have no values until their days are rolled up again. Revises: b8d7a3c0e4f2.
 """
 
 from __future__ import annotations

@@ -49,7 +49,7 @@ class StructureForm:
 
 @dataclass(frozen=True, slots=True)
 class EditorForm:
-    """The whole form."""
+    """The form of the editor with all its parts."""
 
     group: tuple[FormField, ...]
     group_more: tuple[FormField, ...]

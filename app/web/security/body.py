@@ -35,7 +35,7 @@ class BoundedBody:
         self.streams = streams
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass the request on with a `receive` that counts."""
+        """Pass the request on with a `receive` that limits size and time."""
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
