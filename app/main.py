@@ -129,7 +129,7 @@ def keep_what_is_loaded() -> None:
 
 
 def create_app(settings: Settings | None = None) -> FastAPI:
-    """Build the application; settings are by default read from the environment."""
+    """Build the application. By default, the settings are read from the environment."""
     settings = settings or Settings()
     app = FastAPI(
         title="cfplan",

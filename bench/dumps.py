@@ -42,7 +42,7 @@ class Measured:
 
 
 def measure(size_bytes: int, *, spark: bool, dump: Path | None = None) -> tuple[int, list[Measured]]:
-    """Measure the reading of a dump, generated with about this size or given; return its length and the measurements."""
+    """Measure how a dump of about this size, or a given one, is read; return its length and the measurements."""
     from spark_jobs.smf.generate import generate_dump
 
     with tempfile.TemporaryDirectory(prefix="cfplan-bench-") as folder:

@@ -276,7 +276,7 @@ KNOWING = "ideal forecast"
 
 
 def measure_all_knowing(structures: int, *, first: int = UNSEEN) -> Tally:
-    """Score the best possible forecast: simulated structures with their known truth, for which only the noise is drawn."""
+    """Score the best possible forecast: structures whose simulated truth is known, with only the noise unknown."""
     tally = Tally()
     for number, case in cases("simulated", structures, first=first):
         sample = daily_peaks(number, horizon_days=2 * HORIZON)

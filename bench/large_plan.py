@@ -27,7 +27,7 @@ class Computed:
 
 
 def measure(*, structures: int, queues: int, rounds: int) -> Computed:
-    """Measure the steps of one plan alternately, several times."""
+    """Measure the steps for one plan several times, in alternation."""
     body = json.dumps(largest(structures=structures, queues=queues)).encode()
     document = json.loads(body)
     plan = read_json(body)

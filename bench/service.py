@@ -129,7 +129,7 @@ def running(which: str, body: bytes, *, data_dir: Path | None = None) -> Iterato
 
 
 def measure(document: object, *, rounds: int, requests: int) -> dict[str, Served]:
-    """Alternate between the servers, and return the median round of each."""
+    """Measure the servers in alternation, and return the median round of each."""
     body = json.dumps(document).encode()
     # A multiple of the connections, because each round sends the same number of requests on every connection.
     requests = max(requests // CONNECTIONS, 1) * CONNECTIONS

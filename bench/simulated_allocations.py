@@ -45,8 +45,8 @@ class AllocationChange:
     day: dt.date
     structure: str
     kind: str
-    """allocated, reallocated (a new instance, with another size or ratio), rebuilt (to another coupling facility and
-    back: a day is missing), altered (size changed in place), ratio_altered (in place)."""
+    """The kind: allocated, reallocated (a new instance, with another size or ratio), rebuilt (to another coupling
+    facility and back: a day is missing), altered (size changed in place), ratio_altered (in place)."""
     size_bytes: int
     ratio: tuple[int, int]
 

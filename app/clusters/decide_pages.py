@@ -120,7 +120,7 @@ def _page(request: Request, sent: DecisionForm) -> Response:
 
 
 def shown(found: DecisionAnswer) -> DecisionView:
-    """Arrange the answer for the page."""
+    """Return the answer, arranged for the page."""
     left = _names(found.chosen) or "none: the put fails"
     queue = found.queue or "the queue"
     deciding = found.decision.deciding

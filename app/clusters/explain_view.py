@@ -99,7 +99,7 @@ class ExplanationView:
 
 
 def shown(found: WaitingExplanation) -> ExplanationView:
-    """Arrange an explanation for the page."""
+    """Return an explanation, arranged for the page."""
     groups = _groups(found.messages)
     counts = found.counts
     reasons = tuple((reason, title) for reason, title in REASONS.items() if counts[reason])

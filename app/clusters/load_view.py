@@ -52,7 +52,7 @@ def stored_load(clusters: object) -> ClusterLoad:
 
 
 def clusters_shown(clusters: ClusterLoad, *, chosen: str = "") -> ClusterLoadView:
-    """Arrange the load for a page.
+    """Return the load, arranged for a page.
 
     Args:
         clusters: The load.

@@ -23,12 +23,12 @@ from planner_core.errors import PlannerError
 
 MIGRATIONS_DIR = Path(__file__).parents[2] / "migrations"
 _MIGRATING = threading.Lock()
-"""Alembic keeps its context in a module, so a process cannot migrate two databases at the same time."""
+"""A lock for migrations: Alembic keeps its context in a module, so a process cannot migrate two databases at once."""
 SQLITE_FILE = "cfplan.db"
 BUSY_TIMEOUT_MS = 15_000
 """Time that a writer on SQLite waits for another writer."""
 CONNECTIONS, MORE_CONNECTIONS = 10, 30
-"""Connections kept open, and further ones if all are busy: together as many as the service has threads."""
+"""Connections that stay open, and further ones if all are busy: together as many as the service has threads."""
 MIGRATION_LOCK = 0x6366706C616E  # "cfplan"
 """Advisory lock on PostgreSQL, so that two services that start together do not both migrate."""
 WRITES = "cfplan_writes"

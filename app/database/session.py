@@ -27,7 +27,7 @@ def get_session(request: Request) -> Iterator[Session]:
 
 
 SessionDep = Annotated[Session, Depends(get_session, scope="function")]
-"""With the default scope, the transaction would end after the answer, so that a failed commit would be a 200."""
+"""Ends before the answer is sent: with FastAPI's default scope, a failed commit would be answered with 200."""
 
 
 def get_database(request: Request) -> Database:
@@ -40,10 +40,10 @@ DatabaseDep = Annotated[Database, Depends(get_database)]
 
 
 def hold_lock(session: Session, key: int) -> None:
-    """Hold a lock until the transaction of a writer ends; no other writer holds the same one meanwhile.
+    """Hold a lock until the transaction of a writer ends, so that no other writer can hold it at the same time.
 
-    On PostgreSQL, this is the advisory lock `key`. On SQLite, a writer has the database to itself from its first statement,
-    so beginning the transaction is enough.
+    On PostgreSQL, this is the advisory lock `key`. On SQLite, a writer has the database to itself from its first
+    statement, so beginning the transaction is enough.
     """
     connection = session.connection()
     if connection.dialect.name == "postgresql":

@@ -12,9 +12,9 @@ from sqlalchemy.orm import DeclarativeBase
 from sqlalchemy.types import LargeBinary, TypeDecorator
 
 LARGEST_KEY: Final = 2**62
-"""Databases raise an error for numbers of more than 64 bits, so larger keys are never looked up."""
+"""The largest key that is looked up, because databases raise an error for numbers of more than 64 bits."""
 COMPRESSION_LEVEL: Final = 1
-"""Commands for z/OS shrink to a few percent even at the fastest level."""
+"""The fastest level, because it already shrinks texts for z/OS to a few percent."""
 
 
 AnyRow: TypeAlias = Row[*tuple[Any, ...]]

@@ -15,7 +15,7 @@ from app.web.rendering import Page, render
 
 ASSETS_PATH = "/assets/swagger-ui"
 ASSETS_PACKAGE = "fastapi_offline"
-"""Only the files of the package are used, not its code."""
+"""The package with the files of Swagger UI; its Python code is not used."""
 SCRIPT, STYLE = "swagger-ui-bundle.js", "swagger-ui.css"
 
 router = APIRouter(include_in_schema=False)

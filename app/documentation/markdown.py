@@ -79,7 +79,7 @@ def _parser() -> MarkdownIt:
 
 
 def render_article(text: str, *, at: str) -> Article:
-    """Render one page.
+    """Return a page, rendered as HTML.
 
     Args:
         text: The Markdown; raw HTML in it is shown as text.

@@ -12,7 +12,7 @@ from planner_core.depth_events.course import Occurrence, QueueAfterStep, SilentM
 from planner_core.depth_events.model import Event
 
 MOST_LABELS = 14
-"""Beyond this number, events are drawn without labels."""
+"""Maximum number of events that are drawn with labels."""
 SHOWN_LIMIT = 3
 """A threshold above this multiple of the highest depth is not drawn."""
 SIGNS = {

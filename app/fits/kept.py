@@ -39,7 +39,7 @@ def curves_in(database: Database) -> Curves:
 
 
 def curves_beside(session: Session) -> Curves:
-    """Return a lookup in the database of a session, in transactions separate from that session."""
+    """Return a lookup in the database of a session, which uses its own short transactions."""
 
     def find(version: int) -> Fit | None:
         from sqlalchemy.orm import Session

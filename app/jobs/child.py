@@ -80,7 +80,7 @@ class Child:
             yield line
 
     def wait(self) -> int:
-        """Wait for the end and return the exit code; a negative one is the number of a signal. All output has been read then."""
+        """Wait for the end, read all output, and return the exit code; a negative one is the number of a signal."""
         code = self._process.wait()
         for thread in self._threads:
             thread.join(GRACE_S)

@@ -72,7 +72,7 @@ class Keeper(ABC):
             database: The database with the row of the run.
             settings: Settings of the service.
             job_id: Number of the run.
-            at_once: How many runs may be worked on at one time; None: as many as the settings say.
+            at_once: Maximum number of runs in progress at one time; None means the limit in the settings.
             on_progress: Called with the stage, the amount done, the total, and a sentence.
             on_line: Called with every line of the log.
         """
@@ -137,7 +137,7 @@ class Keeper(ABC):
 
     @abstractmethod
     def _work(self, claimed: Job) -> None:
-        """Do the work and end the run."""
+        """Do the work of the run, and end the run."""
 
     # ---- the row -----------------------------------------------------------------------------------------------------
 

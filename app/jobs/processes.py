@@ -28,7 +28,7 @@ INGEST, ROLLUP, HISTORY = "spark_jobs.ingest", "spark_jobs.rollup", "spark_jobs.
 NIGHT, SIMULATE = "spark_jobs.night", "spark_jobs.simulate"
 WORK = "jobs"
 MASTER_VARIABLE = "SPARK_MASTER"
-"""Spark's own variable for its master: the cores of this machine, or a cluster."""
+"""The environment variable of Spark's master: the cores of this machine, or a cluster."""
 
 
 def missing_packages() -> tuple[str, ...]:

@@ -18,12 +18,12 @@ CLAIM_LOCK = 0x6366706A6F62  # "cfpjob"
 
 
 def hold_claims(session: Session) -> None:
-    """Keep other processes from claiming a run until the transaction ends. On SQLite, a writer has the database to itself anyway."""
+    """Prevent claims by other processes until the transaction ends. On SQLite, a writer has the database to itself."""
     hold_lock(session, CLAIM_LOCK)
 
 
 def find(session: Session, job_id: int, *, lock: bool = False, light: bool = False) -> JobRun | None:
-    """Return a run; `light` leaves report and log unread."""
+    """Return a run; `light` does not read the report and the log."""
     query = select(JobRun).where(JobRun.id == job_id)
     if lock:
         query = query.with_for_update().execution_options(populate_existing=True)

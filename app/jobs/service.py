@@ -76,7 +76,7 @@ class JobProgress:
     """The progress of a job for its page, or how it ended."""
 
     value: int
-    """In thousandths; -1 while it is not known."""
+    """The progress in thousandths; -1 while it is not known."""
     words: str
     sentence: str = ""
     is_under_way: bool = False
@@ -211,12 +211,12 @@ def claim(session: Session, job_id: int, *, owner: str, stale: timedelta, at_onc
 
 
 def let_go(session: Session, job_id: int, owner: str) -> bool:
-    """Make the run of a keeper that has died available at once, without waiting for a stale heartbeat."""
+    """Release the run of a keeper that has died at once, without waiting for a stale heartbeat."""
     return repository.change_own(session, job_id, owner, heartbeat_at=None)
 
 
 def refuse(session: Session, job_id: int, sentence: str) -> None:
-    """Fail a waiting run with a reason."""
+    """Mark a waiting run as failed, with the reason."""
     run = repository.find(session, job_id, lock=True)
     if run is not None and run.state == JobState.QUEUED:
         run.state, run.ended_at, run.sentence = JobState.FAILED, now(), sentence

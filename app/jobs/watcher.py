@@ -146,7 +146,7 @@ class Watcher:
 
 
 def let_go_of_the_dead(session: Session, ended: Collection[int] = ()) -> None:
-    """Release the runs whose process ran on this machine and no longer exists; `ended` are numbers of ended processes."""
+    """Release runs whose process ran on this machine and no longer exists; `ended` contains numbers of ended processes."""
     for job_id, owner in _left_by_the_dead(session, ended):
         service.let_go(session, job_id, owner)
 

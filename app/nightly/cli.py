@@ -249,7 +249,7 @@ class _Meter:
         self._log: deque[str] = deque(maxlen=LAST_LINES)
 
     def show(self, stage: str, done: int, total: int, sentence: str) -> None:
-        """Update the line."""
+        """Update the progress line."""
         if not self._is_terminal:
             if stage != self._stage:
                 _say(sentence or stage)
@@ -262,7 +262,7 @@ class _Meter:
         self._width = len(line)
 
     def clear(self) -> None:
-        """Clear the line."""
+        """Clear the progress line."""
         if self._width:
             sys.stderr.write(f"\r{'':<{self._width}}\r")
             sys.stderr.flush()

@@ -79,7 +79,7 @@ class NightlyRun(Base):
     counts: Mapped[JsonObject | None] = mapped_column(JSON(none_as_null=True))
     """Number of stored curves, forecasts, scores, findings and days."""
     mixes: Mapped[str | None] = mapped_column(CompressedText)
-    """JSON: an array with one member per structure: message sizes and header bytes as found in the usage of queues."""
+    """JSON: for each structure, message sizes and header bytes as found in the usage of its queues."""
     published: Mapped[str | None] = mapped_column(CompressedText)
     """JSON, for the next run: digests of the data behind the stored daily peaks. Only the last run has them."""
 

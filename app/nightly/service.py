@@ -225,7 +225,7 @@ def queue_forgetting(session: Session) -> Job:
 
 
 def refuse_second(session: Session) -> None:
-    """Refuse to start a run while another is in progress or waits.
+    """Raise an error if a run is in progress or waits, because only one is allowed at a time.
 
     Raises:
         NightUnderWay: A run is in progress or waits.

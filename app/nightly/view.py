@@ -59,7 +59,7 @@ class FindingLine:
     """Path of the description of its code."""
     is_simulated: bool
     source_url: str = ""
-    """Address of a source outside this project; empty if there is none."""
+    """Address of a source outside this project; otherwise empty."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +71,7 @@ class NewestNight:
     first: tuple[FindingLine, ...]
     total: int
     counts: str
-    """Such as `1 error, 3 warnings`; empty without findings."""
+    """Numbers of findings, such as `1 error, 3 warnings`; empty without findings."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -129,7 +129,7 @@ def _saved(request: Request, outcome: SaveOutcome) -> Response:
     openapi_extra=description.conditional_delete(),
 )
 def delete_plan(name: Name, session: SessionDep, request: Request) -> DeletionAnswer:
-    """Delete a plan with all its versions. It can be restored until `restorable_until`; If-Match is checked."""
+    """Delete a plan with all its versions. It can be restored until `restorable_until`. If-Match is checked."""
     days = request.app.state.settings.deleted_days
     if_match = answers.header_list(request.headers, "if-match")
     deleted = service.delete_plan(session, name, if_match=if_match)

@@ -30,7 +30,7 @@ def findings_shown(
     target_of: Callable[[str], str] = str,
     label_of: Callable[[str], str] = lambda pointer: "to the field",
 ) -> tuple[FindingView, ...]:
-    """Arrange findings; `target_of` returns the field of a form that belongs to a pointer into the document."""
+    """Return findings, arranged for pages; `target_of` returns the field of a form for a pointer into the document."""
     shown = []
     for number, item in enumerate(items):
         target = target_of(item["field"]) if item.get("field") else ""

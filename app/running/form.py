@@ -40,7 +40,7 @@ class RunningForm:
     """Problems of files that are not text or are too long; the page lists them, and the form keeps everything else."""
 
     def check_files(self) -> None:
-        """Refuse files that were not read.
+        """Raise an error if a file was not read.
 
         Raises:
             InputInvalid: A file was not read.

@@ -17,7 +17,7 @@ from planner_core.running.unstated import DEFAULT_UNSTATED, Unstated
 
 
 def _group(qsg: str | None) -> str | None:
-    """Return the name of a group after checking it, or None.
+    """Return the name of a group if it is valid, or None if there is none.
 
     Raises:
         InputInvalid: It is not a valid group name.
@@ -45,7 +45,7 @@ def merged(
     policy_name: str | None = None,
     current: Sequence[str] = (),
 ) -> MergedPolicy:
-    """Merge a plan into a policy; a smaller structure is compared with the displays in `current`.
+    """Merge a plan into a policy; sizes that become smaller are compared with the displays in `current`.
 
     Raises:
         InputInvalid: `current` describes no running system.

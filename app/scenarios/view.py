@@ -41,7 +41,7 @@ class ScenarioComparisonView:
 
 
 def compared(answer: SideBySide, *, shows_all: bool) -> ScenarioComparisonView:
-    """Arrange a comparison; without `shows_all`, only rows with differences."""
+    """Return a comparison, arranged for its page; without `shows_all`, only rows with differences."""
 
     def wanted(rows: Sequence[ComparisonRow]) -> list[ComparisonRow]:
         return [row for row in rows if shows_all or any(row.differs)]
@@ -79,7 +79,7 @@ class FindingChange:
     kind: str
     finding: FindingView
     before: str
-    """Its earlier message; empty for a new finding."""
+    """The earlier message; empty for a new finding."""
 
 
 @dataclass(frozen=True, slots=True)

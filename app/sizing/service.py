@@ -19,7 +19,7 @@ T = TypeVar("T")
 
 
 async def compute(function: Callable[[bytes], T], body: bytes) -> T:
-    """Call a function with a document in a thread.
+    """Call a function with a document in a thread, and return its result.
 
     Even a short document can take seconds to calculate, which would block all other requests on the event loop.
     """

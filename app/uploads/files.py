@@ -184,7 +184,7 @@ def whole_files(data_dir: Path, *, older_than_s: float = ABANDONED_AFTER_S) -> I
 
 
 def _synchronise(folder: Path) -> None:
-    """Synchronize a folder: a file name is on disk only when its folder is."""
+    """Synchronize a folder, because a file name is on disk only when its folder is."""
     handle = os.open(folder, os.O_RDONLY)
     try:
         os.fsync(handle)

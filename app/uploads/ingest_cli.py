@@ -120,7 +120,7 @@ class _Meter:
         self._width = 0
 
     def show(self, event: JsonObject) -> None:
-        """Rewrite the line."""
+        """Rewrite the progress line."""
         if not self._is_terminal:
             return
         done, total = event.get("done") or 0, event.get("total") or 0
@@ -132,20 +132,20 @@ class _Meter:
         self._width = len(line)
 
     def clear(self) -> None:
-        """Clear the line."""
+        """Clear the progress line."""
         if self._width:
             sys.stderr.write(f"\r{'':<{self._width}}\r")
             sys.stderr.flush()
             self._width = 0
 
     def say(self, line: str) -> None:
-        """Print a line of the reader."""
+        """Print a line of the reader, in place of the progress line."""
         self.clear()
         sys.stderr.write(f"{line}\n")
 
 
 def _tell_each(report: IngestReport) -> None:
-    """Report the result of each file; the exit code is that of the worst one."""
+    """Report the result of each file with its message."""
     for each in report.files:
         _say(f"{each.file}: {each.status.replace('_', ' ')}. {each.message}")
 

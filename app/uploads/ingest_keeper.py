@@ -106,7 +106,7 @@ class IngestKeeper(Keeper):
         )  # fmt: skip
 
     def _sum_up(self, report: JsonObject) -> None:
-        """Sum up the changed days; store them and end the run in one transaction."""
+        """Roll up the changed days, store the results, and end the run in one transaction."""
         days = read_report(report).days
         if not days:
             self._end(JobState.DONE, sentence=read_report(report).sentence, report=report)

@@ -35,7 +35,7 @@ class GroupMapping(Answer):
 
 
 def entries(session: Session) -> Sequence[GroupMapping]:
-    """Return the whole map, in order."""
+    """Return all entries of the map, in order."""
     return [copied(GroupMapping, row) for row in repository.list_mappings(session)]
 
 

@@ -63,7 +63,7 @@ def is_wanted(session: Session, sha256: str) -> bool:
 
 
 def list_mappings(session: Session) -> Sequence[QsgMapping]:
-    """Return the whole map, in order."""
+    """Return all entries of the map, in order."""
     return session.scalars(select(QsgMapping).order_by(QsgMapping.system_id, QsgMapping.queue_manager)).all()
 
 

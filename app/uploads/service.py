@@ -200,7 +200,7 @@ def keep(session: Session, received: StagedUpload, *, filename: str, said: Uploa
 def read_again(
     session: Session, upload_id: int, said: UploadDetails, *, qsg: Mapping[tuple[str, str], str] | None = None
 ) -> StoredUpload:
-    """Answer the questions of the job or override the detected kind, and queue a new job.
+    """Store answers to the questions of the job, or another kind, and queue a new job.
 
     Raises:
         UploadInvalid: An answer cannot be used.

@@ -235,7 +235,7 @@ def share(part: int | None, whole: int | None, given: float | None = None) -> Fr
 
 
 def per_second(puts: int | None) -> Fraction | None:
-    """Convert puts per hour to puts per second."""
+    """Return puts per hour as puts per second."""
     return None if puts is None else Fraction(puts, SECONDS_PER_HOUR)
 
 

@@ -144,7 +144,7 @@ class ComparedSize(Answer):
 def compared_sizes(
     structures: Iterable[StructureResult], allocated: Mapping[str, ObservedAllocation]
 ) -> tuple[ComparedSize, ...]:
-    """Compare the structures of a result with their current allocations."""
+    """Return the sizes of the structures in a result, compared with their current allocations."""
     found = []
     for each in structures:
         now = allocated.get(each.name)

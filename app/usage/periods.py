@@ -27,7 +27,7 @@ USUAL = "7d"
 EARLIEST, LATEST = 1970, 2999
 """The first and last year of a period."""
 MOST_DAYS_BY_HOUR = 31
-"""Longer periods are shown by day."""
+"""Maximum number of days that are shown by hour; longer periods are shown by day."""
 
 Step = Literal["hour", "day"]
 
@@ -68,7 +68,7 @@ class Chosen:
 
 
 def instant(value: datetime) -> str:
-    """Format a time for addresses and answers: `2026-11-21T09:00:00Z`."""
+    """Return a time as text for addresses and answers: `2026-11-21T09:00:00Z`."""
     return value.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
@@ -119,7 +119,7 @@ def _given(first: str, past: str, first_hour: datetime, last_hour: datetime) -> 
 
 
 def _moment(text: str, *, is_end: bool = False) -> datetime | None:
-    """Read a day or a time; a day that ends a period is part of it."""
+    """Return a day or a time as an instant; a day that ends a period is part of it."""
     found = _parsed(text, is_end=is_end)
     return found if found is not None and EARLIEST <= found.year <= LATEST else None
 

@@ -532,7 +532,7 @@ def _queues_counted(count: int) -> str:
 
 
 def _some(names: Sequence[str], most: int = 5) -> str:
-    """List names in a sentence; of many, only the first."""
+    """Return names for a sentence; of many, only the first ones and the number of the others."""
     more = f" and {len(names) - most} more" if len(names) > most else ""
     return ", ".join(names[:most]) + more
 

@@ -413,7 +413,7 @@ def queue_figures(
 def hours_of_extremes(
     session: Session, qsg: str, structure: str, *, first: datetime, past: datetime
 ) -> tuple[dict[str, datetime], dict[str, datetime]]:
-    """Return, by queue, the first of its busiest hours, and the first hour of its highest depth."""
+    """Return, by queue, the first of its busiest hours, and the first hour with its highest depth."""
     return (
         _first_highest(session, HourlyQueueUsage.puts, qsg, structure, first, past),
         _first_highest(session, HourlyQueueUsage.depth_max, qsg, structure, first, past),

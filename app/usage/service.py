@@ -378,7 +378,7 @@ def observed_queue_managers(session: Session, qsg: str) -> tuple[str, ...]:
 
 
 def sizes_compared(session: Session, result: PlanResult, period: Period) -> tuple[ComparedSize, ...]:
-    """Compare the sizes of a plan with the last allocations of its structures."""
+    """Return the sizes of a plan, compared with the last allocations of its structures."""
     return compared_sizes(result.structures, allocations(session, result.document.qsg, period.past))
 
 
@@ -416,5 +416,5 @@ def _last(values: Iterable[int | None]) -> int | None:
 
 
 def _whole(value: int | None) -> int | None:
-    """Convert a sum to an int: PostgreSQL returns a Decimal."""
+    """Return a sum as an int, because PostgreSQL returns a Decimal."""
     return None if value is None else int(value)

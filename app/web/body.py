@@ -15,7 +15,7 @@ from planner_core.units import MIB
 
 JSON = "application/json"
 YAML = ("application/yaml", "application/x-yaml", "text/yaml", "text/x-yaml")
-"""RFC 9512 registers the first media type and lists the others as its former names."""
+"""Media types of YAML: RFC 9512 registers the first and lists the others as its former names."""
 LARGEST_YAML_BYTES = 4 * MIB
 """A plan of 62 structures with 512 short queue definitions each is 2.5 MiB. The slowest text of this length takes 3 s of CPU."""
 _ACCEPTED = {"accept": f"{JSON}, {YAML[0]}"}

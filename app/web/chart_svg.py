@@ -33,7 +33,7 @@ _TOP, _TICKS, _TITLE = 18, 24, 15
 _MOST_X_TICKS, _PX_PER_TICK, _PX_PER_Y_TICK = 10, 70, 20
 _MOST_PER_COLUMN = 4
 _MOST_MARK_LINES = 40
-"""Beyond this number, marks with signs are drawn without lines."""
+"""Maximum number of marks with signs that are drawn with lines."""
 _PIECE = 6.0
 _ROW, _BAR, _BAR_NAME = 46, 18, 16
 _ROW_BESIDE, _BAR_BESIDE = 22, 16
@@ -474,7 +474,7 @@ class _Plot:
                 yield side, y + dy
 
     def level_labels(self, levels: Sequence[Level], frame: Box) -> None:
-        """Label levels inside the plot at the line, or outside to the right, each a little lower than the one above."""
+        """Label levels at the line inside the plot, or outside to the right, each label below the previous one."""
         taken = -math.inf
         for level in sorted(levels, key=lambda each: -each.value):
             text, y = _label(level, is_narrow=self.sheet.is_narrow), self.y(level.value)

@@ -52,7 +52,7 @@ class Level:
     """The label on narrow pages, if it differs."""
     style: str = "level"
     end: Value | None = None
-    """Where on the x axis the line ends; None means at the edge."""
+    """The position on the x axis at which the line ends; None means at the edge."""
     likely: tuple[Value, Value] | None = None
     """The part of the line that is drawn thick."""
 

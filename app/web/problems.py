@@ -75,8 +75,7 @@ PROBLEM_OF_CORE_ERROR: dict[type[PlannerError], ProblemType] = {
     OutOfRange: OUT_OF_RANGE,
     PlannerError: INPUT_REFUSED,
 }
-"""Problem types of the core's errors, because the core does not know HTTP; the application's errors name theirs
-themselves."""
+"""Problem types of the core's errors, because the core does not know HTTP; errors of the application name their own."""
 TYPE_OF_STATUS = {
     kind.status: kind
     for kind in (
@@ -247,7 +246,7 @@ class UnexpectedErrors:
         self.app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass the request on, and answer if an exception is not handled."""
+        """Pass the request on, and answer with an error if an exception is not handled."""
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return

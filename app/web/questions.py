@@ -17,7 +17,7 @@ EXPLAIN = "explain"
 
 
 def check_question(request: Request) -> None:
-    """Refuse parameters that the question of this route does not have or cannot read.
+    """Raise an error for parameters that the question of this route does not have or cannot read.
 
     Routers use it as a dependency. FastAPI also reads the question, but uses the last of several values and reports
     errors in the words of pydantic.
@@ -37,7 +37,7 @@ def check_question(request: Request) -> None:
 
 
 def check_parameters(request: Request) -> None:
-    """Refuse parameters like check_question, with the problem type of FastAPI's own refusals.
+    """Raise an error like check_question, but with the problem type of FastAPI's own errors.
 
     The first questions were published with that type, and clients may rely on it.
 

@@ -52,7 +52,7 @@ def data_set_job(document: PlanDocument, question: SmdsJobQuestion, curves: Curv
 def losses(
     document: PlanDocument, others: Sequence[tuple[str, PlanDocument]], curves: Curves, *, at: At
 ) -> LossAnswer:
-    """Place the structures of a plan, and of other plans of the sysplex, and lose each coupling facility.
+    """Place the structures of a plan, and of other plans of the sysplex, and simulate the loss of each facility.
 
     Args:
         document: The plan.

@@ -78,7 +78,7 @@ OPEN_STRUCTURES = 4
 
 
 def show(typed: Typed, checked: CheckedForm | None, *, focus: str = "") -> EditorForm:
-    """Arrange the fields with their errors."""
+    """Return the form with its fields and their errors."""
     errors = checked.errors if checked else {}
     rows = rows_of(typed)
     maker = _Maker(typed, errors)

@@ -9,7 +9,7 @@ from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 CLOSE = {"connection": "close"}
-"""Sent if the rest of a body is not read, so that the connection ends with the answer."""
+"""Sent with refused requests, because the rest of their body is not read and the connection must end."""
 MOST_DIGITS = 18
 """Maximum number of digits of a Content-Length that are read; a longer number is too large in any case."""
 
