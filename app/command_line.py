@@ -54,7 +54,7 @@ class LazyParser(argparse.ArgumentParser):
     fill: Callable[[argparse.ArgumentParser], None] | None = None
 
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:  # noqa: ANN401, D102 - as argparse has it
-        # Removed before the call: options cannot be added again if the parser is used twice.
+        # Cleared before the call, because options cannot be added again if the parser is used twice.
         fill, self.fill = self.fill, None
         if fill is not None:
             fill(self)

@@ -65,7 +65,7 @@ class Held:
         return max(self.errors[name])
 
 
-def simulated(seeds: range, **how: Any) -> Held:  # noqa: ANN401 - whatever the simulator takes
+def simulated(seeds: range, **how: Any) -> Held:  # noqa: ANN401 - the arguments of the simulator
     """Fit one simulated coupling facility for each seed."""
     found = Held()
     for seed in seeds:
@@ -129,7 +129,7 @@ def deviating(
     return points
 
 
-def otherwise(seeds: range, **how: Any) -> Held:  # noqa: ANN401 - whatever `deviating` takes
+def otherwise(seeds: range, **how: Any) -> Held:  # noqa: ANN401 - the arguments of `deviating`
     """Fit one deviating coupling facility for each seed."""
     found = Held()
     for seed in seeds:

@@ -121,14 +121,14 @@ def _panel(sheet: Sheet, parts: Sequence[_Part], *, flow: FlowLoad, at: tuple[fl
     width = _NARROW if sheet.is_narrow else _WIDE_PANEL
     first, middle = left + _SENDER, left + _SENDER + (width - _SENDER - _QUEUES) * 0.5
     right = left + width - _QUEUES
-    # A small rate must stay visible: its band is wider than its share.
+    # A small rate must stay visible, so its band may be wider than its share.
     thick = [max(part.rate / rate * _THICK, _THIN if part.rate else 0.0) for part in parts]
     tops: list[float] = []
     y = top + _TOP
     for width_of in thick:
         y += _LABEL
         tops.append(y)
-        # Destinations without messages get a bar as well: after a failure they may have some.
+        # Destinations without messages get a bar as well, because they may have messages after a failure.
         y += max(width_of, 4.0) + 4
     whole = sum(thick)
     start = top + _TOP + _LABEL + max((y - top - _TOP - _LABEL - whole) / 2, 0)

@@ -96,7 +96,7 @@ class Database:
                 self._prepare()
 
     def _prepare(self) -> None:
-        if self._is_ready:  # by another thread, meanwhile
+        if self._is_ready:  # prepared by another thread in the meantime
             return
         # A command imports only its own feature: without the tables of the others, SQLAlchemy fails at the first write
         # to a table that refers to one of them. Imported here because the modules of tables import this package.

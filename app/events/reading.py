@@ -76,7 +76,7 @@ def read_body(body: bytes) -> EventReading:
     return read_request(document)
 
 
-def read_request(document: Any) -> EventReading:  # noqa: ANN401 - whatever JSON holds
+def read_request(document: Any) -> EventReading:  # noqa: ANN401 - any JSON value
     """Read the files of event messages in a parsed request."""
     try:
         request = ReadRequest.model_validate(document)

@@ -120,7 +120,7 @@ class Child:
         return None
 
     def _read_stdout(self) -> None:
-        assert self._process.stdout is not None  # noqa: S101 - it was asked for above
+        assert self._process.stdout is not None  # noqa: S101 - a pipe was requested above
         for line in _lines(self._process.stdout):
             self._lines.put(line)
         self._lines.put(None)

@@ -168,7 +168,7 @@ class Keeper(ABC):
                 raise LostRun
         self._beaten_at = time.monotonic()
 
-    def _end(self, state: JobState, **values: Any) -> None:  # noqa: ANN401 - those of service.end
+    def _end(self, state: JobState, **values: Any) -> None:  # noqa: ANN401 - the arguments of service.end
         self._say(f"{state}: {values.get('sentence', '')}")
         with self._database.session(writes=True) as session:
             service.end(session, self._id, self._owner, state, log=self._log_text(), **values)

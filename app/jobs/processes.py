@@ -60,7 +60,7 @@ def ingest_command(
     ]  # fmt: skip
     for option, value in (("--kind", kind), ("--observed-at", observed_at), ("--zone", zone)):
         if value:
-            command.append(f"{option}={value}")  # in one word: a zone may begin with a hyphen
+            command.append(f"{option}={value}")  # in one argument, because a zone may begin with a hyphen
     master = os.environ.get(MASTER_VARIABLE)
     if master:
         command.append(f"--master={master}")

@@ -88,7 +88,7 @@ class Watcher:
             stale_before = service.now() - timedelta(seconds=self._settings.job_stale_s)
             waiting = repository.waiting(session, stale_before=stale_before)
             free = self._settings.jobs_at_once - repository.count_alive(session, stale_before=stale_before)
-        # A keeper needs seconds before it claims its run; until then the run still looks as if it waited.
+        # A keeper needs seconds before it claims its run; until then, the run still appears to be waiting.
         starting = len([job for job in waiting if job in self._children])
         for job_id in waiting:
             if started + starting < free and job_id not in self._children:
@@ -101,7 +101,7 @@ class Watcher:
             try:
                 self._tidy()
                 self.look()
-            except (PlannerError, DBAPIError, OSError) as error:  # the next look may succeed
+            except (PlannerError, DBAPIError, OSError) as error:  # the next attempt may succeed
                 logger.error("Jobs cannot be started now: %s", error)
             self._poked.wait(EVERY_S)
             self._poked.clear()

@@ -143,7 +143,7 @@ def store(session: Session, run: NightlyRun, result: Result, *, at: datetime) ->
         json.dumps(result.written.get("mixes") or []),
         json.dumps(dict(night.published)),
     )
-    # It is as large as the history, and only that of the last run is compared.
+    # `published` is as large as the history, and only that of the last run is compared.
     repository.drop_published(session, but=run.id)
     session.flush()
     return stored

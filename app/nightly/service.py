@@ -30,7 +30,7 @@ KINDS = {Trigger.SIMULATION: LOOK_AROUND}
 """Kinds of jobs by trigger, for runs that are not plain nightly runs."""
 
 
-# A nightly run asks nothing, so it has one state fewer than jobs have.
+# A nightly run never waits for answers, so it has one state fewer than other jobs.
 State = Annotated[str, Field(json_schema_extra={"enum": ["queued", "running", "done", "failed"]})]
 
 

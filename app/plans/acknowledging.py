@@ -36,7 +36,7 @@ def acknowledge(
     if if_match is not None and not service.matches(if_match, version.etag):
         raise PlanConflict(version)
     document = acknowledged(version, code=code, reason=reason, structure=structure, message=message)
-    # Between two transactions, so that others can save meanwhile; the ETag below detects their changes.
+    # Calculated between two transactions, so that others can save meanwhile; the ETag below detects their changes.
     computed = compute(document, curves_in(database))
     with database.session(writes=True) as session:
         return service.save_plan(

@@ -140,7 +140,7 @@ def names_in_use(session: Session) -> Sequence[str]:
 def add_version(session: Session, version: PlanVersion, outputs: Iterable[PlanOutput]) -> None:
     """Store a version and its texts."""
     session.add(version)
-    session.flush()  # the texts need its number
+    session.flush()  # the texts refer to its number
     for output in outputs:
         output.version_id = version.id
         session.add(output)

@@ -269,7 +269,7 @@ def save_plan(
         PreconditionRequired: The plan exists and would be changed, and `if_match` is missing.
     """
     check_name(name)
-    # Before the first statement, so that no lock is held during the calculation.
+    # Calculated before the first statement, so that no lock is held meanwhile.
     computed = document if isinstance(document, ComputedPlan) else compute(document, curves_beside(session))
     while (plan := repository.find_living(session, name, lock=True)) is None:
         if if_match is not None:

@@ -136,7 +136,7 @@ def example_given(name: str) -> RunningForm:
 def newline_of(text: str) -> str:
     """Return the name, as used in the form, of the line ends of a text."""
     counts = {name: text.count(end) for name, end in NEWLINES.items()}
-    # A text with both counts as CR LF: the form then shows that it cannot return it unchanged.
+    # A text with both kinds counts as CR LF, so that the form shows that it cannot return the text unchanged.
     if counts["crlf"]:
         return "crlf"
     return "cr" if counts["cr"] and not counts["lf"] else "lf"

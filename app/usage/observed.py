@@ -152,7 +152,7 @@ def compared_sizes(
             ComparedSize(
                 structure=each.name,
                 cfrm_name=each.cfrm_name,
-                # Sizes in a CFRM policy are in units of 1 KB, so sizes within the same KB are equal.
+                # A CFRM policy states sizes in K, so sizes within the same K count as equal.
                 initsize_kib=bytes_to_kib_ceil(each.sizes.initsize_bytes),
                 size_kib=bytes_to_kib_ceil(each.sizes.size_bytes),
                 pointer=each.pointer,

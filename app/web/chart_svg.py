@@ -436,7 +436,7 @@ class _Plot:
                 text = _label(spot, is_narrow=self.sheet.is_narrow)
                 box = (0.0, -4.0, float(self.sheet.width), self.bottom)
                 places = self.spot_places(spot)
-                if spot.sign in _CENTERED:  # on any other place, the label would be farther from its sign
+                if spot.sign in _CENTERED:  # in any other place, the label would be farther from its sign
                     places = iter([min(places, key=lambda place: self.sheet.on_labels(place, text, box))])
                 self.sheet.label(text, places, box, style="strong halo", is_optional=spot.is_label_optional)
         self.level_labels([level for level in self.chart.levels if level.end is not None], frame)

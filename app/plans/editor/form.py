@@ -125,7 +125,7 @@ def typed_of(document: PlanDocument) -> Typed:
 
 def _fill_structure(typed: Typed, at: str, structure: JsonObject) -> None:
     typed |= texts_of(_STRUCTURE_FIELDS, structure, at=f"{at}/")
-    # Always three rows, because MQ has at most three rules; so no button adds one.
+    # Always three rows, because MQ has at most three rules; so there is no button to add one.
     rules: Sequence[JsonObject] = structure["offload"]["rules"]
     for number in range(fields.RULES):
         values = rules[number] if number < len(rules) else {}

@@ -91,7 +91,7 @@ def _fit() -> Fit:
     for nth in range(7):
         size, away = 64.0 * MIB * 2**nth, 200_000 * math.sin(nth)
         entries = round((size - base - away) / _BUNDLE)
-        out = "seen on one day only" if nth == 5 else None  # noqa: PLR2004 - one of them
+        out = "seen on one day only" if nth == 5 else None  # noqa: PLR2004 - an arbitrary one
         points.append(
             FitPoint(
                 qsg="SQ03", structure=f"APPL{nth}", first_day=date(2026, 9, 1), last_day=date(2026, 11, 19), days=80,
