@@ -2,10 +2,12 @@
 
 Each step can be interrupted at any moment and repeated:
 
-1. The run is claimed: it belongs to this process until its heartbeat is stale. 2. `spark_jobs.ingest` reads the file
-into the usage history, which stores a file completely or not at all, and never twice. 3. Its report is stored in the
-row; from then on, the file need not be read again. 4. `spark_jobs.rollup` sums up the changed days into a file next to
-the database. 5. One transaction stores the roll-ups and ends the run.
+1. The run is claimed: it belongs to this process until its heartbeat is stale.
+2. `spark_jobs.ingest` reads the file into the usage history, which stores a file completely or not at all, and never
+   twice.
+3. Its report is stored in the row; from then on, the file need not be read again.
+4. `spark_jobs.rollup` rolls up the changed days into a file next to the database.
+5. One transaction stores the roll-ups and ends the run.
 """
 
 from __future__ import annotations
