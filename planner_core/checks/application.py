@@ -14,7 +14,15 @@ from planner_core.document.model import (
 from planner_core.findings import Finding, finding
 from planner_core.limits import limit
 from planner_core.provenance import Basis
-from planner_core.sizing.shared_findings import always_offloaded, offload_db2
+from planner_core.sizing.shared_findings import (
+    always_offloaded,
+    dsgroup_missing,
+    offload_db2,
+    offload_gains_nothing,
+    offload_needs_cflevel_5,
+    persistent_needs_recover,
+    recover_needs_cflevel_3,
+)
 from planner_core.sizing.structure_result import Load, StructureResult
 from planner_core.sizing.structure_size import Curve, model_constant, size_for
 from planner_core.units import ceil_div, format_mib
@@ -64,21 +72,16 @@ def _check_cflevel(structure: StructureResult, definition: Structure) -> Iterato
             field=f"{at}/cflevel",
             structure=name,
         )
-    if definition.recover and level < limit("cflevel_recover"):
-        yield finding(
-            "RECOVER_NEEDS_CFLEVEL_3",
-            f"{name} has CFLEVEL({level}): RECOVER(YES) needs CFLEVEL(3) or higher.",
-            field=f"{at}/recover",
-            structure=name,
-        )
+    if definition.recover:
+        yield from recover_needs_cflevel_3(name, level, structure=name, field=f"{at}/recover")
     # RECOVER(YES) needs CFLEVEL(3) itself, so below that level the findings above come first.
     elif persistent and not definition.recover:
-        yield finding(
-            "PERSISTENT_NEEDS_RECOVER",
-            f"{name} has RECOVER(NO), but {len(persistent)} of its queues hold persistent messages, the first "
-            f"{definition.queues[persistent[0]].name}: puts of persistent messages fail with reason 2048. Set RECOVER(YES).",
-            field=f"{at}/recover",
+        first = definition.queues[persistent[0]].name
+        yield persistent_needs_recover(
+            name,
+            f"{len(persistent)} of its queues hold persistent messages, the first {first}",
             structure=name,
+            field=f"{at}/recover",
         )
     in_cf = model_constant("largest_message_in_cf_bytes")
     large = [index for index, queue in enumerate(definition.queues) if _largest(queue.message_bytes) > in_cf]
@@ -138,12 +141,13 @@ def _check_offload(structure: StructureResult, definition: Structure, load: Load
     at, name, offload = f"{structure.pointer}/offload", definition.name, definition.offload
     if definition.cflevel < limit("cflevel_offload"):
         if offload != Offload() or definition.size_with_offload:
-            yield finding(
-                "OFFLOAD_NEEDS_CFLEVEL_5",
-                f"{name} has CFLEVEL({definition.cflevel}): OFFLOAD and its rules need CFLEVEL(5) and are omitted from its "
-                "definition and sizing.",
-                field=at,
+            yield from offload_needs_cflevel_5(
+                name,
+                definition.cflevel,
+                "OFFLOAD and its rules",
                 structure=name,
+                field=at,
+                effect=" and are omitted from its definition and sizing",
             )
         if definition.cfconlos != "ASQMGR":
             yield finding(
@@ -158,12 +162,7 @@ def _check_offload(structure: StructureResult, definition: Structure, load: Load
     if offload.to == "DB2":
         yield offload_db2(name, structure=name, field=f"{at}/to")
     elif offload.dsgroup is None:
-        yield finding(
-            "DSGROUP_MISSING",
-            f"{name} offloads to SMDS but has no DSGROUP: DEFINE CFSTRUCT needs one, such as DSGROUP('MQ.SMDS.*.{name[:8]}').",
-            field=f"{at}/dsgroup",
-            structure=name,
-        )
+        yield dsgroup_missing(name, structure=name, field=f"{at}/dsgroup")
     # If INITSIZE does not hold the backlog without rules, INITSIZE_BELOW_NEED states the offloaded messages.
     by_rules = structure.offloaded_by_rules
     if (
@@ -180,13 +179,7 @@ def _check_offload(structure: StructureResult, definition: Structure, load: Load
         )
     gains = load.messages_in_size(offload=True) > load.messages_in_size(offload=False)
     if load.with_offload is not None and load.with_offload.starts and not gains:
-        yield finding(
-            "OFFLOAD_GAINS_NOTHING",
-            f"Offload does not let {name} hold more messages of this mix: entries run out before elements, unless the "
-            "entry-to-element ratio is altered.",
-            field=f"{at}/rules",
-            structure=name,
-        )
+        yield offload_gains_nothing(name, "mix", "", structure=name, field=f"{at}/rules")
 
 
 def _check_use(structure: StructureResult, definition: Structure) -> Iterator[Finding]:

@@ -11,6 +11,7 @@ from planner_core.document.model import (
 )
 from planner_core.findings import Finding, finding
 from planner_core.limits import limit
+from planner_core.sizing.shared_findings import preflist_single_cf
 from planner_core.sizing.structure_result import StructureResult
 from planner_core.units import MIB, format_mib
 
@@ -129,14 +130,8 @@ def check_facilities(document: PlanDocument, structure: StructureResult) -> Iter
             structure=name,
         )
     if len(preflist) == 1:
-        more = "" if structure.placement.duplex == "DISABLED" else ", and it cannot be duplexed"
-        yield finding(
-            "PREFLIST_SINGLE_CF",
-            f"{name} can be allocated in {preflist[0]} only: if {preflist[0]} is lost, the structure cannot be placed elsewhere"
-            f"{more}.",
-            field=f"{at}/preflist",
-            structure=name,
-        )
+        is_duplexed = structure.placement.duplex != "DISABLED"
+        yield preflist_single_cf(name, preflist[0], field=f"{at}/preflist", is_duplexed=is_duplexed)
     yield from check_scm_levels(document, structure)
     facilities = [known[cf] for cf in preflist if cf in known]
     yield from _check_space(structure, facilities, all_known=len(facilities) == len(preflist))

@@ -6,7 +6,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import combinations
 
-from planner_core import tables
 from planner_core.checks.facilities import check_storage
 from planner_core.checks.job import check_job
 from planner_core.document.model import (
@@ -15,9 +14,18 @@ from planner_core.document.model import (
 )
 from planner_core.errors import PlanRefused
 from planner_core.findings import Finding, finding
-from planner_core.limits import limit
+from planner_core.sizing.admin_structure import too_many_queue_managers
 from planner_core.sizing.levels import SizingLevel, listed
-from planner_core.sizing.shared_findings import cfcc_level_too_low
+from planner_core.sizing.shared_findings import (
+    cfcc_level_too_low,
+    dsgroup_twice,
+    same_cf_twice,
+    smds_overhead_assumed,
+    too_few_structures,
+    too_many_queues,
+    too_many_structures,
+    usage_measure_assumed,
+)
 from planner_core.sizing.structure_result import StructureResult
 
 
@@ -33,32 +41,20 @@ def refuse_impossible(document: PlanDocument, *, has_curve: bool) -> None:
 
 
 def _impossible(document: PlanDocument, *, has_curve: bool) -> Iterator[Finding]:
-    managers, most_managers = document.queue_manager_count, limit("queue_managers_per_group")
-    if managers > most_managers:
-        yield finding(
-            "TOO_MANY_QUEUE_MANAGERS",
-            f"{managers} queue managers: a queue-sharing group has 1 to {most_managers}.",
-            field="/queue_managers",
-        )
+    yield from too_many_queue_managers(document.queue_manager_count)
     # CSQ_ADMIN is one of the 64 structures to which a group can connect.
-    structures = len(document.structures) + 1 + document.system.include
-    most_structures = limit("structures_per_group")
-    if structures > most_structures:
-        yield finding(
-            "TOO_MANY_STRUCTURES",
-            f"{structures} structures with CSQ_ADMIN{' and CSQSYSAPPL' if document.system.include else ''}: "
-            f"a queue-sharing group connects to at most {most_structures}.",
-            field="/structures",
-        )
-    most_queues = limit("queues_per_structure")
+    yield from too_many_structures(
+        len(document.structures) + 1 + document.system.include,
+        f"with CSQ_ADMIN{' and CSQSYSAPPL' if document.system.include else ''}",
+        field="/structures",
+    )
     for index, structure in enumerate(document.structures):
-        if len(structure.queues) > most_queues:
-            yield finding(
-                "TOO_MANY_QUEUES",
-                f"{structure.name} has {len(structure.queues)} queues: a structure holds at most {most_queues}.",
-                field=f"/structures/{index}/queues",
-                structure=structure.name,
-            )
+        yield from too_many_queues(
+            structure.name,
+            len(structure.queues),
+            structure=structure.name,
+            field=f"/structures/{index}/queues",
+        )
     if isinstance(document.curve, FittedCurve) and not has_curve:
         yield finding(
             "CURVE_UNKNOWN",
@@ -87,11 +83,7 @@ def check_plan(document: PlanDocument, structures: Sequence[StructureResult]) ->
                 field="/structures",
             )
         else:
-            yield finding(
-                "TOO_FEW_STRUCTURES",
-                f"A queue-sharing group needs at least {limit('structures_required')} structures: CSQ_ADMIN and one for messages.",
-                field="/structures",
-            )
+            yield too_few_structures(field="/structures")
     if not document.system.include and (document.system.shared_channels or document.system.group_ur_messages):
         yield finding(
             "SYSTEM_STRUCTURE_LEFT_OUT",
@@ -103,11 +95,7 @@ def check_plan(document: PlanDocument, structures: Sequence[StructureResult]) ->
     yield from _check_isolation_between(document, applications)
     yield from check_job(document)
     if any(structure.load and structure.load.rules for structure in applications):
-        yield finding(
-            "USAGE_MEASURE_ASSUMED",
-            "Offload rules compare structure usage with their thresholds. IBM does not publish how usage is measured; "
-            "cfplan uses the fuller of entries and elements.",
-        )
+        yield usage_measure_assumed()
     yield from _check_hardware(document)
     yield from check_storage(document)
     yield from _check_dsgroups(document)
@@ -118,15 +106,7 @@ def check_plan(document: PlanDocument, structures: Sequence[StructureResult]) ->
             "IBM publishes no figure for it.",
         )
     if any(structure.smds and structure.smds.data_set_bytes_when_full for structure in applications):
-        header, share = (
-            tables.constants("smds")["message_header_bytes"],
-            tables.constants("smds")["space_map_percent"],
-        )
-        yield finding(
-            "SMDS_OVERHEAD_ASSUMED",
-            f"SMDS space includes an assumed header of {header.value} bytes per message and an assumed {share.value} % for the "
-            "space map; IBM publishes neither.",
-        )
+        yield smds_overhead_assumed()
 
 
 def _check_dsgroups(document: PlanDocument) -> Iterator[Finding]:
@@ -137,12 +117,12 @@ def _check_dsgroups(document: PlanDocument) -> Iterator[Finding]:
         if dsgroup is None or structure.offload.to != "SMDS":
             continue
         if dsgroup in seen:
-            yield finding(
-                "DSGROUP_TWICE",
-                f"{structure.name} and {seen[dsgroup]} have the same DSGROUP {dsgroup}: each structure needs its own data "
-                "sets.",
-                field=f"/structures/{index}/offload/dsgroup",
+            yield dsgroup_twice(
+                structure.name,
+                seen[dsgroup],
+                dsgroup,
                 structure=structure.name,
+                field=f"/structures/{index}/offload/dsgroup",
             )
         seen.setdefault(dsgroup, structure.name)
 
@@ -158,12 +138,7 @@ def _check_hardware(document: PlanDocument) -> Iterator[Finding]:
         *machine, partition = map(str, parts)
         key = (*machine, partition.lstrip("0"))
         if key in seen:
-            yield finding(
-                "SAME_CF_TWICE",
-                f"{seen[key]} and {cf.name} have the same type, manufacturer, plant, sequence and partition: they are the "
-                "same coupling facility, and its loss is the loss of both.",
-                field=f"/coupling_facilities/{index}/partition",
-            )
+            yield same_cf_twice(seen[key], cf.name, field=f"/coupling_facilities/{index}/partition")
         seen.setdefault(key, cf.name)
 
 

@@ -5,15 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterator
 from fractions import Fraction
 
+from planner_core import names
 from planner_core.document.model import (
     Structure,
 )
 from planner_core.findings import Finding, finding
 from planner_core.limits import limit
 from planner_core.sizing.shared_findings import (
+    above_maximum,
+    admin_below_minimum,
     auto_alter_may_shrink,
     full_threshold_zero,
     size_over_twice_initsize,
+    system_structure_too_small,
 )
 from planner_core.sizing.structure_result import Load, StructureResult
 from planner_core.sizing.system_structure import system_sizes
@@ -27,20 +31,19 @@ def check_sizes(structure: StructureResult) -> Iterator[Finding]:
     sizes, at, name = structure.sizes, structure.pointer, structure.name
     maximum = limit("largest_policy_size_mib") * MIB
     for key, value in (("initsize", sizes.initsize_bytes), ("size", sizes.size_bytes)):
-        if value > maximum:
-            by_factor = key == "size" and sizes.initsize_bytes <= maximum
-            advice = (
-                f"INITSIZE fits. Lower size_factor, now {sizes.size_factor}, or give SIZE."
-                if by_factor
-                else "Spread its queues over several structures, or offload."
-            )
-            yield finding(
-                "SIZE_ABOVE_MAXIMUM",
-                f"{key.upper()} of {name} is {format_mib(value)}, above the {format_mib(maximum)} that a "
-                f"policy allows. {advice}",
-                field=f"{at}/{key}",
-                structure=name,
-            )
+        by_factor = key == "size" and sizes.initsize_bytes <= maximum
+        advice = (
+            f"INITSIZE fits. Lower size_factor, now {sizes.size_factor}, or give SIZE."
+            if by_factor
+            else "Spread its queues over several structures, or offload."
+        )
+        yield from above_maximum(
+            value,
+            who=f"{key.upper()} of {name} is",
+            advice=f". {advice}",
+            field=f"{at}/{key}",
+            structure=name,
+        )
     given = (
         ("initsize", sizes.initsize_is_given, sizes.initsize_bytes),
         ("size", sizes.size_is_given, sizes.size_bytes),
@@ -69,39 +72,26 @@ def check_sizes(structure: StructureResult) -> Iterator[Finding]:
 
 def _check_admin_size(structure: StructureResult) -> Iterator[Finding]:
     sizes, placement = structure.sizes, structure.placement
-    available = sizes.size_bytes if placement.allow_auto_alter else sizes.initsize_bytes
-    if available < sizes.need_bytes:
-        yield finding(
-            "ADMIN_BELOW_MINIMUM",
-            f"CSQ_ADMIN has {format_size(available)}, below the {bytes_to_kib_ceil(sizes.need_bytes)}K that its queue managers "
-            "need: they would not start (CSQE022E, reason 00C53000).",
-            field=f"{structure.pointer}/initsize",
-            structure=structure.name,
-        )
+    yield from admin_below_minimum(
+        names.ADMIN_STRUCTURE,
+        sizes.size_bytes if placement.allow_auto_alter else sizes.initsize_bytes,
+        sizes.need_bytes,
+        structure=structure.name,
+        field=f"{structure.pointer}/initsize",
+    )
 
 
 def _check_system_size(structure: StructureResult) -> Iterator[Finding]:
     sizes, known = structure.sizes, structure.system
     if known is None:
         return
-    at = f"{structure.pointer}/initsize"
-    if sizes.initsize_bytes < known.minimum_bytes:
-        yield finding(
-            "SYSTEM_STRUCTURE_BELOW_MINIMUM",
-            f"INITSIZE {format_size(sizes.initsize_bytes)} of CSQSYSAPPL is below the {format_size(known.minimum_bytes)} "
-            "that XCF required at this CFCC level: the structure would not be allocated (IXL015I, INITSIZE MUST BE AT "
-            "LEAST).",
-            field=at,
-            structure=structure.name,
-        )
-    elif sizes.initsize_bytes < known.start_bytes and known.minimum_bytes:
-        yield finding(
-            "SYSTEM_STRUCTURE_BELOW_ADVICE",
-            f"INITSIZE {format_size(sizes.initsize_bytes)} of CSQSYSAPPL is below the {bytes_to_kib_ceil(known.start_bytes)}K that IBM advises "
-            "at this CFCC level.",
-            field=at,
-            structure=structure.name,
-        )
+    yield from system_structure_too_small(
+        f"INITSIZE {format_size(sizes.initsize_bytes)} of {names.SYSTEM_STRUCTURE}",
+        sizes.initsize_bytes,
+        known,
+        structure=structure.name,
+        field=f"{structure.pointer}/initsize",
+    )
 
 
 def _check_least_seen(structure: StructureResult) -> Iterator[Finding]:

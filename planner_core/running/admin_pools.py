@@ -13,7 +13,6 @@ from typing import Final
 from planner_core import names
 from planner_core.findings import Finding, finding
 from planner_core.limits import limit
-from planner_core.sizing.admin_structure import elements_required, they_need
 from planner_core.texts.xcf.displays import DisplayedInstance, FullEvent
 
 _ALL_PERCENT: Final = 100
@@ -69,15 +68,3 @@ def nearly_full(cfrm_name: str, pools: AdminPools, *, threshold: int | None) -> 
         "one is full (00C51165, 00C510AB): let large units of work commit, and enlarge the structure.",
         structure=names.ADMIN_STRUCTURE,
     )
-
-
-def too_few_elements(cfrm_name: str, elements_total: int | None, *, queue_managers: int) -> Iterator[Finding]:
-    """Yield a finding if CSQ_ADMIN has fewer elements than its queue managers need."""
-    needed = elements_required(queue_managers=queue_managers)
-    if elements_total is not None and elements_total < needed:
-        yield finding(
-            "ADMIN_ELEMENTS_TOO_LOW",
-            f"{cfrm_name} has {elements_total} elements, but {they_need(queue_managers)} {needed}, two for each list "
-            "entry: enlarge it.",
-            structure=names.ADMIN_STRUCTURE,
-        )

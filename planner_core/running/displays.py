@@ -6,15 +6,16 @@ from collections.abc import Iterator
 
 from planner_core import names
 from planner_core.checks.facilities import has_no_scm, scm_removed
-from planner_core.limits import limit
-from planner_core.running.admin_pools import AdminPools, nearly_full, too_few_elements
+from planner_core.running.admin_pools import AdminPools, nearly_full
 from planner_core.running.line_findings import LineFinding, at_line, finding_at
-from planner_core.sizing.admin_structure import they_need
+from planner_core.sizing.admin_structure import too_few_elements, too_few_entries
 from planner_core.sizing.shared_findings import (
     admin_duplexed,
     auto_alter_may_shrink,
     full_threshold_zero,
     offload_db2,
+    preflist_single_cf,
+    recover_needs_cflevel_3,
     size_over_twice_initsize,
 )
 from planner_core.texts.mqsc.commands import without_commands
@@ -61,8 +62,7 @@ def _structure(shown: StructureDisplay, cfcc_level: int | None) -> Iterator[Line
     if shown.allow_auto_alter and not shown.policy_minsize_bytes:
         yield at_line(auto_alter_may_shrink(name), shown.line)
     if len(shown.preflist) == 1:
-        message = f"PREFLIST of {name} names only {shown.preflist[0]}: if {shown.preflist[0]} is lost, the structure cannot be placed elsewhere."
-        yield finding_at("PREFLIST_SINGLE_CF", message, shown.line, name)
+        yield at_line(preflist_single_cf(name, shown.preflist[0]), shown.line)
 
 
 def _admin_pools(xcf: XcfText, queue_managers: int | None) -> Iterator[LineFinding]:
@@ -78,7 +78,7 @@ def _admin_pools(xcf: XcfText, queue_managers: int | None) -> Iterator[LineFindi
         if names.is_admin_structure(name):
             for each in nearly_full(name, pools, threshold=threshold):
                 yield at_line(each, line)
-            if queue_managers is not None:
+            if queue_managers is not None and pools.elements_total is not None:
                 for each in too_few_elements(name, pools.elements_total, queue_managers=queue_managers):
                     yield at_line(each, line)
 
@@ -91,15 +91,13 @@ def _status(shown: CfStatus, queue_managers: int | None) -> Iterator[LineFinding
         yield at_line(each, shown.line)
     if queue_managers is None:
         return
-    needed = limit("admin_entries_per_queue_manager") * queue_managers
-    if shown.entries_max < needed:
-        message = f"CSQ_ADMIN has ENTSMAX({shown.entries_max}), but {they_need(queue_managers)} {needed} list entries: enlarge it."
-        yield finding_at("ADMIN_ENTSMAX_TOO_LOW", message, shown.line, shown.name)
+    for each in too_few_entries(shown.name, shown.entries_max, queue_managers=queue_managers):
+        yield at_line(each, shown.line)
 
 
 def _cfstruct(shown: CfStruct) -> Iterator[LineFinding]:
-    if shown.recover and shown.cflevel is not None and shown.cflevel < limit("cflevel_recover"):
-        message = f"{shown.name} has CFLEVEL({shown.cflevel}): RECOVER(YES) needs CFLEVEL(3) or higher."
-        yield finding_at("RECOVER_NEEDS_CFLEVEL_3", message, shown.line, shown.name)
+    if shown.recover and shown.cflevel is not None:
+        for each in recover_needs_cflevel_3(shown.name, shown.cflevel, structure=shown.name):
+            yield at_line(each, shown.line)
     if shown.offload == "DB2":
         yield at_line(offload_db2(shown.name, structure=shown.name), shown.line)

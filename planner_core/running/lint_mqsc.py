@@ -14,7 +14,15 @@ from planner_core.errors import NameSyntax, SizeSyntax
 from planner_core.limits import limit
 from planner_core.running.line_findings import LineFinding, at_line, finding_at
 from planner_core.running.state import NEEDS_LEVEL_5
-from planner_core.sizing.shared_findings import offload_db2
+from planner_core.sizing.shared_findings import (
+    dsgroup_missing,
+    dsgroup_twice,
+    offload_db2,
+    offload_needs_cflevel_5,
+    persistent_needs_recover,
+    recover_needs_cflevel_3,
+    too_many_queues,
+)
 from planner_core.texts.cfrm.text import shown
 from planner_core.texts.mqsc.commands import Command, read_commands
 from planner_core.units import KIB, MIB, kib_to_bytes, parse_size
@@ -156,14 +164,16 @@ def _levels(command: Command) -> Iterator[LineFinding]:
         if command.verb == "ALTER" or command.value("CFLEVEL") is not None or "LIKE" in command.attributes:
             return
         level = _DEFAULT_CFLEVEL
-    given = f"CFLEVEL({level}){'' if 'CFLEVEL' in command.attributes else ', the default'}"
-    if command.value("RECOVER") == "YES" and level < limit("cflevel_recover"):
-        message = f"{name} has {given}: RECOVER(YES) needs CFLEVEL(3) or higher."
-        yield finding_at("RECOVER_NEEDS_CFLEVEL_3", message, command.line_of("RECOVER"), _named(command.name))
+    is_default, structure = "CFLEVEL" not in command.attributes, _named(command.name)
+    if command.value("RECOVER") == "YES":
+        for each in recover_needs_cflevel_3(name, level, structure=structure, is_default=is_default):
+            yield at_line(each, command.line_of("RECOVER"))
     five = [key for key in command.attributes if NEEDS_LEVEL_5.fullmatch(key)]
-    if five and level < limit("cflevel_offload"):
-        message = f"{name} has {given}: {', '.join(five)} need CFLEVEL(5)."
-        yield finding_at("OFFLOAD_NEEDS_CFLEVEL_5", message, command.line_of(five[0]), _named(command.name))
+    if five:
+        for each in offload_needs_cflevel_5(
+            name, level, ", ".join(five), structure=structure, is_default=is_default
+        ):
+            yield at_line(each, command.line_of(five[0]))
     if command.verb == "ALTER" and level >= limit("cflevel_offload"):
         sizes = tuple(f"OFFLD{rule}SZ" for rule in _RULES)
         left = [key for key in ("OFFLOAD", *sizes, "CFCONLOS", "RECAUTO") if key not in command.attributes]
@@ -195,8 +205,7 @@ def _offload(command: Command) -> Iterator[LineFinding]:
         and _number(command, "CFLEVEL") == _LARGEST_CFLEVEL
         and command.value("OFFLOAD") != "DB2"
     ):
-        message = f"{name} offloads to SMDS but has no DSGROUP: DEFINE CFSTRUCT needs one, such as DSGROUP('MQ.SMDS.*.{command.name[:8]}')."
-        yield finding_at("DSGROUP_MISSING", message, command.line, structure)
+        yield at_line(dsgroup_missing(name, structure=structure), command.line)
     yield from _covered(command)
 
 
@@ -323,11 +332,11 @@ def _together(structures: Sequence[Command], queues: Sequence[Command]) -> Itera
         if not group:
             continue
         if group in groups and groups[group] != command.name:
-            message = f"{shown(command.name)} and {shown(groups[group])} have the same DSGROUP {shown(group)}: each structure needs its own data sets."
-            yield finding_at("DSGROUP_TWICE", message, command.line_of("DSGROUP"), _named(command.name))
+            same = (shown(command.name), shown(groups[group]), shown(group))
+            yield at_line(dsgroup_twice(*same, structure=_named(command.name)), command.line_of("DSGROUP"))
         groups.setdefault(group, command.name)
     on_structure = Counter(queue.value("CFSTRUCT") for queue in queues if queue.verb == "DEFINE")
-    most, told = limit("queues_per_structure"), set[str]()
+    told = set[str]()
     defined = {command.name: command for command in structures}
     for queue in queues:
         structure = (queue.value("CFSTRUCT") or "").strip()
@@ -342,20 +351,15 @@ def _together(structures: Sequence[Command], queues: Sequence[Command]) -> Itera
         elif queue.value("DEFPSIST") == "YES":
             yield from _persistent(queue, defined[structure])
     for on, count in on_structure.items():
-        if on and count > most:
+        for each in too_many_queues(shown(on), count, structure=_named(on)) if on else ():
             line = next(q.line_of("CFSTRUCT") for q in queues if q.value("CFSTRUCT") == on)
-            message = f"{shown(on)} has {count} queues: a structure holds at most {most}."
-            yield finding_at("TOO_MANY_QUEUES", message, line, _named(on))
+            yield at_line(each, line)
 
 
 def _persistent(queue: Command, structure: Command) -> Iterator[LineFinding]:
     if structure.verb != "DEFINE" or "LIKE" in structure.attributes:
         return
     if (structure.value("RECOVER") or "NO") == "NO":
-        message = (
-            f"{shown(queue.name)} holds persistent messages by default, but {shown(structure.name)} has RECOVER(NO): puts of "
-            "persistent messages fail with reason 2048. Set RECOVER(YES)."
-        )
-        yield finding_at(
-            "PERSISTENT_NEEDS_RECOVER", message, queue.line_of("DEFPSIST"), _named(structure.name)
-        )
+        holders = f"{shown(queue.name)} holds persistent messages by default"
+        found = persistent_needs_recover(shown(structure.name), holders, structure=_named(structure.name))
+        yield at_line(found, queue.line_of("DEFPSIST"))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from difflib import get_close_matches
 from typing import Final
 
@@ -16,10 +17,17 @@ from planner_core.running.line_findings import LineFinding, at_line, finding_at
 from planner_core.running.policy import PolicyDefinition, policies, size_of, stated
 from planner_core.sizing.admin_structure import admin_need
 from planner_core.sizing.shared_findings import (
+    above_maximum,
+    admin_below_minimum,
     admin_duplexed,
     auto_alter_may_shrink,
     full_threshold_zero,
+    preflist_single_cf,
+    same_cf_twice,
     size_over_twice_initsize,
+    system_structure_too_small,
+    too_few_structures,
+    too_many_structures,
 )
 from planner_core.sizing.system_structure import system_sizes
 from planner_core.texts.cfrm.render import LAST_COLUMN
@@ -34,7 +42,7 @@ from planner_core.texts.cfrm.text import (
     shown,
     unquoted,
 )
-from planner_core.units import MIB, bytes_to_kib_ceil, format_size, parse_size
+from planner_core.units import format_size, parse_size
 
 DAMAGE: Final = {
     "unexpected": "POLICY_TEXT_NOT_UNDERSTOOD",
@@ -180,6 +188,12 @@ def _name(statement: TextStatement) -> str:
     return f"{statement.verb} {shown(statement.one('NAME') or 'without a name')}"
 
 
+def policy_name_twice(statement: TextStatement, first_line: int) -> LineFinding:
+    """Return the finding on a statement whose name an earlier one of its policy has."""
+    message = f"{statement.verb} NAME({shown(statement.one('NAME') or '')}) is already in this policy, in line {first_line}."
+    return finding_at("POLICY_NAME_TWICE", message, statement.line, _structure_name(statement))
+
+
 def _structure_name(statement: TextStatement) -> str | None:
     return statement.one("NAME") if statement.verb == "STRUCTURE" else None
 
@@ -259,6 +273,10 @@ def _values(statement: TextStatement) -> Iterator[LineFinding]:
                 parameter.line,
                 name,
             )
+        if parameter.keyword == "PREFLIST" and len(parameter.values) == 1:
+            named = shown(statement.one("NAME") or "The structure")
+            found = preflist_single_cf(named, shown(parameter.values[0]))
+            yield at_line(replace(found, structure=name), parameter.line)
 
 
 def _between(read: PolicyText, statement: TextStatement) -> Iterator[LineFinding]:
@@ -371,11 +389,6 @@ def _list(statement: TextStatement, parameter: PolicyParameter) -> Iterator[tupl
         )
     if parameter.keyword == "EXCLLIST" and statement.one("NAME") in values:
         yield "POLICY_EXCLUDES_ITSELF", "names the structure itself."
-    if parameter.keyword == "PREFLIST" and len(values) == 1:
-        yield (
-            "PREFLIST_SINGLE_CF",
-            f"names one coupling facility: if it is lost, {shown(statement.one('NAME') or 'the structure')} cannot be placed elsewhere.",
-        )
 
 
 def _duplex(values: Sequence[str]) -> Iterator[tuple[str, str]]:
@@ -412,11 +425,9 @@ def _structure(statement: TextStatement) -> Iterator[LineFinding]:
         parameter = statement.get(keyword)
         return parameter.line if parameter else statement.line
 
-    largest = limit("largest_policy_size_mib") * MIB
     for keyword, value in (("SIZE", size), ("INITSIZE", initsize), ("MINSIZE", minsize)):
-        if value is not None and value > largest:
-            message = f"{keyword} {format_size(value)} of {name} is above {format_size(largest)}, the maximum in a policy."
-            yield finding_at("SIZE_ABOVE_MAXIMUM", message, at(keyword), name)
+        for each in above_maximum(value or 0, who=f"{keyword} of {name} is", advice=".", structure=name):
+            yield at_line(each, at(keyword))
     if size == 0:
         yield finding_at("POLICY_VALUE_INVALID", f"SIZE of {name} is 0.", at("SIZE"), name)
     if size is not None and initsize is not None:
@@ -501,10 +512,7 @@ def _together(policy: PolicyDefinition) -> Iterator[LineFinding]:
             if name is None:
                 continue
             if name in seen:
-                message = (
-                    f"{statement.verb} NAME({shown(name)}) is already in this policy, in line {seen[name]}."
-                )
-                yield finding_at("POLICY_NAME_TWICE", message, statement.line, _structure_name(statement))
+                yield policy_name_twice(statement, seen[name])
             seen.setdefault(name, statement.line)
     hardware: dict[tuple[str, ...], str] = {}
     for statement in policy.facilities:
@@ -515,11 +523,7 @@ def _together(policy: PolicyDefinition) -> Iterator[LineFinding]:
         key = (*key[:-1], key[-1].lstrip("0"))
         name = statement.one("NAME") or ""
         if all(key[:-1]) and key in hardware and hardware[key] != name:
-            message = (
-                f"{hardware[key]} and {name} have the same type, manufacturer, plant, sequence and partition: they are the "
-                "same coupling facility, and its loss is the loss of both."
-            )
-            yield finding_at("SAME_CF_TWICE", message, statement.line)
+            yield at_line(same_cf_twice(hardware[key], name), statement.line)
         hardware.setdefault(key, name)
     defined = {statement.one("NAME") for statement in policy.facilities}
     if not defined:
@@ -564,13 +568,11 @@ def _groups(
         yield from _system_size(statement, cfcc_level)
     for group, statement in admins.items():
         others = [name for name in by_name if name.startswith(group) and _APPLICATION.fullmatch(name)]
-        most = limit("structures_per_group")
-        if len(others) + 1 > most:
-            message = f"{len(others) + 1} structures have names in group {group.rstrip('@')}: a queue-sharing group connects to at most {most}."
-            yield finding_at("TOO_MANY_STRUCTURES", message, statement.line, statement.one("NAME"))
+        found = list(too_many_structures(len(others) + 1, f"have names in group {group.rstrip('@')}"))
         if policy.definition and not others:
-            message = f"Group {group.rstrip('@')} has {statement.one('NAME')} and no other structure: it needs one for messages."
-            yield finding_at("TOO_FEW_STRUCTURES", message, statement.line, statement.one("NAME"))
+            has = f"Group {group.rstrip('@')} has {statement.one('NAME')} and no other structure. "
+            found.append(too_few_structures(has))
+        yield from (at_line(replace(each, structure=statement.one("NAME")), statement.line) for each in found)
         yield from _admin_size(statement, cfcc_level, queue_managers)
         duplex = statement.get("DUPLEX")
         if duplex and duplex.values[:1] == ("ENABLED",):
@@ -604,31 +606,23 @@ def _admin_size(
         need = admin_need(queue_managers=managers, cfcc_level=level, entsmax=None)
     except (OutOfRange, PlanRefused):
         return
-    if given is not None and given < need.published_bytes:
-        named = f"{managers} queue manager{'s' if managers > 1 else ''} at CFCC level {level}"
-        message = (
-            f"{statement.one('NAME')} has {format_size(given)}, below the {bytes_to_kib_ceil(need.published_bytes)}K that "
-            f"{named} "
-            "need: they would not start (CSQE022E, reason 00C53000)."
-        )
-        yield finding_at("ADMIN_BELOW_MINIMUM", message, line, statement.one("NAME"))
+    if given is not None:
+        who = f"{managers} queue manager{'s' if managers > 1 else ''} at CFCC level {level}"
+        for each in admin_below_minimum(statement.one("NAME") or "", given, need.published_bytes, who=who):
+            yield at_line(each, line)
 
 
 def _system_size(statement: TextStatement, cfcc_level: int | None) -> Iterator[LineFinding]:
     given, line = _given(statement)
     if given is None or cfcc_level is None:
         return
-    known = system_sizes(cfcc_level=cfcc_level)
-    if given < known.minimum_bytes:
-        message = (
-            f"{statement.one('NAME')} has {format_size(given)}, below the {format_size(known.minimum_bytes)} that XCF "
-            f"required at CFCC level {cfcc_level}: the structure would not be allocated (IXL015I, INITSIZE MUST BE AT "
-            "LEAST)."
-        )
-        yield finding_at("SYSTEM_STRUCTURE_BELOW_MINIMUM", message, line, statement.one("NAME"))
-    elif given < known.start_bytes and known.minimum_bytes:
-        message = (
-            f"{statement.one('NAME')} has {format_size(given)}, below the {bytes_to_kib_ceil(known.start_bytes)}K that IBM "
-            f"advises at CFCC level {cfcc_level}."
-        )
-        yield finding_at("SYSTEM_STRUCTURE_BELOW_ADVICE", message, line, statement.one("NAME"))
+    name = statement.one("NAME") or ""
+    keyword = "SIZE" if statement.get("INITSIZE") is None else "INITSIZE"
+    for each in system_structure_too_small(
+        f"{keyword} {format_size(given)} of {name}",
+        given,
+        system_sizes(cfcc_level=cfcc_level),
+        structure=name,
+        level=f"CFCC level {cfcc_level}",
+    ):
+        yield at_line(each, line)

@@ -21,7 +21,7 @@ from planner_core.errors import SHOWN_PROBLEMS, OutputRefused, PlannerError, Tex
 from planner_core.findings import Finding, finding
 from planner_core.plan.result import PlanResult
 from planner_core.running.line_findings import LineFinding, at_line, finding_at
-from planner_core.running.lint_policy import DAMAGE, lint_policy, sentence
+from planner_core.running.lint_policy import DAMAGE, lint_policy, policy_name_twice, sentence
 from planner_core.running.placing import as_merged, check_merged_places, errors_with_kept
 from planner_core.running.policy import (
     PolicyDefinition,
@@ -277,10 +277,7 @@ def _refuse_damage(read: PolicyText, policy: PolicyDefinition, result: PlanResul
     for structure in result.structures:
         same = policy.structure(structure.cfrm_name)
         if len(same) > 1:
-            message = f"STRUCTURE NAME({structure.cfrm_name}) appears twice in this policy, first in line {same[0].line}."
-            found.append(
-                finding_at("POLICY_NAME_TWICE", message, structure=structure.cfrm_name, line=same[1].line)
-            )
+            found.append(policy_name_twice(same[1], same[0].line))
     if found:
         msg = "The policy has errors, so cfplan merges nothing into it."
         raise MergeRefused(msg, tuple(found))

@@ -7,14 +7,16 @@ entries 12 %). IBM publishes sizes: Table 1 for CFCC 14, charts for CFCC 21 to 2
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 
-from planner_core import tables
+from planner_core import names, tables
 from planner_core.errors import PlanRefused
 from planner_core.findings import Finding, finding
 from planner_core.limits import limit
 from planner_core.provenance import Basis, Explanation, Input, Source
+from planner_core.sizing.levels import level_without_figures
 from planner_core.units import KIB, MIB, bytes_to_kib_ceil
 
 _LEVELS = (
@@ -55,17 +57,19 @@ def check_queue_managers(queue_managers: int) -> None:
     Raises:
         PlanRefused: More than 32 queue managers, or none.
     """
-    limit = tables.constants("limits")["queue_managers_per_group"]
-    if not 1 <= queue_managers <= limit.value:
-        raise PlanRefused(
-            (
-                finding(
-                    "TOO_MANY_QUEUE_MANAGERS",
-                    f"{queue_managers} queue managers: a queue-sharing group has 1 to {limit.value}.",
-                    field="/queue_managers",
-                    source=limit.source,
-                ),
-            )
+    if found := tuple(too_many_queue_managers(queue_managers)):
+        raise PlanRefused(found)
+
+
+def too_many_queue_managers(queue_managers: int) -> Iterator[Finding]:
+    """Yield the finding on a number of queue managers that no group can have."""
+    most = tables.constants("limits")["queue_managers_per_group"]
+    if not 1 <= queue_managers <= most.value:
+        yield finding(
+            "TOO_MANY_QUEUE_MANAGERS",
+            f"{queue_managers} queue managers: a queue-sharing group has 1 to {most.value}.",
+            field="/queue_managers",
+            source=most.source,
         )
 
 
@@ -101,27 +105,9 @@ def admin_need(
                 source=tables.table(table_id).source,
             )
         )
-    if cfcc_level > _LEVELS[-1][0]:
-        findings.append(
-            finding(
-                "CFCC_LEVEL_ABOVE_FIGURES",
-                f"No figures for CSQ_ADMIN are published for CFCC level {cfcc_level}. The figures of level {_LEVELS[-1][0]} "
-                "are used. "
-                "Structures grew with earlier levels, so the result may be too small.",
-                field="/cfcc_level",
-                structure="CSQ_ADMIN",
-            )
-        )
-    elif cfcc_level < _FROM[first_id]:
-        findings.append(
-            finding(
-                "CFCC_LEVEL_WITHOUT_FIGURES",
-                f"No figures for CSQ_ADMIN are published for CFCC level {cfcc_level}. The figures of the next higher level, "
-                f"{_FROM[first_id]}, are used, which errs on the large side.",
-                field="/cfcc_level",
-                structure="CSQ_ADMIN",
-            )
-        )
+    findings += level_without_figures(
+        cfcc_level, lowest=_FROM[first_id], highest=_LEVELS[-1][0], structure=names.ADMIN_STRUCTURE
+    )
     table = tables.table(table_id)
     # A cell of Table 1 is almost certainly a misprint; it is used as printed, and the finding states it.
     note = table.note(queue_managers)
@@ -133,7 +119,15 @@ def admin_need(
     elements = elements_required(queue_managers=queue_managers)
     for pool, has in zip(_pools(), (entsmax, elements_total), strict=True):
         if has is not None and has < queue_managers * pool.per_queue_manager:
-            findings.append(_too_few(pool, queue_managers, cfcc_level, has, size_bytes))
+            findings.append(
+                _too_few(
+                    pool,
+                    has,
+                    queue_managers,
+                    advice=_size_for(pool, has, queue_managers, cfcc_level, size_bytes),
+                    field=pool.field,
+                )
+            )
     return AdminNeed(
         queue_managers, size_bytes, required, elements, table_id, table.basis, table.source, tuple(findings)
     )
@@ -171,7 +165,7 @@ def _pools() -> tuple[_Pool, _Pool]:
     entries = _Pool(
         "ADMIN_ENTSMAX_TOO_LOW",
         "/admin/entsmax",
-        "ENTSMAX",
+        "ENTSMAX {has}{of}",
         "list entries",
         entries_required(queue_managers=1),
         "DISPLAY CFSTATUS(CSQ_ADMIN)",
@@ -179,7 +173,7 @@ def _pools() -> tuple[_Pool, _Pool]:
     elements = _Pool(
         "ADMIN_ELEMENTS_TOO_LOW",
         "/admin/elements_total",
-        "The total number of elements,",
+        "The total number of elements{of}, {has},",
         "elements",
         elements_required(queue_managers=1),
         "D XCF,STR",
@@ -187,14 +181,45 @@ def _pools() -> tuple[_Pool, _Pool]:
     return entries, elements
 
 
-def they_need(queue_managers: int) -> str:
+def too_few_entries(cfrm_name: str, entries_total: int, *, queue_managers: int) -> Iterator[Finding]:
+    """Yield a finding if a display shows fewer list entries than the queue managers need."""
+    if entries_total < entries_required(queue_managers=queue_managers):
+        yield _too_few(_pools()[0], entries_total, queue_managers, of=f" of {cfrm_name}")
+
+
+def too_few_elements(cfrm_name: str, elements_total: int, *, queue_managers: int) -> Iterator[Finding]:
+    """Yield a finding if a display shows fewer elements than the queue managers need."""
+    if elements_total < elements_required(queue_managers=queue_managers):
+        yield _too_few(_pools()[1], elements_total, queue_managers, of=f" of {cfrm_name}")
+
+
+def _they_need(queue_managers: int) -> str:
     """Return the beginning of a sentence about the entries and elements that so many queue managers need."""
     return "1 queue manager needs" if queue_managers == 1 else f"{queue_managers} queue managers need"
 
 
-def _too_few(pool: _Pool, queue_managers: int, cfcc_level: int, has: int, size_bytes: int) -> Finding:
-    """Return the finding on a pool that is too small, with the size to allocate and the growth from the current one."""
+def _too_few(
+    pool: _Pool,
+    has: int,
+    queue_managers: int,
+    *,
+    of: str = "",
+    advice: str = "enlarge the structure.",
+    field: str | None = None,
+) -> Finding:
+    """Return the finding on a pool that is too small."""
     required = queue_managers * pool.per_queue_manager
+    return finding(
+        pool.code,
+        f"{pool.name.format(of=of, has=has)} is {required - has} below the {required} {pool.unit} that {_they_need(queue_managers)} "
+        f"({pool.per_queue_manager} each): {advice}",
+        field=field,
+        structure=names.ADMIN_STRUCTURE,
+    )
+
+
+def _size_for(pool: _Pool, has: int, queue_managers: int, cfcc_level: int, size_bytes: int) -> str:
+    """Return the size to allocate, and the growth from the current one."""
     # A structure with the published size can still have too few, for example after its ratio was altered. The growth
     # between two published figures then says how much larger to make it.
     covered = has // pool.per_queue_manager
@@ -202,20 +227,12 @@ def _too_few(pool: _Pool, queue_managers: int, cfcc_level: int, has: int, size_b
     if covered:
         more = size_bytes - admin_need(queue_managers=covered, cfcc_level=cfcc_level).published_bytes
     growth = (
-        f" By the same figures that is {bytes_to_kib_ceil(more)}K more than {they_need(covered)}, "
+        f" By the same figures that is {bytes_to_kib_ceil(more)}K more than {_they_need(covered)}, "
         "so if it has at least that size already, make it larger by as much."
         if covered and more > 0
         else ""
     )
-    separator = "," if pool.name.endswith(",") else ""
-    return finding(
-        pool.code,
-        f"{pool.name} {has}{separator} is {required - has} below the {required} {pool.unit} that {they_need(queue_managers)} "
-        f"({pool.per_queue_manager} each): increase CSQ_ADMIN to at least {bytes_to_kib_ceil(size_bytes)}K and check "
-        f"{pool.shown_by} again.{growth}",
-        field=pool.field,
-        structure="CSQ_ADMIN",
-    )
+    return f"increase CSQ_ADMIN to at least {bytes_to_kib_ceil(size_bytes)}K and check {pool.shown_by} again.{growth}"
 
 
 def explain_admin(need: AdminNeed) -> tuple[Explanation, ...]:

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from planner_core.document.model import Admin, PlanDocument, Structure, System
+from planner_core.findings import Finding, finding
 from planner_core.limits import limit
 
 
@@ -78,3 +79,27 @@ def listed(names: Sequence[str], *, most: int = 5) -> str:
     if len(names) > most:
         return f"{', '.join(shown)} and {len(names) - most} more"
     return " and ".join(filter(None, (", ".join(shown[:-1]), *shown[-1:])))
+
+
+def level_without_figures(
+    cfcc_level: int, *, lowest: int, highest: int, structure: str | None = None
+) -> Iterator[Finding]:
+    """Yield the finding on a level above or below those that a published figure covers."""
+    figures = (
+        f"No figures{f' for {structure}' if structure else ''} are published for CFCC level {cfcc_level}."
+    )
+    if cfcc_level > highest:
+        yield finding(
+            "CFCC_LEVEL_ABOVE_FIGURES",
+            f"{figures} The figures of level {highest} are used. Structures grew with earlier levels, so the result may be "
+            "too small.",
+            field="/cfcc_level",
+            structure=structure,
+        )
+    elif cfcc_level < lowest:
+        yield finding(
+            "CFCC_LEVEL_WITHOUT_FIGURES",
+            f"{figures} The figures of the next higher level, {lowest}, are used, which errs on the large side.",
+            field="/cfcc_level",
+            structure=structure,
+        )

@@ -17,6 +17,7 @@ from planner_core.sizing.offload import Rule, can_fire, one_message, reserve_for
 from planner_core.sizing.shared_findings import (
     always_offloaded,
     cfcc_level_too_low,
+    offload_gains_nothing,
     size_below_base,
     usage_measure_assumed,
 )
@@ -254,11 +255,7 @@ def _assumptions(
     if has_rules:
         yield usage_measure_assumed()
     if gains_nothing:
-        yield finding(
-            "OFFLOAD_GAINS_NOTHING",
-            "Offload does not let the structure hold more messages of this size: entries run out before elements, "
-            "unless the entry-to-element ratio is altered (--auto-alter).",
-        )
+        yield offload_gains_nothing()
     if at_fixed_ratio is not None:
         later = (
             f" At the fixed ratio it holds more, {at_fixed_ratio}: the rules start earlier there, and offloaded messages "

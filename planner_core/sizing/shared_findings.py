@@ -1,14 +1,16 @@
-"""Findings that single sizing questions and whole plans share."""
+"""Findings that plans, policies, MQSC, displays and single questions share: the text of each is here once."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from fractions import Fraction
 
+from planner_core import tables
 from planner_core.findings import Finding, finding
 from planner_core.limits import limit
 from planner_core.sizing.structure_size import Curve, model_constant
-from planner_core.units import MIB, format_mib, format_size
+from planner_core.sizing.system_structure import SystemSizes
+from planner_core.units import MIB, bytes_to_kib_ceil, format_mib, format_size
 
 
 def cfcc_level_too_low(cfcc_level: int, *, who: str = "", field: str = "/cfcc_level") -> Iterator[Finding]:
@@ -44,14 +46,22 @@ def always_offloaded(
         )
 
 
-def above_maximum(size_bytes: int) -> Iterator[Finding]:
-    """Yield the finding on a structure that is larger than a policy allows."""
+def above_maximum(
+    size_bytes: int,
+    *,
+    who: str = "This backlog needs",
+    advice: str = " for one structure: spread it over several structures, or offload.",
+    field: str | None = None,
+    structure: str | None = None,
+) -> Iterator[Finding]:
+    """Yield the finding on a size that is larger than a policy allows."""
     maximum = limit("largest_policy_size_mib") * MIB
     if size_bytes > maximum:
         yield finding(
             "SIZE_ABOVE_MAXIMUM",
-            f"This backlog needs {format_mib(size_bytes)}, above the {format_mib(maximum)} that a policy allows for one "
-            "structure: spread it over several structures, or offload.",
+            f"{who} {format_mib(size_bytes)}, above the {format_mib(maximum)} that a policy allows{advice}",
+            field=field,
+            structure=structure,
         )
 
 
@@ -80,7 +90,8 @@ def usage_measure_assumed(*, structure: str | None = None) -> Finding:
     """Return the finding that IBM does not define the usage that offload rules compare."""
     return finding(
         "USAGE_MEASURE_ASSUMED",
-        "IBM does not publish how structure usage is measured; cfplan uses the fuller of entries and elements.",
+        "Offload rules compare structure usage with their thresholds. IBM does not publish how usage is measured; cfplan uses "
+        "the fuller of entries and elements.",
         structure=structure,
     )
 
@@ -122,3 +133,221 @@ def offload_db2(name: str, *, structure: str | None, field: str | None = None) -
         f"{name} offloads to Db2. IBM supports OFFLOAD(DB2) primarily for migration; SMDS performs better."
     )
     return finding("OFFLOAD_DB2", message, field=field, structure=structure)
+
+
+# ---- a queue-sharing group ----------------------------------------------------------------------------------
+
+
+def too_many_structures(count: int, which: str, *, field: str | None = None) -> Iterator[Finding]:
+    """Yield the finding on more structures than a group connects to; `which` tells which are counted."""
+    most = limit("structures_per_group")
+    if count > most:
+        yield finding(
+            "TOO_MANY_STRUCTURES",
+            f"{count} structures {which}: a queue-sharing group connects to at most {most}.",
+            field=field,
+        )
+
+
+def too_few_structures(has: str = "", *, field: str | None = None) -> Finding:
+    """Return the finding on a group without a structure for messages; `has` is a sentence on what there is."""
+    return finding(
+        "TOO_FEW_STRUCTURES",
+        f"{has}A queue-sharing group needs at least {limit('structures_required')} structures: CSQ_ADMIN and one for messages.",
+        field=field,
+    )
+
+
+def same_cf_twice(first: str, second: str, *, field: str | None = None) -> Finding:
+    """Return the finding on two names for one partition."""
+    return finding(
+        "SAME_CF_TWICE",
+        f"{first} and {second} have the same type, manufacturer, plant, sequence and partition: they are the same coupling "
+        "facility, and its loss is the loss of both.",
+        field=field,
+    )
+
+
+def preflist_single_cf(
+    name: str, coupling_facility: str, *, field: str | None = None, is_duplexed: bool = False
+) -> Finding:
+    """Return the finding on a PREFLIST with one name."""
+    more = ", and it cannot be duplexed" if is_duplexed else ""
+    return finding(
+        "PREFLIST_SINGLE_CF",
+        f"{name} can be allocated in {coupling_facility} only: if {coupling_facility} is lost, the structure cannot be placed "
+        f"elsewhere{more}.",
+        field=field,
+        structure=name,
+    )
+
+
+def admin_below_minimum(
+    cfrm_name: str,
+    available_bytes: int,
+    need_bytes: int,
+    *,
+    who: str = "its queue managers",
+    structure: str | None = None,
+    field: str | None = None,
+) -> Iterator[Finding]:
+    """Yield the finding on a CSQ_ADMIN that is too small for its queue managers to start."""
+    if available_bytes < need_bytes:
+        yield finding(
+            "ADMIN_BELOW_MINIMUM",
+            f"{cfrm_name} has {format_size(available_bytes)}, below the {bytes_to_kib_ceil(need_bytes)}K that {who} need: they "
+            "would not start (CSQE022E, reason 00C53000).",
+            field=field,
+            structure=structure or cfrm_name,
+        )
+
+
+def system_structure_too_small(
+    what: str,
+    initsize_bytes: int,
+    known: SystemSizes,
+    *,
+    structure: str | None,
+    level: str = "this CFCC level",
+    field: str | None = None,
+) -> Iterator[Finding]:
+    """Yield the finding on a CSQSYSAPPL below the size that XCF required, or below the one that IBM advises.
+
+    Args:
+        what: Its initial size in words, such as INITSIZE 10M of CSQSYSAPPL.
+        initsize_bytes: The same in bytes.
+        known: The published sizes at its CFCC level.
+        structure: Its name in the finding.
+        level: The level in words.
+        field: The key of the plan that sets it.
+    """
+    if initsize_bytes < known.minimum_bytes:
+        yield finding(
+            "SYSTEM_STRUCTURE_BELOW_MINIMUM",
+            f"{what} is below the {format_size(known.minimum_bytes)} that XCF required at {level}: the structure would not be "
+            "allocated (IXL015I, INITSIZE MUST BE AT LEAST).",
+            field=field,
+            structure=structure,
+        )
+    elif initsize_bytes < known.start_bytes and known.minimum_bytes:
+        yield finding(
+            "SYSTEM_STRUCTURE_BELOW_ADVICE",
+            f"{what} is below the {bytes_to_kib_ceil(known.start_bytes)}K that IBM advises at {level}.",
+            field=field,
+            structure=structure,
+        )
+
+
+# ---- CFSTRUCT objects and their queues -----------------------------------------------------------------------
+
+
+def too_many_queues(
+    name: str, count: int, *, structure: str | None, field: str | None = None
+) -> Iterator[Finding]:
+    """Yield the finding on more queues than a structure holds."""
+    most = limit("queues_per_structure")
+    if count > most:
+        message = f"{name} has {count} queues: a structure holds at most {most}."
+        yield finding("TOO_MANY_QUEUES", message, field=field, structure=structure)
+
+
+def recover_needs_cflevel_3(
+    name: str, level: int, *, structure: str | None, is_default: bool = False, field: str | None = None
+) -> Iterator[Finding]:
+    """Yield the finding on RECOVER(YES) at a level that does not have it."""
+    if level < limit("cflevel_recover"):
+        message = (
+            f"{_has_level(name, level, is_default=is_default)}: RECOVER(YES) needs CFLEVEL(3) or higher."
+        )
+        yield finding("RECOVER_NEEDS_CFLEVEL_3", message, field=field, structure=structure)
+
+
+def offload_needs_cflevel_5(
+    name: str,
+    level: int,
+    what: str,
+    *,
+    structure: str | None,
+    is_default: bool = False,
+    field: str | None = None,
+    effect: str = "",
+) -> Iterator[Finding]:
+    """Yield the finding on offload attributes at a level that does not have them; `effect` is what becomes of them."""
+    if level < limit("cflevel_offload"):
+        message = f"{_has_level(name, level, is_default=is_default)}: {what} need CFLEVEL(5){effect}."
+        yield finding("OFFLOAD_NEEDS_CFLEVEL_5", message, field=field, structure=structure)
+
+
+def _has_level(name: str, level: int, *, is_default: bool) -> str:
+    return f"{name} has CFLEVEL({level}){', the default' if is_default else ''}"
+
+
+def persistent_needs_recover(
+    name: str, holders: str, *, structure: str | None, field: str | None = None
+) -> Finding:
+    """Return the finding on queues with persistent messages, `holders`, on a structure with RECOVER(NO)."""
+    return finding(
+        "PERSISTENT_NEEDS_RECOVER",
+        f"{name} has RECOVER(NO), but {holders}: puts of persistent messages fail with reason 2048. Set RECOVER(YES).",
+        field=field,
+        structure=structure,
+    )
+
+
+def dsgroup_missing(name: str, *, structure: str | None, field: str | None = None) -> Finding:
+    """Return the finding on a structure that offloads to SMDS and names no data sets."""
+    return finding(
+        "DSGROUP_MISSING",
+        f"{name} offloads to SMDS but has no DSGROUP: DEFINE CFSTRUCT needs one, such as DSGROUP('MQ.SMDS.*.{name[:8]}').",
+        field=field,
+        structure=structure,
+    )
+
+
+def dsgroup_twice(
+    name: str, other: str, dsgroup: str, *, structure: str | None, field: str | None = None
+) -> Finding:
+    """Return the finding on two structures with the same data sets."""
+    return finding(
+        "DSGROUP_TWICE",
+        f"{name} and {other} have the same DSGROUP {dsgroup}: each structure needs its own data sets.",
+        field=field,
+        structure=structure,
+    )
+
+
+def smds_overhead_assumed(*, structure: str | None = None) -> Finding:
+    """Return the finding that the overhead of messages in shared message data sets is assumed."""
+    constants = tables.constants("smds")
+    return finding(
+        "SMDS_OVERHEAD_ASSUMED",
+        f"SMDS space includes an assumed header of {constants['message_header_bytes'].value} bytes per message and an assumed "
+        f"{constants['space_map_percent'].value} % for the space map; IBM publishes neither.",
+        structure=structure,
+    )
+
+
+def offload_gains_nothing(
+    name: str = "the structure",
+    of: str = "size",
+    how: str = " (--auto-alter)",
+    *,
+    structure: str | None = None,
+    field: str | None = None,
+) -> Finding:
+    """Return the finding on rules that free no room, because entries run out first.
+
+    Args:
+        name: The structure in words.
+        of: What is the same for the messages: their size or their mix.
+        how: How to have the ratio altered.
+        structure: Its name in the finding.
+        field: The key of the plan that sets the rules.
+    """
+    return finding(
+        "OFFLOAD_GAINS_NOTHING",
+        f"Offload does not let {name} hold more messages of this {of}: entries run out before elements, unless the "
+        f"entry-to-element ratio is altered{how}.",
+        field=field,
+        structure=structure,
+    )

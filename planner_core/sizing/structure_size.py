@@ -29,6 +29,7 @@ from planner_core.errors import OutOfRange
 from planner_core.findings import Finding, finding
 from planner_core.limits import limit
 from planner_core.provenance import Basis, Explanation, Input, Source, Step
+from planner_core.sizing.levels import level_without_figures
 from planner_core.units import KIB, MIB, ceil_div, ceil_fraction, floor_fraction, round_up
 from planner_core.wire import Answer, Hidden, Omittable
 
@@ -268,24 +269,7 @@ def published_curve(*, cfcc_level: int) -> CurveChoice:
     curves = published_curves()
     findings: list[Finding] = []
     curve = next((curve for curve in curves if cfcc_level <= curve.cfcc_to), curves[-1])
-    if cfcc_level > curve.cfcc_to:
-        findings.append(
-            finding(
-                "CFCC_LEVEL_ABOVE_FIGURES",
-                f"No figures are published for CFCC level {cfcc_level}. The figures of level {curve.cfcc_to} are used. "
-                "Structures grew with earlier levels, so the result may be too small.",
-                field="/cfcc_level",
-            )
-        )
-    elif cfcc_level < curve.cfcc_from:
-        findings.append(
-            finding(
-                "CFCC_LEVEL_WITHOUT_FIGURES",
-                f"No figures are published for CFCC level {cfcc_level}. The figures of the next higher level, "
-                f"{curve.cfcc_from}, are used, which errs on the large side.",
-                field="/cfcc_level",
-            )
-        )
+    findings += level_without_figures(cfcc_level, lowest=curve.cfcc_from, highest=curve.cfcc_to)
     if curve.base_basis is Basis.ASSUMED:
         findings.append(
             finding(

@@ -39,7 +39,11 @@ from planner_core.provenance import Assumption, Basis
 from planner_core.questions import Absent, Label, Metavar, Number, Question, Rules, Size, StructureName
 from planner_core.sizing.demand import SECONDS_PER_MINUTE, QueueDemand, Units, band_edges, growth_factor
 from planner_core.sizing.offload import Rule, can_fire, offloads
-from planner_core.sizing.shared_findings import usage_measure_assumed
+from planner_core.sizing.shared_findings import (
+    offload_needs_cflevel_5,
+    smds_overhead_assumed,
+    usage_measure_assumed,
+)
 from planner_core.sizing.smds import (
     data_set_bytes,
     lob_bytes,
@@ -1269,20 +1273,15 @@ def _findings(
     if any(moment.kind == "rule_starts" for moment in moments):
         yield usage_measure_assumed(structure=name)
     if answer.points[-1].page_parts and answer.offload_to == "SMDS":
-        constants = tables.constants("smds")
-        yield finding(
-            "SMDS_OVERHEAD_ASSUMED",
-            f"SMDS space includes an assumed header of {constants['message_header_bytes'].value} bytes per message "
-            "and an assumed "
-            f"{constants['space_map_percent'].value} % for the space map; IBM publishes neither.",
-            structure=name,
-        )
+        yield smds_overhead_assumed(structure=name)
     if answer.question.rules is not None and not _offloads(structure):
-        yield finding(
-            "OFFLOAD_NEEDS_CFLEVEL_5",
-            f"{name} has CFLEVEL({parts_of(structure)[1].cflevel}): offload rules need CFLEVEL(5) and have no effect.",
-            field=f"{at}/cflevel",
+        yield from offload_needs_cflevel_5(
+            name,
+            parts_of(structure)[1].cflevel,
+            "offload rules",
             structure=name,
+            field=f"{at}/cflevel",
+            effect=" and have no effect",
         )
     if not answer.messages_arriving:
         yield finding(

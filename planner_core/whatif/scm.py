@@ -9,7 +9,7 @@ may move to a coupling facility without it.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated
 
@@ -132,11 +132,7 @@ def check_scm(asked: AllocationQuestion, placed: Sequence[PlacedStructure]) -> I
             f"The storage-class memory of {name} is not stated, and {', '.join(structures)} may be placed there: it is "
             "unknown whether all of SCMMAXSIZE can be used there.",
         )
-    for name, wanted, there in _overcommitted(asked.facilities, placed):
-        yield finding(
-            "SCM_OVERCOMMITTED",
-            f"Structures in {name} may use {format_mib(wanted)} of storage-class memory together, but it has {format_mib(there)}.",
-        )
+    yield from _overcommitted(asked.facilities, placed, among=asked.facilities)
 
 
 def check_scm_after_loss(
@@ -159,19 +155,17 @@ def check_scm_after_loss(
             if name not in each.before:
                 reached.add(name)
                 yield from _check_place(each, facilities[name], scm, without=what)
-    for name, wanted, there in _overcommitted(facilities, placed):
-        if name in reached:
-            yield finding(
-                "SCM_OVERCOMMITTED",
-                f"Without {what}, structures in {name} may use {format_mib(wanted)} of storage-class memory together, but it has "
-                f"{format_mib(there)}.",
-            )
+    yield from _overcommitted(facilities, placed, among=reached, without=what)
 
 
 def _overcommitted(
-    facilities: Mapping[str, Facility], placed: Sequence[PlacedStructure]
-) -> Iterator[tuple[str, int, int]]:
-    """Yield coupling facilities with less storage-class memory than their structures may use together (IXCH0259E)."""
+    facilities: Mapping[str, Facility],
+    placed: Sequence[PlacedStructure],
+    *,
+    among: Container[str],
+    without: str = "",
+) -> Iterator[Finding]:
+    """Yield the finding on coupling facilities with less storage-class memory than their structures may use together (IXCH0259E)."""
     together: dict[str, int] = {}
     for each in placed:
         asked, size = asked_of(each.wanted) or 0, each.wanted.result.sizes.size_bytes
@@ -181,8 +175,12 @@ def _overcommitted(
             together[name] = together.get(name, 0) + most
     for name, wanted in together.items():
         there = facilities[name].scm_bytes
-        if there is not None and wanted > there:
-            yield name, wanted, there
+        if name in among and there is not None and wanted > there:
+            who = f"Without {without}, structures" if without else "Structures"
+            yield finding(
+                "SCM_OVERCOMMITTED",
+                f"{who} in {name} may use {format_mib(wanted)} of storage-class memory together, but it has {format_mib(there)}.",
+            )
 
 
 def _check_place(

@@ -37,7 +37,7 @@ from planner_core.sizing.demand import Demand, QueueDemand, band_edges, demand_o
 from planner_core.sizing.explain_filling import bundle_steps, model_source, phases_of
 from planner_core.sizing.filling import Fill, Pool, Snapshot, fill, two_pools
 from planner_core.sizing.offload import RULE_OFF_BYTES, Reserve, Rule, can_fire, default_rules, reserve_for
-from planner_core.sizing.shared_findings import usage_measure_assumed
+from planner_core.sizing.shared_findings import offload_needs_cflevel_5, usage_measure_assumed
 from planner_core.sizing.smds import data_set_bytes, lob_bytes, message_header_bytes, page_bytes
 from planner_core.sizing.structure_result import StructureResult
 from planner_core.sizing.structure_size import Curve, bundles_in, model_constant
@@ -824,13 +824,9 @@ def _findings(bench: _Bench, chosen: _Chosen, advice: ThresholdAdvice) -> Iterat
             field=f"{at}/offload/rules",
             structure=name,
         )
-    if definition.cflevel < limit("cflevel_offload"):
-        yield finding(
-            "OFFLOAD_NEEDS_CFLEVEL_5",
-            f"{name} has CFLEVEL({definition.cflevel}): the advised rules need CFLEVEL(5).",
-            field=f"{at}/cflevel",
-            structure=name,
-        )
+    yield from offload_needs_cflevel_5(
+        name, definition.cflevel, "the advised rules", structure=name, field=f"{at}/cflevel"
+    )
     yield usage_measure_assumed(structure=name)
 
 

@@ -624,7 +624,7 @@ def test_entries_of_csq_admin_are_checked_against_the_queue_managers() -> None:
     assert ("ADMIN_ENTSMAX_TOO_LOW", 2) in codes(text, queue_managers=5)
     assert codes(text, queue_managers=4) == []
     (one,) = lint(text.replace("4000", "500"), queue_managers=1).findings
-    assert "1 queue manager needs 1000" in one.message
+    assert "1000 list entries that 1 queue manager needs" in one.message
 
 
 def test_one_text_may_contain_several_kinds() -> None:
