@@ -37,6 +37,7 @@ from planner_core.texts.cfrm.text import (
     Piece,
     PolicyParameter,
     PolicyText,
+    TextProblem,
     TextStatement,
     is_quoted,
     shown,
@@ -125,7 +126,7 @@ def lint_policy(
     """
     hints = _Hints()
     found = [
-        finding_at(DAMAGE[each.kind], _sentence(each.message, each.word, hints), line=each.line)
+        finding_at(DAMAGE[each.kind], _sentence(each, hints), line=each.line)
         for each in read.problems
         if not (is_mixed and each.kind in {"unexpected", "character"})
     ]
@@ -176,10 +177,11 @@ _LONGEST_HINTED: Final = 40
 """The maximum length of a word that may be a misspelled keyword."""
 
 
-def _sentence(message: str, word: str, hints: _Hints) -> str:
-    is_unknown = word and "is not a valid statement" in message
-    return sentence(message) + (
-        hints(word, ("STRUCTURE", "DEFINE", "DELETE", "DATA", "CF")) if is_unknown else ""
+def _sentence(problem: TextProblem, hints: _Hints) -> str:
+    # Only the first word of an unknown statement can be a misspelled verb.
+    is_unknown = problem.kind == "statement"
+    return sentence(problem.message) + (
+        hints(problem.word, ("STRUCTURE", "DEFINE", "DELETE", "DATA", "CF")) if is_unknown else ""
     )
 
 
