@@ -508,7 +508,8 @@ def _in_place(result: PlanResult, each: ComparedStructure) -> Iterator[CommandSt
         f"{name} has {format_size(today.size_bytes)} and may grow to {format_size(most)}: this command changes it to "
         f"{format_size(target)} in place. SIZE= is in K; IXC533I shows the size that was reached."
     )
-    # SIZE= is in K: from memory of z/OS MVS System Commands.
+    # No text of IBM that was found states the unit of SIZE=; K is remembered (docs/explanation/assumptions.md, When a
+    # change takes effect).
     command = f"SETXCF START,ALTER,STRNAME={name},SIZE={bytes_to_kib_ceil(target)}"
     yield CommandStep(
         "setxcf",
