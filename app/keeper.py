@@ -34,7 +34,7 @@ def main(argv: list[str] | None = None) -> int:
     """Carry out the run whose number is in the arguments, and return the exit code."""
     arguments = sys.argv[1:] if argv is None else argv
     if len(arguments) != 1 or not arguments[0].isdigit():
-        sys.stderr.write("python -m app.keeper ID: the number of one run is needed.\n")
+        sys.stderr.write("python -m app.keeper ID: specify the number of one run.\n")
         return 2
     try:
         settings = read_settings()

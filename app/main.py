@@ -75,7 +75,7 @@ _DESCRIPTIONS = (
 health = APIRouter(tags=["service"])
 
 
-@health.get("/healthz", summary="Is the service up?", responses=openapi.problems())
+@health.get("/healthz", summary="Check that the service is up", responses=openapi.problems())
 async def healthz(request: Request) -> HealthAnswer:
     """Return the state of the service, even while the database does not answer."""
     answers = await _database_answers(request.app.state.database, request.app.state.health_checks)

@@ -28,7 +28,7 @@ class Settings(BaseSettings):
 
     data_dir: Path = Field(
         default=Path("data"),
-        description="Folder for everything the service stores. It is made when it is first needed.",
+        description="Folder for everything the service stores. It is created when it is first needed.",
     )
     database_url: str = Field(
         default="",
@@ -42,7 +42,7 @@ class Settings(BaseSettings):
         default=30,
         ge=0,
         le=36_500,
-        description="Days for which a deleted plan can be restored; after that it is removed for good.",
+        description="Days for which a deleted plan can be restored; after that it is removed permanently.",
     )
     host: str = Field(
         default="127.0.0.1",
@@ -55,9 +55,7 @@ class Settings(BaseSettings):
     allowed_hosts: Annotated[tuple[str, ...], NoDecode] = Field(
         default=LOOPBACK_NAMES,
         description=(
-            "Host names to which requests may be addressed, separated by commas. A name that begins with a dot stands "
-            "for all names below it; * accepts any name and gives up the protection against DNS rebinding. An "
-            "address given as host is accepted as well, unless it is a wildcard such as 0.0.0.0."
+            "Host names to which requests may be addressed, separated by commas. A name that begins with a dot allows all names below it; * allows any name and disables the protection against DNS rebinding. An address set as host is also accepted, unless it is a wildcard such as 0.0.0.0."
         ),
     )
     max_body_bytes: int = Field(
@@ -68,7 +66,7 @@ class Settings(BaseSettings):
     body_timeout_s: float = Field(
         default=60.0,
         gt=0,
-        description="Seconds within which a request body must have arrived in whole.",
+        description="Seconds within which the entire request body must arrive.",
     )
     max_upload_bytes: int = Field(
         default=64 * GIB,
@@ -78,13 +76,13 @@ class Settings(BaseSettings):
     upload_stall_s: float = Field(
         default=60.0,
         gt=0,
-        description="Seconds without a byte after which an upload is given up. How long it takes in all is not limited.",
+        description="Seconds without data after which an upload is canceled. Its total duration is not limited.",
     )
     upload_days: int = Field(
         default=30,
         ge=0,
         le=36_500,
-        description="Days for which the file of an upload is kept after it was read; its report stays.",
+        description="Days for which the file of an upload is kept after it was read; its report is not removed.",
     )
     history_url: str = Field(
         default="",
@@ -99,8 +97,7 @@ class Settings(BaseSettings):
         ge=0,
         le=36_500,
         description=(
-            "Days that the usage history keeps; older ones are dropped when an upload is read, and the hourly roll-ups in "
-            "the database with them. 0 keeps all."
+            "Days that the usage history keeps; older days, and their hourly roll-ups in the database, are dropped when an upload is read. 0 keeps all."
         ),
     )
     in_process_below_bytes: int = Field(
@@ -111,21 +108,20 @@ class Settings(BaseSettings):
     max_unpacked_bytes: int = Field(
         default=512 * GIB,
         ge=1,
-        description="Most bytes that may come out of a packed upload; a larger one is refused before anything is stored.",
+        description="Largest size in bytes of a compressed upload after decompression; a larger one is refused before anything is stored.",
     )
     max_unpacked_ratio: int = Field(
         default=250,
         ge=1,
         description=(
-            "How many times its length a packed upload may be once unpacked. gzip reaches 1032 with a specially made file, "
-            "and about ten with dumps."
+            "Largest ratio of decompressed to compressed size of an upload. gzip reaches 1032 with a specially made file, and about ten with dumps."
         ),
     )
     jobs_at_once: int = Field(
         default=1,
         ge=1,
         le=64,
-        description="How many uploads are read at the same time, a nightly run being one of them; the others wait.",
+        description="Number of uploads that are read at the same time; a nightly run counts as one. The others wait.",
     )
     job_stale_s: float = Field(
         default=60.0,
@@ -136,7 +132,7 @@ class Settings(BaseSettings):
         default=2,
         ge=0,
         le=23,
-        description="Hour of the day, local time, at which the service starts the nightly run by itself; off: it never does.",
+        description="Hour of the day, local time, at which the service starts the nightly run automatically; off disables the schedule.",
     )
     night_zone: str = Field(
         default="",
@@ -148,26 +144,25 @@ class Settings(BaseSettings):
         ge=0,
         le=36_500,
         description=(
-            "Days for which a forecast is kept after the day it was made on, with its scores; the latest of each series stays, "
-            "and so do those that are still to be scored. 0 keeps all."
+            "Days for which a forecast and its scores are kept after the day it was made; the latest forecast of each series, and forecasts that are not yet fully scored, are kept longer. 0 keeps all."
         ),
     )
     lead_time_days: int = Field(
         default=60,
         ge=1,
         le=730,
-        description="Days that a larger structure takes from the request to its activation: what fills sooner is a finding.",
+        description="Days from the request for a larger structure to its activation; a structure that fills sooner is reported as a finding.",
     )
     oversize_percent: float = Field(
         default=50.0,
         ge=0,
-        description="How far INITSIZE may be above the need before the night says so, in percent of the need.",
+        description="How far INITSIZE may be above the need before the nightly run reports it, in percent of the need.",
     )
     ratio_percent: float = Field(
         default=50.0,
         gt=0,
         description=(
-            "How far elements per entry may be from what the messages take before the night says so, in percent."
+            "How far the elements per entry may differ from those that the messages use before the nightly run reports it, in percent."
         ),
     )
     compress_over_bytes: int = Field(
@@ -195,7 +190,7 @@ class Settings(BaseSettings):
             if value:
                 ZoneInfo(value)
         except (ZoneInfoNotFoundError, ValueError, OSError):
-            message = f"{value!r} is no time zone, such as Europe/Berlin"
+            message = f"{value!r} is not a time zone, such as Europe/Berlin"
             raise ValueError(message) from None
         return value
 

@@ -77,7 +77,7 @@ def check_lines(text: str) -> None:
     # A text with fewer characters than that has fewer lines too, so it is not split to count them.
     if len(text) <= MOST_LINES or sum(1 for line in text.splitlines() if line.strip()) <= MOST_LINES:
         return
-    msg = f"The text has more than {MOST_LINES:,} lines: give only the lines that matter, or several shorter texts."
+    msg = f"The text has more than {MOST_LINES:,} lines: enter only the relevant lines, or several shorter texts."
     raise TextTooLong(msg)
 
 
@@ -89,10 +89,7 @@ def check_structures(text: str) -> None:
     """
     found = sum(1 for _ in _STRUCTURE.finditer(text))
     if found > MOST_STRUCTURES:
-        msg = (
-            f"The text has {found} STRUCTURE statements, those in remarks included, and at most {MOST_STRUCTURES} are read: give "
-            "one policy, without other policies."
-        )
+        msg = f"The text has {found} STRUCTURE statements, those in remarks included, and at most {MOST_STRUCTURES} are read: enter a single policy."
         raise TextTooLong(msg)
 
 

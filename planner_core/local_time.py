@@ -41,13 +41,13 @@ def instant_of(time: datetime, zone: tzinfo | None = None, *, zone_name: str = "
         return _in_utc(first)
     where = f"{time.isoformat(sep=' ', timespec='minutes')} in {zone_name or zone}"
     if before < after:
-        left_out = "the clock was put forward and left that hour out"
-        message = f"There was no {where}: {left_out}. Give the time that the clock showed, or the time with its offset."
+        left_out = "the clock was moved forward and skipped that hour"
+        message = f"There was no {where}: {left_out}. Enter the time that the clock showed, or the time with its offset."
         raise TimeNotMeant(message)
     either = " or ".join(
         f"{time.isoformat(timespec='minutes')}{offset_text(each)}" for each in (before, after)
     )
-    message = f"The clock showed {where} twice, because it was put back. Say which is meant, by its offset: {either}."
+    message = f"The clock showed {where} twice, because it was moved back. Specify which one by its offset: {either}."
     raise TimeNotMeant(message)
 
 
@@ -58,13 +58,12 @@ def check_observed(instant: datetime, *, now: datetime) -> None:
         TimeNotMeant: It is more than a day after `now`, or earlier than any usage data.
     """
     if instant.year < FIRST_YEAR:
-        message = f"{_shown(instant)} is before {FIRST_YEAR}: nothing that is read here is so old. Correct the year."
+        message = (
+            f"{_shown(instant)} is before {FIRST_YEAR}: no supported data is that old. Correct the year."
+        )
         raise TimeNotMeant(message)
     if is_ahead(instant, now=now):
-        message = (
-            f"{_shown(instant)} has not come yet: the clock here says {_shown(now)}. Give the time at which the display was "
-            "taken; if that is right, the clock of this machine is wrong."
-        )
+        message = f"{_shown(instant)} is in the future: the clock of this machine shows {_shown(now)}. Enter the time at which the display was taken. If it is already correct, correct the clock of this machine."
         raise TimeNotMeant(message)
 
 
@@ -88,7 +87,7 @@ def _in_utc(time: datetime) -> datetime:
         return time.astimezone(UTC)
     # The first and the last day of the calendar have no neighbor in another zone.
     except OverflowError:
-        message = f"{time.isoformat()} is no time at which anything was observed."
+        message = f"{time.isoformat()} is not a possible time of observation."
         raise TimeNotMeant(message) from None
 
 

@@ -61,7 +61,9 @@ def qsg(value: str) -> str:
 def queue_manager(value: str) -> str:
     """Check a queue manager name on z/OS: 1 to 4 characters."""
     return _check(
-        _QUEUE_MANAGER, value, "a z/OS queue manager has 1 to 4 characters A-Z 0-9 $ # @, the first no digit"
+        _QUEUE_MANAGER,
+        value,
+        "a z/OS queue manager has 1 to 4 characters A-Z 0-9 $ # @, the first not a digit",
     )
 
 

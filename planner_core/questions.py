@@ -65,7 +65,9 @@ class Question(BaseModel):
         # pydantic would take the last of several texts; a user who gives two has to decide.
         lists = {name for name, each in parameters(cls).items() if each.is_list}
         errors = {
-            name: "is given twice" for name, found in texts.items() if len(found) > 1 and name not in lists
+            name: "is specified twice"
+            for name, found in texts.items()
+            if len(found) > 1 and name not in lists
         }
         given = {
             name: list(found) if name in lists else found[0]
@@ -258,7 +260,7 @@ class Rules(ParameterReader):
         if not isinstance(given, list):
             return given
         if len(given) > _MOST_RULES:
-            _refuse(f"can be given at most {_MOST_RULES} times")
+            _refuse(f"can be specified at most {_MOST_RULES} times")
         found: list[Rule] = []
         for text in given:
             plain = str(text).strip().upper()
@@ -283,7 +285,7 @@ class ListOf(ParameterReader):
         if not isinstance(given, list):
             return given
         if len(given) > self.most:
-            _refuse(f"can be given at most {self.most} times")
+            _refuse(f"can be specified at most {self.most} times")
         return tuple(self.item._value(each) for each in given)
 
     def _schema(self) -> dict[str, Any]:

@@ -385,8 +385,7 @@ def _findings(facts: RowFacts) -> list[dict[str, Any]]:
     first = f", the first of them {days[0]}" if days else ""
     message = (
         f"Some of its intervals end in the future, the last one at {last:%Y-%m-%d %H:%M} UTC; now it is {now:%Y-%m-%d %H:%M} UTC. "
-        f"They lie on {len(days)} day{'' if len(days) == 1 else 's'} to come{first}. A clock was wrong where they were written, or "
-        "the zone that was given is. They were stored as they are: to take them out, forget the file in the usage history."
+        f"They are on {len(days)} day{'' if len(days) == 1 else 's'} in the future{first}. The clock of the system that wrote them was wrong, or the specified time zone is. They were stored as they are; to remove them, forget the file in the usage history."
     )
     return [{"code": "TIMES_IN_THE_FUTURE", "severity": "warning", "message": message}]
 
@@ -395,7 +394,7 @@ def _take_companion(path: Path, kind: Kind, report: dict[str, Any], options: Opt
     """Report the content of a file that accompanies usage. The application stores the entries of a QSG map itself."""
     report["sha256"] = hashlib.sha256(path.read_bytes()).hexdigest()
     if kind != "qsg_map":
-        message = "This file describes a simulation and holds no usage: nothing of it was read."
+        message = "This file describes a simulation and contains no usage: nothing was read from it."
         report |= {"status": "not_usage", "message": message}
         return
     found = read_qsg_map(path)
@@ -404,7 +403,7 @@ def _take_companion(path: Path, kind: Kind, report: dict[str, Any], options: Opt
         if held != group:
             message = (
                 f"{manager} on {system} is in {group or 'no group'} by this map, but in {held or 'no group'} by another "
-                "of the files: use one map. Nothing of this one was read."
+                "of the files: use one map. Nothing was read from this one."
             )
             raise NotReadable(message)
     report["qsg_map"] = [
@@ -469,8 +468,7 @@ def _group_asks(unknown: Sequence[tuple[str, str]], ledger: Ledger, facts: RowFa
         "observed_at": False,
         "zone": False,
         "messages": [
-            f"The records do not say which queue-sharing group {names} belong{'s' if len(unknown) == 1 else ''} to; "
-            "records carry the group from MQ 10 on."
+            f"The records do not show which queue-sharing group {names} belong{'s' if len(unknown) == 1 else ''} to; only records of MQ 10 and later contain the group."
         ],
     }
 
@@ -499,10 +497,7 @@ def _group_texts(groups: dict[tuple[str, str], str]) -> dict[str, str]:
 def _nothing_sentence(passed_over: dict[str, int], keep_from: dt.date | None) -> str:
     count = passed_over.get(TOO_OLD)
     if count and keep_from:
-        return (
-            f"All {count} rows are of days before {keep_from}, the first day that the usage history keeps; "
-            "keep more days to store them."
-        )
+        return f"All {count} rows are from days before {keep_from}, the first day that the usage history keeps; increase the retention to store them."
     return "Nothing in the file belongs to the usage history."
 
 
@@ -618,7 +613,7 @@ def zone(text: str) -> dt.tzinfo:
             return ZoneInfo(text)
         except (ZoneInfoNotFoundError, ValueError, OSError):  # OSError: a folder of zones, such as Europe
             pass
-    message = f"{text!r} is no time zone; give a name such as Europe/Berlin or an offset such as +01:00"
+    message = f"{text!r} is not a time zone; use a name such as Europe/Berlin or an offset such as +01:00"
     raise argparse.ArgumentTypeError(message)
 
 
@@ -642,7 +637,7 @@ def _parser() -> argparse.ArgumentParser:
         "--history",
         required=True,
         metavar="URL",
-        help="path or object-store URL of the usage history; made if need be",
+        help="path or object-store URL of the usage history; created if it does not exist",
     )
     add(
         "--qsg",
@@ -652,7 +647,7 @@ def _parser() -> argparse.ArgumentParser:
         metavar="SID:QMGR=QSG",
         help="group of a queue manager; empty: in none",
     )
-    add("--kind", choices=KINDS, help="what the files are, where detection is wrong")
+    add("--kind", choices=KINDS, help="kind of the files, if detection is wrong")
     add(
         "--observed-at",
         type=instant,
@@ -680,9 +675,9 @@ def _parser() -> argparse.ArgumentParser:
         type=int,
         default=SPLIT_BYTES,
         metavar="BYTES",
-        help="what one Spark task reads (default 64 MiB)",
+        help="amount that one Spark task reads (default 64 MiB)",
     )
-    add("--work-dir", type=Path, metavar="DIR", help="where Spark may write")
+    add("--work-dir", type=Path, metavar="DIR", help="folder that Spark may write to")
     add(
         "--retention-days",
         type=int,
@@ -695,14 +690,14 @@ def _parser() -> argparse.ArgumentParser:
         type=int,
         default=limits.most_bytes,
         metavar="BYTES",
-        help="refuse a packed file that is larger than this once unpacked (default 512 GiB)",
+        help="refuse a compressed file that is larger than this after decompression (default 512 GiB)",
     )
     add(
         "--max-ratio",
         type=int,
         default=limits.most_ratio,
         metavar="N",
-        help="refuse a packed file that is more than N times as long once unpacked (default 250)",
+        help="refuse a compressed file that is more than N times as long after decompression (default 250)",
     )
     add("--progress", action="store_true", help="print progress")
     return parser

@@ -155,7 +155,7 @@ def _usable(executable: Path, *, origin: str, launcher_dir: Path) -> Java:
     if settings is None:
         settings = _ask(executable)
     if settings is None:
-        message = f"{executable} (from {origin}) does not run as a Java."
+        message = f"{executable} (from {origin}) is not a working Java."
         raise JavaUnusableError(message)
     if settings.major_version < OLDEST_MAJOR_VERSION:
         message = f"{executable} (from {origin}) is Java {settings.major_version}; Spark needs {OLDEST_MAJOR_VERSION}."

@@ -88,7 +88,7 @@ def _load(arguments: argparse.Namespace) -> int:
 
 def _load_lines(answer: ClusterLoadAnswer) -> Iterator[str]:
     if not answer.flows:
-        yield "The plan has no clusters: write them under the key clusters."
+        yield "The plan has no clusters: add them under the key clusters."
     for flow in answer.flows:
         yield f"{flow.cluster} {flow.queue}: {_rate(flow.rate_per_s)} messages a second"
         for queue in flow.physical_queues:

@@ -61,7 +61,9 @@ def database_url(given: str, *, data_dir: Path) -> URL:
         url = make_url(given)
         kind = url.get_backend_name()
     except (ArgumentError, ValueError):
-        message = "CFPLAN_DATABASE_URL is no URL of a database, such as postgresql://cfplan@localhost/cfplan."
+        message = (
+            "CFPLAN_DATABASE_URL is not the URL of a database, such as postgresql://cfplan@localhost/cfplan."
+        )
         raise DatabaseUnusable(message) from None
     if kind not in DRIVERS:
         message = (
@@ -137,7 +139,7 @@ class Database:
             try:
                 folder.mkdir(parents=True, exist_ok=True)
             except OSError as error:
-                message = f"The database cannot be used: the folder {str(folder)!r} cannot be made: {error.strerror}."
+                message = f"The database cannot be used: the folder {str(folder)!r} cannot be created: {error.strerror}."
                 raise DatabaseUnusable(message) from None
         with self._migrating() as config:
             command.upgrade(config, revision)
@@ -168,7 +170,7 @@ class Database:
                     self._refuse_a_later_schema(connection)
                     yield alembic_config(connection)
                     if self.is_sqlite and connection.execute(text("PRAGMA foreign_key_check")).first():
-                        message = "The migration left rows that refer to nothing; it was undone."
+                        message = "The migration left rows with invalid references, so it was rolled back."
                         raise DatabaseUnusable(message)
             finally:
                 if self.is_sqlite:
@@ -179,10 +181,7 @@ class Database:
         found = MigrationContext.configure(connection).get_current_revision()
         known = {script.revision for script in _scripts().walk_revisions()}
         if found is not None and found not in known:
-            message = (
-                f"The database has revision {found}, which this version of cfplan does not know: it was used by a "
-                "later version. Install that version again, or restore the backup from before."
-            )
+            message = f"The database has revision {found}, which this version of cfplan does not know: a later version has used it. Install that version again, or restore a backup made before it was used."
             raise DatabaseUnusable(message)
 
     def _refuse_another_schema(self) -> None:
@@ -223,7 +222,7 @@ def open_database(
         message = f"The database cannot be used: {reason}"
         if database.is_sqlite and not isinstance(error, OperationalError):
             message += (
-                f". {str(database.url.database)!r} is damaged, or no database: restore it from a backup."
+                f". {str(database.url.database)!r} is damaged or is not a database: restore it from a backup."
             )
         raise DatabaseUnusable(message) from None
     finally:

@@ -30,7 +30,7 @@ def described_examples() -> Iterator[OperationExamples]:
     events, name = events_request(), "three-members"
     yield OperationExamples(
         f"{PATH}/read",
-        {name: ("Three queue managers, one of which falls silent", events)},
+        {name: ("Three queue managers, one of which stops reporting", events)},
         {name: read_request(events).as_json()},
     )
     yield OperationExamples(f"{PATH}/advise", examples())

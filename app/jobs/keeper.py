@@ -220,7 +220,7 @@ def how_it_ended(what: str, code: int, last_words: str) -> str:
     """Return a sentence about a process that failed: its exit code and last message, or the signal that ended it."""
     if code < 0:
         return (
-            f"{what} was ended from outside by signal {-code}. Signal 9 often means that the machine "
+            f"{what} was terminated by signal {-code}. Signal 9 often means that the machine "
             "ran out of memory. No partial results were stored; try again."
         )
     said = f" Last message: {last_words}" if last_words else ""

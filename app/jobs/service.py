@@ -33,7 +33,7 @@ RESTS = (*ENDS, JobState.ASKS)
 """States in which no keeper works on a run, and none will start to."""
 
 
-WAITS = "Waits until it is its turn."
+WAITS = "The job waits for its turn."
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,9 +55,9 @@ class Job(Answer):
         int, Field(description="The finished part of the stage, in bytes where it is measured in bytes.")
     ]
     total: Annotated[int, Field(description="The size of the stage; 0 if it is not known.")]
-    sentence: Annotated[str, Field(description="Its progress, or how it ended, in words.")]
+    sentence: Annotated[str, Field(description="Its progress or its outcome, in words.")]
     attempts: Annotated[
-        int, Field(description="How often it was started; more than once if it was interrupted.")
+        int, Field(description="Number of times it was started; more than one if it was interrupted.")
     ]
     created_at: datetime
     started_at: datetime | None

@@ -68,9 +68,9 @@ class Run(Answer):
     stage: Annotated[str, Field(description="Such as `reducing` or `fitting`; empty before the first.")]
     done: Annotated[int, Field(description="The finished part of the stage.")]
     total: Annotated[int, Field(description="The size of the stage; 0 if it is not known.")]
-    sentence: Annotated[str, Field(description="Its progress, or how it ended, in words.")]
+    sentence: Annotated[str, Field(description="Its progress or its outcome, in words.")]
     attempts: Annotated[
-        int, Field(description="How often it was started; more than once if it was interrupted.")
+        int, Field(description="Number of times it was started; more than one if it was interrupted.")
     ]
     created_at: datetime
     started_at: datetime | None

@@ -26,7 +26,7 @@ MOST_LINES = 60
 """Maximum number of lines for one addition or removal; a structure has up to 512 queues."""
 _NOTHING = "\N{EN DASH}"
 
-_PLACES = {"admin": "CSQ_ADMIN", "system": "CSQSYSAPPL", "policy": "CFRM policy", "totals": "Together"}
+_PLACES = {"admin": "CSQ_ADMIN", "system": "CSQSYSAPPL", "policy": "CFRM policy", "totals": "Total"}
 _KINDS_OF_THINGS = {"coupling_facilities": "Coupling facility", "structures": "Structure", "queues": "Queue"}
 _FACILITY = (*fields.FACILITY, *fields.FACILITY_MORE)
 _STRUCTURE = (*fields.STRUCTURE, *fields.STRUCTURE_SIZES, *fields.STRUCTURE_OFFLOAD)
@@ -72,7 +72,7 @@ _CALLED = {
     "qsg": "Queue-sharing group",
     "queue_managers": "Queue managers",
     "cfcc_level": "CFCC level",
-    "offload_steps": "Offload rule at work",
+    "offload_steps": "Offload rule in effect",
     "threshold": "at a usage of",
     "size_bytes": "for messages over",
     "at_messages": "from a backlog of",

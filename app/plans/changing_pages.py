@@ -197,7 +197,7 @@ def rename(request: Request, session: SessionDep, name: str, body: BodyDep) -> R
     try:
         stored = service.rename_plan(session, name, asked["name"], if_match=asked["etag"] or None)
     except PlanConflict as error:
-        words = f"Not renamed: someone has saved version {error.current.number} meanwhile. Review it first."
+        words = f"Not renamed: someone has since saved version {error.current.number}. Review it first."
         refused = RefusedAction(words=words, new_name=asked["name"])
         return result_page(request, session, error.current, refused, status_code=409)
     except (NameTaken, PlanNameInvalid) as error:
@@ -223,7 +223,7 @@ def accept(request: Request, name: str, body: BodyDep) -> Response:
         with database.session(writes=False) as session:
             current = service.get_plan(session, name)
             words = {
-                PlanConflict: f"Not acknowledged: someone has saved version {current.number} meanwhile. Review the finding again.",
+                PlanConflict: f"Not acknowledged: someone has since saved version {current.number}. Review the finding again.",
                 DocumentInvalid: "Not acknowledged: enter a reason of 1 to 500 characters on one line.",
             }.get(type(error), f"Not acknowledged. {error}")
             finding = next(

@@ -141,7 +141,7 @@ def _taken(use: FacilityUse | None) -> tuple[int, int]:
 
 def _together(sums: Sequence[Sums]) -> Sums:
     return Sums(
-        name="Together",
+        name="Total",
         before_initsize_kib=sum(each.before_initsize_kib for each in sums),
         before_size_kib=sum(each.before_size_kib for each in sums),
         initsize_kib=sum(each.initsize_kib for each in sums),

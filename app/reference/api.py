@@ -52,7 +52,7 @@ def list_tables() -> TablesAnswer:
 
 @router.get("/{table_id}", summary="One published table", responses=problems(404))
 def show_table(table_id: str) -> TableAnswer:
-    """Return a table as its source prints it: columns with units, rows, and notes on odd figures."""
+    """Return a table as its source prints it: columns with units, rows, and notes on questionable figures."""
     table = next((table for table in all_tables() if table.id == table_id), None)
     if table is None:
         raise HTTPException(404, f"There is no published table with this name; GET {PREFIX} lists them.")

@@ -90,7 +90,7 @@ def add(commands: Command, whole: Whole) -> None:
     made.add_argument(
         "files", metavar="FILE", nargs="+", help="what runs, as for cfplan diff; - for standard input"
     )
-    made.add_argument("--qsg", metavar="NAME", help="the group, if structures of several groups run")
+    made.add_argument("--qsg", metavar="NAME", help="the group, if there are structures of several groups")
     made.add_argument(
         "--queue-managers", type=whole(1, 32), metavar="N", help="queue managers DEFINED to the group"
     )

@@ -60,7 +60,7 @@ QUESTIONS: tuple[QuestionLink, ...] = (
     ),
     QuestionLink(
         "/merge", "Merge a plan into a policy",
-        "Paste the complete current CFRM policy and get the complete merged policy. All other statements stay unchanged, to the byte.",
+        "Paste the complete current CFRM policy and get the complete merged policy. All other statements stay unchanged, byte for byte.",
         "how-to/merging-a-policy", "cfplan merge PLAN --policy FILE",
     ),
     QuestionLink(
@@ -282,7 +282,7 @@ def _merge(request: Request, session: SessionDep, given: RunningForm) -> Respons
     try:
         given.check_files()
         if not policy:
-            invalid("/policy", "is needed: the input of IXCMIAPU")
+            invalid("/policy", "is required: the input of IXCMIAPU")
         result = result_of(session, choose(session, given), curves_of(request))
         found = service.merged(
             result,
@@ -449,8 +449,17 @@ def _from_running_page(
 ) -> Response:
     faults = wrong or {}
     boxes = (
-        _small(given, faults, "qsg", "Group", "name", "If structures of several groups run."),
-        _small(given, faults, "queue_managers", "Queue managers", "whole", "If DISPLAY GROUP is not given."),
+        _small(
+            given, faults, "qsg", "Group", "name", "Required if structures of several groups are allocated."
+        ),
+        _small(
+            given,
+            faults,
+            "queue_managers",
+            "Queue managers",
+            "whole",
+            "Used if the texts do not include DISPLAY GROUP.",
+        ),
         _small(
             given,
             faults,

@@ -126,7 +126,7 @@ def shown_merge(found: MergedPolicy) -> MergeView:
     of = f" of policy {found.policy_name}" if found.policy_name else ""
     summary = (
         f"{changed} change{'' if changed == 1 else 's'} in {structures} structure{'' if structures == 1 else 's'}{of}; everything else "
-        "is unchanged, to the byte."
+        "is unchanged, byte for byte."
         if changed
         else f"No change{of}: it matches the plan."
     )

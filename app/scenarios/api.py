@@ -144,7 +144,7 @@ def save_scenario(
 def delete_scenario(
     name: Name, scenario: Scenario, session: SessionDep, request: Request
 ) -> ScenarioDeletionAnswer:
-    """Delete a scenario for good, if its ETag matches If-Match."""
+    """Delete a scenario permanently, if its ETag matches If-Match."""
     service.delete(session, name, scenario, if_match=header_list(request.headers, "if-match"))
     return ScenarioDeletionAnswer(plan=name, name=scenario)
 

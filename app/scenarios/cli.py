@@ -253,7 +253,7 @@ def _report_lines(answer: JsonObject, latest: int) -> Iterator[str]:
         yield f"State {answer['revision']}; first saved {answer['created_at'][:16]} UTC"
     if answer["note"]:
         yield from ("", "Why", *answer["note"].splitlines())
-    yield from ("", "What changes", *_changes(answer["what_changes"]))
+    yield from ("", "Changes", *_changes(answer["what_changes"]))
     replaced = [each["structure"] for each in answer["structures"] if each["given_size_replaced"]]
     if replaced:
         yield f"Sizes given in the plan are smaller than the need, so they are calculated instead: {', '.join(replaced)}"
@@ -269,7 +269,7 @@ def _report_lines(answer: JsonObject, latest: int) -> Iterator[str]:
             _note(figure["note_after"]),
             "" if figure["difference"] is None else f"{figure['difference']:+}",
         )
-        for item in (*answer["structures"], {"structure": "together", "figures": answer["totals"]})
+        for item in (*answer["structures"], {"structure": "total", "figures": answer["totals"]})
         for figure in item["figures"]
     ]
     yield from _table(rows, left=2)
@@ -330,7 +330,7 @@ def _changes(changes: Sequence[JsonObject]) -> Iterator[str]:
 
 def _totals(before: Mapping[str, int], after: Mapping[str, int]) -> Iterator[str]:
     for key, word in (("initsize_kib", "INITSIZE"), ("size_kib", "SIZE")):
-        yield f"{word} together: {before[key]}K -> {after[key]}K ({after[key] - before[key]:+}K)"
+        yield f"Total {word}: {before[key]}K -> {after[key]}K ({after[key] - before[key]:+}K)"
 
 
 def _said(value: object) -> str:

@@ -30,14 +30,14 @@ _ABOUT = (FormField("name", "Name"), FormField("note", "Why"))
 _PLAN_FIELDS = (
     FormField("cfcc_level", "CFCC level", "whole"),
     FormField("queue_managers", "Queue managers in total", "whole"),
-    FormField("growth_percent", "Growth a year", "decimal", unit="%", place="growth/percent_per_year"),
+    FormField("growth_percent", "Annual growth", "decimal", unit="%", place="growth/percent_per_year"),
     FormField("growth_years", "for", "decimal", unit="years", place="growth/years"),
     FormField("target_usage_percent", "Usage at the backlog, at most", "decimal", unit="%"),
     FormField("headroom_percent", "Headroom instead", "decimal", unit="%"),
     FormField("size_factor", "SIZE as a multiple of INITSIZE", "decimal"),
     FormField("rate_factor", "Arrival rates and backlogs, times", "decimal"),
     FormField("outage_factor", "Outages and backlogs, times", "decimal"),
-    FormField("lost", "Coupling facility that is lost", "choice"),
+    FormField("lost", "Lost coupling facility", "choice"),
 )
 _STRUCTURE_FIELDS = (
     FormField("initsize", "INITSIZE", "size"),

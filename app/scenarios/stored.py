@@ -77,7 +77,7 @@ class ScenarioSummary(Answer):
     size_kib_after: int
     errors: Annotated[int, Field(description="Findings after the changes that are not acknowledged.")]
     warnings: int
-    commands: Annotated[int, Field(description="Commands that change the plan to the scenario.")]
+    commands: Annotated[int, Field(description="Commands that lead from the plan to the scenario.")]
 
 
 @dataclass(frozen=True, slots=True)

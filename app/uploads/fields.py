@@ -17,7 +17,7 @@ TIMES = (
     FormField(
         "zone",
         "Time zone",
-        hint="Of that time, and of times in a file without a time zone: +01:00 or Europe/Berlin.",
+        hint="For that time, and for times in the file that have no time zone: +01:00 or Europe/Berlin.",
     ),
 )
 """Names of the fields for the time of a display and its zone."""
@@ -29,5 +29,5 @@ def about_fields(
     """Return the fields that describe a file: kind, time of observation, time zone."""
     title = dict(KINDS).get(detected)
     as_found = f"as detected: {title}" if title else "detect automatically"
-    kind = FormField("kind", "What it is", "choice", options=(("", as_found), *KINDS))
+    kind = FormField("kind", "Kind of data", "choice", options=(("", as_found), *KINDS))
     return filled((kind, *TIMES), typed, wrong)

@@ -7,7 +7,7 @@ from app.jobs.kinds import declare
 INGEST = declare(
     "ingest",
     title="Reading",
-    begins="The reader starts.",
+    begins="Starting the reader.",
     stages={
         "indexing": "Finding the records",
         "decoding": "Decoding",

@@ -312,7 +312,7 @@ def _questions(
             each.system_id or "", each.queue_manager, _who(each), each.suggested or "",
             FormField(
                 name, f"Group of {_who(each)}", kind="name", value=typed.get(name, ""), error=wrong.get(name, ""),
-                hint=f"Elsewhere it is in {each.suggested}." if each.suggested else "",
+                hint=f"On other systems, it is in {each.suggested}." if each.suggested else "",
             ),
             none_name=f"none/{at}",
             is_none=f"none/{at}" in typed,

@@ -25,7 +25,7 @@ def add(commands: Command) -> None:
         _simulate,
     )
     for option, letter, about in (
-        ("days", "D", "how many days"),
+        ("days", "D", "number of days"),
         ("structures", "S", "application structures, 1 to 62"),
         ("queue-managers", "Q", "queue managers of the group, 1 to 32"),
         ("interval-minutes", "M", "length of an interval; divides a day"),

@@ -120,7 +120,7 @@ def read_queue(
 def make_plan_document(request: PlanFromUsage, session: SessionDep) -> PlanFromUsageAnswer:
     """Fill a plan document with measured rates, sizes and depths. Nothing is stored.
 
-    The request supplies what measurements do not contain; the remarks list what was left out. No p95 is measured.
+    The request contains the values that are not measured; the remarks list what was left out. SMF does not measure p95.
     """
     spans = service.structures_of_group(session, request.qsg)
     chosen = request.structures if request.structures is not None else [s for s in spans if can_be_planned(s)]

@@ -70,9 +70,7 @@ def _export(arguments: argparse.Namespace) -> int:
     sys.stdout.flush()
     code = subprocess.run(command, check=False, stdin=subprocess.DEVNULL).returncode
     if code < 0:
-        sys.stderr.write(
-            f"The export was ended from outside, by signal {-code}: its output may be incomplete.\n"
-        )
+        sys.stderr.write(f"The export was terminated by signal {-code}: its output may be incomplete.\n")
         return EXIT_NOTHING
     return code
 

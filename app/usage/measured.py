@@ -83,8 +83,12 @@ class MeasuredStructure(Simulatable):
     elements_in_use: Known
     entries_pct: Hidden[float | None]
     elements_pct: Hidden[float | None]
-    entries_in_use_of_week: Annotated[int | None, Field(description="Most in use in the last seven days.")]
-    elements_in_use_of_week: Annotated[int | None, Field(description="Most in use in the last seven days.")]
+    entries_in_use_of_week: Annotated[
+        int | None, Field(description="Highest number in use in the last seven days.")
+    ]
+    elements_in_use_of_week: Annotated[
+        int | None, Field(description="Highest number in use in the last seven days.")
+    ]
     limits: ObservedTotals | None
     size_bytes: Known
     last_full_hour: Annotated[

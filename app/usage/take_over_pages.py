@@ -197,7 +197,7 @@ def _page(
     planned = {(s["name"], q["name"]): queue_words(q) for s in structures for q in s["queues"]}
     grounds = [ground for ground in asking.grounds if ground.structure in names and ground.queues]
     page = TakeOverPage(
-        title=f"Measured usage into {plan.name}",
+        title=f"Update {plan.name} with measured usage",
         section="usage",
         qsg=asking.qsg,
         plan=plan,

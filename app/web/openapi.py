@@ -40,7 +40,7 @@ TAGS = [
     {"name": "stored plans", "description": "Saved plans with all their versions."},
     {
         "name": "scenarios",
-        "description": "Named changes of a stored plan: saved with their results, compared, reported.",
+        "description": "Named changes to a stored plan: save them with their results, compare them, and create reports.",
     },
     {
         "name": "uploads",

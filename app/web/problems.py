@@ -102,11 +102,11 @@ class Problem(Answer):
     type: Annotated[
         str,
         Field(
-            description="Where this kind of problem is described.",
+            description="Address of the description of this kind of problem.",
             examples=["/docs/problems#document-invalid"],
         ),
     ] = field(init=False, default="")
-    title: Annotated[str, Field(description="The kind of problem, always in the same words.")] = field(
+    title: Annotated[str, Field(description="The kind of problem; the wording never changes.")] = field(
         init=False, default=""
     )
     status: Annotated[int, Field(description="The HTTP status.", ge=400, le=599)] = field(
@@ -117,7 +117,7 @@ class Problem(Answer):
         tuple[FieldProblem, ...],
         # A lambda, because pydantic would use the declared return type of a function instead of the type of the field.
         WrapSerializer(lambda errors, write: write(errors[:MOST_ERRORS])),
-        Field(description="Errors by field, the first ones."),
+        Field(description="The first errors, by field."),
     ] = ()
     findings: tuple[Finding, ...] = ()
     current: Annotated[
@@ -125,7 +125,8 @@ class Problem(Answer):
         Field(description="With 412 and 428: the current version of the plan."),
     ] = None
     reference: Annotated[
-        Omittable[str], Field(description="The operator finds the failure in the log under this reference.")
+        Omittable[str],
+        Field(description="Reference under which the operator can find the failure in the log."),
     ] = None
     headers: Hidden[dict[str, str]] = field(default_factory=dict)
 

@@ -67,10 +67,10 @@ class WhatIfPage(Page):
     """The list of questions about a plan."""
 
     asked: Annotated[PlanSelection, "The chosen plan, and the other plans to choose from"]
-    questions: Annotated[tuple[QuestionLink, ...], "What can be asked"]
+    questions: Annotated[tuple[QuestionLink, ...], "Questions about a plan"]
     structures: Annotated[tuple[str, ...], "Application structures of the plan"]
     groups: Annotated[
-        tuple[tuple[str, tuple[QuestionLink, ...]], ...], "What can be asked without a plan, by subject"
+        tuple[tuple[str, tuple[QuestionLink, ...]], ...], "Questions that need no plan, by subject"
     ]
 
 

@@ -88,7 +88,7 @@ QUESTIONS: tuple[WhatIfQuestion, ...] = (
     WhatIfQuestion(
         path="/whatif/recovery",
         title="Backup and recovery",
-        about="The size of a backup of each structure, the log between two backups, the time of recovery at your log rate, "
+        about="The size of a backup of each structure, the log data between two backups, the recovery time at your log rate, "
         "and how often to back up.",
         docs="how-to/backup-and-recovery",
         command="cfplan whatif recovery PLAN",
@@ -115,7 +115,7 @@ QUESTIONS: tuple[WhatIfQuestion, ...] = (
     WhatIfQuestion(
         path="filling",
         title="Filling up",
-        about="One outage over time: both pools of a structure, offload rules, thresholds, the moment of 2192.",
+        about="One outage over time: both pools of a structure, offload rules, thresholds, and when puts fail with 2192.",
         docs="how-to/filling-up",
         command="cfplan whatif filling PLAN --structure S",
         pages="filling_pages",

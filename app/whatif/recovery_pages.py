@@ -32,13 +32,13 @@ _INPUTS = {
     "recovery_minutes": "A structure must be back within",
     "interval_minutes": "Structures are backed up every",
     "log_read_mb_per_s": "Logs are read at",
-    "backup_overhead_bytes": "Beside the data of each message in a backup",
-    "fill_percent": "Of the planned backlog is there",
+    "backup_overhead_bytes": "Overhead of each message in a backup",
+    "fill_percent": "Part of the planned backlog on the structure",
 }
 _FIGURES = {
     "/backup_bytes": "One backup",
-    "/log_bytes_per_hour": "Log an hour",
-    "/log_bytes_between": "Log between two backups",
+    "/log_bytes_per_hour": "Log data per hour",
+    "/log_bytes_between": "Log data between two backups",
     "/recovery_s": "Time to recover",
     "/longest_interval_minutes": "Longest interval",
     "/documented_interval_hours": "By IBM's formula",

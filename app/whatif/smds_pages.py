@@ -86,7 +86,7 @@ class SmdsPage(Page):
     """The data sets of a plan, and the job that creates them."""
 
     asked: Annotated[PlanSelection, "The chosen plan, and the other plans to choose from"]
-    fields: Annotated[tuple[FormField, ...], "Names that the plan does not tell, as they were typed"]
+    fields: Annotated[tuple[FormField, ...], "Names that the plan does not contain, as typed"]
     problems: Annotated[tuple[FieldProblem, ...], "Errors of the plan or of the fields"]
     needed: Annotated[str, "Missing values that are neither in the plan nor entered; otherwise empty"]
     load: Annotated[Load, "What each data set is allocated for"]
@@ -128,7 +128,7 @@ def _page(
     fields, elsewhere, needed = _fields(asked, document, typed, problems, found[1] if found else None)
     planned = document.queue_manager_count if document is not None else 0
     member = query.get("as", "")
-    # Without a job, the page shows what is missing instead of an empty file.
+    # An empty file would hide the missing values, so the page lists them instead.
     if found and found[1].text and member:
         return _file(found[1], member)
     page = SmdsPage(
@@ -215,7 +215,7 @@ def _fields(
     known = document.queue_managers if document is not None else 0
     hint = f"The plan has {known}, without names." if isinstance(known, int) else "Empty: those of the plan."
     if asked.is_example:
-        hint = f"{hint} Made up for the example."
+        hint = f"{hint} Fictitious, for the example."
     boxes = [replace(_NAMES, hint=hint)] if document is not None else [_NAMES]
     boxes += [
         FormField(

@@ -59,5 +59,5 @@ def _in_words(advice: ThresholdAdvice) -> str:
     )
     return (
         f"With the advised rules {advice.capacity} messages fit, with the plan's {advice.compared[1].capacity}; "
-        f"{advice.hold} must be held, {advice.typical} are there in normal running. {rules}"
+        f"{advice.hold} must be held, {advice.typical} are present in normal running. {rules}"
     )

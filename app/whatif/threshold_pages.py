@@ -92,8 +92,8 @@ def said(advice: ThresholdAdvice) -> str:
     rules = ", ".join(f"{rule.threshold} % {rule.size_over}" for rule in advice.rules if rule.is_on)
     words = f"{rules}: {advice.cfrm_name} holds {grouped(advice.capacity)} messages"
     if advice.holds:
-        return f"{words}, {grouped(advice.hold)} are to be held."
-    return f"{words} of the {grouped(advice.hold)} that are to be held, whatever the thresholds."
+        return f"{words}, {grouped(advice.hold)} must be held."
+    return f"{words} of the {grouped(advice.hold)} that must be held, whatever the thresholds."
 
 
 def _rules_query(advice: ThresholdAdvice) -> str:

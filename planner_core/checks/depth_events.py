@@ -48,7 +48,7 @@ def check_perfmev(document: PlanDocument) -> Iterator[Finding]:
     if isinstance(stated, dict) and len(stated) < members.count:
         yield finding(
             "PERFMEV_NOT_STATED",
-            f"PERFMEV is given for {len(stated)} of {members.count} queue managers. The others are assumed to be DISABLED, "
+            f"PERFMEV is specified for {len(stated)} of {members.count} queue managers. The others are assumed to be DISABLED, "
             "the default.",
             field="/perfmev",
         )

@@ -33,7 +33,7 @@ def check_sizes(structure: StructureResult) -> Iterator[Finding]:
     for key, value in (("initsize", sizes.initsize_bytes), ("size", sizes.size_bytes)):
         by_factor = key == "size" and sizes.initsize_bytes <= maximum
         advice = (
-            f"INITSIZE fits. Lower size_factor, now {sizes.size_factor}, or give SIZE."
+            f"INITSIZE fits. Lower size_factor, now {sizes.size_factor}, or set SIZE."
             if by_factor
             else "Spread its queues over several structures, or offload."
         )

@@ -148,7 +148,7 @@ def _about_assumptions(decision: Decision, queue: str, field: str) -> Iterator[F
                 yield finding(
                     "CLUSTER_LOCAL_DEFAULTS",
                     f"The sender's own instance of {queue} competes with rank 0, priority 0 and weight 50: its cluster-receiver "
-                    "channel was not given.",
+                    "channel is not specified.",
                     field=field or None,
                 )
 

@@ -249,7 +249,7 @@ class _Reading:
         name, first = others[0]
         count = "1 row is an answer" if len(others) == 1 else f"{len(others)} rows are answers"
         message = (
-            f"{count} of {names[:_SHOWN]}, about other channels: ignored. {own} is assumed to be the sender."
+            f"{count} from {names[:_SHOWN]} about other channels: ignored. {own} is assumed to be the sender."
         )
         self.problems.append(DisplayProblem(text=name, line=first.line, message=message))
         return [(name, row) for name, row in self.rows if row.queue_manager in (None, own)]

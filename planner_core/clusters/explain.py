@@ -474,7 +474,7 @@ class _Explaining:
             )
         # Each queue takes two decisions among up to hundreds of instances.
         if message.queue not in self.decisions and len(self.decisions) >= MOST_QUEUES:
-            return f"Messages for more than {MOST_QUEUES:,} queues are too many for one answer: ask for some of them."
+            return f"Messages for more than {MOST_QUEUES:,} queues are too many for one answer: enter messages for fewer queues."
         if not self.displays.queues_named(message.queue):
             return f"No DISPLAY QCLUSTER row has queue {message.queue}: display QCLUSTER(*) ALL at the sending queue manager."
         here = [
@@ -643,7 +643,7 @@ class _Explaining:
             )
         if self.is_bound_by_queue:
             yield assumed(
-                "Messages bound as the queue defines were bound as DEFBIND of its instances is displayed now.",
+                "Messages bound as the queue defines were bound with the DEFBIND that its instances show now.",
                 Basis.ASSUMED,
             )
         if self.queue and any(not each.queue for each in self.browse.messages):

@@ -130,13 +130,13 @@ class QueueDuringFailure(Answer):
         int, Field(description="Messages of the burst that would not have come to this queue otherwise.")
     ]
     waiting_messages: Annotated[
-        int | None, Field(description="Messages that collect at the senders; null: no outage is given.")
+        int | None, Field(description="Messages that collect at the senders; null if no outage is specified.")
     ]
     surge_messages: Annotated[
         int | None, Field(description="Increase of the queue depth when the destination is available again.")
     ]
     surge_seconds: Annotated[
-        Figure | None, Field(description="Time until they have arrived; null: no rate of return is given.")
+        Figure | None, Field(description="Time until they have arrived; null if no return rate is specified.")
     ]
     messages: Annotated[int, Field(description="Messages of this queue that the structure must hold.")]
     rate: Hidden[Fraction] = _ZERO
@@ -672,8 +672,7 @@ def _failure_findings(
         during, each = max(slow, key=lambda pair: pair[1].growth or _ZERO)
         yield finding(
             "CLUSTER_GETS_TOO_SLOW",
-            f"When {during.label} fails, {each.queue} gets {_spaced(each.rate_per_s)} messages per second but "
-            f"only {_spaced(each.gets_per_s or 0)} are got, so it grows by {_spaced(each.growth_per_s or 0)} per second.",
+            f"When {during.label} fails, {each.queue} receives {_spaced(each.rate_per_s)} messages per second, but only {_spaced(each.gets_per_s or 0)} are got, so it grows by {_spaced(each.growth_per_s or 0)} per second.",
             structure=name,
         )
     if worst is not None and not worst.holds_in_initsize:

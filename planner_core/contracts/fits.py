@@ -89,7 +89,9 @@ class FitPoint(Answer):
         Figure | None, Field(description="The size of the curve for these entries and elements.")
     ] = None
     residual_bytes: Annotated[Figure | None, Field(description="The size less the size of the curve.")] = None
-    left_out: Annotated[str | None, Field(description="Why the point is not in the fit; null: it is.")] = None
+    left_out: Annotated[str | None, Field(description="Why the point is not in the fit; null if it is.")] = (
+        None
+    )
 
     @property
     def elements_per_entry(self) -> float | None:

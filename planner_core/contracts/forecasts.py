@@ -165,10 +165,10 @@ class CrossingScore(Answer):
     ]
     error_days: Annotated[
         int | None,
-        Field(description="How much later it was predicted than it came; null: not both are known."),
+        Field(description="Predicted day minus actual day; null if either is not known."),
     ]
     in_interval: Annotated[
-        bool | None, Field(description="Whether it came in the 80 % interval; null: too early to tell.")
+        bool | None, Field(description="Whether it came in the 80 % interval; null: not yet known.")
     ]
 
 

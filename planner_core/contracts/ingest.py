@@ -48,7 +48,9 @@ class Asks(Answer):
     """Questions that must be answered before anything is stored."""
 
     unknown_qsg: tuple[AskedQueueManager, ...] = ()
-    observed_at: Annotated[bool, Field(description="When was the display taken? It does not say.")] = False
+    observed_at: Annotated[
+        bool, Field(description="When was the display taken? It does not show a date.")
+    ] = False
     zone: Annotated[bool, Field(description="Which time zone are its times in?")] = False
     messages: Annotated[tuple[str, ...], Field(description="The questions as sentences.")] = ()
 

@@ -63,7 +63,9 @@ class SimulatedMessage(Answer):
             description="The same for all messages of one event on a shared queue; MQ generates other values."
         ),
     ]
-    is_null: Annotated[bool, Field(description="A null event: its queue manager did nothing with the queue.")]
+    is_null: Annotated[
+        bool, Field(description="A null event: its queue manager neither put to the queue nor got from it.")
+    ]
     time_since_reset: int
     high_q_depth: int
     msg_enq_count: int

@@ -130,7 +130,7 @@ class _Calls(_Step):
     queue_manager: QueueManagerName
     queue: QueueName
     messages: Messages
-    times: Annotated[Times, Field(description="How often; every_s apart.")] = 1
+    times: Annotated[Times, Field(description="Number of repetitions, every_s seconds apart.")] = 1
     every_s: Seconds | None = None
 
 

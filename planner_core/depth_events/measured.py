@@ -181,7 +181,9 @@ def _of_what_is_missing(queue: str, used: Sequence[_Set], pointer: str, structur
     if not silent and not gap:
         return
     of_whom = f" the puts and gets of {', '.join(silent)}" if silent else ""
-    of_what = f" {gap} {'put or get' if gap == 1 else 'puts or gets'} that are in no message" if gap else ""
+    of_what = (
+        f" {gap} {'put or get' if gap == 1 else 'puts or gets'} that are not in any message" if gap else ""
+    )
     yield finding(
         "MEASURED_RATES_INCOMPLETE",
         f"{queue}: the rates do not include{of_whom}{', and' if silent and gap else ''}{of_what}. The queue may fill faster, and lead "

@@ -191,7 +191,7 @@ def _of_names(messages: Sequence[EventMessage], known: EventContext) -> Iterator
     if other:
         yield finding(
             "READ_NAME_NOT_IN_EVENTS",
-            f"No event names {_some(strangers)}, which was given as a member of the group. {other}",
+            f"No event names {_some(strangers)}, which was entered as a member of the group. {other}",
             field="/members",
         )
 
@@ -288,7 +288,7 @@ def _of_order(sets: Sequence[EventSet]) -> Iterator[Finding]:
             yield finding(
                 "READ_SET_EVENT_UNSEEN",
                 f"{_name(each)}: set {before.number}, the same event, left {_SWITCH[each.event]} DISABLED, and only a "
-                f"{_MADE_POSSIBLE_BY[each.event]} enables it. Either an event in between is in no message, for example "
+                f"{_MADE_POSSIBLE_BY[each.event]} enables it. Either no message reports an event in between, for example "
                 "because a queue manager with PERFMEV(DISABLED) detected it, or an ALTER enabled "
                 f"it{_or_one_set(before, each)}.",
                 field=_at(each),
@@ -326,7 +326,7 @@ def _of_members(sets: Sequence[EventSet], known: EventContext) -> Iterator[Findi
             if known.perfmev.get(name) == "DISABLED":
                 yield finding(
                     "READ_SET_MEMBERS_DIFFER",
-                    f"{_name(each)} has a message of {name}, which was given with PERFMEV(DISABLED). It was enabled at that "
+                    f"{_name(each)} has a message of {name}, which was entered with PERFMEV(DISABLED). It was enabled at that "
                     f"time: check DISPLAY QMGR PERFMEV on {name}.",
                     field=_at(each, "/members"),
                 )
@@ -341,7 +341,7 @@ def _of_members(sets: Sequence[EventSet], known: EventContext) -> Iterator[Findi
             if member.has_stopped_getting and member.expected_gets is not None:
                 yield finding(
                     "READ_SET_GETS_STOPPED",
-                    f"{_name(each)}: {name} got nothing; at its rate before it would have got "
+                    f"{_name(each)}: {name} got no messages; at its previous rate, it would have got "
                     f"{round(member.expected_gets)} messages in that time. Check whether its getting applications are still "
                     "running.",
                     field=_at(each, "/members"),
@@ -364,7 +364,7 @@ def _of_counters(each: EventSet) -> Iterator[Finding]:
             "READ_SET_COUNTERS",
             f"{_name(each)}: {who} counted for only {first.time_since_reset_s} seconds, but the previous set was "
             f"{_whole(first)} seconds ago: something reset the counters in between, such as {why}. Puts and gets before "
-            "that are in no message.",
+            "that are not in any message.",
             field=_at(each, "/members"),
         )
     longer = [member for member in each.members if member.counted == "longer"]
@@ -430,8 +430,7 @@ def _of_depths(each: EventSet) -> Iterator[Finding]:
     elif found.computed_depth is not None and found.computed_depth < 0:
         yield finding(
             "READ_SET_UNRECONCILED",
-            f"{_name(each)}: {result} after a depth of {found.depth_before}: at least {-found.computed_depth} puts are in no "
-            "message.",
+            f"{_name(each)}: {result} after a depth of {found.depth_before}: at least {-found.computed_depth} puts are not in any message.",
             field=_at(each, "/reconciliation"),
         )
 
@@ -445,7 +444,7 @@ def _gap(gap: int, each: EventSet) -> str:
         more = "put {0} more messages than it got" if gap > 0 else "got {0} more messages than it put"
         return f"{silent[0]} did not report: it {more.format(abs(gap))}."
     if silent:
-        return f"{', '.join(silent)} did not report: {amount} belong to them together."
+        return f"{', '.join(silent)} did not report: together they account for {amount}."
     if any(member.counted == "shorter" for member in each.members):
         return f"{amount} are from before the counters were reset."
     if each.reconciliation.depth_before_basis == "assumed" and gap > 0:
@@ -474,7 +473,7 @@ def _assumptions(sets: Sequence[EventSet], known: EventContext) -> Iterator[Dept
         )
     if any(each.reconciliation.depth_before_basis == "assumed" for each in sets):
         yield DepthAssumption(
-            "A queue was empty when the counters of its first set started, unless its depth at that time is given.",
+            "A queue was empty when the counters of its first set started, unless its depth at that time is specified.",
             Basis.ASSUMED,
             ours,
         )

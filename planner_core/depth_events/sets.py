@@ -628,7 +628,7 @@ def _why(name: str, perfmev: Switch | None, *, is_seen: bool, was_active: bool) 
         return MissingMember(
             name,
             "perfmev_disabled",
-            f"{name} has PERFMEV(DISABLED): it writes no event. Its puts and gets are in no message.",
+            f"{name} has PERFMEV(DISABLED): it writes no event. Its puts and gets are not in any message.",
         )
     if was_active and perfmev is None:
         words = (
@@ -656,6 +656,6 @@ def _why(name: str, perfmev: Switch | None, *, is_seen: bool, was_active: bool) 
         return MissingMember(name, "not_read", words)
     words = (
         f"No event of {name} is in the input: it has PERFMEV(DISABLED), was not active, or its "
-        "SYSTEM.ADMIN.PERFM.EVENT was not read. Give its PERFMEV to narrow this down."
+        "SYSTEM.ADMIN.PERFM.EVENT was not read. Specify its PERFMEV to narrow this down."
     )
     return MissingMember(name, "not_known", words)

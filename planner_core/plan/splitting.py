@@ -114,7 +114,7 @@ def _groups(document: PlanDocument, structure: Structure, curve: Curve) -> list[
     for label in labels if len(labels) > 1 or any(not queue.isolation for queue in left) else ():
         take(
             [queue for queue in left if queue.isolation == label],
-            f"its data is to be kept apart from that of other queues ({label})",
+            f"its data must be kept apart from that of other queues ({label})",
             using,
         )
     take(
@@ -130,7 +130,7 @@ def _groups(document: PlanDocument, structure: Structure, curve: Curve) -> list[
     if 0 < len(persistent) < len(left):
         take(
             [queue for queue in left if not queue.persistent],
-            "it is nonpersistent, and backup and recovery of a structure are about persistent messages",
+            "it is nonpersistent, and backup and recovery of a structure apply only to persistent messages",
             using,
         )
     total = sum((weight(queue) for queue in left), Fraction(0))

@@ -114,7 +114,7 @@ class ComparedStructure(Answer):
     is_new: Annotated[
         bool | None,
         Field(
-            description="Whether a complete policy was given that does not contain it; null if no text mentions it."
+            description="Whether a complete policy was provided that does not contain it; null if no text mentions it."
         ),
     ]
     objects: Hidden[tuple[WantedObject, ...]] = ()
@@ -250,7 +250,7 @@ _ASSUMPTIONS: Final = (
     "plan's coupling facility is not checked.",
     "A rebuild into a SIZE that cannot hold the data in the structure is assumed to fail: no command is generated for it. "
     "The data is calculated from the fuller of entries and elements when the structure was displayed.",
-    "A structure that no text mentions is new only if a complete policy was given; otherwise its state is unknown, and no "
+    "A structure that no text mentions is new only if a complete policy was provided; otherwise its state is unknown, and no "
     "command changes its policy.",
     "Lowering CFLEVEL, and changing INDXTYPE or the structure of a queue, need the queues closed and empty (published). DSGROUP and DSBLOCK "
     "of data sets that are in use are assumed to need an outage.",
@@ -822,7 +822,7 @@ def _not_given(
     if unknown and running.knows_structures:
         one = len(unknown) == 1
         message = (
-            f"No text mentions {', '.join(unknown)}, and no complete policy was given: {'it' if one else 'they'} may or may "
+            f"No text mentions {', '.join(unknown)}, and no complete policy was provided: {'it' if one else 'they'} may or may "
             f"not exist, so no command changes {'it' if one else 'them'}. Add D XCF,STR,STRNAME= of "
             f"{'it' if one else 'each'}, or the complete policy."
         )
@@ -925,12 +925,12 @@ _MQSC_WIDTH: Final = 71
 
 def _text(comparison: Comparison) -> list[str]:
     lines = _remark(
-        f"From what runs to the plan of queue-sharing group {comparison.qsg}. If you paste all of these lines, nothing changes: each changing "
+        f"Commands that change the running system to the plan of queue-sharing group {comparison.qsg}. If you paste all of these lines, nothing changes: each changing "
         "command is in a comment, and only DISPLAY commands are outside of one. To issue a command, copy its lines without the leading asterisk and "
         "three blanks. Issue one step at a time, in this order, and check the response before the next."
     )
     if comparison.is_same:
-        lines += _remark("No action is needed: the system matches the plan, as far as the plan states it.")
+        lines += _remark("No action is needed: the system matches everything that the plan specifies.")
     for each in comparison.structures:
         if each.is_too_small:
             lines += ["*", *_remark(f"NOT YET. {_too_small(each).message}")]

@@ -86,13 +86,13 @@ def plan_from(
         document["queue_managers"] = queue_managers or 1
         if queue_managers is None:
             tell(
-                "No text shows how many queue managers the group has: 1 is used. Add DISPLAY GROUP, or correct it."
+                "No text shows how many queue managers the group has: 1 is used. Add DISPLAY GROUP, or correct the number."
             )
     levels = [each.cfcc_level for each in running.facilities.values() if each.cfcc_level]
     # Structures may be in any coupling facility, and at a higher level the same messages need more storage.
     document["cfcc_level"] = max(levels, default=_DEFAULT_LEVEL)
     if not levels:
-        tell(f"No text shows the CFCC level: {_DEFAULT_LEVEL} is used. Add D CF, or correct it.")
+        tell(f"No text shows the CFCC level: {_DEFAULT_LEVEL} is used. Add D CF, or correct the level.")
     if running.policy_name and _is(names.policy, running.policy_name):
         document["policy"] = {"name": running.policy_name}
     document["coupling_facilities"] = [_facility(each) for each in running.facilities.values()]
@@ -131,10 +131,10 @@ def plan_from(
             if scm:
                 made["scm"] = {"max_size": format_size(scm)}
         else:
-            tell(f"No policy and no display of {prefix}{name} was given: its sizes are computed.", name)
+            tell(f"No policy and no display of {prefix}{name} was provided: its sizes are calculated.", name)
         if name not in running.cfstructs:
             tell(
-                f"No CFSTRUCT({name}) was given: CFLEVEL, RECOVER and the offload rules have the defaults of a plan. Add "
+                f"No CFSTRUCT({name}) was provided: CFLEVEL, RECOVER and the offload rules have the defaults of a plan. Add "
                 f"DISPLAY CFSTRUCT({name}) ALL, or correct them.",
                 name,
             )
@@ -160,7 +160,7 @@ def _group(running: Running) -> str:
     if len(groups) == 1:
         return groups[0]
     if groups:
-        msg = f"Structures of {len(groups)} groups run ({', '.join(groups)}): specify which group the plan is for."
+        msg = f"The texts contain structures of {len(groups)} groups ({', '.join(groups)}): specify which group the plan is for."
     else:
         msg = "No structure ends in CSQ_ADMIN, so the name of the group is unknown: specify it."
     raise NoGroup(msg)
@@ -295,4 +295,4 @@ def _queues(name: str, running: Running, message_bytes: int | None, tell: Any) -
         more = f" and {len(left) - 1} more queues" if len(left) > 1 else ""
         tell(f"{left[0]}{more} of {name} omitted: {why}. Add them with a size and a backlog.", name)
     elif not ours:
-        tell(f"No queue of {name} was given: its need is unknown.", name)
+        tell(f"No queue of {name} was provided: its need is unknown.", name)

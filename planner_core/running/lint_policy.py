@@ -350,7 +350,7 @@ def _value(statement: TextStatement, parameter: PolicyParameter) -> Iterator[tup
         elif not lowest <= int(value) <= highest:
             yield (
                 "POLICY_VALUE_UNUSUAL",
-                f"is outside {lowest} to {highest}, the range according to memory of the manual: check the manual.",
+                f"is outside {lowest} to {highest}, the range of the manual (from memory): check the manual.",
             )
     elif keyword == "SCMALGORITHM" and value != "KEYPRIORITY1":
         yield (

@@ -278,7 +278,7 @@ class _Reading:
             message = (
                 f"The text has {len(named)} policies "
                 f"({', '.join(policy.name or 'one without a name' for policy in named)}): if a structure is in several of "
-                "them, the last one counts. Give only the active policy."
+                "them, the last one counts. Enter only the active policy."
             )
             self.tell("RUNNING_SEVERAL_POLICIES", message, named[1].definition.line)
         for policy in found:

@@ -378,7 +378,7 @@ def _assumptions(advice: DepthAdvice) -> Iterator[DepthAssumption]:
         "QDEPTHHI is at most 80 and QDEPTHLO a quarter of it, the ratio of IBM's defaults of 80 and 20.",
     ]
     if advice.lead is not None:
-        texts.append("Queues without rates do not grow meanwhile, and all queues begin empty.")
+        texts.append("Queues without rates do not grow during that time, and all queues begin empty.")
     if advice.event_messages is not None:
         texts.append(
             "An event detected by a queue manager with PERFMEV(DISABLED) switches the queue and causes no message: "

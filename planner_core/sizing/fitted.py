@@ -53,8 +53,8 @@ def fitted_curve(
         # least possible one, it would make every structure too small.
         initial = f"{published.ratio_entries}:{published.ratio_elements}"
         reason = (
-            f"It knows what an entry costs with its elements at {ratio_entries}:{ratio_elements}, and structures are allocated at "
-            f"{initial}: what they cost there it cannot tell. Allocations at a second ratio would tell it"
+            f"It determines the cost of an entry with its elements at {ratio_entries}:{ratio_elements} only, but structures are "
+            f"allocated at {initial}. Allocations at a second ratio would determine the cost there"
         )
         raise PlanRefused((not_accepted(version=version, reason=reason),))
     bundle = _value(fit.bundle_bytes) or Fraction(0)

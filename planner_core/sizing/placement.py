@@ -64,14 +64,13 @@ RULES: Mapping[str, PlacementRule] = {rule.key: rule for rule in _RULES}
 
 ASSUMPTIONS: tuple[str, ...] = (
     "Every system is connected to every coupling facility, and coupling facilities to each other; all systems have the "
-    "same weight in the SFM policy. Connectivity comes first in XCF's order, so that a missing link would decide.",
+    "same weight in the SFM policy. Connectivity comes first in XCF's order, so a missing link would decide.",
     "A criterion outweighs all that come after it together; IBM says only that the weights follow the order of the list.",
-    "MQ asks for non-volatile and failure-independent coupling facilities. Both are preferences that a lack of either "
-    "does not turn into a refusal.",
+    "MQ asks for non-volatile and failure-independent coupling facilities. Both are preferences: a structure is also allocated where one of them is not met.",
     "Structures are allocated in the order CSQ_ADMIN, CSQSYSAPPL, application structures as in the document, one plan after "
     "the other; a second copy right after the first.",
-    "A coupling facility without room for all of a structure is passed over, also with ENFORCEORDER(YES). XCF may instead "
-    "allocate the structure smaller, down to MINSIZE, where most room is.",
+    "A coupling facility without room for all of a structure is skipped, even with ENFORCEORDER(YES). XCF may instead "
+    "allocate the structure smaller, down to MINSIZE, where there is the most room.",
     "DUMPSPACE and storage that others occupy are not available. Augmented space of storage-class memory counts in full "
     "from the start, where the plan states it.",
     "CROSSSITE and SAMESITE are preferences for the site of the second copy, SAMESITEONLY is a condition.",
@@ -357,7 +356,7 @@ def _faults(candidate: FacilityCandidate, wanted: AllocationRequest) -> str:
     if candidate.ruled_out:
         return candidate.ruled_out
     if not candidate.has_room:
-        return f"it has {format_mib(max(0, candidate.free_bytes or 0))} free of {format_mib(wanted.bytes_wanted)} wanted"
+        return f"it has {format_mib(max(0, candidate.free_bytes or 0))} free, but {format_mib(wanted.bytes_wanted)} is needed"
     return " and ".join(_FAULTS[key] for key in candidate.fails if key in _FAULTS)
 
 
@@ -475,7 +474,7 @@ def question(groups: Sequence[AllocationGroup], *, at: At = "initsize") -> Alloc
         if each.structure in seen:
             message = (
                 f"{each.structure} is in the plans {seen[each.structure]} and {each.plan}: "
-                "a sysplex has one structure of a name."
+                "a sysplex has only one structure of each name."
             )
             raise PlansDoNotFit(message)
         seen[each.structure] = each.plan

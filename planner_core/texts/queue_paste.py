@@ -244,7 +244,7 @@ def _from_table(text: str, problems: list[PasteProblem]) -> list[_PastedQueue]:
             words = f"Queue {name} is already on line {before.line} with the same values."
             problems.append(PasteProblem(line, words, "twice", queue=name))
         elif before is not each:
-            words = f"Queue {name} appears twice, with other values on line {{}}."
+            words = f"Queue {name} appears twice, with different values on line {{}}."
             problems.append(PasteProblem(line, words.format(before.line), queue=name))
             if name not in doubled:
                 problems.append(PasteProblem(before.line, words.format(line), queue=name))

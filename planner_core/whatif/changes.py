@@ -39,7 +39,7 @@ _MOST_STRUCTURES = 512
 
 
 class StructureChange(BaseModel):
-    """Changes of one application structure; absent values stay the same."""
+    """Changes to one application structure; absent values stay the same."""
 
     model_config = MODEL
     name: CfstructName
@@ -56,7 +56,7 @@ class StructureChange(BaseModel):
 
 
 class Changes(BaseModel):
-    """Changes of a plan; absent values stay as in the plan."""
+    """Changes to a plan; absent values stay as in the plan."""
 
     model_config = MODEL
     cfcc_level: Annotated[CfccLevel | None, Field(description="CF control code level; not MQ's CFLEVEL.")] = (
@@ -75,7 +75,7 @@ class Changes(BaseModel):
     size_factor: SizeFactor | None = None
     rate_factor: Annotated[Factor | None, Field(description="Factor on arrival rates and backlogs.")] = None
     outage_factor: Annotated[Factor | None, Field(description="Factor on outages and backlogs.")] = None
-    lost: Annotated[CfName | None, Field(description="The coupling facility that is lost.")] = None
+    lost: Annotated[CfName | None, Field(description="The lost coupling facility.")] = None
     structures: Annotated[list[StructureChange], Field(max_length=_MOST_STRUCTURES)] = Field(
         default_factory=list
     )
@@ -297,9 +297,7 @@ def what_changes(document: PlanDocument, changes: Changes) -> Iterator[ScenarioC
         if factor is not None:
             yield ScenarioChange(what, None, "/structures", "as planned", f"times {_number(factor)}")
     if changes.lost is not None:
-        yield ScenarioChange(
-            "Coupling facility that is lost", None, "/coupling_facilities", "none", changes.lost
-        )
+        yield ScenarioChange("Lost coupling facility", None, "/coupling_facilities", "none", changes.lost)
     definitions = {each.name: (at, each) for at, each in enumerate(document.structures)}
     for change in changes.structures:
         index, structure = definitions[change.name]

@@ -766,7 +766,7 @@ def _mix_of(planned: _Planned, wanted: Decimal | None) -> tuple[Mix, list[bool]]
     can_change = 0 < share < _FULL
     if wanted is not None and not can_change:
         message = (
-            "cannot be given: all messages of this structure have the same size, or nothing is planned for it"
+            "cannot be set: all messages of this structure have the same size, or nothing is planned for it"
         )
         raise InputInvalid(Outage.what, (FieldProblem("larger_percent", message),))
     mean = Fraction(weighted, unit * together) if together else Fraction(0)

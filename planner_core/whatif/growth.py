@@ -44,7 +44,7 @@ _FITTED = (
     "The plan names a fitted curve, which covers one CFCC level. Steps to other levels compare the published figures of both "
     "levels instead."
 )
-_DEFAULTED = "No growth rate was given: 10 percent a year is an example."
+_DEFAULTED = "No growth rate was specified: 10 percent a year is an example."
 
 
 class UpgradeQuestion(Question):
@@ -66,10 +66,10 @@ class UpgradeQuestion(Question):
         Decimal | Absent,
         Number(-99, 1000),
         Metavar("P"),
-        Label("Growth a year", "%", "Empty: the plan's own, or 10."),
+        Label("Annual growth", "%", "Empty: the plan's own, or 10."),
     ] = Field(
         None,
-        description="growth on top of the plan's horizon, in percent a year; absent: the plan's own, or 10",
+        description="growth on top of the plan's horizon, in percent per year; absent: the plan's own, or 10",
     )
     years: Annotated[tuple[int, ...], ListOf(Whole(0, MOST_YEARS)), Label("After years")] = Field(
         DEFAULT_YEARS,
@@ -346,9 +346,9 @@ class UpgradeAnswer(Answer):
             rows.append(("  together", *_sizes(step.totals.before, step.totals.after)))
             yield from table_lines(rows)
             for each in step.unplaced_after_loss:
-                yield f"  Without {each.lost} no place for {', '.join(each.structures)}."
+                yield f"  Without {each.lost}, these cannot be placed: {', '.join(each.structures)}."
             if step.unplaced:
-                yield f"  No place for {', '.join(step.unplaced)}."
+                yield f"  Cannot be placed: {', '.join(step.unplaced)}."
             yield ""
 
 

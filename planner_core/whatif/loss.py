@@ -358,7 +358,7 @@ def _loss_lines(loss: Loss) -> Iterator[str]:
     yield ""
     what = "" if loss.kind == "coupling_facility" else f"{loss.kind} "
     yield f"Without {what}{loss.name}: white space {_mib(loss.white_space_bytes)} MiB" + (
-        f", {_mib(loss.missing_bytes)} MiB of it without a place" if loss.unplaced else ""
+        f", {_mib(loss.missing_bytes)} MiB of it cannot be placed" if loss.unplaced else ""
     )
     rows = [
         (

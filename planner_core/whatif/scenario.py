@@ -367,7 +367,7 @@ def _commands(before: PlanResult, after: PlanResult) -> tuple[Comparison | None,
         # The plan is assumed to be the running system (docs/explanation/assumptions.md, Scenarios).
         texts = [render_output(kind, before).text for kind in ("policy", "mqsc")]
     except OutputRefused as refused:
-        return None, f"The current plan cannot run: {refused}"
+        return None, f"The current plan cannot be evaluated: {refused}"
     try:
         return compare(after, read_running(texts)), ""
     except OutputRefused as refused:

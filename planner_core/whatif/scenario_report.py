@@ -181,7 +181,7 @@ def _settings(kept: Sequence[SavedScenario]) -> Iterator[ComparisonRow]:
     factors = (("rate_factor", "Arrival rates, times"), ("outage_factor", "Outages, times"))
     for key, label in factors:
         yield ComparisonRow(label, (1, *(each.result["changes"].get(key, 1) for each in kept)))
-    yield ComparisonRow("Coupling facility that is lost", (None, *(each.result["lost"] for each in kept)))
+    yield ComparisonRow("Lost coupling facility", (None, *(each.result["lost"] for each in kept)))
 
 
 def _structure_settings(kept: Sequence[SavedScenario]) -> Iterator[ComparisonRow]:

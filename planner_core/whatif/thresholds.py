@@ -92,10 +92,10 @@ class ThresholdQuestion(Explained):
         Decimal | Absent,
         Number(highest=99),
         Metavar("P"),
-        Label("Margin", "%", "If empty, IBM's 10 %, as far as IBM's examples keep it."),
+        Label("Margin", "%", "If empty, IBM's 10 %, reduced as in IBM's examples."),
     ] = Field(
         None,
-        description="share of the space kept as a margin; absent: IBM's 10 %, as far as IBM's examples keep it",
+        description="share of the space kept as a margin; absent: IBM's 10 %, reduced as in IBM's examples",
     )
     cheap_over: Annotated[
         int | Absent,
@@ -158,7 +158,7 @@ class RulesInUse(Answer):
     """The structure with one set of rules and the messages that it must hold."""
 
     capacity: Annotated[int, Field(description="Messages held with these rules.")]
-    holds: Annotated[bool, Field(description="Whether they are enough.")]
+    holds: Annotated[bool, Field(description="Whether that is enough.")]
     usage_percent: Percent
     offloaded: Annotated[int, Field(description="Messages whose data is offloaded.")]
     offload_bytes: int
@@ -743,7 +743,7 @@ def _assumptions(bench: _Bench) -> Iterator[Assumption]:
     )
     if bench.asked.margin_percent is None:
         yield Assumption(
-            f"IBM's margin of {choices['margin_percent']} % is kept only as far as the last threshold does not fall below "
+            f"IBM's margin of {choices['margin_percent']} % is reduced where it would lower the last threshold below "
             f"{choices['threshold_without_margin']} %, as in IBM's two examples.",
             Basis.DERIVED,
             tables.source("mq_offload", "Capacity"),
@@ -772,7 +772,7 @@ def _findings(bench: _Bench, chosen: _Chosen, advice: ThresholdAdvice) -> Iterat
             else "no size that a policy allows would hold them"
         )
         shorter = (
-            f", and this one would hold those of {tenths_down(short.outage_minutes):g} minutes"
+            f", and this one would hold those of an outage of {tenths_down(short.outage_minutes):g} minutes"
             if short.outage_minutes is not None
             else ""
         )
@@ -794,7 +794,7 @@ def _findings(bench: _Bench, chosen: _Chosen, advice: ThresholdAdvice) -> Iterat
     if bench.asked.typical is None:
         yield finding(
             "TYPICAL_DEPTH_NOT_GIVEN",
-            f"The number of messages that {name} holds in normal running is not given and assumed to be zero: thresholds "
+            f"The number of messages that {name} holds in normal running is not specified and is assumed to be zero: thresholds "
             "could be below it.",
             field=f"{at}/queues",
             structure=name,

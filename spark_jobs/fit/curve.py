@@ -52,10 +52,10 @@ WIDEST = 0.1
 """Half the interval of the bundle, as a share of it; a wider one is useless for planning."""
 WIDEST_APART = 0.25
 """Half the interval of the cost of an entry or of an element; if it is wider, only the bundle is given."""
-OUTLIER = "off the line of the others by more than chance"
-EARLIER = "of another base than now: allocated before the coupling facility was empty on"
+OUTLIER = "farther from the line of the others than chance explains"
+EARLIER = "with a different base than now: allocated before the coupling facility was empty on"
 """The beginning of a reason for leaving a point out; the day follows."""
-OTHER_RATIO = "at another ratio than most, and too few of them to separate the costs of entries and elements"
+OTHER_RATIO = "at a different ratio than most, and too few to separate the costs of entries and elements"
 
 
 def fit_all(points: Iterable[AllocationPoint], *, confidence: float = 0.9) -> list[CurveFit]:

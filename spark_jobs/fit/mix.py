@@ -141,13 +141,13 @@ def _header(rows: Iterable[QueueDay], held: Iterable[StructureDay]) -> tuple[Est
             bounds.append((highest - element, highest))
     if len(bounds) < FEWEST_DAYS:
         return None, (
-            f"The header cannot be determined: on {len(bounds)} days sizes are known, no message is too large for the structure "
-            f"and it holds {FEWEST_ENTRIES} messages or more; at least {FEWEST_DAYS} such days are needed."
+            f"The header cannot be determined: only {len(bounds)} days have known sizes, no message that is too large for the structure, "
+            f"and {FEWEST_ENTRIES} messages or more; at least {FEWEST_DAYS} such days are needed."
         )
     low, high, meeting = _meet(bounds)
     if meeting < MEETING * len(bounds):
         return None, (
-            f"The header cannot be determined: elements in use agree on one only on {meeting} of {len(bounds)} days. Messages "
+            f"The header cannot be determined: elements in use agree on one value on only {meeting} of {len(bounds)} days. Messages "
             "were offloaded, or stayed in the structure in other proportions than they were put."
         )
     if high < 0 or low > LARGEST_BYTES:

@@ -85,7 +85,7 @@ class Gathered:
 
 
 NO_TOTALS = "a total or the size was not known"
-OTHER_KIND = "CSQ_ADMIN holds no messages: its base is another"
+OTHER_KIND = "CSQ_ADMIN holds no messages: its base differs"
 PASSING = (
     "seen on single days, between days with other figures: an alter or rebuild in progress, or a wrong figure"
 )

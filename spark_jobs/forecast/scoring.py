@@ -155,5 +155,7 @@ def _sentence(
     for crossing in crossings:
         if crossing.actual is not None:
             said = "beyond the horizon" if crossing.predicted is None else f"in {in_days(crossing.predicted)}"
-            sentence += f" {crossing.level} came after {in_days(crossing.actual)}; predicted {said}."
+            sentence += (
+                f" {crossing.level} was passed after {in_days(crossing.actual)}; the forecast was {said}."
+            )
     return sentence

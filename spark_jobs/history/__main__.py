@@ -90,9 +90,9 @@ def _parser() -> argparse.ArgumentParser:
     )
     export.add_argument("--output", choices=("csv",), default="csv")
 
-    commands.add_parser("files", help="list the files that were brought in, as JSON lines")
+    commands.add_parser("files", help="list the files that were ingested, as JSON lines")
 
-    forget = commands.add_parser("forget", help="take away what a file brought")
+    forget = commands.add_parser("forget", help="remove the rows of a file")
     forget.add_argument("sha256", metavar="SHA256")
 
     maintain = commands.add_parser(

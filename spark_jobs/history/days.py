@@ -52,8 +52,7 @@ def day_fingerprints(
 ) -> dict[tuple[str, str], str]:
     """Return, by table and day, a fingerprint that changes whenever the rows that count may have changed.
 
-    It is computed from the ingests that count and touched the day, from what retention removed, and from the groups that rows
-    of RMF may be named after; not from the files, so compaction changes nothing. A removed day has no fingerprint.
+    It is computed from the ingests that count and touched the day, from what retention removed, and from the groups that rows of RMF may be named after; not from the files, so compaction changes nothing. A removed day has no fingerprint.
     """
     snapshot = snapshot or history.snapshot()
     ledger = snapshot.ledger

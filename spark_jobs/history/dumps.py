@@ -203,10 +203,7 @@ def check_layouts(outcome: RangeOutcome) -> None:
     # wrong history is worse than none.
     for section, check in outcome.checks.items():
         if check.is_layout_wrong:
-            message = (
-                f"{check.failed} of {check.rows} rows of {section} cannot be as they were read: the records do not have "
-                "the layout that is known here. Nothing was stored."
-            )
+            message = f"{check.failed} of {check.rows} rows of {section} are not plausible: the records do not have the expected layout. Nothing was stored."
             raise LayoutError(message)
 
 

@@ -35,7 +35,7 @@ NO_SCM = "storage-class memory is not reported by structure"
 NO_GROUP_SLOTS = "slots without activity, of queue managers without a known group"
 NOT_IN_GROUP = "rows of queue managers that are in no group"
 PRIVATE_QUEUES = "queues outside coupling facility structures"
-PARTIAL = "queues that the queue manager could not look at (partial rows)"
+PARTIAL = "queues that the queue manager could not examine (partial rows)"
 NOT_LISTS = "structures other than lists"
 
 LIST_TYPES = ("UNSERIALIZED LIST", "SERIALIZED LIST")

@@ -308,7 +308,7 @@ STORAGE_COLUMNS = (
     ),
     Column("commit_id", STRING, "the ingest that stored the row: see the table of files"),
     Column("file_name", STRING, "name of the file"),
-    Column("file_sha256", STRING, "SHA-256 of the file as it was given"),
+    Column("file_sha256", STRING, "SHA-256 of the original file"),
 )
 
 TABLES: dict[str, Table] = {
@@ -418,7 +418,7 @@ FILE_COLUMNS = (
     Column("entry", STRING, "ingest, retention or forget"),
     Column("committed_at", INSTANT, "when it was committed"),
     Column("file_name", STRING, "name of the file"),
-    Column("file_sha256", STRING, "SHA-256 of the file as it was given"),
+    Column("file_sha256", STRING, "SHA-256 of the original file"),
     Column(
         "identity",
         STRING,

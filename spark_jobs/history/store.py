@@ -199,8 +199,7 @@ class History:
         """Make the staged rows of a file visible, together with its row in the table of files, in one step.
 
         The rows of an earlier ingest of the same file cease to count in the same step. `report` is called before, with the
-        comparisons with existing rows and the other days whose roll-ups change: those of an earlier ingest, and those with rows
-        of RMF that have a group now. Its result is stored in the table of files.
+        comparisons with existing rows and the other days whose roll-ups change: those of an earlier ingest, and those with rows of RMF that have a group now. Its result is stored in the table of files.
         """
         before = self.snapshot()
         identity = facts.identity or source.file_sha256
@@ -398,10 +397,7 @@ class History:
             why = str(error).partition("\n")[0]
             message = f"The usage history at {shown(self.url)} cannot be read: {why}"
             if self.place.has_torn_log():
-                message = (
-                    f"The last entry in the log of the usage history at {shown(self.url)} is torn: the power failed while it "
-                    "was written. The next upload, or `maintain`, puts it aside; what it stood for has to be brought in again."
-                )
+                message = f"The last entry in the log of the usage history at {shown(self.url)} is incomplete: the power failed while it was written. The next upload, or `maintain`, sets it aside; ingest the files that it recorded again."
             raise HistoryError(message) from error
 
     @contextlib.contextmanager
@@ -409,7 +405,7 @@ class History:
         try:
             yield
         except (DeltaError, OSError) as error:
-            message = f"No usage history can be made at {shown(self.url)}: {error}"
+            message = f"No usage history can be created at {shown(self.url)}: {error}"
             raise HistoryError(message) from error
 
     def _create(self) -> None:
@@ -432,7 +428,7 @@ class History:
         for _ in range(ATTEMPTS):
             delta = self._delta()
             if tuple(delta.metadata().partition_columns) != PARTITIONS:
-                message = f"{shown(self.url)} holds a Delta table that is no usage history of cfplan's."
+                message = f"{shown(self.url)} contains a Delta table that is not a cfplan usage history."
                 raise HistoryError(message)
             known = {column.name for column in delta.schema().fields}
             missing = [DeltaField.from_arrow(one) for one in schema if one.name not in known]
@@ -441,7 +437,7 @@ class History:
                 return
             with contextlib.suppress(CommitFailedError):
                 delta.alter.add_columns(missing)
-        message = f"The usage history at {shown(self.url)} could not be given its new columns; others are writing to it."
+        message = f"The usage history at {shown(self.url)} could not be given its new columns, because other processes are writing to it."
         raise HistoryError(message)
 
     def renew_keys(self) -> None:
@@ -477,9 +473,7 @@ class History:
             except CommitFailedError:  # another process merged or removed these files: start over
                 failures += 1
                 done.clear()
-        message = (
-            f"The rows at {shown(self.url)} could not be given this release's keys; others are writing to it."
-        )
+        message = f"The rows at {shown(self.url)} could not be given this release's keys, because other processes are writing to it."
         raise HistoryError(message)
 
     def _renewed(self, part: Part) -> Part | None:
@@ -512,7 +506,7 @@ class History:
             except CommitFailedError:
                 pause = min(LONGEST_PAUSE_S, 0.01 * 2**attempt)
                 time.sleep(pause * random.random())  # noqa: S311 - so that two processes do not collide again
-        message = f"The usage history at {shown(self.url)} is being written to by too many at once; nothing was stored."
+        message = f"The usage history at {shown(self.url)} is being written to by too many processes at once; nothing was stored."
         raise HistoryError(message)
 
     def _write(self, delta: DeltaTable, actions: list[AddAction | RemoveAction]) -> None:

@@ -104,7 +104,9 @@ class Daily:
             if self._try_to_replace(added, {one.filed for one in filed} | gone):
                 return
             time.sleep(min(LONGEST_PAUSE_S, 0.01 * 2**attempt) * random.random())  # noqa: S311 - so that two runs do not collide again
-        message = f"The daily statistics at {shown(self.url)} are being written to by too many at once."
+        message = (
+            f"The daily statistics at {shown(self.url)} are being written to by too many processes at once."
+        )
         raise HistoryError(message)
 
     def tidy(self) -> None:

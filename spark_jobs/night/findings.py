@@ -57,7 +57,7 @@ FINDING_KINDS: tuple[NightFindingKind, ...] = (
         "mq_offload", "Offload rules",
     ),
     NightFindingKind(
-        "RATIO_FAR_FROM_DEMAND", "warning", "Entries and elements are used at another ratio than allocated",
+        "RATIO_FAR_FROM_DEMAND", "warning", "Entries and elements are used at a different ratio than allocated",
         OWN, "",
     ),
     NightFindingKind(

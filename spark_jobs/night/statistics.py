@@ -51,7 +51,7 @@ _SEEN = (
     Statistic("observations", LONG, "sum", "rows"),
     Statistic("first_at", INSTANT, "min", "start of the first interval"),
     Statistic("last_at", INSTANT, "max", "end of the last interval"),
-    Statistic("is_simulated", INT, "max", "1 where a file of simulated data told it"),
+    Statistic("is_simulated", INT, "max", "1 if a file of simulated data reported it"),
 )
 _HOURS = Statistic("hours", INT, "or", "bit n: something was observed in hour n of the day")
 
@@ -60,7 +60,7 @@ STATISTICS: dict[str, tuple[Statistic, ...]] = {
         _key("day", DATE, "UTC day"),
         _key("qsg", STRING, "queue-sharing group"),
         _key("structure", STRING, "structure as MQ names it"),
-        _key("family", INT, "which kind of source told it, see FAMILIES"),
+        _key("family", INT, "kind of source that reported it, see FAMILIES"),
         _key("coupling_facility", STRING, "coupling facility"),
 
         # Instance and size are part of the key: peaks of different totals must not be merged.
@@ -72,7 +72,7 @@ STATISTICS: dict[str, tuple[Statistic, ...]] = {
         _HOURS,
         Statistic("entries_peak", LONG, "max", "most entries in use"),
         Statistic("elements_peak", LONG, "max", "most elements in use"),
-        Statistic("entries_pct_peak", DOUBLE, "max", "the same in percent, where only that was told"),
+        Statistic("entries_pct_peak", DOUBLE, "max", "the same in percent, if only that was reported"),
         Statistic("elements_pct_peak", DOUBLE, "max", "the same"),
         Statistic("fullest", LONG, "fullest", "entries x 2^32 + elements in use at the observation with the most entries"),
         Statistic("full_count", LONG, "sum", "how often it was found full"),
@@ -93,7 +93,7 @@ STATISTICS: dict[str, tuple[Statistic, ...]] = {
         _key("qsg", STRING, "queue-sharing group"),
         _key("structure", STRING, "structure as MQ names it"),
         _key("queue_manager", STRING, "owner of the data set"),
-        _key("family", INT, "which kind of source told it"),
+        _key("family", INT, "kind of source that reported it"),
         *_SEEN,
         _HOURS,
         Statistic("blocks_peak", LONG, "max", "most blocks in use"),

@@ -106,7 +106,7 @@ class DisplayReader:
         try:
             return self._zone.utc(datetime.combine(stamp.day, stamp.clock))
         except NoZone:
-            self._to.note("Allocation times are local, and no zone was given: left out.")
+            self._to.note("Allocation times are local, and no zone was specified: left out.")
         except OverflowError:
             pass
         return None

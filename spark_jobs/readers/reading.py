@@ -57,7 +57,7 @@ def read(
     _read(file, collector, observed=Observed(observed_at, zone), qsg_of=qsg_of or {})
     # Known only now: the file was unpacked while it was read.
     if file.is_cut:
-        collector.problem(0, "The packed file is cut short: the part before the cut was read.")
+        collector.problem(0, "The compressed file is truncated: the part before the end was read.")
     return collector.result()
 
 

@@ -91,7 +91,7 @@ def _parser() -> argparse.ArgumentParser:
         prog="python -m spark_jobs.simulate", description=__doc__, allow_abbrev=False
     )
     add = parser.add_argument
-    add("--days", type=int, required=True, metavar="D", help="how many days")
+    add("--days", type=int, required=True, metavar="D", help="number of days")
     add("--structures", type=int, required=True, metavar="S", help="application structures")
     add("--queue-managers", type=int, required=True, metavar="Q", help="queue managers of the group")
     add("--interval-minutes", type=int, required=True, metavar="M", help="length of an interval")

@@ -64,10 +64,14 @@ def _parser() -> argparse.ArgumentParser:
     decode.add_argument("--section", choices=SECTIONS, required=True)
     decode.add_argument("--output", choices=OUTPUTS, default="csv")
     decode.set_defaults(run=_decode)
-    generate = commands.add_parser("generate", help="write a dump of made-up work", allow_abbrev=False)
+    generate = commands.add_parser("generate", help="write a dump of fictitious work", allow_abbrev=False)
     generate.add_argument("file", metavar="FILE")
-    generate.add_argument("--bytes", type=int, required=True, metavar="N", help="about how long it is to be")
-    generate.add_argument("--seed", type=int, default=1, metavar="S", help="the same seed, the same dump")
+    generate.add_argument(
+        "--bytes", type=int, required=True, metavar="N", help="approximate length of the dump"
+    )
+    generate.add_argument(
+        "--seed", type=int, default=1, metavar="S", help="the same seed produces the same dump"
+    )
     generate.set_defaults(run=_generate)
     return parser
 

@@ -31,7 +31,7 @@ def detect_framing(head: bytes, *, size: int | None = None) -> str:
             message = "The file begins like a gzip file but cannot be decompressed: it is damaged."
             raise NotAnSmfDump(message)
         if inner.startswith(GZIP_MAGIC):
-            message = "The file was packed with gzip twice: unpack it once."
+            message = "The file was compressed with gzip twice: decompress it once."
             raise NotAnSmfDump(message)
         return "gzip+" + detect_framing(inner)
     if not head:
@@ -47,7 +47,7 @@ def detect_framing(head: bytes, *, size: int | None = None) -> str:
         raise NotAnSmfDump(refusal)
     found = walk.search(0, depth=DEEP)  # the beginning may be damaged
     if found is None:
-        message = f"This is no SMF dump: nothing in its first {len(head)} bytes is a chain of SMF records. {HOW_TO_TRANSFER}"
+        message = f"This is not an SMF dump: its first {len(head)} bytes contain no chain of SMF records. {HOW_TO_TRANSFER}"
         raise NotAnSmfDump(message)
     return "bdw" if walk.has_blocks(found) else "rdw"
 
@@ -61,16 +61,13 @@ def _refusal(head: bytes) -> str | None:
     data = np.frombuffer(head, dtype=np.uint8)
     # Without its descriptor word, a record begins with the flag byte.
     if has_header_at(data, 0):
-        return (
-            "This SMF dump was transferred without its record descriptor words (RDW): where a record ends cannot be "
-            f"known. {HOW_TO_TRANSFER}"
-        )
+        return f"This SMF dump was transferred without its record descriptor words (RDW), so the ends of its records are unknown. {HOW_TO_TRANSFER}"
     if head[:2] in (b"PK", b"BZ", b"7z", b"\xfd7") or head[:4] == b"\x28\xb5\x2f\xfd":
-        return "The file is compressed in a way that is not read here: unpack it, or compress it with gzip."
+        return "The file is compressed in an unsupported format: decompress it, or compress it with gzip."
     if b"INMR0" in head[:200] or "INMR0".encode("cp037") in head[:200]:
         return f"The file is in TSO TRANSMIT form (XMIT). RECEIVE it on z/OS first. {HOW_TO_TRANSFER}"
     if _PRINTABLE[data].mean() > _TEXT_SHARE:
-        return f"This is a text, not an SMF dump. {HOW_TO_TRANSFER}"
+        return f"This is text, not an SMF dump. {HOW_TO_TRANSFER}"
     if _looks_translated(head):
         return (
             "The bytes of this dump were translated from EBCDIC to ASCII in the transfer, which cannot be undone. "

@@ -29,7 +29,7 @@ class CommonColumn:
 
 
 COMMON = (
-    CommonColumn("file", pa.string(), "the dump, as it was named"),
+    CommonColumn("file", pa.string(), "name of the dump"),
     CommonColumn(
         "offset",
         pa.int64(),
@@ -46,18 +46,18 @@ COMMON = (
     CommonColumn(
         "qsg",
         pa.string(),
-        "queue-sharing group; null where the record does not say (before MQ 10), empty where there is none",
+        "queue-sharing group; null if the record does not contain it (before MQ 10), empty where there is none",
     ),
     CommonColumn("release", pa.string(), "MQ release as in the record's header"),
     CommonColumn("written_at_local", LOCAL, "when the record was written, in the system's local time"),
     CommonColumn("utc_offset_minutes", pa.int32(), "local time less UTC, in whole quarters of an hour"),
     CommonColumn("written_at", INSTANT, "when the record was written, to the hundredth of a second"),
-    CommonColumn("interval_start", INSTANT, "start of the interval; null where the record does not say"),
-    CommonColumn("interval_end", INSTANT, "end of the interval; null where the record does not say"),
+    CommonColumn("interval_start", INSTANT, "start of the interval; null if the record does not contain it"),
+    CommonColumn("interval_end", INSTANT, "end of the interval; null if the record does not contain it"),
     CommonColumn("interval_us", pa.int64(), "length of the interval"),
 )
 INTERVAL_START_LOCAL = CommonColumn(
-    "interval_start_local", LOCAL, "start of the interval as the record has it, in local time (QWHSTIME)"
+    "interval_start_local", LOCAL, "start of the interval as given in the record, in local time (QWHSTIME)"
 )
 
 TABLE_LAYOUTS: dict[str, tuple[str, ...]] = {

@@ -80,15 +80,12 @@ class Unzipped(io.RawIOBase):
         most, ratio = self._limits.most_bytes, self._limits.most_ratio
         if self._position > most:
             message = (
-                f"The file is larger than {most} bytes once unpacked, and more is not unpacked here. Nothing was stored. "
+                f"The file is larger than {most} bytes after decompression, which is the limit. Nothing was stored. "
                 "Split the dump, or raise the limit: CFPLAN_MAX_UNPACKED_BYTES."
             )
             raise UnpacksTooLarge(message)
         if self._position > max(RATIO_COUNTS_FROM_BYTES, ratio * self._taken_bytes):
-            message = (
-                f"The file unpacks to more than {ratio} times its length, which no usage data does. Nothing was stored. "
-                "Unpack it yourself and look at it; the limit is CFPLAN_MAX_UNPACKED_RATIO."
-            )
+            message = f"The file decompresses to more than {ratio} times its length, which usage data never does. Nothing was stored. Decompress it yourself and check its contents; the limit is CFPLAN_MAX_UNPACKED_RATIO."
             raise UnpacksTooLarge(message)
 
     def _some(self, most: int) -> bytes:
@@ -99,7 +96,7 @@ class Unzipped(io.RawIOBase):
             self._rest = self._read()
             if not self._rest:
                 self._is_over = True
-                self.problem = "the compressed file is cut short: the rest is missing"
+                self.problem = "the compressed file is truncated: the rest is missing"
                 return b""
         taken = self._member.unconsumed_tail
         if not taken:

@@ -207,7 +207,7 @@ def create_plan(page: Page) -> None:
 
 
 def change_plan(page: Page) -> None:
-    tab_to(page, page.get_by_label("What changed"))
+    tab_to(page, page.get_by_label("Comment", exact=True))
     page.keyboard.type("nothing")
     press(page, "button", "Save")
     expect(page.get_by_text("Nothing changed, so there is no new version.")).to_be_visible()
@@ -344,13 +344,13 @@ def read_events(page: Page) -> None:
 def calculate_loss_with_another_group(page: Page) -> None:
     tab_to(page, page.get_by_label("OTHER", exact=True).first)
     page.keyboard.press("Space")
-    press(page, "button", "Ask")
+    press(page, "button", "Calculate")
     heading(page, "Losing a coupling facility")
     expect(page.get_by_text("Counted together: SQ03, OTHER.")).to_be_visible()
 
 
 def change_rate(page: Page) -> None:
-    tab_to(page, page.get_by_label("Growth a year").first)
+    tab_to(page, page.get_by_label("Annual growth").first)
     page.keyboard.type("25")
     page.keyboard.press("Enter")
     heading(page, "Upgrades and growth")

@@ -48,7 +48,7 @@ REFUSED: list[tuple[Check, str, str]] = [
     (names.qsg, "SQ03\n", "1 to 4 characters"),
     (names.qsg, "SQ0\u0662", "1 to 4 characters"),
     (names.qsg, "sq03", "Write it in upper case: SQ03"),
-    (names.queue_manager, "1QM", "the first no digit"),
+    (names.queue_manager, "1QM", "the first not a digit"),
     (names.queue_manager, "QM001", "1 to 4 characters"),
     (names.cfstruct, "", "1 to 12 characters"),
     (names.cfstruct, "APPLICATION12", "1 to 12 characters"),

@@ -55,14 +55,14 @@ GROUP = (
         "Headroom in INITSIZE",
         "decimal",
         unit="%",
-        hint="Added to the need. Replaces the percentage; may be empty.",
+        hint="Optional. Added to the need; replaces the percentage.",
     ),
     FormField("size_factor", "SIZE is INITSIZE times", "decimal", hint="1 to 2."),
 )
 GROUP_MORE = (
     FormField(
         "growth/percent_per_year",
-        "Growth a year",
+        "Annual growth",
         "decimal",
         unit="%",
         hint="Of rates and backlogs, compounded.",
@@ -107,8 +107,8 @@ ADMIN = (
         "decimal",
         unit="%",
     ),
-    FormField("entsmax", "ENTSMAX", "whole", hint="As shown by DISPLAY CFSTATUS(CSQ_ADMIN); may be empty."),
-    FormField("elements_total", "Elements in total", "whole", hint="As shown by D XCF,STR; may be empty."),
+    FormField("entsmax", "ENTSMAX", "whole", hint="Optional. As shown by DISPLAY CFSTATUS(CSQ_ADMIN)."),
+    FormField("elements_total", "Elements in total", "whole", hint="Optional. As shown by D XCF,STR."),
 )
 ADMIN_MORE = _GIVEN
 SYSTEM = (

@@ -373,7 +373,7 @@ def _conflict(
 ) -> Response:
     base = _base(session, name, asked.base) or theirs
     page = ConflictPage(
-        title=f"{name} has changed meanwhile",
+        title=f"{name} has changed in the meantime",
         section="plans",
         name=name,
         theirs=theirs,

@@ -99,6 +99,6 @@ def _shown_message(
     # A dump that was cut off may end with half a byte.
     data = bytes.fromhex(digits[: len(digits) - len(digits) % 2])
     if not data:
-        found.problem(place, "The dump does not have the bytes of the message: it is omitted.")
+        found.problem(place, "The dump does not contain the bytes of the message: it is omitted.")
         return
     pcf.read_message(data, 0, found, descriptor, format_name, place=place)

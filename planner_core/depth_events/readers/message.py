@@ -105,7 +105,7 @@ class EventMessage(CountersReport):
     format: EventFormat
     reason: Annotated[int, WithJsonSchema({"type": "integer", "enum": sorted(TITLES)})]
     queue: str
-    correl_id: Annotated[CorrelId | None, Field(description="Null where it is missing or all zero.")] = None
+    correl_id: Annotated[CorrelId | None, Field(description="Null where it is missing or all zeros.")] = None
 
     @computed_field
     @property

@@ -233,7 +233,7 @@ def test_saving_a_plan_with_errors_reports_them(tmp_path: Path) -> None:
     [
         ("postgresql://cfplan:geheim@127.0.0.1:1/cfplan", "cannot be used"),
         ("mysql://cfplan:geheim@127.0.0.1/cfplan", "kind 'mysql'"),
-        ("geheim", "is no URL"),
+        ("geheim", "is not the URL"),
         ("sqlite:////proc/none/cfplan.db", "cannot be used"),
     ],
 )
@@ -257,7 +257,7 @@ def test_damaged_database_file_is_reported_with_a_message(
     monkeypatch.setenv("CFPLAN_DATABASE_URL", f"sqlite:///{tmp_path}/bad.db")
     assert main(command) == 2
     error = capsys.readouterr().err
-    assert "is damaged, or no database: restore it from a backup" in error
+    assert "is damaged or is not a database: restore it from a backup" in error
     assert "internal error" not in error
 
 

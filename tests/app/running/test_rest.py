@@ -131,7 +131,7 @@ def test_several_groups_without_a_selected_one_are_refused(app: FastAPI) -> None
     problem = assert_problem(
         post_json(app, "/api/v1/plan-from-running", {"current": two}), "input-refused", 422
     )
-    assert "2 groups run (SQ03, SQ04)" in problem["detail"]
+    assert "2 groups (SQ03, SQ04)" in problem["detail"]
     answer = post_json(app, "/api/v1/plan-from-running", {"current": two, "qsg": "SQ04"}).json()
     assert answer["document"]["qsg"] == "SQ04"
 

@@ -78,7 +78,7 @@ def test_printed_texts_list_differences_notes_and_documents(capsys: pytest.Captu
     told = capsys.readouterr().out
     for heading in (
         "Why\nTwo years of trade.",
-        "What changes",
+        "Changes",
         "Commands",
         "Notes\n(1) Need",
         "Documents\n[1] ",

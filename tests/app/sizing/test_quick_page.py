@@ -87,7 +87,7 @@ def test_figures_equal_those_of_the_result(app: FastAPI, fields: dict[str, str])
     section = page(app, calculator(**fields)).one("section", aria_labelledby="h-figures")
     blocks = section.all(class_="figures")
     names = [heading.text for heading in section.all("h3")]
-    assert names == [structure["cfrm_name"] for structure in result["structures"]] + ["Together"]
+    assert names == [structure["cfrm_name"] for structure in result["structures"]] + ["Total"]
     for block, found in zip(blocks, [*result["structures"], result["totals"]], strict=True):
         shown = figures(block)
         values = dict(found)

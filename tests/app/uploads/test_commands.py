@@ -129,9 +129,9 @@ def test_exit_code_is_that_of_the_reader(
         ),
         (
             ["ingest", "--observed-at", "2024-03-31T02:30", "--zone", "Europe/Berlin", "x"],
-            "left that hour out",
+            "skipped that hour",
         ),
-        (["ingest", "--observed-at", "2199-03-31T02:30Z", "x"], "has not come yet"),
+        (["ingest", "--observed-at", "2199-03-31T02:30Z", "x"], "is in the future"),
         (["ingest", "--qsg", "SYSA=SQ03", "x"], "not of the form SID:QMGR=QSG"),
         (["ingest", "--qsg", "SYSA:CSQ1=SQ033", "x"], "1 to 4 characters"),
         (["ingest", "--observed-at", "2024-11-21T09:30", "x"], "time zone of that time"),

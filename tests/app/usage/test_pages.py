@@ -90,7 +90,7 @@ def test_structures_are_listed_with_use_limits_and_plans(changing: FastAPI) -> N
 
 
 def test_search_without_a_match_reports_it(measured: FastAPI) -> None:
-    assert "has a name with “nowhere” in it" in Browser(measured).get("/usage?search=nowhere").words
+    assert "name contains “nowhere”" in Browser(measured).get("/usage?search=nowhere").words
 
 
 def test_long_list_of_structures_is_paged(app: FastAPI) -> None:

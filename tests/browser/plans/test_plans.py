@@ -123,7 +123,7 @@ def test_concurrent_edits_by_two_people_lose_nothing(page: Page) -> None:
     expect(page.get_by_text("Saved as a new version.")).to_be_visible()
     at(other, "/structures/1/full_threshold").fill("80")
     other.get_by_role("button", name="Save", exact=True).click()
-    expect(other.get_by_role("heading", level=1)).to_have_text("SQ03 has changed meanwhile")
+    expect(other.get_by_role("heading", level=1)).to_have_text("SQ03 has changed in the meantime")
     expect(other.get_by_role("row", name="PAYMENTS.IN/backlog 200000 250000 200000")).to_be_visible()
     expect(other.get_by_role("row", name="full_threshold 85 85 80")).to_be_visible()
     other.get_by_role("button", name="Merge both").click()

@@ -56,7 +56,7 @@ def test_file_is_chosen_described_and_uploaded_by_keyboard(page: Page) -> None:
     tab_to(page, files)
     page.keyboard.press("Space")
     page.wait_for_function("each => each.files.length === 1", arg=files.element_handle())
-    tab_to(page, page.get_by_label("What it is"))
+    tab_to(page, page.get_by_label("Kind of data"))
     page.keyboard.type("SMF")
     for label, text in (("Observed at", "2024-11-21T09:30"), ("Time zone", "Europe/Berlin")):
         tab_to(page, page.get_by_label(label))
@@ -106,7 +106,7 @@ def test_failed_upload_is_read_as_another_kind_by_keyboard(page: Page, dump: Cal
     expect(page.get_by_text(re.compile("Read again or change"))).to_be_visible(timeout=60_000)
     tab_to(page, page.get_by_text(re.compile("Read again or change")))
     page.keyboard.press("Space")
-    tab_to(page, page.get_by_label("What it is"))
+    tab_to(page, page.get_by_label("Kind of data"))
     page.keyboard.press("End")
     page.keyboard.press("ArrowUp")
     press(page, "button", "Read again")

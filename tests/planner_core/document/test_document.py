@@ -139,7 +139,7 @@ S0, Q0 = "structures__0__", "structures__0__queues__0__"
         ({"queue_managers": 0}, "/queue_managers", "greater than or equal to 1"),
         ({"queue_managers": True}, "/queue_managers", "whole number"),
         ({"queue_managers": []}, "/queue_managers", "at least 1 item"),
-        ({"queue_managers": ["QM1", "1QM"]}, "/queue_managers/1", "the first no digit"),
+        ({"queue_managers": ["QM1", "1QM"]}, "/queue_managers/1", "the first not a digit"),
         ({"cfcc_level": "25"}, "/cfcc_level", "must be a whole number"),
         ({"cfcc_level": 0}, "/cfcc_level", "greater than or equal to 1"),
         ({"curve": "mine"}, "/curve", "published"),

@@ -93,7 +93,7 @@ def test_second_copy_without_room_is_an_error_with_duplex_enabled_only() -> None
     enabled = result(facilities, [structure("A", "4G", duplex="ENABLED")])
     (found,) = codes(enabled, "SECOND_COPY_NOT_PLACED")
     assert (found.severity, found.structure) == ("error", "A")
-    assert "CF02: it has 3,072.0 MiB free of 4,096.0 MiB wanted" in found.message
+    assert "CF02: it has 3,072.0 MiB free, but 4,096.0 MiB is needed" in found.message
     with pytest.raises(OutputRefused):
         render_output("policy", enabled)
     allowed = result(facilities, [structure("A", "4G", duplex="ALLOWED")])

@@ -420,7 +420,7 @@ def test_structure_without_a_text_is_not_assumed_new(policy: list[str]) -> None:
     assert found.commands == ()
     assert "SQ03APP1" not in found.merged
     (told,) = by_code(found, "RUNNING_STATE_UNKNOWN")
-    assert "No text mentions SQ03APP1, and no complete policy was given" in told
+    assert "No text mentions SQ03APP1, and no complete policy was provided" in told
 
 
 def test_plan_from_one_display_gives_no_command_for_other_structures() -> None:

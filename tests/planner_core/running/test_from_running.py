@@ -133,7 +133,7 @@ def test_queues_of_an_unknown_structure_are_reported() -> None:
 
 def test_structure_without_its_cfstruct_is_reported() -> None:
     (said,) = (each for each in told(made(POLICY)) if "CFSTRUCT" in each)
-    assert said.startswith("No CFSTRUCT(APP1) was given: CFLEVEL, RECOVER and the offload rules")
+    assert said.startswith("No CFSTRUCT(APP1) was provided: CFLEVEL, RECOVER and the offload rules")
     assert not [each for each in told(made(POLICY, CFSTRUCT)) if "No CFSTRUCT" in each]
 
 

@@ -83,7 +83,9 @@ def test_other_ratio_uses_both_fitted_costs_without_assumption() -> None:
 
 def test_bundle_at_another_ratio_alone_is_refused() -> None:
     """Otherwise, structures would be sized at that ratio, or with the least possible cost of an element."""
-    with pytest.raises(PlanRefused, match=r"at 10:73, and structures are allocated at 1:6.*Use 'published'"):
+    with pytest.raises(
+        PlanRefused, match=r"at 10:73 only, but structures are allocated at 1:6.*Use 'published'"
+    ):
         fitted_curve(version=3, fit=OWN_RATIO)
     both = replace(TWO_COSTS, ratio=(1, 2))
     assert fitted_curve(version=3, fit=both).elements_per_entry == 6

@@ -90,10 +90,10 @@ def test_header_cannot_be_determined_from_offloaded_messages() -> None:
 def test_header_ignores_days_with_too_large_or_too_few_messages() -> None:
     rows = [put("A", number, 5000, 1000, largest=64_513) for number in range(30)]
     (mix,) = fit_mix(rows, [held(number, 4000, [1000], 372) for number in range(30)])
-    assert mix.header_note.startswith("The header cannot be determined: on 0 days")
+    assert mix.header_note.startswith("The header cannot be determined: only 0 days")
     rows = [put("A", number, 5000, 1000) for number in range(30)]
     (mix,) = fit_mix(rows, [held(number, 499, [1000], 372) for number in range(30)])
-    assert mix.header_note.startswith("The header cannot be determined: on 0 days")
+    assert mix.header_note.startswith("The header cannot be determined: only 0 days")
 
 
 def test_header_tolerates_a_few_deviating_days() -> None:

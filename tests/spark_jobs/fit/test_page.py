@@ -57,7 +57,7 @@ def test_limits_on_the_page_match_the_code() -> None:
     assert f"at least {LEAST_SPREAD:g} times the size of the smallest" in PAGE.replace("\n   ", " ")
     assert f"within {WIDEST_APART:.0%} of them".replace("%", " %") in PAGE
     assert f"not known within {WIDEST:.0%}".replace("%", " %") in PAGE.replace("\n", " ")
-    assert "of another base than now" in EARLIER
+    assert "with a different base than now" in EARLIER
     assert "points with a base that differs from the current one" in PAGE
 
 

@@ -171,7 +171,7 @@ def test_stored_forecast_can_be_scored() -> None:
     assert (far.actual, far.in_interval) == (None, True)
     first = int(np.flatnonzero(peaks[120:] > 1150)[0]) + 1
     assert near.actual == first
-    assert f"85 % came after {first} days; predicted in {near.predicted} days." in found.sentence
+    assert f"85 % was passed after {first} days; the forecast was in {near.predicted} days." in found.sentence
     assert json.loads(json.dumps(plain(found), allow_nan=False)) == plain(found)
 
 

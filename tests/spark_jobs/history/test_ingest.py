@@ -294,7 +294,7 @@ def test_retention_skips_old_days_and_drops_stored_ones(run: Run, url: str, tmp_
     other = dumps.write(tmp_path / "b.smf", range(3))
     said = run(other, "--retention-days", "1", *GROUPS)
     assert said.file["status"] == "nothing"
-    assert "keep more days" in said.file["message"]
+    assert "increase the retention" in said.file["message"]
     assert all(rows == [] for rows in contents(History.open(url)).values())
 
 

@@ -59,7 +59,7 @@ def test_reading_does_not_create_a_history(tmp_path: Path) -> None:
 
 def test_foreign_delta_table_is_refused(tmp_path: Path) -> None:
     DeltaTable.create(str(tmp_path / "foreign"), Schema.from_arrow(pa.schema([("a", pa.int64())])))
-    with pytest.raises(HistoryError, match="no usage history"):
+    with pytest.raises(HistoryError, match="not a cfplan usage history"):
         History.open(str(tmp_path / "foreign"), create=True)
 
 

@@ -118,7 +118,7 @@ def test_broken_java_home_is_skipped_with_a_warning(
     good = fake_java("good", version="17")
     found = find_java({"JAVA_HOME": str(broken), "PATH": str(good / "bin")}, launcher_dir=launcher_dir)
     assert found.home == good
-    assert caplog.messages == [f"{broken}/bin/java (from JAVA_HOME) does not run as a Java. Looking further."]
+    assert caplog.messages == [f"{broken}/bin/java (from JAVA_HOME) is not a working Java. Looking further."]
 
 
 def test_missing_java_home_is_skipped_with_a_warning(
@@ -130,7 +130,7 @@ def test_missing_java_home_is_skipped_with_a_warning(
         (
             java.__name__,
             logging.WARNING,
-            "/nowhere/bin/java (from JAVA_HOME) does not run as a Java. Looking further.",
+            "/nowhere/bin/java (from JAVA_HOME) is not a working Java. Looking further.",
         )
     ]
 

@@ -322,7 +322,7 @@ def test_truncated_gzip_file_keeps_complete_lines(tmp_path: Path) -> None:
     packed = gzip.compress(text.encode() + os.urandom(4_000))
     result = read_text(tmp_path, packed[:-2_000], "mqsmf_csv", zone=NEW_YORK_WINTER, qsg_of=GROUPS)
     assert len(rows(result, "structure_usage")) > 2_000
-    assert any("cut short" in problem.message for problem in result.problems)
+    assert any("truncated" in problem.message for problem in result.problems)
 
 
 # ---- JSON ---------------------------------------------------------------------------------------------------

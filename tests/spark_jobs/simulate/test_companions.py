@@ -130,7 +130,7 @@ def test_uploaded_map_is_stored_and_uploaded_truth_is_ignored(tmp_path: Path) ->
             job_id_of(keep(database, settings.data_dir, truth, filename="truth.json")),
         )
         assert job.state == JobState.DONE
-        assert "nothing of it was read" in (job.sentence or "")
+        assert "nothing was read from it" in (job.sentence or "")
         with database.session(writes=False) as session:
             assert qsg_map.as_arguments(session) == ["SYSA:CSQ1=SQ03", "SYSC:CSQ3=SQ05"]
     finally:

@@ -61,14 +61,14 @@ def test_translated_dump_is_refused_with_advice() -> None:
     ("data", "sentence"),
     [
         (b"", "empty"),
-        (b"Date,Time,LPAR\n2016/02/27,18:01,MPX1\n" * 50, "a text"),
-        (b"PK\x03\x04" + bytes(200), "unpack it"),
-        (b"\x28\xb5\x2f\xfd" + bytes(200), "unpack it"),
+        (b"Date,Time,LPAR\n2016/02/27,18:01,MPX1\n" * 50, "This is text"),
+        (b"PK\x03\x04" + bytes(200), "decompress it"),
+        (b"\x28\xb5\x2f\xfd" + bytes(200), "decompress it"),
         (b"\\".join(["INMR01".encode("cp037"), bytes(100)]), "RECEIVE it"),
-        (bytes(range(256)) * 40, "no SMF dump"),
-        (bytes(5000), "no SMF dump"),
+        (bytes(range(256)) * 40, "not an SMF dump"),
+        (bytes(5000), "not an SMF dump"),
         (b"\x1f\x8b" + bytes(100), "damaged"),
-        (gzip.compress(b"just a text\n" * 30), "a text"),
+        (gzip.compress(b"just a text\n" * 30), "This is text"),
     ],
     ids=["empty", "text", "zip", "zstd", "xmit", "noise", "zeros", "broken gzip", "gzip of a text"],
 )
@@ -111,7 +111,7 @@ def test_truncated_gzip_dump_keeps_complete_records(tmp_path: Path) -> None:
     assert rows_of(found, "qest")
     assert sum(result.accounting.lost_bytes for result in found) > 0
     (cut,) = [item for result in found for item in result.accounting.quarantined]
-    assert cut.reason.startswith("the compressed file is cut short")
+    assert cut.reason.startswith("the compressed file is truncated")
 
 
 def test_gzip_members_are_one_dump_and_trailing_zeros_are_ignored() -> None:

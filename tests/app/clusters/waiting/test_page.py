@@ -62,7 +62,7 @@ def test_files_are_read_in_addition_to_the_boxes(app: FastAPI) -> None:
     )
     assert page.status == 200
     assert "6 messages wait for 3 channels: 2 not eligible, 1 only one destination" in page.text
-    assert "Choose them again before you submit the form again (rest.txt, browse.txt)" in page.text
+    assert "Choose them again before you resubmit the form (rest.txt, browse.txt)" in page.text
 
 
 def test_empty_form_is_refused(app: FastAPI) -> None:

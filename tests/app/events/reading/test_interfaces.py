@@ -111,7 +111,7 @@ NAMES = "READ_NAME_NOT_IN_EVENTS"
             "/queues",
             "No event names A and app.shared.q1: the values given for them are not used. app.shared.q1 is not APP.SHARED.Q1",
         ),
-        (["--members", "qm1,QM2"], "/members", "No event names qm1, which was given as a member of the group. qm1 is not QM1"),
+        (["--members", "qm1,QM2"], "/members", "No event names qm1, which was entered as a member of the group. qm1 is not QM1"),
         (["--perfmev", "qm2=DISABLED"], "/members", "MQ names are case-sensitive."),
     ],
 )  # fmt: skip

@@ -89,7 +89,7 @@ def test_figures_of_a_result_have_units() -> None:
     found = {(item.place, item.label): item for item in result_changes(before, after)}
     assert found["Structure APP1", "INITSIZE"].after[0].endswith(" MiB")
     assert found["Structure APP1", "Messages"].after == ("200\u202f000 messages",)
-    assert found["Together", "SIZE"].before[0].endswith(" MiB")
+    assert found["Total", "SIZE"].before[0].endswith(" MiB")
     assert any(
         line.startswith("Need: ") and line.endswith(" MiB") for line in found["Structure MYDATA", ""].after
     )

@@ -286,7 +286,7 @@ def test_refused_acknowledgement_keeps_the_reason(browser: Browser) -> None:
     stale = browser.post("/plans/SQ03/acknowledge", {**given, "reason": "agreed"})
     assert stale.status == 409
     assert "Another plan" not in stale.words
-    assert "someone has saved version 2" in stale.words
+    assert "someone has since saved version 2" in stale.words
     assert stale.fields["reason"] == "agreed"
     gone = browser.post(
         "/plans/SQ03/acknowledge",
@@ -311,7 +311,7 @@ def test_refused_rename_keeps_the_new_name(browser: Browser) -> None:
     browser.post("/plans/SQ03/edit", {**edit(browser).fields, "/cfcc_level": "24", "do": "save"})
     page = browser.post("/plans/SQ03/rename", {"etag": etag, "name": "NEW"})
     assert (page.status, page.fields["name"]) == (409, "NEW")
-    assert "someone has saved version 2" in page.words
+    assert "someone has since saved version 2" in page.words
     again = browser.post("/plans/SQ03/rename", {"etag": page.fields["etag"], "name": "NEW"})
     assert again.path == "/plans/NEW?saved=renamed"
 

@@ -91,9 +91,9 @@ def table(path: Path, *ends: str) -> Path:
             ["--observed-at", "2024-10-27T02:30", "--zone", "Europe/Berlin"],
             "2024-10-27T02:30+02:00 or 2024-10-27T02:30+01:00",
         ),
-        (["--observed-at", "2024-03-31T02:30", "--zone", "Europe/Berlin"], "left that hour out"),
-        (["--observed-at", "2199-01-01T00:00Z"], "has not come yet"),
-        (["--observed-at", "0001-01-01T00:00+14:00"], "no time at which"),
+        (["--observed-at", "2024-03-31T02:30", "--zone", "Europe/Berlin"], "skipped that hour"),
+        (["--observed-at", "2199-01-01T00:00Z"], "is in the future"),
+        (["--observed-at", "0001-01-01T00:00+14:00"], "is not a possible time"),
     ],
 )
 def test_contradictory_or_impossible_options_are_refused(
@@ -164,7 +164,7 @@ def test_packed_dump_beyond_the_limit_is_refused_and_nothing_is_stored(
     dump = dumps.write(tmp_path / "night.smf", range(6), framing=Framing(kind="gzip+rdw"))
     said = run("--max-unpacked", 20_000, dump, *GROUPS)
     assert (said.code, said.file["status"]) == (3, "not_readable")
-    assert "larger than 20000 bytes once unpacked" in said.file["message"]
+    assert "larger than 20000 bytes after decompression" in said.file["message"]
     assert [path.name for path in Path(url).rglob("*.parquet")] == []
     assert run(dump, *GROUPS).code == 0
 
@@ -205,7 +205,7 @@ def test_file_packed_twice_is_refused_with_advice(run: Run, tmp_path: Path) -> N
     path.write_bytes(gzip.compress(gzip.compress(dump)))
     said = run(path, *GROUPS)
     assert said.code == 3
-    assert "packed with gzip twice" in said.file["message"]
+    assert "compressed with gzip twice" in said.file["message"]
 
 
 # ---- what is said of each file, and of all ---------------------------------------------------------------------------

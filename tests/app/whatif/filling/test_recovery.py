@@ -202,7 +202,7 @@ def test_queue_with_a_backlog_logs_at_its_measured_rates() -> None:
     assert "LOG_WITHOUT_RATE" not in codes(answer)
     without = recovery(structure([queue(backlog=9, persistent=True)])).findings
     (said,) = (each.message for each in without if each.code == "LOG_WITHOUT_RATE")
-    assert "With a stated backlog, give rates as queue_manager_rates." in said
+    assert "If the plan states a backlog, specify rates as queue_manager_rates." in said
 
 
 def test_recovery_time_is_unknown_if_a_queue_has_no_rate() -> None:

@@ -171,7 +171,7 @@ def test_warnings_fail_a_command_with_fail_on_warning(
         ("structure=", "structure", "is required"),
         ("structure=APPX", "structure", "no application structure 'APPX'"),
         ("structure=CSQ_ADMIN", "structure", "no application structure"),
-        ("structure=APP1&structure=APP1", "structure", "is given twice"),
+        ("structure=APP1&structure=APP1", "structure", "is specified twice"),
         ("structure=APP1&at=both", "at", "must be initsize or size"),
         ("structure=APP1&outage_minutes=long", "outage_minutes", "must be a number"),
         ("structure=APP1&outage_minutes=", "outage_minutes", "must be a number"),

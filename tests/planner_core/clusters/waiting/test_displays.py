@@ -95,7 +95,7 @@ def test_answers_of_other_members_are_ignored(framing: Framing) -> None:
     (route,) = found.routes
     assert (route.channel.status, found.queue_manager) == (Status.RETRYING, "MQ1")
     assert [problem.message for problem in found.problems] == [
-        "1 row is an answer of MQ2, about other channels: ignored. MQ1 is assumed to be the sender."
+        "1 row is an answer from MQ2 about other channels: ignored. MQ1 is assumed to be the sender."
     ]
     assert read(own + mine).problems == ()
 

@@ -204,7 +204,7 @@ def test_bind_as_q_def_uses_defbind(
     found = whole(displays, told)
     (message,) = found.messages
     assert (message.eligible, message.causes) == (eligible, causes)
-    assert any("as DEFBIND of its instances" in each.what for each in found.assumptions)
+    assert any("with the DEFBIND that its instances" in each.what for each in found.assumptions)
     if eligible is False:
         assert message.explanation.endswith(f"Q1 has DEFBIND({defbind}).")
 

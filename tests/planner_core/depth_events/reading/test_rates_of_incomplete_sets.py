@@ -63,7 +63,7 @@ def test_member_without_a_message_is_reported_with_the_rates() -> None:
     assert rates(made) == {"QM1": {"put_rate_per_s": 6, "get_rate_per_s": 0}}
     (finding,) = made.findings
     assert finding.code == "MEASURED_RATES_INCOMPLETE"
-    assert "the puts and gets of QM2, and 200 puts or gets that are in no message" in finding.message
+    assert "the puts and gets of QM2, and 200 puts or gets that are not in any message" in finding.message
     assert finding.field == "/structures/0/queues/0/queue_manager_rates"
     assert made.as_json()["findings"] == [finding.as_json()]
 

@@ -258,7 +258,7 @@ def test_backlog_that_does_not_fit_reports_a_larger_size_or_a_shorter_outage() -
     assert not short.is_within_size
     assert short.size_bytes is not None
     assert said(advice, "BACKLOG_DOES_NOT_FIT").message.endswith(
-        "INITSIZE 12591M would hold them in 90 % of its space, and this one would hold those of 7.9 minutes."
+        "INITSIZE 12591M would hold them in 90 % of its space, and this one would hold those of an outage of 7.9 minutes."
     )
 
 

@@ -36,7 +36,7 @@ def a(size: str = "4G", **more: object) -> Json:
 
 NOT_PERSISTENT = [{"name": "Q", "message_bytes": 100, "backlog": 7}]
 CASES = {
-    "STRUCTURE_NOT_PLACED": Case(([cf("CF01", "4G")], [a()]), ([cf("CF01", "5G")], [a()]), r"3,072\.0 MiB free of 4,096\.0 MiB"),
+    "STRUCTURE_NOT_PLACED": Case(([cf("CF01", "4G")], [a()]), ([cf("CF01", "5G")], [a()]), r"3,072\.0 MiB free, but 4,096\.0 MiB is"),
     "LOSS_STRUCTURE_NOT_PLACED": Case(
         ([cf("CF01"), cf("CF02", "4G")], [a()]), ([cf("CF01"), cf("CF02", "5G")], [a()]), r"Without CF01, SQ03A \(4,096\.0 MiB\)"
     ),
@@ -89,7 +89,7 @@ CASES = {
     "STRUCTURE_NOT_PLACED_AT_SIZE": Case(
         ([cf("CF01", "6G")], [a() | {"size": "5.5G"}]),
         ([cf("CF01", "6.5G")], [a() | {"size": "5.5G"}]),
-        r"grown to SIZE, SQ03A \(SIZE 5,632\.0 MiB\) cannot be placed\. CF01: it has 5,120\.0 MiB free of 5,632\.0 MiB wanted",
+        r"grown to SIZE, SQ03A \(SIZE 5,632\.0 MiB\) cannot be placed\. CF01: it has 5,120\.0 MiB free, but 5,632\.0 MiB is needed",
     ),
     "CF_STORAGE_NOT_STATED": Case(
         ([{"name": "CF01"}, cf("CF02")], []), (TWO, []), r"The storage of CF01 is not stated", at=None, structure=None

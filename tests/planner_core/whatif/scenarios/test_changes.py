@@ -119,7 +119,7 @@ def test_each_change_is_listed_with_the_planned_value() -> None:
         ("CFCC level", "24", "25"),
         ("Growth", "none", "10 % a year for 1 year"),
         ("Arrival rates and backlogs", "as planned", "times 1.5"),
-        ("Coupling facility that is lost", "none", "CF01"),
+        ("Lost coupling facility", "none", "CF01"),
         ("INITSIZE", "computed", "1G"),
         ("PREFLIST", "all, in order", "CF02"),
         ("Offload rules", "70 % over 32K, 80 % over 4K, 90 % over 0K", "none"),
