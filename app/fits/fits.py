@@ -184,7 +184,8 @@ def find_fit(session: Session, version: int) -> Fit | None:
 def _find(session: Session, version: int) -> FitVersion:
     row = repository.find_curve(session, version) if 0 < version <= LARGEST_KEY else None
     if row is None:
-        raise NotFound(version, kind="fitted curve")
+        message = f"There is no fitted curve {version}."
+        raise NotFound(message)
     return row
 
 

@@ -11,8 +11,7 @@ from typing import Annotated
 from pydantic import Field
 from sqlalchemy.orm import Session
 
-from app.errors import NotFound
-from app.fits.errors import LevelInvalid
+from app.errors import FieldsInvalid, NotFound
 from app.nightly import repository
 from app.nightly.models import CfLevel
 from app.plans import repository as plans
@@ -84,7 +83,7 @@ def put(
     """Set the level of a coupling facility. Later fits use it; existing fits keep theirs.
 
     Raises:
-        LevelInvalid: The name or the level is invalid.
+        FieldsInvalid: The name or the level is invalid.
     """
     name, number = checked(coupling_facility, cfcc_level)
     row = repository.find_cf_level(session, name)
@@ -104,14 +103,15 @@ def remove(session: Session, coupling_facility: str) -> None:
         NotFound: There is no entry.
     """
     if not repository.remove_cf_level(session, coupling_facility):
-        raise NotFound(coupling_facility, kind="CFCC level for the coupling facility")
+        message = f"There is no CFCC level for the coupling facility {coupling_facility}."
+        raise NotFound(message)
 
 
 def checked(coupling_facility: str, cfcc_level: int | str) -> tuple[str, int]:
     """Return name and level, or raise the errors of both.
 
     Raises:
-        LevelInvalid: The name or the level is invalid.
+        FieldsInvalid: The name or the level is invalid.
     """
     problems = []
     # CFRM names are in upper case; a name typed otherwise would never match a record.
@@ -125,7 +125,7 @@ def checked(coupling_facility: str, cfcc_level: int | str) -> tuple[str, int]:
         message = f"CFCC level must be a whole number between {LOWEST} and {HIGHEST}, as shown by D CF."
         problems.append(FieldProblem("cfcc_level", message))
     if problems or level is None:
-        raise LevelInvalid(*problems)
+        raise FieldsInvalid(*problems)
     return name, level
 
 

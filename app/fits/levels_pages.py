@@ -12,8 +12,8 @@ from fastapi.responses import RedirectResponse, Response
 from sqlalchemy.orm import Session
 
 from app.database.session import SessionDep
+from app.errors import FieldsInvalid
 from app.fits import levels
-from app.fits.errors import LevelInvalid
 from app.fits.levels import FacilityLevel
 from app.plans.editor.pages import BodyDep
 from app.web.forms import FormField, filled
@@ -53,7 +53,7 @@ def put(request: Request, session: SessionDep, body: BodyDep) -> Response:
     typed = _typed(body)
     try:
         levels.put(session, typed.get("coupling_facility", ""), typed.get("cfcc_level", ""))
-    except LevelInvalid as error:
+    except FieldsInvalid as error:
         return _page(request, session, typed, {each.field: each.message for each in error.problems})
     return _see(request, f"{PATH}?said=put")
 

@@ -127,7 +127,8 @@ def points_table(fit: Fit) -> Table:
 def _fit(session: Session, text: str) -> Fit:
     """Return the fit whose version is part of an address."""
     if not _WHOLE.fullmatch(text):
-        raise NotFound(text[:20], kind="fitted curve")
+        message = f"There is no fitted curve {text[:20]}."
+        raise NotFound(message)
     return fits.get_fit(session, int(text))
 
 

@@ -13,6 +13,7 @@ from fastapi import APIRouter, Request
 from fastapi.responses import Response
 
 from app.database.session import SessionDep
+from app.errors import NotFound
 from app.forecasts import service as forecasts
 from app.forecasts.charts import outlook_chart
 from app.forecasts.service import (
@@ -25,7 +26,6 @@ from app.forecasts.service import (
 from app.plans.result_tables import Table, csv_text
 from app.plans.stored import PlanReference
 from app.usage import service as usage
-from app.usage.errors import UsageNotFound
 from app.usage.pages import path_of
 from app.web import chart_script
 from app.web.chart_plotly import ZoomedChart
@@ -144,7 +144,7 @@ def structure(request: Request, session: SessionDep, qsg: str, structure: str) -
     try:
         usage.span_of(session, qsg, structure)
         has_usage = True
-    except UsageNotFound:
+    except NotFound:
         has_usage = False
     at = path_of(qsg, structure)
     page = StructureForecastPage(

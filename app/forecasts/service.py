@@ -228,7 +228,8 @@ def outlooks(session: Session, qsg: str, structure: str) -> tuple[Outlook, ...]:
         rows, _ = repository.page_of_forecasts(session, offset=0, limit=200, qsg=qsg, structure=structure)
     if not rows:
         name = f"{structure[:LONGEST_STRUCTURE]} of group {qsg[:LONGEST_QSG]}"
-        raise NotFound(name, kind="forecast for structure")
+        message = f"There is no forecast for structure {name}."
+        raise NotFound(message)
     last = max(row.last_day or row.made_on for row in rows)
     days = repository.daily_usage(session, qsg, structure, begin=last - timedelta(days=MOST_HISTORY_DAYS))
     known = RecentUsage.of(session, qsg)

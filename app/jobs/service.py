@@ -108,7 +108,8 @@ def get(session: Session, job_id: int) -> Job:
     """
     run = repository.find(session, job_id, light=True)
     if run is None:
-        raise NotFound(job_id, kind="job", problem=UPLOAD_NOT_FOUND)
+        message = f"There is no job {job_id}."
+        raise NotFound(message, problem=UPLOAD_NOT_FOUND)
     return shown(run)
 
 
@@ -267,7 +268,8 @@ def end(
 def _found(session: Session, job_id: int) -> JobRun:
     run = repository.find(session, job_id)
     if run is None:
-        raise NotFound(job_id, kind="job", problem=UPLOAD_NOT_FOUND)
+        message = f"There is no job {job_id}."
+        raise NotFound(message, problem=UPLOAD_NOT_FOUND)
     return run
 
 

@@ -74,9 +74,9 @@ def add(commands: Command, parser_class: Parser) -> None:
 
 def _nightly(arguments: argparse.Namespace) -> int:
     from app.database.engine import open_database
+    from app.errors import JobBusy
     from app.jobs import processes
     from app.nightly import service
-    from app.nightly.errors import NightUnderWay
 
     with open_database() as (database, settings):
         if processes.missing_packages():
@@ -84,7 +84,7 @@ def _nightly(arguments: argparse.Namespace) -> int:
         meter = _Meter()
         try:
             run_id = _run(database, settings, meter)
-        except NightUnderWay as error:
+        except JobBusy as error:
             _say(str(error))
             return EXIT_BUSY
         finally:
@@ -107,12 +107,12 @@ def _run(database: Database, settings: Settings, meter: _Meter) -> int:
     """Do a new run or continue an interrupted one, and return its number.
 
     Raises:
-        NightUnderWay: Another process does a run.
+        JobBusy: Another process does a run.
     """
+    from app.errors import JobBusy
     from app.jobs import repository as job_rows
     from app.jobs import watcher
     from app.nightly import repository, service
-    from app.nightly.errors import NightUnderWay
     from app.nightly.models import Trigger
 
     with database.session(writes=True) as session:
@@ -125,7 +125,7 @@ def _run(database: Database, settings: Settings, meter: _Meter) -> int:
         # None = keeper.claim(session) | A service with the same database may have claimed it first.
         claimed: Job | None = keeper.claim(session)
         if claimed is None:
-            raise NightUnderWay(run.id, _who_works(session, run.id))
+            raise JobBusy(run.id, _who_works(session, run.id))
     if left:
         meter.say(f"Continuing nightly run {run.id}, which was interrupted.")
     if not keeper.work(claimed):

@@ -12,7 +12,7 @@ from fastapi.responses import RedirectResponse, Response
 
 from app.database.session import SessionDep
 from app.database.types import LARGEST_KEY
-from app.errors import NotFound
+from app.errors import JobBusy, NotFound
 from app.fits.fits import Fit, fits_of_run
 from app.jobs import processes
 from app.jobs import repository as job_rows
@@ -20,7 +20,6 @@ from app.jobs import service as jobs
 from app.jobs.service import JobProgress
 from app.nightly import repository, service
 from app.nightly import view as shown
-from app.nightly.errors import NightUnderWay
 from app.nightly.job_kinds import FORGET_SIMULATED
 from app.nightly.models import Trigger
 from app.nightly.schedule import Schedule
@@ -145,7 +144,7 @@ def remove_simulated(request: Request, session: SessionDep) -> Response:
     """Remove simulated data."""
     try:
         service.queue_forgetting(session)
-    except NightUnderWay:
+    except JobBusy:
         return _see(request, "/nights?said=busy")
     start_after_commit(request, session)
     return _see(request, "/nights?said=removing")
@@ -154,7 +153,7 @@ def remove_simulated(request: Request, session: SessionDep) -> Response:
 def _begin(request: Request, session: SessionDep, trigger: Trigger, said: str) -> Response:
     try:
         run = service.queue(session, trigger)
-    except NightUnderWay as error:
+    except JobBusy as error:
         at = f"/{error.number}" if error.number is not None else ""
         return _see(request, f"/nights{at}?said=busy")
     start_after_commit(request, session)
@@ -177,7 +176,8 @@ def _said(request: Request) -> str:
 
 def _id(run_id: int) -> int:
     if not 0 < run_id < LARGEST_KEY:
-        raise NotFound(run_id, kind="nightly run")
+        message = f"There is no nightly run {run_id}."
+        raise NotFound(message)
     return run_id
 
 

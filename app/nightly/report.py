@@ -13,8 +13,8 @@ from pydantic import Field
 from sqlalchemy.orm import Session
 
 from app.database.engine import Database
+from app.errors import NotFound
 from app.nightly import repository, service
-from app.nightly.errors import NoReport
 from app.nightly.files import write_text
 from app.nightly.models import FitVersion, StoredForecast
 from app.nightly.results import StoredCounts
@@ -96,15 +96,18 @@ class NightlyReport(Answer):
     findings: tuple[Finding, ...] = ()
 
 
+NO_REPORT = "There is no report yet, because no nightly run has ended. Run `cfplan nightly`."
+
+
 def newest(session: Session) -> NightlyReport:
     """Return the report of the last successful run.
 
     Raises:
-        NoReport: No run has succeeded yet.
+        NotFound: No run has succeeded yet.
     """
     run = service.newest(session)
     if run is None:
-        raise NoReport
+        raise NotFound(NO_REPORT)
     urgent, _ = most_urgent(session, offset=0, limit=MOST_FORECASTS)
     findings = service.findings_of(session, run.id)
     forecasts = tuple(
@@ -132,7 +135,7 @@ def _run(run: Run) -> ReportRun:
         or run.rows_read is None
         or run.brought is None
     ):
-        raise NoReport
+        raise NotFound(NO_REPORT)
     return ReportRun(
         id=run.id,
         trigger=run.trigger.value,
@@ -185,7 +188,7 @@ def write_files(database: Database, settings: Settings) -> None:
     with database.session(writes=False) as session:
         try:
             report = newest(session)
-        except NoReport:
+        except NotFound:
             return
     # `findings` is a member of every REST answer and carries no information here.
     members = {name: value for name, value in plain(report).items() if name != "findings"}

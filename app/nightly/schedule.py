@@ -19,9 +19,9 @@ from sqlalchemy.exc import DBAPIError, IntegrityError
 from tzlocal import get_localzone
 
 from app.database.engine import Database
+from app.errors import JobBusy
 from app.jobs import processes
 from app.nightly import report, repository, service
-from app.nightly.errors import NightUnderWay
 from app.nightly.models import Trigger
 from app.settings import Settings
 from planner_core.errors import PlannerError
@@ -105,9 +105,7 @@ class Schedule:
         try:
             report.complete(self._database, self._settings)
             is_queued = self._begin()
-        except (
-            NightUnderWay
-        ):  # Its results serve for this night too; if it fails, the next call starts a run.
+        except JobBusy:  # Its results serve for this night too; if it fails, the next call starts a run.
             return False
         except IntegrityError:  # Another service started the run of this night first.
             return False

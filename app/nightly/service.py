@@ -10,13 +10,12 @@ from typing import Annotated, Any
 from pydantic import Field, computed_field
 from sqlalchemy.orm import Session
 
-from app.errors import NotFound
+from app.errors import JobBusy, NotFound
 from app.jobs import repository as job_rows
 from app.jobs import service as jobs
 from app.jobs.models import JobRun, JobState
 from app.jobs.service import Job
 from app.nightly import repository
-from app.nightly.errors import NightUnderWay
 from app.nightly.job_kinds import FORGET_SIMULATED, LOOK_AROUND, NIGHT
 from app.nightly.models import NightlyRun, Trigger
 from app.nightly.results import StoredCounts
@@ -170,7 +169,8 @@ def _members_of(session: Session, run_id: int) -> dict[str, Any]:
     run = repository.find_run(session, run_id)
     job = None if run is None else job_rows.find(session, run.job_id, light=True)
     if run is None or job is None:
-        raise NotFound(run_id, kind="nightly run")
+        message = f"There is no nightly run {run_id}."
+        raise NotFound(message)
     return _members(run, job, repository.finding_counts(session, [run.id]).get(run.id, {}))
 
 
@@ -201,7 +201,7 @@ def queue(session: Session, trigger: Trigger, *, due_on: date | None = None) -> 
     """Add a run that waits for its turn, and flush it to get its number.
 
     Raises:
-        NightUnderWay: A run is in progress or waits.
+        JobBusy: A run is in progress or waits.
     """
     job_rows.hold_claims(session)
     refuse_second(session)
@@ -217,7 +217,7 @@ def queue_forgetting(session: Session) -> Job:
     """Add a job that removes simulated data.
 
     Raises:
-        NightUnderWay: A run is in progress or waits.
+        JobBusy: A run is in progress or waits.
     """
     job_rows.hold_claims(session)
     refuse_second(session)
@@ -228,17 +228,17 @@ def refuse_second(session: Session) -> None:
     """Raise an error if a run is in progress or waits, because only one is allowed at a time.
 
     Raises:
-        NightUnderWay: A run is in progress or waits.
+        JobBusy: A run is in progress or waits.
     """
     found = repository.runs_under_way(session)
     if found:
-        raise NightUnderWay(
+        raise JobBusy(
             found[0].id,
             f"Nightly run {found[0].id} is in progress. Only one run is possible at a time, so no other run was started.",
         )
     # A run would read simulated days while they are being removed.
     if job_rows.unfinished(session, FORGET_SIMULATED):
-        raise NightUnderWay(
+        raise JobBusy(
             None, "Simulated data is being removed. No run was started; try again after the removal."
         )
 

@@ -6,7 +6,7 @@ from app.database.engine import Database
 from app.fits.kept import curves_in
 from app.plans import service
 from app.plans.computed import compute
-from app.plans.errors import NothingToAcknowledge, PlanConflict
+from app.plans.errors import NothingToAcknowledge, plan_conflict
 from app.plans.stored import SaveOutcome, StoredVersion
 from planner_core.document.model import PlanDocument
 from planner_core.document.reading import read_object
@@ -27,14 +27,14 @@ def acknowledge(
 
     Raises:
         PlanNotFound: There is no such plan.
-        PlanConflict: It has been changed since the version that `if_match` names, or during this call.
+        Conflict: It has been changed since the version that `if_match` names, or during this call.
         NothingToAcknowledge: It has no such open finding.
         DocumentInvalid: The reason is not valid.
     """
     with database.session(writes=False) as session:
         version = service.get_plan(session, name)
     if if_match is not None and not service.matches(if_match, version.etag):
-        raise PlanConflict(version)
+        raise plan_conflict(version)
     document = acknowledged(version, code=code, reason=reason, structure=structure, message=message)
     # Calculated between two transactions, so that others can save meanwhile; the ETag below detects their changes.
     computed = compute(document, curves_in(database))

@@ -20,12 +20,13 @@ from starlette.datastructures import UploadFile
 
 from app.database.engine import Database
 from app.database.session import SessionDep
+from app.errors import Conflict, NameTaken
 from app.fits.kept import curves_in
 from app.plans import service
 from app.plans.acknowledging import acknowledge
 from app.plans.computed import compute
 from app.plans.editor.pages import BodyDep
-from app.plans.errors import NameTaken, NothingToAcknowledge, PlanConflict, PlanNameInvalid
+from app.plans.errors import NothingToAcknowledge, PlanNameInvalid
 from app.plans.pages import RefusedAction, result_page, settings_of
 from app.plans.result_view import findings_of
 from app.plans.stored import DeletedPlan
@@ -118,7 +119,7 @@ def _import(database: Database, file: UploadFile) -> ImportOutcome:
         computed = compute(read_text(file.file.read()), curves_in(database))
         with database.session(writes=True) as session:
             service.save_plan(session, name, computed, create_only=True, comment=f"Imported from {filename}")
-    except PlanConflict:
+    except Conflict:
         words = f"A plan called {name} already exists. Rename the file or the plan."
         return ImportOutcome(filename, "", words, is_saved=False)
     except (PlanNameInvalid, DocumentInvalid, PlanRefused) as error:
@@ -196,7 +197,7 @@ def rename(request: Request, session: SessionDep, name: str, body: BodyDep) -> R
     asked = _fields(body)
     try:
         stored = service.rename_plan(session, name, asked["name"], if_match=asked["etag"] or None)
-    except PlanConflict as error:
+    except Conflict as error:
         words = f"Not renamed: someone has since saved version {error.current.number}. Review it first."
         refused = RefusedAction(words=words, new_name=asked["name"])
         return result_page(request, session, error.current, refused, status_code=409)
@@ -219,11 +220,11 @@ def accept(request: Request, name: str, body: BodyDep) -> Response:
             database, name, code=asked["code"], structure=asked["structure"] or None, message=asked["message"] or None,
             reason=asked["reason"], if_match=asked["etag"] or None,
         )  # fmt: skip
-    except (PlanConflict, NothingToAcknowledge, DocumentInvalid) as error:
+    except (Conflict, NothingToAcknowledge, DocumentInvalid) as error:
         with database.session(writes=False) as session:
             current = service.get_plan(session, name)
             words = {
-                PlanConflict: f"Not acknowledged: someone has since saved version {current.number}. Review the finding again.",
+                Conflict: f"Not acknowledged: someone has since saved version {current.number}. Review the finding again.",
                 DocumentInvalid: "Not acknowledged: enter a reason of 1 to 500 characters on one line.",
             }.get(type(error), f"Not acknowledged. {error}")
             finding = next(
@@ -239,7 +240,7 @@ def accept(request: Request, name: str, body: BodyDep) -> Response:
             if not finding and asked["reason"]:
                 words += f" Your reason was: {asked['reason'][:500]}"
             refused = RefusedAction(words=words, finding=finding, reason=asked["reason"][:500])
-            status_code = 409 if isinstance(error, PlanConflict) else 422
+            status_code = 409 if isinstance(error, Conflict) else 422
             return result_page(request, session, current, refused, status_code=status_code)
     return _see(request, f"/plans/{name}?saved=acknowledged#h-findings")
 

@@ -4,14 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from app.problem_types import (
-    NAME_TAKEN,
-    OUTPUT_REFUSED,
-    PLAN_CHANGED,
-    PLAN_NAME_INVALID,
-    PLAN_NOT_FOUND,
-    PRECONDITION_REQUIRED,
-)
+from app.errors import Conflict, Gone
+from app.problem_types import OUTPUT_REFUSED, PLAN_CHANGED, PLAN_NAME_INVALID, PLAN_NOT_FOUND
 from planner_core.errors import PlannerError
 from planner_core.findings import Finding
 
@@ -36,69 +30,19 @@ class PlanNotFound(PlannerError):
         super().__init__(what)
 
 
-class PlanGone(PlanNotFound):
-    """The plan that a change is based on was deleted or renamed in the meantime."""
-
-    problem = PLAN_CHANGED
-
-    def __init__(self, name: str) -> None:
-        """Store the name."""
-        super().__init__(name)
-        # The message of PlanNotFound would state that there never was such a plan.
-        self.args = (
-            f"The plan {name} no longer exists: it was deleted or renamed after it was read. Nothing was changed.",
-        )
+def plan_gone(name: str) -> Gone:
+    """Return the refusal of a change to a plan that was deleted or renamed in the meantime."""
+    message = f"The plan {name} no longer exists: it was deleted or renamed after it was read."
+    return Gone(message, problem=PLAN_CHANGED)
 
 
-class PlanConflict(PlannerError):
-    """A change is based on a version that is no longer the latest, or a new plan already exists."""
-
-    problem = PLAN_CHANGED
-
-    def __init__(
-        self, current: StoredVersion, *, was_to_be_new: bool = False, was_not_to_be: bool = False
-    ) -> None:
-        """Store the current version."""
-        self.current = current
-        if was_to_be_new:
-            message = f"A plan called {current.name} already exists; its version is {current.number}."
-        elif was_not_to_be:
-            message = (
-                f"If-None-Match names version {current.number} of the plan {current.name}, which is its "
-                "latest. Nothing was changed. To change that version, name it in If-Match."
-            )
-        else:
-            message = (
-                f"The plan {current.name} has changed since it was read: its version is now {current.number}. "
-                "Nothing was overwritten. Read it again and repeat the change."
-            )
-        super().__init__(message)
-
-
-class PreconditionRequired(PlannerError):
-    """A change does not name the version it is based on."""
-
-    problem = PRECONDITION_REQUIRED
-
-    def __init__(self, current: StoredVersion) -> None:
-        """Store the current version."""
-        self.current = current
-        super().__init__(
-            f"The plan {current.name} exists (version {current.number}) and this request would change it. Send If-Match with "
-            "the ETag of the version on which the change is based, so that no one's work is lost."
-        )
-
-
-class NameTaken(PlannerError):
-    """The new name of a plan is already in use."""
-
-    problem = NAME_TAKEN
-
-    def __init__(self, name: str, *, is_restoring: bool = False) -> None:
-        """Store the name."""
-        self.name = name
-        advice = "Restore the deleted plan under another name." if is_restoring else "Choose another name."
-        super().__init__(f"A plan called {name} already exists. {advice}")
+def plan_conflict(current: StoredVersion, message: str = "") -> Conflict[StoredVersion]:
+    """Return the refusal of a change, by default because it is based on an earlier version."""
+    message = message or (
+        f"The plan {current.name} has changed since it was read: its version is now {current.number}. "
+        "Nothing was overwritten. Read it again and repeat the change."
+    )
+    return Conflict(current, message, problem=PLAN_CHANGED)
 
 
 class NothingToAcknowledge(PlannerError):

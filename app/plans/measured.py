@@ -8,10 +8,10 @@ from urllib.parse import quote
 
 from sqlalchemy.orm import Session
 
+from app.errors import NotFound
 from app.fits.repository import structures_with_forecasts
 from app.plans.stored import StoredVersion
 from app.usage import service as usage
-from app.usage.errors import UsageNotFound
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +27,7 @@ def measured_of(session: Session, version: StoredVersion) -> Mapping[str, Measur
     qsg = version.result["qsg"]
     try:
         used = set(usage.structures_of_group(session, qsg))
-    except UsageNotFound:
+    except NotFound:
         used = set()
     forecast = structures_with_forecasts(session, qsg)
     names = [each["name"] for each in version.result["structures"]]

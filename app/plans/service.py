@@ -18,17 +18,16 @@ from sqlalchemy.orm import Session
 
 from app.database.engine import Database, DatabaseUnusable
 from app.database.types import AnyRow
+from app.errors import Conflict, Gone, NameTaken, PreconditionRequired
 from app.fits.kept import curves_beside
 from app.plans import repository
 from app.plans.computed import ComputedPlan, canonical, compute
 from app.plans.errors import (
-    NameTaken,
-    PlanConflict,
-    PlanGone,
     PlanNameInvalid,
     PlanNotFound,
-    PreconditionRequired,
     StoredOutputRefused,
+    plan_conflict,
+    plan_gone,
 )
 from app.plans.models import LONGEST_COMMENT, Plan, PlanOutput, PlanVersion
 from app.plans.stored import (
@@ -51,7 +50,7 @@ from planner_core.findings import Finding
 from planner_core.wire import adapter
 
 __all__ = [
-    "NameTaken", "PlanConflict", "PlanGone", "PlanNameInvalid", "PlanNotFound", "PlanSummary",
+    "Conflict", "Gone", "NameTaken", "PlanNameInvalid", "PlanNotFound", "PlanSummary",
     "PreconditionRequired", "SaveOutcome", "StoredOutput", "StoredOutputRefused", "StoredVersion", "VersionSummary",
     "check_name", "copy_plan", "delete_plan", "get_explanations_json", "get_output", "get_plan", "get_version", "get_version_at", "is_empty", "list_deleted", "list_plans",
     "list_versions", "names_in_use", "now", "purge_deleted", "rename_plan", "restore_plan", "save_plan",
@@ -263,9 +262,9 @@ def save_plan(
     Raises:
         PlanNameInvalid: This is not a valid plan name.
         PlanRefused: No such plan can exist.
-        PlanConflict: The plan has been changed since (`current` is the new version), or already exists, or its version is
+        Conflict: The plan has been changed since (`current` is the new version), or already exists, or its version is
             the one that `if_none_match` names.
-        PlanGone: The plan that `if_match` names no longer exists.
+        Gone: The plan that `if_match` names no longer exists.
         PreconditionRequired: The plan exists and would be changed, and `if_match` is missing.
     """
     check_name(name)
@@ -274,7 +273,7 @@ def save_plan(
     while (plan := repository.find_living(session, name, lock=True)) is None:
         if if_match is not None:
             # This includes `*`, which requires that the plan exists (RFC 9110).
-            raise PlanGone(name)
+            raise plan_gone(name)
         created = _create(session, name, computed, comment)
         if created is not None:
             return SaveOutcome(created, "created")
@@ -282,16 +281,26 @@ def save_plan(
         # again.
     current = _stored(session, plan, plan.latest)
     if create_only:
-        raise PlanConflict(current, was_to_be_new=True)
+        raise plan_conflict(
+            current, f"A plan called {current.name} already exists; its version is {current.number}."
+        )
     if if_none_match is not None and matches(if_none_match.replace("W/", ""), current.etag):
-        raise PlanConflict(current, was_not_to_be=True)
+        message = (
+            f"If-None-Match names version {current.number} of the plan {current.name}, which is its latest. Nothing was "
+            "changed. To change that version, name it in If-Match."
+        )
+        raise plan_conflict(current, message)
     # Checked before If-Match, so that a request that is sent twice succeeds without a new version.
     if _is_same(current, computed):
         return SaveOutcome(current, "identical")
     if if_match is None:
-        raise PreconditionRequired(current)
+        message = (
+            f"The plan {current.name} exists (version {current.number}) and this request would change it. Send If-Match with "
+            "the ETag of the version on which the change is based, so that no one's work is lost."
+        )
+        raise PreconditionRequired(current, message)
     if not matches(if_match, current.etag):
-        raise PlanConflict(current)
+        raise plan_conflict(current)
     return SaveOutcome(_add_version(session, plan, computed, comment, at=now()), "changed")
 
 
@@ -300,12 +309,12 @@ def delete_plan(session: Session, name: str, *, if_match: str | None = None) -> 
 
     Raises:
         PlanNotFound: There is no plan of this name.
-        PlanConflict: It has been changed since the version that `if_match` names.
+        Conflict: It has been changed since the version that `if_match` names.
     """
     plan = _living(session, name, lock=True)
     current = _stored(session, plan, plan.latest)
     if if_match is not None and not matches(if_match, current.etag):
-        raise PlanConflict(current)
+        raise plan_conflict(current)
     plan.deleted_at = deleted_at = now()
     session.flush()
     return DeletedPlan(
@@ -341,13 +350,13 @@ def restore_plan(
         raise PlanNotFound(name, is_deleted=True)
     # This covers only the usual case; the unique index also refuses a plan that is created at this moment.
     if repository.find_living(session, wanted) is not None:
-        raise NameTaken(wanted, is_restoring=True)
+        raise _taken(wanted, "Restore the deleted plan under another name.")
     try:
         with session.begin_nested():
             deleted.name = wanted
             deleted.deleted_at = None
     except IntegrityError:
-        raise NameTaken(wanted, is_restoring=True) from None
+        raise _taken(wanted, "Restore the deleted plan under another name.") from None
     return _stored(session, deleted, deleted.latest)
 
 
@@ -358,21 +367,21 @@ def rename_plan(session: Session, name: str, new_name: str, *, if_match: str | N
         PlanNotFound: There is no plan of the old name.
         PlanNameInvalid: The new name is not valid.
         NameTaken: Another plan has it.
-        PlanConflict: The plan has been changed since the version that `if_match` names.
+        Conflict: The plan has been changed since the version that `if_match` names.
     """
     check_name(new_name)
     plan = _living(session, name, lock=True)
     current = _stored(session, plan, plan.latest)
     if if_match is not None and not matches(if_match, current.etag):
-        raise PlanConflict(current)
+        raise plan_conflict(current)
     if new_name != name and repository.find_living(session, new_name) is not None:
-        raise NameTaken(new_name)
+        raise _taken(new_name)
     try:
         with session.begin_nested():
             plan.name = new_name
             plan.updated_at = now()
     except IntegrityError:
-        raise NameTaken(new_name) from None
+        raise _taken(new_name) from None
     return _stored(session, plan, plan.latest)
 
 
@@ -388,8 +397,8 @@ def copy_plan(session: Session, name: str, new_name: str) -> StoredVersion:
     try:
         comment = f"Copied from {name}, version {source.number}"
         return save_plan(session, new_name, source.document, create_only=True, comment=comment).version
-    except PlanConflict:
-        raise NameTaken(new_name) from None
+    except Conflict:
+        raise _taken(new_name) from None
 
 
 def purge_deleted(session: Session, older_than: timedelta) -> int:
@@ -410,6 +419,10 @@ def _living(session: Session, name: str, *, lock: bool = False) -> Plan:
     if plan is None:
         raise PlanNotFound(name)
     return plan
+
+
+def _taken(name: str, advice: str = "Choose another name.") -> NameTaken:
+    return NameTaken(f"A plan called {name} already exists. {advice}")
 
 
 def _figures(row: AnyRow) -> dict[str, Any]:

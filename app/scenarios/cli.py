@@ -110,8 +110,8 @@ def _list(arguments: argparse.Namespace) -> int:
 
 def _save(arguments: argparse.Namespace) -> int:
     from app.database.engine import open_database
+    from app.errors import PreconditionRequired
     from app.scenarios import service
-    from app.scenarios.errors import ScenarioPreconditionRequired
 
     wanted = _wanted(arguments)
     service.check_name(arguments.name)
@@ -128,7 +128,7 @@ def _save(arguments: argparse.Namespace) -> int:
                     if_match="*" if arguments.replace and _exists(session, arguments) else arguments.if_match,
                     create_only=arguments.create,
                 )
-            except ScenarioPreconditionRequired as refused:
+            except PreconditionRequired as refused:
                 tag = shlex.quote(refused.current.etag)
                 message = (
                     f"The scenario {arguments.name} exists and this request would change it, so nothing was saved. Use --if-match {tag} "

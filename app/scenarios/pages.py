@@ -13,16 +13,11 @@ from sqlalchemy.orm import Session
 
 from app.database.engine import Database
 from app.database.session import SessionDep
+from app.errors import Conflict, Gone, NameTaken, PreconditionRequired
 from app.plans import service as plans
 from app.plans.stored import StoredVersion
 from app.scenarios import service
-from app.scenarios.errors import (
-    ScenarioConflict,
-    ScenarioExists,
-    ScenarioGone,
-    ScenarioPreconditionRequired,
-    TooManyScenarios,
-)
+from app.scenarios.errors import TooManyScenarios
 from app.scenarios.form import (
     ScenarioForm,
     changes_of,
@@ -209,7 +204,7 @@ def delete(request: Request, session: SessionDep, name: str, scenario: str, type
     """Delete a scenario permanently."""
     try:
         service.delete(session, name, scenario, if_match=typed.get("etag") or None)
-    except ScenarioConflict as error:
+    except Conflict as error:
         return _list_page(request, session, name, said=str(error), status_code=412)
     return RedirectResponse(f"{root_path(request)}/plans/{quote(name)}/scenarios", status_code=303)
 
@@ -242,10 +237,10 @@ def _saved(request: Request, plan: str, scenario: str, typed: Mapping[str, str],
         error = "Nothing was saved. Correct the errors in the form."
     except PlanRefused as refused:
         error = f"Nothing was saved. {refused}"
-    except ScenarioExists as refused:
+    except NameTaken as refused:
         problems = (FieldProblem("/name", str(refused)),)
         error = "Nothing was saved: the name is in use."
-    except (ScenarioConflict, ScenarioPreconditionRequired, ScenarioGone, TooManyScenarios) as refused:
+    except (Conflict, PreconditionRequired, Gone, TooManyScenarios) as refused:
         error = str(refused)
     with database.session(writes=False) as session:
         return _form_page(

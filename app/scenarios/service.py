@@ -17,23 +17,18 @@ from pydantic_core import to_json
 from sqlalchemy.orm import Session
 
 from app.database.engine import Database
+from app.errors import Gone, NameTaken, NotFound, PreconditionRequired
 from app.fits.kept import curves_in
 from app.fits.resolve import curve_of
 from app.plans import repository as plan_store
 from app.plans import service as plans
-from app.plans.errors import PlanGone, PlanNotFound
+from app.plans.errors import PlanNotFound, plan_gone
 from app.plans.models import Plan
 from app.plans.service import matches, now
 from app.plans.stored import NAME_PATTERN
+from app.problem_types import SCENARIO_CHANGED, SCENARIO_EXISTS, SCENARIO_NOT_FOUND
 from app.scenarios import repository
-from app.scenarios.errors import (
-    ScenarioConflict,
-    ScenarioExists,
-    ScenarioGone,
-    ScenarioNotFound,
-    ScenarioPreconditionRequired,
-    TooManyScenarios,
-)
+from app.scenarios.errors import TooManyScenarios, scenario_changed
 from app.scenarios.models import Scenario
 from app.scenarios.stored import ScenarioOutcome, ScenarioSummary, StoredScenario, etag
 from planner_core.errors import FieldProblem, InputInvalid
@@ -111,7 +106,7 @@ def get_scenario(session: Session, plan: str, name: str) -> StoredScenario:
 
     Raises:
         PlanNotFound: There is no such plan.
-        ScenarioNotFound: It has no scenario of this name.
+        NotFound: It has no scenario of this name.
     """
     return _stored(_found(session, _living(session, plan), name), plan)
 
@@ -121,7 +116,7 @@ def compare(session: Session, plan: str, names: Sequence[str]) -> SideBySide:
 
     Raises:
         PlanNotFound: There is no such plan.
-        ScenarioNotFound: It has no scenario of one of these names.
+        NotFound: It has no scenario of one of these names.
         InputInvalid: No scenario is named, or more than four are.
     """
     living = _living(session, plan)
@@ -139,7 +134,7 @@ def report_of(session: Session, plan: str, name: str) -> tuple[StoredScenario, S
 
     Raises:
         PlanNotFound: There is no such plan.
-        ScenarioNotFound: It has no scenario of this name.
+        NotFound: It has no scenario of this name.
     """
     found = get_scenario(session, plan, name)
     return found, report(found.kept)
@@ -233,22 +228,25 @@ def save(
     Raises:
         PlanNotFound: The plan does not exist.
         InputInvalid: The name is not valid.
-        ScenarioExists: A new scenario was requested, but the name is in use.
-        ScenarioConflict: It has been changed since the state that `if_match` names.
-        ScenarioGone: `if_match` names a state, but the scenario no longer exists.
-        ScenarioPreconditionRequired: It exists and would be changed, and `if_match` is missing.
+        NameTaken: A new scenario was requested, but the name is in use.
+        Conflict: It has been changed since the state that `if_match` names.
+        Gone: `if_match` names a state, but the scenario no longer exists.
+        PreconditionRequired: It exists and would be changed, and `if_match` is missing.
         TooManyScenarios: The plan has the maximum number of scenarios.
     """
     check_name(name)
     living = _living(session, plan, lock=True)
     if living.id != worked.plan_id:  # the plan was deleted, and another one has its name
-        raise PlanGone(plan)
+        raise plan_gone(plan)
     at = now()
     found = repository.find(session, living.id, name)
     if found is None:
         if if_match is not None:
             # This includes `*`, which requires that the scenario exists (RFC 9110).
-            raise ScenarioGone(plan, name)
+            message = (
+                f"The scenario {name} of the plan {plan} no longer exists: it was deleted after it was read."
+            )
+            raise Gone(message, problem=SCENARIO_CHANGED)
         if repository.count_of(session, living.id) >= MOST_SCENARIOS:
             raise TooManyScenarios(plan, MOST_SCENARIOS)
         made = Scenario(
@@ -257,15 +255,20 @@ def save(
         repository.add(session, made)
         return ScenarioOutcome(_stored(made, plan), "created")
     if create_only:
-        raise ScenarioExists(plan, name)
+        message = f"The plan {plan} already has a scenario called {name}."
+        raise NameTaken(message, problem=SCENARIO_EXISTS)
     current = _stored(found, plan)
     # Checked before If-Match, so that a request that is sent twice succeeds without a new state.
     if all(getattr(found, key) == value for key, value in _columns(worked).items()):
         return ScenarioOutcome(current, "identical")
     if if_match is None:
-        raise ScenarioPreconditionRequired(current)
+        message = (
+            f"The scenario {current.name} exists and this request would change it, so If-Match must give the ETag "
+            f"of the state to change: {current.etag}. Nothing was changed."
+        )
+        raise PreconditionRequired(current, message)
     if not matches(if_match, current.etag):
-        raise ScenarioConflict(current)
+        raise scenario_changed(current)
     for key, value in _columns(worked).items():
         setattr(found, key, value)
     found.revision += 1
@@ -280,14 +283,14 @@ def delete(session: Session, plan: str, name: str, *, if_match: str | None = Non
 
     Raises:
         PlanNotFound: There is no such plan.
-        ScenarioNotFound: It has no scenario of this name.
-        ScenarioConflict: It has been changed since the state that `if_match` names.
+        NotFound: It has no scenario of this name.
+        Conflict: It has been changed since the state that `if_match` names.
     """
     living = _living(session, plan, lock=True)
     found = _found(session, living, name)
     current = _stored(found, plan)
     if if_match is not None and not matches(if_match, current.etag):
-        raise ScenarioConflict(current)
+        raise scenario_changed(current)
     repository.remove(session, found)
     return current
 
@@ -305,7 +308,8 @@ def _living(session: Session, plan: str, *, lock: bool = False) -> Plan:
 def _found(session: Session, plan: Plan, name: str) -> Scenario:
     found = repository.find(session, plan.id, name) if NAME.fullmatch(name) else None
     if found is None:
-        raise ScenarioNotFound(plan.name, name)
+        message = f"The plan {plan.name} has no scenario called {name}."
+        raise NotFound(message, problem=SCENARIO_NOT_FOUND)
     return found
 
 

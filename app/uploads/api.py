@@ -12,7 +12,7 @@ from starlette.responses import Response
 from app.database.session import SessionDep
 from app.database.types import LARGEST_KEY
 from app.uploads import answers, arrivals, description, qsg_map, service
-from app.uploads.errors import UploadInvalid
+from app.uploads.errors import upload_invalid
 from app.uploads.qsg_map import SYSTEM_PATTERN
 from app.uploads.service import UploadDetails
 from app.web.openapi import problems
@@ -63,7 +63,7 @@ async def upload(
     said.checked()  # checked before gigabytes are transferred
     async with arrivals.received(request, filename=name or service.UNNAMED) as arrived:
         if len(arrived.files) != 1:
-            raise UploadInvalid(FieldProblem("", "Send one file in each request."))
+            raise upload_invalid(FieldProblem("", "Send one file in each request."))
         (outcome,) = await run_in_threadpool(arrivals.keep, request, arrived, said)
     response.headers["location"] = f"{root_path(request)}/api/v1/uploads/{outcome.upload.id}"
     if not outcome.is_new:

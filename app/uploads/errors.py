@@ -2,25 +2,9 @@
 
 from __future__ import annotations
 
-from app.problem_types import (
-    CONTENT_TOO_LARGE,
-    FILE_GONE,
-    INSUFFICIENT_STORAGE,
-    REPORT_NOT_READY,
-    UPLOAD_INVALID,
-    UPLOAD_NOT_FOUND,
-)
+from app.errors import FieldsInvalid
+from app.problem_types import CONTENT_TOO_LARGE, INSUFFICIENT_STORAGE, UPLOAD_INVALID
 from planner_core.errors import FieldProblem, PlannerError
-
-
-class UploadInvalid(PlannerError):
-    """The request has no file, or its answers cannot be used."""
-
-    problem = UPLOAD_INVALID
-
-    def __init__(self, *problems: FieldProblem) -> None:
-        self.problems = problems
-        super().__init__(" ".join(problem.message for problem in problems))
 
 
 class UploadTooLarge(PlannerError):
@@ -48,35 +32,6 @@ class NoRoom(PlannerError):
         )
 
 
-class ReportNotReady(PlannerError):
-    """The upload has not been read yet."""
-
-    problem = REPORT_NOT_READY
-
-    def __init__(self, number: int) -> None:
-        self.number = number
-        super().__init__(f"There is no report on upload {number} yet: it has not been read completely.")
-
-
-class FileGone(PlannerError):
-    """The file of an upload was removed after the retention time in the settings."""
-
-    problem = FILE_GONE
-
-    def __init__(self, number: int) -> None:
-        self.number = number
-        super().__init__(
-            f"The file of upload {number} was removed after it had been read; only its report is kept. Upload it again."
-        )
-
-
-class MappingNotFound(PlannerError):
-    """The map has no entry for this queue manager."""
-
-    problem = UPLOAD_NOT_FOUND
-
-    def __init__(self, system_id: str, queue_manager: str) -> None:
-        self.system_id, self.queue_manager = system_id, queue_manager
-        super().__init__(
-            f"The map has no entry for the queue manager {queue_manager} on the system {system_id}."
-        )
+def upload_invalid(*problems: FieldProblem) -> FieldsInvalid:
+    """Return the refusal of a request without a file, or with unusable answers."""
+    return FieldsInvalid(*problems, problem=UPLOAD_INVALID)

@@ -12,7 +12,7 @@ from starlette.concurrency import run_in_threadpool
 
 from app.database.session import SessionDep
 from app.database.types import LARGEST_KEY
-from app.errors import NotFound
+from app.errors import FieldsInvalid, NotFound
 from app.jobs import processes
 from app.jobs import service as jobs
 from app.jobs.models import JobState
@@ -21,7 +21,7 @@ from app.plans.editor.pages import BodyDep
 from app.problem_types import UPLOAD_NOT_FOUND
 from app.uploads import arrivals, qsg_map, service
 from app.uploads.amounts import amount
-from app.uploads.errors import UploadInvalid
+from app.uploads.errors import upload_invalid
 from app.uploads.fields import TIMES, about_fields
 from app.uploads.qsg_map import GroupMapping
 from app.uploads.report import UploadReport, shown
@@ -184,9 +184,9 @@ async def receive(request: Request) -> Response:
     async with arrivals.received(request, filename=service.UNNAMED) as arrived:
         try:
             if not arrived.files:
-                raise UploadInvalid(NOTHING_CHOSEN)
+                raise upload_invalid(NOTHING_CHOSEN)
             outcomes = await run_in_threadpool(arrivals.keep, request, arrived, UploadDetails())
-        except UploadInvalid as error:
+        except FieldsInvalid as error:
             return _form(request, arrived.fields, {each.field: each.message for each in error.problems})
     if len(outcomes) > 1:
         return _see(request, "/uploads?said=created")
@@ -204,7 +204,7 @@ def read_again(request: Request, session: SessionDep, upload_id: int, body: Body
             kind=typed.get("kind"), observed_at=typed.get("observed_at"), zone=typed.get("zone")
         )
         service.read_again(session, _id(upload_id), said, qsg=_groups(pairs))
-    except UploadInvalid as error:
+    except FieldsInvalid as error:
         wrong = {each.field: each.message for each in error.problems}
         # The page is an ordinary answer, so without this, the session would be committed after it.
         session.rollback()
@@ -227,11 +227,11 @@ def put_entry(request: Request, session: SessionDep, body: BodyDep) -> Response:
     names = [typed.get(key, "") for key in ("system_id", "queue_manager", "qsg")]
     try:
         if not names[2].strip() and "none" not in typed:
-            raise UploadInvalid(NO_GROUP_GIVEN)
+            raise upload_invalid(NO_GROUP_GIVEN)
         if names[2].strip() and "none" in typed:
-            raise UploadInvalid(BOTH_GIVEN)
+            raise upload_invalid(BOTH_GIVEN)
         qsg_map.put(session, names[0], names[1], "" if "none" in typed else names[2])
-    except UploadInvalid as error:
+    except FieldsInvalid as error:
         return _map(request, session, typed, {each.field: each.message for each in error.problems})
     return _see(request, "/qsg-map?said=put")
 
@@ -339,7 +339,7 @@ def _groups(pairs: Sequence[tuple[str, str]]) -> dict[tuple[str, str], str]:
     """Return the answers about groups; an empty field is not an answer.
 
     Raises:
-        UploadInvalid: A name is invalid, or a queue manager has two answers.
+        FieldsInvalid: A name is invalid, or a queue manager has two answers.
     """
     found: dict[tuple[str, str], str] = {}
     # The names of the fields contain system and queue manager, because a form may ask about any number of them.
@@ -426,7 +426,8 @@ def _typed(body: bytes) -> dict[str, str]:
 
 def _id(upload_id: int) -> int:
     if not 0 < upload_id < LARGEST_KEY:
-        raise NotFound(upload_id, kind="upload", problem=UPLOAD_NOT_FOUND)
+        message = f"There is no upload {upload_id}."
+        raise NotFound(message, problem=UPLOAD_NOT_FOUND)
     return upload_id
 
 

@@ -11,8 +11,10 @@ from typing import Annotated
 from pydantic import Field
 from sqlalchemy.orm import Session
 
+from app.errors import NotFound
+from app.problem_types import UPLOAD_NOT_FOUND
 from app.uploads import repository
-from app.uploads.errors import MappingNotFound, UploadInvalid
+from app.uploads.errors import upload_invalid
 from app.uploads.models import QsgMapping
 from planner_core import names
 from planner_core.contracts.ingest import IngestReport
@@ -48,7 +50,7 @@ def put(session: Session, system_id: str, queue_manager: str, qsg: str) -> Group
     """Add or change an entry; an empty group: it is in none. Data already stored keeps its group.
 
     Raises:
-        UploadInvalid: A name is invalid.
+        FieldsInvalid: A name is invalid.
     """
     system_id, queue_manager, qsg = checked(system_id, queue_manager, qsg)
     row = repository.find_mapping(session, system_id, queue_manager)
@@ -64,17 +66,18 @@ def remove(session: Session, system_id: str, queue_manager: str) -> None:
     """Remove an entry.
 
     Raises:
-        MappingNotFound: There is no such entry.
+        NotFound: There is no such entry.
     """
     if not repository.remove_mapping(session, system_id, queue_manager):
-        raise MappingNotFound(system_id, queue_manager)
+        message = f"The map has no entry for the queue manager {queue_manager} on the system {system_id}."
+        raise NotFound(message, problem=UPLOAD_NOT_FOUND)
 
 
 def checked(system_id: str, queue_manager: str, qsg: str, *, at: str = "") -> tuple[str, str, str]:
     """Return the three names in upper case.
 
     Raises:
-        UploadInvalid: A name is invalid.
+        FieldsInvalid: A name is invalid.
     """
     # z/OS has these names in upper case, however they are typed.
     found = tuple(text.strip().upper() for text in (system_id, queue_manager, qsg))
@@ -91,7 +94,7 @@ def checked(system_id: str, queue_manager: str, qsg: str, *, at: str = "") -> tu
         except NameSyntax as error:
             problems.append(FieldProblem(at or name, str(error)))
     if problems:
-        raise UploadInvalid(*problems)
+        raise upload_invalid(*problems)
     return found[0], found[1], found[2]
 
 
@@ -105,7 +108,7 @@ def gathered(entries: Iterable[tuple[str, str, str]], *, field: str = "qsg") -> 
     """Return the checked entries by system and queue manager.
 
     Raises:
-        UploadInvalid: A name is invalid, or a queue manager has two groups.
+        FieldsInvalid: A name is invalid, or a queue manager has two groups.
     """
     found: dict[tuple[str, str], str] = {}
     problems: list[FieldProblem] = []
@@ -119,7 +122,7 @@ def gathered(entries: Iterable[tuple[str, str, str]], *, field: str = "qsg") -> 
             )
             problems.append(FieldProblem(field, message))
     if problems:
-        raise UploadInvalid(*problems)
+        raise upload_invalid(*problems)
     return found
 
 

@@ -16,7 +16,7 @@ from python_multipart.multipart import MultipartParser, parse_options_header
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 
-from app.uploads.errors import UploadInvalid
+from app.uploads.errors import upload_invalid
 from app.uploads.files import Incoming, StagedUpload
 from planner_core.errors import FieldProblem
 
@@ -57,7 +57,7 @@ async def receive_body(request: Request, *, data_dir: Path, largest_bytes: int, 
         async for piece in _pieces(request.stream()):
             await run_in_threadpool(incoming.write, piece)
         if not incoming.size_bytes:
-            raise UploadInvalid(FieldProblem("", "The request has no body. Send the file as the body."))
+            raise upload_invalid(FieldProblem("", "The request has no body. Send the file as the body."))
         received = await run_in_threadpool(incoming.finish)
     return Form(files=[ReceivedFile(filename, received)])
 
@@ -66,12 +66,12 @@ async def receive_form(request: Request, *, data_dir: Path, largest_bytes: int) 
     """Receive a form: files and pasted text go to disk, other fields stay in memory.
 
     Raises:
-        UploadInvalid: The form is malformed.
+        FieldsInvalid: The form is malformed.
     """
     _, options = parse_options_header(request.headers.get("content-type", ""))
     boundary = options.get(b"boundary")
     if not boundary:
-        raise UploadInvalid(FieldProblem("", "The form has no boundary between its parts."))
+        raise upload_invalid(FieldProblem("", "The form has no boundary between its parts."))
     with ExitStack() as stack:
         parts = _Parts(lambda: stack.enter_context(Incoming(data_dir, largest_bytes=largest_bytes)))
         try:
@@ -91,10 +91,10 @@ async def receive_form(request: Request, *, data_dir: Path, largest_bytes: int) 
             async for piece in _pieces(request.stream()):
                 await run_in_threadpool(parser.write, piece)
         except FormParserError as error:
-            raise UploadInvalid(FieldProblem("", f"The form cannot be read: {error}.")) from None
+            raise upload_invalid(FieldProblem("", f"The form cannot be read: {error}.")) from None
         # A form that a lost connection cut off has no last boundary.
         if not parts.is_finished:
-            raise UploadInvalid(FieldProblem("", "The form is incomplete. Nothing was stored."))
+            raise upload_invalid(FieldProblem("", "The form is incomplete. Nothing was stored."))
         form = Form(fields=parts.fields)
         try:
             for filename, incoming in parts.files:

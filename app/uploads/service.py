@@ -21,16 +21,15 @@ from sqlalchemy.orm import Session
 
 from app.database.engine import Database
 from app.database.session import after_commit
-from app.errors import NotFound
+from app.errors import JobBusy, NotFound, NotKept
 from app.jobs import repository as job_rows
 from app.jobs import service as jobs
-from app.jobs.errors import JobBusy
 from app.jobs.models import JobState
 from app.jobs.service import Job
-from app.problem_types import UPLOAD_NOT_FOUND
+from app.problem_types import FILE_GONE, REPORT_NOT_READY, UPLOAD_NOT_FOUND
 from app.settings import Settings
 from app.uploads import files, qsg_map, repository
-from app.uploads.errors import FileGone, ReportNotReady, UploadInvalid
+from app.uploads.errors import upload_invalid
 from app.uploads.files import StagedUpload
 from app.uploads.job_kind import INGEST
 from app.uploads.models import LONGEST_FILENAME, Upload
@@ -92,7 +91,7 @@ class UploadDetails:
         """Return the details in normal form. `kept_…` are the current values, for fields that are None.
 
         Raises:
-            UploadInvalid: The kind, time or zone is invalid, the time has no zone, or the time does not exist in it.
+            FieldsInvalid: The kind, time or zone is invalid, the time has no zone, or the time does not exist in it.
         """
         problems: list[FieldProblem] = []
         kind, observed_at, zone = (
@@ -126,7 +125,7 @@ class UploadDetails:
             except TimeNotMeant as error:
                 problems.append(FieldProblem("observed_at", str(error)))
         if problems:
-            raise UploadInvalid(*problems)
+            raise upload_invalid(*problems)
         return UploadDetails(kind, observed_at, zone)
 
     @property
@@ -159,12 +158,13 @@ def report(session: Session, upload_id: int) -> JsonObject:
     """Return the report of the last job.
 
     Raises:
-        ReportNotReady: The upload has no report yet.
+        NotKept: The upload has no report yet.
     """
     job = get(session, upload_id).job
     found = None if job is None or job.state not in jobs.ENDS else jobs.report_of(session, job.id)
     if found is None:
-        raise ReportNotReady(upload_id)
+        message = f"There is no report on upload {upload_id} yet: it has not been read completely."
+        raise NotKept(message, problem=REPORT_NOT_READY)
     return found
 
 
@@ -203,13 +203,14 @@ def read_again(
     """Store answers to the questions of the job, or another kind, and queue a new job.
 
     Raises:
-        UploadInvalid: An answer cannot be used.
-        FileGone: The file has been removed.
+        FieldsInvalid: An answer cannot be used.
+        NotKept: The file has been removed.
         JobBusy: A job is under way.
     """
     row = _found(session, upload_id, lock=True)
     if row.removed_at is not None:
-        raise FileGone(upload_id)
+        message = f"The file of upload {upload_id} was removed after it had been read; only its report is kept. Upload it again."
+        raise NotKept(message, problem=FILE_GONE)
     qsg_map.put_all(session, qsg or {})
     _change(session, row, said.checked(kept_observed_at=row.observed_at, kept_zone=row.zone))
     _queue_ingest(session, row.id)
@@ -227,7 +228,7 @@ def delete(session: Session, upload_id: int, *, data_dir: Path) -> StoredUpload:
     shown = get(session, upload_id)
     # A waiting job can be deleted with its upload; a running one still reads the file.
     if shown.job is not None and shown.job.is_under_way and shown.job.state == JobState.RUNNING:
-        raise JobBusy(shown.job.id)
+        raise _busy(shown.job.id)
     session.delete(row)
     session.flush()
     if not repository.is_wanted(session, row.sha256):
@@ -271,7 +272,7 @@ def _queue_ingest(session: Session, upload_id: int) -> None:
     last = job_rows.latest_of(session, [upload_id]).get(upload_id)
     if last is not None:
         if last.state not in jobs.RESTS:
-            raise JobBusy(last.id)
+            raise _busy(last.id)
         if last.state == JobState.ASKS:  # the new run has the answers, or asks again
             last.state, last.ended_at = JobState.FAILED, jobs.now()
             last.sentence = "Read again with more answers."
@@ -328,7 +329,7 @@ def _change(session: Session, row: Upload, said: UploadDetails) -> None:
             message = (
                 f"Upload {same.id} is the same text, observed at the same time, so it is not read again."
             )
-            raise UploadInvalid(FieldProblem("observed_at", message))
+            raise upload_invalid(FieldProblem("observed_at", message))
     row.observed_at, row.zone, row.observed_utc = observed_at, zone, instant
     session.flush()
 
@@ -404,10 +405,15 @@ def _read_zone(text: str) -> tuple[str, str | None]:
 def _found(session: Session, upload_id: int, *, lock: bool = False) -> Upload:
     row = repository.find(session, upload_id, lock=lock)
     if row is None:
-        raise NotFound(upload_id, kind="upload", problem=UPLOAD_NOT_FOUND)
+        message = f"There is no upload {upload_id}."
+        raise NotFound(message, problem=UPLOAD_NOT_FOUND)
     return row
 
 
 def kind_of(upload: StoredUpload) -> Kind | None:
     """Return the kind of an upload: as specified, else as detected."""
     return cast("Kind | None", upload.kind or upload.detected_kind or None)
+
+
+def _busy(job_id: int) -> JobBusy:
+    return JobBusy(job_id, f"Job {job_id} is under way. Wait until it has ended; nothing was changed.")

@@ -9,6 +9,7 @@ from fastapi import APIRouter, Path, Query
 from pydantic import AfterValidator, AwareDatetime
 
 from app.database.session import SessionDep
+from app.errors import FieldsInvalid
 from app.fits.kept import curves_beside
 from app.fits.resolve import evaluate
 from app.usage import answers, periods, service
@@ -20,7 +21,6 @@ from app.usage.answers import (
     QueueUsageAnswer,
     StructureUsageAnswer,
 )
-from app.usage.errors import UsageNotFound, UsageRequestInvalid
 from app.usage.periods import Period, Step
 from app.usage.planning import can_be_planned
 from app.web.openapi import problems
@@ -126,14 +126,15 @@ def make_plan_document(request: PlanFromUsage, session: SessionDep) -> PlanFromU
     chosen = request.structures if request.structures is not None else [s for s in spans if can_be_planned(s)]
     for structure in chosen:
         if structure not in spans:
-            raise UsageNotFound(request.qsg, structure)
+            raise service.not_measured(request.qsg, structure)
     last = max(span.last_hour for span in spans.values())
     period = periods.before(last, request.period, first_hour=min(span.first_hour for span in spans.values()))
     names = None if request.queues is None else {(s, queue) for s in chosen for queue in request.queues}
     grounds = service.grounds(session, request.qsg, chosen, period, queues=names)
     made = service.plan_from_usage(session, request.qsg, grounds, request.asked(chosen), period)
     if made.problems:
-        raise UsageRequestInvalid(made.problems)
+        message = "; ".join(f"{each.field} {each.message}" for each in made.problems) + "."
+        raise FieldsInvalid(*made.problems, message=message)
     document = read_object(made.document)
     try:
         sizes = service.sizes_compared(
@@ -156,12 +157,13 @@ def _period(span: service.Span, first: datetime | None, past: datetime | None, b
     """Return the requested period.
 
     Raises:
-        UsageRequestInvalid: The period ends before it begins.
+        FieldsInvalid: The period ends before it begins.
     """
     ends = span.last_hour + periods.HOUR if past is None else past
     starts = ends - periods.LENGTHS[periods.USUAL][1] * periods.DAY if first is None else first
     if starts >= ends:
-        raise UsageRequestInvalid((FieldProblem("from", "must be before the end of the period"),))
+        order = FieldProblem("from", "must be before the end of the period")
+        raise FieldsInvalid(order, message=f"{order.field} {order.message}.")
     return periods.between(starts, ends, by)
 
 

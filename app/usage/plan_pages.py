@@ -12,11 +12,12 @@ from fastapi.responses import RedirectResponse, Response
 from sqlalchemy.orm import Session
 
 from app.database.session import SessionDep
+from app.errors import Conflict
 from app.fits.kept import curves_beside
 from app.fits.resolve import evaluate
 from app.plans import service as plans
 from app.plans.editor.pages import BodyDep
-from app.plans.errors import PlanConflict, PlanNameInvalid
+from app.plans.errors import PlanNameInvalid
 from app.usage import periods, plan_form, repository, service
 from app.usage.measured import QueueFigures
 from app.usage.observed import ComparedSize
@@ -148,7 +149,7 @@ def make(request: Request, session: SessionDep, qsg: str, body: BodyDep) -> Resp
     try:
         # Existing plans are updated on their own page, which shows the changes first.
         plans.save_plan(session, name, document, if_match=None, create_only=True, comment=made.comment)
-    except (PlanNameInvalid, PlanConflict) as error:
+    except (PlanNameInvalid, Conflict) as error:
         form = form.with_problem("name", str(error))
         return _page(request, session, asking, form, preview=preview, status_code=422)
     return RedirectResponse(f"{root_path(request)}/plans/{name}/edit?made=usage", status_code=303)

@@ -31,22 +31,7 @@ DUPLEX = re.compile(r"(?:ENABLED|ALLOWED|DISABLED)\b")
 
 
 class RollupInvalid(PlannerError):
-    """The line is not a roll-up, because the jobs and the application have different versions."""
-
-    def __init__(self, line: int, fault: str) -> None:
-        self.line = line
-        super().__init__(
-            f"Line {line} of the roll-ups cannot be stored: {fault}. Install the same version of the jobs and the service."
-        )
-
-
-class RollupsCutShort(PlannerError):
-    """The last line is missing, because the job ended while it wrote."""
-
-    def __init__(self) -> None:
-        super().__init__(
-            "The roll-ups are incomplete: their last line is missing. None of them was stored; run them again."
-        )
+    """The lines are not roll-ups: the jobs and the application are of different versions, or the job was cut short."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,8 +54,7 @@ def store_rollups(session: Session, lines: Iterable[Mapping[str, Any]]) -> Store
     of these days are removed first; then every line replaces its hour. Lines of other events are ignored.
 
     Raises:
-        RollupInvalid: A line cannot be stored; the transaction must be rolled back.
-        RollupsCutShort: The last line is missing; the transaction must be rolled back.
+        RollupInvalid: A line cannot be stored, or the last one is missing; the transaction must be rolled back.
     """
     store = _Store(session)
     # In batches, because the roll-ups of a whole history do not fit into memory.
@@ -78,7 +62,8 @@ def store_rollups(session: Session, lines: Iterable[Mapping[str, Any]]) -> Store
     while batch := list(islice(numbered, BATCH)):
         store.take(batch)
     if not store.has_ended:
-        raise RollupsCutShort
+        message = "The roll-ups are incomplete: their last line is missing. None of them was stored; run them again."
+        raise RollupInvalid(message)
     repository.update_lists(session, structures=store.structures, queues=store.queues)
     return StoredRollups(
         **{name: store.stored[name] for name in ("structure_hours", "smds_hours", "queue_hours")},
@@ -137,9 +122,8 @@ class _Store:
         # A lost line would leave an hour without figures and without any error.
         for name, announced in vars(end).items():
             if announced != self.stored[name]:
-                raise RollupInvalid(
-                    number, f"{name} announces {announced} rows, but {self.stored[name]} were received"
-                )
+                fault = f"{name} announces {announced} rows, but {self.stored[name]} were received"
+                raise _invalid(number, fault)
         self.has_ended = True
 
 
@@ -181,4 +165,10 @@ def _read(kind: type[Line], number: int, line: Mapping[str, Any]) -> Line:
     except ValidationError as error:
         fault = error.errors()[0]
         place = ".".join(map(str, fault["loc"]))
-        raise RollupInvalid(number, f"{place}: {fault['msg']}") from None
+        raise _invalid(number, f"{place}: {fault['msg']}") from None
+
+
+def _invalid(line: int, fault: str) -> RollupInvalid:
+    return RollupInvalid(
+        f"Line {line} of the roll-ups cannot be stored: {fault}. Install the same version of the jobs and the service."
+    )

@@ -14,11 +14,11 @@ from typing import NamedTuple, TypeVar
 from sqlalchemy.orm import Session
 
 from app.database.types import AnyRow
+from app.errors import NotFound
 from app.fits import fits
 from app.plans.stored import PlanReference
 from app.uploads import qsg_map
 from app.usage import repository
-from app.usage.errors import UsageNotFound
 from app.usage.measured import (
     MeasuredStructure,
     ObservedTotals,
@@ -112,11 +112,11 @@ def span_of(session: Session, qsg: str, structure: str) -> Span:
     """Return the first and last hour in which a structure was measured.
 
     Raises:
-        UsageNotFound: The structure was never measured.
+        NotFound: The structure was never measured.
     """
     found = repository.find_structure(session, qsg, structure) if _are_names(qsg, structure) else None
     if found is None:
-        raise UsageNotFound(qsg, structure)
+        raise not_measured(qsg, structure)
     return Span(found.first_hour, found.last_hour)
 
 
@@ -124,11 +124,11 @@ def structures_of_group(session: Session, qsg: str) -> dict[str, Span]:
     """Return the first and last measured hour of each structure of a group.
 
     Raises:
-        UsageNotFound: The group was never measured.
+        NotFound: The group was never measured.
     """
     found = repository.structures_of_group(session, qsg) if _are_names(qsg) else ()
     if not found:
-        raise UsageNotFound(qsg)
+        raise not_measured(qsg)
     return {each.structure: Span(each.first_hour, each.last_hour) for each in found}
 
 
@@ -180,13 +180,13 @@ def queue_span(session: Session, qsg: str, structure: str, queue: str) -> Span:
     """Return the first and last hour in which a queue was measured.
 
     Raises:
-        UsageNotFound: The queue was never measured.
+        NotFound: The queue was never measured.
     """
     found = (
         repository.find_queue(session, qsg, structure, queue) if _are_names(qsg, structure, queue) else None
     )
     if found is None:
-        raise UsageNotFound(qsg, structure, queue)
+        raise not_measured(qsg, structure, queue)
     return Span(found.first_hour, found.last_hour)
 
 
@@ -418,3 +418,10 @@ def _last(values: Iterable[int | None]) -> int | None:
 def _whole(value: int | None) -> int | None:
     """Return a sum as an int, because PostgreSQL returns a Decimal."""
     return None if value is None else int(value)
+
+
+def not_measured(qsg: str, structure: str = "", queue: str = "") -> NotFound:
+    """Return the refusal of a request for a group, structure or queue without measurements."""
+    what = f"the queue {queue} in the structure {structure}" if queue else f"a structure {structure}"
+    of_it = f"{what} of the group {qsg}" if structure else f"a group {qsg}"
+    return NotFound(f"There is no measured usage of {of_it}.")

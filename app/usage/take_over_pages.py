@@ -13,13 +13,14 @@ from fastapi.responses import RedirectResponse, Response
 from sqlalchemy.orm import Session
 
 from app.database.session import SessionDep
+from app.errors import Conflict
 from app.fits.kept import curves_beside
 from app.fits.resolve import evaluate
 from app.plans import service as plans
 from app.plans.changes_pages import ChangeRow, document_changes, queue_words
 from app.plans.computed import canonical
 from app.plans.editor.pages import BodyDep
-from app.plans.errors import PlanConflict, PlanNotFound
+from app.plans.errors import PlanNotFound
 from app.plans.service import StoredVersion
 from app.usage import plan_form, planning, service
 from app.usage.observed import ComparedSize
@@ -120,7 +121,7 @@ def take(request: Request, session: SessionDep, qsg: str, name: str, body: BodyD
         outcome = plans.save_plan(
             session, name, document, if_match=parameters.get("etag") or "none", comment=made.comment
         )
-    except PlanConflict:
+    except Conflict:
         changed = "The plan was changed in the meantime. The changes below are compared with its latest version. Check them, and then save."
         form = form.with_problem("", changed)
         return _page(request, asking, plan, form, preview=preview, status_code=409)

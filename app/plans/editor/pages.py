@@ -14,13 +14,14 @@ from fastapi.responses import RedirectResponse, Response
 from sqlalchemy.orm import Session
 
 from app.database.session import SessionDep
+from app.errors import Conflict, Gone, PreconditionRequired
 from app.fits.kept import curves_in
 from app.plans import service
 from app.plans.editor.form import CheckedForm, Typed, change, check, read_typed, take_pastes, typed_of
 from app.plans.editor.merge import ConflictRow, conflict_rows, merged
 from app.plans.editor.panel import Panel, panel_of
 from app.plans.editor.view import EditorForm, label_of, show
-from app.plans.errors import PlanConflict, PlanGone, PlanNameInvalid, PlanNotFound, PreconditionRequired
+from app.plans.errors import PlanNameInvalid, PlanNotFound, plan_gone
 from app.plans.stored import StoredVersion
 from app.sizing.calculator.form import read_form
 from app.texts.documents import example_text, read_text
@@ -173,7 +174,7 @@ def create(request: Request, session: SessionDep, body: BodyDep) -> Response:
         )
     except PlanRefused:  # the panel shows the reason
         return _editor(request, asked, "", is_asked=True, status_code=422)
-    except (PlanNameInvalid, PlanConflict) as error:
+    except (PlanNameInvalid, Conflict) as error:
         return _editor(request, replace(asked, name_error=str(error)), "", is_asked=True, status_code=422)
     return RedirectResponse(_url(request, f"/plans/{outcome.version.name}?saved=created"), status_code=303)
 
@@ -237,9 +238,9 @@ def save(request: Request, session: SessionDep, name: str, body: BodyDep) -> Res
         )
     except PlanRefused:  # the panel shows the reason
         return _editor(request, asked, name, is_asked=True, status_code=422)
-    except (PlanConflict, PreconditionRequired) as error:
+    except (Conflict, PreconditionRequired) as error:
         return _conflict(request, session, name, asked, ready, error.current)
-    except PlanGone as error:
+    except Gone as error:
         return _gone(request, name, asked, error)
     return RedirectResponse(_url(request, f"/plans/{name}?saved={outcome.status}"), status_code=303)
 
@@ -403,7 +404,7 @@ def _merge(request: Request, session: Session, name: str, asked: SubmittedPlan) 
     try:
         theirs = service.get_plan(session, name)
     except PlanNotFound:
-        return _gone(request, name, asked, PlanGone(name))
+        return _gone(request, name, asked, plan_gone(name))
     base = _base(session, name, asked.base) or theirs
     # A form with errors has no document to merge: it is shown again, based on the current version.
     mine = check(asked.typed).document

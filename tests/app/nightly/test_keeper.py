@@ -12,13 +12,13 @@ from sqlalchemy import select, text, update
 from sqlalchemy.orm import Session
 
 from app.database.engine import Database
+from app.errors import JobBusy
 from app.jobs import processes
 from app.jobs import service as jobs
 from app.jobs.models import JobState
 from app.nightly import keeper as keeping
 from app.nightly import report, repository, service
 from app.nightly import results as bringing
-from app.nightly.errors import NightUnderWay
 from app.nightly.models import FitState, ForecastScore, StoredForecast, Trigger
 from app.nightly.service import SeverityCounts
 from app.plans import service as plans
@@ -342,7 +342,7 @@ def test_old_forecasts_are_removed_except_the_latest_and_unscored_ones(
 
 def test_second_run_is_not_started_while_one_waits_or_works(database: Database, settings: Settings) -> None:
     queue(database)
-    with database.session(writes=True) as session, pytest.raises(NightUnderWay, match="Nightly run 1"):
+    with database.session(writes=True) as session, pytest.raises(JobBusy, match="Nightly run 1"):
         service.queue(session, Trigger.COMMAND)
     assert settings.jobs_at_once == 1
 

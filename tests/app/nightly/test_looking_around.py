@@ -11,6 +11,7 @@ import pytest
 from sqlalchemy import text
 
 from app.database.engine import Database
+from app.errors import JobBusy
 from app.jobs import processes
 from app.jobs import service as jobs
 from app.jobs.models import JobState
@@ -18,7 +19,6 @@ from app.jobs.service import Job
 from app.keeper import keeper_of
 from app.nightly import report, repository, service
 from app.nightly import results as bringing
-from app.nightly.errors import NightUnderWay
 from app.nightly.looking_around import SimulationKeeper
 from app.nightly.models import Trigger
 from app.settings import Settings
@@ -144,7 +144,7 @@ def test_simulation_and_removal_do_not_start_during_a_run(
     database: Database, settings: Settings, begin: Callable[..., object]
 ) -> None:
     queue(database)
-    with database.session(writes=True) as session, pytest.raises(NightUnderWay):
+    with database.session(writes=True) as session, pytest.raises(JobBusy):
         begin(session)
     assert not has_simulated(database)
     assert settings.night_hour is None
@@ -153,7 +153,7 @@ def test_simulation_and_removal_do_not_start_during_a_run(
 def test_run_does_not_start_during_a_removal(database: Database, settings: Settings) -> None:
     with database.session(writes=True) as session:
         service.queue_forgetting(session)
-    with database.session(writes=True) as session, pytest.raises(NightUnderWay, match="is being removed"):
+    with database.session(writes=True) as session, pytest.raises(JobBusy, match="is being removed"):
         service.queue(session, Trigger.REQUEST)
     assert settings.jobs_at_once == 1
 

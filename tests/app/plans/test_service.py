@@ -103,7 +103,7 @@ def test_change_based_on_an_old_version_is_refused(session: Session, if_match: s
     old = service.save_plan(session, "SQ03", plan()).version
     new = service.save_plan(session, "SQ03", plan(headroom_percent=20), if_match=old.etag).version
     for tag in (old.etag, if_match.format(new.etag)):
-        with pytest.raises(service.PlanConflict) as refused:
+        with pytest.raises(service.Conflict) as refused:
             service.save_plan(session, "SQ03", plan(headroom_percent=30), if_match=tag)
         assert refused.value.current == new
     assert service.get_plan(session, "SQ03") == new
@@ -116,7 +116,7 @@ def test_change_based_on_an_old_version_is_refused(session: Session, if_match: s
 def test_create_only_never_changes_an_existing_plan(session: Session) -> None:
     assert service.save_plan(session, "SQ03", plan(), create_only=True).status == "created"
     for document in (plan(), plan(headroom_percent=20)):
-        with pytest.raises(service.PlanConflict, match="already"):
+        with pytest.raises(service.Conflict, match="already"):
             service.save_plan(session, "SQ03", document, create_only=True)
 
 
@@ -124,7 +124,7 @@ def test_change_of_a_deleted_plan_is_refused(session: Session) -> None:
     tag = service.save_plan(session, "SQ03", plan()).version.etag
     service.delete_plan(session, "SQ03")
     for given in (tag, "*"):
-        with pytest.raises(service.PlanGone, match="no longer exists"):
+        with pytest.raises(service.Gone, match="no longer exists"):
             service.save_plan(session, "SQ03", plan(headroom_percent=20), if_match=given)
 
 
@@ -221,7 +221,7 @@ def test_deleted_plan_is_restored_with_all_its_versions(session: Session) -> Non
 def test_deletion_of_another_version_is_refused(session: Session) -> None:
     old = service.save_plan(session, "SQ03", plan()).version
     new = service.save_plan(session, "SQ03", plan(headroom_percent=20), if_match=old.etag).version
-    with pytest.raises(service.PlanConflict):
+    with pytest.raises(service.Conflict):
         service.delete_plan(session, "SQ03", if_match=old.etag)
     service.delete_plan(session, "SQ03", if_match=new.etag)
 

@@ -39,7 +39,7 @@ def save(database: Database, headroom: int, tag: str | None, *, create_only: boo
             return service.save_plan(
                 session, "SQ03", document, if_match=tag, create_only=create_only, comment=f"by {headroom}"
             ).status
-    except (service.PlanConflict, service.PreconditionRequired) as refused:
+    except (service.Conflict, service.PreconditionRequired) as refused:
         return type(refused).__name__
 
 
@@ -49,14 +49,14 @@ def test_only_one_of_several_editors_of_a_version_saves(database: Database) -> N
         with database.session(writes=False) as session:
             tag = service.get_plan(session, "SQ03").etag
         edits = [partial(save, database, 10 * turn + at, tag) for at in range(EDITORS)]
-        assert race(edits) == {"changed": 1, "PlanConflict": EDITORS - 1}
+        assert race(edits) == {"changed": 1, "Conflict": EDITORS - 1}
         with database.session(writes=False) as session:
             assert service.get_plan(session, "SQ03").number == turn + 1
             assert [v.number for v in service.list_versions(session, "SQ03")] == list(range(turn + 1, 0, -1))
 
 
 def test_only_one_of_several_creators_of_a_name_succeeds(database: Database) -> None:
-    for create_only, refusal in ((True, "PlanConflict"), (False, "PreconditionRequired")):
+    for create_only, refusal in ((True, "Conflict"), (False, "PreconditionRequired")):
         edits = [partial(save, database, at, None, create_only=create_only) for at in range(EDITORS)]
         assert race(edits) == {"created": 1, refusal: EDITORS - 1}
         with database.session(writes=True) as session:
@@ -89,14 +89,14 @@ def test_only_one_of_a_concurrent_edit_and_deletion_succeeds(database: Database)
             try:
                 with database.session(writes=True) as session:
                     service.delete_plan(session, "SQ03", if_match=tag)
-            except service.PlanConflict:
+            except service.Conflict:
                 return "changed first"
             return "deleted"
 
         def edit(tag: str = tag, turn: int = turn) -> str:
             try:
                 return save(database, 50 + turn, tag)
-            except service.PlanGone:
+            except service.Gone:
                 return "deleted first"
 
         assert race([delete, edit]) in (

@@ -11,9 +11,10 @@ from fastapi import FastAPI
 from sqlalchemy import URL, text
 
 from app.database.engine import Database
+from app.errors import Conflict
 from app.plans import service as plans
 from app.scenarios import repository, service
-from app.scenarios.errors import ScenarioConflict, TooManyScenarios
+from app.scenarios.errors import TooManyScenarios
 from app.scenarios.service import ScenarioDraft
 from tests.app.plans.support import SQ03, app_on, changed, plan
 from tests.app.web.support import Answer, assert_problem, call, get, post_json, send_json
@@ -209,7 +210,7 @@ def test_second_of_two_concurrent_changes_is_refused(app: FastAPI) -> None:
         try:
             with database.session(writes=True) as session:
                 outcomes.append(service.save(session, "SQ03", "more", worked, if_match=tag).status)
-        except ScenarioConflict:
+        except Conflict:
             outcomes.append("told")
 
     threads = [threading.Thread(target=save, args=(each,)) for each in works]
@@ -228,7 +229,7 @@ def test_scenario_is_not_saved_in_a_new_plan_of_the_same_name(app: FastAPI) -> N
         plans.delete_plan(session, "SQ03")
     with database.session(writes=True) as session:
         plans.save_plan(session, "SQ03", plan(headroom_percent=33))
-    with pytest.raises(plans.PlanGone), database.session(writes=True) as session:
+    with pytest.raises(plans.Gone), database.session(writes=True) as session:
         service.save(session, "SQ03", "more", worked)
 
 

@@ -13,12 +13,10 @@ from sqlalchemy import text
 
 from app.database.engine import Database
 from app.database.session import after_commit
-from app.errors import NotFound
+from app.errors import FieldsInvalid, JobBusy, NotFound, NotKept
 from app.jobs import service as jobs
-from app.jobs.errors import JobBusy
 from app.jobs.models import JobState
 from app.uploads import files, qsg_map, service
-from app.uploads.errors import FileGone, MappingNotFound, ReportNotReady, UploadInvalid
 from app.uploads.service import UploadDetails, UploadOutcome
 from app.web.paging import PageRequest
 from tests.app.uploads.support import job_id_of, keep, placed, set_state, whole_files
@@ -103,7 +101,7 @@ def test_another_zone_changes_the_instant_and_may_match_an_existing_upload(
     other = keep(database, tmp_path, "DIS", said=UploadDetails(observed_at="2024-11-21T13:00", zone="UTC"))
     for outcome in (there, other):
         set_state(database, job_id_of(outcome), JobState.DONE)
-    with pytest.raises(UploadInvalid, match=f"Upload {there.upload.id} is the same text"):
+    with pytest.raises(FieldsInvalid, match=f"Upload {there.upload.id} is the same text"):
         again(database, other.upload.id, UploadDetails(zone="+01:00"))
     again(database, other.upload.id, UploadDetails(zone="+02:00"))
     with database.session(writes=False) as session:
@@ -123,7 +121,7 @@ def test_another_zone_changes_the_instant_and_may_match_an_existing_upload(
     ],
 )
 def test_skipped_or_repeated_local_time_is_refused(said: UploadDetails, words: str) -> None:
-    with pytest.raises(UploadInvalid, match=words) as refused:
+    with pytest.raises(FieldsInvalid, match=words) as refused:
         said.checked()
     assert [problem.field for problem in refused.value.problems] == ["observed_at"]
 
@@ -139,7 +137,7 @@ def test_repeated_local_time_is_accepted_with_its_offset() -> None:
 def test_time_more_than_a_day_ahead_is_refused() -> None:
     now = datetime.now(UTC)
     UploadDetails(observed_at=(now + timedelta(hours=23)).isoformat()).checked()
-    with pytest.raises(UploadInvalid, match="is in the future") as refused:
+    with pytest.raises(FieldsInvalid, match="is in the future") as refused:
         UploadDetails(observed_at=(now + timedelta(hours=25)).isoformat()).checked()
     assert [problem.field for problem in refused.value.problems] == ["observed_at"]
 
@@ -147,7 +145,7 @@ def test_time_more_than_a_day_ahead_is_refused() -> None:
 def test_zone_of_a_stored_time_cannot_be_removed(database: Database, tmp_path: Path) -> None:
     outcome = keep(database, tmp_path, "DIS", said=UploadDetails(observed_at="2024-11-21T12:00", zone="UTC"))
     set_state(database, job_id_of(outcome), JobState.DONE)
-    with pytest.raises(UploadInvalid, match="time zone of that time"):
+    with pytest.raises(FieldsInvalid, match="time zone of that time"):
         again(database, outcome.upload.id, UploadDetails(zone=""))
 
 
@@ -207,7 +205,7 @@ def at_the_same_time(act: Callable[[], object], *, times: int) -> None:
     ],
 )
 def test_impossible_time_is_refused_at_its_field(said: UploadDetails, field: str) -> None:
-    with pytest.raises(UploadInvalid) as refused:
+    with pytest.raises(FieldsInvalid) as refused:
         said.checked()
     assert [problem.field for problem in refused.value.problems] == [field]
 
@@ -246,7 +244,7 @@ def test_answers_are_stored_in_the_map_and_the_file_is_read_again(database: Data
 def test_invalid_answer_changes_nothing(database: Database, tmp_path: Path) -> None:
     outcome = keep(database, tmp_path, "text")
     set_state(database, job_id_of(outcome), JobState.ASKS)
-    with pytest.raises(UploadInvalid):
+    with pytest.raises(FieldsInvalid):
         again(database, outcome.upload.id, UploadDetails(zone="nowhere"), {("SYSA", "CSQ1"): "SQ03"})
     with database.session(writes=False) as session:
         assert qsg_map.as_arguments(session) == []
@@ -322,7 +320,7 @@ def test_old_files_are_removed_without_their_reports(database: Database, tmp_pat
     with database.session(writes=False) as session:
         assert service.get(session, uploads["old"].upload.id).removed_at is not None
         assert service.get(session, uploads["young"].upload.id).removed_at is None
-    with pytest.raises(FileGone):
+    with pytest.raises(NotKept, match="was removed after it had been read"):
         again(database, uploads["old"].upload.id, UploadDetails())
     back = keep(database, tmp_path, "old")  # brought again, it is there again
     assert back.upload.removed_at is None
@@ -351,7 +349,7 @@ def test_uploads_are_listed_newest_first_a_page_at_a_time(database: Database, tm
 
 def test_upload_has_no_report_before_it_is_read(database: Database, tmp_path: Path) -> None:
     upload = keep(database, tmp_path, "text").upload
-    with database.session(writes=False) as session, pytest.raises(ReportNotReady):
+    with database.session(writes=False) as session, pytest.raises(NotKept, match="no report on upload"):
         service.report(session, upload.id)
 
 
@@ -361,7 +359,7 @@ def test_map_is_sorted_changed_and_deleted(database: Database) -> None:
             qsg_map.put(session, *entry)
         assert qsg_map.as_arguments(session) == ["SYSA:CSQ1=SQ04", "SYSB:CSQ2=SQ03"]
         qsg_map.remove(session, "SYSA", "CSQ1")
-        with pytest.raises(MappingNotFound):
+        with pytest.raises(NotFound, match="no entry for the queue manager"):
             qsg_map.remove(session, "SYSA", "CSQ1")
         assert [entry.queue_manager for entry in qsg_map.entries(session)] == ["CSQ2"]
 
@@ -371,6 +369,6 @@ def test_map_is_sorted_changed_and_deleted(database: Database) -> None:
     [(("", "CSQ1", "SQ03"), "system_id"), (("SYSAB", "CSQ1", "SQ03"), "system_id"), (("SYSA", "1CSQ", "SQ03"), "queue_manager"), (("SYSA", "CSQ1", "SQ033"), "qsg")],
 )  # fmt: skip
 def test_impossible_names_are_refused_at_their_field(entry: tuple[str, str, str], field: str) -> None:
-    with pytest.raises(UploadInvalid) as refused:
+    with pytest.raises(FieldsInvalid) as refused:
         qsg_map.checked(*entry)
     assert [problem.field for problem in refused.value.problems] == [field]

@@ -13,8 +13,7 @@ import pytest
 from sqlalchemy.orm import Session
 
 from app.database.engine import Database
-from app.errors import NotFound
-from app.jobs.errors import JobBusy
+from app.errors import JobBusy, NotFound
 from app.jobs.models import JobState
 from app.uploads import files, repository, service
 from app.uploads.service import UploadDetails, UploadOutcome

@@ -17,7 +17,7 @@ from app.usage.models import (
     MeasuredQueue,
     StoredMeasuredStructure,
 )
-from app.usage.rollups import RollupInvalid, RollupsCutShort, StoredRollups, store_rollups
+from app.usage.rollups import RollupInvalid, StoredRollups, store_rollups
 from tests.app.usage.support import at, output, queue_hour, smds_hour, structure_hour
 
 HOURS = [
@@ -180,6 +180,6 @@ def test_line_that_cannot_be_stored_is_reported_and_nothing_is_stored(
 
 
 def test_truncated_lines_are_refused(database: Database) -> None:
-    with pytest.raises(RollupsCutShort, match="run them again"):
+    with pytest.raises(RollupInvalid, match="run them again"):
         stored(database, LINES[:-1])
     assert not any(stored(database).values())
