@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta
-from typing import Any
 
 from app.fits.charts import fit_charts
 from app.fits.fits import Fit
@@ -14,7 +13,6 @@ from app.forecasts.charts import outlook_chart
 from app.forecasts.service import MeasuredDay, Outlook
 from app.nightly.models import FitState
 from app.usage.observed import ComparedSize
-from app.web.charts import Chart
 from planner_core.contracts.fits import Estimate, FitPoint, LeftOut, RatioCount, Residuals
 from planner_core.contracts.forecasts import (
     Crossing,
@@ -34,22 +32,7 @@ _ALLOCATED_AT = datetime(2026, 11, 20, 23, tzinfo=UTC)
 _BUNDLE = 2100.0
 
 
-@dataclass(frozen=True, slots=True)
-class AheadSpecimens:
-    """Data for every component of the pages about fitted curves and forecasts."""
-
-    fits: tuple[Fit, ...]
-    fit_chart: Chart
-    outlook_chart: Chart
-    crossings: tuple[Crossing, ...]
-    horizon_days: int
-    score: Score
-    comparison: Mapping[str, Any]
-    full: Outlook
-    sizes: tuple[ComparedSize, ...]
-
-
-def ahead(document: PlanDocument) -> AheadSpecimens:
+def ahead(document: PlanDocument) -> Mapping[str, object]:
     """Return invented figures, and the comparison of a plan under an invented curve."""
     fit = _fit()
     outlook = _outlook()
@@ -58,31 +41,33 @@ def ahead(document: PlanDocument) -> AheadSpecimens:
     if drawn is None or fitted is None:
         message = "a specimen of a forecast or of a fit has no days"
         raise RuntimeError(message)
-    return AheadSpecimens(
-        fits=(
+    return {
+        "fits": (
             fit,
             replace(fit, is_current=False),
             replace(fit, state=FitState.REJECTED),
             replace(fit, state=FitState.TOO_LITTLE),
         ),
-        fit_chart=fitted.charts[1],
-        outlook_chart=drawn.charts[0],
-        crossings=outlook.crossings,
-        horizon_days=outlook.horizon_days,
-        score=Score(
+        "fit_chart": fitted.charts[1],
+        "outlook_chart": drawn.charts[0],
+        "crossings": outlook.crossings,
+        "horizon_days": outlook.horizon_days,
+        "score": Score(
             days_scored=28,
             wape=0.081,
             pinball=0.1,
             coverage80=0.79,
             sentence="Over 28 days, 8.1 % error on average.",
         ),
-        comparison=compare_curves(document, fitted_curve(version=17, fit=fit)).as_json(),
-        full=replace(outlook, fullness=Fullness("was_full", 102, 2, _MADE_ON - timedelta(days=2), _MADE_ON)),
-        sizes=tuple(
+        "comparison": compare_curves(document, fitted_curve(version=17, fit=fit)).as_json(),
+        "full": replace(
+            outlook, fullness=Fullness("was_full", 102, 2, _MADE_ON - timedelta(days=2), _MADE_ON)
+        ),
+        "sizes": tuple(
             ComparedSize("MYDATA", "SQ03MYDATA", 65_536, 98_304, allocated, at)
             for allocated, at in ((131_072, _ALLOCATED_AT), (32_768, _ALLOCATED_AT), (None, None))
         ),
-    )
+    }
 
 
 def _fit() -> Fit:

@@ -12,7 +12,7 @@ from fastapi.responses import HTMLResponse
 from app.sizing.calculator.answer import Figure, OutputTextView
 from app.web.forms import FormField
 from app.web.rendering import Page, render
-from app.web.style_guide.specimens import Specimens, figures, specimens
+from app.web.style_guide.specimens import figures, specimens
 from planner_core.findings import Finding, finding
 from planner_core.provenance import Basis, Explanation
 from planner_core.sizing.structure_size import explain_size, published_curve
@@ -38,7 +38,7 @@ class StylePage(Page):
     output: Annotated[OutputTextView, "A text to copy or download"]
     numbers: Annotated[tuple[int, ...], "Numbers of several lengths"]
     figures: Annotated[tuple[Figure, ...], "A figure of each kind"]
-    of: Annotated[Specimens, "Sample data for each component of the plan pages"]
+    of: Annotated[Mapping[str, object], "Sample data for each component of the plan pages"]
     action: Annotated[str, "Address to which forms are sent: this page"]
 
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
 
 from app.whatif.asking import PlanSelection
-from app.whatif.loss_pages import LossesView, arranged
+from app.whatif.loss_pages import arranged
 from planner_core.document.model import PlanDocument
 from planner_core.document.reading import read_object
 from planner_core.errors import FieldProblem
@@ -19,23 +19,14 @@ _FACILITIES = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class PlacementSpecimens:
-    """Data for every component of the pages about lost coupling facilities."""
-
-    asked: PlanSelection
-    problems: tuple[FieldProblem, ...]
-    answer: LossesView
-
-
-def placement(document: PlanDocument) -> PlacementSpecimens:
+def placement(document: PlanDocument) -> Mapping[str, object]:
     """Return the losses of a plan with coupling facilities of different sizes."""
     changed = document.model_dump(mode="json") | {"coupling_facilities": list(_FACILITIES)}
     result = evaluate(read_object(changed))
-    return PlacementSpecimens(
-        asked=PlanSelection(
+    return {
+        "asked": PlanSelection(
             ("one", "another"), "", "qsg: SQ03", is_example=False, unknown="GONE", problems=()
         ),
-        problems=(FieldProblem("/queue_managers", "is required"),),
-        answer=arranged(losses_of([(document.qsg, result)])),
-    )
+        "problems": (FieldProblem("/queue_managers", "is required"),),
+        "answer": arranged(losses_of([(document.qsg, result)])),
+    }

@@ -2,31 +2,27 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
 
 from starlette.datastructures import QueryParams
 
 from app.clusters import explaining
-from app.clusters.decide_pages import DecisionView
 from app.clusters.decide_pages import shown as decision_shown
-from app.clusters.explain_view import ExplanationView
 from app.clusters.explain_view import shown as explanation_shown
-from app.clusters.load_view import ClusterLoadView, clusters_shown
+from app.clusters.load_view import clusters_shown
 from app.clusters.service import EXAMPLES as DECISIONS
 from app.clusters.service import decide_text, load_answer
-from app.events.read_pages import EventFilesView
 from app.events.read_pages import answer_of as reading_answer
 from app.events.reading import EXAMPLE_DISPLAY, EXAMPLE_MEMBERS, EXAMPLE_NAME, known_from_texts
 from app.events.reading import example_text as event_messages
 from app.fits.kept import no_curves
-from app.plans.depth_pages import Depths, advised, depths_of
+from app.plans.depth_pages import advised, depths_of
 from app.plans.stored import StoredVersion
 from app.running.form import ChosenPlan
-from app.scenarios.view import ScenarioComparisonView, compared
+from app.scenarios.view import compared
 from app.texts.documents import CLUSTERED, example_text, read_text
-from app.web.charts import Chart
 from app.web.forms import FormField
-from app.web.question_forms import QuestionForm, read_question
+from app.web.question_forms import read_question
 from app.whatif.answers import ask
 from app.whatif.filling_charts import filling_chart
 from app.whatif.threshold_charts import threshold_chart
@@ -34,11 +30,11 @@ from planner_core.clusters.explain import WaitingExplanation, WaitingQuestion
 from planner_core.depth_events.reading import EventReading, read_all
 from planner_core.document.model import PlanDocument
 from planner_core.plan.evaluate import evaluate
-from planner_core.running.line_findings import LineFinding, finding_at
+from planner_core.running.line_findings import finding_at
 from planner_core.whatif.changes import read_changes
-from planner_core.whatif.filling_up import FillingUp, Outage, fill_structure
+from planner_core.whatif.filling_up import Outage, fill_structure
 from planner_core.whatif.scenario import scenario
-from planner_core.whatif.scenario_report import SavedScenario, ScenarioReport, report, side_by_side
+from planner_core.whatif.scenario_report import SavedScenario, report, side_by_side
 from planner_core.whatif.thresholds import ThresholdQuestion, advise
 
 STRUCTURE = "MYDATA"
@@ -52,29 +48,7 @@ FIELDS = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class QuestionSpecimens:
-    """Data for every component of the pages that answer questions."""
-
-    version: StoredVersion
-    decision: DecisionView
-    load: ClusterLoadView
-    explanation: ExplanationView
-    reading: EventFilesView
-    depths: tuple[Depths, ...]
-    form: QuestionForm[Outage]
-    filling: FillingUp
-    filling_chart: Chart | None
-    threshold_chart: Chart | None
-    plan: ChosenPlan
-    document: FormField
-    line_findings: tuple[LineFinding, ...]
-    compared: ScenarioComparisonView
-    reported: ScenarioReport
-    fields: tuple[FormField, ...]
-
-
-def questions(version: StoredVersion, document: PlanDocument) -> QuestionSpecimens:
+def questions(version: StoredVersion, document: PlanDocument) -> Mapping[str, object]:
     """Return the answered examples of those pages, and a form with an invalid field."""
     result = evaluate(document)
     structure = next(each for each in result.structures if each.name == STRUCTURE)
@@ -83,32 +57,32 @@ def questions(version: StoredVersion, document: PlanDocument) -> QuestionSpecime
     changes = read_changes({"queue_managers": 6, "growth": {"percent_per_year": 10, "years": 2}})
     kept = SavedScenario("more-trade", 2, "", scenario(document, changes).as_json())
     depths = (depths_of(advised(version, item, no_curves)) for item in version.result["structures"])
-    return QuestionSpecimens(
-        version=version,
-        decision=decision_shown(decide_text(DECISIONS[0].text.encode())),
-        load=clusters_shown(load_answer(read_text(example_text(CLUSTERED).encode()), no_curves)),
-        explanation=explanation_shown(_explanation()),
-        reading=reading_answer(_reading()),
-        depths=tuple(each for each in depths if each),
-        form=read_question(Outage, QueryParams(), FIELDS, structure=STRUCTURE),
-        filling=filled,
-        filling_chart=filling_chart(filled),
-        threshold_chart=threshold_chart(advice),
-        plan=ChosenPlan(("one", "another"), "another", ""),
-        document=FormField(
+    return {
+        "version": version,
+        "decision": decision_shown(decide_text(DECISIONS[0].text.encode())),
+        "load": clusters_shown(load_answer(read_text(example_text(CLUSTERED).encode()), no_curves)),
+        "explanation": explanation_shown(_explanation()),
+        "reading": reading_answer(_reading()),
+        "depths": tuple(each for each in depths if each),
+        "form": read_question(Outage, QueryParams(), FIELDS, structure=STRUCTURE),
+        "filling": filled,
+        "filling_chart": filling_chart(filled),
+        "threshold_chart": threshold_chart(advice),
+        "plan": ChosenPlan(("one", "another"), "another", ""),
+        "document": FormField(
             "specimen-document",
             "Plan document",
             value="qsg: SQ03",
             error="Line 1: no structures.",
             kind="text",
         ),
-        line_findings=(
+        "line_findings": (
             finding_at("POLICY_LOWER_CASE", "About a line.", line=3),
             finding_at("NOTHING_TO_CHECK", "About the whole text.", line=None),
         ),
-        compared=compared(side_by_side([kept]), shows_all=False),
-        reported=report(kept),
-        fields=(
+        "compared": compared(side_by_side([kept]), shows_all=False),
+        "reported": report(kept),
+        "fields": (
             FormField(
                 "specimen-growth",
                 "Growth",
@@ -119,7 +93,7 @@ def questions(version: StoredVersion, document: PlanDocument) -> QuestionSpecime
             ),
             FormField("specimen-lost", "Lost", value="CF01", current="none", options=(("CF01", "CF01"),)),
         ),
-    )
+    }
 
 
 def _explanation() -> WaitingExplanation:

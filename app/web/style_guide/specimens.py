@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import UTC, datetime
 from fractions import Fraction
 from functools import cache
@@ -18,7 +18,7 @@ from app.nightly.view import FindingLine
 from app.plans.changes_pages import ChangeRow, document_changes
 from app.plans.charts import fill_chart
 from app.plans.finding_groups import FindingView, findings_shown
-from app.plans.result_view import FacilityLine, StructureLine, facility_lines, structure_lines
+from app.plans.result_view import facility_lines, structure_lines
 from app.plans.stored import StoredVersion
 from app.sizing.calculator.answer import Figure, OutputTextView, answer_of
 from app.sizing.calculator.form import read_form
@@ -34,17 +34,16 @@ from app.usage.charts import size_bars, time_chart
 from app.usage.measured import QueueFigures
 from app.usage.pages import PeriodChoice, PeriodPicker
 from app.usage.periods import HOUR, Period
-from app.usage.plan_form import PlanForm, blank
+from app.usage.plan_form import blank
 from app.usage.plan_pages import QueueRow
 from app.usage.service import Span
 from app.web.chart_plotly import ZoomedChart
 from app.web.chart_script import ChartScript
-from app.web.charts import BarChart, ChartWithTable
 from app.web.forms import FormField
 from app.web.paging import PageRequest, ResultPage
-from app.web.style_guide.ahead import AheadSpecimens, ahead
-from app.web.style_guide.placement import PlacementSpecimens, placement
-from app.web.style_guide.questions import QuestionSpecimens, questions
+from app.web.style_guide.ahead import ahead
+from app.web.style_guide.placement import placement
+from app.web.style_guide.questions import questions
 from planner_core.contracts.ingest import QueueManagerGroup, RowCounts
 from planner_core.contracts.rollup import SizeBucket
 from planner_core.depth_events.simulate import simulate
@@ -57,56 +56,8 @@ _AT = datetime(2026, 11, 21, 9, 30, tzinfo=UTC)
 _SITES = (("SITE1", "SITE1"), ("SITE2", "SITE2"))
 
 
-@dataclass(frozen=True, slots=True)
-class UsageSpecimens:
-    """Data for every component of the pages of measured usage."""
-
-    period: PeriodPicker
-    span: Span
-    charts: ZoomedChart
-    sizes: BarChart | None
-    script: ChartScript
-    at: datetime
-    late: datetime
-    form: PlanForm
-    row: QueueRow
-
-
-@dataclass(frozen=True, slots=True)
-class NightSpecimens:
-    """Data for the pages of nightly runs."""
-
-    progress: JobProgress
-    findings: tuple[FindingLine, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Specimens:
-    """Data for every component of the pages of plans and of the calculator."""
-
-    version: StoredVersion
-    structures: tuple[StructureLine, ...]
-    facilities: tuple[FacilityLine, ...]
-    assumption: str
-    differences: tuple[ChangeRow, ...]
-    findings: tuple[FindingView, ...]
-    texts: tuple[OutputTextView, ...]
-    fill: ChartWithTable
-    chart: ChartWithTable
-    entries: Mapping[str, FormField]
-    lines: FormField
-    listed: ResultPage[str]
-    usage: UsageSpecimens
-    report: UploadReport
-    ahead: AheadSpecimens
-    night: NightSpecimens
-    events: SimulationView
-    placement: PlacementSpecimens
-    questions: QuestionSpecimens
-
-
 @cache
-def specimens() -> Specimens:
+def specimens() -> Mapping[str, object]:
     """Return the specimens, computed once."""
     document = read_text(example_text().encode())
     result = evaluate(document).as_json()
@@ -128,18 +79,18 @@ def specimens() -> Specimens:
         message = "the calculator's example cannot be read"
         raise RuntimeError(message)
     lines = structure_lines(version)
-    return Specimens(
-        version=version,
-        structures=(replace(lines[0], initsize_given=True), *lines[1:]),
-        facilities=facility_lines(version),
-        assumption=ASSUMPTION,
-        differences=_differences(),
-        findings=_findings(),
-        texts=_texts(),
-        fill=fill,
-        chart=answer_of(asked, form).chart,
-        entries={entry.kind: entry for entry in _entries()},
-        lines=FormField(
+    return {
+        "version": version,
+        "structures": (replace(lines[0], initsize_given=True), *lines[1:]),
+        "facilities": facility_lines(version),
+        "assumption": ASSUMPTION,
+        "differences": _differences(),
+        "findings": _findings(),
+        "texts": _texts(),
+        "fill": fill,
+        "chart": answer_of(asked, form).chart,
+        "entries": {entry.kind: entry for entry in _entries()},
+        "lines": FormField(
             "specimen-lines",
             "Many lines",
             value="name\tbacklog\nA.IN\t100",
@@ -147,15 +98,15 @@ def specimens() -> Specimens:
             kind="text",
             hint="Pasted.",
         ),
-        listed=ResultPage[str].of((), 120, PageRequest(2)),
-        usage=_usage(),
-        report=_report(),
-        ahead=ahead(document),
-        night=_night(),
-        events=_events(),
-        placement=placement(document),
-        questions=questions(version, document),
-    )
+        "listed": ResultPage[str].of((), 120, PageRequest(2)),
+        "usage": _usage(),
+        "report": _report(),
+        "ahead": ahead(document),
+        "night": _night(),
+        "events": _events(),
+        "placement": placement(document),
+        "questions": questions(version, document),
+    }
 
 
 def figures(why: Explanation) -> tuple[Figure, ...]:
@@ -176,7 +127,7 @@ def _differences() -> tuple[ChangeRow, ...]:
     return document_changes({"structures": [before]}, {"structures": [after]})
 
 
-def _usage() -> UsageSpecimens:
+def _usage() -> Mapping[str, object]:
     first = datetime(2026, 11, 21, tzinfo=UTC)
     hours = [first + hour * HOUR for hour in range(24)]
     period = Period(first, first + 24 * HOUR, "hour", "1d")
@@ -190,8 +141,8 @@ def _usage() -> UsageSpecimens:
         limit=[(first, 9000)],
         full=[(hours[6], 1)],
     )
-    return UsageSpecimens(
-        period=PeriodPicker(
+    return {
+        "period": PeriodPicker(
             chosen=period,
             choices=(
                 PeriodChoice("24 hours", "/style", is_current=True),
@@ -205,14 +156,14 @@ def _usage() -> UsageSpecimens:
             action="/style",
             error="",
         ),
-        span=Span(first, hours[-1]),
-        charts=ZoomedChart((entries,)),
-        sizes=size_bars([SizeBucket(512, 1200), SizeBucket(4096, 3600), SizeBucket(65_536, 40)]),
-        script=ChartScript("/style", ()),
-        at=first,
-        late=first + 48 * HOUR,
-        form=blank("SPECIMEN", frozenset()),
-        row=QueueRow(
+        "span": Span(first, hours[-1]),
+        "charts": ZoomedChart((entries,)),
+        "sizes": size_bars([SizeBucket(512, 1200), SizeBucket(4096, 3600), SizeBucket(65_536, 40)]),
+        "script": ChartScript("/style", ()),
+        "at": first,
+        "late": first + 48 * HOUR,
+        "form": blank("SPECIMEN", frozenset()),
+        "row": QueueRow(
             key="specimen",
             figures=QueueFigures(
                 structure="APPLICATION1",
@@ -234,7 +185,7 @@ def _usage() -> UsageSpecimens:
             is_ticked=True,
             p95=FormField("p95:specimen", "95th percentile of PAYMENTS.IN", "whole"),
         ),
-    )
+    }
 
 
 def _report() -> UploadReport:
@@ -258,15 +209,15 @@ def _report() -> UploadReport:
     )
 
 
-def _night() -> NightSpecimens:
+def _night() -> Mapping[str, object]:
     def found(severity: str, message: str, *, is_simulated: bool) -> FindingLine:
         return FindingLine(
             "FILLS_WITHIN_LEAD_TIME", severity, message, "cfplan, docs/explanation/assumptions.md, The night", "/style", "APP1",
             "/style", "/docs/operations/nightly#findings", is_simulated,
         )  # fmt: skip
 
-    return NightSpecimens(
-        JobProgress(
+    return {
+        "progress": JobProgress(
             420,
             "Reducing the days: 37 of 120",
             "Reducing 2 of 365 days: structures, 37 of 120 tasks",
@@ -274,11 +225,11 @@ def _night() -> NightSpecimens:
             False,
             "",
         ),
-        (
+        "findings": (
             found("error", "A finding of a nightly run about measured data.", is_simulated=False),
             found("warning", "A finding about data that was never measured.", is_simulated=True),
         ),
-    )
+    }
 
 
 def _findings() -> tuple[FindingView, ...]:
