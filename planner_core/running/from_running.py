@@ -21,6 +21,7 @@ from planner_core.running.line_findings import LineFinding, at_line, finding_at
 from planner_core.running.lint_policy import ADMIN_NAME
 from planner_core.running.policy import Setting
 from planner_core.running.state import MqObject, Running, RunningStructure, admin_nearly_full, plain
+from planner_core.texts.mqsc.cfstruct import CFSTRUCT
 from planner_core.texts.queue_paste import attributes_of_use
 from planner_core.units import KIB, format_size
 from planner_core.wire import Answer, Hidden
@@ -216,36 +217,23 @@ def _object(known: MqObject | None) -> dict[str, Any]:
         return {}
     given = known.attributes
     found: dict[str, Any] = {}
-    level = plain("CFLEVEL", given.get("CFLEVEL"))
-    if isinstance(level, int):
-        found["cflevel"] = level
-    if given.get("RECOVER") in {"YES", "NO"}:
-        found["recover"] = given["RECOVER"] == "YES"
-    if given.get("CFCONLOS") in {"ASQMGR", "TERMINATE", "TOLERATE"}:
-        found["cfconlos"] = given["CFCONLOS"]
-    if given.get("RECAUTO") in {"YES", "NO"}:
-        found["recauto"] = given["RECAUTO"] == "YES"
-    offload: dict[str, Any] = {}
-    if given.get("OFFLOAD") in {"SMDS", "DB2"}:
-        offload["to"] = given["OFFLOAD"]
     rules = list(_rules(given))
-    # A plan states all rules or none: with some of them unknown, the others would get a wrong number.
-    if len(rules) == len(_RULES):
-        while rules and rules[-1]["size_over"] == _OFF:  # one that is off before others keeps their numbers
-            rules.pop()
-        offload["rules"] = rules
-    for keyword, key in (("DSGROUP", "dsgroup"), ("DSBLOCK", "dsblock")):
-        # A structure without shared message data sets is displayed with DSBLOCK(NONE) and DSBUFS(0).
-        if given.get(keyword, "").strip() not in {"", "NONE"}:
-            offload[key] = given[keyword].strip()
-    buffers = plain("DSBUFS", given.get("DSBUFS"))
-    if isinstance(buffers, int) and buffers:
-        offload["dsbufs"] = buffers
-    if given.get("DSEXPAND") in {"YES", "NO"}:
-        offload["dsexpand"] = given["DSEXPAND"] == "YES"
-    if offload:
-        found["offload"] = offload
+    for each in CFSTRUCT:
+        if each.is_of_rule:
+            # A plan states all rules or none: with some of them unknown, the others would get a wrong number.
+            value = _without_last_off(rules) if len(rules) == len(_RULES) else None
+        else:
+            value = each.read(given[each.keyword]) if each.keyword in given else None
+        if value is not None:
+            (found.setdefault(each.parent, {}) if each.parent else found)[each.name] = value
     return found
+
+
+def _without_last_off(rules: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return the rules without those at the end that are off."""
+    # One that is off before others keeps their numbers.
+    used = max((place for place, rule in enumerate(rules, start=1) if rule["size_over"] != _OFF), default=0)
+    return rules[:used]
 
 
 def _rules(given: Mapping[str, str]) -> Iterator[dict[str, Any]]:

@@ -13,7 +13,6 @@ from planner_core.checks.name_prefixes import NamesInText, prefixed
 from planner_core.errors import NameSyntax, SizeSyntax
 from planner_core.limits import limit
 from planner_core.running.line_findings import LineFinding, at_line, finding_at
-from planner_core.running.state import NEEDS_LEVEL_5
 from planner_core.sizing.shared_findings import (
     dsgroup_missing,
     dsgroup_twice,
@@ -24,20 +23,16 @@ from planner_core.sizing.shared_findings import (
     too_many_queues,
 )
 from planner_core.texts.cfrm.text import shown
+from planner_core.texts.mqsc.cfstruct import CFSTRUCT, NEEDS_LEVEL_5
 from planner_core.texts.mqsc.commands import Command, read_commands
 from planner_core.units import KIB, MIB, kib_to_bytes, parse_size
 
 _CFSTRUCT: Final = (
-    "CFCONLOS", "CFLEVEL", "DESCR", "LIKE", "RECOVER", "RECAUTO", "NOREPLACE", "REPLACE", "OFFLOAD", "OFFLD1SZ",
-    "OFFLD1TH", "OFFLD2SZ", "OFFLD2TH", "OFFLD3SZ", "OFFLD3TH", "DSGROUP", "DSBLOCK", "DSBUFS", "DSEXPAND", "CMDSCOPE",
+    *(each.keyword for each in CFSTRUCT), "DESCR", "LIKE", "NOREPLACE", "REPLACE", "CMDSCOPE",
 )  # fmt: skip
-"""Attributes of DEFINE CFSTRUCT, in its order. Those of QLOCAL differ by release and are not checked."""
+"""Attributes of DEFINE CFSTRUCT. Those of QLOCAL differ by release and are not checked."""
 _WORDS: Final[Mapping[str, Sequence[str]]] = {
-    "RECOVER": ("YES", "NO"),
-    "RECAUTO": ("YES", "NO"),
-    "OFFLOAD": ("SMDS", "DB2"),
-    "CFCONLOS": ("ASQMGR", "TERMINATE", "TOLERATE"),
-    "DSEXPAND": ("YES", "NO"),
+    **{each.keyword: each.words for each in CFSTRUCT if each.words},
     "DEFPSIST": ("YES", "NO"),
     "QSGDISP": ("QMGR", "COPY", "GROUP", "SHARED"),
     "DEFSOPT": ("SHARED", "EXCL"),
@@ -113,10 +108,8 @@ def _number(command: Command, key: str) -> int | None:
 
 
 def _numbers(command: Command) -> Iterator[LineFinding]:
-    buffers = tables.constants("smds")
     ranges = {
-        "CFLEVEL": (1, _LARGEST_CFLEVEL),
-        "DSBUFS": (buffers["lowest_dsbufs"].value, buffers["highest_dsbufs"].value),
+        **{each.keyword: each.bounds for each in CFSTRUCT if each.bounds},
         **{f"OFFLD{rule}TH": (0, _ALL_PERCENT) for rule in _RULES},
     }
     name = shown(command.name)
@@ -168,7 +161,7 @@ def _levels(command: Command) -> Iterator[LineFinding]:
     if command.value("RECOVER") == "YES":
         for each in recover_needs_cflevel_3(name, level, structure=structure, is_default=is_default):
             yield at_line(each, command.line_of("RECOVER"))
-    five = [key for key in command.attributes if NEEDS_LEVEL_5.fullmatch(key)]
+    five = [key for key in command.attributes if key in NEEDS_LEVEL_5]
     if five:
         for each in offload_needs_cflevel_5(
             name, level, ", ".join(five), structure=structure, is_default=is_default

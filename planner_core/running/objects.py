@@ -19,7 +19,6 @@ from planner_core.names import mqsc_attribute, mqsc_value
 from planner_core.plan.result import PlanResult
 from planner_core.provenance import Basis, Source
 from planner_core.running.state import (
-    NEEDS_LEVEL_5,
     QLOCAL_DEFAULTS,
     Attributes,
     MqObject,
@@ -39,12 +38,12 @@ from planner_core.running.steps import (
 )
 from planner_core.running.unstated import (
     DEFAULT_UNSTATED,
-    OFFLOAD_RULES,
     Unstated,
     unstated_of_queue,
     unstated_of_structure,
 )
 from planner_core.tables import source as _source
+from planner_core.texts.mqsc.cfstruct import NEEDS_LEVEL_5, OFFLOAD_RULES
 from planner_core.texts.mqsc.commands import read_commands
 from planner_core.texts.mqsc.render import mqsc
 
@@ -120,12 +119,12 @@ def over_today(wanted: WantedObject, running: Running) -> WantedObject:
     out_of_place: tuple[str, ...] = ()
     if wanted.layer == "cfstruct":
         if "CFLEVEL" in unstated and has_level_5(settings) and not has_level_5(has):
-            of_level = [key for key in settings if NEEDS_LEVEL_5.fullmatch(key)]
+            of_level = [key for key in settings if key in NEEDS_LEVEL_5]
             out_of_place = tuple(key for key in of_level if key not in unstated)
             settings = {key: value for key, value in settings.items() if key not in of_level}
         elif "CFLEVEL" not in unstated and _raises(wanted, today):
             # The structure has no offload today whose values could stay.
-            unstated -= {key for key in settings if NEEDS_LEVEL_5.fullmatch(key)} - (_OF_LOSS & has.keys())
+            unstated -= {key for key in settings if key in NEEDS_LEVEL_5} - (_OF_LOSS & has.keys())
         elif has.get("OFFLOAD") and has["OFFLOAD"] != settings.get("OFFLOAD"):
             # Rules belong to their method: they change with it, and stay with it.
             unstated = (
@@ -155,7 +154,7 @@ def _running_attributes(today: MqObject) -> Attributes:
         return {
             key: value
             for key, value in today.attributes.items()
-            if key in _OF_LOSS or not NEEDS_LEVEL_5.fullmatch(key)
+            if key in _OF_LOSS or key not in NEEDS_LEVEL_5
         }
     return today.attributes
 
@@ -325,7 +324,7 @@ def _alter(
     keys: set[str],
 ) -> CommandStep:
     ours = [each for each in differences if each.keyword in keys]
-    known = [each for each in ours if each.today is not None or not NEEDS_LEVEL_5.fullmatch(each.keyword)]
+    known = [each for each in ours if each.today is not None or each.keyword not in NEEDS_LEVEL_5]
     # A list of all attributes that a raised level brings would only repeat the command.
     listed = (
         [each for each in ours if each in known or each.keyword in _OF_LOSS]

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final, TypedDict, get_args
 
-from planner_core import names, tables
+from planner_core import names
 from planner_core.bounds import check_lines
 from planner_core.document.types import DuplexSite
 from planner_core.errors import SizeSyntax
@@ -23,6 +23,7 @@ from planner_core.running.line_findings import LineFinding, finding_at
 from planner_core.running.lint_policy import DAMAGE, has_policy, sentence
 from planner_core.running.policy import PolicyDefinition, Setting, in_effect, policies, size_of, with_defaults
 from planner_core.texts.cfrm.text import TextStatement, read_policy_text
+from planner_core.texts.mqsc.cfstruct import CFSTRUCT, NEEDS_LEVEL_5
 from planner_core.texts.mqsc.commands import SHARE_WORDS, has_commands, read_commands, without_commands
 from planner_core.texts.mqsc.records import read_records
 from planner_core.texts.xcf.displays import DisplayedInstance, StructureDisplay, read_xcf
@@ -125,30 +126,8 @@ class Running:
         )
 
 
-CFSTRUCT_DEFAULTS: Final[Attributes] = {
-    "CFLEVEL": "3",
-    "RECOVER": "NO",
-    "OFFLOAD": "SMDS",
-    **{
-        key: value
-        for number, row in enumerate(tables.table("offload_defaults").records(), start=1)
-        for key, value in (
-            (f"OFFLD{number}TH", str(row["usage_over_percent"])),
-            (f"OFFLD{number}SZ", f"{row['size_over_kb']}K"),
-        )
-    },
-    "DSBLOCK": f"{tables.constants('smds')['default_dsblock_kib'].value}K",
-    "DSBUFS": str(tables.constants("smds")["default_dsbufs"].value),
-    "DSGROUP": "",
-    "DSEXPAND": "YES",
-    "CFCONLOS": "ASQMGR",
-    "RECAUTO": "YES",
-}
+CFSTRUCT_DEFAULTS: Final[Attributes] = {each.keyword: each.default for each in CFSTRUCT}
 """Defaults of DEFINE CFSTRUCT with CFLEVEL(5); see `_cfstruct_defaults`."""
-NEEDS_LEVEL_5: Final = re.compile(
-    r"OFFLOAD|OFFLD[123](?:SZ|TH)|DS(?:GROUP|BLOCK|BUFS|EXPAND)|CFCONLOS|RECAUTO"
-)
-"""Attributes that a CFSTRUCT has from CFLEVEL(5) on."""
 QLOCAL_DEFAULTS: Final[Attributes] = {
     "DEFPSIST": "NO",
     "MAXMSGL": "4194304",
@@ -161,7 +140,7 @@ QLOCAL_DEFAULTS: Final[Attributes] = {
 ONLY_ALGORITHM: Final = "KEYPRIORITY1"
 """The only SCMALGORITHM; truncated displays do not show it."""
 DUPLEX_SITES: Final[tuple[str, ...]] = get_args(DuplexSite)
-_SIZES: Final = re.compile(r"OFFLD[123]SZ|DSBLOCK")
+_SIZES: Final = frozenset(each.keyword for each in CFSTRUCT if each.is_size)
 _WHOLE = re.compile(r"[0-9]{1,12}", re.ASCII)
 _READ: Final = frozenset({"CFSTRUCT", "QUEUE", "CFSTATUS", "QMGR"})
 
@@ -179,7 +158,7 @@ def _cfstruct_defaults(values: Attributes) -> Attributes:
     than DEFINE does, so none is assumed to be the running value.
     """
     if has_level_5({**CFSTRUCT_DEFAULTS, **values}) is False:
-        return {key: value for key, value in CFSTRUCT_DEFAULTS.items() if not NEEDS_LEVEL_5.fullmatch(key)}
+        return {key: value for key, value in CFSTRUCT_DEFAULTS.items() if key not in NEEDS_LEVEL_5}
     if values.get("OFFLOAD") != "DB2":
         return CFSTRUCT_DEFAULTS
     return {**CFSTRUCT_DEFAULTS, **{f"OFFLD{number}SZ": "64K" for number in (1, 2, 3)}}
@@ -206,7 +185,7 @@ def plain(key: str, value: str | None) -> str | int | None:
     if value is None:
         return None
     text = value.strip()
-    if _SIZES.fullmatch(key):
+    if key in _SIZES:
         try:
             return parse_size(text, default_unit="K")
         except SizeSyntax:

@@ -11,6 +11,7 @@ from typing import Final, Literal
 from pydantic import BaseModel
 
 from planner_core.document.model import Admin, Queue, Structure, System
+from planner_core.texts.mqsc.cfstruct import CFSTRUCT
 
 Unstated = Literal["policy", "plan"]
 UNSTATED: Final[Mapping[Unstated, str]] = {
@@ -60,23 +61,6 @@ def _default(model: BaseModel, key: str) -> object:
     return field.get_default(call_default_factory=True, validated_data=model.__dict__)
 
 
-_OF_STRUCTURE: Final = {
-    "CFLEVEL": "cflevel",
-    "RECOVER": "recover",
-    "CFCONLOS": "cfconlos",
-    "RECAUTO": "recauto",
-}
-OFFLOAD_RULES: Final = tuple(f"OFFLD{number}{what}" for number in (1, 2, 3) for what in ("TH", "SZ"))
-"""The attributes of the three rules."""
-_OF_OFFLOAD: Final = {
-    # OFFLOAD is also stated by `dsgroup`, because only OFFLOAD(SMDS) has a DSGROUP.
-    "OFFLOAD": ("to", "dsgroup"),
-    **dict.fromkeys(OFFLOAD_RULES, ("rules",)),
-    "DSGROUP": ("dsgroup",),
-    "DSBLOCK": ("dsblock",),
-    "DSBUFS": ("dsbufs",),
-    "DSEXPAND": ("dsexpand",),
-}
 _OF_QUEUE: Final = {
     "DEFPSIST": ("persistent",),
     "SHARE": ("share",),
@@ -89,12 +73,11 @@ _OF_QUEUE: Final = {
 
 def unstated_of_structure(structure: Structure) -> frozenset[str]:
     """Return the attributes of a CFSTRUCT that the plan does not state."""
-    every_key, offload = has_every_key(structure), structure.offload
+    every_key = has_every_key(structure)
     return frozenset(
-        (
-            *(key for key, of in _OF_STRUCTURE.items() if not states(structure, of, every_key=every_key)),
-            *(key for key, of in _OF_OFFLOAD.items() if not states(offload, *of, every_key=every_key)),
-        )
+        each.keyword
+        for each in CFSTRUCT
+        if not states(each.parent_of(structure), *each.names, every_key=every_key)
     )
 
 

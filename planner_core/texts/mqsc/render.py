@@ -10,16 +10,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from planner_core import tables
-from planner_core.document.model import MessageSizes, Offload, PlanDocument, Queue, Structure
+from planner_core.document.model import MessageSizes, PlanDocument, Queue, Structure
 from planner_core.limits import limit
 from planner_core.names import mqsc_attribute, mqsc_value
 from planner_core.plan.result import PlanResult
 from planner_core.sizing.depth_advice import Thresholds
-from planner_core.units import format_size
+from planner_core.texts.mqsc.cfstruct import planned_attributes
 
-_RULES = 3
-_OFF = "64K"
 _SUGGESTED_ON_A_LINE = 3
 
 
@@ -125,29 +122,8 @@ def _yes(value: bool) -> str:
 
 
 def _cfstruct(structure: Structure) -> Iterator[str]:
-    yield mqsc_attribute("CFLEVEL", structure.cflevel)
-    yield mqsc_attribute("RECOVER", _yes(structure.recover))
-    if structure.cflevel >= limit("cflevel_offload"):
-        yield f"CFCONLOS({structure.cfconlos}) RECAUTO({_yes(structure.recauto)})"
-        yield from _offload(structure.offload)
-
-
-def _offload(offload: Offload) -> Iterator[str]:
-    yield f"OFFLOAD({offload.to})"
-    defaults = tables.table("offload_defaults").records()
-    for number in range(1, _RULES + 1):
-        if number <= len(offload.rules):
-            rule = offload.rules[number - 1]
-            threshold, size = rule.usage_over, format_size(rule.size_over)
-        else:
-            # The plan has no such rule, but DEFINE would set its default size: all three are stated.
-            threshold, size = int(defaults[number - 1]["usage_over_percent"]), _OFF
-        yield f"OFFLD{number}TH({threshold}) OFFLD{number}SZ({size})"
-    if offload.to == "SMDS":
-        if offload.dsgroup is not None:
-            yield mqsc_attribute("DSGROUP", offload.dsgroup)
-        yield mqsc_attribute("DSBLOCK", format_size(offload.dsblock))
-        yield f"DSBUFS({offload.dsbufs}) DSEXPAND({_yes(offload.dsexpand)})"
+    for line in planned_attributes(structure):
+        yield " ".join(mqsc_attribute(keyword, value) for keyword, value in line.items())
 
 
 def _qlocal(structure: Structure, queue: Queue) -> Iterator[str]:
