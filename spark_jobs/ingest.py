@@ -675,7 +675,7 @@ def _parser() -> argparse.ArgumentParser:
         type=int,
         default=SPLIT_BYTES,
         metavar="BYTES",
-        help="amount that one Spark task reads (default 64 MiB)",
+        help="amount of data that one Spark task reads (default 64 MiB)",
     )
     add("--work-dir", type=Path, metavar="DIR", help="folder that Spark may write to")
     add(

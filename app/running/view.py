@@ -173,7 +173,7 @@ def shown_comparison(found: Comparison) -> ComparisonView:
     lead = (
         f"{steps} command{' changes' if steps == 1 else 's change'} them"
         if steps
-        else "no commands can be given yet"
+        else "no commands can be generated yet"
     )
     summary = (
         f"{differing} of {len(found.structures)} structures differ from the plan; {lead}."

@@ -256,7 +256,7 @@ def _report_lines(answer: JsonObject, latest: int) -> Iterator[str]:
     yield from ("", "Changes", *_changes(answer["what_changes"]))
     replaced = [each["structure"] for each in answer["structures"] if each["given_size_replaced"]]
     if replaced:
-        yield f"Sizes given in the plan are smaller than the need, so they are calculated instead: {', '.join(replaced)}"
+        yield f"Sizes given in the plan are smaller than the need, so calculated sizes are used instead: {', '.join(replaced)}"
     yield from ("", "Figures, each with the number of its note")
     rows = [("structure", "figure", "before", "", "after", "", "difference")]
     rows += [

@@ -263,7 +263,7 @@ def save(
         return ScenarioOutcome(current, "identical")
     if if_match is None:
         message = (
-            f"The scenario {current.name} exists and this request would change it, so If-Match must give the ETag "
+            f"The scenario {current.name} exists and this request would change it, so If-Match must contain the ETag "
             f"of the state to change: {current.etag}. Nothing was changed."
         )
         raise PreconditionRequired(current, message)

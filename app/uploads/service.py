@@ -62,7 +62,7 @@ class StoredUpload(Answer):
     zone: str
     observed_utc: Annotated[
         str,
-        Field(description="The instant given by `observed_at` and `zone`; empty if no time was given."),
+        Field(description="The instant given by `observed_at` and `zone`; empty if no time was specified."),
     ]
     created_at: datetime
     removed_at: Annotated[

@@ -116,7 +116,7 @@ class PlanFromUsage(BaseModel):
         float | None, Field(ge=0, le=10**6, description="With `rate`: the duration without gets.")
     ] = None
     sizes: Annotated[
-        Sizes, Field(description="The size used for a queue's messages if no 95th percentile is given.")
+        Sizes, Field(description="The size used for a queue's messages if no 95th percentile is entered.")
     ] = "mean"
     p95_bytes: Annotated[
         # 100 MB is the longest message that MQ allows (MAXMSGL).

@@ -492,7 +492,7 @@ def _general(planned: Sequence[PlannedQueue], asked: Reckoning, unknown: Sequenc
         )
     else:
         yield (
-            "Put rate: the average of the busiest hour of the period, times the given outage. Within that hour, "
+            "Put rate: the average of the busiest hour of the period, times the specified outage. Within that hour, "
             "the rate may have been higher for some minutes."
         )
     if unknown:
@@ -518,7 +518,7 @@ def _comment(
             else "the outage of each queue"
         )
     )
-    spread = f", p95 given for {len(asked.p95_bytes)}" if asked.p95_bytes else ""
+    spread = f", p95 entered for {len(asked.p95_bytes)}" if asked.p95_bytes else ""
     text = (
         f"{begin or 'Made from measured usage'} of {qsg}, {period.first:%Y-%m-%d %H:%M} to {period.past:%Y-%m-%d %H:%M} UTC: "
         f"{queues} queues of {', '.join(structure['name'] for structure in structures) or 'no structure'}; "

@@ -90,7 +90,7 @@ class WaitingQuestion(EliminationOrder):
     browsed_at: Annotated[str, Metavar("TIME", option="at")] = Field(
         "",
         max_length=40,
-        description="when the browse and the displays were made (ISO; UTC unless it names a zone)",
+        description="when the browse and the displays were taken (ISO; UTC unless it names a zone)",
     )
 
 
@@ -698,7 +698,7 @@ class _Explaining:
         if unknown:
             self._say(
                 "CLUSTER_MESSAGES_UNKNOWN",
-                f"The texts do not explain {_many(unknown)}; each one states what is missing.",
+                f"The texts do not explain {_many(unknown)}; the explanation of each names the missing text.",
             )
 
     def _find_missing(self) -> None:

@@ -182,7 +182,7 @@ def _of_names(messages: Sequence[EventMessage], known: EventContext) -> Iterator
     if unknown and messages:
         yield finding(
             "READ_NAME_NOT_IN_EVENTS",
-            f"No event names {_some(unknown)}: the values given for {'it' if len(unknown) == 1 else 'them'} are not used. "
+            f"No event names {_some(unknown)}: the values entered for {'it' if len(unknown) == 1 else 'them'} are not used. "
             f"{_spelling(unknown, queues) or f'The events name {_some(sorted(queues))}.'}",
             field="/queues",
         )
@@ -449,7 +449,7 @@ def _gap(gap: int, each: EventSet) -> str:
         return f"{amount} are from before the counters were reset."
     if each.reconciliation.depth_before_basis == "assumed" and gap > 0:
         return f"{gap} messages were on the queue at that time, or {amount} belong to a queue manager that did not report."
-    return f"{amount} belong to a queue manager that did not report, to expired messages, or happened during the broadcast."
+    return f"{amount} are from a queue manager that did not report or from expired messages, or happened during the broadcast."
 
 
 # ---- assumptions -------------------------------------------------------------------------------------------------------

@@ -122,7 +122,9 @@ def _check_queue(at: str, queue: Queue) -> Iterator[FieldProblem]:
             f"{at}/{extra}", "enter either backlog, or put_rate_per_s with outage_minutes, not both"
         )
     elif queue.backlog is None and not rated:
-        yield FieldProblem(f"{at}/backlog", "is required, unless put_rate_per_s and outage_minutes are given")
+        yield FieldProblem(
+            f"{at}/backlog", "is required, unless put_rate_per_s and outage_minutes are specified"
+        )
     elif queue.backlog is None and queue.put_rate_per_s is None:
         yield FieldProblem(f"{at}/put_rate_per_s", "is required with outage_minutes")
     elif queue.backlog is None and queue.outage_minutes is None:

@@ -257,7 +257,7 @@ _ASSUMPTIONS: Final = (
     "OFFLOAD can be switched while messages are in the structure: new messages use the new method, the others stay "
     "(derived from OFFLDUSE(BOTH)). A "
     "structure that ALTER raises to CFLEVEL(5) is assumed to get OFFLOAD(DB2) and no rules unless the command states them.",
-    "Attributes of a CFSTRUCT or queue that the plan does not state stay as they are (unless `--unstated plan` is given). Offload rules belong to "
+    "Attributes of a CFSTRUCT or queue that the plan does not state stay as they are (unless `--unstated plan` is specified). Offload rules belong to "
     "their method: with another method they are the plan's.",
 )
 

@@ -341,8 +341,7 @@ def _alter(
         )
     if "OFFLOAD" in keys and not _raises(wanted, today):
         why += (
-            " Messages already on the structure stay where they are and can still be read; OFFLDUSE(BOTH) of DISPLAY CFSTATUS exists for this time "
-            "(derived from that value; IBM's text on it was not found). Rules and method change in one command, so that the rules never "
+            " Messages already on the structure stay where they are and can still be read; DISPLAY CFSTATUS shows OFFLDUSE(BOTH) during this time (derived from that value; IBM's text on it was not found). Rules and method change in one command, so that the rules never "
             "offload by the former method."
         )
     if _raises(wanted, today):

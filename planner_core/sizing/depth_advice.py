@@ -135,7 +135,7 @@ class QueueThresholds(Thresholds):
 
     given: Annotated[
         tuple[Literal["maxdepth", "qdepthhi", "qdepthlo"], ...],
-        Field(description="Thresholds that the document gives; the others are advice that fits them."),
+        Field(description="Thresholds that the document specifies; the others are advice that fits them."),
     ]
     alone: Hidden[Alone]
     puts: Hidden[Fraction | None]
@@ -270,11 +270,11 @@ class QueuesTogether(Answer):
     queues_to_full_threshold: Annotated[
         tuple[str, ...],
         Field(
-            description="Fewest queues that at MAXDEPTH fill INITSIZE to FULLTHRESHOLD, all data in the CF."
+            description="The smallest set of queues that fills INITSIZE to FULLTHRESHOLD at MAXDEPTH, with all data in the CF."
         ),
     ]
     queues_to_full: Annotated[
-        tuple[str, ...], Field(description="Fewest queues that at MAXDEPTH fill INITSIZE.")
+        tuple[str, ...], Field(description="The smallest set of queues that fills INITSIZE at MAXDEPTH.")
     ]
 
 
@@ -328,7 +328,7 @@ class DepthAdvice(Answer):
         int | None,
         Field(
             alias="event_messages_per_event",
-            description="Queue managers with PERFMEV(ENABLED); null if the document does not give PERFMEV.",
+            description="Queue managers with PERFMEV(ENABLED); null if the document does not specify PERFMEV.",
         ),
     ]
     planned: Hidden[Mapping[int, QueueAdvice]]

@@ -325,7 +325,9 @@ def _judge_second(wanted: AllocationRequest, board: Board, at: int, first: str) 
     elif not ruled_out and facility.cfcc_level < lowest:
         ruled_out = f"its CFCC level {facility.cfcc_level} is below {lowest}, which duplexing requires"
     elif not ruled_out and site == "SAMESITEONLY" and differs:
-        ruled_out = f"it is at {facility.site}, the first copy at {primary.site}: DUPLEX says SAMESITEONLY"
+        ruled_out = (
+            f"it is at {facility.site}, the first copy at {primary.site}: DUPLEX specifies SAMESITEONLY"
+        )
     free = None if ruled_out else board.free_bytes(facility.name)
     has_room = free is None or free >= wanted.bytes_wanted
     wrong_site = (site == "CROSSSITE" and not differs) or (site == "SAMESITE" and differs)
@@ -344,7 +346,7 @@ def _judge_second(wanted: AllocationRequest, board: Board, at: int, first: str) 
 
 _FAULTS = {
     "duplex_candidacy": "it leaves less room for a second copy",
-    "duplex_site": "it is not at the site that DUPLEX asks for",
+    "duplex_site": "it is not at the site that DUPLEX specifies",
     "duplex_isolation": "it is in the same machine as the first copy",
     "volatility": "it is volatile",
     "failure_independence": "it can fail together with a system",

@@ -68,8 +68,8 @@ class StructureAnswer(Answer):
     initsize_kib: int
     size_kib: int
     minsize_kib: int | None
-    initsize_given: Annotated[bool, Field(description="INITSIZE was given in the document.")]
-    size_given: Annotated[bool, Field(description="SIZE was given in the document.")]
+    initsize_given: Annotated[bool, Field(description="The document specifies INITSIZE.")]
+    size_given: Annotated[bool, Field(description="The document specifies SIZE.")]
     target_usage_percent: Annotated[
         PlainPercent | None,
         Field(

@@ -57,7 +57,7 @@ IntervalBytes = Annotated[
         lambda interval: list(map(float, interval)),
         return_type=Annotated[list[float], Field(min_length=2, max_length=2)],
     ),
-    Field(description="Lower and upper bound in bytes, at the confidence given."),
+    Field(description="Lower and upper bound in bytes, at the stated confidence."),
 ]
 
 

@@ -359,9 +359,9 @@ def _incomplete(line: int, queue: Mapping[str, object]) -> Iterator[PasteProblem
     """Yield the values that a queue of a plan needs and that the text does not state."""
     name = str(queue.get("name", ""))
     if "message_bytes" not in queue:
-        yield PasteProblem(line, f"{name}: no message size is given.", "size", queue=name)
+        yield PasteProblem(line, f"{name}: no message size is specified.", "size", queue=name)
     if "backlog" not in queue and not {"put_rate_per_s", "outage_minutes"} <= queue.keys():
-        words = f"{name}: neither a backlog nor a rate with an outage is given."
+        words = f"{name}: neither a backlog nor a rate with an outage is specified."
         yield PasteProblem(line, words, "backlog", queue=name)
 
 

@@ -196,7 +196,7 @@ def _missing(document: PlanDocument) -> Iterator[Finding]:
     if not isinstance(document.queue_managers, list):
         yield finding(
             "SMDS_JOB_INCOMPLETE",
-            f"The plan gives the number of queue managers, {document.queue_managers}, but not their names: each has its own "
+            f"The plan states the number of queue managers, {document.queue_managers}, but not their names: each has its own "
             "data set. List the names.",
             field="/queue_managers",
         )

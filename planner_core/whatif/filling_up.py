@@ -1240,7 +1240,7 @@ def _findings(
     if is_assumed:
         yield finding(
             "OUTAGE_ASSUMED",
-            f"Queues of {name} give a backlog but no rate: the backlog is assumed to arrive evenly over "
+            f"Queues of {name} have a backlog but no rate: the backlog is assumed to arrive evenly over "
             f"{_minutes(answer.planned_outage_minutes)}.",
             field=f"{at}/queues",
             structure=name,

@@ -644,9 +644,8 @@ def _findings(result: StructureResult, answer: StructureRecovery, settled: _Sett
     if answer.unrated_queues:
         yield finding(
             "LOG_WITHOUT_RATE",
-            f"{answer.unrated_queues} persistent queue{'s' if answer.unrated_queues > 1 else ''} of {name} give"
-            f"{'' if answer.unrated_queues > 1 else 's'} no put rate: what {'they log' if answer.unrated_queues > 1 else 'it logs'} "
-            "between backups is not counted. If the plan states a backlog, specify rates as queue_manager_rates.",
+            f"{answer.unrated_queues} persistent queue{'s' if answer.unrated_queues > 1 else ''} of {name} "
+            f"{'have' if answer.unrated_queues > 1 else 'has'} no put rate: the log data between backups is not counted. If the plan states a backlog, specify rates as queue_manager_rates.",
             field=f"{at}/queues",
             structure=name,
         )

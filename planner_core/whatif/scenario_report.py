@@ -297,8 +297,7 @@ def _not_of_one_plan(kept: Sequence[SavedScenario]) -> Iterator[Finding]:
         shown = ", ".join(f"{each.name} of version {each.version}" for each in kept)
         yield finding(
             "SCENARIOS_NOT_OF_ONE_PLAN",
-            f"The scenarios are of different versions of the plan: {shown}. The column of the plan is that of "
-            f"{kept[0].name}; part of a difference may come from the plan.",
+            f"The scenarios are of different versions of the plan: {shown}. The plan column shows the version of {kept[0].name}; part of a difference may come from the plan.",
         )
         return
     first = _start(kept[0])
@@ -307,8 +306,7 @@ def _not_of_one_plan(kept: Sequence[SavedScenario]) -> Iterator[Finding]:
         yield finding(
             "SCENARIOS_NOT_OF_ONE_PLAN",
             f"Before the changes, the figures of {', '.join(others)} differ from those of {kept[0].name}: they were "
-            "calculated with another curve or another version of cfplan. The column of the plan is that of "
-            f"{kept[0].name}.",
+            f"calculated with another curve or another version of cfplan. The plan column shows the figures of {kept[0].name}.",
         )
 
 
@@ -318,8 +316,7 @@ def _of_old_versions(kept: Sequence[SavedScenario], latest: int | None) -> Itera
         shown = ", ".join(f"{each.name} of version {each.version}" for each in old)
         yield finding(
             "SCENARIOS_OF_OLD_VERSION",
-            f"The plan's latest version is {latest}. These scenarios are older: {shown}. The column of the plan is that of "
-            f"version {kept[0].version}.",
+            f"The plan's latest version is {latest}. These scenarios are older: {shown}. The plan column shows version {kept[0].version}.",
         )
 
 

@@ -148,12 +148,12 @@ def _header(rows: Iterable[QueueDay], held: Iterable[StructureDay]) -> tuple[Est
     if meeting < MEETING * len(bounds):
         return None, (
             f"The header cannot be determined: elements in use agree on one value on only {meeting} of {len(bounds)} days. Messages "
-            "were offloaded, or stayed in the structure in other proportions than they were put."
+            "were offloaded, or stayed in the structure in proportions other than those in which they were put."
         )
     if high < 0 or low > LARGEST_BYTES:
         return None, (
             f"The header cannot be determined: {low:.0f} to {high:.0f} bytes is not plausible. Messages were offloaded, or stayed "
-            "in the structure in other proportions than they were put."
+            "in the structure in proportions other than those in which they were put."
         )
     low = max(low, 0.0)
     if high - low > NARROW_BYTES:

@@ -124,8 +124,8 @@ def exceptional(found: Days) -> tuple[str, ...]:
     if not len(found):
         return ()
     if len(found) == 1:
-        return (f"1 day out of the ordinary was left out: {iso(found[0])}.",)
-    return (f"{len(found)} days out of the ordinary were left out, the last {iso(found[-1])}.",)
+        return (f"1 unusual day was left out: {iso(found[0])}.",)
+    return (f"{len(found)} unusual days were left out, the last {iso(found[-1])}.",)
 
 
 def resized(name: str, crossings: Sequence[Crossing]) -> str:

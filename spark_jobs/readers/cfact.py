@@ -293,7 +293,7 @@ class _Reader:
             # *ALL holds the sums over the systems, whose rows count already; the history adds up all rows.
             if name in by_system:
                 values |= dict.fromkeys(_SHARED)
-                note = "requests left to the rows of the systems"
+                note = "requests are in the rows of the systems"
         start, end = self._interval(row)
         split = groups.split(name)
         base: dict[str, Value] = {

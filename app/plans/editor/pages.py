@@ -214,7 +214,7 @@ def _resized(asked: SubmittedPlan, version: StoredVersion, structure: str, times
     }
     note = (
         f"INITSIZE and SIZE of {structure} are {times} times those of version {version.number}: {sizes['initsize']} and "
-        f"{sizes['size']}. They are now given instead of calculated. Review them, and then save."
+        f"{sizes['size']}. They are now set in the plan instead of calculated. Review them, and then save."
     )
     typed = {**asked.typed, **{f"{at}/{key}": text for key, text in sizes.items()}}
     comment = asked.comment or f"{structure} {times} times as large"

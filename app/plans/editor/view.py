@@ -179,8 +179,10 @@ def _structure(
         queues_as_text=is_text,
         text=text,
         paste=paste,
-        paste_bytes=maker.plain(f"{at}/paste_message_bytes", "Message bytes if the text gives none", "whole"),
-        paste_backlog=maker.plain(f"{at}/paste_backlog", "Backlog if the text gives none", "whole"),
+        paste_bytes=maker.plain(
+            f"{at}/paste_message_bytes", "Message bytes if missing from the text", "whole"
+        ),
+        paste_backlog=maker.plain(f"{at}/paste_backlog", "Backlog if missing from the text", "whole"),
         paste_unfolded=bool(paste.value),
         wrong=wrong,
     )

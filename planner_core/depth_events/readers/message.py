@@ -84,7 +84,9 @@ class CountersReport(Answer):
     msg_enq_count: int | None = None
     msg_deq_count: int | None = None
     created: Annotated[IsoTime, Field(description="When it was put on the event queue, UTC.")] = None
-    created_local: Annotated[IsoTime, Field(description="The same, in a time zone the format omits.")] = None
+    created_local: Annotated[
+        IsoTime, Field(description="The same, in a time zone that the format does not show.")
+    ] = None
 
     @computed_field
     @property

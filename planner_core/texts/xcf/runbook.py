@@ -172,7 +172,7 @@ def _backup(structure: StructureResult, backups: _Backups) -> Iterator[str]:
         failed, emptied = "the structure", ""
         if structure.smds is not None:
             failed = "the structure or one of its data sets"
-            emptied = " Where only a data set has failed, it empties the structure first: nonpersistent messages are lost."
+            emptied = " If only a data set has failed, it empties the structure first: nonpersistent messages are lost."
         yield from _wrapped(
             f"- When {failed} is in status FAILED, on any queue manager. It reads the logs of all queue managers since the last "
             f"backup.{emptied}"

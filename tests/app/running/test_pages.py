@@ -209,7 +209,7 @@ def test_comparison_shows_missing_inputs_and_structures_to_drain(app: FastAPI) -
     assert page(answer)
     assert "<td>not given</td>" in answer.text
     assert "<td>new</td>" not in answer.text
-    assert "no commands can be given yet" in answer.text
+    assert "no commands can be generated yet" in answer.text
     assert "REBUILD_TOO_SMALL" in answer.text
     assert "START,REBUILD" not in answer.text
 

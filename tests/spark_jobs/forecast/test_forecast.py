@@ -249,7 +249,7 @@ def test_backlogs_change_only_the_second_probability() -> None:
     # Three in 300 days: 1.8 are to be expected in 180 days, so at least one comes with 1 - e^-1.8 = 83 %.
     assert 0.65 < chance < 0.95
     assert found.crossings[1].days_crossed == 3
-    assert any("3 days out of the ordinary" in note for note in found.notes)
+    assert any("3 unusual days" in note for note in found.notes)
 
 
 def test_exceptional_days_are_as_frequent_and_high_as_in_the_history() -> None:

@@ -104,12 +104,12 @@ NAMES = "READ_NAME_NOT_IN_EVENTS"
 @pytest.mark.parametrize(
     ("arguments", "field", "says"),
     [
-        (["--queue", "QUEUE(SQ9) MAXDEPTH(10)"], "/queues", "No event names SQ9: the values given for it are not used."),
+        (["--queue", "QUEUE(SQ9) MAXDEPTH(10)"], "/queues", "No event names SQ9: the values entered for it are not used."),
         (["--depth-before", "SQ9=5"], "/queues", "The events name APP.SHARED.Q1."),
         (
             ["--depth-before", "app.shared.q1=5", "--depth-before", "A=1"],
             "/queues",
-            "No event names A and app.shared.q1: the values given for them are not used. app.shared.q1 is not APP.SHARED.Q1",
+            "No event names A and app.shared.q1: the values entered for them are not used. app.shared.q1 is not APP.SHARED.Q1",
         ),
         (["--members", "qm1,QM2"], "/members", "No event names qm1, which was entered as a member of the group. qm1 is not QM1"),
         (["--perfmev", "qm2=DISABLED"], "/members", "MQ names are case-sensitive."),

@@ -138,7 +138,7 @@ def test_plan_with_errors_shows_them_instead_of_a_job(app: FastAPI) -> None:
 def test_names_missing_from_the_plan_can_be_entered_on_the_page(app: FastAPI) -> None:
     answer = page(app, "/whatif/smds?plan=nameless")
     assert answer.status == 200
-    assert "No job yet. The plan gives the number of queue managers, 2, but not their names" in words(answer)
+    assert "No job yet. The plan states the number of queue managers, 2, but not their names" in words(answer)
     assert (
         "aria-invalid" not in box(answer, "queue_managers").attributes
     )  # nothing was typed that could be wrong
