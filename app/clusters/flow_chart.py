@@ -183,7 +183,7 @@ def _queue_tops(
     *,
     first: float,
 ) -> dict[str, float]:
-    """Return the top of each queue: next to the middle of its queue managers, without overlap."""
+    """Return the top edge of each queue: near the middle of its queue managers, without overlap."""
     found: dict[str, float] = {}
     free = first
     for name, whole in sums.items():

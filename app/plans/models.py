@@ -73,7 +73,7 @@ class PlanVersion(Base):
 
 
 class PlanOutput(Base):
-    """A text for z/OS of one version, or a JSON object with the reason and the findings why there is none."""
+    """A text for z/OS of one version, or a JSON object with the reason and the findings that prevent it."""
 
     __tablename__ = "plan_outputs"
 

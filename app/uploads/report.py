@@ -57,7 +57,7 @@ MOST_SHOWN = 500
 
 @dataclass(frozen=True, slots=True)
 class RecordCounts:
-    """Records of one type, and whether they were read."""
+    """The number of records of one type, and whether they were read."""
 
     type: str
     title: str
