@@ -98,7 +98,7 @@ def _listed(found: Sequence[LineFinding], text: str) -> Iterator[ListedLine]:
 
 @dataclass(frozen=True, slots=True)
 class DifferenceLine:
-    """A line of a difference, and its kind: added, removed, place or same."""
+    """A line of a difference, and its kind: added, removed, place (the header of a hunk) or same."""
 
     kind: str
     text: str
