@@ -17,7 +17,7 @@ class JobKind:
     title: str
     """The subject of sentences about a run of this kind."""
     is_alone: bool
-    """Whether only one run of all such kinds is worked on at a time, wherever it was started."""
+    """Whether runs of this kind and of all other such kinds run one at a time, wherever they were started."""
 
 
 # Features fill this when they are imported. A list here would make the queue import every feature.

@@ -198,7 +198,7 @@ def write_files(database: Database, settings: Settings) -> None:
 
 
 def complete(database: Database, settings: Settings) -> bool:
-    """Write the files if they belong to an older run than the newest; return whether they were written."""
+    """Write the files if they belong to a run older than the newest one; return whether they were written."""
     # The process of the newest run may have been killed before it wrote them.
     with database.session(writes=False) as session:
         stored = repository.last_stored_run(session)

@@ -43,7 +43,7 @@ def ask(
 
 
 def data_set_job(document: PlanDocument, question: SmdsJobQuestion, curves: Curves) -> SmdsJob:
-    """Write the job of the shared message data sets."""
+    """Return the job that creates the shared message data sets of a plan."""
     # The comparison of the published and the fitted curve would size every structure twice, and the job does not need
     # it.
     return smds_job(evaluate(document, curves, compares=False), load=question.load)
