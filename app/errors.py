@@ -26,9 +26,9 @@ class NotFound(PlannerError):
         super().__init__(message)
 
 
-# Not a NotFound: callers who look for a name would take a lost change for a name that never existed.
+# Not a NotFound, because callers that catch NotFound would treat a lost change as a name that never existed.
 class Gone(PlannerError):
-    """A change is based on something that was deleted or renamed in the meantime."""
+    """A change is based on an object that was deleted or renamed in the meantime."""
 
     def __init__(self, message: str, *, problem: ProblemType) -> None:
         """Store the type of the problem document."""
@@ -37,7 +37,7 @@ class Gone(PlannerError):
 
 
 class Conflict(PlannerError, Generic[Stored]):
-    """A change is based on a state that is no longer the latest, or would create what exists already."""
+    """A change is based on a state that is no longer the latest, or would create an object that already exists."""
 
     def __init__(self, current: Stored, message: str, *, problem: ProblemType) -> None:
         """Store the current state."""
@@ -77,7 +77,7 @@ class FieldsInvalid(PlannerError):
 
 
 class NotKept(PlannerError):
-    """What was requested does not exist yet, or no longer."""
+    """The requested object does not exist yet, or no longer exists."""
 
     def __init__(self, message: str, *, problem: ProblemType) -> None:
         """Store the type of the problem document."""

@@ -31,13 +31,13 @@ class PlanNotFound(PlannerError):
 
 
 def plan_gone(name: str) -> Gone:
-    """Return the refusal of a change to a plan that was deleted or renamed in the meantime."""
+    """Return the error for a change to a plan that was deleted or renamed in the meantime."""
     message = f"The plan {name} no longer exists: it was deleted or renamed after it was read."
     return Gone(message, problem=PLAN_CHANGED)
 
 
 def plan_conflict(current: StoredVersion, message: str = "") -> Conflict[StoredVersion]:
-    """Return the refusal of a change, by default because it is based on an earlier version."""
+    """Return the error for a refused change; by default, the change is based on an earlier version."""
     message = message or (
         f"The plan {current.name} has changed since it was read: its version is now {current.number}. "
         "Nothing was overwritten. Read it again and repeat the change."

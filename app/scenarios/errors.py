@@ -22,7 +22,7 @@ class TooManyScenarios(PlannerError):
 
 
 def scenario_changed(current: StoredScenario) -> Conflict[StoredScenario]:
-    """Return the refusal of a change that is based on an earlier state."""
+    """Return the error for a change that is based on an earlier state."""
     message = (
         f"The scenario {current.name} has changed since it was read. Nothing was overwritten. Read it again and "
         "repeat the change."

@@ -33,5 +33,5 @@ class NoRoom(PlannerError):
 
 
 def upload_invalid(*problems: FieldProblem) -> FieldsInvalid:
-    """Return the refusal of a request without a file, or with unusable answers."""
+    """Return the error for a request without a file, or with answers that cannot be used."""
     return FieldsInvalid(*problems, problem=UPLOAD_INVALID)

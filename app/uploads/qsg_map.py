@@ -47,7 +47,9 @@ def as_arguments(session: Session) -> list[str]:
 
 
 def put(session: Session, system_id: str, queue_manager: str, qsg: str) -> GroupMapping:
-    """Add or change an entry; an empty group: it is in none. Data already stored keeps its group.
+    """Add or change an entry; an empty `qsg` means that the queue manager is in no group.
+
+    Data already stored keeps its group.
 
     Raises:
         FieldsInvalid: A name is invalid.

@@ -31,7 +31,7 @@ DUPLEX = re.compile(r"(?:ENABLED|ALLOWED|DISABLED)\b")
 
 
 class RollupInvalid(PlannerError):
-    """The lines are not roll-ups: the jobs and the application are of different versions, or the job was cut short."""
+    """The lines are not roll-ups, because jobs and application have different versions, or the job was cut short."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -421,7 +421,7 @@ def _whole(value: int | None) -> int | None:
 
 
 def not_measured(qsg: str, structure: str = "", queue: str = "") -> NotFound:
-    """Return the refusal of a request for a group, structure or queue without measurements."""
+    """Return the error for a group, structure or queue without measurements."""
     what = f"the queue {queue} in the structure {structure}" if queue else f"a structure {structure}"
     of_it = f"{what} of the group {qsg}" if structure else f"a group {qsg}"
     return NotFound(f"There is no measured usage of {of_it}.")
