@@ -19,7 +19,6 @@ from planner_core.names import mqsc_attribute, mqsc_value
 from planner_core.plan.result import PlanResult
 from planner_core.provenance import Basis, Source
 from planner_core.running.state import (
-    QLOCAL_DEFAULTS,
     Attributes,
     MqObject,
     Running,
@@ -45,6 +44,7 @@ from planner_core.running.unstated import (
 from planner_core.tables import source as _source
 from planner_core.texts.mqsc.cfstruct import NEEDS_LEVEL_5, OFFLOAD_RULES
 from planner_core.texts.mqsc.commands import read_commands
+from planner_core.texts.mqsc.qlocal import QLOCAL, QLOCAL_DEFAULTS
 from planner_core.texts.mqsc.render import mqsc
 
 _OF_DATA_SETS: Final = ("DSGROUP", "DSBLOCK")
@@ -292,17 +292,11 @@ def _moved(wanted: WantedObject, today: MqObject) -> Iterator[CommandStep]:
     others = {
         key: has[key]
         # DELETE loses all attributes, and the plan need not state these.
-        for key in _CARRIED_OVER
+        for key in (each.keyword for each in QLOCAL if each.is_carried_over)
         if has.get(key) and key not in wanted.settings and not same(key, has[key], QLOCAL_DEFAULTS.get(key))
     }
     command = f"DEFINE {head} {_attributes({**wanted.settings, **others})}"
     yield CommandStep("mqsc", command, wanted.structure, OUTAGE, why, Basis.PUBLISHED, source)
-
-
-_CARRIED_OVER: Final = (
-    "INDXTYPE", "MAXMSGL", "BOTHRESH", "BOQNAME", "MAXDEPTH", "QDEPTHHI", "QDEPTHLO", "QDPHIEV", "QDPLOEV", "QDPMAXEV",
-)  # fmt: skip
-"""Attributes of a queue for which the plan document has keys, but which it need not state."""
 
 
 def _together(

@@ -25,6 +25,7 @@ from planner_core.running.policy import PolicyDefinition, Setting, in_effect, po
 from planner_core.texts.cfrm.text import TextStatement, read_policy_text
 from planner_core.texts.mqsc.cfstruct import CFSTRUCT, NEEDS_LEVEL_5
 from planner_core.texts.mqsc.commands import SHARE_WORDS, has_commands, read_commands, without_commands
+from planner_core.texts.mqsc.qlocal import QLOCAL_DEFAULTS
 from planner_core.texts.mqsc.records import read_records
 from planner_core.texts.xcf.displays import DisplayedInstance, StructureDisplay, read_xcf
 from planner_core.texts.xcf.facilities import FacilityDisplay, read_facilities
@@ -128,15 +129,6 @@ class Running:
 
 CFSTRUCT_DEFAULTS: Final[Attributes] = {each.keyword: each.default for each in CFSTRUCT}
 """Defaults of DEFINE CFSTRUCT with CFLEVEL(5); see `_cfstruct_defaults`."""
-QLOCAL_DEFAULTS: Final[Attributes] = {
-    "DEFPSIST": "NO",
-    "MAXMSGL": "4194304",
-    "SHARE": "NO",
-    "DEFSOPT": "EXCL",
-    "INDXTYPE": "NONE",
-    "BOTHRESH": "0",
-    "BOQNAME": "",
-}
 ONLY_ALGORITHM: Final = "KEYPRIORITY1"
 """The only SCMALGORITHM; truncated displays do not show it."""
 DUPLEX_SITES: Final[tuple[str, ...]] = get_args(DuplexSite)

@@ -12,6 +12,7 @@ from pydantic import BaseModel
 
 from planner_core.document.model import Admin, Queue, Structure, System
 from planner_core.texts.mqsc.cfstruct import CFSTRUCT
+from planner_core.texts.mqsc.qlocal import QLOCAL
 
 Unstated = Literal["policy", "plan"]
 UNSTATED: Final[Mapping[Unstated, str]] = {
@@ -61,16 +62,6 @@ def _default(model: BaseModel, key: str) -> object:
     return field.get_default(call_default_factory=True, validated_data=model.__dict__)
 
 
-_OF_QUEUE: Final = {
-    "DEFPSIST": ("persistent",),
-    "SHARE": ("share",),
-    "DEFSOPT": ("share", "default_share_option"),
-    "INDXTYPE": ("index_type",),
-    "MAXMSGL": ("max_message_length",),
-}
-"""Attributes that MQSC always has; other attributes of a queue are written only if the plan states them."""
-
-
 def unstated_of_structure(structure: Structure) -> frozenset[str]:
     """Return the attributes of a CFSTRUCT that the plan does not state."""
     every_key = has_every_key(structure)
@@ -84,4 +75,4 @@ def unstated_of_structure(structure: Structure) -> frozenset[str]:
 def unstated_of_queue(queue: Queue) -> frozenset[str]:
     """Return the attributes of a shared queue that the plan does not state."""
     every_key = has_every_key(queue)
-    return frozenset(key for key, of in _OF_QUEUE.items() if not states(queue, *of, every_key=every_key))
+    return frozenset(each.keyword for each in QLOCAL if not states(queue, *each.keys, every_key=every_key))

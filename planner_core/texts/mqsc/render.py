@@ -10,12 +10,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from planner_core.document.model import MessageSizes, PlanDocument, Queue, Structure
+from planner_core.document.model import PlanDocument, Queue, Structure
 from planner_core.limits import limit
 from planner_core.names import mqsc_attribute, mqsc_value
 from planner_core.plan.result import PlanResult
 from planner_core.sizing.depth_advice import Thresholds
 from planner_core.texts.mqsc.cfstruct import planned_attributes
+from planner_core.texts.mqsc.qlocal import planned_queue
 
 _SUGGESTED_ON_A_LINE = 3
 
@@ -117,10 +118,6 @@ def _command(head: str, parameters: Sequence[str]) -> Iterator[str]:
     yield f"       {parameters[-1]}"
 
 
-def _yes(value: bool) -> str:
-    return "YES" if value else "NO"
-
-
 def _cfstruct(structure: Structure) -> Iterator[str]:
     for line in planned_attributes(structure):
         yield " ".join(mqsc_attribute(keyword, value) for keyword, value in line.items())
@@ -129,23 +126,4 @@ def _cfstruct(structure: Structure) -> Iterator[str]:
 def _qlocal(structure: Structure, queue: Queue) -> Iterator[str]:
     yield "QSGDISP(SHARED)"
     yield mqsc_attribute("CFSTRUCT", structure.name)
-    yield mqsc_attribute("DEFPSIST", _yes(queue.persistent))
-    default = "SHARED" if queue.share else "EXCL"
-    yield f"{'SHARE' if queue.share else 'NOSHARE'} DEFSOPT({queue.default_share_option or default})"
-    if queue.index_type is not None:
-        yield mqsc_attribute("INDXTYPE", queue.index_type)
-    sizes = queue.message_bytes
-    largest = sizes.max if isinstance(sizes, MessageSizes) else sizes
-    if queue.max_message_length is not None:
-        yield mqsc_attribute("MAXMSGL", queue.max_message_length)
-    # With the default, the largest planned messages could not be put.
-    elif largest > limit("default_maxmsgl_bytes"):
-        yield mqsc_attribute("MAXMSGL", largest)
-    # No HARDENBO: the backout count of a shared queue always survives restarts.
-    if queue.backout_threshold is not None:
-        yield mqsc_attribute("BOTHRESH", queue.backout_threshold)
-    if queue.backout_queue is not None:
-        yield mqsc_attribute("BOQNAME", queue.backout_queue)
-    for key in ("maxdepth", "qdepthhi", "qdepthlo", "qdphiev", "qdploev", "qdpmaxev", "qsvciev"):
-        if (value := getattr(queue, key)) is not None:
-            yield mqsc_attribute(key.upper(), value)
+    yield from planned_queue(queue)

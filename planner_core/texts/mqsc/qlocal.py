@@ -1,0 +1,72 @@
+"""The attributes of a shared queue that a plan states, declared once.
+
+DEFINE, the comparison with the running system and the commands that move a queue follow from this table. Source of the
+defaults: IBM MQ, DEFINE QLOCAL.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Final
+
+from planner_core.document.model import MessageSizes, Queue
+from planner_core.limits import limit
+from planner_core.names import mqsc_attribute
+
+
+@dataclass(frozen=True, slots=True)
+class QlocalAttribute:
+    """One attribute: its keyword, and the keys of a queue of the plan document that state it.
+
+    The first key has the value. `default` is that of DEFINE; None if the comparison assumes none. `is_carried_over` says
+    whether a queue that is deleted and defined anew keeps today's value if the plan does not state one.
+    """
+
+    keyword: str
+    keys: tuple[str, ...]
+    default: str | None = None
+    is_carried_over: bool = True
+
+
+QLOCAL: Final = (
+    QlocalAttribute("DEFPSIST", ("persistent",), "NO", is_carried_over=False),
+    QlocalAttribute("SHARE", ("share",), "NO", is_carried_over=False),
+    QlocalAttribute("DEFSOPT", ("default_share_option", "share"), "EXCL", is_carried_over=False),
+    QlocalAttribute("INDXTYPE", ("index_type",), "NONE"),
+    QlocalAttribute("MAXMSGL", ("max_message_length",), "4194304"),
+    # No HARDENBO: the backout count of a shared queue always survives restarts.
+    QlocalAttribute("BOTHRESH", ("backout_threshold",), "0"),
+    QlocalAttribute("BOQNAME", ("backout_queue",), ""),
+    QlocalAttribute("MAXDEPTH", ("maxdepth",)),
+    QlocalAttribute("QDEPTHHI", ("qdepthhi",)),
+    QlocalAttribute("QDEPTHLO", ("qdepthlo",)),
+    QlocalAttribute("QDPHIEV", ("qdphiev",)),
+    QlocalAttribute("QDPLOEV", ("qdploev",)),
+    QlocalAttribute("QDPMAXEV", ("qdpmaxev",)),
+    # Service interval events are not supported on shared queues.
+    QlocalAttribute("QSVCIEV", ("qsvciev",), is_carried_over=False),
+)
+"""In the order in which MQSC is written."""
+QLOCAL_DEFAULTS: Final = {each.keyword: each.default for each in QLOCAL if each.default is not None}
+
+
+def planned_queue(queue: Queue) -> Iterator[str]:
+    """Yield the attributes that DEFINE states for a queue of a plan, as the lines of the command."""
+    for each in QLOCAL:
+        value = getattr(queue, each.keys[0])
+        if each.keyword == "SHARE":
+            default = "SHARED" if queue.share else "EXCL"
+            share = "SHARE" if queue.share else "NOSHARE"
+            yield f"{share} DEFSOPT({queue.default_share_option or default})"
+        elif each.keyword == "MAXMSGL" and value is None:
+            # With the default, the largest planned messages could not be put.
+            if (largest := _largest(queue)) > limit("default_maxmsgl_bytes"):
+                yield mqsc_attribute(each.keyword, largest)
+        elif value is not None and each.keyword != "DEFSOPT":  # it is in the line of SHARE
+            yield mqsc_attribute(each.keyword, ("NO", "YES")[value] if isinstance(value, bool) else value)
+
+
+def _largest(queue: Queue) -> int:
+    sizes = queue.message_bytes
+    return sizes.max if isinstance(sizes, MessageSizes) else sizes
