@@ -1017,6 +1017,43 @@ def test_codes_in_the_source_are_the_codes_of_the_catalog() -> None:
     assert named - NAMES_OF_OTHER_THINGS == set(catalogue())
 
 
+OTHER_FACTS = {
+    "CFSTRUCT_HAS_GROUP_PREFIX",
+    "CLUSTER_MESSAGE_NOT_ELIGIBLE",
+    "CLUSTER_MODES_DIFFER",
+    "CLUSTER_RANK_HOLDS_MESSAGES",
+    "CURVE_UNKNOWN",
+    "EMPTY_STRUCTURE",
+    "ENTRY_ELEMENT_COST_ASSUMED",
+    "MQSC_NOT_UNDERSTOOD",
+    "OFFLOAD_GAINS_NOTHING",
+    "PLACEMENT_ORDER_MATTERS",
+    "POLICY_VALUE_INVALID",
+    "RUNNING_TEXT_UNREAD",
+    "SCM_REMOVED",
+    "STRUCTURE_SHRINKS",
+    "UNSTATED_KEPT",
+}
+"""Codes that several modules report, each with its own facts, or with the message of a reader."""
+
+
+def test_message_of_a_code_is_written_in_one_module() -> None:
+    modules: dict[str, set[Path]] = {}
+    for file in (
+        each for folder in ("planner_core", "app") for each in (TESTS.parent / folder).rglob("*.py")
+    ):
+        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+            match node:
+                case ast.Call(args=[ast.Constant(value=str(text)), *_]) if text in catalogue():
+                    modules.setdefault(text, set()).add(file)
+    shared = {
+        code
+        for code, files in modules.items()
+        if len([each for each in files if "style_guide" not in each.parts]) > 1
+    }
+    assert shared == OTHER_FACTS
+
+
 def test_finding_as_json_has_the_documented_members() -> None:
     item = finding("OFFLOAD_DB2", "Said.", field="/structures/0/offload/to", structure="APP1")
     as_json = item.as_json()
