@@ -36,10 +36,10 @@ APT_TIMEOUT_S = 300
 
 
 def problem() -> str | None:
-    """Say why no browser test can run here, or return None.
+    """Return the reason why no browser test can run here, or None.
 
     Raises:
-        FileNotFoundError: CHROMIUM names something that does not start.
+        FileNotFoundError: CHROMIUM names a program that does not start.
     """
     if find_chromium() is None:
         return WHAT_TO_DO
@@ -47,7 +47,7 @@ def problem() -> str | None:
 
 
 def driver_starts() -> bool:
-    """Whether Playwright's driver, an executable in its wheel, finds its system libraries."""
+    """Return whether Playwright's driver, an executable in its wheel, finds its system libraries."""
     return _succeeds([sys.executable, "-m", "playwright", "--version"])
 
 
@@ -55,7 +55,7 @@ def find_chromium() -> Path | None:
     """Return a Chromium that starts, or None.
 
     Raises:
-        FileNotFoundError: CHROMIUM names something that does not start.
+        FileNotFoundError: CHROMIUM names a program that does not start.
     """
     named = os.environ.get("CHROMIUM")
     if named:
@@ -99,7 +99,7 @@ def _succeeds(command: Sequence[str | Path]) -> bool:
 
 
 def main() -> int:
-    """Install what browser tests need and this machine lacks, where that is possible; report what is missing."""
+    """Install missing requirements of browser tests if possible, and report the rest."""
     if problem() and shutil.which("apt-get") and os.geteuid() == 0:
         print(f"Installing {' and '.join(PACKAGES)} for the browser tests")
         install_packages()

@@ -1,4 +1,4 @@
-"""What all tests share."""
+"""Fixtures of all tests."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ os.environ["CFPLAN_NIGHT_HOUR"] = "off"
 
 @pytest.fixture(scope="session")
 def chromium() -> Path:
-    """The browser's executable; the test is skipped where there is none."""
+    """Return the executable of the browser; skip the test if there is none."""
     found = find_chromium()
     if found is None:
         pytest.skip(WHAT_TO_DO)
@@ -42,7 +42,7 @@ def chromium() -> Path:
 
 @pytest.fixture(scope="session")
 def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
-    """A session for tests that need no process of their own: a Java virtual machine takes seconds to start."""
+    """Return a session for tests without their own process, because a Java virtual machine takes seconds to start."""
     from spark_jobs.session import SMALL_DATA_CONF, build_session
 
     folder = tmp_path_factory.mktemp("spark")

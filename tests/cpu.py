@@ -1,4 +1,4 @@
-"""Bounds on the CPU time of a call: of this process, whatever else the machine does."""
+"""Limits on the CPU time of a call in this process, regardless of other load on the machine."""
 
 from __future__ import annotations
 
@@ -10,15 +10,14 @@ from types import FrameType
 
 
 class TooMuchCpu(AssertionError):
-    """A call used more CPU time than it may."""
+    """A call used more CPU time than allowed."""
 
 
 @contextmanager
 def as_the_service_collects() -> Iterator[None]:
-    """Spare what was there before from garbage collection, as `app.main.keep_what_is_loaded` does in the service.
+    """Exclude existing objects from garbage collection, as `app.main.keep_what_is_loaded` does in the service.
 
-    A process that has run a thousand tests holds several times the service's objects, and looking through them would
-    count as work of the call.
+    A process that has run a thousand tests has several times the objects of the service, and scanning them would count as work of the call.
     """
     gc.freeze()
     try:
@@ -29,9 +28,9 @@ def as_the_service_collects() -> Iterator[None]:
 
 @contextmanager
 def at_most_cpu_seconds(seconds: float, what: str = "the call") -> Iterator[None]:
-    """Fail as soon as what is inside has used more CPU time than this, instead of waiting for it to end.
+    """Fail as soon as the block has used more CPU time than this, without waiting for its end.
 
-    The main thread of a process calls this; the time of all its threads counts.
+    Only the main thread of a process may use this; the time of all threads counts.
     """
 
     def give_up(signal_number: int, frame: FrameType | None) -> None:

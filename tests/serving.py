@@ -13,7 +13,7 @@ from fastapi import FastAPI
 
 @contextmanager
 def served(app: FastAPI, *, shutdown_s: int | None = None) -> Iterator[str]:
-    """Serve an application as long as the block runs, and give its address; requests under way get `shutdown_s`."""
+    """Serve an application during the block and yield its address; running requests get `shutdown_s` to finish."""
     server = uvicorn.Server(
         uvicorn.Config(app, log_level="critical", access_log=False, timeout_graceful_shutdown=shutdown_s)
     )

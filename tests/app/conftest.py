@@ -15,19 +15,19 @@ from app.settings import Settings
 
 @pytest.fixture(scope="session")
 def app(tmp_path_factory: pytest.TempPathFactory) -> FastAPI:
-    """The application with default settings and a data folder of its own."""
+    """Return the application with default settings and its own data folder."""
     return create_app(Settings(data_dir=Path(tmp_path_factory.mktemp("data"))))
 
 
 @pytest.fixture
 def own_app(tmp_path: Path) -> FastAPI:
-    """An application with an empty database that no other test sees."""
+    """Return an application with an empty database of its own."""
     return create_app(Settings(data_dir=tmp_path / "data"))
 
 
 @pytest.fixture(scope="session")
 def address(app: FastAPI) -> Iterator[tuple[str, int]]:
-    """Host and port at which the application is really served."""
+    """Return host and port of an application that is served on the network."""
     server = uvicorn.Server(uvicorn.Config(app, log_level="critical", access_log=False))
     with socket.create_server(("127.0.0.1", 0)) as listener:
         thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]})

@@ -1,6 +1,6 @@
-"""What axe finds wrong on a page.
+"""Accessibility problems that axe finds on a page.
 
-Contrast is most of its work, and the same for all words that are drawn alike: of each kind the first is looked at.
+Contrast checks are the most expensive part and equal for texts with the same style, so only the first of each style is checked.
 """
 
 from __future__ import annotations
@@ -38,18 +38,18 @@ _MARK_KINDS = """() => {
   document.querySelectorAll("input, select, textarea").forEach(look);
   return seen.size;
 }"""
-"""Marks the first of all visible words that have one look: name and classes, colour, weight, size, and the ground."""
+"""Marks the first visible text of each style: element name and classes, colour, weight, size, and background."""
 _RUN = """([context, options]) => axe.run(context, { resultTypes: ["violations"], ...options })
   .then(({ violations }) => violations)"""
 
 
 def violations(page: Page) -> list[str]:
-    """What axe finds wrong; inside the page of the REST API another project draws, around it the rules hold."""
+    """Return the problems that axe finds outside the API documentation, which another project renders."""
     return [*_run(page, {}, rules={_CONTRAST: {"enabled": False}}), *poor_contrasts(page)]
 
 
 def poor_contrasts(page: Page) -> list[str]:
-    """Words that stand out too little: all that a theme differs in from another."""
+    """Return texts with low contrast, the only difference between themes."""
     assert page.evaluate(_MARK_KINDS) > 0
     return _run(page, {"include": [["[data-kind]"]]}, runOnly=[_CONTRAST])
 

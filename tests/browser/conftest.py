@@ -1,4 +1,4 @@
-"""One service and one browser for a module; whatever is shown is watched."""
+"""One service and one browser for each module, with pages watched for errors."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ NewContext = Callable[..., BrowserContext]
 
 @pytest.fixture(scope="module")
 def origin(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """Where the application is served."""
+    """Return the address of the application."""
     app = create_app(Settings(data_dir=Path(tmp_path_factory.mktemp("data"))))
     with served(app) as address:
         yield address
@@ -39,7 +39,7 @@ def origin(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 
 @pytest.fixture(scope="module")
 def browser(chromium: Path) -> Iterator[Browser]:
-    """A browser that is started once."""
+    """Return a browser that is started once."""
     with sync_playwright() as playwright:
         launched = playwright.chromium.launch(executable_path=chromium, args=list(LAUNCH_FLAGS))
         try:
@@ -48,8 +48,8 @@ def browser(chromium: Path) -> Iterator[Browser]:
             launched.close()
 
 
-class Watch:
-    """Hears what a browser complains about and sees whom it asks."""
+class BrowserWatch:
+    """Record errors in the browser and requests to other hosts."""
 
     def __init__(self, origin: str, *, expected: str) -> None:
         self.origin = origin
@@ -65,7 +65,7 @@ class Watch:
         return context
 
     def check(self) -> None:
-        """Nothing was complained about, and nobody but the service was asked for anything."""
+        """Assert that there were no errors and no requests to other hosts."""
         assert self.complaints == []
         assert self.strangers == []
 
@@ -81,11 +81,11 @@ class Watch:
 
 @pytest.fixture
 def new_context(browser: Browser, origin: str) -> Iterator[NewContext]:
-    """Makes watched contexts; complaints that match `expected` are part of the test."""
-    made: list[tuple[BrowserContext, Watch]] = []
+    """Create watched contexts; errors that match `expected` are part of the test."""
+    made: list[tuple[BrowserContext, BrowserWatch]] = []
 
     def make(*, expected: str = r"(?!)", **options: Any) -> BrowserContext:  # noqa: ANN401
-        watch = Watch(origin, expected=expected)
+        watch = BrowserWatch(origin, expected=expected)
         context = watch.over(browser.new_context(base_url=origin, reduced_motion="reduce", **options))
         made.append((context, watch))
         return context
@@ -98,15 +98,15 @@ def new_context(browser: Browser, origin: str) -> Iterator[NewContext]:
 
 
 @pytest.fixture(scope="module")
-def _one_page(browser: Browser, origin: str) -> Iterator[tuple[Page, Watch]]:
-    watch = Watch(origin, expected=r"(?!)")
+def _one_page(browser: Browser, origin: str) -> Iterator[tuple[Page, BrowserWatch]]:
+    watch = BrowserWatch(origin, expected=r"(?!)")
     context = watch.over(browser.new_context(base_url=origin, reduced_motion="reduce"))
     yield context.new_page(), watch
     context.close()
 
 
 @pytest.fixture
-def page(_one_page: tuple[Page, Watch]) -> Iterator[Page]:
-    """A watched page for tests that leave nothing behind: the same for all of a module."""
+def page(_one_page: tuple[Page, BrowserWatch]) -> Iterator[Page]:
+    """Return a watched page for tests that change nothing, the same one for all tests of a module."""
     yield _one_page[0]
     _one_page[1].check()

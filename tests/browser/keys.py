@@ -1,4 +1,4 @@
-"""Pages by keyboard alone: everything that can be used is reached in order, is seen with the focus, and lets go of it."""
+"""Pages by keyboard only: every control is reached in order, has a visible focus, and releases it."""
 
 from __future__ import annotations
 
@@ -52,10 +52,9 @@ LEAST_TABS_ON_A_PAGE = 8  # the skip link, the mark, five sections, the theme
 
 
 def walk(page: Page) -> list[str]:
-    """Go through a page with Tab, from its beginning to its end; what was reached, in order.
+    """Go through a page with Tab and return the controls in the order in which they are reached.
 
-    Everything that can be used is reached, once and in the order of the document, is seen where it has the focus, and
-    lets go of it again; Shift and Tab goes back.
+    Assert that every control is reached once and in the order of the document, has a visible focus and releases it, and that Shift and Tab goes back.
     """
     expected: list[str] = page.evaluate(MARK)
     assert len(expected) >= LEAST_TABS_ON_A_PAGE
@@ -88,7 +87,7 @@ def walk(page: Page) -> list[str]:
 
 
 def tab_to(page: Page, wanted: Locator) -> None:
-    """Press Tab until this has the focus."""
+    """Press Tab until this element has the focus."""
     expect(wanted).to_have_count(1)
     for _ in range(400):
         if wanted.evaluate("each => each === document.activeElement"):
@@ -98,6 +97,6 @@ def tab_to(page: Page, wanted: Locator) -> None:
 
 
 def press(page: Page, role: Any, name: str | re.Pattern[str], key: str = "Enter") -> None:  # noqa: ANN401 - any role
-    """Go to something and press a key on it."""
+    """Move the focus to an element and press a key on it."""
     tab_to(page, page.get_by_role("main").get_by_role(role, name=name, exact=isinstance(name, str)))
     page.keyboard.press(key)

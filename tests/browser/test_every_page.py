@@ -1,4 +1,4 @@
-"""What holds on every page: accessible, nothing beyond the edge, no complaint of the browser, the theme remembered."""
+"""Checks of every page: accessibility, overflow, browser errors, and the chosen theme."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ CALCULATED = [address for address, status in PAGES.items() if address.startswith
 
 
 def unfold(page: Page, *, is_open: bool) -> None:
-    """What is folded away must hold to the rules as well."""
+    """Expand or collapse all details, because hidden content must meet the rules as well."""
     page.evaluate(
         "open => { for (const each of document.querySelectorAll('details')) each.open = open; }", is_open
     )
@@ -42,7 +42,7 @@ def test_page_is_accessible_in_light_and_dark_and_fits_every_width(page: Page, a
 
 
 def fits_every_width(page: Page) -> None:
-    """Nothing reaches over the edge."""
+    """Assert that nothing overflows the page at any width."""
     for width_px in WIDTHS_PX:
         page.set_viewport_size({"width": width_px, "height": 900})
         over_px = page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
@@ -50,7 +50,7 @@ def fits_every_width(page: Page) -> None:
 
 
 def is_accessible_and_fits(page: Page, address: str) -> None:
-    """A page, all of it unfolded: by axe's rules in light and dark, and on every width."""
+    """Assert that an expanded page meets axe's rules in light and dark, and fits every width."""
     page.set_viewport_size({"width": WIDTHS_PX[0], "height": 900})
     page.emulate_media(color_scheme="light")
     page.goto(address)

@@ -1,4 +1,4 @@
-"""Every page by keyboard alone: what can be used is reached in order, is seen when it has the focus, and lets go of it.
+"""Every page by keyboard only: every control is reached in order, has a visible focus, and releases it.
 
 The pages are those of the application's routes: a page without an address here fails a test.
 """
@@ -111,7 +111,7 @@ EVERY_ADDRESS = [address for addresses in ADDRESSES.values() for address in addr
 
 @pytest.fixture(scope="module", autouse=True)
 def _plans(origin: str) -> None:
-    """A plan of two versions with something to split, another one, and a deleted one."""
+    """Store a plan of two versions with queues to split, another plan, and a deleted one."""
     document = copy.deepcopy(examples()["sq03"].document)
     changed: dict[str, Any] = copy.deepcopy(document)
     changed["structures"][0]["initsize"] = "100M"
@@ -132,7 +132,7 @@ def _wide(page: Page) -> None:
 
 
 def routes_of_pages() -> set[str]:
-    """The paths that answer a GET with a page."""
+    """Return the paths that answer a GET with a page."""
     found = [route for router in (*routers.page_routers(), api_docs.router) for route in router.routes]
     assert all(isinstance(route, Route) for route in found)
     read = {route.path for route in found if isinstance(route, Route) and "GET" in (route.methods or ())}
@@ -418,7 +418,7 @@ def create_plan_from_running_system(page: Page) -> None:
 
 
 def link_task(name: str, title: str) -> Callable[[Page], None]:
-    """Follow a link in the page's content."""
+    """Return a task that follows a link in the content of a page."""
 
     def done(page: Page) -> None:
         tab_to(page, page.get_by_role("main").get_by_role("link", name=name, exact=True).first)

@@ -1,4 +1,4 @@
-"""The quick calculator as people use it: with and without script, by mouse and by keyboard."""
+"""The quick calculator in a browser: with and without scripts, by mouse and by keyboard."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ SQ03: Mapping[str, str] = {
 
 
 def document(*, backlog: int = 200_000, queue: str = "PAYMENTS.IN", **offload: str) -> dict[str, Any]:
-    """The same as a plan document, written without the form."""
+    """Return the same values as a plan document, without the form."""
     return {
         "qsg": "SQ03",
         "queue_managers": 5,
@@ -52,7 +52,7 @@ def document(*, backlog: int = 200_000, queue: str = "PAYMENTS.IN", **offload: s
 
 
 def by_rest(page: Page, kind: str, plan: object) -> str:
-    """The text that REST gives for a document."""
+    """Return the text of a document by REST."""
     answer = page.request.post(f"/api/v1/{kind}", data=plan)
     assert answer.status == 200, answer.text()
     return answer.text()
@@ -67,12 +67,12 @@ def policy(page: Page) -> Locator:
 
 
 def unfold(page: Page, title: str) -> None:
-    """Open the text of that title, or close it."""
+    """Open or close the text with this title."""
     page.get_by_text(re.compile(rf"^{title} SQ03")).click()
 
 
 def structure(text: str, name: str) -> str:
-    """One STRUCTURE statement of a policy."""
+    """Return one STRUCTURE statement of a policy."""
     (found,) = [
         part for part in re.split(r"(?=^ *STRUCTURE )", text, flags=re.MULTILINE) if f"({name})" in part
     ]
@@ -221,7 +221,7 @@ FOCUSED = """() => {
 
 
 def tab_to(page: Page, name: str, *, at_most: int = 120) -> None:
-    """Press Tab until the element of that name has the focus; each stop on the way can be seen."""
+    """Press Tab until the element with this name has the focus; each stop on the way must be visible."""
     passed: list[str] = []
     for _ in range(at_most):
         page.keyboard.press("Tab")

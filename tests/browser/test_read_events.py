@@ -1,4 +1,4 @@
-"""Event messages pasted into the page, or brought as files, by keyboard and without a script."""
+"""Event messages pasted or uploaded as files, by keyboard and without scripts."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from playwright.sync_api import FilePayload, Page, expect
 
 from app.events.reading import example_text
 from tests.browser.conftest import NewContext
-from tests.planner_core.depth_events.reading.support import Told, mqmd, pcf
+from tests.planner_core.depth_events.reading.support import EventValues, mqmd, pcf
 
 pytestmark = pytest.mark.browser
 CORREL = "AB" * 24
@@ -29,7 +29,7 @@ def test_files_of_two_queue_managers_are_one_set_without_scripts(new_context: Ne
     page.goto("/events/read")
 
     def file(queue_manager: str) -> FilePayload:
-        told = Told(queue_manager, "SQ1", correl_id=CORREL)
+        told = EventValues(queue_manager, "SQ1", correl_id=CORREL)
         return {
             "name": queue_manager,
             "mimeType": "application/octet-stream",

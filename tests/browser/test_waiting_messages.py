@@ -1,4 +1,4 @@
-"""Displays and browse pasted into the page, or brought as files, by keyboard and without a script."""
+"""Displays and browses pasted or uploaded as files, by keyboard and without scripts."""
 
 from __future__ import annotations
 

@@ -11,6 +11,6 @@ from tests.contract.support import Service, serving
 
 @pytest.fixture(scope="module")
 def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
-    """The web application, with a data folder of its own."""
+    """Return the web application with its own data folder."""
     with serving(tmp_path_factory.mktemp("data")) as started:
         yield started

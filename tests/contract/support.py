@@ -1,4 +1,4 @@
-"""What the contract tests share: the two doors of the program, and the sources' arithmetic by hand.
+"""Shared code of the contract tests: command line, REST interface, and the arithmetic of the sources by hand.
 
 Nothing here uses the code under test but the command line's `main` and the web application, so that an
 expectation cannot be wrong in the same way as the code.
@@ -33,8 +33,8 @@ OUTPUTS = ("policy", "job", "mqsc", "setxcf", "runbook")
 
 
 @dataclass(frozen=True)
-class Ran:
-    """What one command left behind."""
+class CommandResult:
+    """The exit code and the output of a command."""
 
     code: int
     out: str
@@ -42,21 +42,21 @@ class Ran:
 
     @property
     def answer(self) -> dict[str, Any]:
-        """The JSON on stdout."""
+        """Return the JSON on stdout."""
         answer = json.loads(self.out)
         assert isinstance(answer, dict)
         return answer
 
 
-def run(*arguments: object) -> Ran:
-    """Run cfplan in this process; the exit code must come back as a value."""
+def run(*arguments: object) -> CommandResult:
+    """Run cfplan in this process; it must return its exit code."""
     out = io.TextIOWrapper(io.BytesIO(), encoding="utf-8", newline="", write_through=True)
     err = io.TextIOWrapper(io.BytesIO(), encoding="utf-8", newline="", write_through=True)
     with redirect_stdout(out), redirect_stderr(err):
         code = main([str(argument) for argument in arguments])
     out.seek(0)
     err.seek(0)
-    ran = Ran(code=code, out=out.read(), err=err.read())
+    ran = CommandResult(code=code, out=out.read(), err=err.read())
     assert type(code) is int
     assert code in {0, 1, 2}, ran
     assert "Traceback" not in ran.out + ran.err, ran
@@ -64,22 +64,22 @@ def run(*arguments: object) -> Ran:
 
 
 def ask(*arguments: object) -> dict[str, Any]:
-    """The JSON answer of a command that has to succeed."""
+    """Return the JSON answer of a command that must succeed."""
     ran = run(*arguments, "--json")
     assert ran.code == 0, ran
     assert_findings(ran.answer)
     return ran.answer
 
 
-def assert_refused(ran: Ran) -> None:
-    """Exit 2, nothing on stdout, and a sentence on stderr."""
+def assert_refused(ran: CommandResult) -> None:
+    """Assert exit code 2, an empty stdout, and a message on stderr."""
     assert ran.code == 2, ran
     assert ran.out == "", ran
     assert_sentence(ran.err)
 
 
 def assert_sentence(text: str) -> None:
-    """Some words that a planner can read, printable, and not Python's own."""
+    """Assert that a text is printable, readable for a planner, and no Python error."""
     assert len(text.split()) >= 3, text
     assert "Traceback" not in text
     assert not re.search(r"[a-z]Error\(|<class '|object at 0x", text), text
@@ -87,7 +87,7 @@ def assert_sentence(text: str) -> None:
 
 
 def assert_findings(answer: dict[str, Any]) -> list[dict[str, Any]]:
-    """Every JSON answer lists findings with code, severity, message and source."""
+    """Assert that a JSON answer lists findings with code, severity, message and source."""
     findings = answer["findings"]
     assert isinstance(findings, list)
     for finding in findings:
@@ -102,17 +102,17 @@ def assert_findings(answer: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 def severities(answer: dict[str, Any]) -> set[str]:
-    """The severities that occur in an answer's findings."""
+    """Return the severities of the findings in an answer."""
     return {finding["severity"] for finding in answer["findings"]}
 
 
 def codes(answer: dict[str, Any]) -> set[str]:
-    """The codes that occur in an answer's findings."""
+    """Return the codes of the findings in an answer."""
     return {finding["code"] for finding in answer["findings"]}
 
 
-def says(answer: dict[str, Any], text: str) -> list[dict[str, Any]]:
-    """The findings whose message holds the text, however its numbers are grouped and cased."""
+def findings_about(answer: dict[str, Any], text: str) -> list[dict[str, Any]]:
+    """Return the findings whose message contains the text, ignoring case and digit grouping."""
 
     def plain(words: str) -> str:
         return re.sub(r"(?<=\d)[,_\u00a0\u202f\u2009' ](?=\d{3}\b)", "", words).casefold()
@@ -135,22 +135,22 @@ LARGEST_IN_CF = 64_512
 
 
 def profile(level: int) -> int:
-    """The profile for a CFCC level: the next higher one that was published, above 25 that of 25."""
+    """Return the profile for a CFCC level: the next higher published one, or that of 25 above 25."""
     return 14 if level <= 14 else 24 if level <= 24 else 25
 
 
 def elements_of(message_bytes: int) -> int:
-    """Elements that one message takes, in the CF or too large for it."""
+    """Return the elements of one message, in the CF or too large for it."""
     return 2 if message_bytes > LARGEST_IN_CF else -(-(message_bytes + 372) // 256)
 
 
 def bundle_bytes(level: int) -> Fraction:
-    """One entry with its six elements."""
+    """Return the bytes of one entry with its six elements."""
     return FACTOR[profile(level)] * 1536
 
 
 def need_bytes(level: int, *classes: tuple[int, int], percent: int = 100) -> Fraction:
-    """The structure size of which each (messages, message bytes) take that share beyond the base."""
+    """Return the structure size of which these messages use this share beyond the base."""
     entries = sum(messages for messages, _ in classes)
     elements = sum(messages * elements_of(size) for messages, size in classes)
     bundles = max(Fraction(entries), Fraction(elements, 6))
@@ -158,18 +158,18 @@ def need_bytes(level: int, *classes: tuple[int, int], percent: int = 100) -> Fra
 
 
 def pools(size_bytes: int, level: int) -> tuple[Fraction, Fraction]:
-    """Entries and elements in a structure of that size."""
+    """Return the entries and elements in a structure of this size."""
     bundles = max(Fraction(0), (size_bytes - BASE_MIB[profile(level)] * MIB) / bundle_bytes(level))
     return bundles, 6 * bundles
 
 
 def increment_bytes(level: int) -> int:
-    """The CF's storage increment: 256 KiB in the CFCC 14 era, 1 MiB since."""
+    """Return the storage increment of the CF: 256 KiB at CFCC 14, 1 MiB since."""
     return 256 * 1024 if profile(level) == 14 else MIB
 
 
 def round_up(size: Fraction, to: int) -> int:
-    """The next multiple of `to`."""
+    """Return the next multiple of `to`."""
     return -(-size // to) * to
 
 
@@ -177,7 +177,7 @@ def round_up(size: Fraction, to: int) -> int:
 
 
 def sample_document() -> dict[str, Any]:
-    """The document printed in the design, every key given."""
+    """Return the document printed in the design, with every key."""
     return copy.deepcopy(_SAMPLE)
 
 
@@ -265,7 +265,7 @@ HARDWARE = {
 
 
 def put(document: dict[str, Any], pointer: str, value: object) -> dict[str, Any]:
-    """A copy of the document with one field set; the pointer is a JSON pointer."""
+    """Return a copy of the document with the field at a JSON pointer set."""
     changed = copy.deepcopy(document)
     *parents, last = pointer.strip("/").split("/")
     place: Any = changed
@@ -279,7 +279,7 @@ def put(document: dict[str, Any], pointer: str, value: object) -> dict[str, Any]
 
 
 def one_structure(level: int, *queues: dict[str, Any], **fields: object) -> dict[str, Any]:
-    """The sample with no headroom, one level throughout, and one structure with these queues."""
+    """Return the sample without headroom, with one level and one structure with these queues."""
     document = sample_document()
     document.update(cfcc_level=level, headroom_percent=0)
     for facility in document["coupling_facilities"]:
@@ -289,11 +289,11 @@ def one_structure(level: int, *queues: dict[str, Any], **fields: object) -> dict
 
 
 def queue(name: str, messages: int, message_bytes: object, **fields: object) -> dict[str, Any]:
-    """A persistent queue with a backlog."""
+    """Return a persistent queue with a backlog."""
     return {"name": name, "message_bytes": message_bytes, "backlog": messages, "persistent": True, **fields}
 
 
-def plan(document: object, folder: Path, *arguments: object) -> Ran:
+def plan(document: object, folder: Path, *arguments: object) -> CommandResult:
     """Run `cfplan plan` on the document, written to a file as JSON."""
     file = folder / "plan.json"
     file.write_text(json.dumps(document), encoding="utf-8")
@@ -301,12 +301,12 @@ def plan(document: object, folder: Path, *arguments: object) -> Ran:
 
 
 def block_yaml(document: dict[str, Any]) -> str:
-    """The document as YAML in block style: a key a line, its value as JSON, which YAML reads too."""
+    """Return the document as YAML in block style, one key per line with its value as JSON."""
     return "".join(f"{key}: {json.dumps(value)}\n" for key, value in document.items())
 
 
 def policy_of(document: object, folder: Path) -> str:
-    """The policy of a document that has to be good."""
+    """Return the policy of a document that must be valid."""
     ran = plan(document, folder, "--output", "policy")
     assert ran.code == 0, ran
     return ran.out
@@ -323,18 +323,18 @@ class Statement:
     keywords: dict[str, str]
 
     def kib(self, keyword: str) -> int:
-        """A size in KiB; the unit is K unless another is written."""
+        """Return a size in KiB; the default unit is K."""
         match = re.fullmatch(r"(\d+)\s*([KMGT]?)", self.keywords[keyword])
         assert match, self.keywords[keyword]
         return int(match[1]) * {"": 1, "K": 1, "M": 1024, "G": MIB, "T": 1024 * MIB}[match[2]]
 
     def names(self, keyword: str) -> list[str]:
-        """A list of names."""
+        """Return a list of names."""
         return re.findall(r"[^\s,]+", self.keywords[keyword])
 
 
 def statements(text: str) -> list[Statement]:
-    """The STRUCTURE statements in a policy, in order; nothing else may stand in it but comments."""
+    """Return the STRUCTURE statements of a policy in order; it may contain only these and comments."""
     bare = re.sub(r"/\*.*?\*/", " ", text, flags=re.DOTALL)
     found: list[tuple[str, dict[str, str]]] = []
     position = 0
@@ -353,13 +353,13 @@ def statements(text: str) -> list[Statement]:
 
 
 def statement(text: str, name: str) -> Statement:
-    """The one statement for that structure."""
+    """Return the only statement of a structure."""
     (match,) = [found for found in statements(text) if found.name == name]
     return match
 
 
 def assert_submittable(text: str) -> None:
-    """Columns 2 to 71, upper case, and no record that would end the input."""
+    """Assert columns 2 to 71, upper case, and no record that would end the input."""
     assert text.endswith("\n")
     for line in text.split("\n"):
         assert len(line) <= 71, line
@@ -376,7 +376,7 @@ class Service:
     """The web application in this process, over no network."""
 
     def __init__(self, portal: BlockingPortal, app: FastAPI) -> None:
-        """Keep the portal to the loop that the application lives in."""
+        """Store the portal to the event loop of the application."""
         self._portal = portal
         self._app = app
 
@@ -389,7 +389,7 @@ class Service:
         content: bytes | None = None,
         headers: dict[str, str] | None = None,
     ) -> httpx.Response:
-        """Send one request; an exception inside the application is an answer of 500."""
+        """Send one request; an exception in the application gives a 500 answer."""
 
         async def send() -> httpx.Response:
             transport = httpx.ASGITransport(app=self._app, raise_app_exceptions=False)
@@ -404,13 +404,13 @@ class Service:
         return self.request("POST", path, json=document)
 
     def post_raw(self, path: str, body: bytes) -> httpx.Response:
-        """Post bytes that claim to be JSON."""
+        """Post bytes as application/json."""
         return self.request("POST", path, content=body, headers={"content-type": "application/json"})
 
 
 @contextmanager
 def serving(data_dir: Path) -> Iterator[Service]:
-    """Start the application with its own data folder, and stop it."""
+    """Run the application with its own data folder."""
     from app.main import create_app
     from app.settings import Settings
 
@@ -423,7 +423,7 @@ def serving(data_dir: Path) -> Iterator[Service]:
 
 
 def assert_problem(response: httpx.Response, status: int) -> dict[str, Any]:
-    """An RFC 9457 problem document."""
+    """Assert an RFC 9457 problem document."""
     assert response.status_code == status, response.text
     assert response.headers["content-type"].split(";")[0] == "application/problem+json"
     problem = response.json()

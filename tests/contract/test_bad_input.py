@@ -1,4 +1,4 @@
-"""Every field of the plan document, given what it cannot take, names itself and writes nothing.
+"""Invalid values in every field of the plan document are reported at the field, and give no output.
 
 From the service: 422 and a problem document whose errors hold the JSON pointer of the field. From the command line:
 exit 2 and a sentence. A value beyond IBM's limits may be well-formed and still impossible: then there are findings
@@ -36,7 +36,7 @@ SPREAD = f"{STRUCTURE}/queues/1"
 
 
 def full_document() -> dict[str, Any]:
-    """The printed sample with every optional value filled in, so that every field has a place to be bad in."""
+    """Return the printed sample with every optional value, so that each field can have an invalid value."""
     document = sample_document()
     document["policy"] = {"name": "POLICY1", "job": True}
     document["admin"]["entsmax"] = 9000
@@ -200,7 +200,7 @@ def assert_refused_everywhere(
     parent: bool = False,
     limit: bool = False,
 ) -> None:
-    """Refused by the service and by the command line, and the field is named."""
+    """Assert that service and command line refuse the document and name the field."""
     response = service.post("/api/v1/size", document)
     problem = assert_problem(response, 422)
     named = [error["field"] for error in problem["errors"]]
@@ -597,7 +597,7 @@ def test_empty_preflist_is_refused_or_completed_with_a_finding(service: Service)
 
 
 def not_silently_accepted(service: Service, folder: Path, document: object) -> None:
-    """Refused, or answered with an error or a warning that was not there before."""
+    """Assert that the document is refused or has a new error or warning."""
     response = service.post("/api/v1/size", document)
     if response.status_code == 200:
         before = service.post("/api/v1/size", full_document()).json()["findings"]

@@ -4,7 +4,15 @@ from __future__ import annotations
 
 import pytest
 
-from tests.contract.support import ask, assert_findings, assert_refused, codes, run, says, severities
+from tests.contract.support import (
+    ask,
+    assert_findings,
+    assert_refused,
+    codes,
+    findings_about,
+    run,
+    severities,
+)
 
 
 def admin(queue_managers: int, level: int, *more: object) -> dict[str, object]:
@@ -23,9 +31,9 @@ def test_probable_misprint_is_returned_as_printed_and_flagged() -> None:
     answer = admin(3, 14)
 
     assert answer["size_kib"] == 7976
-    assert says(answer, "7936")
-    assert not says(admin(4, 14), "7936")
-    assert not says(admin(3, 25), "7936")
+    assert findings_about(answer, "7936")
+    assert not findings_about(admin(4, 14), "7936")
+    assert not findings_about(admin(3, 25), "7936")
 
 
 @pytest.mark.parametrize("queue_managers", [1, 3, 10, 32])
@@ -70,7 +78,7 @@ def test_33_queue_managers_are_refused(level: int) -> None:
     assert ran.code in {1, 2}, ran
     if ran.code == 1:
         assert "error" in severities(ran.answer)
-        assert says(ran.answer, "32")
+        assert findings_about(ran.answer, "32")
     else:
         assert_refused(ran)
         assert "32" in ran.err

@@ -1,4 +1,4 @@
-"""The first four commands load neither web nor Spark. What they load decides what they cost; no clock is read here."""
+"""The basic commands load neither web nor Spark, which determines their start time; nothing is timed here."""
 
 from __future__ import annotations
 

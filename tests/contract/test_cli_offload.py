@@ -1,4 +1,4 @@
-"""`cfplan offload`: the three rules, and how far a structure goes with them."""
+"""`cfplan offload`: the three rules, and the capacity of a structure with them."""
 
 from __future__ import annotations
 
@@ -31,13 +31,13 @@ def rules(*pairs: tuple[int, int]) -> list[str]:
 
 
 def first_threshold(message_bytes: int, pairs: tuple[tuple[int, int], ...]) -> int | None:
-    """The lowest usage at which a rule offloads messages of this size; both tests are 'more than'."""
+    """Return the lowest usage at which a rule offloads messages of this size; both comparisons are strict."""
     live = [usage for usage, over in pairs if message_bytes > over and over < 64 * 1024 and usage < 100]
     return min(live, default=None)
 
 
 def capacity(size_mib: int, message_bytes: int, level: int, threshold: int | None) -> Fraction:
-    """Messages until either pool is full, as a fill that never stops at a whole message."""
+    """Return the messages until either pool is full, as a fraction."""
     entries, elements = pools(size_mib * MIB, level)
     each = elements_of(message_bytes)
     alone = min(entries, elements / each)

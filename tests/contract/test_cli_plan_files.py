@@ -1,4 +1,4 @@
-"""`cfplan plan FILE`: what it reads, and what it says about files that are no plan."""
+"""`cfplan plan FILE`: supported files, and messages on files that are not plans."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import pytest
 from tests.contract.support import (
     HARDWARE,
     OUTPUTS,
-    Ran,
+    CommandResult,
     assert_findings,
     assert_refused,
     assert_sentence,
@@ -29,7 +29,9 @@ def text_file(folder: Path, content: str | bytes, name: str = "plan.yaml") -> Pa
     return file
 
 
-def given(folder: Path, content: str | bytes, name: str = "plan.yaml", output: str = "policy") -> Ran:
+def given(
+    folder: Path, content: str | bytes, name: str = "plan.yaml", output: str = "policy"
+) -> CommandResult:
     return run("plan", text_file(folder, content, name), "--output", output)
 
 

@@ -9,7 +9,7 @@ import pytest
 from tests.contract.support import (
     BASE_SLACK_MIB,
     MIB,
-    Ran,
+    CommandResult,
     ask,
     assert_findings,
     assert_refused,
@@ -270,7 +270,7 @@ BAD_NUMBERS = [
 ]
 
 
-def with_option(option: str, value: object) -> Ran:
+def with_option(option: str, value: object) -> CommandResult:
     options = GOOD | {option: value}
     return run("structure", *(f"{name}={given}" for name, given in options.items()), "--json")
 

@@ -1,4 +1,4 @@
-"""Every figure of a result can say where it came from, and what it says gives the figure again."""
+"""Every figure of a result has an explanation that gives the same figure."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def documents() -> dict[str, dict[str, Any]]:
 
 
 def figures(value: object, pointer: str = "") -> dict[str, int | float]:
-    """Every number in a result, by its JSON pointer."""
+    """Return every number in a result by its JSON pointer."""
     if isinstance(value, bool) or value is None or isinstance(value, str):
         return {}
     if isinstance(value, (int, float)):
@@ -70,7 +70,7 @@ def number(value: object) -> Fraction:
 
 
 def work_out(formula: str, names: dict[str, Fraction]) -> Fraction:
-    """The value of a formula: sums, products, powers, and five functions."""
+    """Return the value of a formula with sums, products, powers and five functions."""
     functions: dict[str, Callable[..., Any]] = {
         "ceil": lambda value: Fraction(math.ceil(value)),
         "floor": lambda value: Fraction(math.floor(value)),

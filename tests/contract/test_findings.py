@@ -1,4 +1,4 @@
-"""What IBM advises against is reported, and only then: the plan without it earns no such finding."""
+"""Settings that IBM advises against are reported, and only these."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ STRUCTURE = "/structures/0"
 
 
 def quiet() -> dict[str, Any]:
-    """A plan that gives IBM nothing to advise against: two structures, two failure-isolated facilities."""
+    """Return a plan that follows IBM's advice: two structures, two failure-isolated facilities."""
     document = sample_document()
     document["system"] = {"include": True, "shared_channels": 500, "group_ur_messages": 1000}
     document["admin"] = {"headroom_percent": 25, "entsmax": 6000}

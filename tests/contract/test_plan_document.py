@@ -23,6 +23,7 @@ from tests.contract.support import (
     assert_sentence,
     assert_submittable,
     codes,
+    findings_about,
     increment_bytes,
     need_bytes,
     one_structure,
@@ -32,7 +33,6 @@ from tests.contract.support import (
     round_up,
     run,
     sample_document,
-    says,
     severities,
     statement,
     statements,
@@ -43,7 +43,7 @@ TEXTS = ("policy", "mqsc", "setxcf", "runbook")
 
 
 def sq03(level: int = 25) -> dict[str, Any]:
-    """The document as the file holds it, with one CFCC level throughout."""
+    """Return the document of the file with one CFCC level throughout."""
     document = YAML(typ="safe", pure=True).load(SQ03)
     document["cfcc_level"] = level
     for facility in document["coupling_facilities"]:
@@ -52,14 +52,14 @@ def sq03(level: int = 25) -> dict[str, Any]:
 
 
 def with_ibms_sizes(level: int) -> dict[str, Any]:
-    """IBM's own example: INITSIZE(262144) and SIZE(524288) for 200 000 messages of 1 KB."""
+    """Return the plan with IBM's example: INITSIZE(262144) and SIZE(524288) for 200 000 messages of 1 KB."""
     document = sq03(level)
     document["structures"][0].update(initsize=262144, size=524288)
     return document
 
 
 def with_hardware(level: int = 25) -> dict[str, Any]:
-    """Everything that the complete job needs."""
+    """Return the plan with all fields that the complete job needs."""
     document = sq03(level)
     document["policy"] = {"name": "POLICY1", "job": True}
     for facility, sequence in zip(
@@ -153,7 +153,7 @@ def test_short_group_name_is_padded_with_at_signs(tmp_path: Path, qsg: str) -> N
 def assert_computed(
     text: str, name: str, *, need: Fraction, level: int, headroom: int, factor: Fraction
 ) -> None:
-    """INITSIZE = need x (1 + headroom), rounded up to the increment; SIZE = INITSIZE x factor."""
+    """Assert INITSIZE = need x (1 + headroom), rounded up to the increment, and SIZE = INITSIZE x factor."""
     found = statement(text, name)
     initsize = round_up(need * (100 + headroom) / 100, increment_bytes(level))
     assert found.kib("INITSIZE") == initsize // 1024
@@ -483,10 +483,10 @@ def test_ibms_sizes_are_printed_as_given(tmp_path: Path) -> None:
 def test_ibms_initsize_is_reported_to_hold_129812_messages(tmp_path: Path) -> None:
     answer = plan(with_ibms_sizes(14), tmp_path, "--output", "json").answer
 
-    (finding,) = says(answer, "129812")
+    (finding,) = findings_about(answer, "129812")
     assert finding["severity"] == "warning"
     assert "INITSIZE" in finding["message"]
-    assert not says(plan(sq03(14), tmp_path, "--output", "json").answer, "129812")
+    assert not findings_about(plan(sq03(14), tmp_path, "--output", "json").answer, "129812")
 
 
 def test_initsize_of_at_least_half_of_size_has_no_health_check_finding(tmp_path: Path) -> None:
@@ -495,8 +495,8 @@ def test_initsize_of_at_least_half_of_size_has_no_health_check_finding(tmp_path:
     document["structures"][0].update(initsize=200_000)
     below_half = plan(document, tmp_path, "--output", "json").answer
 
-    assert not says(answer, "IXCH0255E")
-    findings = says(below_half, "IXCH0255E") or [
+    assert not findings_about(answer, "IXCH0255E")
+    findings = findings_about(below_half, "IXCH0255E") or [
         finding for finding in below_half["findings"] if finding["code"] not in codes(answer)
     ]
     assert any(finding["severity"] == "warning" for finding in findings)

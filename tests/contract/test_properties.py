@@ -1,4 +1,4 @@
-"""What holds for every number and every name, not only for the published ones."""
+"""Properties of every number and name, not only of the published ones."""
 
 from __future__ import annotations
 
@@ -147,7 +147,7 @@ ALNUM = UPPER + string.digits
 
 
 def named(first: str, then: str, most: int) -> st.SearchStrategy[str]:
-    """Names of 1 to `most` characters."""
+    """Return a strategy for names of 1 to `most` characters."""
     return st.builds(
         lambda head, tail: head + tail, st.sampled_from(first), st.text(then, min_size=0, max_size=most - 1)
     )
@@ -159,7 +159,7 @@ KIB = st.integers(64 * 1024, 900 * 1024 * 1024)
 
 @st.composite
 def structures(draw: st.DrawFn, facilities: list[str], name: str, number: int) -> dict[str, Any]:
-    """One application structure; queue names of their own."""
+    """Return a strategy for application structures with different queue names."""
     sizes = sorted(draw(st.lists(KIB, min_size=3, max_size=3)))
     chosen: dict[str, Any] = {
         "name": name,
@@ -189,7 +189,7 @@ def structures(draw: st.DrawFn, facilities: list[str], name: str, number: int) -
 
 @st.composite
 def documents(draw: st.DrawFn) -> dict[str, Any]:
-    """A whole plan, within IBM's limits."""
+    """Return a strategy for complete plans within IBM's limits."""
     facilities = draw(CF_NAMES)
     names = draw(st.lists(named(UPPER, ALNUM, 12), min_size=1, max_size=4, unique=True))
     assume("CSQSYSAPPL" not in names)

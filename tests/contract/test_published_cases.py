@@ -1,4 +1,4 @@
-"""The worked cases of IBM's pages that no command answers, asked of the core's public functions.
+"""Worked examples of IBM's pages for public functions of the core that no command calls directly.
 
 Sources: "Specifying offload options for shared messages" (rules, both thresholds), the z/OS message IXC588I (units),
 "IBM MQ Performance between z/OS and Linux using Q Replication processing model" (SMDS buffers), the help of CFSizer's

@@ -1,4 +1,4 @@
-"""A running service for the examples that ask one."""
+"""A running service for the examples that need one."""
 
 from __future__ import annotations
 
@@ -17,16 +17,15 @@ from app.settings import Settings
 
 @pytest.fixture(scope="session")
 def app(tmp_path_factory: pytest.TempPathFactory) -> FastAPI:
-    """The application with default settings."""
+    """Return the application with default settings."""
     return create_app(Settings(data_dir=Path(tmp_path_factory.mktemp("data"))))
 
 
 @pytest.fixture
 def port(tmp_path_factory: pytest.TempPathFactory) -> Iterator[int]:
-    """The port of a service that stores nothing yet.
+    """Return the port of a service without stored data.
 
-    Each run of a page has a service of its own: the answers on the page are those to a reader who begins with it, and a
-    plan that an earlier run stored would not be created again.
+    Each run of a page has a separate service: the answers on the page assume an empty one, where a plan of an earlier run would not be created again.
     """
     app = create_app(Settings(data_dir=tmp_path_factory.mktemp("served")))
     server = uvicorn.Server(uvicorn.Config(app, log_level="critical", access_log=False, server_header=False))

@@ -39,7 +39,7 @@ def _read(named: str) -> bytes:
 
 
 def _body(given: argparse.Namespace) -> tuple[str, dict[str, str], bytes | None]:
-    """The method, headers and content that curl would send for these options."""
+    """Return the method, headers and content that curl would send for these options."""
     if given.upload_file is not None:
         return "PUT", {}, _read(given.upload_file)
     text = given.json if given.json is not None else given.data_binary

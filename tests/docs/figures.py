@@ -1,4 +1,4 @@
-"""The tables of docs/reference/figures.md, computed: `python -m tests.docs.figures` prints them."""
+"""Calculate the tables of docs/reference/figures.md; `python -m tests.docs.figures` prints them."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ SIZES_OF_CHART = (1024, 2048, 16384)
 
 
 def need_mib(messages: int, message_bytes: int, *, cfcc_level: int) -> Fraction:
-    """The need of a backlog of one size, not rounded."""
+    """Return the unrounded need of a backlog of one message size."""
     curve = published_curve(cfcc_level=cfcc_level).curve
     held = elements_held(message_bytes, header_bytes=curve.header_bytes)
     exact = structure_size.exact_size_for(entries=messages, elements=messages * held, curve=curve)
@@ -25,7 +25,7 @@ def need_mib(messages: int, message_bytes: int, *, cfcc_level: int) -> Fraction:
 
 
 def messages_in(size: str, message_bytes: int, *, cfcc_level: int) -> int:
-    """Messages of one size that a structure holds."""
+    """Return the number of messages of one size that a structure holds."""
     curve = published_curve(cfcc_level=cfcc_level).curve
     return structure_size.messages_that_fit(parse_size(size), message_bytes=message_bytes, curve=curve)
 
@@ -39,7 +39,7 @@ def _percent(value: Fraction | float) -> str:
 
 
 def table_1() -> Iterator[str]:
-    """Table 1 as the core answers it, eight to a line."""
+    """Return Table 1 as calculated by the core, eight values per line."""
     answers = [
         bytes_to_kib_ceil(admin_need(queue_managers=int(count), cfcc_level=14).published_bytes)
         for count, _ in tables.table("admin_structure_cfcc14").rows
@@ -52,7 +52,7 @@ def table_1() -> Iterator[str]:
 
 
 def table_2() -> Iterator[str]:
-    """Every cell of Table 2: printed, and what the model gives."""
+    """Return every cell of Table 2, as printed and by the model."""
     yield _row("messages", *(f"{kb} KB" for kb in KB_OF_TABLE_2))
     yield "|---:|" + "---:|" * len(KB_OF_TABLE_2)
     for messages, *printed in tables.table("application_structure_cfcc14").rows:
@@ -64,7 +64,7 @@ def table_2() -> Iterator[str]:
 
 
 def four_gb() -> Iterator[str]:
-    """The 4 GB table, at both profiles it was measured for."""
+    """Return the 4 GB table for both profiles it was measured with."""
     yield _row("message bytes", "printed", "CFCC 17 to 24", "off by", "CFCC 25", "off by")
     yield "|---:|---:|---:|---:|---:|---:|"
     for size, printed in tables.table("application_structure_4gb").rows:
@@ -74,7 +74,7 @@ def four_gb() -> Iterator[str]:
 
 
 def chart() -> Iterator[str]:
-    """Every point read off the chart of application structures."""
+    """Return every point read from the chart of application structures."""
     yield _row("messages", "message bytes", "read off, MB", "computed, MiB", "off by")
     yield "|---:|---:|---:|---:|---:|"
     for messages, *points in tables.table("application_structure_chart_cfcc25").rows:
@@ -85,7 +85,7 @@ def chart() -> Iterator[str]:
 
 
 def admin_charts() -> Iterator[str]:
-    """The two charts of CSQ_ADMIN as the core answers them."""
+    """Return the two charts of CSQ_ADMIN as calculated by the core."""
     yield _row("CFCC level", *(f"{n}" for n in (1, 2, 5, 10, 16, 24, 31, 32)))
     yield "|---|" + "---:|" * 8
     for name, level in (("21 to 24", 24), ("25", 25)):
@@ -97,7 +97,7 @@ def admin_charts() -> Iterator[str]:
 
 
 def reserves() -> Iterator[str]:
-    """IBM's two examples of a threshold, with the exact figures."""
+    """Return IBM's two examples of a threshold with the exact figures."""
     yield _row(
         "structure",
         "messages",

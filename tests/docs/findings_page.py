@@ -1,4 +1,4 @@
-"""docs/reference/findings.md, written from the catalogue: `python -m tests.docs.findings_page`."""
+"""Generate docs/reference/findings.md from the catalogue: `python -m tests.docs.findings_page`."""
 
 from __future__ import annotations
 

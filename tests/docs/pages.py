@@ -21,7 +21,7 @@ _LINK = re.compile(r"!?\[[^\]]*\]\(([^)\s]+)\)")
 
 
 def name_of(page: Path) -> str:
-    """The page's path in the repository."""
+    """Return the path of the page in the repository."""
     return page.relative_to(ROOT).as_posix()
 
 
@@ -34,40 +34,40 @@ class Block:
 
 
 def blocks(page: Path) -> list[Block]:
-    """The fenced blocks of a page, in order."""
+    """Return the fenced blocks of a page in order."""
     text = page.read_text(encoding="utf-8")
     return [Block(found["language"], found["text"]) for found in _FENCE.finditer(text)]
 
 
 def prose(page: Path) -> str:
-    """A page without its fenced blocks."""
+    """Return a page without its fenced blocks."""
     return _FENCE.sub("", page.read_text(encoding="utf-8"))
 
 
 def links(page: Path) -> list[str]:
-    """The targets of a page's links and pictures."""
+    """Return the targets of links and images of a page."""
     return _LINK.findall(re.sub(r"`[^`\n]*`", "", prose(page)))
 
 
 def headings(page: Path) -> list[str]:
-    """The headings below the title."""
+    """Return the headings below the title."""
     return re.findall(r"^##+ (.+)$", prose(page), re.MULTILINE)
 
 
 def anchors(page: Path) -> set[str]:
-    """What a link to the page may name after `#`."""
+    """Return the anchors that a link to the page may use."""
     return {slug(heading.replace("`", "")) for heading in headings(page)}
 
 
 def section(page: Path, heading: str) -> str:
-    """The text under a heading, up to the next of the same level."""
+    """Return the text below a heading, up to the next one of the same level."""
     parts = re.split(r"^## ", prose(page), flags=re.MULTILINE)
     (found,) = [part for part in parts if part.splitlines()[0] == heading]
     return found
 
 
 def rows(text: str) -> Iterator[list[str]]:
-    """The rows of all tables in a text, without their heads."""
+    """Return the rows of all tables in a text, without headings."""
     for table in re.findall(r"(?:^\|.*\|\n)+", text + "\n", re.MULTILINE):
         for line in table.splitlines()[2:]:
             yield [cell.strip() for cell in line.strip("|").split("|")]
@@ -78,14 +78,14 @@ def rows(text: str) -> Iterator[list[str]]:
 
 @dataclass(frozen=True)
 class Command:
-    """What is typed after a prompt, and what the terminal then shows."""
+    """A command typed after a prompt, and its output."""
 
     text: str
     output: str
 
 
 def commands(console: str) -> list[Command]:
-    """The commands of a `console` block: after `$ `, continued by a backslash or up to the end of a here-document."""
+    """Return the commands of a `console` block: after `$ `, continued by a backslash or up to the end of a here-document."""
     found: list[Command] = []
     lines = iter(console.splitlines())
     for line in lines:
@@ -105,7 +105,7 @@ def commands(console: str) -> list[Command]:
 
 
 def shows(expected: str, actual: str) -> bool:
-    """Whether an output is the one on the page, in which a line `...` stands for any lines."""
+    """Return whether an output matches the page, where a line `...` matches any lines."""
     pattern = "".join(
         r"(?:.*\n)*?" if line == "..." else re.escape(line) + r"\n" for line in expected.splitlines()
     )

@@ -1,4 +1,4 @@
-"""Commands that are ready at once: forked from a process that has imported what they run.
+"""Commands that start at once: forked from a process that has already imported their modules.
 
 Starting Python and importing the application costs more than most of what the commands of the pages do. Whoever types one
 runs ASK instead, which hands its arguments, its folder, its environment and its standard files over to the process that
@@ -43,7 +43,7 @@ os._exit(told[0] if told else 70)
 
 @contextmanager
 def ready(environment: Mapping[str, str]) -> Iterator[Path]:
-    """Have such a process; where it is asked."""
+    """Run such a process, and yield the path of its folder."""
     folder = Path(tempfile.mkdtemp())
     (folder / "ask.py").write_text(ASK, "utf-8")
     with subprocess.Popen(
@@ -63,13 +63,13 @@ def ready(environment: Mapping[str, str]) -> Iterator[Path]:
 
 
 def script(asked: Path, module: str) -> str:
-    """A program that runs `main` of a module, for the shell."""
+    """Return a program for the shell that runs `main` of a module."""
     words = [sys.executable, "-I", "-S", str(asked / "ask.py"), str(asked / "s"), module]
     return f'#!/bin/sh\nexec {shlex.join(words)} "$@"\n'
 
 
 def serve(path: str) -> int:
-    """Be ready, until whoever wants that ends; the question is done by another process."""
+    """Serve requests until the parent ends; each request runs in a forked process."""
     for name in READY:
         importlib.import_module(name)
     gc.collect()
@@ -106,7 +106,7 @@ def serve(path: str) -> int:
 
 
 def _tell(running: dict[int, socket.socket]) -> None:
-    """Tell those whose processes have ended how."""
+    """Send the exit codes of finished processes to their clients."""
     while running:
         process, status = os.waitpid(-1, os.WNOHANG)
         if not process:

@@ -1,4 +1,4 @@
-"""What findings, tables and explanations cite of docs/explanation/assumptions.md is there."""
+"""The sections of docs/explanation/assumptions.md that findings, tables and explanations cite exist."""
 
 from __future__ import annotations
 

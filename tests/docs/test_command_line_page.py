@@ -17,7 +17,7 @@ SHARED = "Options of structure, admin and offload"
 
 
 def help_of(*arguments: str) -> str:
-    """What --help prints."""
+    """Return the output of --help."""
     out = io.StringIO()
     with redirect_stdout(out):
         assert main([*arguments, "--help"]) == 0
@@ -25,12 +25,12 @@ def help_of(*arguments: str) -> str:
 
 
 def listed(text: str, heading: str) -> list[str]:
-    """The commands that a help text lists under a heading."""
+    """Return the commands that a help text lists under a heading."""
     return re.findall(r"^    ([a-z-]+)(?:\s|$)", text.partition(f"{heading}\n")[2], re.MULTILINE)
 
 
 def options(text: str) -> set[str]:
-    """The options that the tables of a text describe."""
+    """Return the options that the tables of a text describe."""
     return {option for row in rows(text) for option in re.findall(r"--[a-z-]+", row[0])}
 
 

@@ -1,4 +1,4 @@
-"""Every example of the documentation does what the page shows."""
+"""Every example of the documentation gives the output that the page shows."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ PATIENCE_S = 120
 
 
 def has_curl() -> bool:
-    """Whether this machine's curl knows --json, which came with 7.82."""
+    """Return whether curl of this machine has --json, which 7.82 introduced."""
     curl = shutil.which("curl")
     told = (
         subprocess.run([curl, "--version"], capture_output=True, text=True, check=False).stdout
@@ -50,19 +50,19 @@ def has_curl() -> bool:
 
 
 def surroundings() -> dict[str, str]:
-    """The environment of the commands."""
+    """Return the environment of the commands."""
     kept = {key: value for key, value in os.environ.items() if not key.startswith("CFPLAN_")}
     night = {"CFPLAN_NIGHT_HOUR": "off"}  # no page is about what begins by itself
     return {**kept, "LC_ALL": "C", "NO_PROXY": "127.0.0.1", **night}
 
 
 class Terminal:
-    """A folder in which a reader follows one page, with the project's commands in .venv.
+    """A folder in which the commands of one page run, with the commands of the project in .venv.
 
-    `cfplan` is ready at once (ready.py); `.venv/bin/cfplan`, as the README has it, and the service are started as always.
+    `cfplan` starts at once (ready.py); `.venv/bin/cfplan`, as in the README, and the service start normally.
     """
 
-    def __init__(self, folder: Path, *, port: int, real_curl: bool, asked: Path) -> None:
+    def __init__(self, folder: Path, *, port: int, real_curl: bool, ready_commands: Path) -> None:
         self.folder, self.port = folder, port
         (folder / ".venv").symlink_to(sys.prefix)
         tools = folder / ".tools"
@@ -70,13 +70,13 @@ class Terminal:
         (tools / "python3").symlink_to(sys.executable)
         stand_ins = {"cfplan": "app.cli"} | ({} if real_curl else {"curl": "tests.docs.curl"})
         for name, module in stand_ins.items():
-            (tools / name).write_text(script(asked, module))
+            (tools / name).write_text(script(ready_commands, module))
             (tools / name).chmod(0o755)
         path = os.pathsep.join([str(tools), str(folder / ".venv/bin"), os.environ.get("PATH", os.defpath)])
         self.environment = {**surroundings(), "PATH": path}
 
     def run(self, script: str) -> subprocess.CompletedProcess[str]:
-        """Run shell text; the address on the pages becomes that of the running service."""
+        """Run shell text with the address on the pages replaced by that of the running service."""
         return subprocess.run(
             ["/bin/sh", "-c", script.replace(ADDRESS, f"http://127.0.0.1:{self.port}")],
             cwd=self.folder,
@@ -89,7 +89,7 @@ class Terminal:
         )
 
     def follow(self, block: Block) -> None:
-        """Do what a block shows."""
+        """Run the commands of a block."""
         if block.language == "console":
             self._type(block.text)
         elif block.language == "sh":
@@ -148,15 +148,15 @@ class Terminal:
 
 
 @pytest.fixture(scope="module")
-def asked() -> Iterator[Path]:
-    """Where commands are ready."""
+def ready_commands() -> Iterator[Path]:
+    """Yield the folder of the process that runs commands at once."""
     with ready(surroundings()) as found:
         yield found
 
 
 @pytest.fixture
-def terminal(tmp_path: Path, port: int, asked: Path) -> Terminal:
-    return Terminal(tmp_path, port=port, real_curl=has_curl(), asked=asked)
+def terminal(tmp_path: Path, port: int, ready_commands: Path) -> Terminal:
+    return Terminal(tmp_path, port=port, real_curl=has_curl(), ready_commands=ready_commands)
 
 
 @pytest.mark.parametrize("page", WITH_EXAMPLES, ids=name_of)
@@ -168,9 +168,9 @@ def test_examples_of_a_page_give_the_output_that_it_shows(page: Path, terminal: 
 @pytest.mark.skipif(not has_curl(), reason="without a curl, the test of all examples uses the stand-in")
 @pytest.mark.parametrize("page", WITH_CURL, ids=name_of)
 def test_examples_with_curl_give_the_same_output_with_the_stand_in(
-    page: Path, tmp_path: Path, port: int, asked: Path
+    page: Path, tmp_path: Path, port: int, ready_commands: Path
 ) -> None:
-    terminal = Terminal(tmp_path, port=port, real_curl=False, asked=asked)
+    terminal = Terminal(tmp_path, port=port, real_curl=False, ready_commands=ready_commands)
     for block in blocks(page):
         terminal.follow(block)
 

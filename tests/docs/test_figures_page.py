@@ -37,7 +37,7 @@ def test_residuals_match_the_pages() -> None:
 
 
 def largest_residual(heading: str) -> float:
-    """The largest percentage in a table of the page."""
+    """Return the largest percentage in a table of the page."""
     cells = [cell for row in rows(section(PAGE, heading)) for cell in row]
     return max(abs(float(cell.removesuffix(" %"))) for cell in cells if cell.endswith(" %"))
 

@@ -1,4 +1,4 @@
-"""docs/reference/findings.md is written from the catalogue, and the catalogue has what the page needs."""
+"""docs/reference/findings.md is generated from the catalogue, which is complete for the page."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ SECTIONS = {"Errors": "error", "Warnings": "warning", "Info": "info"}
 
 
 def entries() -> dict[str, tuple[str, str]]:
-    """Severity and text of each code on the page."""
+    """Return severity and text of each code on the page."""
     found: dict[str, tuple[str, str]] = {}
     severity = ""
     for level, title, text in re.findall(

@@ -1,4 +1,4 @@
-"""docs/reference/glossary.md names classes that exist, and each of them once."""
+"""docs/reference/glossary.md names only classes that exist, each of them once."""
 
 from __future__ import annotations
 

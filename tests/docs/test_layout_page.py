@@ -19,7 +19,7 @@ def drawing() -> str:
 
 
 def folders() -> Iterator[str]:
-    """Folders at the top, and those of the packages."""
+    """Return the folders at the top and those of the packages."""
     for folder in (ROOT, *(ROOT / package for package in PACKAGES)):
         for path in folder.iterdir():
             if path.is_dir() and path.name not in MADE and not re.search(r"^\.|\.egg-info$", path.name):

@@ -1,4 +1,4 @@
-"""Every link of the documentation leads somewhere, in the repository and in the application."""
+"""Every link of the documentation works, in the repository and in the application."""
 
 from __future__ import annotations
 

@@ -49,12 +49,12 @@ OBJECTS: dict[str, dict[str, Any]] = {"PlanDocument": SCHEMA, **SCHEMA["$defs"]}
 
 
 def described(name: str) -> dict[str, list[str]]:
-    """The rows of an object's table by key."""
+    """Return the rows of an object's table by key."""
     return {row[0].strip("`"): row for row in rows(section(PAGE, SECTIONS[name][0]))}
 
 
 def value_of(cell: str) -> Json:
-    """A cell in code marks as the value that YAML reads from it."""
+    """Return the value that YAML reads from a cell in code marks."""
     match = re.fullmatch(r"`(.+)`", cell)
     assert match, cell
     return parse_yaml(match[1].encode())
@@ -90,7 +90,7 @@ def test_default_on_the_page_is_that_of_the_document(name: str, key: str) -> Non
 
 
 def read_field(name: str, key: str, value: Json) -> Json:
-    """The value of a field after a plan with it was read."""
+    """Return the value of a field after reading a plan with it."""
     plan = read_object(placed(SECTIONS[name][1], key, value))
     found: Any = plan
     for step in filter(None, SECTIONS[name][1].split("/")):
@@ -104,7 +104,7 @@ def read_field(name: str, key: str, value: Json) -> Json:
 
 
 def placed(pointer: str, key: str, value: Json) -> dict[str, Any]:
-    """A complete plan with one field set and what would contradict it taken away."""
+    """Return a complete plan with one field set and contradictory fields removed."""
     plan: Any = json.loads(json.dumps(COMPLETE))
     if pointer == "/curve":
         plan["curve"] = {}

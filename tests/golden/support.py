@@ -1,4 +1,4 @@
-"""Ask the command line for one figure, as a planner would."""
+"""Calculate one figure with the command line, as a planner would."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from app.cli import main
 
 
 def ask(*arguments: object) -> dict[str, Any]:
-    """Run one cfplan command with --json and give back its answer."""
+    """Run one cfplan command with --json and return its answer."""
     out = io.TextIOWrapper(io.BytesIO(), encoding="utf-8", newline="", write_through=True)
     err = io.TextIOWrapper(io.BytesIO(), encoding="utf-8", newline="", write_through=True)
     with redirect_stdout(out), redirect_stderr(err):

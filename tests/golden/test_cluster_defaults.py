@@ -1,4 +1,4 @@
-"""What a cluster channel and a queue manager have where nothing is said.
+"""Defaults of cluster channels and queue managers.
 
 Sources: IBM MQ 9.2, "Cluster workload balancing - channel attributes" (CLWLWGHT),
 https://www.ibm.com/docs/en/SSFKSJ_9.2.0/com.ibm.mq.ref.con.doc/chlclus.html , and "- queue manager

@@ -1,4 +1,4 @@
-"""The level that structures are sized for, their least sizes and storage increments, against published figures.
+"""The CFCC level of structures, their minimum sizes and storage increments, compared with published figures.
 
 CSQ_ADMIN at CFCC 25: the chart of the z16 report (MP16-like report of September 2022, page 13). Increments: z/OS MVS Sysplex
 Services Guide, Coupling Facility Storage Increment. IXL015I: the same report, pages 12 to 17.
@@ -29,7 +29,7 @@ CHART_24 = {4: 17, 5: 17}
 
 
 def at(plan_level: int, *levels: int | None, **paths: Any) -> PlanResult:  # noqa: ANN401 - any JSON value
-    """The plan at a level, with coupling facilities at these."""
+    """Return the plan at a level, with coupling facilities at these levels."""
     facilities = [
         {"name": f"CF{number:02}", **({} if level is None else {"cfcc_level": level})}
         for number, level in enumerate(levels, start=1)

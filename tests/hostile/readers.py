@@ -1,4 +1,4 @@
-"""Every function that reads text which someone pasted or sent, as a function of that text."""
+"""Every function that reads pasted or uploaded text, as a function of that text."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ Reader = Callable[[str], object]
 
 @cache
 def example_result() -> PlanResult:
-    """The example plan's result."""
+    """Return the result of the example plan."""
     return evaluate(read_text(example_text().encode()))
 
 
@@ -133,7 +133,7 @@ READERS: Final[Mapping[str, Reader]] = {
 
 
 def read(name: str, text: str) -> bool:
-    """Let a reader read a text; whether it took it. Anything but an answer or a refusal in words is raised."""
+    """Let a reader read a text and return whether it accepted it; any error other than a refusal with a message is raised."""
     try:
         READERS[name](text)
     except PlannerError:

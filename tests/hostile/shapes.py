@@ -1,4 +1,4 @@
-"""Text made to cost a reader more than its length is worth: 200 shapes, each of any length.
+"""Text that is expensive to read for its length: 200 shapes of any length.
 
 A shape is a unit that is repeated between a beginning and an end. `{n}` in a unit is its number, so that no two are alike.
 Most come from a grammar that cfplan reads: its keywords without what must follow, its brackets without their partners,
@@ -15,7 +15,7 @@ MEGABYTE: Final = 1_000_000
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """One shape: what is repeated, and what stands before and after it."""
+    """One shape: a repeated text, and the texts before and after it."""
 
     name: str
     unit: str
@@ -23,7 +23,7 @@ class Shape:
     after: str = ""
 
     def text(self, length: int = MEGABYTE) -> str:
-        """The shape as text of about this many bytes of UTF-8."""
+        """Return the shape as text of about this many bytes of UTF-8."""
         room = max(0, length - len((self.before + self.after).encode()))
         if "{n}" not in self.unit:
             return self.before + self.unit * (room // len(self.unit.encode())) + self.after

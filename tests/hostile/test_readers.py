@@ -1,4 +1,4 @@
-"""No reader takes long for any text: 1 MB of each of more than 200 hostile shapes, in CPU time of this process."""
+"""Readers handle any text in bounded CPU time: 1 MB of each of more than 200 hostile shapes."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ ENOUGH_SHAPES = 200
 
 
 def read_within_bounds(what: str, text: str, name: str) -> None:
-    """Let a reader read a text; it answers or refuses with a sentence, and in time."""
+    """Let a reader read a text; it must answer, or refuse it with a message, in time."""
     with at_most_cpu_seconds(MOST_SECONDS, what), suppress(HTTPException):  # too many fields of a form
         read(name, text)
 
@@ -36,14 +36,14 @@ def test_shapes_are_at_least_200_distinct_texts_of_a_megabyte() -> None:
 
 @pytest.mark.parametrize("name", READERS)
 def test_every_reader_reads_short_texts_of_every_shape_in_bounded_cpu_time(name: str) -> None:
-    """Short texts, so that every run can afford all of them: work that grows faster than the text shows in them as well."""
+    """Use short texts to keep the run short; they also reveal work that grows faster than the text."""
     for shape in SHAPES:
         read_within_bounds(f"{name} with {shape.name}", shape.text(5_000), name)
 
 
 @pytest.mark.parametrize("name", READERS)
 def test_every_reader_reads_a_megabyte_of_some_shapes_in_bounded_cpu_time(name: str) -> None:
-    """Together the readers read every shape once at this length; `make soak` sends every shape to each."""
+    """Each shape is read by one of the readers at this length; `make soak` sends every shape to each reader."""
     example_result()
     place = list(READERS).index(name)
     for shape in SHAPES[place :: len(READERS)]:

@@ -1,4 +1,4 @@
-"""No request takes long for any text: 1 MB of each hostile shape to the routes that take text, while /healthz answers.
+"""Requests with any text take bounded CPU time: 1 MB of each hostile shape to the routes that accept text, while /healthz answers.
 
 The routes come from the application, and the fields of forms from its pages: a new route is covered when it is there, or
 the test names it.
@@ -61,7 +61,7 @@ TYPES = {"json": "application/json", "yaml": "application/yaml"}
 
 @dataclass(frozen=True)
 class Target:
-    """One way to send text to a route: as the body, or in one field of a form or of a JSON object."""
+    """A way to send text to a route: as the body, or in one field of a form or of a JSON object."""
 
     method: str
     path: str
@@ -72,7 +72,7 @@ class Target:
         return f"{self.method} {self.path} {self.how} {self.field}".strip()
 
     def request(self, text: str) -> dict[str, Any]:
-        """Arguments of httpx for this text."""
+        """Return the arguments of httpx for this text."""
         if self.how == "field":
             body = json.dumps({self.field: text})
             return {"content": body.encode(), "headers": {"content-type": TYPES["json"]}}
@@ -87,7 +87,7 @@ class Target:
 
 
 class _Forms(HTMLParser):
-    """The forms of a page that send a body, with the names of the fields that people type into."""
+    """The forms of a page that send a body, with the names of their text fields."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -117,7 +117,7 @@ class _Forms(HTMLParser):
 
 
 def api_routes(routes: list[Any]) -> Iterator[APIRoute]:
-    """Every route, those of included routers too."""
+    """Yield every route, including those of included routers."""
     for route in routes:
         inside = getattr(getattr(route, "original_router", None), "routes", None)
         if inside is not None:
@@ -127,7 +127,7 @@ def api_routes(routes: list[Any]) -> Iterator[APIRoute]:
 
 
 def paths_that_change(app: FastAPI) -> dict[str, str]:
-    """The path of every route with a body, and its method."""
+    """Return the path and the method of every route with a body."""
     return {
         route.path: next(iter(methods))
         for route in api_routes(app.routes)
@@ -144,7 +144,7 @@ def filled(path: str) -> str:
 
 @pytest.fixture(scope="module")
 def app(tmp_path_factory: pytest.TempPathFactory) -> FastAPI:
-    """The application with a stored plan; nothing starts its jobs."""
+    """Return the application with a stored plan and no jobs."""
     return create_app(Settings(data_dir=Path(tmp_path_factory.mktemp("data"))))
 
 
@@ -156,7 +156,7 @@ async def client(app: FastAPI) -> AsyncIterator[httpx.AsyncClient]:
 
 
 async def _forms(app: FastAPI) -> dict[str, set[tuple[str, str]]]:
-    """What every page of the application lets people type, by the address that it goes to."""
+    """Return the text fields of all pages by the address of their form."""
     fields: dict[str, set[tuple[str, str]]] = {}
     async with client(app) as asking:
         document = example_text().encode()
@@ -184,7 +184,7 @@ async def _forms(app: FastAPI) -> dict[str, set[tuple[str, str]]]:
 
 
 def _text_fields(app: FastAPI, path: str, method: str) -> list[str]:
-    """Members of a JSON request that hold text, by the description of the service."""
+    """Return the text members of a JSON request by the description of the service."""
     found = app.openapi()
     body = found["paths"][path][method.lower()].get("requestBody", {})
     schema = body.get("content", {}).get(TYPES["json"], {}).get("schema", {})
@@ -195,13 +195,13 @@ def _text_fields(app: FastAPI, path: str, method: str) -> list[str]:
 
 @pytest.fixture(scope="module")
 def forms(app: FastAPI) -> dict[str, set[tuple[str, str]]]:
-    """What the pages let people type."""
+    """Return the text fields of all pages."""
     return asyncio.run(_forms(app))
 
 
 @pytest.fixture(scope="module")
 def targets(app: FastAPI, forms: dict[str, set[tuple[str, str]]]) -> list[Target]:
-    """Every way to send text to every route."""
+    """Return every way to send text to every route."""
     found: list[Target] = []
     for path, method in sorted(paths_that_change(app).items()):
         at = filled(path)
@@ -230,7 +230,7 @@ def test_every_route_that_accepts_a_form_has_one_on_a_page(
 
 
 async def _send(app: FastAPI, target: Target, text: str) -> tuple[httpx.Response, float, float]:
-    """Send a text and ask for the health meanwhile: the answer, CPU seconds, and the longest wait for the health."""
+    """Send a text while polling /healthz, and return the answer, CPU seconds and the longest wait for /healthz."""
     longest, request = 0.0, target.request(text)
     async with client(app) as asking:
         before = time.process_time()
@@ -248,7 +248,7 @@ async def _send(app: FastAPI, target: Target, text: str) -> tuple[httpx.Response
 
 
 def check(app: FastAPI, target: Target, shape: Shape) -> str | None:
-    """Send a shape of 1 MB; what is at fault, or None."""
+    """Send a shape of 1 MB and return the problem, or None."""
     text = shape.text()
     with as_the_service_collects():
         answer, cpu_s, health_s = asyncio.run(_send(app, target, text))

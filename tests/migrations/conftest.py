@@ -10,7 +10,7 @@ from app.database.engine import Database
 
 @pytest.fixture
 def url(empty_url: URL) -> URL:
-    """Here the migrations themselves are tested: each test runs them."""
+    """Return a database without a schema, because each test runs the migrations."""
     return empty_url
 
 

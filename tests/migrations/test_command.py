@@ -1,4 +1,4 @@
-"""`cfplan migrate`, and commands on a database that was not migrated."""
+"""`cfplan migrate`, and commands on a database that is not migrated."""
 
 from __future__ import annotations
 

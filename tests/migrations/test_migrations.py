@@ -1,4 +1,4 @@
-"""The schema is what the migrations make of it: up and down, on both databases, with data in it."""
+"""Migrations create the schema: up and down, on both databases, with data."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def head() -> str:
 
 
 def contents(connection: Connection) -> dict[str, list[tuple[object, ...]]]:
-    """Every row of every table of ours."""
+    """Return every row of every table of the application."""
     return {
         table: sorted((tuple(row) for row in connection.execute(text(f'SELECT * FROM "{table}"'))), key=repr)  # noqa: S608
         for table in inspect(connection).get_table_names()

@@ -1,4 +1,4 @@
-"""A data folder written before the redesign opens with this version, on both databases, and answers the same."""
+"""A data folder from before the redesign opens with this version on both databases, with equal answers."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ KEPT_DAYS = 36_500
 """The folder is of one day in March 2026: with the defaults, deleted plans and files would be removed by now."""
 
 
-class Opened(NamedTuple):
-    """The folder, and the application on it."""
+class OpenedFolder(NamedTuple):
+    """The data folder with the application on it."""
 
     app: FastAPI
     data: Path
@@ -44,7 +44,9 @@ class Opened(NamedTuple):
 
 
 @pytest.fixture(scope="module", params=KINDS)
-def opened(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Opened]:
+def opened(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[OpenedFolder]:
     data = tmp_path_factory.mktemp("old") / "data"
     unpack(data)
     if request.param == "sqlite":
@@ -56,15 +58,15 @@ def opened(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
         yield _opened(data, url.render_as_string(hide_password=False))
 
 
-def _opened(data: Path, url: str) -> Opened:
+def _opened(data: Path, url: str) -> OpenedFolder:
     database = Database(database_url(url, data_dir=data))
     database.upgrade()
     database.close()
     settings = Settings(data_dir=data, database_url=url, deleted_days=KEPT_DAYS, upload_days=KEPT_DAYS)
-    return Opened(create_app(settings), data, url)
+    return OpenedFolder(create_app(settings), data, url)
 
 
-def test_stored_objects_of_an_old_folder_are_listed(opened: Opened) -> None:
+def test_stored_objects_of_an_old_folder_are_listed(opened: OpenedFolder) -> None:
     plans = {each["name"]: each["version"] for each in opened.read("/api/v1/plans")["plans"]}
     assert plans == {"COMPLETE": 1, "INVENTORY": 1, "SIM1": 4}
     assert [each["name"] for each in opened.read("/api/v1/deleted-plans")["plans"]] == ["GONE"]
@@ -89,7 +91,7 @@ def test_stored_objects_of_an_old_folder_are_listed(opened: Opened) -> None:
 
 
 @pytest.mark.parametrize("part", ["rest", "pages"])
-def test_answers_from_an_old_folder_are_the_same(opened: Opened, part: str) -> None:
+def test_answers_from_an_old_folder_are_the_same(opened: OpenedFolder, part: str) -> None:
     differ = {}
     for address, before in answers()[part].items():
         now = observed(opened.get(address, "text/html" if part == "pages" else "*/*"))
@@ -99,7 +101,7 @@ def test_answers_from_an_old_folder_are_the_same(opened: Opened, part: str) -> N
 
 
 def test_exports_from_an_old_folder_are_the_same(
-    opened: Opened, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+    opened: OpenedFolder, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setenv("CFPLAN_DATA_DIR", str(opened.data))
     monkeypatch.setenv("CFPLAN_DATABASE_URL", opened.database)

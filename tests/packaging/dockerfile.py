@@ -1,4 +1,4 @@
-"""Reads the Dockerfile as its build would: instructions, words, paths."""
+"""Read the Dockerfile like its build: instructions, words and paths."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ class Instruction:
 
     @property
     def words(self) -> list[str]:
-        """The words that are no --option of the instruction itself."""
+        """Return the words that are not options of the instruction itself."""
         return [word for word in shlex.split(self.value) if not word.startswith("--")]
 
     @property
     def argv(self) -> list[str]:
-        """The exec form: a JSON array, possibly behind CMD and options as in HEALTHCHECK."""
+        """Return the exec form: a JSON array, possibly after CMD and options as in HEALTHCHECK."""
         found = re.search(r"\[.*\]", self.value)
         parsed = json.loads(found.group()) if found else None
         assert isinstance(parsed, list), f"{self.name} is not in exec form: {self.value}"
@@ -37,7 +37,7 @@ class Instruction:
 
 
 def read_dockerfile(path: Path) -> list[Instruction]:
-    """Read all instructions; comments left out."""
+    """Return all instructions without comments."""
     parser = DockerfileParser(fileobj=io.BytesIO(path.read_bytes()))
     return [
         Instruction(part["instruction"], part["value"])
@@ -47,12 +47,12 @@ def read_dockerfile(path: Path) -> list[Instruction]:
 
 
 def last(instructions: list[Instruction], name: str) -> Instruction:
-    """The instruction of this name that counts: the last one."""
+    """Return the last instruction with this name, which is the effective one."""
     return [instruction for instruction in instructions if instruction.name == name][-1]
 
 
 def environment(instructions: list[Instruction]) -> dict[str, str]:
-    """All variables set by ENV."""
+    """Return all variables set by ENV."""
     return dict(
         word.split("=", 1)
         for instruction in instructions

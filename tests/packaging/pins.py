@@ -1,4 +1,4 @@
-"""Reads the files of pins in requirements/."""
+"""Read the files of pins in requirements/."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Pin:
 
 
 def parse_pins(text: str) -> list[Pin]:
-    """Read logical lines: a requirement, its marker, and hashes; raises ValueError at anything else."""
+    """Read logical lines with a requirement, its marker and hashes; raise ValueError for any other line."""
     pins = []
     for line in text.replace("\\\n", " ").splitlines():
         if not line.strip():

@@ -1,4 +1,4 @@
-"""Which browser the tests take, and what happens where there is none."""
+"""The browser of the tests, and the behavior without one."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 @pytest.fixture
 def programs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A folder that is the whole PATH, with no browser named."""
+    """Return a folder that is the whole PATH, without a named browser."""
     folder = tmp_path / "programs"
     folder.mkdir()
     monkeypatch.setenv("PATH", str(folder))

@@ -1,4 +1,4 @@
-"""One name means one class: in planner_core, and in each feature of the application."""
+"""Class names are unique in planner_core and in each feature of the application."""
 
 from __future__ import annotations
 

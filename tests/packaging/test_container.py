@@ -1,4 +1,4 @@
-"""The Dockerfile and docker-compose.yml name only what exists, and their commands work."""
+"""The Dockerfile and docker-compose.yml refer only to existing files and settings, and their commands work."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def instructions_named(name: str) -> list[Instruction]:
 
 
 def copied_from_the_tree() -> list[str]:
-    """Paths that COPY takes from the build context."""
+    """Return the paths that COPY takes from the build context."""
     copies = [copy for copy in instructions_named("COPY") if "--from=" not in copy.value]
     return [source.rstrip("/") for copy in copies for source in copy.words[:-1]]
 
@@ -95,7 +95,7 @@ def test_entry_point_is_a_script_of_the_project() -> None:
 
 
 def started_commands() -> list[list[str]]:
-    """What is given to the program: by CMD, and by the services that are built here."""
+    """Return the arguments of the program: from CMD, and from the services built here."""
     services = [
         service
         for service in COMPOSE["services"].values()
@@ -121,7 +121,7 @@ def test_started_subcommands_and_their_options_exist() -> None:
 
 
 def test_spark_master_and_workers_are_started_by_a_module_of_the_project() -> None:
-    """How they run is shown by tests/spark_jobs/cluster, with the same module."""
+    """tests/spark_jobs/cluster runs them with the same module."""
     parts = {name: COMPOSE["services"][name] for name in ("spark-master", "spark-worker")}
     for name, service in parts.items():
         python, dash_m, module = service["entrypoint"]
@@ -219,7 +219,7 @@ def test_health_check_requests_an_existing_path() -> None:
 
 
 def free_port() -> int:
-    """A port below those that the system hands out by itself, so that no client gets it in the meantime."""
+    """Return a port below the ephemeral ones, so that no client gets it in the meantime."""
     for port in range(20000 + os.getpid() % 10000, 32000):
         with socket.socket() as probe:
             try:
@@ -241,7 +241,7 @@ def is_healthy(environ: dict[str, str]) -> bool:
 
 @contextmanager
 def started(environ: dict[str, str], folder: Path) -> Iterator[subprocess.Popen[bytes]]:
-    """The service as the image starts it, until the block ends."""
+    """Run the service as the image starts it until the block ends."""
     command = [str(BIN / "cfplan"), *last(INSTRUCTIONS, "CMD").argv]
     with (folder / "log").open("wb") as log:
         process = subprocess.Popen(command, cwd=folder, env=environ, stdout=log, stderr=subprocess.STDOUT)

@@ -1,4 +1,4 @@
-"""The import contracts hold, and would notice if they did not."""
+"""The import contracts hold, and detect violations."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def lint_imports(folder: Path) -> subprocess.CompletedProcess[str]:
 
 
 def write_module(tree: Path, name: str, source: str = "") -> None:
-    """Write a module, and the packages that it is in."""
+    """Write a module and its packages."""
     path = tree.joinpath(*name.split(".")).with_suffix(".py")
     path.parent.mkdir(parents=True, exist_ok=True)
     for package in path.relative_to(tree).parents[:-1]:
@@ -72,7 +72,7 @@ def write_module(tree: Path, name: str, source: str = "") -> None:
 
 @pytest.fixture
 def small_tree(tmp_path: Path) -> Path:
-    """The three packages with the layers of the core, empty but for permitted exceptions, under this project's contracts."""
+    """Return the three packages with the layers of the core, empty except for permitted exceptions, under the contracts of this project."""
     (tmp_path / "pyproject.toml").write_bytes(PYPROJECT.read_bytes())
     for package in PACKAGES:
         write_module(tmp_path, f"{package}.__init__")

@@ -32,7 +32,7 @@ exit 0
 
 @dataclass(frozen=True)
 class Tree:
-    """A copy of what the Makefile needs, and nothing installed."""
+    """A copy of the files that the Makefile needs, with nothing installed."""
 
     folder: Path
 
@@ -52,7 +52,7 @@ class Tree:
         )
 
     def installed(self) -> list[str]:
-        """What was installed since the last call, in order."""
+        """Return the installations since the last call, in order."""
         log = self.folder / "log"
         lines = log.read_text(encoding="utf-8").splitlines() if log.exists() else []
         log.unlink(missing_ok=True)

@@ -1,4 +1,4 @@
-"""An installation that was cut short is noticed and done again."""
+"""An interrupted installation is detected and repeated."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ thing-1.dist-info/RECORD,,
 
 @pytest.fixture
 def site_packages(tmp_path: Path) -> Path:
-    """A folder with one package, installed to the end."""
+    """Return a folder with one completely installed package."""
     for name, content in {
         "thing/__init__.py": "12345",
         "thing/a,b.py": "123",

@@ -1,4 +1,4 @@
-"""Everything that is installed is pinned, with hashes, and the pins say one thing."""
+"""Every installed package is pinned with hashes, and the pins are consistent."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What no file of the repository may hold: hosts of registries, lock files, paths of somebody's machine."""
+"""Forbidden content of the repository: hosts of registries, lock files, and paths of a developer's machine."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ IGNORED_FOLDERS = {".git", ".venv", "data", "build", "__pycache__"}
 
 
 def tracked_files() -> list[Path]:
-    """The files of the repository, or of the tree where there is no repository."""
+    """Return the files of the repository, or of the folder without a repository."""
     if (ROOT / ".git").exists() and shutil.which("git"):
         listed = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, check=True).stdout
         paths = [ROOT / name for name in listed.decode().split("\0") if name]
@@ -62,7 +62,7 @@ def tracked_files() -> list[Path]:
 
 
 def faults_of(text: str) -> list[str]:
-    """What in this text has no place in the repository."""
+    """Return the forbidden parts of a text."""
     hosts = [host for host in REGISTRY_HOSTS if host in text.lower()]
     return [*hosts, *(match.group() for match in MACHINE_PATH.finditer(text))]
 

@@ -219,7 +219,7 @@ def test_limit_is_returned_by_name() -> None:
 UNITS = {1024, 1024**2, 1024**3, 1024**4, 4096}
 ORDINARY = {99, 100, 256, 500, 1000}
 """Published numbers that the code has for reasons of its own: percentages, sizes of caches, bounds of the document."""
-SMALLEST_TOLD_APART = 85
+SMALLEST_DISTINCTIVE = 85
 """Below it numbers are counts, percentages and levels, which mean many things."""
 
 
@@ -261,7 +261,7 @@ def published_numbers() -> set[Fraction]:
 
 def is_distinctive(number: Fraction) -> bool:
     """Return whether a number is so unusual that it must be the published one."""
-    return number.denominator != 1 or (number >= SMALLEST_TOLD_APART and number not in ORDINARY)
+    return number.denominator != 1 or (number >= SMALLEST_DISTINCTIVE and number not in ORDINARY)
 
 
 MODULES = sorted(CORE.rglob("*.py"))

@@ -35,17 +35,17 @@ SILENT = file([member("QM1", "DISABLED")], [shared()], [do("put", "QM1", "SQ1", 
 EACH_EXAMPLE = pytest.mark.parametrize("example", EXAMPLES, ids=[each.name for each in EXAMPLES])
 
 
-class Ran(NamedTuple):
+class CommandResult(NamedTuple):
     code: int
     out: str
     err: str
 
 
-def cfplan(*arguments: str) -> Ran:
+def cfplan(*arguments: str) -> CommandResult:
     out, err = io.StringIO(), io.StringIO()
     with redirect_stdout(out), redirect_stderr(err):
         code = main(["events", "simulate", *arguments])
-    return Ran(code, out.getvalue(), err.getvalue())
+    return CommandResult(code, out.getvalue(), err.getvalue())
 
 
 def written(folder: Path, document: Json) -> str:

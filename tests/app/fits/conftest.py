@@ -12,7 +12,7 @@ from app.settings import Settings
 
 @pytest.fixture
 def app(tmp_path: Path) -> Iterator[FastAPI]:
-    """An application with an empty database that no other test sees."""
+    """Return an application with an empty database of its own."""
     made = create_app(Settings(data_dir=tmp_path / "data"))
     yield made
     made.state.database.close()

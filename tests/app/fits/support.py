@@ -1,4 +1,4 @@
-"""What a night stores, made up for the tests: fits, forecasts, daily peaks, scores."""
+"""Made-up results of nightly runs: fits, forecasts, daily peaks and scores."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ QSG, STRUCTURE = "SQ03", "APPLICATION1"
 
 
 def estimate(value: float, share: float = 0.01) -> dict[str, float]:
-    """A figure with an interval of that share on both sides."""
+    """Return a figure with an interval of this share on both sides."""
     return {"value": value, "low": value * (1 - share), "high": value * (1 + share)}
 
 
@@ -45,7 +45,7 @@ def fit_json(
     qsgs: Sequence[str] = ("SQ03",),
     **members: object,
 ) -> dict[str, Any]:
-    """A fit as the job writes it. `element`: its cost, so that both are known; None fits the bundle alone."""
+    """Return a fit as the job writes it; without an `element` cost, only the bundle is fitted."""
     entry = None if element is None else bundle - 6 * element
     has_figures = state != "too_little"
     made = [fit_point(nth, base_mib=base_mib, bundle=bundle) for nth in range(points)]
@@ -83,7 +83,7 @@ def fit_json(
 
 
 def fit_point(nth: int, *, base_mib: float, bundle: float) -> dict[str, Any]:
-    """A point near the curve; the fifth is left out."""
+    """Return a point near the curve; the fifth one is excluded."""
     size = 64 * MIB * 2 ** (nth % 8)
     residual = 200_000.0 * math.sin(nth)
     entries = round((size - base_mib * MIB - residual) / bundle)
@@ -110,7 +110,7 @@ def fit_point(nth: int, *, base_mib: float, bundle: float) -> dict[str, Any]:
 def crossing_json(
     level: str, value: float, p10: int | None, p50: int | None, p90: int | None
 ) -> dict[str, Any]:
-    """When a level is passed, as the job writes it."""
+    """Return the crossing of a level as the job writes it."""
     days = {"p10": p10, "p50": p50, "p90": p90}
     state = "within" if p50 is not None else "possible" if p10 is not None else "beyond"
     probability = 0.95 if p90 is not None else 0.6 if p50 is not None else 0.2 if p10 is not None else 0.001
@@ -150,7 +150,7 @@ def forecast_json(
     horizon_days: int = 180,
     **members: object,
 ) -> dict[str, Any]:
-    """A forecast as the job writes it: peaks that grow by a half in half a year, with a fan around them."""
+    """Return a forecast as the job writes it: peaks that grow by 50 % in half a year, with a fan."""
     is_forecast = state == "forecast"
     days = range(1, horizon_days + 1) if is_forecast else range(0)
     grown = [80_000 * (1 + nth / 360) for nth in days]
@@ -215,7 +215,7 @@ def daily(
     last: date = MADE_ON,
     is_simulated: bool = False,
 ) -> list[dict[str, Any]]:
-    """Daily peaks with a weekly rhythm; the tenth day was not measured, and the eleventh without totals."""
+    """Return daily peaks with a weekly rhythm; day 10 is not measured, and day 11 has no totals."""
     made = []
     for nth in range(days):
         day = last - timedelta(days=days - 1 - nth)
@@ -249,7 +249,7 @@ def store_night(
     simulated: Sequence[str] = (),
     last_day: date = MADE_ON,
 ) -> int:
-    """Store what a night brought, as the service does when its job has ended; the number of the run."""
+    """Store the results of a nightly run as the service does, and return the number of the run."""
     daily_rows = list(days)
     written = {
         "schema": 1, "curves": list(curves), "forecasts": list(forecasts), "daily": daily_rows,
@@ -268,18 +268,18 @@ def store_night(
 
 
 def store_curve(database: Database, **members: Any) -> int:  # noqa: ANN401 - members of a fit
-    """Store one fit; its version."""
+    """Store one fit and return its version."""
     store_night(database, curves=[fit_json(**members)])
     return versions(database)[-1]
 
 
 def versions(database: Database) -> list[int]:
-    """All versions of fitted curves."""
+    """Return all versions of fitted curves."""
     with database.session(writes=False) as session:
         return list(session.scalars(select(FitVersion.id).order_by(FitVersion.id)))
 
 
 def forecast_ids(database: Database) -> list[int]:
-    """The numbers of all forecasts."""
+    """Return the numbers of all forecasts."""
     with database.session(writes=False) as session:
         return list(session.scalars(select(StoredForecast.id).order_by(StoredForecast.id)))

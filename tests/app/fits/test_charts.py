@@ -1,4 +1,4 @@
-"""Charts of forecasts and of fits."""
+"""Charts of forecasts and fits."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def small(tmp_path_factory: pytest.TempPathFactory) -> Database:
 
 @pytest.fixture(scope="module")
 def outlook(small: Database) -> Outlook:
-    """120 days of history, and 180 to come."""
+    """Return a forecast for 180 days from 120 days of history."""
     store_night(small, forecasts=[forecast_json()], days=daily())
     with small.session(writes=False) as session:
         return outlooks(session, QSG, STRUCTURE)[0]
@@ -214,7 +214,7 @@ def test_fit_with_too_little_data_still_shows_its_points(small: Database) -> Non
 
 
 def test_results_of_real_jobs_are_drawn(tmp_path_factory: pytest.TempPathFactory) -> None:
-    """A real fit and a real forecast, as they come out of the jobs, through the store."""
+    """Draw a real fit and a real forecast of the jobs after storing them."""
     import numpy as np
 
     from bench.simulated_allocations import allocation_points

@@ -1,4 +1,4 @@
-"""The pages of curves, forecasts and CFCC levels as a browser without scripts sees them."""
+"""The pages of curves, forecasts and CFCC levels in a browser without scripts."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ NASTY = '<script>alert("1")</script>'
 
 @pytest.fixture(scope="module")
 def fitted(tmp_path_factory: pytest.TempPathFactory) -> Iterator[FastAPI]:
-    """An application after two nights, for tests that leave nothing behind."""
+    """Return an application after two nightly runs, for tests that change nothing."""
     app = create_app(Settings(data_dir=Path(tmp_path_factory.mktemp("data"))))
     forecasts = [
         forecast_json(),
@@ -85,7 +85,7 @@ def fitted(tmp_path_factory: pytest.TempPathFactory) -> Iterator[FastAPI]:
 
 @pytest.fixture(scope="module")
 def empty(tmp_path_factory: pytest.TempPathFactory) -> Iterator[FastAPI]:
-    """An application before its first night, for tests that leave nothing behind."""
+    """Return an application before its first nightly run, for tests that change nothing."""
     app = create_app(Settings(data_dir=Path(tmp_path_factory.mktemp("data"))))
     yield app
     app.state.database.close()
@@ -98,7 +98,7 @@ def page(app: FastAPI, address: str, *, status: int = 200) -> Element:
 
 
 def table(found: Element, name: str) -> list[list[str]]:
-    """The cells of a table, heads first."""
+    """Return the cells of a table, headings first."""
     region = found.one("div", aria_label=f"Table: {name}")
     return [
         [" ".join(cell.text.split()) for cell in row.walk() if cell.tag in {"th", "td"}]

@@ -43,7 +43,7 @@ MAY_EVALUATE = {
 
 
 def never(version: int) -> NoReturn:
-    """Fail: no curve may be looked up."""
+    """Fail, because no curve may be looked up."""
     pytest.fail(f"asked for {version}")
 
 
@@ -262,7 +262,7 @@ def test_split_advice_uses_the_plans_curve(app: FastAPI) -> None:
 
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A data folder that the settings name; there is nothing in it."""
+    """Return the empty data folder named in the settings."""
     monkeypatch.setenv("CFPLAN_DATA_DIR", str(tmp_path / "data"))
     monkeypatch.delenv("CFPLAN_DATABASE_URL", raising=False)
     return tmp_path / "data"

@@ -24,7 +24,7 @@ PERCENT_100: dict[str, Any] = {"elements_peak": 131_072}
 def days_of(
     structure: str, *, on: date = FULL_ON, qsg: str = "SQ03", **values: object
 ) -> list[dict[str, object]]:
-    """Daily peaks, with these values on one day."""
+    """Return daily peaks with these values on one day."""
     return [
         each | (values if each["day"] == on.isoformat() else {})
         for each in daily(qsg=qsg, structure=structure, days=30)
@@ -32,14 +32,14 @@ def days_of(
 
 
 def quiet(structure: str, **members: Any) -> dict[str, Any]:  # noqa: ANN401 - members of a forecast
-    """A forecast that passes no level."""
+    """Return a forecast that passes no level."""
     return forecast_json(
         structure=structure, crossings=[crossing_json("SIZE", 131_072, None, None, None)], **members
     )
 
 
 def fill(app: FastAPI) -> None:
-    """PAYMENTS runs out soon; TRADES, full 102 times, and STUCK, full now, are not expected to grow at all."""
+    """Store forecasts: PAYMENTS fills up soon; TRADES, full 102 times, and STUCK, full now, do not grow."""
     store_night(
         app.state.database,
         forecasts=[

@@ -12,7 +12,7 @@ from tests.app.nightly.support import JOBS, settings_for
 
 @pytest.fixture(autouse=True)
 def stand_in_jobs(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Processes that the tests start find the stand-ins before the real jobs, and no settings of this machine."""
+    """Make processes find the stand-in jobs before the real ones, and no settings of this machine."""
     monkeypatch.setenv("PYTHONPATH", str(JOBS))
     monkeypatch.delenv("SPARK_MASTER", raising=False)
     for name in Settings.model_fields:

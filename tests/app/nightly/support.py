@@ -1,4 +1,4 @@
-"""A history of days, and calls that the tests of nights share."""
+"""A history of days, and shared calls of the tests of nightly runs."""
 
 from __future__ import annotations
 
@@ -32,13 +32,13 @@ COMMAND = "import sys; from app.cli import main; sys.exit(main(sys.argv[1:]))"
 
 
 def settings_for(url: URL, folder: Path, **settings: Any) -> Settings:  # noqa: ANN401 - any setting
-    """Settings with this database and a data folder of the test's own; nothing begins by itself."""
+    """Return settings with this database, a data folder of the test's own and no schedule."""
     given = {"night_hour": None, **settings}
     return Settings(database_url=url.render_as_string(hide_password=False), data_dir=folder / "data", **given)
 
 
 def put_day(settings: Settings, day: date, *, peak: int, qsg: str = "SQ03", structure: str = "APP1") -> None:
-    """A day of the stand-in's history."""
+    """Write a day to the history of the stand-in."""
     folder = Path(settings.history)
     folder.mkdir(parents=True, exist_ok=True)
     content = {"qsg": qsg, "structure": structure, "entries_peak": peak}
@@ -46,20 +46,20 @@ def put_day(settings: Settings, day: date, *, peak: int, qsg: str = "SQ03", stru
 
 
 def put_days(settings: Settings, count: int, *, last: date = LAST, **values: Any) -> None:  # noqa: ANN401
-    """Days up to the last one, each a little fuller than the one before."""
+    """Write days up to the last one, each slightly fuller than the one before."""
     for number in range(count):
         put_day(settings, last - timedelta(days=count - 1 - number), peak=500 + number, **values)
 
 
 def order(settings: Settings, **orders: Any) -> None:  # noqa: ANN401 - what the stand-in knows
-    """What the stand-in is to do."""
+    """Write orders for the stand-in."""
     folder = Path(settings.history)
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "orders.json").write_text(json.dumps(orders), encoding="utf-8")
 
 
 def called(settings: Settings) -> dict[str, Any]:
-    """What the stand-in was told the last time."""
+    """Return the arguments of the last call of the stand-in."""
     found: dict[str, Any] = json.loads((Path(settings.history) / "called.json").read_text(encoding="utf-8"))
     return found
 
@@ -76,13 +76,13 @@ def queue(database: Database, trigger: Trigger = Trigger.REQUEST, *, due_on: dat
 
 
 def work(database: Database, settings: Settings, run: Run) -> Run:
-    """Work on a run in this process; its job is a process of its own."""
+    """Run the keeper of a run in this process; its job is a separate process."""
     keeper_of(database, settings, run.job.id).run()
     return read(database, run.id)
 
 
 def night(database: Database, settings: Settings) -> Run:
-    """A whole run."""
+    """Queue and execute a complete run."""
     return work(database, settings, queue(database))
 
 
@@ -92,13 +92,13 @@ def read(database: Database, run_id: int) -> Run:
 
 
 def let_go(database: Database) -> None:
-    """As if every process that works on a run were known to be gone."""
+    """Mark every process that works on a run as gone."""
     with database.engine.begin() as connection:
         connection.execute(text("UPDATE job_runs SET heartbeat_at = NULL WHERE state = 'running'"))
 
 
 def measured(database: Database, qsg: str = "SQ03") -> None:
-    """There is something that a night could be made of."""
+    """Store measured usage, so that a nightly run has data."""
     at = datetime(2026, 11, 20, 9, tzinfo=UTC)
     with database.session(writes=True) as session:
         session.add(StoredMeasuredStructure(qsg=qsg, structure="APP1", first_hour=at, last_hour=at))
@@ -109,7 +109,7 @@ def environment(settings: Settings) -> dict[str, str]:
 
 
 def command(settings: Settings, *words: str) -> subprocess.CompletedProcess[str]:
-    """The command line in a process of its own."""
+    """Run the command line in a separate process."""
     return subprocess.run(
         [sys.executable, "-P", "-c", COMMAND, *words], env=environment(settings), capture_output=True, text=True,
         check=False, stdin=subprocess.DEVNULL,
@@ -136,7 +136,7 @@ NOT_COMPARED = {"id", "run_id", "forecast_id", "made_at", "scored_at"}
 
 
 def results(database: Database) -> dict[str, list[tuple[Any, ...]]]:
-    """Everything that nights have brought, without numbers and times."""
+    """Return all results of nightly runs without run numbers and times."""
     found = {}
     with database.engine.connect() as connection:
         for table in RESULTS:

@@ -1,4 +1,4 @@
-"""One nightly run from its claim to its end; the job is a stand-in that does as it is ordered."""
+"""One nightly run from its claim to its end; the job is a stand-in that follows orders."""
 
 from __future__ import annotations
 
@@ -486,7 +486,7 @@ def test_missing_report_is_written_later(database: Database, settings: Settings)
 def test_no_keeper_is_started_while_a_run_of_its_kind_is_worked_on(
     database: Database, settings: Settings
 ) -> None:
-    """The watcher would start a process every two seconds, which would find nothing that it may do."""
+    """Otherwise, the watcher would start a process with nothing to do every two seconds."""
     first = queue(database)
     with database.session(writes=True) as session:
         second = jobs.queue(session, "look_around")

@@ -1,4 +1,4 @@
-"""Kills at random instants, of a command, of a keeper, of the job: the next run gives what an undisturbed one gives."""
+"""Kills of a command, a keeper or the job at random instants: the next run gives the results of an undisturbed one."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def wait_until(holds: Callable[[], bool]) -> None:
 
 
 def orphans(settings: Settings) -> list[int]:
-    """Processes of this history's job that are still there."""
+    """Return the processes of this history's job that still run."""
     found = []
     for path in Path("/proc").glob("[0-9]*/cmdline"):
         with contextlib.suppress(OSError):
@@ -75,14 +75,14 @@ def is_locked(settings: Settings) -> bool:
 
 @pytest.fixture
 def undisturbed(url: URL, tmp_path: Path, database: Database, settings: Settings) -> Rows:
-    """What a run gives that nobody disturbs: from a history of its own, and its rows taken away again."""
+    """Return the results of an undisturbed run."""
     put_days(settings, DAYS)
     night(database, settings)
     return results(database)
 
 
 def begin_anew(database: Database, settings: Settings) -> None:
-    """As before the first night."""
+    """Remove all results of nightly runs, and write a new history."""
     with database.engine.begin() as connection:
         for table in (
             "forecast_scores", "forecasts", "fitted_curves", "night_findings", "daily_structure_usage", "nightly_runs",
@@ -103,9 +103,9 @@ def check(database: Database, settings: Settings, expected: Rows) -> None:
 
 
 def kill_commands(database: Database, settings: Settings, expected: Rows, kills: int) -> None:
-    """Kill `cfplan nightly` at so many instants before it has stored its results; the next one makes each good.
+    """Kill `cfplan nightly` this many times before it stores its results; the next run completes each.
 
-    A command that was quicker than its kill left nothing to make good: the next kill comes earlier.
+    If a command finishes before its kill, the next kill comes earlier.
     """
     latest_s = 1.6
     while kills:
@@ -138,7 +138,7 @@ def test_forty_killed_commands_are_completed_by_the_next(
 
 
 def kill_keepers(database: Database, settings: Settings, expected: Rows, kills: int) -> None:
-    """Kill a keeper at so many instants before its run has ended; the next one makes each good."""
+    """Kill a keeper this many times before its run ends; the next keeper completes each run."""
     latest_s = 1.4
     while kills:
         begin_anew(database, settings)
@@ -234,7 +234,7 @@ def test_concurrent_commands_make_one_run(database: Database, settings: Settings
 def test_command_continues_the_run_of_a_stopped_service_at_once(
     database: Database, settings: Settings
 ) -> None:
-    """It does not wait for a heartbeat to grow stale: it sees that the process is gone."""
+    """The command detects that the process is gone without waiting for a stale heartbeat."""
     patient = settings.model_copy(update={"job_stale_s": 3600.0})
     put_days(patient, DAYS)
     order(patient, pause_s=0.1)

@@ -1,4 +1,4 @@
-"""Simulated data: one job from nothing to forecasts, marked wherever it is shown, and gone again in one step."""
+"""Simulated data: one job from generation to forecasts, labels wherever it is shown, and removal in one step."""
 
 from __future__ import annotations
 
@@ -127,7 +127,7 @@ def test_removal_without_simulated_data_is_not_a_failure(database: Database, set
 def test_removal_keeps_a_real_group_named_like_a_simulated_one(
     database: Database, settings: Settings
 ) -> None:
-    """Rows go by their mark, not by the name of the group: a site may have one of that name."""
+    """Removal goes by the mark of a row and not by the group name, which a site may use itself."""
     put_days(settings, 3, last=date(2024, 5, 5), qsg="SIM9")
     order(settings, result={"simulated": [], "scores": []})
     night(database, settings)
@@ -161,7 +161,7 @@ def test_run_does_not_start_during_a_removal(database: Database, settings: Setti
 def test_simulation_resumed_after_midnight_writes_the_same_files(
     database: Database, settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """They are of the days before the one on which it was asked for, so nothing is in the history twice."""
+    """The files cover the days before the request, so that no day is in the history twice."""
 
     class Killed(BaseException):
         pass
@@ -189,7 +189,7 @@ def test_simulation_resumed_after_midnight_writes_the_same_files(
 def test_interrupted_removal_is_completed_by_its_next_attempt(
     database: Database, settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Its files are out of the history then, and nothing but the roll-ups tells which days they had touched."""
+    """The files are no longer in the history then, and only the roll-ups show which days they covered."""
 
     class Killed(BaseException):
         pass

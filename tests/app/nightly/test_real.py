@@ -1,4 +1,4 @@
-"""The same with the real jobs: a site is simulated, read, summed up, reduced by Spark, fitted, forecast, and taken away."""
+"""Nightly runs with the real jobs: a site is simulated, ingested, rolled up, reduced by Spark, fitted, forecast and removed."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ pytestmark = [
 
 @pytest.fixture(autouse=True)
 def real_jobs(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Without the stand-ins, and less of everything than people look around in."""
+    """Use the real jobs with a smaller simulation than the default."""
     monkeypatch.delenv("PYTHONPATH")
     for name, value in (("DAYS", 49), ("STRUCTURES", 3), ("INTERVAL_MINUTES", 240), ("DAYS_PER_FILE", 25)):
         monkeypatch.setattr(looking_around, name, value)
@@ -78,7 +78,7 @@ def test_simulated_data_is_added_and_removed_by_the_real_jobs(
 
 
 def ingested(database: Database, settings: Settings, folder: Path) -> None:
-    """A simulated site in the usage history, and nothing made of it yet."""
+    """Ingest a simulated site into the usage history, without a nightly run."""
     made = folder / "simulated"
     simulate = processes.simulate_command(
         made, days=49, structures=3, queue_managers=2, interval_minutes=240, seed=7, days_per_file=25,
@@ -96,7 +96,7 @@ def ingested(database: Database, settings: Settings, folder: Path) -> None:
 def test_real_runs_killed_at_random_instants_are_completed(
     database: Database, url: URL, tmp_path: Path
 ) -> None:
-    """Of the command, of the service's keeper, of the job itself; what is kept of the days is begun anew each time."""
+    """Kill the command, the service's keeper or the job; each round starts without daily statistics."""
     settings = settings_for(url, tmp_path)
     ingested(database, settings, tmp_path)
     daily = Path(settings.history) / "_daily"
@@ -129,7 +129,7 @@ def forget_nights(database: Database) -> None:
 
 
 def jobs_of(settings: Settings) -> list[int]:
-    """The processes of this history's night."""
+    """Return the processes of the nightly run on this history."""
     found = []
     for path in Path("/proc").glob("[0-9]*/cmdline"):
         with contextlib.suppress(OSError):

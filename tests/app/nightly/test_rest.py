@@ -1,4 +1,4 @@
-"""Nights over REST: begun, read, listed; the report; curves and forecasts."""
+"""Nightly runs over REST: start, details, list, report, curves and forecasts."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def app(url: URL, settings: Settings) -> FastAPI:
 
 @pytest.fixture
 def filled(database: Database, settings: Settings) -> None:
-    """Two nights, with a curve that was rejected in the second."""
+    """Return an application after two nightly runs; the second rejected a curve."""
     put_days(settings, 4)
     put_day(settings, LAST, peak=990)
     night(database, settings)
@@ -163,7 +163,7 @@ def test_failed_run_has_a_reason(app: FastAPI, database: Database, settings: Set
 
 
 def test_every_answer_matches_its_schema(app: FastAPI, filled: None) -> None:
-    """Members and types of the real answers, held against the description of the interface."""
+    """Compare members and types of real answers with the description of the interface."""
     import jsonschema_rs
 
     assert filled is None

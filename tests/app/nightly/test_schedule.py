@@ -1,4 +1,4 @@
-"""The night begins by itself: at its hour, once, also after a night that was missed, and never where it is off."""
+"""Scheduled runs: once at their hour, also after a missed run, and never if the schedule is off."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ AFTER = datetime(2025, 11, 21, 1, 30, tzinfo=UTC)  # half past two in Berlin
 
 
 class Clock:
-    """A time that is set by hand."""
+    """A clock that tests set."""
 
     def __init__(self, now: datetime) -> None:
         self.now = now
@@ -61,7 +61,7 @@ def runs(database: Database) -> list[date | None]:
 
 
 def age_jobs(database: Database, *, before: datetime) -> None:
-    """As if runs had been begun then: the clock of these tests is not the machine's."""
+    """Set the start of runs to this time, because the clock of these tests is not the machine's."""
     with database.engine.begin() as connection:
         connection.execute(
             text("UPDATE job_runs SET created_at = :at"),
@@ -140,7 +140,7 @@ def test_disabled_schedule_starts_no_run(database: Database, settings: Settings,
 def test_two_services_on_one_database_start_one_run(
     database: Database, timed: Settings, schedule: Schedule, clock: Clock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The other one asked at the same instant, and was told that the night was wanting, too."""
+    """The other service checks at the same instant, and also finds the run due."""
     measured(database)
     assert schedule.look() is True
     with database.engine.begin() as connection:  # its run has ended meanwhile
@@ -152,7 +152,7 @@ def test_two_services_on_one_database_start_one_run(
 
 
 def test_schedule_wakes_by_itself(database: Database, timed: Settings) -> None:
-    """The first look is at the start, so that a night that was missed need not wait for the next hour."""
+    """The first check is at the start, so that a missed run need not wait for the next hour."""
     import threading
 
     measured(database)

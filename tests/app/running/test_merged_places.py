@@ -65,7 +65,7 @@ def document(*, size: str = "5G", free: tuple[int, int] = (6, 4), **ours: object
     }
 
 
-def made(**given: Any) -> PlanResult:  # noqa: ANN401
+def evaluated_plan(**given: Any) -> PlanResult:  # noqa: ANN401
     return evaluate(read_object(document(**given)))
 
 
@@ -86,25 +86,25 @@ KEPT = {
 
 @pytest.mark.parametrize(("kept", "code"), KEPT.values(), ids=KEPT)
 def test_kept_structure_without_a_place_refuses_merge_and_commands(kept: str, code: str) -> None:
-    for kind, refused in refusal(policy(kept), made()).items():
+    for kind, refused in refusal(policy(kept), evaluated_plan()).items():
         assert (refused.kind, refused.of) == (kind, "merged policy")
         assert [each.code for each in refused.findings if each.severity == "error"] == [code]
         (unstated,) = [each for each in refused.findings if each.code == "UNSTATED_KEPT"]
         assert (unstated.structure, unstated.severity) == ("ORDERS", "warning")
-    assert merge(policy(kept), made(), unstated="plan").changes
-    assert compare(made(), read_running([policy(kept)]), unstated="plan").commands
+    assert merge(policy(kept), evaluated_plan(), unstated="plan").changes
+    assert compare(evaluated_plan(), read_running([policy(kept)]), unstated="plan").commands
 
 
 @pytest.mark.parametrize("kept", [kept for kept, _ in KEPT.values()], ids=list(KEPT))
 def test_kept_structure_that_fits_is_merged(kept: str) -> None:
-    result = made(free=(6, 6))
+    result = evaluated_plan(free=(6, 6))
     assert "DUPLEX" not in policy(kept) or "DUPLEX(ENABLED)" in merge(policy(kept), result).policy
     assert compare(result, read_running([policy(kept)])).commands
 
 
 def test_site_in_duplex_of_the_policy_is_used() -> None:
     """With SAMESITEONLY the second copy may go to no other site."""
-    result = made(size="1G")
+    result = evaluated_plan(size="1G")
     sites = document(size="1G")
     for each, site in zip(sites["coupling_facilities"], ("SITE1", "SITE2"), strict=True):
         each["site"] = site
@@ -122,13 +122,13 @@ def test_structure_known_from_a_display_is_kept_and_placed() -> None:
         "QSG1ORDERS", actual="512 M", size="1 G", initsize="512 M", duplex="ENABLED", threshold=85
     )
     with pytest.raises(OutputRefused, match="its second copy cannot be placed"):
-        compare(made(), read_running([shown]))
-    assert compare(made(free=(6, 6)), read_running([shown])).commands
+        compare(evaluated_plan(), read_running([shown]))
+    assert compare(evaluated_plan(free=(6, 6)), read_running([shown])).commands
 
 
 def test_finding_of_only_the_merged_policy_is_shown() -> None:
     text = policy("PREFLIST(CF02)")
-    result = made(size="1G")
+    result = evaluated_plan(size="1G")
     for found in (merge(text, result).findings, compare(result, read_running([text])).findings):
         codes = [(each.code, each.structure) for each in found]
         assert ("PREFLIST_SINGLE_CF", "ORDERS") in codes
@@ -141,7 +141,7 @@ def test_kept_keyword_is_a_warning_only_for_duplex_and_preflist() -> None:
         ("PREFLIST(CF02,CF01)", "warning"),
         ("ALLOWAUTOALT(YES) PREFLIST(CF01,CF02)", "info"),
     ):
-        found = merge(policy(kept), made(size="1G")).findings
+        found = merge(policy(kept), evaluated_plan(size="1G")).findings
         assert {
             each.severity for each in found if each.code == "UNSTATED_KEPT" and each.structure == "ORDERS"
         } == {severity}
@@ -149,7 +149,7 @@ def test_kept_keyword_is_a_warning_only_for_duplex_and_preflist() -> None:
 
 def test_merged_policy_with_an_error_gives_no_commands() -> None:
     text = policy("MINSIZE(256M) PREFLIST(CF01,CF02)")
-    small, large = made(size="200M"), made(size="256M")
+    small, large = evaluated_plan(size="200M"), evaluated_plan(size="256M")
     (error,) = [each for each in merge(text, small).findings if each.severity == "error"]
     assert error.code == "MINSIZE_ABOVE_INITSIZE"
     with pytest.raises(OutputRefused, match="MINSIZE") as refused:
@@ -161,7 +161,7 @@ def test_merged_policy_with_an_error_gives_no_commands() -> None:
 def test_displays_after_the_policy_do_not_hide_its_errors() -> None:
     text = policy("MINSIZE(256M) PREFLIST(CF01,CF02)") + display("QSG1ORDERS", actual="512 M")
     with pytest.raises(OutputRefused, match="MINSIZE"):
-        compare(made(size="200M"), read_running([text]))
+        compare(evaluated_plan(size="200M"), read_running([text]))
 
 
 def test_diff_without_an_answer_exits_1_with_the_error_and_kept_keywords(

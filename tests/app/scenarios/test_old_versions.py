@@ -60,7 +60,7 @@ def post(app: FastAPI, address: str, **fields: str) -> Answer:
     return call(app, "POST", address, headers=headers, chunks=[urlencode(fields).encode()])
 
 
-def kept(name: str, changes: dict[str, Any], plan: dict[str, Any] = SQ03) -> SavedScenario:
+def saved_scenario(name: str, changes: dict[str, Any], plan: dict[str, Any] = SQ03) -> SavedScenario:
     result = scenario(read_object(copy.deepcopy(plan)), read_changes(changes)).as_json()
     return SavedScenario(name=name, version=1, note="", result=result)
 
@@ -111,7 +111,7 @@ def test_comparison_reports_old_scenarios_and_refuses_five(app: FastAPI) -> None
 
 
 def test_comparison_of_the_latest_version_has_no_notice() -> None:
-    one = kept("a", {"lost": "CF01"})
+    one = saved_scenario("a", {"lost": "CF01"})
     assert side_by_side([one], latest=1).findings == ()
     assert [each.code for each in side_by_side([one], latest=2).findings] == ["SCENARIOS_OF_OLD_VERSION"]
 
@@ -131,9 +131,9 @@ def test_report_names_the_state_of_the_scenario(app: FastAPI) -> None:
 
 
 def test_scenario_with_unknown_commands_is_not_compared_as_having_none() -> None:
-    huge = kept("huge", {"outage_factor": 1000, "rate_factor": 1000})
+    huge = saved_scenario("huge", {"outage_factor": 1000, "rate_factor": 1000})
     assert huge.result["commands_refused"]
-    rows = side_by_side([huge, kept("a", {"headroom_percent": 30})]).commands
+    rows = side_by_side([huge, saved_scenario("a", {"headroom_percent": 30})]).commands
     for row in rows:
         assert row.values[1] == NO_COMMANDS
     assert rows[0].values[0] == 0
@@ -141,7 +141,7 @@ def test_scenario_with_unknown_commands_is_not_compared_as_having_none() -> None
 
 
 def test_white_space_and_lost_messages_have_notes_with_documents() -> None:
-    told: Any = report(kept("a", {"lost": "CF01"})).as_json()
+    told: Any = report(saved_scenario("a", {"lost": "CF01"})).as_json()
     notes = {each["number"]: each for each in told["notes"]}
     for loss in (*told["losses"]["before"], *told["losses"]["after"]):
         assert notes[loss["note_white_space"]]["figure"].startswith("White space")
@@ -151,7 +151,7 @@ def test_white_space_and_lost_messages_have_notes_with_documents() -> None:
 
 
 def test_text_report_has_a_source_for_every_figure_of_a_loss() -> None:
-    told: Any = report(kept("a", {"lost": "CF01"})).as_json()
+    told: Any = report(saved_scenario("a", {"lost": "CF01"})).as_json()
     answer = {
         **told,
         "plan": "SQ03",

@@ -27,12 +27,12 @@ SQ03: Json = {**EXAMPLE, "headroom_percent": 10}
 """The example with a headroom, so that the rules neither change INITSIZE nor stay at rest at the planned backlog."""
 
 
-def worked(changes: Json, plan: Json = SQ03, **more: Any) -> ScenarioResult:  # noqa: ANN401
+def calculated(changes: Json, plan: Json = SQ03, **more: Any) -> ScenarioResult:  # noqa: ANN401
     return scenario(read_object(copy.deepcopy(plan)), read_changes(changes), **more)
 
 
-def kept(name: str, changes: Json, *, version: int = 1, plan: Json = SQ03) -> SavedScenario:
-    return SavedScenario(name, version, "why", worked(changes, plan).as_json())
+def saved_scenario(name: str, changes: Json, *, version: int = 1, plan: Json = SQ03) -> SavedScenario:
+    return SavedScenario(name, version, "why", calculated(changes, plan).as_json())
 
 
 def sizes(shown: Json) -> list[tuple[int, int]]:
@@ -56,7 +56,7 @@ def test_figures_after_are_those_of_the_changed_plan(
         "growth": {"percent_per_year": percent, "years": 2},
     }
     before = read_object(copy.deepcopy(SQ03))
-    answer = worked(changes).as_json()
+    answer = calculated(changes).as_json()
     expected = evaluate(applied(before, read_changes(changes))).as_json()
     plain = evaluate(before).as_json()
     assert [each["after"]["initsize_kib"] for each in answer["structures"]] == [
@@ -67,7 +67,7 @@ def test_figures_after_are_those_of_the_changed_plan(
 
 
 def test_target_utilization_replaces_headroom_and_both_are_listed() -> None:
-    answer = worked({"target_usage_percent": 60}).as_json()
+    answer = calculated({"target_usage_percent": 60}).as_json()
     assert [(each["what"], each["before"], each["after"]) for each in answer["what_changes"]] == [
         ("Usage at the backlog, at most", "80 %", "60 %"),
         ("Headroom", "10 %", "none"),
@@ -76,13 +76,13 @@ def test_target_utilization_replaces_headroom_and_both_are_listed() -> None:
     assert answer["after"]["target_usage_percent"] == 60
     usage = {each["name"]: each["after"]["peak_usage_percent"] for each in answer["structures"]}
     assert 59 < usage["APPLICATION1"] <= 60
-    both = worked({"target_usage_percent": 60, "headroom_percent": 20}, EXAMPLE).as_json()
+    both = calculated({"target_usage_percent": 60, "headroom_percent": 20}, EXAMPLE).as_json()
     assert both["after"]["headroom_percent"] == 20
 
 
 def test_one_more_queue_manager_uses_the_next_row_of_ibms_chart() -> None:
     """CSQ_ADMIN at CFCC 25: 25 MiB for 5 queue managers, 26 MiB for 6 (z16 report, page 13), and SIZE 1.5 times."""
-    (admin, *_) = worked({"queue_managers": 6}).as_json()["structures"]
+    (admin, *_) = calculated({"queue_managers": 6}).as_json()["structures"]
     assert admin["structure"] == "SQ03CSQ_ADMIN"
     assert (admin["before"]["initsize_kib"], admin["after"]["initsize_kib"]) == (25 * 1024, 26 * 1024)
     assert admin["difference"]["need_bytes"] == 2**20
@@ -91,7 +91,9 @@ def test_one_more_queue_manager_uses_the_next_row_of_ibms_chart() -> None:
 def test_planned_size_below_the_new_need_is_recalculated() -> None:
     plan = copy.deepcopy(SQ03)
     plan["structures"][0] |= {"initsize": "600M", "size": "900M"}
-    holds, short = (worked({"rate_factor": factor}, plan).as_json()["structures"][1] for factor in (1.01, 3))
+    holds, short = (
+        calculated({"rate_factor": factor}, plan).as_json()["structures"][1] for factor in (1.01, 3)
+    )
     assert (holds["given_size_replaced"], holds["after"]["initsize_kib"]) == (False, 600 * 1024)
     assert short["given_size_replaced"]
     assert short["after"]["initsize_kib"] > 900 * 1024
@@ -99,7 +101,7 @@ def test_planned_size_below_the_new_need_is_recalculated() -> None:
 
 def test_size_given_by_the_scenario_is_kept_even_if_too_small() -> None:
     part = {"name": "APPLICATION1", "initsize": "100M", "size": "200M"}
-    answer = worked({"structures": [part]}).as_json()
+    answer = calculated({"structures": [part]}).as_json()
     assert answer["structures"][1]["after"]["initsize_kib"] == 100 * 1024
     assert not answer["structures"][1]["given_size_replaced"]
     assert "INITSIZE_BELOW_NEED" in {each["code"] for each in answer["findings_new"]}
@@ -112,7 +114,7 @@ TIGHT = document([cf("CF01", "8G"), cf("CF02", "8G")], [structure("A", "2G", pre
 
 
 def test_loss_of_a_scenario_is_listed_first_and_marked() -> None:
-    losses = worked({"lost": "CF02"}).as_json()["losses"]["after"]
+    losses = calculated({"lost": "CF02"}).as_json()["losses"]["after"]
     assert [(each["lost"], each["is_the_scenario"]) for each in losses][:2] == [
         ("CF02", True),
         ("CF01", False),
@@ -123,7 +125,7 @@ def test_loss_of_a_scenario_is_listed_first_and_marked() -> None:
 def test_structures_unplaced_after_the_changes_are_compared_with_before() -> None:
     """CSQ_ADMIN 1 GiB and A 2 GiB go to CF01; 8 GiB of CF02 take A at 2 GiB and not at 9."""
     part = {"name": "A", "initsize": "9G", "size": "9G"}
-    answer = worked({"lost": "CF01", "structures": [part]}, TIGHT).as_json()
+    answer = calculated({"lost": "CF01", "structures": [part]}, TIGHT).as_json()
     before, after = (answer["losses"][side][0] for side in ("before", "after"))
     assert (before["lost"], before["unplaced"], before["white_space_mib"]) == ("CF01", [], 3 * 1024)
     assert answer["placements"]["after"][1]["coupling_facility"] is None
@@ -135,31 +137,31 @@ def test_report_without_coupling_facilities_states_that_there_are_no_losses() ->
     plan = {**copy.deepcopy(SQ03), "coupling_facilities": []}
     for each in plan["structures"]:
         each.pop("preflist", None)
-    answer = worked({"queue_managers": 6}, plan).as_json()
+    answer = calculated({"queue_managers": 6}, plan).as_json()
     assert answer["losses"] == {"before": [], "after": []}
     assert any("no coupling facilities" in each for each in answer["assumptions"])
 
 
 def test_commands_lead_from_the_plan_to_the_scenario() -> None:
     part = {"name": "MYDATA", "offload_rules": [{"usage_over": 50, "size_over": "16K"}]}
-    (command,) = worked({"structures": [part]}).as_json()["commands"]
+    (command,) = calculated({"structures": [part]}).as_json()["commands"]
     assert command["command"] == (
         "ALTER CFSTRUCT(MYDATA) CFCONLOS(ASQMGR) RECAUTO(YES) OFFLOAD(SMDS) OFFLD1TH(50) OFFLD1SZ(16K) "
         "OFFLD2TH(80) OFFLD2SZ(64K) OFFLD3TH(90) OFFLD3SZ(64K) DSGROUP('MQ.SMDS.*.MYDATA') DSBLOCK(256K)"
     )
     assert command["takes_effect"] == "at once"
-    assert worked({"lost": "CF01"}).as_json()["commands"] == []
+    assert calculated({"lost": "CF01"}).as_json()["commands"] == []
 
 
 def test_scenario_without_texts_has_a_reason_instead_of_commands() -> None:
     part = {"name": "APPLICATION1", "initsize": "100G", "size": "200G"}  # no coupling facility has so much
-    answer = worked({"structures": [part]}).as_json()
+    answer = calculated({"structures": [part]}).as_json()
     assert answer["commands"] == []
     assert answer["commands_refused"]
 
 
 def test_findings_are_listed_as_new_or_resolved() -> None:
-    answer = worked({"rate_factor": 1.5})
+    answer = calculated({"rate_factor": 1.5})
     before = {(each.code, each.structure, each.message) for each in answer.findings_before}
     after = {(each.code, each.structure, each.message) for each in answer.findings}
     shown = answer.as_json()
@@ -180,25 +182,25 @@ def test_findings_are_listed_as_new_or_resolved() -> None:
 
 def test_scenario_with_an_impossible_group_is_refused() -> None:
     with pytest.raises(PlanRefused, match="33 queue managers"):
-        worked({"queue_managers": 33})
+        calculated({"queue_managers": 33})
 
 
 def test_plan_saved_with_other_figures_is_reported() -> None:
     stored = evaluate(read_object(copy.deepcopy(SQ03))).as_json()
-    same = worked({"queue_managers": 6}, stored=stored)
+    same = calculated({"queue_managers": 6}, stored=stored)
     assert "SCENARIO_PLAN_OF_ANOTHER_CORE" not in {each.code for each in same.findings}
     structures = stored["structures"]
     assert isinstance(structures, list)
     structures[0]["initsize_kib"] += 1024
-    other = worked({"queue_managers": 6}, stored=stored)
+    other = calculated({"queue_managers": 6}, stored=stored)
     assert "SCENARIO_PLAN_OF_ANOTHER_CORE" in {each.code for each in other.findings}
 
 
 def test_other_cfcc_level_drops_a_fitted_curve_with_a_finding() -> None:
     plan = {**copy.deepcopy(SQ03), "curve": {"fitted": 7}}
     curve = fitted_curve(version=7, fit=TWO_COSTS)
-    there = worked({"queue_managers": 6}, plan, curve=curve)
-    away = worked({"cfcc_level": 24}, plan, curve=curve)
+    there = calculated({"queue_managers": 6}, plan, curve=curve)
+    away = calculated({"cfcc_level": 24}, plan, curve=curve)
     assert "SCENARIO_WITHOUT_FITTED_CURVE" not in {each.code for each in there.findings}
     assert there.after.curve == curve.summary
     assert "SCENARIO_WITHOUT_FITTED_CURVE" in {each.code for each in away.findings}
@@ -209,7 +211,7 @@ def test_other_cfcc_level_drops_a_fitted_curve_with_a_finding() -> None:
 
 
 def test_up_to_four_scenarios_are_shown_next_to_the_plan() -> None:
-    items = [kept(name, {"queue_managers": 6 + at}) for at, name in enumerate("abcd")]
+    items = [saved_scenario(name, {"queue_managers": 6 + at}) for at, name in enumerate("abcd")]
     (row,) = [each for each in side_by_side(items).settings if each.label == "Queue managers"]
     assert list(row.values) == [5, 6, 7, 8, 9]
     assert list(row.differs) == [False, True, True, True, True]
@@ -221,7 +223,7 @@ def test_up_to_four_scenarios_are_shown_next_to_the_plan() -> None:
 
 
 def test_every_figure_of_every_structure_is_compared() -> None:
-    items = [kept("a", {"rate_factor": 2}), kept("b", {"headroom_percent": 50})]
+    items = [saved_scenario("a", {"rate_factor": 2}), saved_scenario("b", {"headroom_percent": 50})]
     found = {(row.structure, row.label): row.values for row in side_by_side(items).figures}
     for item in items[0].result["structures"]:
         other = next(x for x in items[1].result["structures"] if x["structure"] == item["structure"])
@@ -235,13 +237,15 @@ def test_every_figure_of_every_structure_is_compared() -> None:
 
 def test_setting_changed_by_one_scenario_has_the_plan_value_in_the_others() -> None:
     part = {"name": "MYDATA", "full_threshold": 90}
-    answer = side_by_side([kept("a", {"structures": [part]}), kept("b", {"queue_managers": 6})])
+    answer = side_by_side(
+        [saved_scenario("a", {"structures": [part]}), saved_scenario("b", {"queue_managers": 6})]
+    )
     (row,) = [each for each in answer.settings if each.structure == "MYDATA"]
     assert (row.label, row.values) == ("FULLTHRESHOLD", ("85 %", "90 %", "85 %"))
 
 
 def test_findings_without_differences_are_hidden() -> None:
-    answer = side_by_side([kept("a", {"rate_factor": 2}), kept("b", {"lost": "CF01"})])
+    answer = side_by_side([saved_scenario("a", {"rate_factor": 2}), saved_scenario("b", {"lost": "CF01"})])
     assert answer.finding_rows
     for row in answer.finding_rows:
         assert len(set(row.messages)) > 1
@@ -249,12 +253,19 @@ def test_findings_without_differences_are_hidden() -> None:
 
 
 def test_scenarios_of_two_versions_are_compared_with_a_warning() -> None:
-    assert side_by_side([kept("a", {"lost": "CF01"}), kept("b", {"lost": "CF02"})]).findings == ()
-    (found,) = side_by_side([kept("a", {"lost": "CF01"}), kept("b", {"lost": "CF02"}, version=2)]).findings
+    assert (
+        side_by_side([saved_scenario("a", {"lost": "CF01"}), saved_scenario("b", {"lost": "CF02"})]).findings
+        == ()
+    )
+    (found,) = side_by_side(
+        [saved_scenario("a", {"lost": "CF01"}), saved_scenario("b", {"lost": "CF02"}, version=2)]
+    ).findings
     assert found.code == "SCENARIOS_NOT_OF_ONE_PLAN"
     assert "a of version 1, b of version 2" in found.message
     other = {**copy.deepcopy(SQ03), "headroom_percent": 20}
-    (found,) = side_by_side([kept("a", {"lost": "CF01"}), kept("b", {"lost": "CF02"}, plan=other)]).findings
+    (found,) = side_by_side(
+        [saved_scenario("a", {"lost": "CF01"}), saved_scenario("b", {"lost": "CF02"}, plan=other)]
+    ).findings
     assert "the figures of b differ from those of a" in found.message
 
 
@@ -262,7 +273,7 @@ def test_scenarios_of_two_versions_are_compared_with_a_warning() -> None:
 
 
 def test_every_figure_of_a_report_has_a_note_and_every_note_its_documents() -> None:
-    told: Any = report(kept("a", {"rate_factor": 2, "queue_managers": 6})).as_json()
+    told: Any = report(saved_scenario("a", {"rate_factor": 2, "queue_managers": 6})).as_json()
     notes = {note["number"]: note for note in told["notes"]}
     documents = {each["number"]: each["document"] for each in told["documents"]}
     assert sorted(notes) == list(range(1, len(notes) + 1))
@@ -284,7 +295,7 @@ def test_every_figure_of_a_report_has_a_note_and_every_note_its_documents() -> N
 
 
 def test_need_of_csq_admin_has_a_note_with_its_chart() -> None:
-    told: Any = report(kept("a", {"queue_managers": 6})).as_json()
+    told: Any = report(saved_scenario("a", {"queue_managers": 6})).as_json()
     need = told["structures"][0]["figures"][0]
     note = told["notes"][need["note_after"] - 1]
     assert (note["figure"], note["basis"]) == ("Need", "read_off_chart")
@@ -294,11 +305,11 @@ def test_need_of_csq_admin_has_a_note_with_its_chart() -> None:
 
 def test_changes_that_do_not_fit_the_plan_are_refused() -> None:
     with pytest.raises(InputInvalid):
-        worked({"lost": "NOCF"})
+        calculated({"lost": "NOCF"})
 
 
 def test_report_page_lists_each_finding_and_document_once() -> None:
-    found = report(kept("a", {"rate_factor": 2, "queue_managers": 6}))
+    found = report(saved_scenario("a", {"rate_factor": 2, "queue_managers": 6}))
     told: Any = found.as_json()
     shown = reported(found)
     brought = [each.finding.message for each in shown.changes if each.kind != "gone"]

@@ -7,6 +7,6 @@ from tests.app.uploads.support import READER
 
 @pytest.fixture(autouse=True)
 def stand_in_reader(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Processes that the tests start find the stand-in before the real jobs."""
+    """Make processes find the stand-in before the real jobs."""
     monkeypatch.setenv("PYTHONPATH", str(READER))
     monkeypatch.delenv("SPARK_MASTER", raising=False)

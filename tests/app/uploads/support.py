@@ -1,4 +1,4 @@
-"""Calls and files that the tests of uploads share."""
+"""Shared calls and files of the tests of uploads."""
 
 from __future__ import annotations
 
@@ -35,26 +35,26 @@ NOTHING_SAID = UploadDetails()
 
 
 def settings_for(url: URL, folder: Path, **settings: Any) -> Settings:  # noqa: ANN401 - any setting
-    """Settings with this database and a data folder of the test's own."""
+    """Return settings with this database and a data folder of the test's own."""
     return Settings(
         database_url=url.render_as_string(hide_password=False), data_dir=folder / "data", **settings
     )
 
 
 def app_for(url: URL, folder: Path, **settings: Any) -> FastAPI:  # noqa: ANN401
-    """The application with them; nothing starts its jobs."""
+    """Return an application with these settings that starts no jobs."""
     return create_app(settings_for(url, folder, **settings))
 
 
 def received(data_dir: Path, content: bytes) -> StagedUpload:
-    """A file that has arrived and waits for its final name."""
+    """Return a received file without its final name."""
     with Incoming(data_dir, largest_bytes=2**40) as incoming:
         incoming.write(content)
         return incoming.finish()
 
 
 def placed(data_dir: Path, content: bytes) -> StagedUpload:
-    """A file under its final name, without a row."""
+    """Store a file under its final name, without a database row."""
     found = received(data_dir, content)
     found.place()
     return found
@@ -63,7 +63,7 @@ def placed(data_dir: Path, content: bytes) -> StagedUpload:
 def keep(
     database: Database, data_dir: Path, content: str | bytes, *, filename: str = "night.smf", said: UploadDetails = NOTHING_SAID
 ) -> UploadOutcome:  # fmt: skip
-    """An upload with its job, as a request makes them."""
+    """Create an upload with its job, as a request does."""
     data = content.encode() if isinstance(content, str) else content
     found = received(data_dir, data)
     with database.session(writes=True) as session:
@@ -71,7 +71,7 @@ def keep(
 
 
 def set_state(database: Database, job_id: int, state: JobState, *, ended_days_ago: float = 0) -> None:
-    """Put a job into a state, as if it had ended so long ago."""
+    """Set the state of a job and the time since its end."""
     with database.engine.begin() as connection:
         ended = datetime.now(UTC) - timedelta(days=ended_days_ago)
         connection.execute(
@@ -85,7 +85,7 @@ def set_state(database: Database, job_id: int, state: JobState, *, ended_days_ag
 
 
 def run_keeper(database: Database, settings: Settings, job_id: int) -> Job:
-    """Run a job to its rest in this process; its reader is a process of its own."""
+    """Run the keeper of a job in this process; its reader is a separate process."""
     IngestKeeper(database, settings, job_id).run()
     return job(database, job_id)
 
@@ -106,7 +106,7 @@ def log(database: Database, job_id: int) -> str:
 
 
 def history(settings: Settings, content: str) -> dict[str, Any] | None:
-    """What the stand-in was told when it committed the file; None when it did not."""
+    """Return the arguments of the stand-in when it committed the file, or None if it did not."""
     import hashlib
 
     path = Path(settings.history) / f"{hashlib.sha256(content.encode()).hexdigest()}.json"
@@ -130,7 +130,7 @@ def files_on_their_way(data_dir: Path) -> list[str]:
 def post_file(
     app: FastAPI, content: bytes | str, address: str = "/api/v1/uploads?name=night.smf", **headers: str
 ) -> Answer:
-    """Upload a file as a program does."""
+    """Upload a file by REST."""
     body = content.encode() if isinstance(content, str) else content
     given = {"content-type": "application/octet-stream"} | {
         k.replace("_", "-"): v for k, v in headers.items()
@@ -145,7 +145,7 @@ def post_file(
 
 
 def finish(app: FastAPI, job_id: int = 1) -> None:
-    """End a job as its keeper would, without one."""
+    """End a job as its keeper would."""
     database: Database = app.state.database
     stale = timedelta(hours=1)
     with database.session(writes=True) as session:
@@ -166,7 +166,7 @@ BOUNDARY = "----a boundary of 36 characters, or so"
 
 
 def form_body(*parts: tuple[str, str | None, bytes]) -> bytes:
-    """A form: name, name of the file or None, content."""
+    """Encode a form from name, file name or None, and content of each part."""
     body = b""
     for name, filename, content in parts:
         named = f'; filename="{filename}"' if filename is not None else ""
@@ -178,7 +178,7 @@ def form_body(*parts: tuple[str, str | None, bytes]) -> bytes:
 def post_form(
     app: FastAPI, address: str, body: bytes, *, piece_bytes: int = 65_536, accept: str = "text/html"
 ) -> Answer:
-    """Send a form as a browser without scripts does."""
+    """Send a form like a browser without scripts."""
     headers = {"content-type": f'multipart/form-data; boundary="{BOUNDARY}"', "accept": accept}
     return call(
         app,
@@ -190,7 +190,7 @@ def post_form(
 
 
 def wait_until(holds: Callable[[], bool]) -> None:
-    """Look until something holds; whether it ever does is the test, how soon is not."""
+    """Wait until a condition holds; fail only if it never does."""
     end = time.monotonic() + PATIENCE_S
     while not holds():
         assert time.monotonic() < end, "it never came about"

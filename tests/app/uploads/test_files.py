@@ -1,4 +1,4 @@
-"""Files on their way to disk: whole or not there, hashed, bounded, never in memory."""
+"""Writing uploads to disk: complete or absent, hashed, limited in size, never in memory."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Forms with files in them are read as they arrive, however they are cut into pieces."""
+"""Forms with files are read as they arrive, in chunks of any size."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One run from its claim to its end; the reader is a stand-in that does as the file says."""
+"""One ingest run from its claim to its end; the reader is a stand-in that follows orders in the file."""
 
 from __future__ import annotations
 
@@ -163,7 +163,7 @@ def test_run_interrupted_after_reading_is_not_read_again(
     database: Database, settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     class Cut(BaseException):
-        """As a kill would be: nothing is tidied up in the database."""
+        """Simulate a kill, after which nothing is cleaned up in the database."""
 
     def cut(*_: object) -> None:
         raise Cut

@@ -1,4 +1,4 @@
-"""Kills at any instant: of an upload, of a keeper. What is there afterwards is whole, and is read once."""
+"""Kills of uploads and keepers at any instant: stored files are complete and read once."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ SERVE = "import sys; from app.cli import main; sys.exit(main(['serve', '--port',
 
 @contextmanager
 def service_process(settings: Settings) -> Iterator[tuple[subprocess.Popen[bytes], int]]:
-    """The service in a process of its own, without its jobs."""
+    """Run the service in a separate process, without its jobs."""
     with socket.create_server(("127.0.0.1", 0)) as probe:
         port = probe.getsockname()[1]
     environment = {**os.environ, **settings.as_environment()}
@@ -64,7 +64,7 @@ def answers(port: int) -> bool:
 
 
 def send_until_killed(port: int, process: subprocess.Popen[bytes], *, after_s: float) -> bool:
-    """Upload a file and kill the service after that time; whether it had answered that it is kept."""
+    """Upload a file, kill the service after this time, and return whether it had confirmed the upload."""
     pid = os.fork()
     if pid == 0:
         time.sleep(after_s)
@@ -83,7 +83,7 @@ def send_until_killed(port: int, process: subprocess.Popen[bytes], *, after_s: f
 
 
 def check_whole(database: Database, settings: Settings) -> int:
-    """Every row has its file, and every file is what its name says."""
+    """Assert that every row has its file, and that every file matches the hash in its name."""
     for sha256 in whole_files(settings.data_dir):
         path = files.path_of(settings.data_dir, sha256)
         assert hashlib.sha256(path.read_bytes()).hexdigest() == sha256
@@ -96,7 +96,7 @@ def check_whole(database: Database, settings: Settings) -> int:
 
 
 def kill_uploads(database: Database, settings: Settings, kills: int) -> None:
-    """Cut off so many uploads. One that was quicker than its kill is kept: the next kill comes earlier."""
+    """Interrupt this many uploads; after one that finished before its kill, the next kill comes earlier."""
     kept, latest_s = 0, LONGEST_S
     while kills:
         with service_process(settings) as (process, port):
@@ -129,7 +129,7 @@ def test_50_kills_of_an_upload_leave_only_complete_files(database: Database, set
 
 
 def kill_keepers(database: Database, settings: Settings, kills: int) -> None:
-    """Kill each keeper at some instant; the last one is let live, and the run ends as if nothing had been."""
+    """Kill each keeper at some instant except the last one, which completes the run."""
     lines = "".join(f"say decoding {n} 20\nwait 0.02\n" for n in range(20))
     killed = 0
     for number in range(kills):

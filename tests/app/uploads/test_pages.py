@@ -1,4 +1,4 @@
-"""The pages of uploads with nothing but forms and links."""
+"""The pages of uploads without scripts."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def app(tmp_path: Path) -> FastAPI:
 
 
 def work(app: FastAPI, tmp_path: Path) -> None:
-    """Work on every job that waits, as the service would."""
+    """Run every queued job, as the service would."""
     database: Database = app.state.database
     with database.session(writes=False) as session:
         ids = list(session.scalars(text("SELECT id FROM job_runs WHERE state = 'queued' ORDER BY id")))

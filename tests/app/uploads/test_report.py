@@ -1,4 +1,4 @@
-"""Whatever a reader reports, the page shows it or leaves it out; it never fails."""
+"""The page of a report shows or omits whatever a reader reports, and never fails."""
 
 from __future__ import annotations
 

@@ -39,7 +39,7 @@ def app(url: URL, tmp_path: Path, database: Database) -> FastAPI:
 
 
 def read_all(app: FastAPI, url: URL, tmp_path: Path) -> None:
-    """Work on every job that waits, as the service would."""
+    """Run every queued job, as the service would."""
     database: Database = app.state.database
     with database.session(writes=False) as session:
         ids = list(session.scalars(text("SELECT id FROM job_runs WHERE state = 'queued' ORDER BY id")))
@@ -212,7 +212,7 @@ def test_upload_from_a_page_of_another_site_is_refused(app: FastAPI, tmp_path: P
 
 @pytest.fixture
 def served(url: URL, tmp_path: Path, database: Database) -> Iterator[str]:
-    """A service with its jobs."""
+    """Run a service with its jobs."""
     assert database.revision()
     with serving.served(app_for(url, tmp_path)) as address:
         yield address

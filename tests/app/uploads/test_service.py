@@ -1,4 +1,4 @@
-"""What is kept once, read again, deleted, and removed in time; on both databases."""
+"""Uploads in the database: stored once, read again, deleted, and removed after their retention; on both databases."""
 
 from __future__ import annotations
 

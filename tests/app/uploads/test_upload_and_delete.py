@@ -1,4 +1,4 @@
-"""An upload and a deletion of the same bytes at the same time: an acknowledged upload never loses its file."""
+"""Concurrent upload and deletion of the same bytes: a confirmed upload never loses its file."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from tests.app.uploads.support import NOTHING_SAID, job_id_of, keep, placed, rec
 AT_NINE = UploadDetails(observed_at="2024-11-21T09:00", zone="UTC")
 TEXT = "the same bytes"
 LONG_ENOUGH_S = 0.5
-"""For an upload that nothing holds up."""
+"""Time in which an unobstructed upload finishes."""
 
 
 def delete(database: Database, upload_id: int, data_dir: Path) -> None:
@@ -37,7 +37,7 @@ def clean_up(database: Database, data_dir: Path) -> None:
 
 
 def uploads_without_file(database: Database, data_dir: Path) -> list[int]:
-    """The uploads whose row promises a file that is not there."""
+    """Return the uploads whose file is missing."""
     with database.session(writes=False) as session:
         items = service.list_uploads(session, PageRequest(per_page=200)).items
     return [
@@ -51,7 +51,7 @@ def uploads_without_file(database: Database, data_dir: Path) -> list[int]:
 def upload_during_removal(
     database: Database, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> Callable[[], UploadOutcome]:
-    """Begin an upload of the same bytes just before a file is removed; the result waits for it."""
+    """Start an upload of the same bytes just before a file is removed; the returned function waits for it."""
     outcomes: list[UploadOutcome] = []
     upload = threading.Thread(target=lambda: outcomes.append(keep(database, tmp_path, TEXT)))
     remove = files.remove

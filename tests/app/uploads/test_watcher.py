@@ -1,4 +1,4 @@
-"""The service starts what waits, resumes what was left, and says what is missing."""
+"""The watcher starts queued runs, resumes interrupted ones, and reports missing packages."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def settings(url: URL, tmp_path: Path) -> Settings:
 
 @pytest.fixture
 def watching(database: Database, settings: Settings) -> Iterator[Watcher]:
-    """A watcher that looks when the test says so."""
+    """Return a watcher that checks only when the test calls it."""
     made = Watcher(database, settings, clean_up=clean_up)
     yield made
     for child in made._children.values():

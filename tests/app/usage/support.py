@@ -1,4 +1,4 @@
-"""Roll-ups as the jobs write them, made up for the tests."""
+"""Made-up roll-ups as the jobs write them."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ MONDAY = datetime(2026, 11, 16, tzinfo=UTC)
 
 
 def at(hours: float) -> datetime:
-    """So many hours after the Monday's beginning."""
+    """Return the time this many hours after the start of Monday."""
     return MONDAY + timedelta(hours=hours)
 
 
 def moment(hours: float) -> str:
-    """The same, as the lines say it."""
+    """Return the same time in the notation of the lines."""
     return at(hours).isoformat().replace("+00:00", "Z")
 
 
 def structure_hour(hours: int, **members: object) -> dict[str, Any]:
-    """A line about APPLICATION1 of SQ03, with all the keys that the jobs write."""
+    """Return a line on APPLICATION1 of SQ03 with all keys that the jobs write."""
     unknown = (
         "entries_total", "elements_total", "entries_in_use_pct_max", "elements_in_use_pct_max",
         "scm_entries_in_use_max", "scm_elements_in_use_max", "size_bytes", "size_max_bytes", "size_min_bytes",
@@ -42,7 +42,7 @@ def structure_hour(hours: int, **members: object) -> dict[str, Any]:
 
 
 def smds_hour(hours: int, **members: object) -> dict[str, Any]:
-    """A line about the data set of queue manager CSQ1 for it."""
+    """Return a line on the data set of queue manager CSQ1 for APPLICATION1."""
     return {
         "event": "smds_hour", "qsg": "SQ03", "structure": "APPLICATION1", "queue_manager": "CSQ1", "hour": moment(hours),
         "blocks_total": 402, "blocks_data": 400, "blocks_in_use_max": 10 + hours, "messages_max": 40,
@@ -51,7 +51,7 @@ def smds_hour(hours: int, **members: object) -> dict[str, Any]:
 
 
 def queue_hour(hours: int, **members: object) -> dict[str, Any]:
-    """A line about PAYMENTS.IN in it."""
+    """Return a line on PAYMENTS.IN in APPLICATION1."""
     return {
         "event": "queue_hour", "qsg": "SQ03", "queue": "PAYMENTS.IN", "structure": "APPLICATION1",
         "hour": moment(hours), "puts": 36_000, "put_bytes": 36_000_000, "put_size_min_bytes": 200,
@@ -63,7 +63,7 @@ def queue_hour(hours: int, **members: object) -> dict[str, Any]:
 
 
 def output(*lines: dict[str, Any], days: Iterable[str] = ()) -> list[dict[str, Any]]:
-    """The whole output of the roll-up with these hours."""
+    """Return the complete output of a roll-up with these hours."""
     counted = {
         f"{kind}_hours": sum(line["event"] == f"{kind}_hour" for line in lines)
         for kind in ("structure", "smds", "queue")
@@ -72,7 +72,7 @@ def output(*lines: dict[str, Any], days: Iterable[str] = ()) -> list[dict[str, A
 
 
 def ten_days(*, days: int = 10) -> list[dict[str, Any]]:
-    """Ten days of a group: limits known from the third day on, four hours without records, full twice on the ninth."""
+    """Return ten days of a group: limits from day 3 on, four hours without records, full twice on day 9."""
     lines: list[dict[str, Any]] = []
     for hours in range(days * 24):
         load = 0.25 + 0.75 * max(0.0, math.sin((hours % 24 - 6) / 24 * 2 * math.pi))
@@ -115,6 +115,6 @@ def ten_days(*, days: int = 10) -> list[dict[str, Any]]:
 
 
 def store(app: FastAPI, lines: Iterable[dict[str, Any]]) -> None:
-    """Store the hours in the application's database, as the job at the end of an upload does."""
+    """Store the hours in the database of the application, as the job at the end of an upload does."""
     with app.state.database.session(writes=True) as session:
         store_rollups(session, output(*lines))

@@ -1,4 +1,4 @@
-"""Usage over time, and sizes of messages, as charts."""
+"""Charts of usage over time and of message sizes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Plotly's script comes out of the installed package, compressed, and leaves nothing to fetch from elsewhere."""
+"""Plotly's script is served from the installed package, compressed, and loads nothing from other sites."""
 
 from __future__ import annotations
 

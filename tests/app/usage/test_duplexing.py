@@ -1,4 +1,4 @@
-"""Coupling facilities and duplexing reach a plan from usage out of dumps and displays, without a nightly run."""
+"""Plans from usage have the coupling facilities and duplexing of dumps and displays, without a nightly run."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from spark_jobs.history.hours import roll_up
 from spark_jobs.history.store import History
 from spark_jobs.smf.encode import dump, rmf_record
 from tests.app.usage.support import at, store, structure_hour, ten_days
-from tests.app.usage.test_observed import checked, made, remarks, words
+from tests.app.usage.test_observed import checked, plan_from_usage, remarks, words
 from tests.app.web.support import Json
 from tests.planner_core.running.test_compare import FIRST, INSTANCE, SECOND
 from tests.spark_jobs.history import dumps
@@ -54,7 +54,7 @@ Records = dict[str, dict[str, object]]
 
 @pytest.fixture(autouse=True)
 def no_other_rmf(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The records of the queue managers come without the 74-4 that they usually come with in tests."""
+    """Leave out the 74-4 records that test dumps usually contain."""
     monkeypatch.setattr(dumps, "rmf", lambda _: [])
 
 
@@ -75,7 +75,7 @@ def bring(url: str, path: Path, *arguments: str) -> None:
 
 
 def rmf(folder: Path, url: str, *intervals: Records) -> None:
-    """Bring one dump: of each interval a record for each coupling facility, after those of the queue managers."""
+    """Ingest a dump with a record per interval and coupling facility after those of the queue managers."""
     records: list[bytes] = []
     for number, facilities in enumerate(intervals):
         records += dumps.interval(number)
@@ -100,7 +100,7 @@ def show(
     duplex: str = "ENABLED",
     status: str = "ALLOCATED",
 ) -> None:
-    """Bring an answer to D XCF,STR,STRNAME=."""
+    """Ingest an answer to D XCF,STR,STRNAME=."""
     path = folder / f"display-{at:%H%M}.txt"
     text = DISPLAY.format(duplex=duplex, status=status, instances=instances.format(actual="512 M"))
     path.write_text(text)
@@ -108,7 +108,7 @@ def show(
 
 
 def hours(url: str) -> dict[str, Json]:
-    """The hours of APPLICATION1, by their beginning."""
+    """Return the hours of APPLICATION1 by their start."""
     return {
         line["hour"][11:16]: line
         for line in roll_up(History.open(url))
@@ -121,10 +121,10 @@ def placed(line: Json) -> tuple[object, ...]:
 
 
 def plan(app: FastAPI, url: str) -> tuple[Json, Json]:
-    """The first structure of a plan from what the history says, and all that the answer says."""
+    """Return the first structure of a plan from usage, and the whole answer."""
     with app.state.database.session(writes=True) as session:
         store_rollups(session, json.loads(json.dumps(list(roll_up(History.open(url))))))
-    found = made(app, period="all", coupling_facilities=["CF09"], structures=["APPLICATION1"])
+    found = plan_from_usage(app, period="all", coupling_facilities=["CF09"], structures=["APPLICATION1"])
     (structure,) = found["document"]["structures"]
     return structure, found
 
@@ -269,7 +269,7 @@ def test_plan_follows_the_duplexing_policy(app: FastAPI, policy: str, duplexed: 
             structure_hour(239, **says),
         ],
     )
-    found = made(app)
+    found = plan_from_usage(app)
     assert found["document"]["structures"][0]["duplex"] == wanted
     assert ("the plan counts one instance" in remarks(found)) == (wanted == "ALLOWED")
 
@@ -278,7 +278,7 @@ def test_observation_after_the_period_does_not_count(app: FastAPI) -> None:
     store(app, ten_days())
     one, two = ({"coupling_facilities": [name], "is_duplexed": False} for name in ("CF01", "CF02"))
     store(app, [structure_hour(200, **one), structure_hour(210, **two)])
-    assert made(app)["coupling_facilities_observed"]["APPLICATION1"] == ["CF02"]
+    assert plan_from_usage(app)["coupling_facilities_observed"]["APPLICATION1"] == ["CF02"]
     with app.state.database.session(writes=False) as session:
         (before,) = service.placements(session, "SQ03", at(210))["APPLICATION1"]
         assert before.coupling_facility == "CF01"
@@ -290,7 +290,7 @@ def test_observation_after_the_period_does_not_count(app: FastAPI) -> None:
 
 def test_size_below_the_current_one_is_a_finding(app: FastAPI) -> None:
     store(app, ten_days())
-    (told,) = made(app, queues=["PAYMENTS.IN"])["findings"]
+    (told,) = plan_from_usage(app, queues=["PAYMENTS.IN"])["findings"]
     assert (told["code"], told["severity"], told["structure"]) == (
         "STRUCTURE_SHRINKS",
         "warning",
@@ -298,6 +298,6 @@ def test_size_below_the_current_one_is_a_finding(app: FastAPI) -> None:
     )
     assert told["field"] == "/structures/0/initsize"
     assert "is smaller than the 524288 K allocated on 2026-11-25 23:00 UTC" in told["message"]
-    assert made(app, backlog="rate", outage_minutes=600)["findings"] == []
+    assert plan_from_usage(app, backlog="rate", outage_minutes=600)["findings"] == []
     shown = checked(app, "/usage/SQ03/plan", structure="APPLICATION1")
     assert "STRUCTURE_SHRINKS" in words(shown)

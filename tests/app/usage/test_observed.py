@@ -1,4 +1,4 @@
-"""A plan made from usage: what was cut off, sizes compared with today's allocation, and what was observed besides."""
+"""A plan from usage: maxima limited by a full structure, sizes compared with the current allocation, and other observations."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ ASKED = {"qsg": "SQ03", "queue_managers": 2, "cfcc_level": 25, "persistent_when_
 
 @pytest.fixture
 def app(tmp_path: Path) -> Iterator[FastAPI]:
-    """Ten days of a group; APPLICATION1 has 512 MiB, and was full six times on the ninth day."""
+    """Return an application with ten days of a group; APPLICATION1 has 512 MiB and was full six times on day 9."""
     made = create_app(Settings(data_dir=tmp_path / "data"))
     store(made, ten_days())
     yield made
@@ -30,7 +30,7 @@ def app(tmp_path: Path) -> Iterator[FastAPI]:
 
 
 def allocate(app: FastAPI) -> None:
-    """RMF saw APPLICATION1 in CF02, before that in CF01, as the newest fits say."""
+    """Store fits by which RMF observed APPLICATION1 in CF01 and later in CF02."""
 
     def points(day: str) -> list[dict[str, object]]:
         return [
@@ -48,7 +48,7 @@ def allocate(app: FastAPI) -> None:
     )
 
 
-def made(app: FastAPI, **members: object) -> Json:
+def plan_from_usage(app: FastAPI, **members: object) -> Json:
     found = post_json(app, "/api/v1/usage/plan-document", {**ASKED, **members})
     assert found.status == 200, found.text
     return found.json()
@@ -63,7 +63,7 @@ def form(app: FastAPI) -> Element:
 
 
 def checked(app: FastAPI, address: str, **fields: str) -> Element:
-    """What the page shows before it saves anything."""
+    """Return the preview of the page."""
     body = urlencode(
         {
             "name": "X", "queue_managers": "CSQ1 CSQ2", "cfcc_level": "25", "backlog": "depth", "sizes": "mean",
@@ -84,7 +84,7 @@ def words(element: Element) -> str:
 
 
 def test_maximum_of_a_full_structure_is_not_the_demand(app: FastAPI) -> None:
-    found = made(app)
+    found = plan_from_usage(app)
     (cut_off,) = found["cut_off"]
     assert cut_off["structure"] == "APPLICATION1"
     assert cut_off["full_count"] == 6
@@ -98,35 +98,37 @@ def test_maximum_of_a_full_structure_is_not_the_demand(app: FastAPI) -> None:
 
 def test_use_of_100_percent_counts_as_full_without_a_count(app: FastAPI) -> None:
     store(app, [structure_hour(239, entries_in_use_pct_max=100.0, structure_full_count=None)])
-    (cut_off,) = made(app, period="1d")["cut_off"]
+    (cut_off,) = plan_from_usage(app, period="1d")["cut_off"]
     assert (cut_off["full_count"], cut_off["first_hour"]) == (0, cut_off["last_hour"])
 
 
 def test_period_without_a_full_structure_has_the_whole_demand(app: FastAPI) -> None:
-    found = made(app, period="1d")
+    found = plan_from_usage(app, period="1d")
     assert found["cut_off"] == []
     assert "cut off" not in remarks(found)
 
 
 def test_sizes_are_compared_with_the_last_allocation(app: FastAPI) -> None:
-    sizes = {each["structure"]: each for each in made(app, queues=["PAYMENTS.IN"])["sizes"]}
+    sizes = {each["structure"]: each for each in plan_from_usage(app, queues=["PAYMENTS.IN"])["sizes"]}
     smaller = sizes["APPLICATION1"]
     assert (smaller["change"], smaller["allocated_kib"]) == ("smaller", 512 * 1024)
     assert (
         f"INITSIZE {smaller['initsize_kib']} K is smaller than the 524288 K allocated" in smaller["sentence"]
     )
     assert sizes["CSQ_ADMIN"]["change"] == "unknown"
-    larger = {each["structure"]: each for each in made(app, backlog="rate", outage_minutes=600)["sizes"]}
+    larger = {
+        each["structure"]: each for each in plan_from_usage(app, backlog="rate", outage_minutes=600)["sizes"]
+    }
     assert larger["APPLICATION1"]["change"] == "larger"
     assert larger["APPLICATION1"]["initsize_kib"] > 512 * 1024
 
 
 def test_observed_coupling_facilities_come_first_in_preflist(app: FastAPI) -> None:
-    unseen = made(app, coupling_facilities=["CF09"])
+    unseen = plan_from_usage(app, coupling_facilities=["CF09"])
     assert unseen["document"]["structures"][0]["preflist"] == ["CF09"]
     assert "APPLICATION1: its coupling facility was not observed." in remarks(unseen)
     allocate(app)
-    found = made(app, coupling_facilities=["CF09"])
+    found = plan_from_usage(app, coupling_facilities=["CF09"])
     assert found["coupling_facilities_observed"]["APPLICATION1"] == ["CF02", "CF01"]
     assert found["document"]["structures"][0]["preflist"] == ["CF02", "CF01", "CF09"]
     assert {each["name"] for each in found["document"]["coupling_facilities"]} == {"CF01", "CF02", "CF09"}
@@ -139,11 +141,15 @@ def test_observed_queue_managers_are_offered_and_missing_ones_are_remarked(app: 
     with app.state.database.session(writes=True) as session:
         qsg_map.put(session, "SYS1", "CSQ2", "SQ03")
         qsg_map.put(session, "SYS1", "CSQ9", "SQ99")
-    assert made(app)["queue_managers_observed"] == ["CSQ1", "CSQ2"]
+    assert plan_from_usage(app)["queue_managers_observed"] == ["CSQ1", "CSQ2"]
     assert form(app).one("input", name="queue_managers")["value"] == "CSQ1 CSQ2"
-    assert "not among the queue managers of the plan: CSQ2." in remarks(made(app, queue_managers=["CSQ1"]))
-    assert "The plan has 1 queue managers, but records name 2" in remarks(made(app, queue_managers=1))
-    assert "records name" not in remarks(made(app, queue_managers=2))
+    assert "not among the queue managers of the plan: CSQ2." in remarks(
+        plan_from_usage(app, queue_managers=["CSQ1"])
+    )
+    assert "The plan has 1 queue managers, but records name 2" in remarks(
+        plan_from_usage(app, queue_managers=1)
+    )
+    assert "records name" not in remarks(plan_from_usage(app, queue_managers=2))
 
 
 def test_page_warns_of_a_structure_that_would_shrink(app: FastAPI) -> None:

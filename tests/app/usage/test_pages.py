@@ -1,4 +1,4 @@
-"""The pages of measured usage as a browser without scripts sees them."""
+"""The pages of measured usage in a browser without scripts."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def app(tmp_path: Path) -> Iterator[FastAPI]:
 
 @pytest.fixture(scope="module")
 def measured(tmp_path_factory: pytest.TempPathFactory) -> Iterator[FastAPI]:
-    """An application with ten days of usage, for tests that leave nothing behind."""
+    """Return an application with ten days of usage, for tests that change nothing."""
     made = create_app(Settings(data_dir=Path(tmp_path_factory.mktemp("data"))))
     store(made, ten_days())
     yield made
@@ -41,7 +41,7 @@ def measured(tmp_path_factory: pytest.TempPathFactory) -> Iterator[FastAPI]:
 
 @pytest.fixture
 def changing(app: FastAPI) -> FastAPI:
-    """The same for a test of its own."""
+    """Return an application with ten days of usage of the test's own."""
     store(app, ten_days())
     return app
 
@@ -53,7 +53,7 @@ def page(app: FastAPI, address: str, *, status: int = 200) -> Element:
 
 
 def table(found: Element, name: str) -> list[list[str]]:
-    """The cells of a table, heads first."""
+    """Return the cells of a table, headings first."""
     region = found.one("div", aria_label=f"Table: {name}")
     return [
         [cell.text.strip() for cell in row.walk() if cell.tag in {"th", "td"}] for row in region.all("tr")
@@ -224,7 +224,7 @@ def test_chart_script_is_linked_below_the_path_of_a_proxy(tmp_path: Path) -> Non
 
 
 def post(app: FastAPI, **fields: str | list[str]) -> tuple[int, str, str]:
-    """Send the form; returns status, path in the end, and the page."""
+    """Send the form, and return the status, the final path and the page."""
     pairs = {
         **TOLD,
         "backlog": "depth",

@@ -1,4 +1,4 @@
-"""Which hours are looked at."""
+"""Selection of the period of measured usage."""
 
 from __future__ import annotations
 

@@ -39,7 +39,7 @@ def answer(app: FastAPI, address: str) -> Json:
     return found.json()
 
 
-def made(app: FastAPI, **members: object) -> Json:
+def plan_from_usage(app: FastAPI, **members: object) -> Json:
     found = post_json(app, "/api/v1/usage/plan-document", {**ASKED, **members})
     assert found.status == 200, found.text
     return found.json()
@@ -227,7 +227,7 @@ def test_queue_by_days_adds_puts_and_keeps_the_busiest_hour(measured: FastAPI) -
 
 
 def test_plan_uses_the_highest_depth_and_the_mean_size(measured: FastAPI) -> None:
-    found = made(measured, queues=["PAYMENTS.IN", "ORDERS.IN"])
+    found = plan_from_usage(measured, queues=["PAYMENTS.IN", "ORDERS.IN"])
     queues = queues_of(found["document"])
     assert [each["name"] for each in found["document"]["structures"]] == ["APPLICATION1"]
     assert queues["PAYMENTS.IN"] == {
@@ -245,7 +245,9 @@ def test_plan_uses_the_highest_depth_and_the_mean_size(measured: FastAPI) -> Non
 
 
 def test_plan_uses_the_busiest_hour_and_an_outage(measured: FastAPI) -> None:
-    found = made(measured, queues=["ORDERS.IN"], backlog="rate", outage_minutes=90, sizes="largest")
+    found = plan_from_usage(
+        measured, queues=["ORDERS.IN"], backlog="rate", outage_minutes=90, sizes="largest"
+    )
     (queue,) = queues_of(found["document"]).values()
     assert (queue["put_rate_per_s"], queue["outage_minutes"], queue["backlog"]) == (20, 90, None)
     assert queue["message_bytes"] == 31_500
@@ -253,12 +255,12 @@ def test_plan_uses_the_busiest_hour_and_an_outage(measured: FastAPI) -> None:
 
 def test_put_rate_is_rounded_up(app: FastAPI) -> None:
     store(app, [structure_hour(0), queue_hour(0, puts=1)])
-    found = made(app, backlog="rate", outage_minutes=1)
+    found = plan_from_usage(app, backlog="rate", outage_minutes=1)
     assert queues_of(found["document"])["PAYMENTS.IN"]["put_rate_per_s"] == 0.001
 
 
 def test_sizes_are_spread_where_a_95th_percentile_is_given(measured: FastAPI) -> None:
-    found = made(measured, queues=["PAYMENTS.IN"], p95_bytes={"PAYMENTS.IN": 4000})
+    found = plan_from_usage(measured, queues=["PAYMENTS.IN"], p95_bytes={"PAYMENTS.IN": 4000})
     assert queues_of(found["document"])["PAYMENTS.IN"]["message_bytes"] == {
         "mean": 1024,
         "p95": 4000,
@@ -275,7 +277,7 @@ def test_unmeasured_persistence_must_be_given(measured: FastAPI) -> None:
         "persistent_when_unknown",
     }
     assert "AUDIT.COPY" in refused.json()["detail"]
-    found = made(measured, persistent_when_unknown=True)
+    found = plan_from_usage(measured, persistent_when_unknown=True)
     assert queues_of(found["document"])["AUDIT.COPY"]["persistent"] is True
     assert any("Planned as persistent, as you specified" in remark for remark in found["remarks"])
 
@@ -296,7 +298,7 @@ def test_queues_with_too_little_data_are_left_out_with_a_remark(app: FastAPI) ->
         queue_hour(0, queue="KNOWN"),
     ]
     store(app, lines)
-    found = made(app)
+    found = plan_from_usage(app)
     assert set(queues_of(found["document"])) == {"KNOWN"}
     assert any("NOTHING.PUT: left out" in remark for remark in found["remarks"])
     assert any("NO.DEPTH: left out" in remark for remark in found["remarks"])
@@ -306,17 +308,19 @@ def test_queues_with_too_little_data_are_left_out_with_a_remark(app: FastAPI) ->
 def test_unmeasured_largest_message_is_not_planned(app: FastAPI, largest: int | None) -> None:
     store(app, [structure_hour(0), queue_hour(0, put_size_max_bytes=largest)])
     for asked in ({"sizes": "largest"}, {"p95_bytes": {"PAYMENTS.IN": 2000}}):
-        found = made(app, **asked)
+        found = plan_from_usage(app, **asked)
         assert found["document"]["structures"] == []
         assert (
             "PAYMENTS.IN: left out. Its largest message was not measured in the period." in found["remarks"]
         )
-    assert queues_of(made(app)["document"])["PAYMENTS.IN"]["message_bytes"] == 1000
+    assert queues_of(plan_from_usage(app)["document"])["PAYMENTS.IN"]["message_bytes"] == 1000
 
 
 def test_structure_that_held_more_than_its_planned_backlog_has_a_remark(app: FastAPI) -> None:
     store(app, [structure_hour(0, entries_in_use_max=9_999), queue_hour(0)])
-    assert any("9999 list entries were in use at most" in remark for remark in made(app)["remarks"])
+    assert any(
+        "9999 list entries were in use at most" in remark for remark in plan_from_usage(app)["remarks"]
+    )
 
 
 def test_unmeasured_group_or_structure_is_not_found(measured: FastAPI) -> None:

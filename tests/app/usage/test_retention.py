@@ -1,4 +1,4 @@
-"""Hourly roll-ups go when the history's days have gone, and only then."""
+"""Hourly roll-ups are removed when the history no longer has their days, and only then."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ def test_hours_still_in_the_history_are_not_removed(filled: Database, report: di
 
 
 def test_hours_are_removed_together_or_not_at_all(filled: Database, monkeypatch: pytest.MonkeyPatch) -> None:
-    """In a transaction of their own: one that fails half way takes nothing."""
+    """The removal has its own transaction: one that fails halfway removes nothing."""
     before = hours(filled)
 
     def fails(*_: object, **__: object) -> None:

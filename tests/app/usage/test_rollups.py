@@ -1,4 +1,4 @@
-"""Roll-ups are stored as they come, once, on both databases."""
+"""Roll-ups are stored once and unchanged, on both databases."""
 
 from __future__ import annotations
 

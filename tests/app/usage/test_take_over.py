@@ -1,4 +1,4 @@
-"""Copied from measured usage into a plan that is there: compared before it is saved, and saved as its next version."""
+"""Copying measured usage into an existing plan: compared before saving, and saved as its next version."""
 
 from __future__ import annotations
 
@@ -214,8 +214,8 @@ def test_plans_of_another_group_and_missing_plans_are_not_found(app: FastAPI) ->
 # ---- the figures ---------------------------------------------------------------------------------------------------
 
 
-def taken(app: FastAPI, document: dict[str, Any], **how: Any) -> DraftPlan:  # noqa: ANN401 - members of Reckoning
-    """Take over everything that was measured of APPLICATION1."""
+def take_over_usage(app: FastAPI, document: dict[str, Any], **how: Any) -> DraftPlan:  # noqa: ANN401 - members of Reckoning
+    """Copy all measured usage of APPLICATION1 into the plan."""
     reckoning = Reckoning(
         **{
             "backlog": "depth",
@@ -252,7 +252,7 @@ def bare(tmp_path: Path) -> Iterator[FastAPI]:
 
 def test_unmeasured_values_keep_those_of_the_plan(bare: FastAPI) -> None:
     store(bare, [structure_hour(0), queue_hour(0, depth_max=None, puts=0, put_bytes=0, persistent_puts=None)])
-    made = taken(bare, document_with(queue("PAYMENTS.IN", persistent=True)))
+    made = take_over_usage(bare, document_with(queue("PAYMENTS.IN", persistent=True)))
     (after,) = made.document["structures"][0]["queues"]
     assert after == queue("PAYMENTS.IN", persistent=True)
     assert any("its message size stays as it is" in remark for remark in made.remarks)
@@ -262,7 +262,7 @@ def test_unmeasured_values_keep_those_of_the_plan(bare: FastAPI) -> None:
 def test_distribution_with_an_outdated_p95_is_reported(bare: FastAPI) -> None:
     store(bare, [structure_hour(0), queue_hour(0)])
     spread = {"mean": 10, "p95": 20, "max": 30}
-    made = taken(bare, document_with(queue("PAYMENTS.IN", message_bytes=spread)), sizes="largest")
+    made = take_over_usage(bare, document_with(queue("PAYMENTS.IN", message_bytes=spread)), sizes="largest")
     assert made.document["structures"][0]["queues"][0]["message_bytes"] == 4000
     assert any("does not lie between the measured mean" in remark for remark in made.remarks)
 
@@ -270,7 +270,7 @@ def test_distribution_with_an_outdated_p95_is_reported(bare: FastAPI) -> None:
 def test_growth_of_the_plan_and_a_fuller_structure_have_remarks(bare: FastAPI) -> None:
     store(bare, [structure_hour(0, entries_in_use_max=90_000), queue_hour(0)])
     growth = {"percent_per_year": Decimal(20), "years": 2}
-    made = taken(bare, document_with(queue("PAYMENTS.IN"), queue("UNSEEN"), growth=growth))
+    made = take_over_usage(bare, document_with(queue("PAYMENTS.IN"), queue("UNSEEN"), growth=growth))
     told = " ".join(made.remarks)
     assert "growth of 20 % a year for 2 years" in told
     assert "90000 list entries were in use at most, but the backlogs of the plan add up to 501" in told
@@ -281,5 +281,5 @@ def test_given_document_is_not_changed(bare: FastAPI) -> None:
     store(bare, [structure_hour(0), queue_hour(0)])
     before = document_with(queue("PAYMENTS.IN"))
     kept = copy.deepcopy(before)
-    taken(bare, before)
+    take_over_usage(bare, before)
     assert before == kept

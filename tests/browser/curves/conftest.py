@@ -16,7 +16,7 @@ from tests.serving import served
 
 @pytest.fixture(scope="module")
 def origin(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """Where an application is served after a night: two curves, a year of daily peaks and forecasts of it, a plan."""
+    """Return the address of an application after a nightly run: two curves, a year of daily peaks with forecasts, and a plan."""
     app = create_app(Settings(data_dir=Path(tmp_path_factory.mktemp("data"))))
     four_weeks_ago = MADE_ON - timedelta(days=28)
     store_night(

@@ -1,4 +1,4 @@
-"""Curves and forecasts in a real browser: accessible, by keyboard, to read, zoom and save."""
+"""Curves and forecasts in a real browser: accessibility, keyboard, zoom and saved charts."""
 
 from __future__ import annotations
 
@@ -30,13 +30,13 @@ DAY_MS = 24 * 3600 * 1000
 
 @pytest.fixture(autouse=True)
 def reset_page(page: Page) -> None:
-    """The page is one for all tests; each begins with a wide and light one."""
+    """Make the shared page wide and light before each test."""
     page.set_viewport_size({"width": WIDTHS_PX[0], "height": 900})
     page.emulate_media(color_scheme="light", media="screen")
 
 
 def drawn(page: Page) -> Locator:
-    """The page's charts, once the script has drawn all of them."""
+    """Return the charts of the page when the script has drawn all of them."""
     charts = page.locator(".plotted")
     for nth in range(charts.count()):
         expect(charts.nth(nth)).to_have_attribute("data-state", "ready")

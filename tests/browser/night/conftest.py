@@ -15,7 +15,7 @@ from tests.serving import served as served_at
 
 @pytest.fixture(scope="module")
 def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[FastAPI, str]]:
-    """A service with its watcher, whose jobs are stand-ins, after a night with findings and one that failed."""
+    """Run a service with its watcher and stand-in jobs, after a nightly run with findings and a failed one."""
     before = os.environ.get("PYTHONPATH")
     os.environ["PYTHONPATH"] = str(JOBS)  # the watcher hands it on to what it starts
     settings = Settings(data_dir=Path(tmp_path_factory.mktemp("data")), night_hour=None)
@@ -38,5 +38,5 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[FastAPI, 
 
 @pytest.fixture(scope="module")
 def origin(served: tuple[FastAPI, str]) -> str:
-    """Where it is served."""
+    """Return the address of the service."""
     return served[1]

@@ -20,7 +20,7 @@ PATIENCE_MS = 60_000
 
 @pytest.fixture(autouse=True)
 def reset_page(page: Page) -> None:
-    """The page is one for all tests; each begins with a wide and light one."""
+    """Make the shared page wide and light before each test."""
     page.set_viewport_size({"width": WIDTHS_PX[0], "height": 900})
     page.emulate_media(color_scheme="light", media="screen")
 

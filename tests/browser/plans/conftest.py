@@ -14,7 +14,7 @@ from tests.serving import served
 
 @pytest.fixture
 def base(tmp_path: Path) -> Iterator[str]:
-    """Address of a service of this test alone, with nothing stored in it."""
+    """Return the address of an empty service of this test."""
     app = create_app(Settings(data_dir=tmp_path / "data"))
     with served(app) as address:
         yield address
@@ -30,7 +30,7 @@ def browser(chromium: Path) -> Iterator[Browser]:
 
 @pytest.fixture
 def page(browser: Browser, base: str) -> Iterator[Page]:
-    """A page that must not complain: no error in its console, no refusal of the content security policy."""
+    """Return a page that must have no error in its console and no violation of the content security policy."""
     context = browser.new_context(base_url=base, viewport={"width": 1440, "height": 900})
     opened = context.new_page()
     complaints: list[str] = []

@@ -1,4 +1,4 @@
-"""Lists, histories, comparisons and paper: nothing scrolls away on a narrow screen, nothing leaves the sheet."""
+"""Lists, histories, comparisons and print: nothing overflows a narrow screen or the sheet."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def put(page: Page, name: str, *, comment: str = "", **members: object) -> None:
 
 @pytest.fixture
 def stored(page: Page) -> Page:
-    """A plan with two versions, and two deleted ones whose name a third has."""
+    """Return a page of a service with a plan of two versions, and two deleted plans whose name a third one has."""
     put(page, "SQ03")
     batch = {"name": "BATCH", "preflist": ["CF02"], "queues": [QUEUE]}
     put(page, "SQ03", comment="A%20structure%20for%20the%20batch", structures=[*SQ03["structures"], batch])

@@ -1,4 +1,4 @@
-"""Plans in a real browser: made by typing, by two people at once, by keyboard, and looked at by axe."""
+"""Plans in a real browser: typed input, concurrent editors, keyboard, and accessibility."""
 
 from __future__ import annotations
 
@@ -210,7 +210,7 @@ def open_page(page: Page, path: str) -> None:
 
 
 def accessibility_problems(page: Page, scheme: str) -> list[str]:
-    """What axe finds; in the dark, all that may be found there only."""
+    """Return the problems that axe finds; in dark mode only those that depend on the theme."""
     return violations(page) if scheme == "light" else poor_contrasts(page)
 
 

@@ -22,7 +22,7 @@ KEPT = {
 
 @pytest.fixture(scope="module")
 def origin(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """Where an application is served that has a plan with three scenarios."""
+    """Return the address of an application with a plan and three scenarios."""
     app = create_app(Settings(data_dir=Path(tmp_path_factory.mktemp("data"))))
     with app.state.database.session(writes=True) as session:
         plans.save_plan(session, "SCENES", plan())

@@ -1,4 +1,4 @@
-"""Scenarios in a browser: made, compared and read by keyboard, without a script, on every width, on paper."""
+"""Scenarios in a browser: creation and comparison by keyboard, without scripts, at every width, and in print."""
 
 from __future__ import annotations
 

@@ -15,14 +15,14 @@ from tests.serving import served
 
 @pytest.fixture
 def base(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
-    """Address of a service of this test alone; its jobs find the stand-in reader."""
+    """Return the address of a service of this test with the stand-in reader."""
     monkeypatch.setenv("PYTHONPATH", str(READER))
     yield from serve(tmp_path)
 
 
 @pytest.fixture
 def real_base(tmp_path: Path) -> Iterator[str]:
-    """The same with the real reader."""
+    """Return the address of a service of this test with the real reader."""
     yield from serve(tmp_path)
 
 
@@ -41,7 +41,7 @@ def browser(chromium: Path) -> Iterator[Browser]:
 
 
 def open_page(browser: Browser, base: str) -> Iterator[Page]:
-    """A page that must not complain: no error in its console, no refusal of the content security policy."""
+    """Return a page that must have no error in its console and no violation of the content security policy."""
     context = browser.new_context(
         base_url=base, viewport={"width": 1440, "height": 900}, reduced_motion="reduce"
     )

@@ -1,4 +1,4 @@
-"""The pages of uploads by keyboard alone: in each of their states, everything is reached and everything is used."""
+"""The pages of uploads by keyboard only: every control is reached and used in every state."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Uploads in a real browser: both bars, questions, the keyboard, without scripts, and looked at by axe."""
+"""Uploads in a real browser: progress bars, questions, keyboard, no scripts, and accessibility."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From a dump to a policy, in a browser: the real reader, the charts, a plan of what was measured, its statements."""
+"""From a dump to a policy in a browser: the real reader, the charts, a plan from usage, and its statements."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ UNTIL_READ_MS = 120_000
 
 @pytest.fixture(scope="module")
 def simulated(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Two weeks of a fictitious site in one dump, and its map."""
+    """Return two weeks of a fictitious site in one dump, and its map."""
     folder = tmp_path_factory.mktemp("simulated") / "site"
     options = {
         "days": DAYS, "structures": 3, "queue-managers": 2, "interval-minutes": 15, "seed": 5, "days-per-file": DAYS,

@@ -13,7 +13,7 @@ from tests.serving import served
 
 @pytest.fixture(scope="module")
 def origin(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """Where an application is served that has ten days of usage."""
+    """Return the address of an application with ten days of usage."""
     app = create_app(Settings(data_dir=Path(tmp_path_factory.mktemp("data"))))
     store(app, ten_days())
     with served(app) as address:

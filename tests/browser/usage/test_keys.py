@@ -1,4 +1,4 @@
-"""The pages of measured usage by keyboard alone: with figures in them, everything is reached and everything is used."""
+"""The pages of measured usage by keyboard only: every control is reached and used."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from playwright.sync_api import Page, expect
 from tests.browser.conftest import NewContext
 from tests.browser.keys import press, tab_to, walk
 from tests.browser.test_every_page import unfold
-from tests.browser.usage.test_usage import FULL, PLAN, QUEUE, STRUCTURE, drawn, shown_from
+from tests.browser.usage.test_usage import FULL, PLAN, QUEUE, STRUCTURE, drawn, visible_period
 
 pytestmark = pytest.mark.browser
 
@@ -21,7 +21,7 @@ WIDE = {"width": 1440, "height": 900}
 
 @pytest.fixture(scope="module", autouse=True)
 def _plan(origin: str) -> None:
-    """A plan of the group, made before it was measured."""
+    """Store a plan of the group from before its measurement."""
     queues = [
         {"name": name, "message_bytes": 500, "backlog": 1_000, "persistent": False}
         for name in ("PAYMENTS.IN", "ORDERS.IN")
@@ -35,7 +35,7 @@ def _plan(origin: str) -> None:
 
 @pytest.fixture
 def own(new_context: NewContext) -> Page:
-    """A page that a test may leave anywhere."""
+    """Return a page that a test may leave in any state."""
     return new_context(viewport=WIDE, accept_downloads=True).new_page()
 
 
@@ -92,14 +92,14 @@ def test_period_is_chosen_by_links_and_by_days(own: Page) -> None:
 def test_every_tool_of_a_chart_works_by_keyboard(own: Page) -> None:
     own.goto(f"{STRUCTURE}?from=2026-11-24&to=2026-11-24")
     drawn(own)
-    whole = shown_from(own)
+    whole = visible_period(own)
     press(own, "button", "Zoom in")
     expect(own.get_by_role("status")).to_contain_text("06:00")
     for name, key in (("Zoom out", "Space"), ("Zoom in", "Enter"), ("Earlier", "Space"), ("Later", "Enter")):
         press(own, "button", name, key)
     press(own, "button", "Whole period")
     expect(own.get_by_role("status")).to_have_text("")
-    assert shown_from(own) == whole
+    assert visible_period(own) == whole
     for kind in ("SVG", "PNG"):
         with own.expect_download() as download:
             press(own, "button", f"Save as {kind}")

@@ -1,4 +1,4 @@
-"""Measured usage in a real browser: charts to read, zoom and save, and a plan made from them."""
+"""Measured usage in a real browser: charts, zoom, saved charts, and a plan from usage."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ FULL = f"{STRUCTURE}?from=2026-11-23&to=2026-11-25"
 
 @pytest.fixture(autouse=True)
 def reset_page(page: Page) -> None:
-    """The page is one for all tests; each begins with a wide and light one."""
+    """Make the shared page wide and light before each test."""
     page.set_viewport_size({"width": WIDTHS_PX[0], "height": 900})
     page.emulate_media(color_scheme="light", media="screen")
 
 
 def drawn(page: Page) -> Locator:
-    """The page's chart, once the script has drawn it."""
+    """Return the chart of the page when the script has drawn it."""
     charts = page.locator(".plotted")
     if charts.count():
         expect(charts).to_have_attribute("data-state", "ready")
@@ -37,15 +37,15 @@ def drawn(page: Page) -> Locator:
 
 
 def fits(page: Page) -> None:
-    """Wait until a chart has taken the width of the window."""
+    """Wait until a chart has the width of the window."""
     plot = page.locator(".plot:visible")
     if plot.count():
         width = plot.evaluate("each => each.offsetWidth")
         expect(page.locator(".plot .main-svg").first).to_have_attribute("width", str(width))
 
 
-def shown_from(page: Page) -> list[str]:
-    """The ends of the time axis."""
+def visible_period(page: Page) -> list[str]:
+    """Return the ends of the time axis."""
     found: list[str] = page.evaluate(
         "document.querySelector('.plot').layout.xaxis.range.map((at) => new Date(at).toISOString().slice(0, 13))"
     )
@@ -109,13 +109,13 @@ def test_hours_without_records_are_a_gap(page: Page) -> None:
 def test_chart_is_zoomed_by_keyboard_only(page: Page) -> None:
     page.goto(f"{STRUCTURE}?from=2026-11-24&to=2026-11-24")
     drawn(page)
-    whole = shown_from(page)
+    whole = visible_period(page)
     assert whole == ["2026-11-24T00", "2026-11-25T00"]
     page.get_by_role("button", name="Zoom in").focus()
     page.keyboard.press("Enter")
     status = page.get_by_role("status")
     expect(status).to_have_text("2026-11-24 06:00 \N{EN DASH} 2026-11-24 18:00 UTC")
-    assert shown_from(page) == ["2026-11-24T06", "2026-11-24T18"]
+    assert visible_period(page) == ["2026-11-24T06", "2026-11-24T18"]
     for _ in range(2):
         page.keyboard.press("Tab")
     expect(page.get_by_role("button", name="Earlier")).to_be_focused()
@@ -127,13 +127,13 @@ def test_chart_is_zoomed_by_keyboard_only(page: Page) -> None:
     expect(status).to_have_text("2026-11-24 06:00 \N{EN DASH} 2026-11-24 18:00 UTC")
     page.get_by_role("button", name="Whole period").press("Enter")
     expect(status).to_have_text("")
-    assert shown_from(page) == whole
+    assert visible_period(page) == whole
 
 
 def test_chart_is_zoomed_by_dragging_and_reset_by_a_double_click(page: Page) -> None:
     page.goto(f"{STRUCTURE}?from=2026-11-24&to=2026-11-24")
     drawn(page)
-    whole = shown_from(page)
+    whole = visible_period(page)
     layer = page.locator(".plot .nsewdrag").first
     box = layer.bounding_box()
     assert box is not None
@@ -145,7 +145,7 @@ def test_chart_is_zoomed_by_dragging_and_reset_by_a_double_click(page: Page) -> 
     expect(page.get_by_role("status")).to_have_text(re.compile(r"2026-11-24 0[56]:.*2026-11-24 1[12]:"))
     layer.dblclick()
     expect(page.get_by_role("status")).to_have_text("")
-    assert shown_from(page) == whole
+    assert visible_period(page) == whole
 
 
 def test_chart_is_saved_as_svg_and_as_png(page: Page, tmp_path: Path) -> None:

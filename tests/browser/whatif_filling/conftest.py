@@ -25,7 +25,7 @@ PLAN = structure(
 
 @pytest.fixture(scope="module")
 def origin(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """Where an application is served that has a plan of one structure."""
+    """Return the address of an application with a plan of one structure."""
     app = create_app(Settings(data_dir=Path(tmp_path_factory.mktemp("data"))))
     with app.state.database.session(writes=True) as session:
         service.save_plan(session, "FILLS", PLAN)

@@ -1,4 +1,4 @@
-"""An outage and its thresholds in a browser: sliders, keyboard, every width, light and dark, without a script."""
+"""An outage and its thresholds in a browser: sliders, keyboard, every width, both themes, and no scripts."""
 
 from __future__ import annotations
 

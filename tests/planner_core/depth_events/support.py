@@ -66,7 +66,7 @@ def codes(simulation: Simulation) -> set[str]:
     return {finding.code for finding in simulation.findings}
 
 
-def told(simulation: Simulation) -> list[tuple[str, str, int, int]]:
+def message_counts(simulation: Simulation) -> list[tuple[str, str, int, int]]:
     """Return event, queue manager, puts and gets of each message."""
     return [
         (REASON[each.event.reason], each.queue_manager, each.msg_enq_count, each.msg_deq_count)
@@ -86,7 +86,7 @@ def armed(switches: Switches) -> tuple[bool, ...]:
     return tuple(switches.is_armed(event) for event in (Event.HIGH, Event.LOW, Event.FULL))
 
 
-def silent(occurrence: Occurrence) -> tuple[tuple[str, str], ...]:
+def missing_messages(occurrence: Occurrence) -> tuple[tuple[str, str], ...]:
     """Return each queue manager that wrote no message, and the reason."""
     return tuple((each.queue_manager, each.why) for each in occurrence.missing)
 

@@ -137,7 +137,7 @@ def test_perfmev_does_not_affect_switches_of_a_shared_queue(document: Json) -> N
 
 
 @dataclass
-class OneByOne:
+class SingleMessageRules:
     """The rules as IBM states them, for one queue with one set of counters per member, a message at a time."""
 
     document: Json
@@ -195,4 +195,4 @@ def test_steps_give_the_same_as_single_messages(document: Json) -> None:
             for each in (by_number[number] for number in row.occurrences)
         ]
         found.append((row.at, row.depth, *armed(row)))
-    assert found == OneByOne(document).play()
+    assert found == SingleMessageRules(document).play()

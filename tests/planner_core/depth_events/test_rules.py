@@ -16,11 +16,11 @@ from tests.planner_core.depth_events.support import (
     enabled,
     file,
     member,
+    message_counts,
     nonshared,
     play,
     shared,
     switches,
-    told,
 )
 
 QM1, QM2 = member("QM1"), member("QM2")
@@ -78,7 +78,7 @@ def test_maxdepth_below_the_depth_gives_queue_full_and_leaves_high_enabled() -> 
     lower = {"at": 1, "action": "alter_queue", "queue": "LQ1", "maxdepth": 100}
     queue = nonshared(depth=500, qdpmaxev="ENABLED")
     simulation = play([QM1], [queue], [lower, do("put", "QM1", "LQ1", 1, at=2)])
-    assert told(simulation) == [("Full", "QM1", 0, 0)]
+    assert message_counts(simulation) == [("Full", "QM1", 0, 0)]
     assert enabled(simulation, "LQ1") == {"H", "L"}
 
 
@@ -109,7 +109,7 @@ def test_equal_thresholds_alternate_with_every_message() -> None:
 def test_expired_messages_cause_a_low_event_and_are_not_counted() -> None:
     queue = shared(depth=900, qdphiev="DISABLED", qdploev="ENABLED")
     simulation = play([QM1, QM2], [queue], [do("expire", "QM2", "SQ1", 700)])
-    assert told(simulation) == [("Low", "QM2", 0, 0), ("Low", "QM1", 0, 0)]
+    assert message_counts(simulation) == [("Low", "QM2", 0, 0), ("Low", "QM1", 0, 0)]
     (occurrence,) = simulation.occurrences
     assert occurrence.reconciliation is not None
     (cause,) = occurrence.reconciliation.causes
@@ -129,7 +129,7 @@ def test_backout_changes_neither_event_switches_nor_counters() -> None:
             do("get", "QM1", "LQ1", 700, at=5),
         ],
     )
-    assert told(simulation) == [("High", "QM1", 800, 0), ("Low", "QM1", 900, 800)]
+    assert message_counts(simulation) == [("High", "QM1", 800, 0), ("Low", "QM1", 900, 800)]
     low = simulation.occurrences[1].reconciliation
     assert low is not None
     assert {(each.cause, each.messages) for each in low.causes} == {
@@ -151,7 +151,7 @@ def test_reset_qstats_resets_one_member_and_fails_with_perfmev_disabled() -> Non
             do("put", "QM1", "SQ1", 200, at=20),
         ],
     )
-    assert told(simulation) == [("High", "QM1", 500, 0), ("High", "QM2", 0, 0)]
+    assert message_counts(simulation) == [("High", "QM1", 500, 0), ("High", "QM2", 0, 0)]
     assert [each.time_since_reset for each in simulation.events] == [20, 10]
     (occurrence,) = simulation.occurrences
     assert occurrence.reconciliation is not None
@@ -168,7 +168,7 @@ def test_reset_qstats_with_cmdscope_reaches_all_active_members() -> None:
         [shared()],
         [*puts, reset, do("put", "QM1", "SQ1", 200, at=20)],
     )
-    assert told(simulation) == [("High", "QM1", 200, 0), ("High", "QM2", 0, 0)]
+    assert message_counts(simulation) == [("High", "QM1", 200, 0), ("High", "QM2", 0, 0)]
 
 
 def test_restart_resets_the_counters_and_not_the_switches() -> None:
@@ -182,7 +182,7 @@ def test_restart_resets_the_counters_and_not_the_switches() -> None:
             do("put", "QM1", "SQ1", 300, at=12),
         ],
     )
-    assert told(simulation) == [("High", "QM1", 300, 0), ("High", "QM2", 0, 0)]
+    assert message_counts(simulation) == [("High", "QM1", 300, 0), ("High", "QM2", 0, 0)]
     assert simulation.events[1].time_since_reset == 3
     assert simulation.occurrences[0].reconciliation is not None
     assert [each.cause for each in simulation.occurrences[0].reconciliation.causes] == ["counters_reset"]
@@ -201,17 +201,17 @@ def test_counters_of_a_disabled_member_follow_the_reading(reading: str, expected
         ],
         statistics_of_disabled=reading,
     )
-    assert told(simulation)[-1] == ("Low", "QM2", expected, 0)
+    assert message_counts(simulation)[-1] == ("Low", "QM2", expected, 0)
     assert "EVENT_READING_MATTERS" in codes(simulation)
 
 
 def test_rounding_that_changes_the_messages_is_reported() -> None:
     queue = nonshared(maxdepth=7)
     simulation = play([QM1], [queue], [do("put", "QM1", "LQ1", 5)])
-    assert told(simulation) == []
+    assert message_counts(simulation) == []
     (finding,) = [each for each in simulation.findings if each.code == "EVENT_READING_MATTERS"]
     assert finding.field == "/readings/rounding"
-    assert told(play([QM1], [queue], [do("put", "QM1", "LQ1", 5)], rounding="truncated")) == [
+    assert message_counts(play([QM1], [queue], [do("put", "QM1", "LQ1", 5)], rounding="truncated")) == [
         ("High", "QM1", 5, 0)
     ]
 
@@ -220,14 +220,14 @@ def test_rounding_that_changes_the_messages_is_reported() -> None:
 def test_puts_rejected_below_maxdepth_give_no_queue_full(reason: int) -> None:
     queue = shared(qdpmaxev="ENABLED", depth=500)
     simulation = play([QM1], [queue], [do("rejected", "QM1", "SQ1", 3, reason=reason)])
-    assert told(simulation) == []
+    assert message_counts(simulation) == []
     (finding,) = [each for each in simulation.findings if each.code == "EVENT_PUTS_REJECTED_OTHERWISE"]
     assert f"reason {reason}" in finding.message
 
 
 def test_puts_rejected_at_maxdepth_give_queue_full() -> None:
     queue = shared(qdpmaxev="ENABLED", depth=1000)
-    assert told(play([QM1], [queue], [do("rejected", "QM1", "SQ1", 3)])) == [("Full", "QM1", 0, 0)]
+    assert message_counts(play([QM1], [queue], [do("rejected", "QM1", "SQ1", 3)])) == [("Full", "QM1", 0, 0)]
 
 
 def test_gets_from_an_empty_queue_are_reported() -> None:
@@ -240,7 +240,7 @@ def test_repeated_steps_of_two_members_interleave() -> None:
     queue = shared(maxdepth=10, qdepthhi=70)
     puts = [do("put", name, "SQ1", 1, at=at, times=5, every_s=2) for name, at in (("QM1", 0), ("QM2", 1))]
     simulation = play([QM1, QM2], [queue], puts)
-    assert told(simulation) == [("High", "QM1", 4, 0), ("High", "QM2", 3, 0)]
+    assert message_counts(simulation) == [("High", "QM1", 4, 0), ("High", "QM2", 3, 0)]
     assert simulation.events[0].at == 6
 
 

@@ -10,11 +10,11 @@ from tests.planner_core.depth_events.support import (
     do,
     enabled,
     member,
+    message_counts,
+    missing_messages,
     nonshared,
     play,
     shared,
-    silent,
-    told,
 )
 
 SWITCHED = {"L", "F"}
@@ -34,7 +34,11 @@ def case(
 
 def test_se1_all_members_enabled_give_three_messages_with_one_correl_id() -> None:
     simulation = case()
-    assert told(simulation) == [("High", "QM1", 600, 0), ("High", "QM2", 300, 100), ("High", "QM3", 0, 0)]
+    assert message_counts(simulation) == [
+        ("High", "QM1", 600, 0),
+        ("High", "QM2", 300, 100),
+        ("High", "QM3", 0, 0),
+    ]
     assert [each.is_null for each in simulation.events] == [False, False, True]
     (correl_id,) = {each.correl_id for each in simulation.events}
     assert correl_id is not None
@@ -49,9 +53,9 @@ def test_se1_all_members_enabled_give_three_messages_with_one_correl_id() -> Non
 
 def test_se2_idle_disabled_member_leaves_no_gap() -> None:
     simulation = case(qm3="DISABLED")
-    assert told(simulation) == [("High", "QM1", 600, 0), ("High", "QM2", 300, 100)]
+    assert message_counts(simulation) == [("High", "QM1", 600, 0), ("High", "QM2", 300, 100)]
     (occurrence,) = simulation.occurrences
-    assert silent(occurrence) == (("QM3", "perfmev_disabled"),)
+    assert missing_messages(occurrence) == (("QM3", "perfmev_disabled"),)
     assert occurrence.reconciliation is not None
     assert (occurrence.reconciliation.computed_depth, occurrence.reconciliation.unreconciled) == (800, 0)
     assert "EVENT_SET_INCOMPLETE" not in codes(simulation)
@@ -59,7 +63,7 @@ def test_se2_idle_disabled_member_leaves_no_gap() -> None:
 
 def test_se3_messages_of_a_disabled_member_are_unreconciled() -> None:
     simulation = case(qm2="DISABLED")
-    assert told(simulation) == [("High", "QM1", 600, 0), ("High", "QM3", 0, 0)]
+    assert message_counts(simulation) == [("High", "QM1", 600, 0), ("High", "QM3", 0, 0)]
     (occurrence,) = simulation.occurrences
     assert occurrence.reconciliation is not None
     assert (occurrence.reconciliation.computed_depth, occurrence.reconciliation.unreconciled) == (600, 200)
@@ -71,12 +75,16 @@ def test_se3_messages_of_a_disabled_member_are_unreconciled() -> None:
 
 def test_se4_disabled_detector_switches_without_a_message() -> None:
     simulation = case(qm1="DISABLED")
-    assert told(simulation) == []
+    assert message_counts(simulation) == []
     assert enabled(simulation) == SWITCHED
     (occurrence,) = simulation.occurrences
     assert not occurrence.written
     assert occurrence.correl_id is None
-    assert silent(occurrence) == (("QM1", "perfmev_disabled"), ("QM2", "not_asked"), ("QM3", "not_asked"))
+    assert missing_messages(occurrence) == (
+        ("QM1", "perfmev_disabled"),
+        ("QM2", "not_asked"),
+        ("QM3", "not_asked"),
+    )
     assert {"EVENT_SWITCHED_SILENTLY", "EVENT_READING_MATTERS"} <= codes(simulation)
     (finding,) = [each for each in simulation.findings if each.code == "EVENT_READING_MATTERS"]
     assert "'silent', the timeline gives 0 messages; read as 'broadcast', 2 messages" in finding.message
@@ -84,7 +92,7 @@ def test_se4_disabled_detector_switches_without_a_message() -> None:
 
 def test_se4_other_members_write_messages_under_the_other_reading() -> None:
     simulation = case(qm1="DISABLED", disabled_detector="broadcast")
-    assert told(simulation) == [("High", "QM2", 300, 100), ("High", "QM3", 0, 0)]
+    assert message_counts(simulation) == [("High", "QM2", 300, 100), ("High", "QM3", 0, 0)]
     assert enabled(simulation) == SWITCHED
     (occurrence,) = simulation.occurrences
     assert occurrence.reconciliation is not None
@@ -94,9 +102,9 @@ def test_se4_other_members_write_messages_under_the_other_reading() -> None:
 
 def test_se5_inactive_member_writes_no_message() -> None:
     simulation = case(active=False)
-    assert told(simulation) == [("High", "QM1", 600, 0), ("High", "QM2", 300, 100)]
+    assert message_counts(simulation) == [("High", "QM1", 600, 0), ("High", "QM2", 300, 100)]
     (occurrence,) = simulation.occurrences
-    assert silent(occurrence) == (("QM3", "not_active"),)
+    assert missing_messages(occurrence) == (("QM3", "not_active"),)
     assert occurrence.reconciliation is not None
     assert occurrence.reconciliation.computed_depth == 800
 
@@ -104,7 +112,7 @@ def test_se5_inactive_member_writes_no_message() -> None:
 @pytest.mark.parametrize("reading", ["silent", "broadcast"])
 def test_se6_with_all_members_disabled_switches_change_without_messages(reading: str) -> None:
     simulation = case("DISABLED", "DISABLED", "DISABLED", disabled_detector=reading)
-    assert told(simulation) == []
+    assert message_counts(simulation) == []
     assert enabled(simulation) == SWITCHED
     assert "EVENT_READING_MATTERS" not in codes(simulation)
 
@@ -116,7 +124,7 @@ SE7 = [do("put", "QM1", "SQ1", 800, at=1), do("put", "QM1", "LQ1", 800, at=1)]
 
 def test_se7_only_the_shared_queue_switches_with_perfmev_disabled() -> None:
     simulation = play(QM1_DISABLED, BOTH, SE7)
-    assert told(simulation) == []
+    assert message_counts(simulation) == []
     assert enabled(simulation, "SQ1") == {"L", "F"}
     assert enabled(simulation, "LQ1") == {"H"}
 

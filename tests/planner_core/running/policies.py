@@ -20,7 +20,7 @@ JUMBLE = [
 
 
 @dataclass(frozen=True)
-class Written:
+class WrittenStatement:
     """A written statement: its verb, and keywords with their values."""
 
     verb: str
@@ -32,7 +32,7 @@ class WrittenPolicy:
     """A text and its statements."""
 
     text: str
-    statements: list[Written]
+    statements: list[WrittenStatement]
 
 
 _GAPS = (
@@ -57,7 +57,7 @@ _SIZES = st.builds(
 
 
 @st.composite
-def structures(draw: st.DrawFn, name: str) -> Written:
+def structures(draw: st.DrawFn, name: str) -> WrittenStatement:
     """Draw a STRUCTURE statement with keywords in any order."""
     keywords: dict[str, tuple[str, ...]] = {
         "NAME": (name,),
@@ -78,11 +78,11 @@ def structures(draw: st.DrawFn, name: str) -> Written:
     for keyword in draw(st.lists(st.sampled_from(sorted(optional)), unique=True)):
         keywords[keyword] = draw(optional[keyword])
     rest = draw(st.permutations([keyword for keyword in keywords if keyword != "NAME"]))
-    return Written("STRUCTURE", {key: keywords[key] for key in ("NAME", *rest)})
+    return WrittenStatement("STRUCTURE", {key: keywords[key] for key in ("NAME", *rest)})
 
 
 @st.composite
-def written(draw: st.DrawFn, statement: Written) -> str:
+def written(draw: st.DrawFn, statement: WrittenStatement) -> str:
     """Draw a statement with any spacing, case and line breaks."""
     gap = st.sampled_from(_GAPS)
     small = st.sampled_from(["", "", " ", "\n  "])
@@ -108,11 +108,11 @@ def policies(
         )
     )
     statements = [
-        Written("DATA", {"TYPE": ("CFRM",)}),
-        Written("DEFINE POLICY", {"NAME": ("POLICY1",), "REPLACE": ("YES",)}),
+        WrittenStatement("DATA", {"TYPE": ("CFRM",)}),
+        WrittenStatement("DEFINE POLICY", {"NAME": ("POLICY1",), "REPLACE": ("YES",)}),
     ]
     statements += [
-        Written("CF", {"NAME": (name,), "TYPE": ("003931",), "MFG": ("IBM",)}) for name in facilities
+        WrittenStatement("CF", {"NAME": (name,), "TYPE": ("003931",), "MFG": ("IBM",)}) for name in facilities
     ]
     order = draw(st.permutations([*foreign, *names]))
     statements += [draw(structures(name)) for name in order]

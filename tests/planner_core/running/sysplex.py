@@ -15,7 +15,7 @@ Its rules are IBM's, each from the text named:
   neither is an alter.
 - An alter goes to both instances, up to the SIZE that they were allocated with (Altering a Duplexed Structure).
 
-Where IBM leaves open what the system does, a `Habit` says it, and commands must do with every habit.
+Where IBM leaves open what the system does, `UndocumentedBehavior` states it, and commands must work with every variant.
 
 CFSTRUCT objects, by the references of DEFINE and ALTER CFSTRUCT:
 
@@ -44,14 +44,14 @@ class Refused(Exception):
 
 
 @dataclass(frozen=True)
-class Habit:
+class UndocumentedBehavior:
     """Behavior that IBM does not document."""
 
     duplexes_again_at_once: bool
     duplexes_while_a_change_is_pending: bool
 
 
-HABITS = [Habit(*each) for each in product((True, False), repeat=2)]
+HABITS = [UndocumentedBehavior(*each) for each in product((True, False), repeat=2)]
 
 
 OFFLOAD_RULES = {f"OFFLD{number}SZ": "64K" for number in (1, 2, 3)}
@@ -188,7 +188,7 @@ class Structure:
 class Sysplex:
     """Structures by name, and the reactions of the system."""
 
-    def __init__(self, structures: dict[str, Structure], habit: Habit) -> None:
+    def __init__(self, structures: dict[str, Structure], habit: UndocumentedBehavior) -> None:
         self.structures = structures
         self.habit = habit
 

@@ -28,11 +28,11 @@ from tests.planner_core.running.sysplex import (
     FROM_LEVEL_5,
     HABITS,
     HELD,
-    Habit,
     Instance,
     Refused,
     Structure,
     Sysplex,
+    UndocumentedBehavior,
     pasted,
     taken_out,
 )
@@ -973,7 +973,7 @@ def test_applied_commands_give_the_planned_state(texts: list[str], changes: dict
         assert each.is_too_small == (each.result.name in {e.structure for e in told})
 
 
-def sysplex_of(running: Running, *, habit: Habit, is_duplexed_if_unknown: bool) -> Sysplex:
+def sysplex_of(running: Running, *, habit: UndocumentedBehavior, is_duplexed_if_unknown: bool) -> Sysplex:
     """Return the sysplex that these texts show."""
     made: dict[str, Structure] = {}
     for name, each in running.structures.items():
@@ -1022,7 +1022,7 @@ def carry_out(found: Comparison, sysplex: Sysplex) -> None:
     is_duplexed_if_unknown=False,
 )
 def test_simulated_sysplex_accepts_every_command_and_reaches_the_planned_state(
-    texts: list[str], changes: dict[str, Any], habit: Habit, is_duplexed_if_unknown: bool
+    texts: list[str], changes: dict[str, Any], habit: UndocumentedBehavior, is_duplexed_if_unknown: bool
 ) -> None:
     made, running = result(**changes), read_running(texts)
     if not running.knows_structures:
@@ -1070,7 +1070,7 @@ def test_simulated_sysplex_accepts_every_command_and_reaches_the_planned_state(
 @pytest.mark.parametrize("will", ["DISABLED", "ALLOWED", "ENABLED"])
 @pytest.mark.parametrize("change", [{}, LARGER, OTHER_LIST], ids=["alone", "SIZE", "PREFLIST"])
 def test_duplexing_changes_succeed_despite_automatic_duplexing(
-    habit: Habit, is_duplexed: bool, today: str, will: str, change: dict[str, Any]
+    habit: UndocumentedBehavior, is_duplexed: bool, today: str, will: str, change: dict[str, Any]
 ) -> None:
     if today == "DISABLED" and is_duplexed:
         return

@@ -65,16 +65,16 @@ STRNAME: SQ03APP1
 """
 
 
-def made(*texts: str, **keys: int) -> PlanFromRunning:
+def plan_from_texts(*texts: str, **keys: int) -> PlanFromRunning:
     return plan_from(read_running(texts), qsg="SQ03", **keys)
 
 
 def structure(*texts: str, **keys: int) -> dict[str, Any]:
-    (found,) = made(*texts, **keys).document["structures"]
+    (found,) = plan_from_texts(*texts, **keys).document["structures"]
     return dict(found)
 
 
-def told(plan: PlanFromRunning) -> list[str]:
+def finding_messages(plan: PlanFromRunning) -> list[str]:
     return [each.message for each in plan.findings]
 
 
@@ -83,7 +83,7 @@ def test_order_second_site_and_storage_class_memory_are_read_from_a_policy() -> 
     assert found["enforce_order"] is True
     assert (found["duplex"], found["duplex_site"]) == ("ENABLED", "CROSSSITE")
     assert found["scm"] == {"max_size": "4G"}
-    document = made(POLICY).document
+    document = plan_from_texts(POLICY).document
     assert document["admin"]["enforce_order"] is True
     assert [each.get("dumpspace") for each in document["coupling_facilities"]] == ["98M", None]
 
@@ -108,7 +108,7 @@ def test_rule_that_is_off_before_others_keeps_their_numbers() -> None:
 
 def test_unedited_plan_from_running_changes_nothing() -> None:
     texts = (POLICY, CFSTRUCT, QUEUES)
-    plan = made(*texts, queue_managers=2, message_bytes=2000)
+    plan = plan_from_texts(*texts, queue_managers=2, message_bytes=2000)
     result = evaluate(plan.plan)
     assert [step.command for step in compare(result, read_running(texts)).commands] == []
     assert merge(POLICY, result).policy == POLICY
@@ -122,27 +122,33 @@ def test_display_qlocal_is_read_like_display_queue() -> None:
 
 def test_queues_of_an_unknown_structure_are_reported() -> None:
     elsewhere = QUEUES.replace("CFSTRUCT(APP1)", "CFSTRUCT(APP9)")
-    plan = made(POLICY, CFSTRUCT, elsewhere, message_bytes=2000)
-    assert "PAY.IN is on APP9, which no text describes: omitted." in told(plan)
+    plan = plan_from_texts(POLICY, CFSTRUCT, elsewhere, message_bytes=2000)
+    assert "PAY.IN is on APP9, which no text describes: omitted." in finding_messages(plan)
     both = elsewhere + elsewhere.replace("PAY.IN", "PAY.OUT")
-    plan = made(POLICY, CFSTRUCT, both, message_bytes=2000)
-    assert "PAY.IN and 1 more queues are on APP9, which no text describes: omitted." in told(plan)
+    plan = plan_from_texts(POLICY, CFSTRUCT, both, message_bytes=2000)
+    assert "PAY.IN and 1 more queues are on APP9, which no text describes: omitted." in finding_messages(plan)
     system = QUEUES.replace("CFSTRUCT(APP1)", "CFSTRUCT(CSQSYSAPPL)")
-    assert not [each for each in told(made(POLICY, CFSTRUCT, system)) if "CSQSYSAPPL" in each]
+    assert not [
+        each for each in finding_messages(plan_from_texts(POLICY, CFSTRUCT, system)) if "CSQSYSAPPL" in each
+    ]
 
 
 def test_structure_without_its_cfstruct_is_reported() -> None:
-    (said,) = (each for each in told(made(POLICY)) if "CFSTRUCT" in each)
+    (said,) = (each for each in finding_messages(plan_from_texts(POLICY)) if "CFSTRUCT" in each)
     assert said.startswith("No CFSTRUCT(APP1) was provided: CFLEVEL, RECOVER and the offload rules")
-    assert not [each for each in told(made(POLICY, CFSTRUCT)) if "No CFSTRUCT" in each]
+    assert not [each for each in finding_messages(plan_from_texts(POLICY, CFSTRUCT)) if "No CFSTRUCT" in each]
 
 
 def test_number_of_queue_managers_that_differs_from_the_group_is_reported() -> None:
     group = "DISPLAY GROUP\nQM01  1 ACTIVE\nQM02  2 ACTIVE\n"
-    assert "DISPLAY GROUP lists 2 queue managers, not 5: the listed ones are used." in told(
-        made(POLICY, group, queue_managers=5)
+    assert "DISPLAY GROUP lists 2 queue managers, not 5: the listed ones are used." in finding_messages(
+        plan_from_texts(POLICY, group, queue_managers=5)
     )
-    assert not [each for each in told(made(POLICY, group, queue_managers=2)) if "GROUP lists" in each]
+    assert not [
+        each
+        for each in finding_messages(plan_from_texts(POLICY, group, queue_managers=2))
+        if "GROUP lists" in each
+    ]
 
 
 def test_display_without_data_sets_keeps_default_dsblock_and_dsbufs() -> None:

@@ -142,7 +142,7 @@ KEEPS_QUEUE = (
 )
 
 
-def silent(**paths: Any) -> PlanResult:  # noqa: ANN401
+def plan_without_mq_attributes(**paths: Any) -> PlanResult:  # noqa: ANN401
     """Return a plan that states only a queue and the name of its data sets among MQ objects."""
     queue = {"name": "Q1", "message_bytes": 1024, "backlog": 100_000}
     return result(**{"structures__0__queues": [queue], "admin__headroom_percent": 10, **paths})
@@ -154,7 +154,7 @@ def of(found: Comparison, code: str) -> list[Finding]:
 
 @pytest.mark.parametrize("is_stored", [False, True])
 def test_unstated_object_attributes_keep_the_current_value(is_stored: bool) -> None:
-    made = silent()
+    made = plan_without_mq_attributes()
     if is_stored:  # every key is there, with its default
         made = evaluate(read_json(made.document.model_dump_json()))
     running = read_running([KEEPS, KEEPS_QUEUE])
@@ -175,7 +175,7 @@ def test_unstated_object_attributes_keep_the_current_value(is_stored: bool) -> N
 
 
 def test_unstated_plan_replaces_object_attributes_with_defaults() -> None:
-    found = compare(silent(), read_running([KEEPS, KEEPS_QUEUE]), unstated="plan")
+    found = compare(plan_without_mq_attributes(), read_running([KEEPS, KEEPS_QUEUE]), unstated="plan")
     altered = " ".join(step.command for step in found.commands)
     for attribute in (
         "RECOVER(YES)",
@@ -201,7 +201,9 @@ def test_unstated_plan_replaces_object_attributes_with_defaults() -> None:
     ],
 )
 def test_only_stated_object_attributes_are_altered(key: str, value: object, command: str) -> None:
-    found = compare(silent(**{f"structures__0__{key}": value}), read_running([KEEPS, KEEPS_QUEUE]))
+    found = compare(
+        plan_without_mq_attributes(**{f"structures__0__{key}": value}), read_running([KEEPS, KEEPS_QUEUE])
+    )
     assert [step.command for step in found.commands] == [command]
 
 
@@ -210,18 +212,23 @@ def test_rules_change_and_stay_with_their_method() -> None:
     (alter,) = [
         step.command
         for step in compare(
-            silent(structures__0__offload={"to": "SMDS", "dsgroup": GROUP}), read_running([db2])
+            plan_without_mq_attributes(structures__0__offload={"to": "SMDS", "dsgroup": GROUP}),
+            read_running([db2]),
         ).commands
         if step.command.startswith("ALTER")
     ]
     assert "OFFLOAD(SMDS) OFFLD1TH(70) OFFLD1SZ(32K)" in alter
     rules = {"rules": [{"usage_over": 70, "size_over": "0K"}]}
-    assert compare(silent(structures__0__offload=rules), read_running([db2])).commands == ()
+    assert (
+        compare(plan_without_mq_attributes(structures__0__offload=rules), read_running([db2])).commands == ()
+    )
 
 
 def test_unstated_cflevel_stays_and_planned_offload_is_reported() -> None:
     for level in ("CFLEVEL(4)", ""):
-        found = compare(silent(), read_running([f"CFSTRUCT(APP1)\n{level}\nRECOVER(YES)\n"]))
+        found = compare(
+            plan_without_mq_attributes(), read_running([f"CFSTRUCT(APP1)\n{level}\nRECOVER(YES)\n"])
+        )
         assert found.commands == ()
         (told,) = of(found, "CFLEVEL_STAYS_LOWER")
         assert (told.severity, told.field, told.structure) == ("warning", "/structures/0/cflevel", "APP1")
@@ -230,7 +237,7 @@ def test_unstated_cflevel_stays_and_planned_offload_is_reported() -> None:
 
 @pytest.mark.parametrize("offload", [{}, {"to": "SMDS"}])
 def test_alter_never_sets_smds_without_a_dsgroup(offload: dict[str, str]) -> None:
-    made = silent(structures__0__cflevel=5, structures__0__offload=offload)
+    made = plan_without_mq_attributes(structures__0__cflevel=5, structures__0__offload=offload)
     found = compare(made, read_running(["DEFINE CFSTRUCT(APP1) CFLEVEL(4) RECOVER(YES)\n"]))
     assert found.commands == ()
     assert not found.is_same
@@ -244,7 +251,7 @@ def test_alter_never_sets_smds_without_a_dsgroup(offload: dict[str, str]) -> Non
 def test_lost_protection_and_changed_levels_are_warnings_with_both_values() -> None:
     today = KEEPS.replace("RECOVER(NO)", "RECOVER(YES)").replace("CFLEVEL(5)", "CFLEVEL(4)")
     today = today[: today.index(" OFFLOAD")] + "\n"
-    asked = silent(
+    asked = plan_without_mq_attributes(
         structures__0__cflevel=5,
         structures__0__recover=False,
         structures__0__queues__0__persistent=False,
@@ -255,21 +262,26 @@ def test_lost_protection_and_changed_levels_are_warnings_with_both_values() -> N
     assert "RECOVER(YES) becomes RECOVER(NO)" in told["/structures/0/recover"].message
     assert "CFLEVEL(4) becomes CFLEVEL(5)" in told["/structures/0/cflevel"].message
     assert "DEFPSIST(YES) becomes DEFPSIST(NO)" in told["/structures/0/queues/0/persistent"].message
-    assert of(compare(silent(), read_running([today, KEEPS_QUEUE])), "MQ_PROTECTION_CHANGES") == []
+    assert (
+        of(compare(plan_without_mq_attributes(), read_running([today, KEEPS_QUEUE])), "MQ_PROTECTION_CHANGES")
+        == []
+    )
 
 
 AT_LEVEL_4 = "CFSTRUCT(APP1)\nCFLEVEL(4)\nRECOVER(YES)\nCFCONLOS(TERMINATE)\nRECAUTO(NO)\n"
 
 
 def test_raised_level_keeps_displayed_cfconlos_and_recauto() -> None:
-    found = compare(silent(structures__0__cflevel=5), read_running([AT_LEVEL_4]))
+    found = compare(plan_without_mq_attributes(structures__0__cflevel=5), read_running([AT_LEVEL_4]))
     (alter,) = [step for step in found.commands if step.command.startswith("ALTER")]
     assert "CFLEVEL(5) CFCONLOS(TERMINATE) RECAUTO(NO) OFFLOAD(SMDS)" in alter.command
     assert "CFCONLOS(TERMINATE) and RECAUTO(NO) stay as today" in alter.why
 
 
 def test_raised_level_names_changes_of_cfconlos_and_recauto() -> None:
-    made = silent(structures__0__cflevel=5, structures__0__cfconlos="TOLERATE", structures__0__recauto=True)
+    made = plan_without_mq_attributes(
+        structures__0__cflevel=5, structures__0__cfconlos="TOLERATE", structures__0__recauto=True
+    )
     (alter,) = [
         step
         for step in compare(made, read_running([AT_LEVEL_4])).commands
@@ -283,7 +295,7 @@ def test_raised_level_names_changes_of_cfconlos_and_recauto() -> None:
 
 def test_redefined_queue_keeps_unstated_attributes() -> None:
     moved = KEEPS_QUEUE.replace("CFSTRUCT(APP1)", "CFSTRUCT(OLD)")
-    _, define = compare(silent(), read_running([moved])).commands
+    _, define = compare(plan_without_mq_attributes(), read_running([moved])).commands
     assert define.command == (
         "DEFINE QLOCAL(Q1) QSGDISP(SHARED) CFSTRUCT(APP1) DEFPSIST(YES) NOSHARE DEFSOPT(EXCL) INDXTYPE(MSGID) MAXMSGL(100) "
         "BOTHRESH(5) MAXDEPTH(77)"

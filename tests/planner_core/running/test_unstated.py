@@ -22,7 +22,7 @@ from planner_core.running.state import read_running
 from planner_core.running.unstated import DEFAULT_UNSTATED, UNSTATED, Unstated
 from tests.planner_core.plans import varied
 from tests.planner_core.running.policies import read_policies
-from tests.planner_core.running.sysplex import HABITS, Habit
+from tests.planner_core.running.sysplex import HABITS, UndocumentedBehavior
 from tests.planner_core.running.test_compare import M, carry_out, display, sysplex_of
 from tests.planner_core.running.test_merge import OLD
 
@@ -43,15 +43,15 @@ SILENT: dict[str, Any] = {
 """A plan that states sizes and no other keyword of the policy."""
 
 
-def silent(**paths: Any) -> dict[str, Any]:  # noqa: ANN401
+def minimal_document(**paths: Any) -> dict[str, Any]:  # noqa: ANN401
     document = varied(**{**SILENT, **paths})
     if "structures__0__preflist" not in paths:
         del document["structures"][0]["preflist"]
     return document
 
 
-def made(**paths: Any) -> PlanResult:  # noqa: ANN401
-    return evaluate(read_object(silent(**paths)))
+def minimal_plan(**paths: Any) -> PlanResult:  # noqa: ANN401
+    return evaluate(read_object(minimal_document(**paths)))
 
 
 def stored(document: dict[str, Any]) -> PlanResult:
@@ -70,7 +70,7 @@ def findings(found: MergedPolicy | Comparison, code: str) -> list[Finding]:
 
 def test_unstated_keywords_keep_the_policy_value_by_default() -> None:
     assert DEFAULT_UNSTATED == "policy" == next(iter(UNSTATED))
-    result = made()
+    result = minimal_plan()
     assert merge(POLICY, result) == merge(POLICY, result, unstated="policy")
     assert compare(result, read_running([POLICY])) == compare(
         result, read_running([POLICY]), unstated="policy"
@@ -81,10 +81,10 @@ def test_unstated_keywords_keep_the_policy_value_by_default() -> None:
 
 
 def test_unstated_duplex_keeps_the_duplexing_of_csq_admin() -> None:
-    merged = merge(POLICY, made())
+    merged = merge(POLICY, minimal_plan())
     assert merged.policy == POLICY
     assert merged.changes == ()
-    found = compare(made(), read_running([POLICY]))
+    found = compare(minimal_plan(), read_running([POLICY]))
     assert found.commands == ()
     assert found.is_same
     assert {name: says["DUPLEX"] for name, says in found.merged.items()} == {
@@ -94,18 +94,18 @@ def test_unstated_duplex_keeps_the_duplexing_of_csq_admin() -> None:
 
 
 def test_unstated_plan_replaces_policy_values_with_defaults() -> None:
-    merged = merge(POLICY, made(), unstated="plan")
+    merged = merge(POLICY, minimal_plan(), unstated="plan")
     changed = {(each.structure, each.keyword): each.after for each in merged.changes}
     assert changed[("SQ03CSQ_ADMIN", "DUPLEX")] == "DISABLED"
     assert changed[("SQ03APP1", "DUPLEX")] == "DISABLED"
     assert findings(merged, "MERGE_BY_DEFAULT")
-    found = compare(made(), read_running([POLICY]), unstated="plan")
+    found = compare(minimal_plan(), read_running([POLICY]), unstated="plan")
     assert {each.result.name for each in found.structures if each.differences} == {"CSQ_ADMIN", "APP1"}
     assert findings(found, "DUPLEXING_ENDS")
 
 
 def test_stated_default_counts_as_stated() -> None:
-    asked = made(admin__duplex="DISABLED")
+    asked = minimal_plan(admin__duplex="DISABLED")
     assert ("SQ03CSQ_ADMIN", "DUPLEX", "DISABLED") in {
         (each.structure, each.keyword, each.after) for each in merge(POLICY, asked).changes
     }
@@ -116,9 +116,9 @@ def test_stated_default_counts_as_stated() -> None:
 
 def test_default_in_a_document_with_every_key_is_unstated() -> None:
     """Stored documents are complete, so they do not show which keys the planner left out."""
-    assert merge(POLICY, stored(silent())).policy == POLICY
-    assert compare(stored(silent()), read_running([POLICY])).is_same
-    asked = stored(silent(admin__duplex="ALLOWED", structures__0__full_threshold=77))
+    assert merge(POLICY, stored(minimal_document())).policy == POLICY
+    assert compare(stored(minimal_document()), read_running([POLICY])).is_same
+    asked = stored(minimal_document(admin__duplex="ALLOWED", structures__0__full_threshold=77))
     assert {(each.structure, each.keyword, each.after) for each in merge(POLICY, asked).changes} == {
         ("SQ03CSQ_ADMIN", "DUPLEX", "ALLOWED"),
         ("SQ03APP1", "FULLTHRESHOLD", "77"),
@@ -126,23 +126,23 @@ def test_default_in_a_document_with_every_key_is_unstated() -> None:
 
 
 def test_kept_values_are_reported_with_the_calculated_ones() -> None:
-    for found in (merge(POLICY, made()), compare(made(), read_running([POLICY]))):
+    for found in (merge(POLICY, minimal_plan()), compare(minimal_plan(), read_running([POLICY]))):
         told = {each.structure: each for each in findings(found, "UNSTATED_KEPT")}
         assert set(told) == {"CSQ_ADMIN", "APP1"}
         message = told["CSQ_ADMIN"].message
         assert "keeps ALLOWAUTOALT(YES), FULLTHRESHOLD(90), DUPLEX(ENABLED), PREFLIST(CF02,CF01)" in message
         assert "DUPLEX(DISABLED)" in message
         assert told["CSQ_ADMIN"].severity == "warning"
-    assert findings(merge(POLICY, made(), unstated="plan"), "UNSTATED_KEPT") == []
-    (admin, _) = compare(made(), read_running([POLICY])).structures
+    assert findings(merge(POLICY, minimal_plan(), unstated="plan"), "UNSTATED_KEPT") == []
+    (admin, _) = compare(minimal_plan(), read_running([POLICY])).structures
     assert admin.as_json()["kept"] == ["ALLOWAUTOALT", "FULLTHRESHOLD", "DUPLEX", "PREFLIST"]
 
 
 def test_structure_missing_in_the_policy_has_the_plans_defaults() -> None:
-    merged = merge(OLD, made())
+    merged = merge(OLD, minimal_plan())
     (policy,) = read_policies(merged.policy)
     (admin,) = policy.structure("SQ03CSQ_ADMIN")
-    says = planned(made().structures[0])
+    says = planned(minimal_plan().structures[0])
     assert {key: in_effect(admin)[key] for key in says} == says
 
 
@@ -151,31 +151,31 @@ def test_values_of_the_active_policy_are_kept_without_a_policy_text() -> None:
         display(duplexed=True, duplex="ENABLED", threshold=91, alter="YES"),
         display("SQ03CSQ_ADMIN", actual="32 M", size="48 M", initsize="32 M", threshold=70),
     ]
-    assert compare(made(), read_running(shown)).commands == ()
-    assert compare(made(), read_running(shown), unstated="plan").commands != ()
+    assert compare(minimal_plan(), read_running(shown)).commands == ()
+    assert compare(minimal_plan(), read_running(shown), unstated="plan").commands != ()
 
 
 # ---- structures that shrink ------------------------------------------------------------------------------------
 
 
 def test_sizes_below_those_of_the_policy_are_a_warning_with_both_numbers() -> None:
-    merged = merge(POLICY, made(structures__0__initsize="200M", structures__0__size="400M"))
+    merged = merge(POLICY, minimal_plan(structures__0__initsize="200M", structures__0__size="400M"))
     (told,) = findings(merged, "STRUCTURE_SHRINKS")
     assert (told.structure, told.severity) == ("APP1", "warning")
     assert "INITSIZE falls from 256M to 200M and SIZE falls from 512M to 400M" in told.message
-    assert findings(merge(POLICY, made()), "STRUCTURE_SHRINKS") == []
-    larger = made(structures__0__initsize="300M", structures__0__size="600M")
+    assert findings(merge(POLICY, minimal_plan()), "STRUCTURE_SHRINKS") == []
+    larger = minimal_plan(structures__0__initsize="300M", structures__0__size="600M")
     assert findings(merge(POLICY, larger), "STRUCTURE_SHRINKS") == []
 
 
 def test_structure_that_grew_is_compared_with_its_current_size() -> None:
     running = read_running([display(actual="480 M", in_use=(10, 10))])
-    asked = made(structures__0__initsize="300M", structures__0__size="512M")
+    asked = minimal_plan(structures__0__initsize="300M", structures__0__size="512M")
     for found in (merge(POLICY, asked, running=running), compare(asked, running)):
         (told,) = findings(found, "STRUCTURE_SHRINKS")
         assert "has 480M today, 10 % of it in use, and INITSIZE is 300M" in told.message
         assert told.field == "/structures/0/initsize"
-    same = made(structures__0__initsize="480M", structures__0__size="512M")
+    same = minimal_plan(structures__0__initsize="480M", structures__0__size="512M")
     for found in (merge(POLICY, same, running=running), compare(same, running)):
         assert findings(found, "STRUCTURE_SHRINKS") == []
 
@@ -186,7 +186,7 @@ def test_structure_that_grew_is_compared_with_its_current_size() -> None:
 )
 def test_merge_below_the_data_in_use_is_a_warning_with_both_numbers(size: str, says: str) -> None:
     running = read_running([display(actual="512 M", in_use=(5, 90))])
-    asked = made(structures__0__initsize="256M", structures__0__size=size)
+    asked = minimal_plan(structures__0__initsize="256M", structures__0__size=size)
     (told,) = findings(merge(POLICY, asked, running=running), "STRUCTURE_SHRINKS")
     base = asked.structures[1].curve.base
     used = ceil(
@@ -200,7 +200,7 @@ def test_merge_below_the_data_in_use_is_a_warning_with_both_numbers(size: str, s
 
 def test_unallocated_structure_does_not_shrink() -> None:
     running = read_running([display(actual=None)])
-    asked = made(structures__0__initsize="200M", structures__0__size="400M")
+    asked = minimal_plan(structures__0__initsize="200M", structures__0__size="400M")
     assert findings(merge(POLICY, asked, running=running), "STRUCTURE_SHRINKS") == []
 
 
@@ -255,9 +255,14 @@ def shown(draw: st.DrawFn) -> list[str]:
     policy_texts(), shown(), PLANS, st.sampled_from(list(UNSTATED)), st.sampled_from(HABITS), st.booleans()
 )
 def test_commands_lead_a_sysplex_to_the_merged_policy(
-    text: str, displays: list[str], asked: dict[str, Any], unstated: Unstated, habit: Habit, if_unknown: bool
+    text: str,
+    displays: list[str],
+    asked: dict[str, Any],
+    unstated: Unstated,
+    habit: UndocumentedBehavior,
+    if_unknown: bool,
 ) -> None:
-    result, running = made(**asked), read_running([text, *displays])
+    result, running = minimal_plan(**asked), read_running([text, *displays])
     (policy,) = read_policies(merge(text, result, unstated=unstated, running=running).policy)
     found = compare(result, running, unstated=unstated)
     sysplex = sysplex_of(running, habit=habit, is_duplexed_if_unknown=if_unknown)
@@ -276,7 +281,7 @@ def test_commands_lead_a_sysplex_to_the_merged_policy(
 @settings(max_examples=80, deadline=None)
 @given(policy_texts(), PLANS)
 def test_merge_keeps_unstated_keywords_and_writes_stated_ones(text: str, asked: dict[str, Any]) -> None:
-    result = made(**asked)
+    result = minimal_plan(**asked)
     (before,), (after,) = read_policies(text), read_policies(merge(text, result).policy)
     keys = {"DUPLEX": "duplex", "FULLTHRESHOLD": "full_threshold", "ALLOWAUTOALT": "allow_auto_alter"}
     for at, structure in (("admin", result.structures[0]), ("structures__0", result.structures[1])):

@@ -60,7 +60,7 @@ bundles_strategy = st.fractions(min_value=Fraction(1, 100), max_value=10**7)
 
 
 @dataclass
-class Simulated:
+class SimulatedFill:
     messages: int = 0
     entries: int = 0
     elements: int = 0
@@ -68,9 +68,11 @@ class Simulated:
     is_full: bool = False
 
 
-def put_one_by_one(sizes: Sequence[int], *, rules: Sequence[Rule], entries: int, elements: int) -> Simulated:
+def put_one_by_one(
+    sizes: Sequence[int], *, rules: Sequence[Rule], entries: int, elements: int
+) -> SimulatedFill:
     """Put messages one by one, deciding for each as MQ does, until all are put or the structure is full."""
-    held = Simulated()
+    held = SimulatedFill()
     for size in sizes:
         over = [
             rule.size_bytes

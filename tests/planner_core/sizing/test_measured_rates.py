@@ -36,7 +36,7 @@ def of(queue: str, reason: int, *members: dict[str, Any]) -> dict[str, Any]:
 PLAN = varied(queue_managers=["QM1", "QM2"])
 
 
-def taken(sets: Any, **more: Any) -> PlanWithRates:  # noqa: ANN401
+def plan_with_rates(sets: Any, **more: Any) -> PlanWithRates:  # noqa: ANN401
     return with_rates(PLAN, {"sets": sets}, **more)
 
 
@@ -46,7 +46,9 @@ def rates(made: PlanWithRates) -> Any:  # noqa: ANN401
 
 def test_rates_between_events_match_ibms_second_example() -> None:
     # Event 9, Queue Full: 324 puts and 124 gets since event 8. Taken as 100 seconds.
-    made = taken([of("Q1", HIGH, member("QM1", 1377, 777)), of("Q1", FULL, member("QM1", 324, 124))])
+    made = plan_with_rates(
+        [of("Q1", HIGH, member("QM1", 1377, 777)), of("Q1", FULL, member("QM1", 324, 124))]
+    )
     assert rates(made) == {"QM1": {"put_rate_per_s": 3.24, "get_rate_per_s": 1.24}}
     assert made.taken[0].as_json() == {
         "queue": "Q1",
@@ -59,16 +61,16 @@ def test_rates_between_events_match_ibms_second_example() -> None:
 
 def test_set_ending_with_low_is_not_used_for_filling() -> None:
     sets = [of("Q1", HIGH, member("QM1", 500, 100)), of("Q1", LOW, member("QM1", 0, 900))]
-    assert rates(taken(sets)) == {"QM1": {"put_rate_per_s": 5, "get_rate_per_s": 1}}
-    assert rates(taken(sets, using="all")) == {"QM1": {"put_rate_per_s": 2.5, "get_rate_per_s": 5}}
-    only_low = taken(sets[1:])
+    assert rates(plan_with_rates(sets)) == {"QM1": {"put_rate_per_s": 5, "get_rate_per_s": 1}}
+    assert rates(plan_with_rates(sets, using="all")) == {"QM1": {"put_rate_per_s": 2.5, "get_rate_per_s": 5}}
+    only_low = plan_with_rates(sets[1:])
     assert rates(only_low) is None
     assert "no set ends with Queue Depth High" in only_low.passed_over[0].reason
 
 
 def test_rates_use_the_time_of_each_member_and_zero_for_idle_ones() -> None:
     idle = member("QM2", 0, 0, None, time_since_reset_s=100)
-    made = taken([of("Q1", HIGH, member("QM1", 500, 100, 50), idle)])
+    made = plan_with_rates([of("Q1", HIGH, member("QM1", 500, 100, 50), idle)])
     assert rates(made) == {
         "QM1": {"put_rate_per_s": 10, "get_rate_per_s": 2},
         "QM2": {"put_rate_per_s": 0, "get_rate_per_s": 0},
@@ -76,13 +78,13 @@ def test_rates_use_the_time_of_each_member_and_zero_for_idle_ones() -> None:
 
 
 def test_set_without_a_time_has_no_rate() -> None:
-    made = taken([of("Q1", HIGH, member("QM1", 500, 100, None))])
+    made = plan_with_rates([of("Q1", HIGH, member("QM1", 500, 100, None))])
     assert rates(made) is None
     assert made.passed_over[0].reason == "no set has a time"
 
 
 def test_queues_and_queue_managers_not_in_the_plan_are_reported() -> None:
-    made = taken([of("OTHER", HIGH, member("QM1", 1, 0)), of("Q1", HIGH, member("QM9", 1, 0))])
+    made = plan_with_rates([of("OTHER", HIGH, member("QM1", 1, 0)), of("Q1", HIGH, member("QM9", 1, 0))])
     assert [each.as_json()["queue"] for each in made.passed_over] == ["OTHER", "Q1"]
     assert "QM9" in made.passed_over[1].reason
     assert made.text == PLAN

@@ -137,7 +137,7 @@ def test_documented_table_covers_the_whole_grid() -> None:
 MEAN, P95 = 3500, 12_000
 
 
-def held(mean: float, p95: int, maximum: int) -> int:
+def capacity_of(mean: float, p95: int, maximum: int) -> int:
     mix = Mix((), mean, p95, maximum)
     _, load = bench.structure_of(mix, DEFAULTS, level=25, initsize="1G")
     return load.messages_in_initsize(offload=True)
@@ -153,14 +153,14 @@ def need_bytes(mean: float, p95: int, maximum: int) -> int:
 @pytest.mark.parametrize("maximum", [100_000, 125_000, 128_001, 130_000, 500_000, 10**6, 10**8])
 def test_long_tail_does_not_change_the_capacity(maximum: int) -> None:
     # A count message by message of a lognormal mix of these two numbers holds about 340,000.
-    assert held(MEAN, P95, maximum) == pytest.approx(340_000, rel=0.05)
+    assert capacity_of(MEAN, P95, maximum) == pytest.approx(340_000, rel=0.05)
 
 
 def test_size_with_offload_hardly_depends_on_a_maximum_beyond_the_tail() -> None:
     assert need_bytes(MEAN, P95, 10**6) == pytest.approx(need_bytes(MEAN, P95, 500_000), rel=0.01)
 
 
-@pytest.mark.parametrize("what", [held, need_bytes])
+@pytest.mark.parametrize("what", [capacity_of, need_bytes])
 def test_small_change_of_maximum_changes_figures_little(what: object) -> None:
     assert callable(what)
     maxima = [math.ceil(P95 * 1.02**step) for step in range(1, 400)]
@@ -169,7 +169,7 @@ def test_small_change_of_maximum_changes_figures_little(what: object) -> None:
 
 
 @pytest.mark.parametrize("maximum", [20_000, 60_000, 10**6])
-@pytest.mark.parametrize("what", [held, need_bytes])
+@pytest.mark.parametrize("what", [capacity_of, need_bytes])
 def test_small_change_of_mean_changes_figures_little(what: object, maximum: int) -> None:
     assert callable(what)
     lowest, highest = P95 / 20, (19 * P95 + maximum) / 20
@@ -185,7 +185,7 @@ def test_small_change_of_mean_changes_figures_little(what: object, maximum: int)
 
 
 @pytest.mark.parametrize("maximum", [60_000, 10**6])
-@pytest.mark.parametrize("what", [held, need_bytes])
+@pytest.mark.parametrize("what", [capacity_of, need_bytes])
 def test_small_change_of_p95_changes_figures_little(what: object, maximum: int) -> None:
     assert callable(what)
     p95s = [

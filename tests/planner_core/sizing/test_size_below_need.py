@@ -14,7 +14,7 @@ from planner_core.plan.result import PlanResult
 CODES = ("INITSIZE_BELOW_NEED", "SIZE_BELOW_NEED")
 
 
-def made(backlog: int, *, with_rules: bool = True) -> PlanResult:
+def plan_with_backlog(backlog: int, *, with_rules: bool = True) -> PlanResult:
     structure = {
         "name": "T1",
         "initsize": "1G",
@@ -40,7 +40,7 @@ def below_need(result: PlanResult) -> list[Finding]:
     return [each for each in result.findings if each.code in CODES and each.structure == "T1"]
 
 
-def held(result: PlanResult) -> tuple[int, int, int]:
+def capacities(result: PlanResult) -> tuple[int, int, int]:
     """Return the messages held without and with the rules, and the messages offloaded at the backlog."""
     (structure,) = [each for each in result.structures if each.name == "T1"]
     assert structure.load is not None
@@ -52,8 +52,8 @@ def held(result: PlanResult) -> tuple[int, int, int]:
 
 
 def test_backlog_that_fits_with_rules_predicts_no_2192() -> None:
-    result = made(200_000)
-    plain, with_rules, offloaded = held(result)
+    result = plan_with_backlog(200_000)
+    plain, with_rules, offloaded = capacities(result)
     assert plain < 200_000 <= with_rules
     assert offloaded
     found = below_need(result)
@@ -67,8 +67,8 @@ def test_backlog_that_fits_with_rules_predicts_no_2192() -> None:
 
 @pytest.mark.parametrize("with_rules", [True, False], ids=["with rules", "without rules"])
 def test_backlog_beyond_capacity_with_rules_predicts_2192(*, with_rules: bool) -> None:
-    result = made(1_000_000, with_rules=with_rules)
-    plain, capacity, _ = held(result)
+    result = plan_with_backlog(1_000_000, with_rules=with_rules)
+    plain, capacity, _ = capacities(result)
     assert capacity < 1_000_000
     assert (plain < capacity) == with_rules
     for each in below_need(result):

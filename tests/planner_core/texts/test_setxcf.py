@@ -67,7 +67,7 @@ COMMAND = re.compile(
 )
 
 
-def held(text: str) -> list[str]:
+def commands_in_remarks(text: str) -> list[str]:
     """Return the commands in remarks."""
     found = [REMARK.fullmatch(line) for line in text.splitlines()]
     return [each["text"] for each in found if each and each["text"].startswith("SETXCF START,")]
@@ -91,7 +91,7 @@ def test_every_line_is_a_separate_remark_or_a_display(document: dict[str, Any]) 
         assert display, line
         displayed += [display["name"]] if display["name"] else []
     assert displayed == names
-    commands = [COMMAND.fullmatch(command) for command in held(text)]
+    commands = [COMMAND.fullmatch(command) for command in commands_in_remarks(text)]
     assert all(commands)
     assert [found["rebuilt"] for found in commands if found and found["rebuilt"]] == names
     grows = [s.cfrm_name for s in result.structures if alter_command(s)]
@@ -130,11 +130,13 @@ def test_reallocate_is_preceded_by_its_test() -> None:
 
 
 def test_policy_without_a_name_has_a_placeholder() -> None:
-    assert "SETXCF START,POLICY,TYPE=CFRM,POLNAME=policy-name" in held(rendered())
-    assert "SETXCF START,POLICY,TYPE=CFRM,POLNAME=POLICY1" in held(rendered(policy__name="POLICY1"))
+    assert "SETXCF START,POLICY,TYPE=CFRM,POLNAME=policy-name" in commands_in_remarks(rendered())
+    assert "SETXCF START,POLICY,TYPE=CFRM,POLNAME=POLICY1" in commands_in_remarks(
+        rendered(policy__name="POLICY1")
+    )
 
 
 def test_structure_without_room_has_no_alter_command() -> None:
     text = rendered(size_factor=1)
     assert "Alter: there is no room between INITSIZE and SIZE." in text
-    assert not [command for command in held(text) if "ALTER,STRNAME=SQ03APP1" in command]
+    assert not [command for command in commands_in_remarks(text) if "ALTER,STRNAME=SQ03APP1" in command]

@@ -1,4 +1,4 @@
-"""A Spark standalone cluster of this machine: a master and its workers, processes of their own, on ports that were free."""
+"""A Spark standalone cluster on this machine: a master and its workers as separate processes on free ports."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ STATE_AT = re.compile(r"Bound MasterWebUI to \S+ and started at http://[^:]+:(\d
 
 
 class Cluster:
-    """Started by `cluster`; `url` is what SPARK_MASTER takes."""
+    """A running cluster, started by `cluster`; `url` is the value for SPARK_MASTER."""
 
     def __init__(self, folder: Path) -> None:
         folder.mkdir(parents=True, exist_ok=True)
@@ -47,7 +47,7 @@ class Cluster:
         self._state_port = self._said("master", STATE_AT)
 
     def add_worker(self) -> subprocess.Popen[bytes]:
-        """Start a worker of one core; wait until the master knows it."""
+        """Start a worker with one core, and wait until the master knows it."""
         number = len(self.workers)
         before = {worker["id"] for worker in self.alive()}
         work = self._folder / f"work{number}"
@@ -60,7 +60,7 @@ class Cluster:
         return worker
 
     def state(self) -> dict[str, Any]:
-        """What the master says of the cluster."""
+        """Return the state of the cluster as reported by the master."""
         url = f"http://{LOOPBACK}:{self._state_port}/json/"
         with urllib.request.urlopen(url, timeout=PATIENCE_S) as answer:
             found = json.load(answer)
@@ -68,16 +68,16 @@ class Cluster:
         return found
 
     def alive(self) -> list[dict[str, Any]]:
-        """The workers that the master counts on."""
+        """Return the workers that the master considers alive."""
         return [worker for worker in self.state()["workers"] if worker["state"] == "ALIVE"]
 
     def kill(self, worker: subprocess.Popen[bytes]) -> None:
-        """End a worker with its executors at once, as a machine that loses its power does."""
+        """Kill a worker with its executors at once, like a power failure of its machine."""
         os.killpg(worker.pid, signal.SIGKILL)
         worker.wait(PATIENCE_S)
 
     def close(self) -> None:
-        """End everything that was started."""
+        """Stop all started processes."""
         for process in self._processes:
             with contextlib.suppress(ProcessLookupError):
                 os.killpg(process.pid, signal.SIGKILL)
@@ -116,7 +116,7 @@ class Cluster:
 
 @contextlib.contextmanager
 def cluster(folder: Path, *, workers: int = 2) -> Iterator[Cluster]:
-    """Start a master and its workers; all are gone afterwards."""
+    """Start a master and its workers, and stop them afterwards."""
     started = Cluster(folder)
     try:
         for _ in range(workers):

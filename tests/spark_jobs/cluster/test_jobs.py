@@ -1,4 +1,4 @@
-"""The jobs on a cluster give what they give on one machine, also when a worker is lost in the middle."""
+"""Jobs on a cluster give the results of one machine, even if a worker is lost during the job."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
 def watched(
     command: list[str], running: Cluster, *, is_middle: Callable[[dict[str, Any]], bool]
 ) -> dict[str, Any]:
-    """Run a job; end a worker that works for it when the job says that it is in the middle. Returns its last line."""
+    """Run a job, kill one of its workers when it reports that it is half done, and return its last line."""
     victim = running.add_worker()
     assert len(running.alive()) == 2
     last: dict[str, Any] = {}

@@ -1,4 +1,4 @@
-"""Allocations written down by hand: apart from the simulator, so that one does not prove the other."""
+"""Allocations written by hand, independent of the simulator, so that neither proves the other."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def seen(
     elements: int,
     **more: Any,  # noqa: ANN401
 ) -> list[AllocationPoint]:
-    """One allocation as it was seen on these days."""
+    """Return one allocation as observed on these days."""
     fixed: dict[str, Any] = {
         "qsg": "SQ03",
         "xcf_structure": None,
@@ -54,13 +54,13 @@ def fitting(
     element: float = 270.0,
     ratio: float = 6.0,
 ) -> tuple[float, int, int]:
-    """As many entries and elements as a size has room for: size, entries, elements."""
+    """Return size, entries and elements of the largest allocation that a size has room for."""
     entries = int((size_mib - base_mib) * MIB / (entry + ratio * element))
     return size_mib, entries, int(entries * ratio)
 
 
 def site(sizes: Iterable[float], days: int = 5, **costs: Any) -> list[AllocationPoint]:  # noqa: ANN401
-    """A structure of each size, without any noise."""
+    """Return a structure of each size, without noise."""
     return [
         point
         for number, size in enumerate(sizes)

@@ -1,4 +1,4 @@
-"""Truth is found again: in allocations with noise, reallocations and wrong rows, and in IBM's Table 2."""
+"""Fits recover the true costs from allocations with noise, reallocations and wrong rows, and from IBM's Table 2."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def test_fit_recovers_the_truth_in_1000_simulations_within_its_intervals() -> No
 
 
 def test_fit_of_the_28_cells_of_table_2_gives_its_bundle_and_base() -> None:
-    """Each cell as an allocation at 1:6: as many bundles as its messages take, and MB as they are printed."""
+    """Each cell is an allocation at 1:6 with the bundles of its messages and the printed MB."""
     day = dt.date(2026, 1, 5)
     points = []
     cells = [(n, kb, mb) for n, row in TABLE_2.items() for kb, mb in zip(MESSAGE_KB, row, strict=True)]

@@ -1,4 +1,4 @@
-"""Whatever rows come, a fit has a state, a reason where it has no curve, and figures that are numbers."""
+"""For any rows, a fit has a state, a reason if it has no curve, and finite figures."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a fit says: figures, what they rest on, and a sentence where there are none."""
+"""Results of a fit: figures, their basis, and a message if there are none."""
 
 from __future__ import annotations
 
@@ -252,7 +252,7 @@ def test_core_converts_the_fit_into_a_curve() -> None:
 
 
 def upgraded(base_mib: float, *, after: tuple[int, ...] = SIZES) -> list[AllocationPoint]:
-    """All structures leave their coupling facility on the tenth day and are reallocated on the eleventh."""
+    """Return a site whose structures leave their coupling facility on day 10 and are reallocated on day 11."""
     points = []
     for number, size in enumerate(SIZES):
         points += seen(f"APP{number}", range(10), *fitting(size + number + 1))

@@ -1,4 +1,4 @@
-"""The messages of a structure as they were put, and their header where elements in use tell it."""
+"""The message mix of a structure from its puts, and the header size if the elements in use determine it."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ def put(queue: str, number: int, puts: int, mean: int, *, largest: int | None = 
     return QueueDay("SQ03", "APP1", queue, day(number), puts, puts * mean, mean, largest or mean, puts // 2)
 
 
-def held(number: int, messages: int, sizes: list[int], header: int) -> StructureDay:
-    """Messages of these sizes in equal parts."""
+def day_with_messages(number: int, messages: int, sizes: list[int], header: int) -> StructureDay:
+    """Return a day with messages of these sizes in equal parts."""
     elements = sum(-(-(size + header) // 256) for size in sizes) * messages // len(sizes)
     return StructureDay("SQ03", "APP1", day(number), messages, elements)
 
@@ -61,7 +61,9 @@ def test_header_is_determined_by_days_with_different_sizes(header: int) -> None:
     chance = random.Random(header)
     sizes = [chance.randrange(200, 20_000) for _ in range(60)]
     rows = [put("A", number, 5000, size) for number, size in enumerate(sizes)]
-    (mix,) = fit_mix(rows, [held(number, 4000, [size], header) for number, size in enumerate(sizes)])
+    (mix,) = fit_mix(
+        rows, [day_with_messages(number, 4000, [size], header) for number, size in enumerate(sizes)]
+    )
     assert mix.header_bytes is not None, mix.header_note
     assert mix.header_bytes.low <= header <= mix.header_bytes.high
     assert mix.header_bytes.high - mix.header_bytes.low <= 64
@@ -70,7 +72,7 @@ def test_header_is_determined_by_days_with_different_sizes(header: int) -> None:
 
 def test_header_is_known_only_within_256_bytes_if_all_messages_have_one_size() -> None:
     rows = [put("A", number, 5000, 1000) for number in range(30)]
-    (mix,) = fit_mix(rows, [held(number, 4000, [1000], 372) for number in range(30)])
+    (mix,) = fit_mix(rows, [day_with_messages(number, 4000, [1000], 372) for number in range(30)])
     assert mix.header_bytes is None
     assert mix.header_note == (
         "The header cannot be determined: it is between 280 and 536 bytes. Messages of other sizes would narrow the range."
@@ -89,10 +91,10 @@ def test_header_cannot_be_determined_from_offloaded_messages() -> None:
 
 def test_header_ignores_days_with_too_large_or_too_few_messages() -> None:
     rows = [put("A", number, 5000, 1000, largest=64_513) for number in range(30)]
-    (mix,) = fit_mix(rows, [held(number, 4000, [1000], 372) for number in range(30)])
+    (mix,) = fit_mix(rows, [day_with_messages(number, 4000, [1000], 372) for number in range(30)])
     assert mix.header_note.startswith("The header cannot be determined: only 0 days")
     rows = [put("A", number, 5000, 1000) for number in range(30)]
-    (mix,) = fit_mix(rows, [held(number, 499, [1000], 372) for number in range(30)])
+    (mix,) = fit_mix(rows, [day_with_messages(number, 499, [1000], 372) for number in range(30)])
     assert mix.header_note.startswith("The header cannot be determined: only 0 days")
 
 
@@ -100,7 +102,7 @@ def test_header_tolerates_a_few_deviating_days() -> None:
     chance = random.Random(9)
     sizes = [chance.randrange(200, 20_000) for _ in range(60)]
     rows = [put("A", number, 5000, size) for number, size in enumerate(sizes)]
-    days = [held(number, 4000, [size], 372) for number, size in enumerate(sizes)]
+    days = [day_with_messages(number, 4000, [size], 372) for number, size in enumerate(sizes)]
     for number in (5, 17, 33, 50):
         days[number] = StructureDay("SQ03", "APP1", day(number), 4000, 8000)
     (mix,) = fit_mix(rows, days)

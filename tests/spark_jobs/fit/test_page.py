@@ -1,4 +1,4 @@
-"""The table of docs/explanation/fitted-curves.md is what `python -m bench.fit` printed."""
+"""The table of docs/explanation/fitted-curves.md is the output of `python -m bench.fit`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A point of a fit is an allocation as long as it stayed as it was."""
+"""A point of a fit is an allocation as long as it did not change."""
 
 from __future__ import annotations
 

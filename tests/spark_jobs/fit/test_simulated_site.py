@@ -1,4 +1,4 @@
-"""The allocations of whole simulated sites, as a night reduces their records, give each facility's costs."""
+"""Allocations of complete simulated sites, reduced as in a nightly run, give the costs of each facility."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from spark_jobs.simulate.timeline import make_timeline
 
 
 def points_of(site: Site) -> list[AllocationPoint]:
-    """A row for each structure, day and triple of totals; records of outages are missing."""
+    """Return a row for each structure, day and set of totals; records of outages are missing."""
     timeline = make_timeline(site)
     points = []
     for number, structure in enumerate(site.structures):

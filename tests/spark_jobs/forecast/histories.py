@@ -1,4 +1,4 @@
-"""Histories made by hand, for what a test is about."""
+"""Histories written by hand for single tests."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def history(
     unit: str = "entries",
     days: Sequence[int] | NDArray[np.int64] | None = None,
 ) -> DailyPeaks:
-    """Peaks of consecutive days, or of the days told."""
+    """Return a history with peaks of consecutive days, or of the given days."""
     values = np.asarray(peaks, dtype=np.float64)
     on = first + np.arange(len(values)) if days is None else np.asarray(days, dtype=np.int64)
     return DailyPeaks("SQ03", structure, "entries", on, values, unit)
@@ -40,7 +40,7 @@ def busy(
     weekend: float = 0.5,
     seed: int = 1,
 ) -> NDArray[np.float64]:
-    """Working weeks with noise; `growth` is the logarithm of a day's growth."""
+    """Return working weeks with noise; `growth` is the logarithm of the daily growth."""
     random = np.random.default_rng(seed)
     day = np.arange(length)
     week = np.where(day % 7 >= 5, weekend, 1.0)

@@ -1,4 +1,4 @@
-"""Forecasts of structures whose future is known; docs/explanation/forecasts.md tells the same figures.
+"""Forecasts of structures whose future is known; docs/explanation/forecasts.md states the same figures.
 
 A table of the page may differ from the computed one in the last digits: libraries of linear algebra round differently.
 """
@@ -26,12 +26,12 @@ FIGURE = re.compile(r"\d+(?:\.\d+)?")
 
 @pytest.fixture(scope="module")
 def measured() -> tuple[Tally, dict[str, Tally]]:
-    """The simulated structures, forecast once for all tests."""
+    """Return the forecasts of the simulated structures, made once for all tests."""
     return bench.measure_ours("simulated", STRUCTURES)
 
 
 def assert_as_on_the_page(name: str, lines: list[str]) -> None:
-    """Same text, and figures that differ by no more than a step of the last digit or 3 %."""
+    """Assert equal text, and figures that differ by at most one step of the last digit or 3 %."""
     on_page = bench.blocks_of(PAGE.read_text("utf-8"))[name].splitlines()
     assert [FIGURE.sub("#", line) for line in on_page] == [FIGURE.sub("#", line) for line in lines]
     for there, here in zip(on_page, lines, strict=True):
@@ -41,7 +41,7 @@ def assert_as_on_the_page(name: str, lines: list[str]) -> None:
 
 
 def assert_good(tally: Tally, rules: dict[str, Tally]) -> None:
-    """What issue and page promise of a world."""
+    """Assert the accuracy that the page states."""
     assert np.median(tally.errors) < MEDIAN_ERROR_DAYS
     assert COVERED[0] <= np.mean(tally.covered) <= COVERED[1]
     assert set(rules) == {"last value", "seasonal naive", "straight line through all points"}

@@ -1,4 +1,4 @@
-"""The ordinary told from the exceptional."""
+"""Separation of ordinary from exceptional days."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From paths to the day on which a level is passed."""
+"""Days on which simulated paths pass a level."""
 
 from __future__ import annotations
 

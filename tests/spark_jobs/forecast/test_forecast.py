@@ -1,4 +1,4 @@
-"""Histories of every kind, and what is said of them."""
+"""Forecasts of all kinds of histories."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ from tests.spark_jobs.forecast.histories import MONDAY, busy, history
 LEVELS = (Level("70 %", 1400.0), Level("85 %", 1700.0), Level("SIZE", 2000.0, reached=True))
 
 
-def said(peaks: object, *, levels: tuple[Level, ...] = LEVELS, **options: object) -> Forecast:
+def forecast_of(peaks: object, *, levels: tuple[Level, ...] = LEVELS, **options: object) -> Forecast:
     return forecast(history(peaks), levels=levels, **options)  # type: ignore[arg-type]
 
 
 def finite(found: object) -> bool:
-    """Whether every number in it is one."""
+    """Return whether every number in it is finite."""
     if isinstance(found, dict):
         return all(finite(value) for value in found.values())
     if isinstance(found, list):
@@ -34,7 +34,7 @@ def finite(found: object) -> bool:
 
 
 def test_growing_structure_passes_levels_in_order() -> None:
-    found = said(busy(270, level=700, growth=0.002))
+    found = forecast_of(busy(270, level=700, growth=0.002))
     assert found.state == "forecast"
     days = [crossing.days.p50 for crossing in found.crossings]
     assert all(day is not None for day in days[:2])
@@ -48,7 +48,7 @@ def test_growing_structure_passes_levels_in_order() -> None:
 
 
 def test_forecast_is_json_with_all_values_for_pages_and_scores() -> None:
-    found = plain(said(busy(120, growth=0.002), horizon_days=90))
+    found = plain(forecast_of(busy(120, growth=0.002), horizon_days=90))
     assert json.loads(json.dumps(found, allow_nan=False)) == found
     assert {name: len(values) for name, values in found["quantiles"].items()} == {
         "p10": 90,
@@ -66,21 +66,21 @@ def test_forecast_is_json_with_all_values_for_pages_and_scores() -> None:
 
 def test_forecast_is_the_same_in_another_process() -> None:
     peaks = busy(100, growth=0.003)
-    here = json.dumps(plain(said(peaks, seed=3)))
+    here = json.dumps(plain(forecast_of(peaks, seed=3)))
     program = (
-        "import json; from planner_core.contracts.files import plain; from tests.spark_jobs.forecast.test_forecast import said, busy;"
-        "print(json.dumps(plain(said(busy(100, growth=0.003), seed=3))))"
+        "import json; from planner_core.contracts.files import plain; from tests.spark_jobs.forecast.test_forecast import forecast_of, busy;"
+        "print(json.dumps(plain(forecast_of(busy(100, growth=0.003), seed=3))))"
     )
     there = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True).stdout
     assert there.strip() == here
-    assert json.dumps(plain(said(peaks, seed=4))) != here
+    assert json.dumps(plain(forecast_of(peaks, seed=4))) != here
 
 
 def test_forecast_and_global_random_numbers_are_independent() -> None:
     np.random.seed(1)
-    before = plain(said(busy(100)))
+    before = plain(forecast_of(busy(100)))
     state = np.random.get_state()[1].copy()  # type: ignore[index]
-    assert plain(said(busy(100))) == before
+    assert plain(forecast_of(busy(100))) == before
     assert np.array_equal(np.random.get_state()[1], state)  # type: ignore[index]
 
 
@@ -88,7 +88,7 @@ def test_forecast_does_not_depend_on_the_order_of_days() -> None:
     peaks = busy(100, growth=0.003)
     order = np.random.default_rng(1).permutation(100)
     shuffled = history(peaks[order], days=MONDAY + order)
-    assert plain(forecast(shuffled, levels=LEVELS)) == plain(said(peaks))
+    assert plain(forecast(shuffled, levels=LEVELS)) == plain(forecast_of(peaks))
 
 
 def test_unmeasured_days_equal_missing_days() -> None:
@@ -96,12 +96,12 @@ def test_unmeasured_days_equal_missing_days() -> None:
     peaks[[5, 50, 51]] = np.nan
     known = np.isfinite(peaks)
     named = history(peaks[known], days=MONDAY + np.flatnonzero(known))
-    assert plain(forecast(named, levels=LEVELS)) == plain(said(peaks))
+    assert plain(forecast(named, levels=LEVELS)) == plain(forecast_of(peaks))
 
 
 @pytest.mark.parametrize("days", [0, 1, LEAST_DAYS - 1])
 def test_short_history_has_no_forecast(days: int) -> None:
-    found = said([1500.0] * days + [np.nan] * 3)
+    found = forecast_of([1500.0] * days + [np.nan] * 3)
     assert found.state == ("too_short" if days else "not_measured")
     assert not found.quantiles
     assert found.crossings[0].days.p50 is None
@@ -110,33 +110,33 @@ def test_short_history_has_no_forecast(days: int) -> None:
 
 
 def test_six_weeks_are_sufficient_for_a_forecast() -> None:
-    assert said(busy(LEAST_DAYS)).state == "forecast"
+    assert forecast_of(busy(LEAST_DAYS)).state == "forecast"
 
 
 def test_empty_time_before_the_first_use_is_not_history() -> None:
-    short = said(np.concatenate([np.zeros(100), busy(LEAST_DAYS - 2)]))
+    short = forecast_of(np.concatenate([np.zeros(100), busy(LEAST_DAYS - 2)]))
     assert short.state == "too_short"
     assert "since its first use" in short.sentence
-    long = said(np.concatenate([np.zeros(300), busy(60, growth=0.01)]))
+    long = forecast_of(np.concatenate([np.zeros(300), busy(60, growth=0.01)]))
     assert long.state == "forecast"
     assert long.growth_per_30_days is not None
     assert long.growth_per_30_days["p50"] > 0.15
 
 
 def test_structure_no_longer_measured_has_no_forecast() -> None:
-    found = said(busy(100), made_on=MONDAY + 99 + 46)
+    found = forecast_of(busy(100), made_on=MONDAY + 99 + 46)
     assert found.state == "out_of_date"
     assert "46 days ago" in found.sentence
 
 
 def test_forecast_days_are_counted_from_made_on() -> None:
     peaks = busy(200, growth=0.004, noise=0.02)
-    early, late = said(peaks), said(peaks, made_on=MONDAY + 199 + 21)
+    early, late = forecast_of(peaks), forecast_of(peaks, made_on=MONDAY + 199 + 21)
     assert len(late.quantiles["p50"]) == 180
     assert early.quantiles["p50"][30] == pytest.approx(late.quantiles["p50"][9], rel=0.05)
     top = Level("x", 4000.0)
     earlier, later = (
-        said(peaks, levels=(top,), made_on=MONDAY + day).crossings[0].days.p50 for day in (199, 220)
+        forecast_of(peaks, levels=(top,), made_on=MONDAY + day).crossings[0].days.p50 for day in (199, 220)
     )
     assert earlier is not None
     assert later is not None
@@ -148,12 +148,12 @@ def test_peaks_after_made_on_are_ignored() -> None:
     other = peaks.copy()
     other[150:] *= 9
     made_on = MONDAY + 149
-    assert plain(said(peaks, made_on=made_on)) == plain(said(other, made_on=made_on))
+    assert plain(forecast_of(peaks, made_on=made_on)) == plain(forecast_of(other, made_on=made_on))
 
 
 @pytest.mark.parametrize("value", [0.0, 1500.0])
 def test_constant_peaks_are_flat(value: float) -> None:
-    found = said([value] * 60)
+    found = forecast_of([value] * 60)
     assert found.state == "flat"
     assert found.sentence.endswith(" on all 60 days measured, with no sign of change.")
     assert set(found.quantiles["p90"]) == {value}
@@ -164,7 +164,7 @@ def test_constant_peaks_are_flat(value: float) -> None:
 
 def test_identical_weeks_are_forecast_unchanged() -> None:
     week = [100.0, 110, 120, 130, 140, 50, 0]
-    found = said(week * 12, levels=(Level("no", 150.0), Level("yes", 135.0)))
+    found = forecast_of(week * 12, levels=(Level("no", 150.0), Level("yes", 135.0)))
     assert np.abs(np.array(found.quantiles["p50"][:7]) - week).max() < 3
     no, yes = found.crossings
     assert no.state == "beyond"
@@ -182,7 +182,7 @@ def test_history_of_one_weekday_keeps_the_others_moderate() -> None:
 
 
 def test_shrinking_structure_passes_nothing_and_stays_above_zero() -> None:
-    found = said(busy(200, growth=-0.02))
+    found = forecast_of(busy(200, growth=-0.02))
     assert {crossing.state for crossing in found.crossings} == {"beyond"}
     assert found.growth_per_30_days is not None
     assert found.growth_per_30_days["p90"] < 0
@@ -192,9 +192,9 @@ def test_shrinking_structure_passes_nothing_and_stays_above_zero() -> None:
 @pytest.mark.parametrize("factor", [1e-6, 1e-3, 1e9, 1e15])
 def test_forecast_does_not_depend_on_the_unit(factor: float) -> None:
     peaks = busy(120, growth=0.003)
-    usual = said(peaks)
+    usual = forecast_of(peaks)
     scaled = tuple(Level(level.name, (level.value or 0) * factor, level.reached) for level in LEVELS)
-    found = said(peaks * factor, levels=scaled)
+    found = forecast_of(peaks * factor, levels=scaled)
     for one, two in zip(usual.crossings, found.crossings, strict=True):
         pairs = [(one.days.p10, two.days.p10), (one.days.p50, two.days.p50), (one.days.p90, two.days.p90)]
         assert [a is None for a, _ in pairs] == [b is None for _, b in pairs]
@@ -211,7 +211,7 @@ def test_percentages_alone_can_be_forecast() -> None:
 def test_mostly_empty_structure_has_no_growth() -> None:
     peaks = np.zeros(200)
     peaks[10::20] = 1000 + np.arange(10)
-    found = said(peaks, levels=(Level("above", 1005.0), Level("never", 2000.0)))
+    found = forecast_of(peaks, levels=(Level("above", 1005.0), Level("never", 2000.0)))
     assert found.model == "weeks drawn from the past"
     above, never = found.crossings
     assert above.days.p50 is not None
@@ -221,7 +221,7 @@ def test_mostly_empty_structure_has_no_growth() -> None:
 def test_occasional_empty_days_do_not_disturb_the_forecast() -> None:
     peaks = busy(200)
     peaks[np.random.default_rng(5).permutation(200)[:60]] = 0
-    found = said(peaks, levels=(Level("far", 5000.0),))
+    found = forecast_of(peaks, levels=(Level("far", 5000.0),))
     assert found.state == "forecast"
     assert finite(plain(found))
     assert found.highest is not None
@@ -230,7 +230,7 @@ def test_occasional_empty_days_do_not_disturb_the_forecast() -> None:
 
 
 def test_structure_out_of_use_stays_empty() -> None:
-    found = said(np.concatenate([busy(150), np.zeros(40)]))
+    found = forecast_of(np.concatenate([busy(150), np.zeros(40)]))
     assert found.state == "forecast"
     assert found.crossings[1].state == "beyond"
     assert np.median(found.quantiles["p50"]) < 300
@@ -238,10 +238,10 @@ def test_structure_out_of_use_stays_empty() -> None:
 
 def test_backlogs_change_only_the_second_probability() -> None:
     peaks = busy(300)
-    clean = said(peaks)
+    clean = forecast_of(peaks)
     for day in (60, 150, 240):
         peaks[day] = 2600
-    found = said(peaks)
+    found = forecast_of(peaks)
     assert found.crossings[1].state == clean.crossings[1].state == "beyond"
     assert found.crossings[1].probability_within_horizon == pytest.approx(0, abs=0.01)
     chance = found.crossings[1].probability_with_exceptional_days
@@ -278,22 +278,22 @@ def test_weekdays_are_empty_as_often_as_in_the_history() -> None:
 
 
 def test_resize_multiplies_levels_and_delays_crossings() -> None:
-    found = said(busy(270, growth=0.003), resizes=(Resize("double", 2.0), Resize("half", 0.5)))
+    found = forecast_of(busy(270, growth=0.003), resizes=(Resize("double", 2.0), Resize("half", 0.5)))
     double, half = found.resizes
     assert [crossing.value for crossing in double.crossings] == [2800, 3400, 4000]
     for usual, larger in zip(found.crossings, double.crossings, strict=True):
         assert (usual.days.p50 or 999) <= (larger.days.p50 or 999)
     assert half.crossings[0].state == "already_crossed"
     assert double.sentence.startswith("double: 70 % ")
-    direct = said(busy(270, growth=0.003), levels=(Level("85 %", 3400.0),))
+    direct = forecast_of(busy(270, growth=0.003), levels=(Level("85 %", 3400.0),))
     assert direct.crossings[0].days.p50 == double.crossings[1].days.p50
 
 
 def test_growth_is_stated_without_any_limit() -> None:
-    found = said(busy(100), levels=(Level("SIZE", None, reached=True),))
+    found = forecast_of(busy(100), levels=(Level("SIZE", None, reached=True),))
     assert found.sentence.startswith("No limit is known.")
     assert found.resizes == ()
-    assert said(busy(100), levels=()).sentence.startswith("No limit is known.")
+    assert forecast_of(busy(100), levels=()).sentence.startswith("No limit is known.")
 
 
 def test_repeated_day_and_invalid_horizon_are_refused() -> None:
@@ -302,12 +302,12 @@ def test_repeated_day_and_invalid_horizon_are_refused() -> None:
     with pytest.raises(ValueError, match="one peak for each day"):
         history([1.0, 2.0], days=[MONDAY])
     with pytest.raises(ValueError, match="at least 1"):
-        said(busy(100), horizon_days=0)
+        forecast_of(busy(100), horizon_days=0)
 
 
 def test_horizons_of_a_day_and_of_two_years_are_accepted() -> None:
-    assert len(said(busy(100), horizon_days=1).quantiles["p50"]) == 1
-    assert len(said(busy(100), horizon_days=730).quantiles["p50"]) == 730
+    assert len(forecast_of(busy(100), horizon_days=1).quantiles["p50"]) == 1
+    assert len(forecast_of(busy(100), horizon_days=730).quantiles["p50"]) == 730
 
 
 WILD = st.one_of(
@@ -323,7 +323,7 @@ WILD = st.one_of(
 @settings(max_examples=40)
 @given(st.lists(WILD, min_size=0, max_size=70))
 def test_any_history_gives_finite_figures(peaks: list[float]) -> None:
-    found = plain(said(peaks, paths=20, horizon_days=30))
+    found = plain(forecast_of(peaks, paths=20, horizon_days=30))
     assert finite(found)
     assert found["sentence"]
     json.dumps(found, allow_nan=False)

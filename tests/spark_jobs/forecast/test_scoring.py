@@ -1,4 +1,4 @@
-"""What happened, held against what was said: figures worked out by hand."""
+"""Comparison of forecasts with what happened: figures calculated by hand."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ MADE_ON = MONDAY + 69
 
 
 def stored(**changed: object) -> Forecast:
-    """A forecast of ten days: 90, 100 and 110 every day, 85 % (105) on day 4 with an interval from 2 to 8."""
+    """Return a forecast of ten days: 90, 100 and 110 every day, 85 % (105) on day 4 with an interval from 2 to 8."""
     found: dict[str, Any] = {
         "qsg": "SQ03",
         "structure": "APP1",
@@ -58,7 +58,7 @@ def stored(**changed: object) -> Forecast:
 
 
 def actual(*peaks: float) -> DailyPeaks:
-    """Peaks of the days after the forecast."""
+    """Return the peaks of the days after the forecast."""
     return history(np.array(peaks), first=MADE_ON + 1)
 
 
@@ -181,7 +181,7 @@ def test_forecast_without_paths_has_no_score() -> None:
 
 
 def test_structure_filled_to_its_last_element_was_full() -> None:
-    """A level is stored as it is: rounded up, it would never be reached."""
+    """Levels are stored exactly: a level rounded up would never be reached."""
     total = 3_438_366
     peaks = history(np.linspace(0.5, 0.9, 70) * total, first=MADE_ON - 69)
     found = forecast(peaks, levels=[Level("SIZE", total, reached=True)], horizon_days=30, seed=1)

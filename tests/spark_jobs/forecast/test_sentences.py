@@ -1,4 +1,4 @@
-"""What is said, to the letter."""
+"""The exact wording of forecasts."""
 
 from __future__ import annotations
 

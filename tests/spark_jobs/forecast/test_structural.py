@@ -1,4 +1,4 @@
-"""The model against the same sums done the long way, and against histories whose making is known."""
+"""The model compared with direct calculations, and with histories generated from known parameters."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ WALKS = Lasting(0.6, 0.8, 0.1, 0.004)
 
 
 def long_way(days: np.ndarray, other: np.ndarray, lasting: Lasting) -> np.ndarray:
-    """Covariance of the days, one by one, in units of the noise's variance."""
+    """Return the covariance of the days, calculated one by one, in units of the noise variance."""
     found = np.empty((len(days), len(other)))
     for row, one in enumerate(days.tolist()):
         for column, two in enumerate(other.tolist()):

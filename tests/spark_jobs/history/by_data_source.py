@@ -1,4 +1,4 @@
-"""A dump into a history by way of Spark's data source.
+"""Ingest a dump into a history with Spark's data source.
 
 Every table of the dump is read as a DataFrame, comes back as Arrow, and becomes rows of the history.
 """
@@ -21,7 +21,7 @@ GROUPS = {("SYSA", "CSQ1"): "SQ03", ("SYSB", "CSQ2"): "SQ03"}
 
 
 def bring_in(spark: SparkSession, dump: Path, url: str, *, split_bytes: int) -> None:
-    """Read and commit."""
+    """Read and commit the dump."""
     index = index_dump(dump, split_bytes=split_bytes)
     prove_chain(spark, dump, index)
     batches = {}

@@ -1,4 +1,4 @@
-"""The rows that stand, by Spark SQL over the files."""
+"""The valid rows, selected with Spark SQL over the files."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def standing(spark: SparkSession, history: History) -> dict[tuple[str, str], tuple[pa.Table, bool]]:
-    """Return by table and day the rows, and whether some had to be left out; the query without twins where it will do."""
+    """Return rows by table and day, and whether some were left out; use the query without twins if possible."""
     snapshot = history.snapshot()
     found = {}
     for table, day in day_fingerprints(history, snapshot=snapshot):

@@ -7,6 +7,6 @@ import pytest
 
 @pytest.fixture(autouse=True)
 def quick_disk(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Wait for no disk, except where that is what is tested."""
+    """Do not force files to disk, except in the tests of that."""
     if "test_lasting" not in request.node.nodeid:
         monkeypatch.setattr(os, "fsync", lambda _: None)

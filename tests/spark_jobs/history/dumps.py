@@ -1,4 +1,4 @@
-"""Small dumps, made with the project's encoder: a group's night, record by record."""
+"""Small dumps, written with the project's encoder: one night of a group, record by record."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ GROUPS = ("--qsg", "SYSA:CSQ1=SQ03", "--qsg", "SYSB:CSQ2=SQ03")
 
 
 def header(system: str, manager: str, number: int, *, qsg: str | None = None) -> Header:
-    """The header of the records of an interval of 2026-11-20."""
+    """Return the header of the records of an interval of 2026-11-20."""
     end = MIDNIGHT + (number + 1) * INTERVAL
     return Header(
         written_at=end + dt.timedelta(milliseconds=30),
@@ -31,7 +31,7 @@ def header(system: str, manager: str, number: int, *, qsg: str | None = None) ->
 
 
 def wq(number: int, queue: str, **values: Any) -> dict[str, Any]:  # noqa: ANN401 - of any column
-    """A section of a task that used a shared queue."""
+    """Return a section of a task that used a shared queue."""
     return {
         "queue": queue,
         "object_name": queue,
@@ -51,7 +51,7 @@ def wq(number: int, queue: str, **values: Any) -> dict[str, Any]:  # noqa: ANN40
 
 
 def interval(number: int, *, qsg: str | None = None) -> Iterator[bytes]:
-    """All records of one interval: two queue managers, their tasks, and RMF's of the coupling facility."""
+    """Return all records of one interval: two queue managers, their tasks, and RMF's of the coupling facility."""
     for manager, (system, name) in enumerate(MANAGERS):
         head = header(system, name, number, qsg=qsg)
         qest = [
@@ -90,7 +90,7 @@ def interval(number: int, *, qsg: str | None = None) -> Iterator[bytes]:
 
 
 def rmf(number: int) -> list[bytes]:
-    """A record 74-4, broken into pieces."""
+    """Return a record 74-4, broken into pieces."""
     structures = [
         {
             "xcf_structure": f"SQ03{structure}",
@@ -120,7 +120,7 @@ def rmf(number: int) -> list[bytes]:
 def write(
     path: Path, numbers: Sequence[int], *, qsg: str | None = None, framing: Framing | None = None
 ) -> Path:
-    """Write a dump of these intervals, with the records that begin and end one."""
+    """Write a dump of these intervals, with the records that begin and end a dump."""
     first = header("SYSA", "", numbers[0])
     records = [plain_record(2, first)]
     for number in numbers:

@@ -1,4 +1,4 @@
-"""An ingest to be killed, run by tests.forked: [--die N] and the arguments of spark_jobs.ingest.
+"""An ingest that tests kill, run by tests.forked: [--die N] and the arguments of spark_jobs.ingest.
 
 With `--die N` it kills itself at the N-th step that changes the history's folder: steps are the half, and the whole, of
 each file written, and the moments before and after the log's entry.
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class Steps:
-    """Counts steps and dies at one of them."""
+    """Count steps and exit at one of them."""
 
     def __init__(self, last: int) -> None:
         self.left = last
@@ -32,7 +32,7 @@ class Steps:
 
 
 def die_at(last: int) -> None:
-    """Arrange for this process to die at a step."""
+    """Make this process exit at a step."""
     steps = Steps(last)
     write_file, write_log = Folder.write, History._write
 

@@ -1,4 +1,4 @@
-"""A stand-in for an object store that speaks as much of S3 as delta-rs asks for, on this machine, in memory.
+"""A stand-in for an object store in memory, with the part of S3 that delta-rs uses.
 
 Objects appear as a whole or not at all; a conditional PUT (`If-None-Match: *`) fails where the object is there. Requests are
 not checked for who signed them.
@@ -28,7 +28,7 @@ MOST_KEYS = 5
 
 
 class Store:
-    """What is stored, and how often each kind of request came."""
+    """The stored objects, and the number of requests of each kind."""
 
     def __init__(self) -> None:
         self.objects: dict[str, bytes] = {}
@@ -43,7 +43,7 @@ class Store:
             self.requests[method] = self.requests.get(method, 0) + 1
 
     def begin(self) -> str:
-        """Begin an upload in parts."""
+        """Start a multipart upload."""
         with self.lock:
             name = f"upload-{next(self._uploads)}"
             self.parts[name] = {}
@@ -51,7 +51,7 @@ class Store:
 
 
 class Handler(BaseHTTPRequestHandler):
-    """Answers requests for one bucket."""
+    """Answer requests for one bucket."""
 
     protocol_version = "HTTP/1.1"
     disable_nagle_algorithm = True
@@ -59,7 +59,7 @@ class Handler(BaseHTTPRequestHandler):
     store: Store
 
     def log_message(self, *_: object) -> None:
-        """Say nothing."""
+        """Log nothing."""
 
     def _key(self) -> tuple[str, dict[str, str]]:
         parts = urlsplit(self.path)
@@ -82,11 +82,11 @@ class Handler(BaseHTTPRequestHandler):
         self._answer(status, f"<Error><Code>{code}</Code><Message>{code}</Message></Error>".encode())
 
     def do_HEAD(self) -> None:
-        """Say whether an object is there."""
+        """Return whether an object exists."""
         self._get()
 
     def do_GET(self) -> None:
-        """Give an object, or a page of names."""
+        """Return an object, or a page of names."""
         _, query = self._key()
         if self.path == "/requests":
             self._answer(200, json.dumps(self.store.requests).encode())
@@ -148,7 +148,7 @@ class Handler(BaseHTTPRequestHandler):
         self._answer(200, f"<ListBucketResult>{''.join(rows)}</ListBucketResult>".encode())
 
     def do_PUT(self) -> None:
-        """Take an object, or a part of one."""
+        """Store an object, or a part of one."""
         key, query = self._key()
         body = self._body()
         self.store.count("PUT")
@@ -169,7 +169,7 @@ class Handler(BaseHTTPRequestHandler):
             self._answer(200, ETag=_etag(body))
 
     def do_POST(self) -> None:
-        """Begin or end an object of parts, or delete several."""
+        """Start or complete a multipart upload, or delete several objects."""
         key, query = self._key()
         body = self._body()
         if "uploads" in query:
@@ -196,7 +196,7 @@ class Handler(BaseHTTPRequestHandler):
             self._error(501, "NotImplemented")
 
     def do_DELETE(self) -> None:
-        """Delete an object, or what there is of one."""
+        """Delete an object, or abort a multipart upload."""
         key, query = self._key()
         if "uploadId" in query:
             self.store.parts.pop(query["uploadId"], None)
@@ -211,9 +211,9 @@ def _etag(data: bytes) -> str:
 
 @contextmanager
 def serving() -> Iterator[dict[str, str]]:
-    """Serve on a free port of this machine, in a process of its own; yields the environment that delta-rs is to be given.
+    """Serve on a free port of this machine in a separate process, and yield the environment for delta-rs.
 
-    In a process of its own because delta-rs holds Python's lock while it waits for an answer to some of its requests.
+    A separate process is necessary because delta-rs holds Python's lock while it waits for some answers.
     """
     command = [sys.executable, "-m", "tests.spark_jobs.history.objects"]
     with subprocess.Popen(

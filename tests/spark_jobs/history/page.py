@@ -1,4 +1,4 @@
-"""The tables of docs/reference/usage-history.md, from the schema: `python -m tests.spark_jobs.history.page` writes them into the page."""
+"""Generate the tables of docs/reference/usage-history.md from the schema: `python -m tests.spark_jobs.history.page`."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ UNITS = {
 
 
 def unit(column: Column) -> str:
-    """The unit that the name carries; nothing for names, times and plain counts."""
+    """Return the unit in the name of a column; empty for names, times and plain counts."""
     if not (pa.types.is_integer(column.type) or pa.types.is_floating(column.type)):
         return ""
     for part, named in UNITS.items():
@@ -46,13 +46,13 @@ def unit(column: Column) -> str:
 
 
 def kind(column: Column) -> str:
-    """The type in words."""
+    """Return the type in words."""
     names = {"timestamp[us, tz=UTC]": "time", "string": "text", "date32[day]": "day", "bool": "yes or no"}
     return names.get(str(column.type), str(column.type).replace("double", "float64"))
 
 
 def column_rows(columns: Iterable[Column]) -> Iterator[str]:
-    """One line for each column."""
+    """Return one line for each column."""
     yield "| column | type | unit | meaning | taken from |"
     yield "|---|---|---|---|---|"
     for column in columns:
@@ -61,7 +61,7 @@ def column_rows(columns: Iterable[Column]) -> Iterator[str]:
 
 
 def key_rows() -> Iterator[str]:
-    """One line for each natural key."""
+    """Return one line for each natural key."""
     yield "| rows from | same observation if these are the same | why |"
     yield "|---|---|---|"
     for key in NATURAL_KEYS:
@@ -70,7 +70,7 @@ def key_rows() -> Iterator[str]:
 
 
 def blocks() -> dict[str, str]:
-    """The generated parts of the page by name."""
+    """Return the generated parts of the page by name."""
     shared = {column.name for column in (*PROVENANCE, *IDENTITY)}
     found = {
         "every table": [*column_rows((*STORAGE_COLUMNS, *PROVENANCE, *IDENTITY))],
@@ -84,7 +84,7 @@ def blocks() -> dict[str, str]:
 
 
 def with_blocks(text: str) -> str:
-    """The page with its generated parts made anew."""
+    """Return the page with its generated parts replaced."""
     made = blocks()
 
     def block(match: re.Match[str]) -> str:

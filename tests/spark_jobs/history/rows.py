@@ -1,4 +1,4 @@
-"""Rows for the history, made by hand: what tests do not say is null."""
+"""Rows for the history, written by hand: values that tests do not state are null."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ INTERVAL = dt.timedelta(minutes=30)
 
 
 def qest(number: int = 0, **values: object) -> dict[str, Any]:
-    """One row of structure usage as a 115-2 gives it: the interval of that number on 2026-11-20."""
+    """Return one row of structure usage as from a 115-2: the interval with this number on 2026-11-20."""
     end = MIDNIGHT + (number + 1) * INTERVAL
     return {
         "source": "115-2 QEST",
@@ -40,7 +40,7 @@ def qest(number: int = 0, **values: object) -> dict[str, Any]:
 
 
 def wq(number: int = 0, **values: object) -> dict[str, Any]:
-    """One row of queue usage as a 116-1 gives it."""
+    """Return one row of queue usage as from a 116-1."""
     end = MIDNIGHT + (number + 1) * INTERVAL
     return {
         "source": "116-1 WQ",
@@ -68,10 +68,10 @@ def wq(number: int = 0, **values: object) -> dict[str, Any]:
 
 
 def structure_rows(*rows: dict[str, Any]) -> pa.Table:
-    """A table of structure usage."""
+    """Return a table of structure usage."""
     return pa.Table.from_pylist(list(rows), schema=row_schema(STRUCTURE_USAGE))
 
 
 def queue_rows(*rows: dict[str, Any]) -> pa.Table:
-    """A table of queue usage."""
+    """Return a table of queue usage."""
     return pa.Table.from_pylist(list(rows), schema=row_schema(QUEUE_USAGE))

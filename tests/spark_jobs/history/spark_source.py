@@ -1,4 +1,4 @@
-"""Dumps as a data source of Spark: a second way to read a dump, which the service's own way is compared with.
+"""Dumps as a data source of Spark: a second way to read a dump, for comparison with that of the service.
 
 There is one task for each split of the index, and the same decoder as everywhere. `smf_frame` returns a table of a dump
 as a DataFrame. `prove_chain` reads the ranges of the dump and checks that each begins where the one before it ended, and
@@ -53,15 +53,15 @@ class SmfSource(DataSource):
 
     @classmethod
     def name(cls) -> str:
-        """The name that Spark knows it by."""
+        """Return the name of the data source in Spark."""
         return FORMAT
 
     def schema(self) -> StructType:
-        """The columns of the table."""
+        """Return the columns of the table."""
         return from_arrow_schema(_arrow_schema(self.options["table"], _columns(self.options)))
 
     def reader(self, schema: StructType) -> DataSourceReader:
-        """The reader of a partition."""
+        """Return the reader of a partition."""
         return _Reader(dict(self.options))
 
 
@@ -108,7 +108,7 @@ def smf_frame(
     columns: Sequence[str] | None = None,
     only_shared: bool = False,
 ) -> DataFrame:
-    """Read a table of a dump. The path has to lead to the dump on every worker."""
+    """Read a table of a dump. The path must exist on every worker."""
     session.dataSource.register(SmfSource)
     options: dict[str, Any] = {"path": str(path), "index": index.to_json(), "table": table}
     if columns is not None:
@@ -119,10 +119,10 @@ def smf_frame(
 
 
 def prove_chain(session: SparkSession, path: str | Path, index: DumpIndex) -> None:
-    """Show that the ranges of the index meet in the dump as it lies there.
+    """Check that the ranges of the index adjoin in the dump.
 
     Raises:
-        BrokenChain: they do not; read the dump in one piece.
+        BrokenChain: They do not; the dump must be read in one piece.
     """
     rows = smf_frame(session, path, index, table=RANGES).collect()
     meet(sorted((row["first_start"], row["end_offset"]) for row in rows), end=index.content_bytes)

@@ -1,4 +1,4 @@
-"""What the tests of the history share."""
+"""Shared code of the tests of the history."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ PROVENANCE = ("commit_id", "file_name", "file_sha256", "file_offset", "file_reco
 
 
 def sha256(name: str) -> str:
-    """A file's hash, of its name for want of contents."""
+    """Return the hash of a file, calculated from its name because it has no contents."""
     return hashlib.sha256(name.encode()).hexdigest()
 
 
 def staged(
     history: History, name: str, *, structures: pa.Table | None = None, queues: pa.Table | None = None
 ) -> tuple[Source, list[Part]]:
-    """Stage rows as a file of that name; nothing is committed."""
+    """Stage rows as a file with this name, without a commit."""
     source = Source(new_commit_id(), name, sha256(name))
     stage = history.stage(source)
     if structures is not None:
@@ -43,13 +43,13 @@ def commit(
     queues: pa.Table | None = None,
     answers: dict[str, Any] | None = None,
 ) -> Committed:
-    """Bring rows in as a file of that name."""
+    """Commit rows as a file with this name."""
     source, parts = staged(history, name, structures=structures, queues=queues)
     return history.commit(source, parts, FileFacts(1, "smf", answers or {}, qsgs=["SQ03"]))
 
 
 def contents(history: History) -> dict[str, list[dict[str, Any]]]:
-    """All rows that stand, by table, without what tells the ingests apart; comparable between histories."""
+    """Return all valid rows by table, without the columns that identify an ingest, comparable between histories."""
     found = {}
     for table in ("structure_usage", "smds_usage", "queue_usage", "allocation"):
         rows = history.read(table)

@@ -1,4 +1,4 @@
-"""The benchmark of dumps runs and tells its figures."""
+"""The benchmark of dumps runs and reports its figures."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Spark's tasks give the history that one process gives."""
+"""Ingest by Spark tasks gives the same history as one process."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ SPLIT_BYTES = 150_000
 
 
 def by_spark(history: Path, *arguments: str) -> dict[str, Any]:
-    """An ingest of its own process, for a process has one Java virtual machine."""
+    """Run an ingest in a separate process, because a process has only one Java virtual machine."""
     command = [sys.executable, "-m", "spark_jobs.ingest", "--history", str(history), *arguments]
     command += ["--in-process-below", "0", "--split-bytes", str(SPLIT_BYTES), "--master", "local[2]"]
     done = subprocess.run(
@@ -41,7 +41,7 @@ def by_spark(history: Path, *arguments: str) -> dict[str, Any]:
 
 
 def rows_with_places(history: Path) -> dict[str, list[str]]:
-    """The rows with file, offset and record; without the name of the ingest."""
+    """Return the rows with file, offset and record, without the name of the ingest."""
     opened = History.open(str(history))
     return {
         table: sorted(map(repr, opened.read(table).drop_columns(["commit_id"]).to_pylist()))

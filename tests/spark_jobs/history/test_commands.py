@@ -1,4 +1,4 @@
-"""Export, list, forget, maintain."""
+"""Commands of the history: export, files, forget and maintain."""
 
 from __future__ import annotations
 

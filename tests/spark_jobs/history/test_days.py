@@ -1,4 +1,4 @@
-"""Other engines find the files of a day, whether it changed, and the rows that stand."""
+"""Interface for other engines: the files of a day, its fingerprint, and its valid rows."""
 
 from __future__ import annotations
 
@@ -128,7 +128,7 @@ def test_unknown_columns_are_refused(history: History) -> None:
 
 
 def _awkward(history: History) -> None:
-    """Overlaps, origins, pieces, contradictions, gaps, files replaced and forgotten, rows without a group."""
+    """Write a history with overlaps, origins, pieces, contradictions, gaps, replaced and forgotten files, and rows without a group."""
     commit(history, "a", structures=structure_rows(*map(qest, range(60))), queues=queue_rows(wq(0), wq(1)))
     commit(history, "b", structures=structure_rows(*(qest(n, entries_in_use=n * 7) for n in range(20, 50))))
     csv = [wq(0, origin="formatter", source="116 WQ", piece=0, puts=puts) for puts in (5, 6, 5)]

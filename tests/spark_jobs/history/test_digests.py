@@ -1,4 +1,4 @@
-"""Digests depend on the values of a row and on nothing else."""
+"""Digests depend only on the values of a row."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What intervals say comes to hours without loss, and nothing is added up that says the same thing."""
+"""Intervals are rolled up to hours without loss, and the same usage is never added twice."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def lines(history: History, event: str, *days: dt.date) -> list[dict[str, Any]]:
 
 
 def spread(start: dt.datetime, end: dt.datetime, puts: int) -> dict[int, int]:
-    """The puts of one interval by hour of 2026-11-19 to 2026-11-23, hours counted from midnight of the 20th."""
+    """Return the puts of one interval by hour from 2026-11-19 to 2026-11-23, counted from midnight of the 20th."""
     rows = queue_rows(wq(interval_start=start, interval_end=end, puts=puts))
     found = {}
     for number in range(-1, 4):

@@ -1,4 +1,4 @@
-"""Dumps, reports and displays end in the history; the JSON lines say so."""
+"""Ingest of dumps, reports and displays into the history, and its JSON lines."""
 
 from __future__ import annotations
 
@@ -44,8 +44,8 @@ def url(tmp_path: Path) -> str:
     return str(tmp_path / "history")
 
 
-class Said:
-    """What an ingest printed."""
+class IngestOutput:
+    """The exit code and the output of an ingest."""
 
     def __init__(self, code: int, lines: list[dict[str, Any]]) -> None:
         self.code = code
@@ -62,14 +62,14 @@ class Said:
         return [line for line in self.lines if line["event"] == name]
 
 
-Run: TypeAlias = Callable[..., Said]
+Run: TypeAlias = Callable[..., IngestOutput]
 
 
 @pytest.fixture
 def run(url: str, capsys: pytest.CaptureFixture[str]) -> Run:
-    def one(*arguments: object, history: str = url) -> Said:
+    def one(*arguments: object, history: str = url) -> IngestOutput:
         code = ingest.main(["--history", history, *map(str, arguments)])
-        return Said(code, [json.loads(line) for line in capsys.readouterr().out.splitlines()])
+        return IngestOutput(code, [json.loads(line) for line in capsys.readouterr().out.splitlines()])
 
     return one
 

@@ -1,4 +1,4 @@
-"""The same observation is recognised in whichever files it stands, and rows of older releases get this release's keys."""
+"""The same observation has the same key in all files, and rows of older releases get the keys of this release."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def history(tmp_path: Path) -> History:
 
 
 def bring(history: History, name: str, table: str, *rows: dict[str, Any]) -> Comparison:
-    """Bring rows in as a file of that name; returns their comparison."""
+    """Commit rows as a file with this name, and return their comparison."""
     source = Source(new_commit_id(), name, sha256(name))
     stage = history.stage(source)
     stage.add(table, pa.Table.from_pylist(list(rows), schema=row_schema(table)))
@@ -39,7 +39,7 @@ def bring(history: History, name: str, table: str, *rows: dict[str, Any]) -> Com
 
 
 def text_row(source: str, **values: object) -> dict[str, Any]:
-    """A row of a report or display: XCF's name and a time."""
+    """Return a row of a report or display with an XCF name and a time."""
     return {
         "source": source,
         "origin": "message" if source.startswith("message") else "display",
@@ -117,7 +117,7 @@ OLD_KEYS = {
 
 
 def fill(history: History) -> None:
-    """Rows of every family that has other keys now, and of one that has not."""
+    """Write rows of every family with changed keys, and of one without."""
     commit(history, "mq", structures=structure_rows(*map(qest, range(3))))
     bring(history, "tasks", QUEUE_USAGE, wq(0), wq(0, piece=10_001), wq(1))
     formatted = {"origin": "formatter", "source": "116 WQ"}
@@ -129,7 +129,7 @@ def fill(history: History) -> None:
 
 
 def old_history(path: Path, monkeypatch: pytest.MonkeyPatch) -> History:
-    """What an older release wrote."""
+    """Return a history of an older release."""
     with monkeypatch.context() as patch:
         keys = tuple(
             NaturalKey(key.family, OLD_KEYS.get(key.family, key.columns), key.why)

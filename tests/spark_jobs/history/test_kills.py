@@ -1,4 +1,4 @@
-"""Kill an ingest at any instant: the history is as before or has the whole file, and the next run makes it whole."""
+"""Kills of an ingest at any instant: the history has the whole file or is unchanged, and the next run completes it."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ import pytest
 
 from spark_jobs import ingest
 from spark_jobs.history.store import History
-from tests.forked import Forked, forked
+from tests.forked import ForkedProcess, forked
 from tests.spark_jobs.history import dumps
 from tests.spark_jobs.history.dumps import GROUPS
 from tests.spark_jobs.history.support import contents
@@ -27,14 +27,14 @@ PATIENCE_S = 120
 Contents = dict[str, list[dict[str, Any]]]
 
 
-def started(*arguments: str) -> AbstractContextManager[Forked]:
-    """An ingest that has imported everything and has not begun; killed at the end, if need be."""
+def started(*arguments: str) -> AbstractContextManager[ForkedProcess]:
+    """Yield an ingest that has imported everything and has not begun; kill it at the end if necessary."""
     return forked("tests.spark_jobs.history.ingesting", *arguments)
 
 
 @dataclass(frozen=True)
-class Night:
-    """A history with one file, a second file that overlaps it, and what the history is without and with it."""
+class HistoryCase:
+    """A history with one file, a second file that overlaps it, and the contents without and with it."""
 
     base: Path
     dump: Path
@@ -48,7 +48,7 @@ class Night:
 
 
 @pytest.fixture(scope="module")
-def night(tmp_path_factory: pytest.TempPathFactory) -> Night:
+def night(tmp_path_factory: pytest.TempPathFactory) -> HistoryCase:
     folder = tmp_path_factory.mktemp("night")
     base, dump = folder / "base", folder / "second.smf"
     dumps.write(folder / "first.smf", range(20))
@@ -63,11 +63,11 @@ def night(tmp_path_factory: pytest.TempPathFactory) -> Night:
         seconds = time.monotonic() - began
     before, after = contents(History.open(str(base))), contents(History.open(str(whole)))
     assert all(len(before[table]) < len(after[table]) for table in after)
-    return Night(base, dump, before, after, seconds)
+    return HistoryCase(base, dump, before, after, seconds)
 
 
-def held(night: Night, history: Path) -> bool:
-    """Whether the second file is in the history; fails where half of it is."""
+def has_second_file(night: HistoryCase, history: Path) -> bool:
+    """Return whether the second file is in the history; fail if only a part of it is."""
     found = contents(History.open(str(history)))
     assert found in (night.before, night.after)
     files = [row["file_name"] for row in History.open(str(history)).files()]
@@ -75,20 +75,20 @@ def held(night: Night, history: Path) -> bool:
     return found == night.after
 
 
-def finish(night: Night, history: Path) -> None:
+def finish(night: HistoryCase, history: Path) -> None:
     assert ingest.main(night.arguments(history)) == 0
     assert contents(History.open(str(history))) == night.after
     assert [row["file_name"] for row in History.open(str(history)).files()] == ["first.smf", "second.smf"]
 
 
-def kill_at_random(night: Night, history: Path, chance: random.Random) -> None:
+def kill_at_random(night: HistoryCase, history: Path, chance: random.Random) -> None:
     shutil.copytree(night.base, history)
     while True:
         with started(*night.arguments(history)) as process:
             process.begin()
             time.sleep(chance.uniform(0, 1.1 * night.seconds))
             process.kill()
-        held(night, history)
+        has_second_file(night, history)
         if chance.random() < 0.7:  # sometimes it is killed again and again
             break
     finish(night, history)
@@ -96,7 +96,7 @@ def kill_at_random(night: Night, history: Path, chance: random.Random) -> None:
 
 @pytest.mark.parametrize("seed", range(KILLS))
 def test_ingest_killed_at_a_random_instant_is_completed_by_the_next(
-    night: Night, tmp_path: Path, seed: int
+    night: HistoryCase, tmp_path: Path, seed: int
 ) -> None:
     kill_at_random(night, tmp_path / "history", random.Random(seed))
 
@@ -104,13 +104,13 @@ def test_ingest_killed_at_a_random_instant_is_completed_by_the_next(
 @pytest.mark.soak
 @pytest.mark.parametrize("seed", range(KILLS, KILLS + SOAK_KILLS))
 def test_ingest_killed_at_another_random_instant_is_completed_by_the_next(
-    night: Night, tmp_path: Path, seed: int
+    night: HistoryCase, tmp_path: Path, seed: int
 ) -> None:
     kill_at_random(night, tmp_path / "history", random.Random(seed))
 
 
-def test_ingest_killed_at_every_step_is_completed_by_the_next(night: Night, tmp_path: Path) -> None:
-    """Half a file written, a whole one, before the log's entry, after it: each in turn."""
+def test_ingest_killed_at_every_step_is_completed_by_the_next(night: HistoryCase, tmp_path: Path) -> None:
+    """The kills are during and after the write of a file, and before and after the log entry."""
     found = []
     for step in range(1, MOST_STEPS):
         history = tmp_path / str(step)
@@ -118,7 +118,7 @@ def test_ingest_killed_at_every_step_is_completed_by_the_next(night: Night, tmp_
         with started("--die", str(step), *night.arguments(history)) as process:
             process.begin()
             code = process.wait(PATIENCE_S)
-        found.append(held(night, history))
+        found.append(has_second_file(night, history))
         finish(night, history)
         if code == 0:
             break
@@ -129,7 +129,7 @@ def test_ingest_killed_at_every_step_is_completed_by_the_next(night: Night, tmp_
     assert found.count(True) >= 2, "the step after the log's entry, and the run that was not killed"
 
 
-def test_maintain_deletes_only_the_leftovers_of_killed_ingests(night: Night, tmp_path: Path) -> None:
+def test_maintain_deletes_only_the_leftovers_of_killed_ingests(night: HistoryCase, tmp_path: Path) -> None:
     history = tmp_path / "history"
     shutil.copytree(night.base, history)
     with started("--die", "6", *night.arguments(history)) as process:
@@ -146,8 +146,8 @@ def test_maintain_deletes_only_the_leftovers_of_killed_ingests(night: Night, tmp
     finish(night, history)
 
 
-def test_concurrent_ingests_give_the_history_of_one(night: Night, tmp_path: Path) -> None:
-    """Three overlapping dumps and one of them twice, in processes of their own, into a history that is not there."""
+def test_concurrent_ingests_give_the_history_of_one(night: HistoryCase, tmp_path: Path) -> None:
+    """Ingest three overlapping dumps, one of them twice, in separate processes into a new history."""
     history, one = tmp_path / "history", tmp_path / "one"
     files = [dumps.write(tmp_path / f"{n}.smf", range(n, n + 20)) for n in (0, 10, 20)]
     with (
@@ -165,7 +165,7 @@ def test_concurrent_ingests_give_the_history_of_one(night: Night, tmp_path: Path
     assert contents(History.open(str(history))) == contents(History.open(str(one)))
 
 
-def test_killed_ingest_does_not_disturb_a_concurrent_one(night: Night, tmp_path: Path) -> None:
+def test_killed_ingest_does_not_disturb_a_concurrent_one(night: HistoryCase, tmp_path: Path) -> None:
     history = tmp_path / "history"
     shutil.copytree(night.base, history)
     other = dumps.write(tmp_path / "other.smf", range(30, 70))
@@ -181,7 +181,7 @@ def test_killed_ingest_does_not_disturb_a_concurrent_one(night: Night, tmp_path:
     assert contents(History.open(str(history))) == night.after
 
 
-def test_last_line_of_an_ingest_is_its_report(night: Night, tmp_path: Path) -> None:
+def test_last_line_of_an_ingest_is_its_report(night: HistoryCase, tmp_path: Path) -> None:
     with started("--history", str(tmp_path / "h"), str(night.dump), *GROUPS) as process:
         process.begin()
         assert process.wait(PATIENCE_S) == 0

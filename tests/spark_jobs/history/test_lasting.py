@@ -1,4 +1,4 @@
-"""What was said to be stored outlasts a power failure; what was not is brought in again."""
+"""Files reported as stored survive a power failure; others can be ingested again."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def history(tmp_path: Path) -> History:
 
 @pytest.fixture
 def forced(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """What is forced to the disk, in order, by its path; "commit" where the log's entry is made."""
+    """Return the paths forced to disk in order, with "commit" for the log entry."""
     found: list[str] = []
     fsync = os.fsync
 
@@ -38,7 +38,7 @@ def forced(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
 @pytest.fixture
 def at_commit(monkeypatch: pytest.MonkeyPatch, forced: list[str]) -> Callable[[], None]:
-    """Note in `forced` when the log's entry is made."""
+    """Record the log entry in `forced`."""
     write: Callable[..., None] = DeltaTable.create_write_transaction
 
     def noted(*arguments: object, **named: object) -> None:
@@ -70,7 +70,7 @@ def test_files_are_forced_to_disk_before_the_log_and_its_entry_after(
 
 
 def torn(history: History, kept_bytes: int) -> Path:
-    """Cut the log's last entry, as a power failure may."""
+    """Truncate the last log entry, as a power failure may."""
     entry = sorted((Path(history.url) / LOG).glob("*.json"))[-1]
     entry.write_bytes(entry.read_bytes()[:kept_bytes])
     return entry

@@ -1,4 +1,4 @@
-"""The history in an object store is the history in a folder; the store is a stand-in that speaks S3 on this machine."""
+"""A history in an object store equals one in a folder; the store is a stand-in for S3 on this machine."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def url(environment: dict[str, str], monkeypatch: pytest.MonkeyPatch, request: p
 
 
 def fill(history: History) -> None:
-    """What two overlapping files bring, one of them changed, and one forgotten."""
+    """Commit two overlapping files, one of them changed, and one forgotten."""
     commit(history, "a", structures=structure_rows(*map(qest, range(60))), queues=queue_rows(wq(1)))
     commit(history, "b", structures=structure_rows(*map(qest, range(40, 80))))
     commit(history, "c", structures=structure_rows(qest(5, entries_in_use=7)))
@@ -68,7 +68,7 @@ def conditional_requests(environment: dict[str, str]) -> int:
 
 
 def test_concurrent_ingests_are_both_stored(url: str, environment: dict[str, str], tmp_path: Path) -> None:
-    """Whose entry comes second is refused by the store, and made anew."""
+    """The store refuses the second entry, which is then written again."""
     history = History.open(url, create=True)
     before = conditional_requests(environment)
     files = [

@@ -1,4 +1,4 @@
-"""Which row stands does not depend on order; binary beats formatter; pieces are told apart."""
+"""Selection of the valid row: independent of order, binary before formatter, and separately for each piece."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def standing(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 def by_hand(rows: list[dict[str, Any]]) -> list[tuple[object, ...]]:
-    """The rule in words: best origin of a key, then for each piece the last commit, then any fixed order."""
+    """Apply the rule literally: best origin of a key, then for each piece the last commit, then any fixed order."""
     found: dict[tuple[Any, ...], tuple[Any, ...]] = {}
     for row in rows:
         key = (row["key_high"], row["key_low"])

@@ -1,4 +1,4 @@
-"""Decoded sections become rows of the history: which, with what identity, and what is left out."""
+"""Conversion of decoded sections into rows of the history: selection, identity, and omissions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The tables as data are consistent, and documented."""
+"""The table definitions are consistent and documented."""
 
 from __future__ import annotations
 

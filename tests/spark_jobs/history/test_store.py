@@ -1,4 +1,4 @@
-"""A file is in the history whole or not at all, and once."""
+"""A file is in the history completely or not at all, and only once."""
 
 from __future__ import annotations
 

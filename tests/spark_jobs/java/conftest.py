@@ -1,4 +1,4 @@
-"""What the Spark tests share."""
+"""Fixtures of the tests of Java and Spark."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import pytest
 
 @pytest.fixture
 def path_without_java(tmp_path: Path) -> Path:
-    """A folder to be the whole PATH: every program of this machine's PATH, but none called java."""
+    """Return a folder for the whole PATH, with every program of this machine except java."""
     programs = tmp_path / "programs"
     programs.mkdir()
     for folder in os.get_exec_path():
@@ -28,18 +28,18 @@ def path_without_java(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def fake_java(tmp_path: Path) -> FakeJava:
-    """Makes Java homes whose java is a shell script."""
+    """Return a factory of Java homes whose java is a shell script."""
     return FakeJava(tmp_path)
 
 
 class FakeJava:
-    """Java homes that answer as told."""
+    """Java homes with configured answers."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
 
     def __call__(self, name: str, *, version: str, has_vector_module: bool = True) -> Path:
-        """Make a home whose java says that it is `version`; return the home."""
+        """Return a new home whose java reports `version`."""
         home = self.folder / name
         refusal = "" if has_vector_module else 'case "$*" in *jdk.incubator.vector*) exit 1;; esac\n'
         return self.script(
@@ -56,7 +56,7 @@ class FakeJava:
         )
 
     def script(self, name: str, text: str) -> Path:
-        """Make a home whose java is this shell script; return the home."""
+        """Return a new home whose java is this shell script."""
         home = self.folder / name
         java = home / "bin" / "java"
         java.parent.mkdir(parents=True)

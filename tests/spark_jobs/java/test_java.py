@@ -1,4 +1,4 @@
-"""Which Java is taken, and what is said of the others."""
+"""Selection of Java, and messages on the rejected ones."""
 
 from __future__ import annotations
 

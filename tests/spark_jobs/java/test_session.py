@@ -1,4 +1,4 @@
-"""A session on this machine, with and without a Java of its own."""
+"""Spark sessions on this machine, with and without Java of the machine."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the tests of the night share."""
+"""Fixtures of the tests of nightly runs."""
 
 from __future__ import annotations
 
@@ -9,5 +9,5 @@ import pytest
 
 @pytest.fixture(autouse=True)
 def quick_disk(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Wait for no disk: that files last is tested with the history."""
+    """Do not force files to disk; the tests of the history cover that."""
     monkeypatch.setattr(os, "fsync", lambda _: None)

@@ -1,4 +1,4 @@
-"""Nights without Spark, in this process or in one that can be killed: by tests.forked, with HISTORY OUT [--die STEP].
+"""Nightly runs without Spark, in this process or in one to kill: by tests.forked, with HISTORY OUT [--die STEP].
 
 The days are reduced in plain Python; everything else is the job's own.
 """
@@ -36,7 +36,7 @@ NOT_OF_THE_HISTORY = (
 
 
 class NoSession:
-    """What stands for a Spark session: it can be stopped and says nothing."""
+    """A stand-in for a Spark session, which can be stopped and reports no tasks."""
 
     class _Tracker:
         def getJobIdsForGroup(self, group: str | None) -> list[int]:  # noqa: N802 - Spark's name
@@ -75,12 +75,12 @@ def result_of_night(url: str, facts: NightlyFacts | None = None, **values: Any) 
 
 
 def of_the_history(result: dict[str, Any]) -> dict[str, Any]:
-    """What of the results must not depend on which run reduced what."""
+    """Return the part of the results that must not depend on which run reduced which days."""
     return {name: value for name, value in result.items() if name not in NOT_OF_THE_HISTORY}
 
 
 def main(arguments_given: list[str]) -> int:
-    """Make a night; die before the step of that number."""
+    """Run a nightly run, and exit before the step with this number."""
     parser = argparse.ArgumentParser()
     parser.add_argument("history")
     parser.add_argument("out", type=Path)

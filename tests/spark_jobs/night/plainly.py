@@ -1,4 +1,4 @@
-"""Days reduced in plain Python, row by row: what Spark's reduction is held against, and what stands for it where Spark does not matter."""
+"""Reduction of days in plain Python, row by row: a reference for Spark's reduction, and its stand-in in tests without Spark."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def reduce_days(
     work_dir: Path,
     began: Callable[[str], None] = lambda kind: None,
 ) -> Reduced:
-    """As `spark_jobs.night.reduce.reduce_days`."""
+    """Reduce days like `spark_jobs.night.reduce.reduce_days`."""
     rows = {
         table: [
             {**row, **_placed(row, dt.date.fromisoformat(day))}

@@ -1,4 +1,4 @@
-"""Histories for the tests of the night, made by hand or from a seed."""
+"""Histories for the tests of nightly runs, written by hand or generated from a seed."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ Rows = dict[str, list[dict[str, Any]]]
 
 
 def commit(history: History, name: str, rows: Rows, *, qsgs: list[str] | None = None) -> Committed:
-    """Bring rows in as a file of that name."""
+    """Commit rows as a file with this name."""
     source = Source(new_commit_id(), name, sha256(name))
     stage = history.stage(source)
     for table, of_table in rows.items():
@@ -63,7 +63,7 @@ def named(structure: str, qsg: str = "SQ03") -> dict[str, Any]:
 
 
 def qest(end: dt.datetime, structure: str = "APP1", **values: object) -> dict[str, Any]:
-    """Structure usage as a queue manager tells it."""
+    """Return structure usage as reported by a queue manager."""
     return {
         **interval(end), **named(structure), "source": "115-2 QEST", "queue_manager": "MQ01",
         "in_use_kind": "interval_maximum", "structure_full_count": 0, "entries_in_use": 1000, "elements_in_use": 6000, **values,
@@ -71,7 +71,7 @@ def qest(end: dt.datetime, structure: str = "APP1", **values: object) -> dict[st
 
 
 def r744(end: dt.datetime, structure: str = "APP1", **values: object) -> dict[str, Any]:
-    """Structure usage as RMF tells it: it knows no group."""
+    """Return structure usage as reported by RMF, which knows no group."""
     return {
         **interval(end), **named(structure), "qsg": None, "structure": None, "source": "74-4 R744SREQ", "sysplex": "PLEX1",
         "coupling_facility": "CF01", "allocated_at": MIDNIGHT - 30 * DAY, "in_use_kind": "at_end", "size_bytes": 512 * MIB,
@@ -81,7 +81,7 @@ def r744(end: dt.datetime, structure: str = "APP1", **values: object) -> dict[st
 
 
 def qesd(end: dt.datetime, structure: str = "APP1", **values: object) -> dict[str, Any]:
-    """Usage of a shared message data set."""
+    """Return usage of a shared message data set."""
     return {
         **interval(end), **named(structure), "source": "115-2 QESD", "queue_manager": "MQ01", "blocks_total": 1000,
         "blocks_data": 990, "blocks_in_use": 10, "blocks_in_use_max": 20, "messages_max": 50, "failed_allocates": 0, **values,
@@ -89,7 +89,7 @@ def qesd(end: dt.datetime, structure: str = "APP1", **values: object) -> dict[st
 
 
 def qqst(end: dt.datetime, queue: str = "Q1", structure: str = "APP1", **values: object) -> dict[str, Any]:
-    """Usage of a queue, of a whole queue manager."""
+    """Return usage of a queue by a whole queue manager."""
     return {
         **interval(end), **named(structure), "source": "115-216 QQST", "queue_manager": "MQ01", "queue": queue,
         "puts": 100, "put_bytes": 100_000, "put_size_min_bytes": 100, "put_size_max_bytes": 5000, "persistent_puts": 50,
@@ -98,7 +98,7 @@ def qqst(end: dt.datetime, queue: str = "Q1", structure: str = "APP1", **values:
 
 
 def wq(end: dt.datetime, queue: str = "Q1", structure: str = "APP1", **values: object) -> dict[str, Any]:
-    """Usage of a queue, of one task."""
+    """Return usage of a queue by one task."""
     return {
         **qqst(end, queue, structure), "source": "116-1 WQ", "piece": 10_000, "correlation": "0" * 32,
         "opened_at": end - HOUR, "open_queue": queue, "puts_to_waiting_getter": 3, **values,
@@ -106,7 +106,7 @@ def wq(end: dt.datetime, queue: str = "Q1", structure: str = "APP1", **values: o
 
 
 def displayed(at: dt.datetime, structure: str = "APP1", **values: object) -> dict[str, Any]:
-    """An allocation as D XCF shows it."""
+    """Return an allocation as displayed by D XCF."""
     return {
         **interval(at, dt.timedelta(0)), **named(structure), "origin": "display", "source": "display XCF", "interval_start": None,
         "written_at": None, "system_id": None, "qsg": None, "structure": None, "coupling_facility": "CF01",
@@ -117,7 +117,7 @@ def displayed(at: dt.datetime, structure: str = "APP1", **values: object) -> dic
 
 
 def usual_day(number: int, *, structures: int = 3, hours: int = 24, seed: int = 1, every: int = 4) -> Rows:
-    """One day of all kinds of rows; `every` so many hours of it."""
+    """Return one day of all kinds of rows, with one interval `every` so many hours."""
     chance = random.Random(1000 * seed + number)
     begin = MIDNIGHT + number * DAY
     rows: Rows = {STRUCTURE_USAGE: [], SMDS_USAGE: [], QUEUE_USAGE: [], ALLOCATION: []}
@@ -164,7 +164,7 @@ def usual_day(number: int, *, structures: int = 3, hours: int = 24, seed: int = 
 
 
 def make_history(folder: Path, days: range, **values: int) -> History:
-    """A history of usual days, each from a file of its own."""
+    """Write a history of ordinary days, each from its own file."""
     history = History.open(str(folder), create=True)
     for number in days:
         commit(history, f"day-{number}.smf", usual_day(number, **values))
@@ -172,7 +172,7 @@ def make_history(folder: Path, days: range, **values: int) -> History:
 
 
 def history_at_once(folder: Path, days: range, **values: int) -> History:
-    """The same from one file: quicker to make."""
+    """Write the same history from one file, which is faster."""
     history = History.open(str(folder), create=True)
     rows: Rows = {}
     for number in days:

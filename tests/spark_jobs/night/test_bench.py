@@ -1,4 +1,4 @@
-"""The benchmark of the night, small: three engines have to agree before any of them may be called fast."""
+"""A small benchmark of nightly runs: three engines must give equal results before their times count."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def test_engines_give_the_same_statistics(tmp_path: Path, capsys: pytest.Capture
 
 
 def test_benchmark_detects_different_statistics() -> None:
-    """So that engines cannot agree on nothing."""
+    """Otherwise, engines could agree on empty results."""
     from spark_jobs.night.statistics import KINDS, kept_schema
 
     empty = {kind: kept_schema(kind).empty_table() for kind in KINDS}

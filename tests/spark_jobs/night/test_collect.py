@@ -1,4 +1,4 @@
-"""From daily statistics to what fits, forecasts and findings take."""
+"""Daily statistics collected as input of fits, forecasts and findings."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ def test_figures_of_a_day_combine_all_sources(tmp_path: Path) -> None:
 
 
 def test_structure_full_counts_of_two_sources_are_not_added(tmp_path: Path) -> None:
-    """The template counts what 115-2 counts: the first that counted has the word, whoever told more."""
+    """The template counts the same as 115-2, so the first source is used, even if the other counted more."""
     at = MIDNIGHT + HOUR
     template = qest(at + HOUR, source="template", origin="template", structure_full_count=40)
     other = qest(at + HOUR, "APP2", source="template", origin="template", structure_full_count=4)
@@ -186,7 +186,7 @@ def test_collected_days_do_not_grow_with_the_history(tmp_path: Path, monkeypatch
 
 
 def whole(*days: tuple[int, int, float], last_day: int | None = None) -> list[bool]:
-    """Days by number, bits of hours, and the hour of the last end."""
+    """Return days by number, the bits of their hours, and the hour of the last end."""
     numbers = np.array([day for day, _, _ in days], dtype=np.int64)
     hours = np.array([bits for _, bits, _ in days], dtype=np.int64)
     ends = np.array([day * DAY_US + int(hour * HOUR_US) for day, _, hour in days], dtype=np.int64)

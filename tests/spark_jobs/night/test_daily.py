@@ -1,4 +1,4 @@
-"""The daily statistics beside the history: what changed is made anew, what is gone goes, and nothing is ever half there."""
+"""Daily statistics next to the history: changed days are recalculated, removed days deleted, and writes are atomic."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ def test_month_has_one_file_of_each_kind_after_many_runs(tmp_path: Path) -> None
 def test_concurrent_first_runs_are_both_stored_once(
     tmp_path: Path,
 ) -> None:
-    """Neither has a file that is in the way of the other's."""
+    """Neither run blocks the files of the other."""
     daily, other = Daily(str(tmp_path)), Daily(str(tmp_path))
     stale, fresh = [daily.read()], other.read
     other.read = lambda: stale.pop() if stale else fresh()  # type: ignore[method-assign]
@@ -134,7 +134,7 @@ def test_damaged_statistics_are_reported_with_their_place(tmp_path: Path) -> Non
 
 
 def anew(history: History) -> dict[str, Any]:
-    """A night over the same history without any statistics."""
+    """Return the results of a nightly run on the same history without statistics."""
     shutil.rmtree(Path(history.url) / "_daily", ignore_errors=True)
     return plain_night(history.url, republish=True)
 
@@ -242,7 +242,7 @@ def test_empty_or_missing_history_gives_no_days(tmp_path: Path) -> None:
 
 
 def test_unpublished_results_are_returned_again(tmp_path: Path) -> None:
-    """The statistics were kept, and then the run was killed: the application has its figures from before."""
+    """The run was killed after storing the statistics, so that the application still has the previous figures."""
     history = make_history(tmp_path / "history", range(2))
     stored = plain_night(history.url)
     commit(history, "next.smf", usual_day(2))

@@ -1,4 +1,4 @@
-"""What is said in the morning, and what is not."""
+"""Findings of a nightly run, and near misses."""
 
 from __future__ import annotations
 
@@ -127,7 +127,7 @@ def test_level_already_passed_has_0_days() -> None:
 
 
 def test_offload_earlier_than_planned_is_reported() -> None:
-    """The plan's 300 of 500 MiB are 58 % of what is above the base; 75 % of the elements are in use."""
+    """The planned 300 of 500 MiB are 58 % of the storage above the base; 75 % of the elements are in use."""
     state = replace(USUAL, days=days(elements_peak=900_000), plans=(PLAN,), initsize_bytes=None)
     found = only(state)
     assert found["code"] == "OFFLOAD_EARLIER_THAN_PLANNED"

@@ -1,4 +1,4 @@
-"""The job as the application starts it: what it is told, what it prints, what it writes."""
+"""The job as the application starts it: its input, its output lines, and its results."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ PAST = {
 def called(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], *arguments: str
 ) -> tuple[int, list[dict[str, Any]]]:
-    """The job without Spark; its exit code and its lines."""
+    """Run the job without Spark, and return its exit code and its lines."""
     session: Any = NoSession()
     monkeypatch.setattr(run, "reduce_days", plainly.reduce_days)
     monkeypatch.setattr(job, "build_session", lambda *_, **__: session)
@@ -229,14 +229,14 @@ def series(**values: int | None) -> Series:
     )
 
 
-def told(limits: Limits, total: int | None = 200_000) -> list[tuple[str, float | None]]:
+def level_values(limits: Limits, total: int | None = 200_000) -> list[tuple[str, float | None]]:
     return [(one.level.name, one.level.value) for one in structure_levels(total, limits)]
 
 
 def test_levels_follow_the_policy_and_size_is_scaled_without_the_base() -> None:
     policy = Policy(size_bytes=1002 * MIB, full_threshold_pct=85, offload_rules="70:32768 80:4096 90:0")
     limits = limits_of(series(), policy, None, base_bytes=22 * MIB)
-    assert told(limits) == [
+    assert level_values(limits) == [
         ("offload at 70 %", 140_000), ("offload at 80 %", 160_000), ("FULLTHRESHOLD 85 %", 170_000),
         ("offload at 90 %", 180_000), ("the current size", 200_000), ("SIZE", 400_000),
     ]  # fmt: skip
@@ -253,15 +253,17 @@ def test_plan_supplies_levels_missing_in_the_policy() -> None:
     )
     assert limits_of(series(), Policy(full_threshold_pct=0), plan, base_bytes=0).full_threshold_pct == 0
     assert "FULLTHRESHOLD" not in str(
-        told(limits_of(series(), Policy(full_threshold_pct=0), None, base_bytes=0))
+        level_values(limits_of(series(), Policy(full_threshold_pct=0), None, base_bytes=0))
     )
 
 
 def test_structure_that_cannot_grow_is_full_at_size() -> None:
-    assert told(limits_of(series(), Policy(size_bytes=512 * MIB), None, base_bytes=22 * MIB)) == [
+    assert level_values(limits_of(series(), Policy(size_bytes=512 * MIB), None, base_bytes=22 * MIB)) == [
         ("SIZE", 200_000)
     ]
-    assert told(limits_of(series(size_bytes=None), Policy(), None, base_bytes=0), None) == [("SIZE", None)]
+    assert level_values(limits_of(series(size_bytes=None), Policy(), None, base_bytes=0), None) == [
+        ("SIZE", None)
+    ]
     assert [one.level.value for one in data_set_levels(None)] == [None]
 
 

@@ -1,4 +1,4 @@
-"""Kill a night at any instant: the next one gives what an undisturbed one gives, and so do two at once."""
+"""Kills of a nightly run at any instant: the next run gives the results of an undisturbed one, as do concurrent runs."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from planner_core.contracts.nightly import NightlyFacts
 from spark_jobs.history.schema import STRUCTURE_USAGE
 from spark_jobs.night.daily import Daily, Filed
 from spark_jobs.night.run import fingerprints
-from tests.forked import Forked, forked
+from tests.forked import ForkedProcess, forked
 from tests.spark_jobs.night.nights import of_the_history, plain_night
 from tests.spark_jobs.night.support import DAY, HOUR, MIDNIGHT, commit, make_history, qest, usual_day
 
@@ -32,14 +32,14 @@ MOST_STEPS = 80
 PATIENCE_S = 240
 
 
-def started(*arguments: str) -> AbstractContextManager[Forked]:
-    """A night that has imported everything and has not begun; killed at the end, if need be."""
+def started(*arguments: str) -> AbstractContextManager[ForkedProcess]:
+    """Yield a nightly run that has imported everything and has not begun; kill it at the end if necessary."""
     return forked("tests.spark_jobs.night.nights", *arguments)
 
 
 @dataclass(frozen=True)
-class Changed:
-    """A history whose statistics are of before its last file, a forgotten one and retention; what the next night gives."""
+class ChangedHistory:
+    """A history whose statistics predate its last file, a forgotten file and retention, and the results of the next run."""
 
     base: Path
     stored: dict[str, Any]
@@ -48,7 +48,7 @@ class Changed:
     seconds: float
 
     def check(self, history: Path) -> None:
-        """The next night gives what one gives that nothing disturbed, and the application misses nothing."""
+        """Assert that the next run gives the results of an undisturbed one, and that the application gets all of them."""
         found = plain_night(str(history), NightlyFacts(published=self.stored["published"]))
         assert of_the_history(found) == of_the_history(self.expected)
         assert found["daily"] == self.expected["daily"]
@@ -57,7 +57,7 @@ class Changed:
 
 
 @pytest.fixture(scope="module")
-def changed(tmp_path_factory: pytest.TempPathFactory) -> Changed:
+def changed(tmp_path_factory: pytest.TempPathFactory) -> ChangedHistory:
     folder = tmp_path_factory.mktemp("night")
     base = folder / "base"
     history = make_history(base, range(3), structures=2, every=12)
@@ -83,10 +83,10 @@ def changed(tmp_path_factory: pytest.TempPathFactory) -> Changed:
     assert expected["days_reduced"] > 2
     assert expected["days_gone"] == 2
     assert expected["daily"]
-    return Changed(base, stored, expected, seconds)
+    return ChangedHistory(base, stored, expected, seconds)
 
 
-def kill_at_random(changed: Changed, history: Path, chance: random.Random) -> None:
+def kill_at_random(changed: ChangedHistory, history: Path, chance: random.Random) -> None:
     shutil.copytree(changed.base, history)
     out = history.with_suffix(".json")
     while True:
@@ -103,7 +103,7 @@ def kill_at_random(changed: Changed, history: Path, chance: random.Random) -> No
 
 @pytest.mark.parametrize("seed", range(KILLS))
 def test_run_killed_at_a_random_instant_is_completed_by_the_next(
-    changed: Changed, tmp_path: Path, seed: int
+    changed: ChangedHistory, tmp_path: Path, seed: int
 ) -> None:
     kill_at_random(changed, tmp_path / "history", random.Random(seed))
 
@@ -111,14 +111,14 @@ def test_run_killed_at_a_random_instant_is_completed_by_the_next(
 @pytest.mark.soak
 @pytest.mark.parametrize("seed", range(KILLS, KILLS + SOAK_KILLS))
 def test_run_killed_at_another_random_instant_is_completed_by_the_next(
-    changed: Changed, tmp_path: Path, seed: int
+    changed: ChangedHistory, tmp_path: Path, seed: int
 ) -> None:
     kill_at_random(changed, tmp_path / "history", random.Random(seed))
 
 
 @pytest.mark.soak
-def test_run_killed_at_every_step_is_completed_by_the_next(changed: Changed, tmp_path: Path) -> None:
-    """Half a file written, a whole one, before the log's entry, after it, before the results: each in turn."""
+def test_run_killed_at_every_step_is_completed_by_the_next(changed: ChangedHistory, tmp_path: Path) -> None:
+    """The kills are during and after the write of a file, before and after the log entry, and before the results."""
     for step in range(1, MOST_STEPS):
         history = tmp_path / str(step)
         shutil.copytree(changed.base, history)
@@ -138,7 +138,7 @@ def test_run_killed_at_every_step_is_completed_by_the_next(changed: Changed, tmp
     assert not (tmp_path / f"{step - 3}.json").exists()
 
 
-def test_concurrent_runs_give_the_results_of_one(changed: Changed, tmp_path: Path) -> None:
+def test_concurrent_runs_give_the_results_of_one(changed: ChangedHistory, tmp_path: Path) -> None:
     history = tmp_path / "history"
     shutil.copytree(changed.base, history)
     shutil.rmtree(history / "_daily")
@@ -192,9 +192,9 @@ def spark_night(history: Path, out: Path) -> list[str]:
 @pytest.mark.spark
 @pytest.mark.parametrize("seed", range(SPARK_KILLS))
 def test_run_with_spark_killed_at_a_random_instant_is_completed_by_the_next(
-    changed: Changed, tmp_path: Path, seed: int
+    changed: ChangedHistory, tmp_path: Path, seed: int
 ) -> None:
-    """With its Java virtual machine: its process group, as a machine that loses power would."""
+    """The kill hits the process group with its Java virtual machine, like a power failure."""
     chance = random.Random(seed)
     history, out = tmp_path / "history", tmp_path / "out.json"
     shutil.copytree(changed.base, history)
@@ -219,7 +219,7 @@ def test_run_with_spark_killed_at_a_random_instant_is_completed_by_the_next(
 @pytest.mark.spark
 @pytest.mark.parametrize("master", ["local[1]", "local-cluster[2,1,1024]"])
 def test_several_executors_give_the_results_of_one_machine(
-    changed: Changed, tmp_path: Path, master: str
+    changed: ChangedHistory, tmp_path: Path, master: str
 ) -> None:
     history, out = tmp_path / "history", tmp_path / "out.json"
     shutil.copytree(changed.base, history)

@@ -1,4 +1,4 @@
-"""A night over a history in an object store is that over one in a folder; the store is a stand-in on this machine."""
+"""A nightly run on a history in an object store equals one on a folder; the store is a stand-in on this machine."""
 
 from __future__ import annotations
 

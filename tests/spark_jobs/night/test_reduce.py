@@ -1,4 +1,4 @@
-"""Days reduced by Spark: the same as row by row in Python, and what a few rows must give."""
+"""Reduction of days by Spark, compared with a row-by-row reduction in Python and with expected results."""
 
 from __future__ import annotations
 
@@ -43,8 +43,8 @@ SECOND = dt.timedelta(seconds=1)
 Contents = dict[str, list[dict[str, Any]]]
 
 
-class Borrowed:
-    """The tests' session, for a job that would stop its own."""
+class SharedSession:
+    """The shared session of the tests, for a job that would stop its own."""
 
     def __init__(self, session: SparkSession) -> None:
         self._session = session
@@ -73,7 +73,7 @@ def reduced_plainly(history: History) -> Contents:
 
 
 def mixture(folder: Path) -> History:
-    """Files that overlap, one brought again and one forgotten, every kind of source, odd intervals, missing figures."""
+    """Write overlapping, repeated and forgotten files from every kind of source, with odd intervals and missing figures."""
     chance = random.Random(7)
     history = History.open(str(folder), create=True)
     for number in range(2):
@@ -184,7 +184,7 @@ def test_interval_counts_for_the_day_of_its_middle(spark: SparkSession, tmp_path
 
 
 def test_puts_counted_by_two_sources_count_once(spark: SparkSession, tmp_path: Path) -> None:
-    """Statistics and accounting tell the same messages; a queue manager without statistics has accounting only."""
+    """Statistics and accounting count the same messages; a queue manager without statistics has only accounting."""
     at = MIDNIGHT + HOUR
     history = History.open(str(tmp_path / "history"), create=True)
     rows = [
@@ -236,12 +236,12 @@ def test_copies_from_an_object_store_are_reduced_like_files(spark: SparkSession,
 
 
 def test_run_reports_the_tasks_it_waits_for(spark: SparkSession, tmp_path: Path) -> None:
-    """From a history to results and back: what changed is reduced, the progress names Spark's tasks."""
+    """Changed days are reduced, and the progress counts Spark's tasks."""
     history = make_history(tmp_path / "history", range(3))
     lines: list[dict[str, Any]] = []
     progress = Progress(wanted=True)
     progress.say = lambda event, **values: lines.append({"event": event, **values})  # type: ignore[method-assign]
-    borrowed: Any = Borrowed(spark)
+    borrowed: Any = SharedSession(spark)
     rows: list[int] = []
 
     def make_session(count: int) -> SparkSession:

@@ -1,4 +1,4 @@
-"""What the tests of the readers share: texts as a site would bring them, composed for the tests."""
+"""Shared code of the tests of readers: texts like those of a site, composed for the tests."""
 
 from __future__ import annotations
 
@@ -196,7 +196,7 @@ def written(folder: Path, text: str | bytes, name: str = "input.txt") -> Path:
 
 
 def rows(result: ReadResult, table: str) -> list[dict[str, Any]]:
-    """The rows of a table without the columns that are null."""
+    """Return the rows of a table without null columns."""
     if table not in result.tables:
         return []
     found = result.tables[table].to_pylist()

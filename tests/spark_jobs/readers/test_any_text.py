@@ -1,4 +1,4 @@
-"""Whatever is brought under whatever kind: rows in the history's schema, problems and questions, or the one error."""
+"""Any text as any kind gives rows in the schema of the history, problems and questions, or the documented error."""
 
 from __future__ import annotations
 

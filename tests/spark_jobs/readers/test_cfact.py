@@ -1,4 +1,4 @@
-"""CFACT is read by the names that RMF's reports show, and what is not clear in it is left out."""
+"""CFACT is read by the column names of RMF's reports, and ambiguous values are left out."""
 
 from __future__ import annotations
 
@@ -147,7 +147,7 @@ def test_report_time_is_read_or_requested(tmp_path: Path) -> None:
 
 
 def dds(columns: list[str], table: list[list[Any]]) -> str:
-    """What RMF's data server answers, as IBM's Grafana plugin for RMF reads it."""
+    """Return an answer of RMF's data server, as IBM's Grafana plugin for RMF reads it."""
     return json.dumps(
         {
             "report": [

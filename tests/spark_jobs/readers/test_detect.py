@@ -1,4 +1,4 @@
-"""What a file is is told from its first bytes, and what cannot be told is said."""
+"""The kind of a file is detected from its first bytes, and an unknown kind is reported."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Displays and messages become rows at the time that was told, under the names that can be shown to be right."""
+"""Displays and messages become rows with the given time, and only with names that are certain."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The page on other inputs says what the readers do."""
+"""The page on other inputs matches the readers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What MQ says of structures is read whatever the console made of its lines."""
+"""MQ's displays of structures are read regardless of how the console formats their lines."""
 
 from __future__ import annotations
 

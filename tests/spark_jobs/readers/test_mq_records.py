@@ -1,4 +1,4 @@
-"""What MQ answers to DISPLAY becomes records, in the framing of runmqsc, of the console and of CSQUTIL, and without any."""
+"""Answers to DISPLAY become records, in the framing of runmqsc, the console or CSQUTIL, or without any."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""mq-smf-csv: its quirks are undone, its known faults left out, its times placed."""
+"""mq-smf-csv: quirks are corrected, values with known errors left out, and times converted."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def read_csv(
 
 
 def as_json(heading: str, row: str, table: str, *, subtype: int = 2) -> dict[str, Any]:
-    """A row as the JSON form has it: camel case, one column a duration, a table of the same name as a column."""
+    """Return a row in the JSON notation: camel case, one column a duration, a table with the name of a column."""
     import csv
 
     names, cells = next(csv.reader([heading])), next(csv.reader([row]))
@@ -55,7 +55,7 @@ def as_json(heading: str, row: str, table: str, *, subtype: int = 2) -> dict[str
 
 
 def dumped(numbered: dict[str, Any], **how: Any) -> str:  # noqa: ANN401 - of json.dumps
-    """JSON with equal keys, as the formatter writes them."""
+    """Return JSON with duplicate keys, as the formatter writes it."""
     text = json.dumps(numbered, **how)
     for name in numbered:
         text = text.replace(json.dumps(name), json.dumps(name.split(":")[1]))

@@ -1,4 +1,4 @@
-"""RMF's overview conditions: shares of entries and elements, where the heading says of what."""
+"""RMF's overview conditions: shares of entries and elements, with a heading that states the object."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""An interval that came from a binary dump is the same interval in the output of IBM's formatter.
+"""An interval has the same rows from a binary dump and from the output of IBM's formatter.
 
 The dumps and IBM's own output of them are used where they are found; nothing of them is in the repository.
 """

@@ -1,4 +1,4 @@
-"""The project's own CSV: what is in it is what comes out, and what cannot be is said."""
+"""The project's own CSV: values are read unchanged, and impossible ones reported."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What XCF says of structures is read from a console, from SYSLOG, wrapped, and in any unit."""
+"""XCF's displays of structures are read from a console or SYSLOG, wrapped, and in any unit."""
 
 from __future__ import annotations
 
@@ -334,7 +334,7 @@ def test_alter_message_is_read_on_one_line_or_several() -> None:
 
 
 def in_syslog(text: str, *, number: str = "313") -> str:
-    """The text as JES2 writes it to SYSLOG, with another message in between."""
+    """Return the text as JES2 writes it to SYSLOG, with another message in between."""
     first, *others = text.rstrip("\n").split("\n")
     rows = [f"M 4000000 SYSA     26080 10:21:33.45 STC01234 00000090  {first} {number}"]
     for place, other in enumerate(others):
@@ -350,7 +350,7 @@ def in_syslog(text: str, *, number: str = "313") -> str:
 )
 def test_syslog_gives_the_same_as_the_console(text: str) -> None:
     def bare(found: XcfText) -> list[object]:
-        """What was found, without lines and stamps."""
+        """Return the result without line numbers and time stamps."""
         every: list[Any] = [
             *found.structures,
             *found.full_events,

@@ -1,4 +1,4 @@
-"""The files that come with a simulation: a map that becomes the site's, and a truth that is passed over."""
+"""The additional files of a simulation: a map that the site imports, and a truth file that is ignored."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ ENTRY = {"system_id": "SYSA", "queue_manager": "CSQ1", "qsg": "SQ03"}
 
 
 def written(folder: Path, entries: object, **others: object) -> Path:
-    """A map file."""
+    """Write a map file."""
     path = folder / "map.json"
     path.write_text(json.dumps({"kind": QSG_MAP, "schema": 1, "entries": entries} | others))
     return path
@@ -73,7 +73,7 @@ def test_map_and_truth_files_are_not_read_as_usage(tmp_path: Path, kind: Any) ->
 
 
 def reported(capsys: pytest.CaptureFixture[str]) -> dict[str, Any]:
-    """The last line."""
+    """Return the last line."""
     found: dict[str, Any] = json.loads(capsys.readouterr().out.splitlines()[-1])
     return found
 

@@ -1,4 +1,4 @@
-"""How a backlog fills a structure is what the planner's own model says."""
+"""A simulated backlog fills a structure as in the planner's model."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ OPTIONS = Options(days=3, structures=4, queue_managers=2, interval_minutes=60, s
 
 
 def model(*sizes: tuple[int, float], offload: bool) -> StructureModel:
-    """A structure with messages of these sizes."""
+    """Return a structure with messages of these sizes."""
     queue = QueueModel("Q", 1.0, sizes, is_persistent=False, managers=(0,))
     return replace(Site(OPTIONS).structures[2], queues=(queue,), header_bytes=372, offload=offload)
 
 
 def pools(size_bytes: int) -> tuple[np.ndarray, np.ndarray]:
-    """Entries and elements of a structure on the published curve of CFCC level 14."""
+    """Return entries and elements of a structure on the published curve of CFCC level 14."""
     curve = published_curve(cfcc_level=14).curve
     entries = int((size_bytes - curve.base) / curve.bundle)
     return np.array([entries]), np.array([6 * entries])

@@ -1,4 +1,4 @@
-"""From `cfplan simulate` over `cfplan ingest DIR/*` to `cfplan history export`: every figure is the true one."""
+"""From `cfplan simulate` and `cfplan ingest DIR/*` to `cfplan history export`: every figure is correct."""
 
 from __future__ import annotations
 
@@ -31,8 +31,8 @@ Row = Mapping[str, str]
 
 
 @dataclass(frozen=True)
-class Made:
-    """A simulation that was brought in, and what it was made of."""
+class IngestedSimulation:
+    """An ingested simulation with its true site."""
 
     folder: Path
     data: Path
@@ -43,7 +43,7 @@ class Made:
     _exported: dict[str, list[Row]] = field(default_factory=dict)
 
     def rows(self, table: str) -> list[Row]:
-        """What the export prints."""
+        """Return the rows that the export prints."""
         if table not in self._exported:
             code, text = cfplan("history", "export", "--table", table, "--qsg", QSG, data=self.data)
             assert code == 0
@@ -51,7 +51,7 @@ class Made:
         return self._exported[table]
 
     def moment(self, row: Row) -> tuple[Day, int]:
-        """The day and the interval of a row."""
+        """Return the day and the interval of a row."""
         length = dt.timedelta(minutes=OPTIONS.interval_minutes)
         begin = dt.datetime.fromisoformat(row["interval_end"]) - length
         since = begin - dt.datetime.combine(begin.date(), dt.time(), dt.UTC)
@@ -59,7 +59,7 @@ class Made:
 
 
 def cfplan(*arguments: str, data: Path) -> tuple[int, str]:
-    """Exit code and output of a command, run as from a terminal."""
+    """Return exit code and output of a command, run as from a terminal."""
     environment = {name: value for name, value in os.environ.items() if name != "SPARK_MASTER"}
     done = subprocess.run(
         [sys.executable, "-c", "from app.cli import main_entry; main_entry()", *arguments],
@@ -73,8 +73,8 @@ def cfplan(*arguments: str, data: Path) -> tuple[int, str]:
 
 
 @pytest.fixture(scope="module")
-def made(tmp_path_factory: pytest.TempPathFactory) -> Made:
-    """Simulated and read once for all tests of this file."""
+def simulation(tmp_path_factory: pytest.TempPathFactory) -> IngestedSimulation:
+    """Return a simulation ingested once for all tests of this file."""
     root = tmp_path_factory.mktemp("simulated")
     folder, data = root / "made", root / "data"
     data.mkdir()
@@ -89,14 +89,14 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Made:
     timeline = make_timeline(site)
     found = (make_day(site, timeline, number) for number in range(OPTIONS.days))
     days = {day.date.isoformat(): day for day in found if day}
-    return Made(folder, data, json.loads(text), site, timeline, days)
+    return IngestedSimulation(folder, data, json.loads(text), site, timeline, days)
 
 
-def test_every_simulated_file_is_detected(made: Made) -> None:
-    assert made.report["status"] == "stored"
-    by_status = Counter(file["status"] for file in made.report["files"])
+def test_every_simulated_file_is_detected(simulation: IngestedSimulation) -> None:
+    assert simulation.report["status"] == "stored"
+    by_status = Counter(file["status"] for file in simulation.report["files"])
     assert by_status == {"stored": 3, "map_read": 1, "not_usage": 1}
-    for file in made.report["files"]:
+    for file in simulation.report["files"]:
         assert file["quarantined"]["count"] == 0
         assert file["bytes"]["lost"] == 0
         assert file["passed_over"] == {}
@@ -105,8 +105,8 @@ def test_every_simulated_file_is_detected(made: Made) -> None:
             assert is_simulated(QSG, file["file"])
 
 
-def test_simulated_map_becomes_the_sites_map(made: Made) -> None:
-    database = Database(database_url("", data_dir=made.data))
+def test_simulated_map_becomes_the_sites_map(simulation: IngestedSimulation) -> None:
+    database = Database(database_url("", data_dir=simulation.data))
     try:
         with database.session(writes=False) as session:
             assert qsg_map.as_arguments(session) == ["SIMA:SM01=SIM1", "SIMA:SM03=SIM1", "SIMB:SM02=SIM1"]
@@ -114,14 +114,14 @@ def test_simulated_map_becomes_the_sites_map(made: Made) -> None:
         database.close()
 
 
-def test_maxima_of_queue_managers_match_the_structures(made: Made) -> None:
+def test_maxima_of_queue_managers_match_the_structures(simulation: IngestedSimulation) -> None:
     most: dict[tuple[str, str], list[int]] = defaultdict(lambda: [0, 0])
     full: Counter[tuple[str, str]] = Counter()
-    rows = [row for row in made.rows("structure_usage") if row["source"] == "115-2 QEST"]
-    managers = {one.name: number for number, one in enumerate(made.site.managers)}
+    rows = [row for row in simulation.rows("structure_usage") if row["source"] == "115-2 QEST"]
+    managers = {one.name: number for number, one in enumerate(simulation.site.managers)}
     for row in rows:
         assert is_simulated(row["qsg"], row["file_name"])
-        day, interval = made.moment(row)
+        day, interval = simulation.moment(row)
         one = next(one for one in day.structures if one.model.name == row["structure"])
         seen = one.seen[managers[row["queue_manager"]], interval]
         for column, values in (("entries_in_use", one.entries), ("elements_in_use", one.elements)):
@@ -132,7 +132,7 @@ def test_maxima_of_queue_managers_match_the_structures(made: Made) -> None:
         full[key] += int(row["structure_full_count"])
     expected = {
         (one.model.name, interval): ([int(one.entries[at]), int(one.elements[at])], int(one.full[at]))
-        for day in made.days.values()
+        for day in simulation.days.values()
         for one in day.structures
         for at, interval in enumerate(ends_of(day))
     }
@@ -141,7 +141,7 @@ def test_maxima_of_queue_managers_match_the_structures(made: Made) -> None:
 
 
 def ends_of(day: Day) -> list[str]:
-    """The ends of a day's intervals as the export writes them."""
+    """Return the ends of the intervals of a day as the export writes them."""
     begin = dt.datetime.combine(day.date, dt.time(), dt.UTC)
     length = dt.timedelta(minutes=OPTIONS.interval_minutes)
     return [
@@ -150,8 +150,8 @@ def ends_of(day: Day) -> list[str]:
     ]
 
 
-def test_allocations_totals_and_use_match_the_truth(made: Made) -> None:
-    rows = [row for row in made.rows("structure_usage") if row["source"] == "74-4 R744SREQ"]
+def test_allocations_totals_and_use_match_the_truth(simulation: IngestedSimulation) -> None:
+    rows = [row for row in simulation.rows("structure_usage") if row["source"] == "74-4 R744SREQ"]
     found: dict[tuple[str, str, str, str], set[tuple[int, ...]]] = defaultdict(set)
     requests: Counter[tuple[str, str]] = Counter()
     for row in rows:
@@ -166,11 +166,11 @@ def test_allocations_totals_and_use_match_the_truth(made: Made) -> None:
     assert all(len(values) == 1 for values in found.values())  # all systems say the same
     expected: dict[tuple[str, str, str, str], set[tuple[int, ...]]] = {}
     outliers = rebuilding = 0
-    for day in made.days.values():
+    for day in simulation.days.values():
         for one in day.structures:
             for at, interval in enumerate(ends_of(day)):
                 now = one.allocations[at]
-                old = made.timeline.in_rebuild(one.model.number, day.number * OPTIONS.intervals + at)
+                old = simulation.timeline.in_rebuild(one.model.number, day.number * OPTIONS.intervals + at)
                 outliers += one.size_bytes[at] != now.size_bytes
                 rebuilding += old is not None
                 for instance in (now, old):
@@ -179,7 +179,7 @@ def test_allocations_totals_and_use_match_the_truth(made: Made) -> None:
                     key = (
                         one.model.name,
                         interval,
-                        made.site.facilities[instance.facility].name,
+                        simulation.site.facilities[instance.facility].name,
                         instance.allocated_at.strftime("%Y-%m-%dT%H:%M:%S.%fZ"),
                     )
                     size = int(one.size_bytes[at]) if instance is now else instance.size_bytes
@@ -195,27 +195,27 @@ def test_allocations_totals_and_use_match_the_truth(made: Made) -> None:
     assert found == expected
     assert outliers > 0
     assert rebuilding == 2  # there and back
-    truth = json.loads((made.folder / "truth.json").read_text())
+    truth = json.loads((simulation.folder / "truth.json").read_text())
     assert outliers == len(truth["allocation_outliers"])
     assert 0 < SYNC_SHARE < 1
     assert min(requests.values()) > 0
 
 
-def test_queues_and_their_messages_match_the_truth(made: Made) -> None:
+def test_queues_and_their_messages_match_the_truth(simulation: IngestedSimulation) -> None:
     puts: Counter[tuple[str, str]] = Counter()
     depths: dict[tuple[str, str], int] = {}
-    for row in made.rows("queue_usage"):
+    for row in simulation.rows("queue_usage"):
         key = row["queue"], row["interval_end"]
         puts[key] += int(row["puts"])
         assert depths.setdefault(key, int(row["depth_max"])) == int(row["depth_max"])
-        day, _ = made.moment(row)
+        day, _ = simulation.moment(row)
         one = next(one for one in day.structures if one.model.name == row["structure"])
         queue = next(queue.model for queue in one.queues if queue.model.name == row["queue"])
         assert int(row["put_size_max_bytes"]) == max(size for size, _ in queue.sizes)
         assert int(row["put_bytes"]) == pytest.approx(int(row["puts"]) * queue.mean_bytes, abs=1)
     expected = {
         (queue.model.name, interval): (int(queue.puts[at]), int(queue.depth_max[at]))
-        for day in made.days.values()
+        for day in simulation.days.values()
         for one in day.structures
         for queue in one.queues
         if set(queue.model.managers) & set(day.managers_up)
@@ -224,14 +224,14 @@ def test_queues_and_their_messages_match_the_truth(made: Made) -> None:
     assert {key: (count, depths[key]) for key, count in puts.items()} == expected
 
 
-def test_data_sets_match_the_truth(made: Made) -> None:
+def test_data_sets_match_the_truth(simulation: IngestedSimulation) -> None:
     found = {
         (row["structure"], row["interval_end"], row["queue_manager"]): int(row["blocks_in_use_max"])
-        for row in made.rows("smds_usage")
+        for row in simulation.rows("smds_usage")
     }
     expected = {
-        (one.model.name, interval, made.site.managers[manager].name): int(one.blocks[at])
-        for day in made.days.values()
+        (one.model.name, interval, simulation.site.managers[manager].name): int(one.blocks[at])
+        for day in simulation.days.values()
         for one in day.structures
         if one.model.offload
         for manager in day.managers_up
@@ -240,16 +240,16 @@ def test_data_sets_match_the_truth(made: Made) -> None:
     assert found == expected
 
 
-def test_daily_figures_match_the_truth(made: Made) -> None:
-    """An interval that ends at midnight is one of the day before, for both."""
-    truth = json.loads((made.folder / "truth.json").read_text())
+def test_daily_figures_match_the_truth(simulation: IngestedSimulation) -> None:
+    """An interval that ends at midnight belongs to the day before in both."""
+    truth = json.loads((simulation.folder / "truth.json").read_text())
     names = ("entries_peak", "elements_peak", "entries_total", "elements_total", "full_count")
     found = {
         (line["structure"], line["day"]): [
             *(line[name] for name in names),
             max((one["blocks_peak"] for one in line["smds"] or ()), default=None),
         ]
-        for line in plain_night(str(made.data / "history"))["daily"]
+        for line in plain_night(str(simulation.data / "history"))["daily"]
     }
     expected = {
         (structure["structure"], day): list(values)
@@ -265,8 +265,10 @@ def test_daily_figures_match_the_truth(made: Made) -> None:
     assert (min(days), max(days), len(days)) == ("2026-01-05", "2026-01-24", 18)
 
 
-def test_storm_offloads_messages_and_true_costs_explain_every_allocation(made: Made) -> None:
-    truth = json.loads((made.folder / "truth.json").read_text())
+def test_storm_offloads_messages_and_true_costs_explain_every_allocation(
+    simulation: IngestedSimulation,
+) -> None:
+    truth = json.loads((simulation.folder / "truth.json").read_text())
     storm = next(one for one in truth["rises"] if one["kind"] == "offload_storm")
     daily = next(one for one in truth["structures"] if one["structure"] == storm["structure"])["daily"]
     blocks = dict(zip(daily["day"], daily["smds_blocks_peak"], strict=True))
@@ -284,8 +286,8 @@ def test_storm_offloads_messages_and_true_costs_explain_every_allocation(made: M
             assert abs(size - one["size_bytes"]) < 5 * truth["allocation_noise_bytes"] + 5_000
 
 
-def test_crossing_is_the_first_day_at_or_above_the_level(made: Made) -> None:
-    truth = json.loads((made.folder / "truth.json").read_text())
+def test_crossing_is_the_first_day_at_or_above_the_level(simulation: IngestedSimulation) -> None:
+    truth = json.loads((simulation.folder / "truth.json").read_text())
     crossed = 0
     for structure in truth["structures"]:
         for one in structure["crossings"]:
@@ -299,8 +301,8 @@ def test_crossing_is_the_first_day_at_or_above_the_level(made: Made) -> None:
     assert crossed > 0
 
 
-def test_ingesting_the_folder_again_changes_nothing(made: Made) -> None:
-    again = [str(made.folder / name) for name in ("simulated-2026-01-05.smf", "truth.json")]
-    code, text = cfplan("ingest", *again, data=made.data)
+def test_ingesting_the_folder_again_changes_nothing(simulation: IngestedSimulation) -> None:
+    again = [str(simulation.folder / name) for name in ("simulated-2026-01-05.smf", "truth.json")]
+    code, text = cfplan("ingest", *again, data=simulation.data)
     assert code == 0
     assert [file["status"] for file in json.loads(text)["files"]] == ["already_stored", "not_usage"]

@@ -1,4 +1,4 @@
-"""The folder of a simulation: the same for a seed, whole or not there, never in the place of something else."""
+"""The folder of a simulation: equal for equal seeds, complete or absent, and never replacing other files."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ SMALL = Options(days=3, structures=3, queue_managers=2, interval_minutes=480, se
 
 
 def digests(folder: Path) -> dict[str, str]:
-    """Hashes of the files by name."""
+    """Return the hashes of the files by name."""
     return {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in sorted(folder.iterdir())}
 
 

@@ -1,4 +1,4 @@
-"""Where figures of the simulated group appear, the word is beside them, and beside no others."""
+"""Figures of a simulated group are labelled as simulated, and no others."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ REAL = "SQ03"
 
 @pytest.fixture(scope="module")
 def app(tmp_path_factory: pytest.TempPathFactory) -> Iterator[FastAPI]:
-    """An hour of a real group and one of the simulator's."""
+    """Return an application with an hour of a real group and one of a simulated group."""
     made = create_app(Settings(data_dir=Path(tmp_path_factory.mktemp("data"))))
     hours = [line | {"qsg": group} for group in (REAL, QSG) for line in (structure_hour(0), queue_hour(0))]
     store(made, hours)

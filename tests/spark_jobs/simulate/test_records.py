@@ -1,4 +1,4 @@
-"""Records made by the thousand are, byte for byte, those that the encoder makes one by one."""
+"""Records written in bulk equal, byte for byte, those that the encoder writes one by one."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ HOUR_US = 3_600_000_000
 
 
 def header(end: dt.datetime) -> Header:
-    """A queue manager's or a system's header at the end of an hour."""
+    """Return the header of a queue manager or system at the end of an hour."""
     return Header(
         end + dt.timedelta(milliseconds=370),
         system_id="SIMA",
@@ -28,7 +28,7 @@ def header(end: dt.datetime) -> Header:
 
 
 def stamped(records: Records) -> Records:
-    """With the times of the three hours."""
+    """Return the headers of the three hours."""
     records.stamp_written([end + dt.timedelta(milliseconds=370) for end in ENDS], utc_offset_minutes=60)
     return records
 

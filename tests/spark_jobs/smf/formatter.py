@@ -1,4 +1,4 @@
-"""What IBM's formatter (mq-smf-csv) prints, read back into what the decoder gives: the mapping of docs/reference/smf-records.md."""
+"""Output of IBM's formatter (mq-smf-csv) mapped to the columns of the decoder, as in docs/reference/smf-records.md."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ HIGH_WORD_SHIFT = 20
 
 
 def samples() -> Path:
-    """The folder with the real dumps and `expected/`, which are not part of the repository."""
+    """Return the folder with the real dumps and `expected/`, which are not part of the repository."""
     folder = Path(os.environ.get(VARIABLE, BESIDE))
     if not (folder / "expected").is_dir():
         pytest.skip(f"no real dumps in {folder}: name their folder in {VARIABLE}")
@@ -31,8 +31,8 @@ def samples() -> Path:
 
 
 @dataclass(frozen=True)
-class Printed:
-    """One value: the column it belongs to, and what the formatter printed for it."""
+class PrintedValue:
+    """One value: its column, and the text that the formatter printed."""
 
     name: str
     column: str
@@ -41,7 +41,7 @@ class Printed:
 
 
 def printed_rows(path: Path) -> list[dict[str, str]]:
-    """The rows of a file as the formatter wrote it: quotes, equal signs and the last comma taken away."""
+    """Return the rows of a file of the formatter without quotes, equal signs and the last comma."""
     with path.open(newline="", encoding="ascii") as file:
         rows = list(csv.reader(file))
     heading = rows[0]
@@ -55,29 +55,29 @@ def _plain(cell: str) -> str:
     return cell.strip()
 
 
-def compared(table: str, printed: dict[str, str], decoded: dict[str, Any]) -> list[Printed]:
-    """Every cell of a printed row beside what the decoder gave."""
+def compared(table: str, printed: dict[str, str], decoded: dict[str, Any]) -> list[PrintedValue]:
+    """Yield every cell of a printed row with the value of the decoder."""
     rest = dict(printed)
     found = [
-        Printed(
+        PrintedValue(
             "Date, Time",
             "written_at_local",
             _moment(rest.pop("Date"), rest.pop("Time")),
             decoded["written_at_local"],
         ),
-        Printed("LPAR", "system_id", rest.pop("LPAR"), decoded["system_id"]),
-        Printed("QMgr", "queue_manager", rest.pop("QMgr"), decoded["queue_manager"]),
-        Printed("QSG", "qsg", _text(rest.pop("QSG")), decoded["qsg"]),
-        Printed("MQ_Version", "release", rest.pop("MQ_Version"), decoded["release"]),
+        PrintedValue("LPAR", "system_id", rest.pop("LPAR"), decoded["system_id"]),
+        PrintedValue("QMgr", "queue_manager", rest.pop("QMgr"), decoded["queue_manager"]),
+        PrintedValue("QSG", "qsg", _text(rest.pop("QSG")), decoded["qsg"]),
+        PrintedValue("MQ_Version", "release", rest.pop("MQ_Version"), decoded["release"]),
     ]
     if table != "wq":
         begin = _moment(rest.pop("Interval_Start (DATE)"), rest.pop("Interval_Start (TIME)"))
         found.append(
-            Printed("Interval_Start", "interval_start_local", begin, decoded["interval_start_local"])
+            PrintedValue("Interval_Start", "interval_start_local", begin, decoded["interval_start_local"])
         )
         seconds = int(rest.pop("Interval_Duration"))
         found.append(
-            Printed("Interval_Duration", "interval_us", seconds, decoded["interval_us"] // 1_000_000)
+            PrintedValue("Interval_Duration", "interval_us", seconds, decoded["interval_us"] // 1_000_000)
         )
     for _, field in table_fields(table):
         if field.formatter:
@@ -86,27 +86,27 @@ def compared(table: str, printed: dict[str, str], decoded: dict[str, Any]) -> li
     return found
 
 
-def _field(name: str, column: str, type_: str, rest: dict[str, str], decoded: Any) -> Printed:  # noqa: ANN401
+def _field(name: str, column: str, type_: str, rest: dict[str, str], decoded: Any) -> PrintedValue:  # noqa: ANN401
     if type_ == "stck":
         moment = _moment(rest.pop(f"{name} (DATE)"), rest.pop(f"{name} (TIME)"))
         instant = None if moment.year == EPOCH.year else moment.replace(tzinfo=UTC)
-        return Printed(name, column, instant, decoded)
+        return PrintedValue(name, column, instant, decoded)
     if (
         name == "Buffer_Wait_Time"
     ):  # its first fault: the high word of the clock value, as if it were a number
-        return Printed(name, column, int(rest.pop(name)), decoded >> HIGH_WORD_SHIFT)
+        return PrintedValue(name, column, int(rest.pop(name)), decoded >> HIGH_WORD_SHIFT)
     if type_ == "stck_us":
         seconds, us = int(rest.pop(f"{name}(S)")), int(rest.pop(f"{name}(US)"))
         missing = seconds == -1
-        return Printed(name, column, None if missing else seconds * 1_000_000 + us, decoded)
+        return PrintedValue(name, column, None if missing else seconds * 1_000_000 + us, decoded)
     cell = rest.pop(name)
     if name == "Encrypted":  # its second fault: it looks at another word, so its No says nothing
-        return Printed(name, column, None if _text(cell) is None else decoded, decoded)
+        return PrintedValue(name, column, None if _text(cell) is None else decoded, decoded)
     if type_.startswith("code"):
-        return Printed(name, column, WORDS.get(cell, cell.upper()), decoded)
+        return PrintedValue(name, column, WORDS.get(cell, cell.upper()), decoded)
     if type_ in ("char", "hex"):
-        return Printed(name, column, _text(cell), decoded)
-    return Printed(name, column, None if cell == MISSING_NUMBER else int(cell), decoded)
+        return PrintedValue(name, column, _text(cell), decoded)
+    return PrintedValue(name, column, None if cell == MISSING_NUMBER else int(cell), decoded)
 
 
 def _text(cell: str) -> str | None:

@@ -1,4 +1,4 @@
-"""Made-up rows and dumps of them."""
+"""Random rows and dumps of them."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ SIZES = ("size_min_bytes", "size_bytes", "size_max_bytes")
 FEW = {"115-2": {"qest": 2, "qesd": 1}, "115-216": {"qqst": 2}, "116-1": {"wq": 1}, "116-2": {"wq": 1}}
 
 
-class Maker:
-    """Rows from one seed."""
+class RowMaker:
+    """Generate rows from one seed."""
 
     def __init__(self, seed: int) -> None:
         """Begin."""
         self.random = random.Random(seed)
 
     def value(self, field: FieldLayout) -> Any:  # noqa: ANN401
-        """A value that the field can hold."""
+        """Return a value that the field can hold."""
         pick = self.random
         if field.type == "char":
             return "".join(pick.choices("ABCXYZ019", k=pick.randint(1, field.length)))
@@ -47,7 +47,7 @@ class Maker:
         return pick.randint(0, largest.get(field.type, 2**50)) * field.scale
 
     def row(self, table: str, *, length: int | None = None) -> dict[str, Any]:
-        """A row with every column of the table's own; what a shorter section does not hold is None."""
+        """Return a row with every column of the table; columns missing in a shorter section are None."""
         whole = {field.column: self.value(field) for _, field in table_fields(table)}
         if length is not None:
             for field in layout(TABLE_LAYOUTS[table][-1]).all_fields:
@@ -56,12 +56,12 @@ class Maker:
         return whole
 
     def task_rows(self, count: int, *, length: int | None = None) -> list[dict[str, Any]]:
-        """Rows of wq that belong to one task."""
+        """Return rows of wq that belong to one task."""
         rows = [self.row("wq", length=length) for _ in range(count)]
         return [row | {column: rows[0][column] for column in TASK_COLUMNS} for row in rows]
 
     def structure(self) -> dict[str, Any]:
-        """A row of r744_structure that passes the self-checks."""
+        """Return a row of r744_structure that passes the self-checks."""
         row = self.row("r744_structure")
         row |= dict(zip(SIZES, sorted(4096 * self.random.randint(1, 2**30) for _ in SIZES), strict=True))
         for in_use, total in (CHECKED[:2], CHECKED[2:]):
@@ -71,7 +71,7 @@ class Maker:
         return row
 
     def facility(self, structures: int) -> dict[str, list[dict[str, Any]]]:
-        """Rows of all r744 tables for one record."""
+        """Return rows of all r744 tables for one record."""
         cf = self.row("r744_cf")
         shared = {column: cf[column] for column in ("sysplex", "system_name", "coupling_facility")}
         return {
@@ -83,7 +83,7 @@ class Maker:
 
 
 def header(number: int = 0, *, release: str = "930", qsg: str | None = None, zone: int = -300) -> Header:
-    """A header; the number tells records apart."""
+    """Return a header; the number makes records distinct."""
     return Header(
         WRITTEN + timedelta(seconds=number),
         release=release,
@@ -94,8 +94,8 @@ def header(number: int = 0, *, release: str = "930", qsg: str | None = None, zon
 
 
 def small_records(seed: int) -> list[bytes]:
-    """One record of each kind that is read, small, and some that are not."""
-    make = Maker(seed)
+    """Return one small record of each supported kind, and some others."""
+    make = RowMaker(seed)
     return [
         plain_record(2, header()),
         mq_record(
@@ -115,15 +115,15 @@ def small_records(seed: int) -> list[bytes]:
 
 
 def small_dump(seed: int, framing: Framing | None = None) -> bytes:
-    """The same as a dump."""
+    """Return the small records as a dump."""
     return dump(small_records(seed), framing)
 
 
 def rows_of(results: Sequence[RangeResult], table: str) -> list[dict[str, Any]]:
-    """All rows of a table."""
+    """Return all rows of a table."""
     return [row for result in results for batch in result.batches[table] for row in batch.to_pylist()]
 
 
 def agrees(row: Row, expected: Row) -> bool:
-    """Whether the decoded row has every value of the expected one."""
+    """Return whether the decoded row has every value of the expected one."""
     return all(row[column] == value for column, value in expected.items())

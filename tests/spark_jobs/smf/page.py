@@ -1,4 +1,4 @@
-"""The tables of docs/reference/smf-records.md, from the layouts: `python -m tests.spark_jobs.smf.page` writes them into the page."""
+"""Generate the tables of docs/reference/smf-records.md from the layouts: `python -m tests.spark_jobs.smf.page`."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ TYPES = {
 
 
 def common_rows() -> Iterator[str]:
-    """The columns of every table."""
+    """Return the columns of every table."""
     yield "| column | type | meaning |"
     yield "|---|---|---|"
     for column in (*COMMON, INTERVAL_START_LOCAL):
@@ -26,7 +26,7 @@ def common_rows() -> Iterator[str]:
 
 
 def section_rows(section: Layout) -> Iterator[str]:
-    """The facts known about a section, and one line for each field."""
+    """Return the facts known about a section, and one line for each field."""
     yield f"{section.about}"
     yield ""
     yield f"Records {' and '.join(section.records)}, {_place(section)}. Lengths: {', '.join(map(str, section.known_lengths))} bytes."
@@ -73,7 +73,7 @@ def _field_row(section: Layout, field: FieldLayout) -> str:
 
 
 def blocks() -> dict[str, str]:
-    """Name of a block in the page -> its text."""
+    """Return the text of each block in the page by name."""
     made = {"common columns": "\n".join(common_rows())}
     for layout_id in LAYOUT_IDS:
         made[layout_id] = "\n".join(section_rows(layout(layout_id)))
@@ -81,7 +81,7 @@ def blocks() -> dict[str, str]:
 
 
 def with_blocks(text: str) -> str:
-    """The page with its tables made anew."""
+    """Return the page with its tables replaced."""
     made = blocks()
 
     def block(found: re.Match[str]) -> str:

@@ -17,7 +17,7 @@ from spark_jobs.smf import __main__ as command
 from spark_jobs.smf.decode import SECTIONS, schema
 from spark_jobs.smf.encode import Framing, dump, rmf_record
 from spark_jobs.smf.structures import joined_schema
-from tests.spark_jobs.smf.made import Maker, header, small_dump
+from tests.spark_jobs.smf.made import RowMaker, header, small_dump
 
 
 @pytest.fixture
@@ -86,7 +86,7 @@ def test_missing_section_prints_only_the_header_line(
     tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
     path = tmp_path / "rmf.smf"
-    path.write_bytes(dump(rmf_record(header(), Maker(1).facility(1))))
+    path.write_bytes(dump(rmf_record(header(), RowMaker(1).facility(1))))
     assert command.main(["decode", str(path), "--section", "wq"]) == 0
     assert capfd.readouterr().out == ",".join(schema("wq").names) + "\n"
 
@@ -112,7 +112,7 @@ def test_missing_file_gives_exit_code_3(tmp_path: Path, capfd: pytest.CaptureFix
 def test_layout_that_fails_its_self_checks_gives_no_rows(
     tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    make = Maker(1)
+    make = RowMaker(1)
     sound, wrong = make.facility(3), make.facility(3)
     wrong["r744_structure"][0]["elements_in_use"] = wrong["r744_structure"][0]["elements_total"] + 1
     path = tmp_path / "rmf.smf"
@@ -126,7 +126,7 @@ def test_layout_that_fails_its_self_checks_gives_no_rows(
 def test_structure_rows_have_the_values_of_their_facility(
     tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    facility = Maker(1).facility(2)
+    facility = RowMaker(1).facility(2)
     path = tmp_path / "rmf.smf"
     path.write_bytes(dump(rmf_record(header(), facility)))
     command.main(["decode", str(path), "--section", "r744", "--output", "jsonl"])

@@ -1,4 +1,4 @@
-"""Damaged dumps: no crash, no hang, every byte accounted for, and a damaged record costs that record only."""
+"""Damaged dumps: no crash, no hang, every byte accounted for, and only the damaged records are lost."""
 
 from __future__ import annotations
 
@@ -113,15 +113,15 @@ def test_one_million_damaged_dumps_are_read_with_every_byte_accounted_for(framin
 
 
 def places(records: list[bytes], framing: Framing) -> list[tuple[int, int]]:
-    """Where each record lies in the dump: begin and end."""
+    """Return start and end of each record in the dump."""
     ends = [len(dump(records[:count], framing)) for count in range(1, len(records) + 1)]
     return list(zip([0, *ends[:-1]], ends, strict=True))
 
 
 def stretches_of(records: list[bytes]) -> Iterator[tuple[list[bytes], int]]:
-    """Each record before the pieces with the one before it and some after it, and where it stands there.
+    """Return each record before the pieces with the previous and some later ones, and its position there.
 
-    How the records go on is known from several of them, so one alone would not do.
+    Several records are needed to detect where the next one starts.
     """
     for number in range(BROKEN):
         begin = max(0, number - 1)
@@ -139,7 +139,7 @@ def rows_by_record(found: RangeResult) -> Counter[int]:
 
 
 def counted(found: RangeResult) -> list[int]:
-    """Rows of each record that gave some, in the dump's order."""
+    """Return the number of rows of each record with rows, in the order of the dump."""
     return [count for _, count in sorted(rows_by_record(found).items())]
 
 

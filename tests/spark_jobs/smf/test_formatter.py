@@ -1,4 +1,4 @@
-"""Values equal to IBM's formatter on the real dumps that it is published with."""
+"""Decoded values equal those of IBM's formatter on the real dumps published with it."""
 
 from __future__ import annotations
 

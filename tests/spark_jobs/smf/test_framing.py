@@ -1,4 +1,4 @@
-"""How dumps are framed, and the sentences for what cannot be read."""
+"""Framing of dumps, and messages on unreadable files."""
 
 from __future__ import annotations
 

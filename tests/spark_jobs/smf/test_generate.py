@@ -1,4 +1,4 @@
-"""Generated dumps: the size asked for, the shares, the same for a seed, and sound."""
+"""Generated dumps: requested size and shares, equal for equal seeds, and valid."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Sections as data: the loader is strict, and lengths by release are those that IBM publishes."""
+"""Layouts of sections: the loader is strict, and lengths by release are those that IBM publishes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""docs/reference/smf-records.md says what the layouts say."""
+"""docs/reference/smf-records.md matches the layouts."""
 
 from __future__ import annotations
 

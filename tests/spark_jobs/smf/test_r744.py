@@ -1,4 +1,4 @@
-"""74-4: self-checks, pieces of broken records, and the join of what the gatherers say."""
+"""74-4: self-checks, pieces of broken records, and the join with sections of the master gatherer."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import pytest
 
 from spark_jobs.smf.decode import decode_bytes
 from spark_jobs.smf.encode import dump, rmf_record
-from tests.spark_jobs.smf.made import Maker, agrees, header, rows_of
+from tests.spark_jobs.smf.made import RowMaker, agrees, header, rows_of
 
 
 def decoded(records: list[bytes]) -> Any:  # noqa: ANN401
@@ -29,7 +29,7 @@ WRONG = (
 
 @pytest.mark.parametrize("wrong", WRONG, ids=str)
 def test_impossible_row_fails_the_self_check(wrong: dict[str, Any]) -> None:
-    make = Maker(1)
+    make = RowMaker(1)
     sound = make.facility(3)
     damaged = make.facility(3)
     damaged["r744_structure"][1] |= wrong
@@ -44,7 +44,7 @@ def test_impossible_row_fails_the_self_check(wrong: dict[str, Any]) -> None:
 
 
 def test_layout_is_accepted_if_1_percent_of_rows_fail() -> None:
-    make = Maker(2)
+    make = RowMaker(2)
     records = []
     for number in range(100):
         rows = make.facility(1)
@@ -58,14 +58,14 @@ def test_layout_is_accepted_if_1_percent_of_rows_fail() -> None:
 
 
 def test_cache_and_lock_structures_have_no_list_to_check() -> None:
-    make = Maker(3)
+    make = RowMaker(3)
     rows = make.facility(1)
     rows["r744_structure"][0] |= {"structure_type": "CACHE", "elements_in_use": 10, "elements_total": 0}
     assert decoded(rmf_record(header(), rows)).checks["r744"].failed == 0
 
 
 def test_master_gatherer_sections_are_joined_to_requests_of_the_same_instance() -> None:
-    make = Maker(4)
+    make = RowMaker(4)
     rows = make.facility(4)
     both, only_requests, only_policy, other = rows["r744_structure"]
     only_requests |= dict.fromkeys(("policy_size_bytes",))
@@ -83,7 +83,7 @@ def test_master_gatherer_sections_are_joined_to_requests_of_the_same_instance() 
 
 @pytest.mark.parametrize("piece_bytes", [700, 1000, 3000])
 def test_broken_record_is_assembled_from_any_pieces(piece_bytes: int) -> None:
-    make = Maker(5)
+    make = RowMaker(5)
     rows = make.facility(12)
     pieces = rmf_record(header(), rows, piece_bytes=piece_bytes)
     assert len(pieces) > 1
@@ -96,7 +96,7 @@ def test_broken_record_is_assembled_from_any_pieces(piece_bytes: int) -> None:
 
 
 def test_pieces_of_two_facilities_in_one_interval_are_not_mixed() -> None:
-    make = Maker(6)
+    make = RowMaker(6)
     one, two = make.facility(8), make.facility(8)
     found = decoded(
         [*rmf_record(header(), one, piece_bytes=1500), *rmf_record(header(), two, piece_bytes=1500)]
@@ -110,7 +110,7 @@ def test_pieces_of_two_facilities_in_one_interval_are_not_mixed() -> None:
 
 @pytest.mark.parametrize("missing", [0, 1, -1])
 def test_broken_record_with_a_missing_piece_is_quarantined_completely(missing: int) -> None:
-    make = Maker(7)
+    make = RowMaker(7)
     pieces = rmf_record(header(), make.facility(8), piece_bytes=1500)
     del pieces[missing]
     whole = make.facility(2)
@@ -121,7 +121,7 @@ def test_broken_record_with_a_missing_piece_is_quarantined_completely(missing: i
 
 
 def test_rmf_interval_is_in_utc() -> None:
-    make = Maker(8)
+    make = RowMaker(8)
     head = header(zone=60)
     (row,) = rows_of([decoded(rmf_record(head, make.facility(0)))], "r744_cf")
     assert row["interval_end"] == head.written_at

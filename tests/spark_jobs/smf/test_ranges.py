@@ -1,4 +1,4 @@
-"""Ranges of a dump give what the whole dump gives, and show that they meet."""
+"""Ranges of a dump give the rows of the whole dump, and prove that they adjoin."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from spark_jobs.smf.decode import (
 )
 from spark_jobs.smf.encode import Framing, dump, plain_record, rmf_record
 from spark_jobs.smf.errors import BrokenChain
-from tests.spark_jobs.smf.made import Maker, header, rows_of, small_records
+from tests.spark_jobs.smf.made import RowMaker, header, rows_of, small_records
 
 FRAMINGS = (Framing(block_bytes=1500), Framing(kind="bdw", block_bytes=1500), Framing(block_bytes=None))
 
@@ -39,7 +39,7 @@ def dump_file(folder: Path, framing: Framing, *, copies: int = 3) -> Path:
 
 
 def all_rows(results: Sequence[RangeResult], *, numbered: bool) -> dict[str, list[Any]]:
-    """Rows by table, in order of their place in the dump."""
+    """Return rows by table in the order of the dump."""
     found = {}
     for table in TABLES:
         rows = sorted(rows_of(results, table), key=lambda row: (row["offset"], row["section"]))
@@ -63,7 +63,7 @@ def in_ranges(path: Path, framing: Framing, bounds: Sequence[int]) -> list[Range
 
 
 @pytest.fixture(scope="module", params=FRAMINGS, ids=["rdw", "bdw", "not spanned"])
-def made(
+def encoded_dump(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> tuple[Path, Framing, dict[str, list[Any]]]:
     framing = request.param
@@ -74,9 +74,9 @@ def made(
 @settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 @given(bounds=st.lists(st.integers(0, 45_000), max_size=8))
 def test_any_split_into_byte_ranges_gives_the_same_rows(
-    made: tuple[Path, Framing, dict[str, list[Any]]], bounds: list[int]
+    encoded_dump: tuple[Path, Framing, dict[str, list[Any]]], bounds: list[int]
 ) -> None:
-    path, framing, expected = made
+    path, framing, expected = encoded_dump
     results = in_ranges(path, framing, bounds)
     assert all_rows(results, numbered=False) == expected
     account = Accounting()
@@ -147,7 +147,7 @@ def test_window_size_does_not_change_the_result(
 
 
 def test_distant_pieces_of_a_broken_record_are_joined_at_the_end(tmp_path: Path) -> None:
-    make = Maker(9)
+    make = RowMaker(9)
     rows = make.facility(20)
     pieces = rmf_record(header(), rows, piece_bytes=2000)
     between = [plain_record(30, header(n), subtype=1, body=bytes(3000)) for n in range(10)]

@@ -1,4 +1,4 @@
-"""Encode, decode: the same rows, however the records are segmented, mixed and split."""
+"""Encoding and decoding gives the same rows, regardless of segmentation, mixture and splits."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from spark_jobs.smf.decode import SECTIONS, TABLES, decode_bytes, schema
 from spark_jobs.smf.encode import Framing, Header, dump, mq_record, plain_record, rmf_record
 from spark_jobs.smf.layouts import layout
-from tests.spark_jobs.smf.made import Maker, agrees, header, rows_of
+from tests.spark_jobs.smf.made import RowMaker, agrees, header, rows_of
 
 KINDS = ("115-1", "115-2", "115-216", "116-1", "116-2", "74-4", "74-4 broken", "30", "2", "99")
 Expected = dict[str, list[dict[str, Any]]]
@@ -27,9 +27,9 @@ framings = st.builds(
 plans = st.tuples(st.integers(0, 2**32), st.lists(st.sampled_from(KINDS), min_size=1, max_size=6))
 
 
-def made(seed: int, kinds: list[str]) -> tuple[list[bytes], Expected]:
-    """Records of the kinds in any release, and the rows that they were made of."""
-    make = Maker(seed)
+def random_records(seed: int, kinds: list[str]) -> tuple[list[bytes], Expected]:
+    """Return records of these kinds in any release, and their rows."""
+    make = RowMaker(seed)
     records: list[bytes] = [plain_record(2, header())]
     expected: Expected = {table: [] for table in TABLES}
     for number, kind in enumerate(kinds):
@@ -59,7 +59,7 @@ def _common(kind: str, head: Header, table: str) -> dict[str, Any]:
     return common
 
 
-def _one(make: Maker, kind: str, head: Header) -> list[tuple[bytes, Expected]]:
+def _one(make: RowMaker, kind: str, head: Header) -> list[tuple[bytes, Expected]]:
     pick = make.random
     if kind.startswith("74-4"):
         rows = make.facility(pick.randint(0, 9))
@@ -102,7 +102,7 @@ def _one(make: Maker, kind: str, head: Header) -> list[tuple[bytes, Expected]]:
 @settings(max_examples=60, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
 @given(plans, framings)
 def test_rows_survive_any_framing_release_and_mixture(plan: tuple[int, list[str]], framing: Framing) -> None:
-    records, expected = made(*plan)
+    records, expected = random_records(*plan)
     data = dump(records, framing)
     found = decode_bytes(data, sections=SECTIONS)
     for table in TABLES:
@@ -118,7 +118,7 @@ def test_rows_survive_any_framing_release_and_mixture(plan: tuple[int, list[str]
 
 @pytest.mark.parametrize("table", TABLES)
 def test_choosing_columns_changes_no_value(table: str) -> None:
-    records, _ = made(7, [kind for kind in KINDS for _ in range(2)])
+    records, _ = random_records(7, [kind for kind in KINDS for _ in range(2)])
     data = dump(records)
     whole = rows_of([decode_bytes(data, sections=SECTIONS)], table)
     assert whole
@@ -129,7 +129,7 @@ def test_choosing_columns_changes_no_value(table: str) -> None:
 
 
 def test_only_shared_omits_queues_without_a_structure() -> None:
-    make = Maker(3)
+    make = RowMaker(3)
     rows = [make.row("qqst") | {"cf_structure": structure} for structure in ("A", None, "B", None)]
     tasks = [
         row | {"cf_structure": structure}
@@ -145,7 +145,7 @@ def test_only_shared_omits_queues_without_a_structure() -> None:
 
 
 def test_rows_have_the_number_of_their_record() -> None:
-    records, _ = made(1, ["99", "115-2", "30", "115-216", "116-2"])
+    records, _ = random_records(1, ["99", "115-2", "30", "115-216", "116-2"])
     data = dump(records, Framing(block_bytes=None))
     found = decode_bytes(data, sections=SECTIONS, file="night.smf")
     for table, number in (("qqst", 4), ("wq", 5)):
@@ -156,7 +156,7 @@ def test_rows_have_the_number_of_their_record() -> None:
 
 
 def test_group_is_ignored_in_releases_that_leave_garbage() -> None:
-    make = Maker(2)
+    make = RowMaker(2)
     rows = {"qest": [make.row("qest")]}
     early = dump([mq_record("115-2", header(release="945", qsg="SQ03"), rows)])
     late = dump([mq_record("115-2", header(release="946", qsg="SQ03"), rows)])

@@ -29,7 +29,7 @@ CHOSEN = {
 }
 
 
-def told(capsys: pytest.CaptureFixture[str]) -> Json:
+def printed_json(capsys: pytest.CaptureFixture[str]) -> Json:
     return json.loads(capsys.readouterr().out)
 
 
@@ -40,7 +40,7 @@ def test_decide_by_command_and_rest_gives_the_same_answer(
 ) -> None:
     file = str(FOLDER / "cluster" / f"{example.name}.yaml")
     assert main(["cluster", "decide", file, "--mode", mode, "--json"]) == 0
-    answer = told(capsys)
+    answer = printed_json(capsys)
     assert answer["chosen"] == CHOSEN[example.name, mode]
     found = post_json(app, f"{DECIDE}?mode={mode}", parse_yaml(example.text.encode()))
     assert (found.status, found.media_type) == (200, "application/json")
@@ -118,7 +118,7 @@ def test_load_by_command_and_rest_gives_the_same_answer(
     app: FastAPI, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(["cluster", "load", str(FOLDER / "inventory.yaml"), "--json"]) == 0
-    answer = told(capsys)
+    answer = printed_json(capsys)
     document = parse_yaml(example_text("inventory.yaml").encode())
     assert post_json(app, LOAD, document).json() == answer
     result = post_json(app, "/api/v1/size", document).json()

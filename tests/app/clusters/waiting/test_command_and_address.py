@@ -33,7 +33,7 @@ def files(example: ExplanationExample) -> list[str]:
     return [str(FOLDER / example.displays_file), "--messages", str(FOLDER / example.messages_file)]
 
 
-def told(capsys: pytest.CaptureFixture[str]) -> Json:
+def printed_json(capsys: pytest.CaptureFixture[str]) -> Json:
     return json.loads(capsys.readouterr().out)
 
 
@@ -42,7 +42,7 @@ def test_explain_command_gives_each_message_its_reason(
     example: ExplanationExample, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(["cluster", "explain", *files(example), "--json"]) == 0
-    answer = told(capsys)
+    answer = printed_json(capsys)
     assert [each["reason"] for each in answer["messages"]] == REASONS[example.name]
     assert sum(answer["counts"].values()) == len(answer["messages"])
 
@@ -54,7 +54,7 @@ def test_explain_by_rest_gives_the_answer_of_the_command(
     main(["cluster", "explain", *files(example), "--json"])
     found = post_json(app, ADDRESS, {"displays": example.displays, "messages": example.messages})
     assert (found.status, found.media_type) == (200, "application/json")
-    assert found.json() == told(capsys)
+    assert found.json() == printed_json(capsys)
 
 
 def test_explain_command_prints_channels_messages_and_findings(capsys: pytest.CaptureFixture[str]) -> None:
@@ -80,7 +80,7 @@ def test_displays_are_read_from_several_files_and_a_pipe(
     piped = display(clusqmgr("A", STATUS="RETRYING"), clusqmgr("B")).encode()
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(piped)))
     assert main(["cluster", "explain", "-", str(queues), "--messages", str(browse), "--json"]) == 0
-    assert told(capsys)["messages"][0]["goes_to"] == ["B through TO.B"]
+    assert printed_json(capsys)["messages"][0]["goes_to"] == ["B through TO.B"]
 
 
 def test_explain_command_with_fail_on_warning_fails(capsys: pytest.CaptureFixture[str]) -> None:
@@ -99,7 +99,7 @@ def test_explain_command_uses_times_and_mode(capsys: pytest.CaptureFixture[str])
         "--json",
     ]
     assert main(["cluster", "explain", *files(EXAMPLES[1]), *more]) == 0
-    answer = told(capsys)
+    answer = printed_json(capsys)
     retry = next(each for each in answer["channels"] if each["channel"] == "TO.MQB1")["next_retry"]
     assert retry["at"] == "2026-11-21T09:30:00Z"
     assert (answer["mode"], answer["messages"][2]["evaluated_since"]) == ("ibm", True)

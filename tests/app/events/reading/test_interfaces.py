@@ -23,7 +23,7 @@ from planner_core.wire import adapter
 from tests.app.web.pages.html import Element
 from tests.app.web.pages.html import read as read_html
 from tests.app.web.support import Answer, assert_problem, call, get, post_json
-from tests.planner_core.depth_events.reading.support import Told, as_lines, mqmd, pcf
+from tests.planner_core.depth_events.reading.support import EventValues, as_lines, mqmd, pcf
 
 READ = "/api/v1/events/read"
 EXAMPLE = "/events/read?example=three-members"
@@ -57,7 +57,7 @@ def test_answer_to_the_read_example_matches_its_schema(app: FastAPI) -> None:
 
 
 def test_read_accepts_a_file_in_base64(app: FastAPI) -> None:
-    told = Told(correl_id="AB" * 24)
+    told = EventValues(correl_id="AB" * 24)
     data = base64.b64encode(mqmd(told) + pcf(told)).decode()
     document = post_json(app, READ, {"files": [{"name": "MQP1", "base64": data}]}).json()
     assert document["files"][0]["format"] == "pcf_with_mqmd"
@@ -196,7 +196,7 @@ def test_command_prints_sets_as_lines(capsys: pytest.CaptureFixture[str], files:
 def test_events_are_read_from_standard_input(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(as_lines(Told()))))
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(as_lines(EventValues()))))
     code, out, _ = run(capsys, "-")
     assert (code, out.splitlines()[0]) == (0, "standard input: amqsevt, JSON, 1 event")
 
@@ -284,9 +284,9 @@ def test_example_page_has_a_chart_and_a_table(app: FastAPI) -> None:
 
 
 def test_text_and_files_are_read_together(app: FastAPI) -> None:
-    two = as_lines(Told("QM2", "SQ1", enqueued=5))
+    two = as_lines(EventValues("QM2", "SQ1", enqueued=5))
     found = page(
-        send(app, {"text": as_lines(Told("QM1", "SQ1")).decode(), "members": "QM1"}, ("two.json", two))
+        send(app, {"text": as_lines(EventValues("QM1", "SQ1")).decode(), "members": "QM1"}, ("two.json", two))
     )
     files = next(region for region in found.all(role="region") if "files" in region["aria-label"])
     assert [row.text for row in files.all("th", scope="row")] == ["two.json", "the text"]
@@ -294,7 +294,7 @@ def test_text_and_files_are_read_together(app: FastAPI) -> None:
 
 
 def test_binary_file_in_the_form_is_read(app: FastAPI) -> None:
-    told = Told(correl_id="CD" * 24)
+    told = EventValues(correl_id="CD" * 24)
     found = page(send(app, {}, ("perfm.bin", mqmd(told) + pcf(told))))
     assert "PCF after its MQMD" in found.text
 
@@ -327,13 +327,13 @@ def test_form_with_an_error_marks_its_field(
 
 
 def test_queue_name_is_escaped_on_the_page(app: FastAPI) -> None:
-    told = as_lines(Told("QM1", "A.%/_b")).decode()
+    told = as_lines(EventValues("QM1", "A.%/_b")).decode()
     assert "A.%/_b" in page(send(app, {"text": told})).text
     assert "<script>" not in send(app, {"text": "<script>alert(1)</script>"}).text
 
 
 def test_long_list_of_sets_is_truncated_with_a_note(app: FastAPI) -> None:
-    told = as_lines(*(Told("QM1", f"Q{number}") for number in range(130)))
+    told = as_lines(*(EventValues("QM1", f"Q{number}") for number in range(130)))
     found = page(send(app, {}, ("many", told)))
     assert "30 more sets are not shown" in found.text
     assert "118 more queues have no chart here" in found.text
@@ -341,6 +341,6 @@ def test_long_list_of_sets_is_truncated_with_a_note(app: FastAPI) -> None:
 
 
 def test_sets_without_times_are_drawn_in_order(app: FastAPI) -> None:
-    data = b"".join(pcf(Told("QM1", "SQ1", reason)) for reason in (2224, 2053, 2225))
+    data = b"".join(pcf(EventValues("QM1", "SQ1", reason)) for reason in (2224, 2053, 2225))
     labels = [text.text for text in page(send(app, {}, ("perfm.bin", data))).one("figure").all("text")]
     assert {"set 1", "set 2", "set 3"} <= set(labels)

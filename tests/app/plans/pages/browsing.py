@@ -12,7 +12,7 @@ from fastapi import FastAPI
 
 
 @dataclass
-class Seen(HTMLParser):
+class PageContent(HTMLParser):
     """The parts of a page that tests examine."""
 
     text: str
@@ -69,10 +69,10 @@ class Browser:
 
     app: FastAPI
 
-    def get(self, path: str) -> Seen:
+    def get(self, path: str) -> PageContent:
         return _seen(self.ask("GET", path))
 
-    def post(self, path: str, fields: dict[str, str]) -> Seen:
+    def post(self, path: str, fields: dict[str, str]) -> PageContent:
         sent = urlencode(fields).encode()
         return _seen(
             self.ask(
@@ -104,10 +104,10 @@ class Browser:
 
         return asyncio.run(answer())
 
-    def save_example(self, name: str = "SQ03", **changed: str) -> Seen:
+    def save_example(self, name: str = "SQ03", **changed: str) -> PageContent:
         page = self.get("/new-plan?from=example")
         return self.post("/new-plan", {**page.fields, **changed, "name": name, "do": "save"})
 
 
-def _seen(answer: httpx.Response) -> Seen:
-    return Seen(answer.text, answer.status_code, answer.url.raw_path.decode())
+def _seen(answer: httpx.Response) -> PageContent:
+    return PageContent(answer.text, answer.status_code, answer.url.raw_path.decode())

@@ -21,7 +21,7 @@ from app.settings import Settings
 from app.texts.documents import example_text, read_text
 from bench.plans import largest
 from planner_core.document.model import PlanDocument
-from tests.app.plans.pages.browsing import Browser, Seen
+from tests.app.plans.pages.browsing import Browser, PageContent
 
 
 @pytest.fixture
@@ -29,7 +29,7 @@ def browser(app: FastAPI) -> Browser:
     return Browser(app)
 
 
-def edit(browser: Browser, name: str = "SQ03") -> Seen:
+def edit(browser: Browser, name: str = "SQ03") -> PageContent:
     return browser.get(f"/plans/{name}/edit")
 
 

@@ -9,7 +9,7 @@ from app.plans.editor.form import Typed, change, check, take_pastes, typed_of
 from app.texts.documents import example_text, read_text
 from planner_core.document.model import PlanDocument
 from planner_core.document.reading import read_object
-from tests.app.plans.pages.browsing import Browser, Seen
+from tests.app.plans.pages.browsing import Browser, PageContent
 
 DISPLAY = """CSQM201I +QM01 CSQMDRTC  DISPLAY QLOCAL DETAILS
 QUEUE(PRIVATE.Q)
@@ -44,7 +44,7 @@ def queues(document: PlanDocument | None) -> dict[str, list[str]]:
     return {each.name: [queue.name for queue in each.queues] for each in document.structures}
 
 
-def save(browser: Browser, name: str = "SQ03", **typed: str) -> Seen:
+def save(browser: Browser, name: str = "SQ03", **typed: str) -> PageContent:
     page = browser.get(f"/plans/{name}/edit")
     return browser.post(f"/plans/{name}/edit", {**page.fields, **typed, "do": "save"})
 

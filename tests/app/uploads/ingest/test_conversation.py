@@ -1,4 +1,4 @@
-"""What ingest refuses before it begins, what it says of each file, and how its process ends."""
+"""Ingest: refused options, the report on each file, and the end of its process."""
 
 from __future__ import annotations
 
@@ -31,8 +31,8 @@ from tests.spark_jobs.history.support import commit
 HEADINGS = "qsg,structure,interval_start,interval_end,entries_in_use,entries_total\n"
 
 
-class Said:
-    """What an ingest printed."""
+class IngestOutput:
+    """The exit code and the output of an ingest."""
 
     def __init__(self, code: int, lines: list[dict[str, Any]], err: str) -> None:
         self.code, self.lines, self.err = code, lines, err
@@ -48,7 +48,7 @@ class Said:
         return found
 
 
-Run = Callable[..., Said]
+Run = Callable[..., IngestOutput]
 
 
 @pytest.fixture
@@ -58,19 +58,19 @@ def url(tmp_path: Path) -> str:
 
 @pytest.fixture
 def run(url: str, capsys: pytest.CaptureFixture[str]) -> Run:
-    def one(*arguments: object) -> Said:
+    def one(*arguments: object) -> IngestOutput:
         try:
             code = ingest.main(["--history", url, *map(str, arguments)])
         except SystemExit as stop:
             code = int(stop.code or 0)
         out, err = capsys.readouterr()
-        return Said(code, [json.loads(line) for line in out.splitlines()], err)
+        return IngestOutput(code, [json.loads(line) for line in out.splitlines()], err)
 
     return one
 
 
 def table(path: Path, *ends: str) -> Path:
-    """The CSV template with an hour for each end."""
+    """Write the CSV template with an hour for each of these ends."""
     rows = [f"SQ03,APPLICATION1,,{end},10,100\n" for end in ends]
     path.write_text(HEADINGS + "".join(rows))
     return path
@@ -133,7 +133,7 @@ def test_path_that_is_not_a_file_is_refused_without_waiting(run: Run, tmp_path: 
         path.mkdir()
     else:
         path = Path("/dev/zero")
-    said: list[Said] = []
+    said: list[IngestOutput] = []
     thread = threading.Thread(target=lambda: said.append(run(path)), daemon=True)
     thread.start()
     thread.join(60)

@@ -24,7 +24,7 @@ def loss(found: LossAnswer, name: str) -> Loss:
     return one
 
 
-def because(found: LossAnswer, name: str) -> list[tuple[str, ...]]:
+def ending_structures(found: LossAnswer, name: str) -> list[tuple[str, ...]]:
     return [each.structures for each in loss(found, name).endings]
 
 
@@ -46,7 +46,7 @@ def test_cfconlos_asqmgr_of_a_structure_defers_to_the_queue_managers(
 ) -> None:
     one = structure("A", preflist=IN_CF02, cfconlos=of_structure, cflevel=level)
     found = answer([one], **({"cfconlos": of_queue_managers} if of_queue_managers else {}))
-    assert because(found, "CF02") == ([("SQ03A",)] if ends else [])
+    assert ending_structures(found, "CF02") == ([("SQ03A",)] if ends else [])
 
 
 @pytest.mark.parametrize(
@@ -56,13 +56,13 @@ def test_cfconlos_of_the_queue_managers_decides_for_csq_admin(
     of_queue_managers: str | None, *, ends: bool
 ) -> None:
     found = answer([], **({"cfconlos": of_queue_managers} if of_queue_managers else {}))
-    assert because(found, "CF01") == ([("SQ03CSQ_ADMIN",)] if ends else [])
-    assert because(found, "CF02") == []
+    assert ending_structures(found, "CF01") == ([("SQ03CSQ_ADMIN",)] if ends else [])
+    assert ending_structures(found, "CF02") == []
 
 
 def test_loss_of_a_duplexed_structure_ends_no_queue_manager() -> None:
     one = structure("A", preflist=IN_CF02, duplex="ENABLED", cfconlos="TERMINATE")
-    assert because(answer([one], cfconlos="TOLERATE"), "CF02") == []
+    assert ending_structures(answer([one], cfconlos="TOLERATE"), "CF02") == []
 
 
 def test_ending_queue_managers_are_listed_by_group_and_marked_if_assumed() -> None:
@@ -134,7 +134,7 @@ def test_csqsysappl_is_assumed_to_be_asqmgr_and_recoverable(
 ) -> None:
     more = {"cfconlos": of_queue_managers} if of_queue_managers else {}
     found = answer([], system={"initsize": "100M", "size": "100M", "preflist": IN_CF02}, **more)
-    assert because(found, "CF02") == ([("SQ03CSQSYSAPPL",)] if ends else [])
+    assert ending_structures(found, "CF02") == ([("SQ03CSQSYSAPPL",)] if ends else [])
     assert all(each.is_assumed for each in loss(found, "CF02").endings)
     (lost,) = [each for each in loss(found, "CF02").lost if each.wanted.result.role == "system"]
     assert lost.recovers_by_itself is None

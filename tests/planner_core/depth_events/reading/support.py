@@ -20,7 +20,7 @@ Order = Literal["big", "little"]
 
 
 @dataclass(frozen=True)
-class Told:
+class EventValues:
     """The values of an event message."""
 
     queue_manager: str = "MQP1"
@@ -35,14 +35,14 @@ class Told:
 
 
 def message(
-    told: Told | None = None,
+    told: EventValues | None = None,
     *,
     place: str = "line 1",
     file: str = "events",
     **values: Any,  # noqa: ANN401
 ) -> EventMessage:
     """Return the message as every reader should return it."""
-    told = replace(told or Told(), **values)
+    told = replace(told or EventValues(), **values)
     return EventMessage(
         file=file,
         place=place,
@@ -59,7 +59,7 @@ def message(
     )
 
 
-def as_object(told: Told) -> dict[str, Any]:
+def as_object(told: EventValues) -> dict[str, Any]:
     """Return the object that amqsevt writes for the message."""
     made: dict[str, Any] = {
         "eventSource": {
@@ -86,12 +86,12 @@ def as_object(told: Told) -> dict[str, Any]:
     return made
 
 
-def as_lines(*many: Told) -> bytes:
+def as_lines(*many: EventValues) -> bytes:
     """Return one object per line."""
     return "".join(f"{json.dumps(as_object(told))}\n" for told in many).encode()
 
 
-def as_text(told: Told, *, number: int = 1) -> str:
+def as_text(told: EventValues, *, number: int = 1) -> str:
     """Return the message in the text format of amqsevt."""
     lines = [
         f"**** Message #{number} (236 Bytes) on Queue SYSTEM.ADMIN.PERFM.EVENT ****",
@@ -113,7 +113,7 @@ def as_text(told: Told, *, number: int = 1) -> str:
     return "\n".join(lines) + "\n\n"
 
 
-def as_display(told: Told) -> str:
+def as_display(told: EventValues) -> str:
     """Return the output of mq-event-display, with the time in an unnamed zone."""
     stamp = f"{told.created:%m/%d/%Y-%H:%M:%S}" if told.created else "00/00/0000-00:00:00"
     return (
@@ -133,7 +133,7 @@ def as_display(told: Told) -> str:
 
 
 def pcf(
-    told: Told,
+    told: EventValues,
     *,
     order: Order = "big",
     codec: str = "cp500",
@@ -165,7 +165,7 @@ def pcf(
 
 
 def mqmd(
-    told: Told, *, order: Order = "big", codec: str = "cp500", ccsid: int = 500, version: int = 2
+    told: EventValues, *, order: Order = "big", codec: str = "cp500", ccsid: int = 500, version: int = 2
 ) -> bytes:
     """Return the message descriptor that precedes the data."""
     mark = ">" if order == "big" else "<"
@@ -193,7 +193,7 @@ def mqmd(
     return first + (second if version == 2 else b"")
 
 
-def amqsbcg(told: Told, data: bytes, *, ccsid: int = 500) -> str:
+def amqsbcg(told: EventValues, data: bytes, *, ccsid: int = 500) -> str:
     """Return the output of amqsbcg for one message."""
     put = told.created.strftime("%Y%m%d%H%M%S") + "00" if told.created else " " * 16
     lines = [
@@ -220,7 +220,7 @@ def amqsbcg(told: Told, data: bytes, *, ccsid: int = 500) -> str:
     return "\n".join(lines) + "\n\n"
 
 
-def dmpmqmsg(told: Told, data: bytes, *, ccsid: int = 500) -> str:
+def dmpmqmsg(told: EventValues, data: bytes, *, ccsid: int = 500) -> str:
     """Return the output of dmpmqmsg for one message."""
     put = told.created.strftime("%Y%m%d%H%M%S") + "00" if told.created else " " * 16
     head = [

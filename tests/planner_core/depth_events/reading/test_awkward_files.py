@@ -11,7 +11,7 @@ from planner_core.depth_events.reading import read_all
 from planner_core.depth_events.sets import EventContext
 from tests.planner_core.depth_events.reading.support import (
     CORREL,
-    Told,
+    EventValues,
     amqsbcg,
     as_lines,
     as_text,
@@ -19,7 +19,7 @@ from tests.planner_core.depth_events.reading.support import (
     pcf,
 )
 
-TOLD = Told("QM1", "SQ1", correl_id=CORREL)
+TOLD = EventValues("QM1", "SQ1", correl_id=CORREL)
 PARAMETERS_AT = 32
 
 
@@ -49,13 +49,13 @@ def test_ebcdic_text_is_read_and_reported(text: str, format_name: str, new_line:
 
 @pytest.mark.parametrize("with_descriptor", [False, True])
 def test_header_with_a_wrong_count_loses_only_its_message(*, with_descriptor: bool) -> None:
-    def one(told: Told, more: int) -> bytes:
+    def one(told: EventValues, more: int) -> bytes:
         data = bytearray(pcf(told))
         (parameters,) = struct.unpack_from(">i", data, PARAMETERS_AT)
         struct.pack_into(">i", data, PARAMETERS_AT, parameters + more)
         return (mqmd(told) if with_descriptor else b"") + bytes(data)
 
-    other = Told("QM2", "SQ1", correl_id=CORREL)
+    other = EventValues("QM2", "SQ1", correl_id=CORREL)
     found = read_events(one(TOLD, 1) + one(other, 0), name="events")
     assert [message.queue_manager for message in found.messages] == ["QM2"]
     assert (

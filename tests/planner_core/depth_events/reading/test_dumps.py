@@ -12,9 +12,9 @@ from planner_core.depth_events.readers import read_events
 from planner_core.depth_events.reading import read_all
 from planner_core.depth_events.sets import EventContext
 from planner_core.errors import InputInvalid
-from tests.planner_core.depth_events.reading.support import CORREL, Told, mqmd, pcf
+from tests.planner_core.depth_events.reading.support import CORREL, EventValues, mqmd, pcf
 
-MANY = (Told(correl_id=CORREL), Told(queue_manager="MQP2", correl_id=CORREL))
+MANY = (EventValues(correl_id=CORREL), EventValues(queue_manager="MQP2", correl_id=CORREL))
 DATA = b"".join(mqmd(told) + pcf(told) for told in MANY)
 """The descriptors hold lines that are alike: MsgId, CorrelId, blanks."""
 

@@ -9,7 +9,7 @@ import pytest
 from planner_core.depth_events.measured import PlanWithRates, with_rates
 from planner_core.depth_events.reading import read_all
 from planner_core.depth_events.sets import EventContext, QueueFacts
-from tests.planner_core.depth_events.reading.support import CORREL, FULL, HIGH, LOW, Told, as_lines
+from tests.planner_core.depth_events.reading.support import CORREL, FULL, HIGH, LOW, EventValues, as_lines
 
 QUEUE = {"name": "SQ1", "message_bytes": 2048, "backlog": 60_000}
 PLAN: dict[str, Any] = {
@@ -20,11 +20,17 @@ PLAN: dict[str, Any] = {
 OTHER_CORREL = CORREL[:-1] + "E"
 
 
-def told(name: str, puts: int, seconds: int, *, reason: int = HIGH, correl_id: str = CORREL) -> Told:
-    return Told(name, "SQ1", reason, seconds, 800, puts, 0, correl_id)
+def event_values(
+    name: str, puts: int, seconds: int, *, reason: int = HIGH, correl_id: str = CORREL
+) -> EventValues:
+    return EventValues(name, "SQ1", reason, seconds, 800, puts, 0, correl_id)
 
 
-def taken(*messages: Told, known: EventContext | None = None, using: Any = "filling") -> PlanWithRates:  # noqa: ANN401
+def plan_with_rates(
+    *messages: EventValues,
+    known: EventContext | None = None,
+    using: Any = "filling",  # noqa: ANN401
+) -> PlanWithRates:
     reading = read_all([("events", as_lines(*messages))], known or EventContext())
     return with_rates(PLAN, reading.as_json(), using=using)
 
@@ -34,10 +40,10 @@ def rates(made: PlanWithRates) -> Any:  # noqa: ANN401
 
 
 def test_set_without_the_time_of_a_putter_has_no_rates() -> None:
-    made = taken(told("QM1", 600, 120), told("QM2", 200, 0))
+    made = plan_with_rates(event_values("QM1", 600, 120), event_values("QM2", 200, 0))
     assert rates(made) is None
     assert made.passed_over[0].reason == "no set has the times of all members that put or got"
-    made = taken(told("QM1", 600, 120), told("QM2", 200, 120))
+    made = plan_with_rates(event_values("QM1", 600, 120), event_values("QM2", 200, 120))
     assert rates(made) == {
         "QM1": {"put_rate_per_s": 5, "get_rate_per_s": 0},
         "QM2": {"put_rate_per_s": 1.666667, "get_rate_per_s": 0},
@@ -45,21 +51,21 @@ def test_set_without_the_time_of_a_putter_has_no_rates() -> None:
 
 
 def test_idle_member_without_a_time_is_ignored() -> None:
-    made = taken(told("QM1", 600, 120), told("QM2", 0, 0))
+    made = plan_with_rates(event_values("QM1", 600, 120), event_values("QM2", 0, 0))
     assert rates(made) == {"QM1": {"put_rate_per_s": 5, "get_rate_per_s": 0}}
 
 
 def test_newest_set_with_a_time_is_used() -> None:
-    at_once = told("QM1", 200, 0, reason=FULL, correl_id=OTHER_CORREL)
+    at_once = event_values("QM1", 200, 0, reason=FULL, correl_id=OTHER_CORREL)
     for using in ("filling", "all"):
-        made = taken(told("QM1", 600, 100), at_once, using=using)
+        made = plan_with_rates(event_values("QM1", 600, 100), at_once, using=using)
         assert rates(made) == {"QM1": {"put_rate_per_s": 6, "get_rate_per_s": 0}}
         assert made.taken[0].sets == 1
 
 
 def test_member_without_a_message_is_reported_with_the_rates() -> None:
     known = EventContext(members=["QM1", "QM2"], queues={"SQ1": QueueFacts(depth_before=0)})
-    made = taken(told("QM1", 600, 100), known=known)
+    made = plan_with_rates(event_values("QM1", 600, 100), known=known)
     assert rates(made) == {"QM1": {"put_rate_per_s": 6, "get_rate_per_s": 0}}
     (finding,) = made.findings
     assert finding.code == "MEASURED_RATES_INCOMPLETE"
@@ -70,18 +76,21 @@ def test_member_without_a_message_is_reported_with_the_rates() -> None:
 
 def test_complete_set_has_no_finding() -> None:
     known = EventContext(members=["QM1", "QM2"], queues={"SQ1": QueueFacts(depth_before=0)})
-    assert taken(told("QM1", 600, 100), told("QM2", 200, 100), known=known).findings == ()
+    assert (
+        plan_with_rates(event_values("QM1", 600, 100), event_values("QM2", 200, 100), known=known).findings
+        == ()
+    )
 
 
 def test_gap_after_an_assumed_depth_is_not_reported() -> None:
-    assert taken(told("QM1", 600, 100)).findings == ()
+    assert plan_with_rates(event_values("QM1", 600, 100)).findings == ()
 
 
 @pytest.mark.parametrize("members", [["QM1"], ["QM1", "QM2"]])
 def test_gaps_of_unused_sets_are_not_reported(members: list[str]) -> None:
-    low = told("QM1", 0, 100, reason=LOW, correl_id=OTHER_CORREL)
+    low = event_values("QM1", 0, 100, reason=LOW, correl_id=OTHER_CORREL)
     known = EventContext(members=members, queues={"SQ1": QueueFacts(depth_before=0)})
-    made = taken(told("QM1", 800, 100), told("QM2", 0, 100), low, known=known)
+    made = plan_with_rates(event_values("QM1", 800, 100), event_values("QM2", 0, 100), low, known=known)
     assert made.findings == ()
 
 
@@ -89,6 +98,6 @@ def test_gaps_of_unused_sets_are_not_reported(members: list[str]) -> None:
     "spoilt", [{"missing": 3}, {"missing": [4]}, {"reconciliation": {"unreconciled": "x"}}]
 )
 def test_answers_without_missing_members_are_treated_as_complete(spoilt: dict[str, Any]) -> None:
-    made = read_all([("events", as_lines(told("QM1", 600, 100)))], EventContext())
+    made = read_all([("events", as_lines(event_values("QM1", 600, 100)))], EventContext())
     one = made.sets[0].as_json()
     assert with_rates(PLAN, [one | spoilt]).findings == ()

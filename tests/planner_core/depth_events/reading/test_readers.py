@@ -17,8 +17,8 @@ from tests.planner_core.depth_events.reading.support import (
     CORREL,
     FULL,
     LOW,
+    EventValues,
     Order,
-    Told,
     amqsbcg,
     as_display,
     as_lines,
@@ -29,7 +29,7 @@ from tests.planner_core.depth_events.reading.support import (
     pcf,
 )
 
-TOLD = Told(correl_id=CORREL)
+TOLD = EventValues(correl_id=CORREL)
 
 
 def read(data: bytes | str) -> EventFile:
@@ -43,8 +43,8 @@ def only(data: bytes | str) -> EventMessage:
     return message
 
 
-def says(message: EventMessage) -> Told:
-    return Told(
+def values_of(message: EventMessage) -> EventValues:
+    return EventValues(
         message.queue_manager,
         message.queue,
         message.reason,
@@ -70,12 +70,12 @@ def test_captured_high_event_of_mq_9_4_5_is_read() -> None:
       "eventData" : { "queueMgrName" : "NHARAPP", "baseObjectName" : "EVT.HI", "timeSinceReset" : 0,
                       "highQueueDepth" : 4, "msgEnqCount" : 4, "msgDeqCount" : 0 }
     }"""
-    assert says(only(text)) == Told("NHARAPP", "EVT.HI", 2224, 0, 4, 4, 0, None, AT)
+    assert values_of(only(text)) == EventValues("NHARAPP", "EVT.HI", 2224, 0, 4, 4, 0, None, AT)
 
 
 def test_captured_events_without_separators_are_read() -> None:
-    high = as_object(Told("NHARAPP", "EVT.HI", 2224, 0, 4, 4, 0))
-    full = as_object(Told("NHARAPP", "EVT.HI", 2053, 0, 5, 1, 0))
+    high = as_object(EventValues("NHARAPP", "EVT.HI", 2224, 0, 4, 4, 0))
+    full = as_object(EventValues("NHARAPP", "EVT.HI", 2053, 0, 5, 1, 0))
     text = json.dumps(high, indent=1) + json.dumps(full, indent=1)
     found = read(text)
     assert [
@@ -88,8 +88,10 @@ def test_captured_events_without_separators_are_read() -> None:
 
 
 def test_captured_full_event_of_evtcap_is_read() -> None:
-    told = Told("EVTCAP", "EVT.FULL", 2053, 2, 1, 1, 0, None, datetime(2026, 7, 20, 15, 16, 44, tzinfo=UTC))
-    assert says(only(as_lines(told))) == told
+    told = EventValues(
+        "EVTCAP", "EVT.FULL", 2053, 2, 1, 1, 0, None, datetime(2026, 7, 20, 15, 16, 44, tzinfo=UTC)
+    )
+    assert values_of(only(as_lines(told))) == told
 
 
 def test_full_event_of_the_amqsevt_author_is_read() -> None:
@@ -107,7 +109,7 @@ Event created                  : 2016/10/21 07:11:28.58 GMT
   Msg Deq Count                : 0
 """
     found = only(text)
-    assert says(found) == Told(
+    assert values_of(found) == EventValues(
         "V9000_A", "FULLEVT", 2053, 0, 4, 0, 0, None, datetime(2016, 10, 21, 7, 11, 28, 580_000, tzinfo=UTC)
     )
     assert (found.format, found.is_null) == ("amqsevt_text", True)
@@ -151,7 +153,7 @@ FORMATS = {
 def test_message_is_the_same_in_every_format(name: str) -> None:
     data, format_name = FORMATS[name]
     found = only(data)
-    assert says(found) == TOLD
+    assert values_of(found) == TOLD
     assert found.format == format_name
 
 
@@ -160,7 +162,7 @@ def test_message_is_the_same_in_every_format(name: str) -> None:
 )
 def test_mq_event_display_has_no_correl_id_and_a_local_time(text: str) -> None:
     found = only(text)
-    assert says(found) == replace(TOLD, correl_id=None, created=None)
+    assert values_of(found) == replace(TOLD, correl_id=None, created=None)
     assert found.format == "mq_event_display"
     assert found.created_local == AT.replace(tzinfo=None)
     assert found.at == AT
@@ -177,7 +179,7 @@ def test_pcf_without_mqmd_is_read_in_any_byte_order_and_code_page(
     data = pcf(TOLD, order=order, codec=codec, ccsid=ccsid, reverse=reverse)
     assert len(data) == 236
     found = read(data)
-    assert says(found.messages[0]) == replace(TOLD, correl_id=None, created=None)
+    assert values_of(found.messages[0]) == replace(TOLD, correl_id=None, created=None)
     assert found.format == "pcf"
     assert bool(found.notes) is (ccsid == 0)
 
@@ -206,7 +208,7 @@ HEX_TEXTS = {
 
 @pytest.mark.parametrize("name", HEX_TEXTS)
 def test_hexadecimal_is_read_in_any_layout(name: str) -> None:
-    assert says(only(HEX_TEXTS[name])) == replace(TOLD, correl_id=None, created=None)
+    assert values_of(only(HEX_TEXTS[name])) == replace(TOLD, correl_id=None, created=None)
 
 
 @pytest.mark.parametrize(
@@ -228,7 +230,7 @@ def test_hexadecimal_is_read_in_any_layout(name: str) -> None:
 def test_other_spellings_of_the_keys_are_read(change: dict[str, str]) -> None:
     event = as_object(TOLD)
     event["eventData"] = {change.get(key, key): value for key, value in event["eventData"].items()}
-    assert says(only(json.dumps(event))) == TOLD
+    assert values_of(only(json.dumps(event))) == TOLD
 
 
 def test_reason_is_read_from_its_name() -> None:
@@ -269,7 +271,11 @@ def test_service_interval_events_are_read() -> None:
 # ---- many in a file ----------------------------------------------------------------------------------------------------
 
 ORDERS: tuple[Order, ...] = ("big", "little", "big")
-MANY = (TOLD, Told("MQP2", reason=LOW, correl_id=CORREL), Told("MQP3", reason=FULL, correl_id=CORREL))
+MANY = (
+    TOLD,
+    EventValues("MQP2", reason=LOW, correl_id=CORREL),
+    EventValues("MQP3", reason=FULL, correl_id=CORREL),
+)
 
 
 @pytest.mark.parametrize(
@@ -291,14 +297,14 @@ MANY = (TOLD, Told("MQP2", reason=LOW, correl_id=CORREL), Told("MQP3", reason=FU
 )  # fmt: skip
 def test_all_messages_of_a_file_are_read(data: bytes) -> None:
     found = read(data)
-    assert [says(each) for each in found.messages] == list(MANY)
+    assert [values_of(each) for each in found.messages] == list(MANY)
     assert found.problems == []
 
 
 def test_repeated_labels_separate_messages_without_headings() -> None:
     text = "".join(as_text(each) for each in MANY)
     plain = "\n".join(line for line in text.split("\n") if not line.startswith("****"))
-    assert [says(each) for each in read(plain).messages] == list(MANY)
+    assert [values_of(each) for each in read(plain).messages] == list(MANY)
 
 
 # ---- what is broken ----------------------------------------------------------------------------------------------------
@@ -411,7 +417,7 @@ def test_name_that_does_not_fit_its_ccsid_is_read_by_its_bytes() -> None:
 # ---- anything ----------------------------------------------------------------------------------------------------------
 
 TOLDS = st.builds(
-    Told,
+    EventValues,
     queue_manager=st.from_regex(r"[A-Z][A-Z0-9]{0,3}", fullmatch=True),
     queue=st.from_regex(r"[A-Za-z0-9./_%]{1,48}", fullmatch=True),
     reason=st.sampled_from([2224, 2225, 2053]),
@@ -427,7 +433,7 @@ TOLDS = st.builds(
 
 
 @given(st.lists(TOLDS, min_size=1, max_size=4), st.sampled_from(["big", "little"]))
-def test_written_events_are_read_back(many: list[Told], order: Order) -> None:
+def test_written_events_are_read_back(many: list[EventValues], order: Order) -> None:
     codec = "cp500" if order == "big" else "ascii"
     ccsid = 500 if order == "big" else 819
     for data in (
@@ -437,7 +443,7 @@ def test_written_events_are_read_back(many: list[Told], order: Order) -> None:
         "".join(amqsbcg(each, pcf(each, order=order, codec=codec), ccsid=ccsid) for each in many).encode(),
         "".join(dmpmqmsg(each, pcf(each, order=order, codec=codec), ccsid=ccsid) for each in many).encode(),
     ):  # fmt: skip
-        assert [says(each) for each in read(data).messages] == many
+        assert [values_of(each) for each in read(data).messages] == many
 
 
 @given(st.binary(max_size=2000))

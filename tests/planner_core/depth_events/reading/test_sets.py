@@ -22,7 +22,7 @@ from tests.planner_core.depth_events.reading.support import (
     FULL,
     HIGH,
     LOW,
-    Told,
+    EventValues,
     as_lines,
     as_text,
     message,
@@ -39,7 +39,7 @@ def written(simulation: Simulation, *, with_correl_ids: bool = True) -> bytes:
     """Return the messages of a simulation as amqsevt writes them."""
     return as_lines(
         *(
-            Told(
+            EventValues(
                 each.queue_manager,
                 each.queue,
                 each.event.reason,
@@ -55,7 +55,7 @@ def written(simulation: Simulation, *, with_correl_ids: bool = True) -> bytes:
     )
 
 
-def known(**facts: object) -> EventContext:
+def context_with(**facts: object) -> EventContext:
     """Return KNOWN with other facts."""
     return KNOWN.model_copy(update=facts)
 
@@ -109,7 +109,7 @@ def test_se1_three_messages_of_one_event_account_for_its_depth() -> None:
 def test_se2_idle_member_with_perfmev_disabled_is_the_only_gap() -> None:
     reading = read(
         written(rises({"QM3": "DISABLED"})),
-        known(perfmev={"QM1": "ENABLED", "QM2": "ENABLED", "QM3": "DISABLED"}),
+        context_with(perfmev={"QM1": "ENABLED", "QM2": "ENABLED", "QM3": "DISABLED"}),
     )
     found = only_set(reading)
     assert [(each.queue_manager, each.cause) for each in found.missing] == [("QM3", "perfmev_disabled")]
@@ -131,7 +131,9 @@ def test_se3_unreconciled_messages_are_attributed_to_the_silent_member() -> None
 
 def test_se3_missing_message_of_an_enabled_member_was_not_read() -> None:
     found = only_set(
-        read(written(rises({"QM2": "DISABLED"})), known(perfmev=dict.fromkeys(KNOWN.members, "ENABLED")))
+        read(
+            written(rises({"QM2": "DISABLED"})), context_with(perfmev=dict.fromkeys(KNOWN.members, "ENABLED"))
+        )
     )
     assert [(each.queue_manager, each.cause) for each in found.missing] == [("QM2", "not_read")]
 
@@ -195,7 +197,9 @@ def test_depths_of_ibm_examples_follow_from_the_messages(
 
 
 def test_captured_events_of_one_second_have_no_rates() -> None:
-    chain = as_lines(Told("NHARAPP", "EVT.HI", HIGH, 0, 4, 4, 0), Told("NHARAPP", "EVT.HI", FULL, 0, 5, 1, 0))
+    chain = as_lines(
+        EventValues("NHARAPP", "EVT.HI", HIGH, 0, 4, 4, 0), EventValues("NHARAPP", "EVT.HI", FULL, 0, 5, 1, 0)
+    )
     reading = read(
         chain,
         EventContext(queues={"EVT.HI": QueueFacts(maxdepth=5, qdepthhi=80, qdepthlo=20, depth_before=0)}),
@@ -208,8 +212,8 @@ def test_captured_events_of_one_second_have_no_rates() -> None:
 
 def test_files_of_one_second_are_sorted_by_event() -> None:
     """2053-queue-full.json comes before 2224-queue-depth-high.json, and happened after it."""
-    full = as_lines(Told("NHARAPP", "EVT.HI", FULL, 0, 5, 1, 0))
-    high = as_lines(Told("NHARAPP", "EVT.HI", HIGH, 0, 4, 4, 0))
+    full = as_lines(EventValues("NHARAPP", "EVT.HI", FULL, 0, 5, 1, 0))
+    high = as_lines(EventValues("NHARAPP", "EVT.HI", HIGH, 0, 4, 4, 0))
     reading = read_all([("2053.json", full), ("2224.json", high)], EventContext())
     assert [each.event.reason for each in reading.sets] == [HIGH, FULL]
 
@@ -217,8 +221,8 @@ def test_files_of_one_second_are_sorted_by_event() -> None:
 # ---- how messages are brought together ---------------------------------------------------------------------------------
 
 
-def three(**values: object) -> list[Told]:
-    return [Told(name, "SQ1", HIGH, 60, 800, 100, 0, **values) for name in ("QM1", "QM2", "QM3")]  # type: ignore[arg-type]
+def three(**values: object) -> list[EventValues]:
+    return [EventValues(name, "SQ1", HIGH, 60, 800, 100, 0, **values) for name in ("QM1", "QM2", "QM3")]  # type: ignore[arg-type]
 
 
 def test_messages_without_correl_id_are_grouped_by_time_with_a_finding() -> None:
@@ -269,7 +273,7 @@ def test_queue_managers_outside_the_group_have_separate_sets() -> None:
 
 def test_messages_without_times_are_grouped_by_order() -> None:
     files = [
-        (name, pcf(Told(name, "SQ1", HIGH, enqueued=1)) + pcf(Told(name, "SQ1", LOW)) + pcf(Told(name, "SQ1", HIGH, enqueued=2)))
+        (name, pcf(EventValues(name, "SQ1", HIGH, enqueued=1)) + pcf(EventValues(name, "SQ1", LOW)) + pcf(EventValues(name, "SQ1", HIGH, enqueued=2)))
         for name in ("QM1", "QM2")
     ]  # fmt: skip
     reading = read_all(files, EventContext())
@@ -289,18 +293,18 @@ def test_duplicate_file_changes_nothing() -> None:
 
 
 def test_equal_messages_without_time_are_not_duplicates() -> None:
-    assert read(pcf(Told()) * 2, EventContext()).repeats == 0
+    assert read(pcf(EventValues()) * 2, EventContext()).repeats == 0
 
 
 def test_service_interval_events_are_in_no_set() -> None:
-    reading = read(as_lines(Told(reason=2226)), EventContext())
+    reading = read(as_lines(EventValues(reason=2226)), EventContext())
     assert (len(reading.sets), len(reading.service_interval_events)) == (0, 1)
 
 
 # ---- what a set says ---------------------------------------------------------------------------------------------------
 
 
-def chain(*told: Told, known: EventContext | None = None) -> EventReading:
+def chain(*told: EventValues, known: EventContext | None = None) -> EventReading:
     """Return messages a quarter of an hour apart."""
     at = [replace(each, created=START + timedelta(minutes=15 * number)) for number, each in enumerate(told)]
     return read(as_lines(*at), known or EventContext())
@@ -308,8 +312,8 @@ def chain(*told: Told, known: EventContext | None = None) -> EventReading:
 
 def test_rates_use_time_since_reset_of_each_queue_manager() -> None:
     data = as_lines(
-        Told("QM1", "SQ1", HIGH, 100, 800, 1000, 0, CORREL),
-        Told("QM2", "SQ1", HIGH, 50, 790, 100, 300, CORREL),
+        EventValues("QM1", "SQ1", HIGH, 100, 800, 1000, 0, CORREL),
+        EventValues("QM2", "SQ1", HIGH, 50, 790, 100, 300, CORREL),
     )
     found = only_set(read(data, EventContext()))
     assert [(m.put_rate_per_s, m.get_rate_per_s) for m in found.members] == [
@@ -324,8 +328,8 @@ def test_rates_use_time_since_reset_of_each_queue_manager() -> None:
 
 
 def test_rates_without_time_since_reset_use_creation_times() -> None:
-    low = Told("QM1", "SQ1", LOW, 900, 0, 0, 0)
-    high = Told("QM1", "SQ1", HIGH, 0, 800, 90, 0)
+    low = EventValues("QM1", "SQ1", LOW, 900, 0, 0, 0)
+    high = EventValues("QM1", "SQ1", HIGH, 0, 800, 90, 0)
     found = chain(low, high).sets[1].members[0]
     assert (found.put_rate_per_s, found.rate_seconds, found.rate_basis) == (
         Fraction(90, 900),
@@ -339,31 +343,33 @@ def test_rates_without_time_since_reset_use_creation_times() -> None:
     [(900, "since_the_set_before"), (898, "since_the_set_before"), (897, "shorter"), (902, "since_the_set_before"), (903, "longer")],
 )  # fmt: skip
 def test_counters_not_from_the_set_before_are_reported(seconds: int, counted: str) -> None:
-    reading = chain(Told("QM1", "SQ1", LOW, 9, 0, 0, 0), Told("QM1", "SQ1", HIGH, seconds, 800, 800, 0))
+    reading = chain(
+        EventValues("QM1", "SQ1", LOW, 9, 0, 0, 0), EventValues("QM1", "SQ1", HIGH, seconds, 800, 800, 0)
+    )
     assert reading.sets[1].members[0].counted == counted
     assert ("READ_SET_COUNTERS" in codes(reading)) is (counted != "since_the_set_before")
 
 
 def test_queue_manager_without_expected_gets_is_reported() -> None:
-    low = Told("QM1", "SQ1", LOW, 900, 0, 0, 45)
+    low = EventValues("QM1", "SQ1", LOW, 900, 0, 0, 45)
     for seconds, is_told in ((900, True), (100, True), (99, False)):
-        reading = chain(low, Told("QM1", "SQ1", HIGH, seconds, 800, 800, 0))
+        reading = chain(low, EventValues("QM1", "SQ1", HIGH, seconds, 800, 800, 0))
         assert ("READ_SET_GETS_STOPPED" in codes(reading)) is is_told, seconds
-    assert "READ_SET_GETS_STOPPED" not in codes(chain(low, Told("QM1", "SQ1", HIGH, 900, 800, 801, 1)))
+    assert "READ_SET_GETS_STOPPED" not in codes(chain(low, EventValues("QM1", "SQ1", HIGH, 900, 800, 801, 1)))
 
 
 def test_more_gets_than_puts_mean_an_unknown_initial_depth() -> None:
-    found = chain(Told("QM1", "SQ1", LOW, 60, 0, 100, 700)).sets[0].reconciliation
+    found = chain(EventValues("QM1", "SQ1", LOW, 60, 0, 100, 700)).sets[0].reconciliation
     assert (found.depth_before, found.computed_depth, found.depth) == (None, None, None)
     facts = EventContext(queues={"SQ1": SQ1.model_copy(update={"depth_before": None})})
-    found = chain(Told("QM1", "SQ1", LOW, 60, 0, 100, 700), known=facts).sets[0].reconciliation
+    found = chain(EventValues("QM1", "SQ1", LOW, 60, 0, 100, 700), known=facts).sets[0].reconciliation
     assert (found.depth_before, found.depth) == (None, 200)
 
 
 def test_set_after_an_unreconciled_one_begins_at_the_shown_depth() -> None:
     reading = chain(
-        Told("QM1", "SQ1", HIGH, 60, 800, 700, 0),
-        Told("QM1", "SQ1", FULL, 900, 1000, 200, 0),
+        EventValues("QM1", "SQ1", HIGH, 60, 800, 700, 0),
+        EventValues("QM1", "SQ1", FULL, 900, 1000, 200, 0),
     )
     assert [each.reconciliation.unreconciled for each in reading.sets] == [100, 0]
     assert codes(reading).count("READ_SET_UNRECONCILED") == 1
@@ -371,25 +377,25 @@ def test_set_after_an_unreconciled_one_begins_at_the_shown_depth() -> None:
 
 def test_high_q_depth_of_a_member_without_puts_is_ignored() -> None:
     """Queue Full right after Queue Depth High at MAXDEPTH, without puts in between."""
-    told = Told("QM1", "SQ1", FULL, 1, 0, 0, 0, CORREL)
+    told = EventValues("QM1", "SQ1", FULL, 1, 0, 0, 0, CORREL)
     assert only_set(read(as_lines(told), EventContext())).reconciliation.told_depth is None
     assert only_set(read(as_lines(told))).reconciliation.told_depth == 1000
 
 
 def test_high_q_depth_below_the_threshold_is_reported_and_not_used() -> None:
     reading = read(
-        as_lines(Told("QM1", "SQ1", HIGH, 60, 799, 799, 0, CORREL)), EventContext(queues={"SQ1": SQ1})
+        as_lines(EventValues("QM1", "SQ1", HIGH, 60, 799, 799, 0, CORREL)), EventContext(queues={"SQ1": SQ1})
     )
     assert codes(reading) == ["READ_SET_HIGH_DEPTH"]
     assert only_set(reading).reconciliation.told_depth is None
     reading = read(
-        as_lines(Told("QM1", "SQ1", HIGH, 60, 800, 800, 0, CORREL)), EventContext(queues={"SQ1": SQ1})
+        as_lines(EventValues("QM1", "SQ1", HIGH, 60, 800, 800, 0, CORREL)), EventContext(queues={"SQ1": SQ1})
     )
     assert codes(reading) == []
 
 
 def test_contradictions_to_given_members_are_reported() -> None:
-    context = known(perfmev={"QM3": "DISABLED"})
+    context = context_with(perfmev={"QM3": "DISABLED"})
     assert "READ_SET_MEMBERS_DIFFER" in codes(read(written(rises({})), context))
     context = EventContext(members=["QM1", "QM2"])
     assert "READ_SET_MEMBERS_DIFFER" in codes(read(written(rises({})), context))
@@ -407,7 +413,7 @@ def test_member_with_other_events_was_probably_not_active() -> None:
 
 
 def test_findings_of_one_code_are_limited_to_twenty() -> None:
-    told = [Told("QM1", f"Q{number}", HIGH, 60, 800, 700, 0) for number in range(30)]
+    told = [EventValues("QM1", f"Q{number}", HIGH, 60, 800, 700, 0) for number in range(30)]
     assert codes(chain(*told)).count("READ_SET_UNRECONCILED") == 20
 
 
@@ -418,20 +424,20 @@ def test_missing_files_and_files_without_events_are_refused() -> None:
     with pytest.raises(InputInvalid, match="at least one file of events"):
         read_all([], EventContext())
     with pytest.raises(InputInvalid, match=r"hello\.txt: The format is not supported"):
-        read_all([("good", as_lines(Told())), ("hello.txt", b"hello")], EventContext())
+        read_all([("good", as_lines(EventValues())), ("hello.txt", b"hello")], EventContext())
     with pytest.raises(InputInvalid, match=r"cut\.txt: line 1: 'NO NAME' is not the name of a queue"):
-        read_all([("cut.txt", as_text(Told(queue="NO NAME")).encode())], EventContext())
+        read_all([("cut.txt", as_text(EventValues(queue="NO NAME")).encode())], EventContext())
 
 
 def test_damaged_parts_are_reported_and_the_rest_is_read() -> None:
-    reading = read(pcf(Told()) + pcf(Told())[:50], EventContext())
+    reading = read(pcf(EventValues()) + pcf(EventValues())[:50], EventContext())
     assert len(reading.sets) == 1
     (finding,) = [each for each in reading.findings if each.code == "READ_EVENTS_UNREAD"]
     assert "offset 236 (X'EC')" in finding.message
 
 
 def test_assumed_code_page_is_reported_with_its_file() -> None:
-    for data, pages in ((pcf(Told(), ccsid=1047), ["1047"]), (pcf(Told(), ccsid=500), [])):
+    for data, pages in ((pcf(EventValues(), ccsid=1047), ["1047"]), (pcf(EventValues(), ccsid=500), [])):
         told = [each for each in read(data, EventContext()).findings if each.code == "READ_EVENTS_CODE_PAGE"]
         assert [each.field for each in told] == ["/files/0" for _ in pages]
         assert all(page in each.message for each, page in zip(told, pages, strict=True))
@@ -488,7 +494,7 @@ def test_sets_of_all_members_account_for_the_depth(drawn: tuple[list[Json], int,
     if not simulation.events:
         return
     facts = QueueFacts(maxdepth=maxdepth, qdepthhi=high, qdepthlo=low, qsgdisp="SHARED", depth_before=0)
-    reading = read(written(simulation), known(queues={"SQ1": facts}))
+    reading = read(written(simulation), context_with(queues={"SQ1": facts}))
     occurrences = [each for each in simulation.occurrences if each.messages]
     assert [each.event for each in reading.sets] == [each.event for each in occurrences]
     for found, happened in zip(reading.sets, occurrences, strict=True):
@@ -505,7 +511,7 @@ def test_sets_of_all_members_account_for_the_depth(drawn: tuple[list[Json], int,
 @given(st.permutations(range(9)), st.booleans())
 def test_order_of_messages_with_correl_ids_does_not_matter(order: list[int], one_file: bool) -> None:
     told = [
-        Told(
+        EventValues(
             name, "SQ1", reason, 60, depth, 100, 0, f"{number:048X}",
             START + timedelta(minutes=number),
         )

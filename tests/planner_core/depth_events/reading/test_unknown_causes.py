@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from planner_core.depth_events.reading import read_all
 from planner_core.depth_events.sets import EventContext, EventSet, QueueFacts
-from tests.planner_core.depth_events.reading.support import CORREL, Told, as_lines
+from tests.planner_core.depth_events.reading.support import CORREL, EventValues, as_lines
 
 QUEUE = "APP.SHARED.Q1"
 
 
-def only(known: EventContext, *told: Told) -> EventSet:
+def only(known: EventContext, *told: EventValues) -> EventSet:
     (found,) = read_all([("events.json", as_lines(*told))], known).sets
     return found
 
@@ -20,7 +20,7 @@ def test_gap_is_not_attributed_to_one_of_two_silent_members() -> None:
         members=["QM1", "QM2", "QM3"],
         queues={QUEUE: QueueFacts(maxdepth=1000, qdepthhi=80, depth_before=0)},
     )
-    told = Told(queue_manager="QM1", enqueued=500, dequeued=0, high=800, correl_id=CORREL)
+    told = EventValues(queue_manager="QM1", enqueued=500, dequeued=0, high=800, correl_id=CORREL)
     both = only(known, told)
     assert both.reconciliation.unreconciled == 300
     assert [(each.queue_manager, each.cause) for each in both.missing] == [
@@ -33,7 +33,7 @@ def test_gap_is_not_attributed_to_one_of_two_silent_members() -> None:
 
 def test_given_depth_is_kept_with_more_gets_than_puts() -> None:
     """With 10 messages at first and 30 gets, 20 puts are not in any message. Only an assumed depth is discarded."""
-    told = Told(reason=2225, enqueued=0, dequeued=30, high=10, correl_id=CORREL)
+    told = EventValues(reason=2225, enqueued=0, dequeued=30, high=10, correl_id=CORREL)
     given = only(
         EventContext(queues={QUEUE: QueueFacts(maxdepth=1000, qdepthlo=0, depth_before=10)}), told
     ).reconciliation

@@ -37,7 +37,7 @@ def thresholds(made: Document, keys: Document = FOUR_GB, **asked: object) -> Ask
     return lambda: advise(structure([made], **keys), ThresholdQuestion(**asked)).findings
 
 
-def recovered(made: Document, **asked: object) -> Ask:
+def recovery_case(made: Document, **asked: object) -> Ask:
     return lambda: recovery(structure([made]), RecoveryQuestion(**asked)).findings
 
 
@@ -84,13 +84,15 @@ CODES: Mapping[str, Case] = {
         "/structures/0/offload/rules",
     ),
     "RECOVERY_TOO_SLOW": Case(
-        recovered(SOME, recovery_minutes=Decimal(21)),
-        recovered(SOME, recovery_minutes=Decimal(30)),
+        recovery_case(SOME, recovery_minutes=Decimal(21)),
+        recovery_case(SOME, recovery_minutes=Decimal(30)),
         "/structures/0/recover",
     ),
-    "LOG_RATE_ASSUMED": Case(recovered(SOME), recovered(SOME, log_read_mb_per_s=Decimal(100)), None),
+    "LOG_RATE_ASSUMED": Case(recovery_case(SOME), recovery_case(SOME, log_read_mb_per_s=Decimal(100)), None),
     "LOG_WITHOUT_RATE": Case(
-        recovered(queue(backlog=5, persistent=True)), recovered(queue(backlog=5)), "/structures/0/queues"
+        recovery_case(queue(backlog=5, persistent=True)),
+        recovery_case(queue(backlog=5)),
+        "/structures/0/queues",
     ),
     "SMDS_JOB_INCOMPLETE": Case(job(queue_managers=1), job(), "/queue_managers"),
     "SMDS_DOES_NOT_GROW": Case(

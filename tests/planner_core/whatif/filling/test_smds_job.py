@@ -27,7 +27,7 @@ def plan(**keys: object) -> PlanDocument:
     return structure([queue(message_bytes=20_000, backlog=500_000)], **made)
 
 
-def made(**keys: object) -> SmdsJob:
+def job_of_plan(**keys: object) -> SmdsJob:
     return smds_job(evaluate(plan(**keys)))
 
 
@@ -110,9 +110,9 @@ def test_primary_space_is_between_100_mib_and_the_need_of_a_full_structure() -> 
 
 def test_job_header_lists_its_placeholders() -> None:
     for job in (
-        made(initsize="40M", size="60M"),
-        made(initsize="20G", size="40G"),
-        made(offload={"to": "DB2"}),
+        job_of_plan(initsize="40M", size="60M"),
+        job_of_plan(initsize="20G", size="40G"),
+        job_of_plan(offload={"to": "DB2"}),
     ):
         head, _, body = job.text.partition("EXEC PGM=")
         assert set(re.findall(r"[+]{2}[A-Z]+[+]{2}", head)) == set(re.findall(r"[+]{2}[A-Z]+[+]{2}", body))
@@ -134,11 +134,11 @@ def test_data_sets_with_dsexpand_no_have_the_space_of_a_full_structure(load: Loa
     codes = [each.code for each in job.findings]
     assert codes == ["SMDS_DOES_NOT_GROW", "SMDS_JOB_CHOICES_ASSUMED"]
     assert job.findings[0].field == "/structures/0/offload/dsexpand"
-    assert [each.code for each in made().findings] == ["SMDS_JOB_CHOICES_ASSUMED"]
+    assert [each.code for each in job_of_plan().findings] == ["SMDS_JOB_CHOICES_ASSUMED"]
 
 
 def test_plan_with_errors_gives_no_job() -> None:
-    assert made().text
+    assert job_of_plan().text
     document = plan().model_dump(mode="json", exclude_defaults=True) | {"system": {"initsize": "1M"}}
     wrong = smds_job(evaluate(read_object(document)))
     assert (wrong.text, wrong.data_sets) == ("", ())
@@ -166,11 +166,14 @@ def test_each_queue_manager_has_a_data_set_with_its_size_for_a_full_structure() 
 
 
 def test_job_follows_the_columns_and_rules_of_jcl() -> None:
-    for line in [*made().text.splitlines(), *made_for("size", initsize="20G", size="40G").text.splitlines()]:
+    for line in [
+        *job_of_plan().text.splitlines(),
+        *made_for("size", initsize="20G", size="40G").text.splitlines(),
+    ]:
         assert len(line) <= 71
         assert line.isascii()
         assert line.startswith(("//", "  ", "/*"))
-    text = made().text
+    text = job_of_plan().text
     assert text.splitlines().count("/*") == 3
     names = re.findall(r"^//([A-Z0-9]+) ", text, re.MULTILINE)
     steps = [name for name in names if name.startswith(("DEF", "FMT"))]
@@ -179,10 +182,10 @@ def test_job_follows_the_columns_and_rules_of_jcl() -> None:
 
 
 def test_only_data_sets_over_4_gb_name_a_data_class() -> None:
-    large = made(initsize="20G", size="40G")
+    large = job_of_plan(initsize="20G", size="40G")
     assert all(each.extended_addressability for each in large.data_sets)
     assert large.text.count("DATACLASS(") == 3
-    small = made(initsize="40M", size="60M")
+    small = job_of_plan(initsize="40M", size="60M")
     assert not any(each.extended_addressability for each in small.data_sets)
     assert "DATACLASS(" not in small.text
 
@@ -195,7 +198,7 @@ def test_only_data_sets_over_4_gb_name_a_data_class() -> None:
     ],
 )
 def test_missing_input_is_reported_without_a_job(keys: dict[str, object], field: str, words: str) -> None:
-    job = made(**keys)
+    job = job_of_plan(**keys)
     assert (job.text, job.data_sets) == ("", ())
     assert [(finding.severity, finding.field) for finding in job.findings] == [("error", field)]
     assert words in job.findings[0].message
@@ -211,7 +214,7 @@ def test_structures_with_the_same_dsgroup_are_refused() -> None:
 
 @pytest.mark.parametrize("keys", [{"offload": {"to": "DB2"}}, {"cflevel": 4}])
 def test_plan_without_smds_defines_no_data_set(keys: dict[str, object]) -> None:
-    job = made(**keys)
+    job = job_of_plan(**keys)
     assert job.data_sets == ()
     assert "No structure of the plan offloads to SMDS." in job.text
 
@@ -236,13 +239,13 @@ def test_job_has_at_most_255_steps() -> None:
     steps = [part.count(" EXEC PGM=") for part in jobs]
     assert steps == [254, 254, 4]
     assert all(re.findall(r"EXEC PGM=(\w+)", part)[0] == "IDCAMS" for part in jobs)
-    assert "Put another" not in made().text
+    assert "Put another" not in job_of_plan().text
 
 
 def test_data_set_name_over_44_characters_is_reported_without_a_job() -> None:
     longest = "AAAAAAAA.BBBBBBBB.CCCCCCCC.DDDDDDDD.*.EEE"  # 44 with QM01
-    assert made(offload={"dsgroup": longest}).text
-    job = made(offload={"dsgroup": longest + "E"})
+    assert job_of_plan(offload={"dsgroup": longest}).text
+    job = job_of_plan(offload={"dsgroup": longest + "E"})
     assert (job.text, job.data_sets) == ("", ())
     (finding,) = job.findings
     assert finding.field == "/structures/0/offload/dsgroup"

@@ -40,7 +40,7 @@ def codes(advice: ThresholdAdvice) -> set[str]:
     return {finding.code for finding in advice.findings}
 
 
-def said(advice: ThresholdAdvice, code: str) -> Finding:
+def finding_with_code(advice: ThresholdAdvice, code: str) -> Finding:
     return next(finding for finding in advice.findings if finding.code == code)
 
 
@@ -95,7 +95,7 @@ def test_defaults_are_kept_and_reported_if_offload_gains_nothing(message_bytes: 
     assert thresholds(advice) == [70, 80, 90]  # IBM's defaults
     assert advice.ibm.threshold == 80  # and what its example of 4 GB says, beside them
     assert advice.capacity == advice.compared[-1].capacity  # as many as without any rule
-    message = said(advice, "OFFLOAD_GAINS_NOTHING").message
+    message = finding_with_code(advice, "OFFLOAD_GAINS_NOTHING").message
     assert ("OFFLD3TH(80)" in message) == (message_bytes <= 1164)
     assert ("ALLOWAUTOALT(NO)" in message) == (140 < message_bytes <= 1164)
     assert "IBM_MARGIN_NOT_KEPT" not in codes(advice)
@@ -212,7 +212,7 @@ def test_planned_rules_that_act_in_normal_operation_are_reported() -> None:
     rules = [{"usage_over": 50, "size_over": "0K"}]
     document = plan_of("4G", queue(message_bytes=4096, backlog=600_000), offload={"rules": rules})
     advice = ask(document, typical=390_000)
-    finding = said(advice, "OFFLOADS_IN_NORMAL_RUNNING")
+    finding = finding_with_code(advice, "OFFLOADS_IN_NORMAL_RUNNING")
     assert "324147 messages" in finding.message  # half of the 648 294 that fit
     assert finding.field == "/structures/0/offload/rules"
     assert "OFFLOADS_IN_NORMAL_RUNNING" not in codes(ask(document, typical=324_000))
@@ -257,7 +257,7 @@ def test_backlog_that_does_not_fit_reports_a_larger_size_or_a_shorter_outage() -
     assert 7.9 < short.outage_minutes < 8  # 478 344 of 60 000 a minute
     assert not short.is_within_size
     assert short.size_bytes is not None
-    assert said(advice, "BACKLOG_DOES_NOT_FIT").message.endswith(
+    assert finding_with_code(advice, "BACKLOG_DOES_NOT_FIT").message.endswith(
         "INITSIZE 12591M would hold them in 90 % of its space, and this one would hold those of an outage of 7.9 minutes."
     )
 
@@ -294,7 +294,7 @@ def test_backlog_in_the_last_tenth_is_held_and_reported() -> None:
     assert advice.holds
     assert advice.shortfall is None
     assert not advice.is_within_margin
-    assert said(advice, "BACKLOG_USES_LAST_TENTH").severity == "info"
+    assert finding_with_code(advice, "BACKLOG_USES_LAST_TENTH").severity == "info"
     assert "OFFLOAD_GAINS_NOTHING" in codes(advice)
 
 

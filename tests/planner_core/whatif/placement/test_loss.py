@@ -21,7 +21,7 @@ def loss(found: LossAnswer, name: str) -> Loss:
     return one
 
 
-def became(one: Loss, name: str) -> tuple[str, tuple[str, ...]]:
+def placement_of(one: Loss, name: str) -> tuple[str, tuple[str, ...]]:
     (placed,) = [each for each in one.placed if each.wanted.result.name == name]
     return placed.action, placed.now
 
@@ -36,9 +36,9 @@ TWO = [cf("CF01", site="SITE1"), cf("CF02", site="SITE2")]
 def test_only_structures_in_the_lost_facility_move() -> None:
     found = answer(TWO, [structure("A", "4G"), structure("B", "7G", preflist=["CF02", "CF01"])])
     without_one, without_two = loss(found, "CF01"), loss(found, "CF02")
-    assert became(without_one, "A") == ("moves", ("CF02",))
-    assert became(without_one, "CSQ_ADMIN") == ("moves", ("CF02",))
-    assert became(without_one, "B") == ("stays", ("CF02",))
+    assert placement_of(without_one, "A") == ("moves", ("CF02",))
+    assert placement_of(without_one, "CSQ_ADMIN") == ("moves", ("CF02",))
+    assert placement_of(without_one, "B") == ("stays", ("CF02",))
     assert without_one.white_space_bytes == 5 * GIB  # A and CSQ_ADMIN
     assert without_two.white_space_bytes == 7 * GIB  # B
     assert [each.keep_bytes for each in found.white_space] == [7 * GIB, 5 * GIB]
@@ -95,8 +95,8 @@ def test_duplexed_structure_keeps_its_other_copy_and_needs_no_white_space() -> N
     )
     found = answer(TWO, [duplexed])
     without_one, without_two = loss(found, "CF01"), loss(found, "CF02")
-    assert became(without_one, "A") == ("switches", ("CF02",))
-    assert became(without_two, "A") == ("loses_second_copy", ("CF01",))
+    assert placement_of(without_one, "A") == ("switches", ("CF02",))
+    assert placement_of(without_two, "A") == ("loses_second_copy", ("CF01",))
     assert without_one.white_space_bytes == GIB  # CSQ_ADMIN alone
     assert without_one.second_copies_bytes == 0
     assert [each.wanted.structure for each in without_one.lost] == ["SQ03CSQ_ADMIN"]
@@ -112,8 +112,8 @@ def test_third_coupling_facility_takes_the_new_second_copy() -> None:
     three = [cf("CF01"), cf("CF02"), cf("CF03")]
     found = answer(three, [structure("A", "4G", duplex="ENABLED")])
     without_one, without_two = loss(found, "CF01"), loss(found, "CF02")
-    assert became(without_one, "A") == ("switches", ("CF02", "CF03"))
-    assert became(without_two, "A") == ("duplexed_again", ("CF01", "CF03"))
+    assert placement_of(without_one, "A") == ("switches", ("CF02", "CF03"))
+    assert placement_of(without_two, "A") == ("duplexed_again", ("CF01", "CF03"))
     assert without_one.second_copies_bytes == 4 * GIB
     assert without_one.arriving("CF03") == 4 * GIB
     # CF02 must have room for CSQ_ADMIN alone, and CF03 for nothing: the group runs without new second copies.
@@ -141,8 +141,8 @@ def test_structures_without_a_copy_are_placed_before_new_second_copies() -> None
         three, [structure("A", "4G", duplex="ENABLED"), structure("B", "4G", preflist=["CF01", "CF03"])]
     )
     without = loss(found, "CF01")
-    assert became(without, "B") == ("moves", ("CF03",))
-    assert became(without, "A") == ("switches", ("CF02",))
+    assert placement_of(without, "B") == ("moves", ("CF03",))
+    assert placement_of(without, "A") == ("switches", ("CF02",))
 
 
 def test_loss_of_a_site_includes_all_its_coupling_facilities() -> None:
@@ -154,8 +154,8 @@ def test_loss_of_a_site_includes_all_its_coupling_facilities() -> None:
     found = answer(sites, [structure("A", "4G", duplex="ENABLED"), structure("B", "2G", preflist=["CF02"])])
     site = loss(found, "SITE1")
     assert (site.kind, site.gone) == ("site", ("CF01", "CF02"))
-    assert became(site, "A") == ("moves", ("CF03",))  # both copies were at SITE1
-    assert became(site, "B") == ("unplaced", ())
+    assert placement_of(site, "A") == ("moves", ("CF03",))  # both copies were at SITE1
+    assert placement_of(site, "B") == ("unplaced", ())
     assert "COPIES_FAIL_TOGETHER" in codes(found)
 
 
@@ -168,14 +168,14 @@ def test_loss_of_a_machine_includes_all_its_coupling_facilities() -> None:
     found = answer(facilities, [structure("A", "4G")])
     machine = loss(found, "0000000A1B2C")
     assert (machine.kind, machine.gone) == ("machine", ("CF01", "CF02"))
-    assert became(machine, "A") == ("moves", ("CF03",))
+    assert placement_of(machine, "A") == ("moves", ("CF03",))
 
 
 def test_exclusion_list_is_ignored_if_one_facility_remains() -> None:
     found = answer(TWO, [structure("A", "4G"), structure("B", "4G", exclist=["SQ03A"])])
     without = loss(found, "CF01")
-    assert became(without, "A") == ("moves", ("CF02",))
-    assert became(without, "B") == ("stays", ("CF02",))
+    assert placement_of(without, "A") == ("moves", ("CF02",))
+    assert placement_of(without, "B") == ("stays", ("CF02",))
 
 
 def test_unplaced_structures_may_depend_on_the_order() -> None:
@@ -318,7 +318,7 @@ def test_moved_structure_is_checked_against_the_memory_of_its_new_facility(
 ) -> None:
     found = answer([cf("CF01", scm="16G"), cf("CF02", **other)], [structure("A", "4G", scm=SCM)])
     without = loss(found, "CF01")
-    assert became(without, "A") == ("moves", ("CF02",))
+    assert placement_of(without, "A") == ("moves", ("CF02",))
     assert scm_of(without, "A") == {"asked_mib": 8192, "usable_mib": usable_mib, "augmented_mib": 1024}
     assert scm_of(without, "CSQ_ADMIN") is None
     told = {each.code: each.message for each in found.findings if each.code.startswith("SCM_")}
@@ -331,7 +331,7 @@ def test_moved_structure_is_checked_against_the_memory_of_its_new_facility(
 def test_new_second_copy_is_checked_and_the_lesser_memory_counts() -> None:
     three = [cf("CF01", scm="16G"), cf("CF02", scm="16G"), cf("CF03", scm="4G")]
     found = answer(three, [structure("A", "4G", scm=SCM, duplex="ENABLED")])
-    assert became(loss(found, "CF01"), "A") == ("switches", ("CF02", "CF03"))
+    assert placement_of(loss(found, "CF01"), "A") == ("switches", ("CF02", "CF03"))
     assert scm_of(loss(found, "CF01"), "A")["usable_mib"] == 4 * 1024
     assert scm_of(loss(found, "CF03"), "A")["usable_mib"] == 8 * 1024
     told = [each.message for each in found.findings if each.code == "SCM_LESS_THAN_ASKED"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from planner_core.whatif.loss import losses_of
 from tests.planner_core.whatif.placement.scenes import MACHINE, cf, result, structure
-from tests.planner_core.whatif.placement.test_loss import answer, became, codes, loss
+from tests.planner_core.whatif.placement.test_loss import answer, codes, loss, placement_of
 from tests.planner_core.whatif.placement.test_placement import placed
 
 DUPLEXED = {"duplex": "ENABLED"}
@@ -33,7 +33,7 @@ def test_lost_facility_gets_no_second_copy() -> None:
     facilities = [cf("CF01"), cf("CF02")]
     found = loss(answer(facilities, [structure("A", duplex="ALLOWED")]), "CF01")
     (a,) = [each for each in found.placed if each.wanted.result.name == "A"]
-    assert became(found, "A") == ("moves", ("CF02",))
+    assert placement_of(found, "A") == ("moves", ("CF02",))
     assert a.first is not None
     assert a.first.candidates[0].fails == ("duplex_candidacy",)
     assert "it leaves less room for a second copy" in a.first.reason

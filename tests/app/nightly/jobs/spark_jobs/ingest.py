@@ -1,4 +1,4 @@
-"""Takes days into the history under their dates, and remembers the files that brought them."""
+"""Add days to the history by date, and record their files."""
 
 from __future__ import annotations
 

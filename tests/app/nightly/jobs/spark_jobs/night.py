@@ -1,4 +1,4 @@
-"""Reduces days that are files of the history, and makes of them what a night makes, by sums that anybody can check.
+"""Reduce days stored as files of the history to the results of a nightly run, with simple arithmetic.
 
 A day is a file such as 2026-11-20.json: {"qsg", "structure", "entries_peak"}. What was reduced is remembered beside them,
 one day after the other, as the real job does: so a run that is killed leaves days that the next one does not read again.
@@ -126,7 +126,7 @@ def result(history: Path, days: list[Path], reduced: int, facts: dict[str, Any])
 
 
 def curve(days: list[str], facts: dict[str, Any], qsgs: list[str]) -> dict[str, Any]:
-    """Accepted from three days on, rejected where somebody says so, too little before."""
+    """Return a fit: too little data before three days, then accepted, or rejected on order."""
     state = "fitted" if len(days) >= 3 else "too_little"
     figures = {"value": 2000.0 + len(days), "low": 1990.0, "high": 2010.0}
     is_known = state == "fitted"
@@ -143,7 +143,7 @@ def curve(days: list[str], facts: dict[str, Any], qsgs: list[str]) -> dict[str, 
 
 
 def forecast(qsg: str, structure: str, peaks: dict[str, int]) -> dict[str, Any]:
-    """Ten days from the last peak to a thousand entries, whatever it was: no more is needed here."""
+    """Return a forecast that reaches 1000 entries ten days after the last peak, whatever its value."""
     last = max(peaks)
     made_on = dt.date.fromisoformat(last)
     crossed = made_on + dt.timedelta(days=10)

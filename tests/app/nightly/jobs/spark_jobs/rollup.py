@@ -1,4 +1,4 @@
-"""Sums up the days that the history has."""
+"""Roll up the days of the history."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Writes files of a site that does not exist: a day each."""
+"""Write one file per day of a fictitious site."""
 
 from __future__ import annotations
 

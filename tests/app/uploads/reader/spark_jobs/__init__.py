@@ -1,4 +1,4 @@
-"""A stand-in for the jobs: it speaks their protocol and does as the file says, so that tests need no Arrow and no Spark.
+"""Stand-ins for the jobs: they speak the protocol of the jobs and follow orders in the file, so that tests need no Arrow or Spark.
 
 It comes before the real package on PYTHONPATH of the processes that tests start.
 """

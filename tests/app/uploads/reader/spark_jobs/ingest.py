@@ -1,4 +1,4 @@
-"""Reads a file whose lines are orders: what to say, how long to wait, how to end.
+"""Read a file whose lines are orders: messages to print, times to wait, and the exit.
 
     say STAGE DONE TOTAL    wait S    ask    fail CODE    crash    hang    nothing    days DAY...    noise
 

@@ -1,4 +1,4 @@
-"""Sums up the days that it is asked for: one structure and one queue, an hour each."""
+"""Roll up the requested days: one structure and one queue, with an hour each."""
 
 from __future__ import annotations
 

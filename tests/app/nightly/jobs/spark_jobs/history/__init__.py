@@ -1,1 +1,1 @@
-"""Which files are in the history, and away with one."""
+"""List the files of the history, and remove one."""
