@@ -31,7 +31,7 @@ MOST_LINES: Final = 200_000
 """The maximum number of lines with content in one text. A text has at most 4,000,000 characters, and lines of displays
 and policies have 20 or more on average."""
 _ERRORS_A_FIELD: Final = 5
-"""A field that allows several types can have an error for each of them."""
+"""The maximum number of errors of one field, which may allow several types and then has an error for each."""
 _AT_ONCE: Final = 8
 
 

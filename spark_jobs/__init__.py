@@ -1,4 +1,4 @@
-"""The nightly jobs: histories in, fitted curves and forecasts out."""
+"""The nightly jobs, which read histories and write fitted curves and forecasts."""
 
 from __future__ import annotations
 

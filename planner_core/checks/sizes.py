@@ -95,7 +95,7 @@ def _check_system_size(structure: StructureResult) -> Iterator[Finding]:
 
 
 def _check_least_seen(structure: StructureResult) -> Iterator[Finding]:
-    """Report an INITSIZE below the only minimum that XCF is known to require."""
+    """Report an INITSIZE below the only minimum that XCF is known to have required."""
     # It was for CSQSYSAPPL, and IBM's chart for the same level has smaller structures, so it may not apply here.
     sizes, name, level = structure.sizes, structure.name, structure.level.level
     least = system_sizes(cfcc_level=level).minimum_bytes

@@ -80,7 +80,7 @@ def outcome_words(decision: Decision) -> str:
 
 
 def place_of(status: Status, *, mode: Mode) -> int:
-    """Return the rank of a state; 0 is the most favoured."""
+    """Return the rank of a state; 0 is the most favored."""
     tiers = TIERS_SEED if mode == "seed" else TIERS_IBM
     return next(place for place, tier in enumerate(tiers) if status in tier)
 

@@ -174,7 +174,7 @@ def spread(chosen: Sequence[Candidate], *, puts: int) -> dict[Candidate, int]:
 
 
 SEQUENCE_UNIT = 1000
-"""Each message increases a channel's factor by about this divided by its weight (the reference, step 14)."""
+"""The amount that each message adds to a channel's factor, divided by the channel's weight (the reference, step 14)."""
 
 
 def _eliminations(before: Candidates, reasons: dict[Candidate, str]) -> tuple[Elimination, ...]:

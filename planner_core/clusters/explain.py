@@ -55,7 +55,7 @@ _SYSTEM: Final = "SYSTEM."
 _DEFBINDS: Final[Mapping[str, Bind]] = {"OPEN": "OPEN", "NOTFIXED": "NOTFIXED", "GROUP": "GROUP"}
 _SHOWN: Final = 5
 _ONE_PUT: Final = timedelta(seconds=1)
-"""Time stamps of one put differ by less than this; attempts are at least a second apart."""
+"""The difference below which time stamps belong to one put; attempts are at least a second apart."""
 
 
 def _iso(at: datetime) -> str:

@@ -142,7 +142,7 @@ class RowCounts:
 
 @dataclass(frozen=True, slots=True)
 class RecordPlace:
-    """The place of a record."""
+    """The place of a record in a dump."""
 
     file: str = ""
     offset: int = 0

@@ -38,7 +38,7 @@ DEFAULT_WINDOW_S: Final = 5
 """Seconds within which messages without CorrelId are treated as one set: a broadcast in a sysplex takes far less time,
 and a queue that falls to QDEPTHLO and rises to QDEPTHHI again seldom takes less."""
 CLOCK_TOLERANCE_S: Final = 2
-"""TimeSinceReset is truncated to whole seconds, and so are the times of some formats."""
+"""The tolerance of times: TimeSinceReset is truncated to whole seconds, and so are the times of some formats."""
 GETS_EXPECTED: Final = 5
 """A queue manager without gets is treated as stopped if at least this many were expected at its earlier rate."""
 

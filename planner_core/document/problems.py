@@ -14,7 +14,7 @@ from planner_core.errors import FieldProblem
 
 _MOST_SUGGESTIONS = 50
 _LONGEST_SUGGESTED = 40
-"""Comparing is slow: only so many unknown keys, each of at most this length, are compared with the known ones."""
+"""The maximum length of unknown keys that are compared with the known ones, because comparing is slow."""
 _NOTHING = object()
 
 _SENTENCES = {

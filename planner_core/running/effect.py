@@ -44,7 +44,7 @@ class StructureState:
     policy: Mapping[str, Setting]
     active: Mapping[str, Setting]
     allocated_with: Mapping[str, Setting] | None = None
-    """The settings at its allocation; None if the structure is not allocated."""
+    """The settings with which the structure was allocated; None if it is not allocated."""
     size_bytes: int | None = None
     is_duplexed: bool = False
     in_use_bytes: int = 0

@@ -194,7 +194,7 @@ def too_few_elements(cfrm_name: str, elements_total: int, *, queue_managers: int
 
 
 def _they_need(queue_managers: int) -> str:
-    """Return the beginning of a sentence about the entries and elements that so many queue managers need."""
+    """Return the beginning of a sentence about the entries and elements that a number of queue managers need."""
     return "1 queue manager needs" if queue_managers == 1 else f"{queue_managers} queue managers need"
 
 

@@ -89,7 +89,7 @@ class Demand:
 
 
 def backlog_messages(*, put_rate_per_s: Decimal, outage_minutes: Decimal) -> Fraction:
-    """Return the messages that arrive while none are read [messages, not rounded]."""
+    """Return the messages that arrive during an outage of the getting applications [messages, not rounded]."""
     rate, per = put_rate_per_s.as_integer_ratio()
     minutes, of = outage_minutes.as_integer_ratio()
     # One fraction instead of three: the largest plans have 31,744 queues.

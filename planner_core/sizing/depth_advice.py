@@ -364,7 +364,7 @@ class DepthAdvice(Answer):
     @computed_field(exclude_if=lambda found: found is None)
     @property
     def assumptions(self) -> tuple[DepthAssumption, ...] | SkipJsonSchema[None]:
-        """Present with `queues`, and if the document states anything about depth events."""
+        """The assumptions behind the advice; present with `queues`, and if the document states anything about depth events."""
         if self.written_queues is None and not self.is_planned:
             return None
         return tuple(_assumptions(self))

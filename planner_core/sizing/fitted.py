@@ -34,8 +34,8 @@ def fitted_curve(
         header_bytes: Bytes that MQ adds to each message; None for the published figure.
 
     Raises:
-        PlanRefused: The fit is of another state, or knows only the price of an entry with its
-            elements at a ratio at which structures are not allocated: there is no curve to use.
+        PlanRefused: The fit is in another state, or knows only the cost of an entry with its elements, at a ratio at
+            which structures are not allocated: there is no curve to use.
     """
     if fit.state not in _STATES:
         raise PlanRefused((not_accepted(version=version, reason=fit.reason or ""),))

@@ -370,7 +370,7 @@ class FillingUp(Answer):
         return entries / all_entries, elements / all_elements
 
     def _parts_percent(self, point: Point) -> tuple[tuple[int, int], tuple[int, int]]:
-        """Return entries and elements in use, each in parts, with the parts that are one percent."""
+        """Return entries and elements in use, each as its parts and the number of parts in one percent."""
         (entries, of_entry), (elements, of_element) = self._pools
         return (
             (point.message_parts * _FULL * of_entry, point.parts * entries) if entries else (0, 1),

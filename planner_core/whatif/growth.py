@@ -529,7 +529,7 @@ def _applied(document: PlanDocument, change: UpgradeChange) -> PlanDocument:
 
 
 def raised(facility: CouplingFacility, level: int) -> CouplingFacility:
-    """Return a coupling facility at a level, if its stated level is lower."""
+    """Return a coupling facility raised to a level, if its stated level is lower."""
     if facility.cfcc_level is None or facility.cfcc_level >= level:
         return facility
     return facility.model_copy(update={"cfcc_level": level})

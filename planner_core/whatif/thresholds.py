@@ -1,4 +1,4 @@
-"""Three offload rules for a structure that do not act in normal running, with a cushion, and hold the backlog.
+"""Three offload rules for a structure: they do not act in normal running, leave a cushion, and hold the backlog.
 
 IBM describes the purposes of the rules (performance, cushioned transition, capacity) and gives four examples, but not
 the distance between thresholds, nor how low "fairly low" is. Those figures are in tables/whatif_filling.toml and in
@@ -9,10 +9,10 @@ Lower thresholds never reduce capacity: an offloaded message takes at most the e
 structure. So thresholds are lowered step by step until the backlog fits. If it does not fit with the lowest thresholds
 that do not act in normal running, no thresholds are sufficient at this size.
 
-If even the lowest thresholds hold no more than a structure without rules (entries run out first, as with messages up to
-1164 bytes at 1:6), IBM's default thresholds are kept, and a finding reports that they gain nothing. IBM's arithmetic
-relies on automatic alter: with ALLOWAUTOALT(YES), and messages that take more elements kept than offloaded, the advice
-follows it there, too.
+If even the lowest thresholds hold no more than a structure without rules (entries run out first, as with messages up
+to 1164 bytes at 1:6), IBM's default thresholds are kept, and a finding reports that they gain nothing. IBM's
+arithmetic relies on automatic alter: with ALLOWAUTOALT(YES), and messages that take more elements kept than
+offloaded, the advice then follows it as well.
 """
 
 from __future__ import annotations
@@ -176,7 +176,7 @@ class Setting(RulesInUse):
 
 @dataclass(frozen=True, slots=True)
 class IbmArithmetic(Answer):
-    """IBM's arithmetic of 0.75 KB for each offloaded message; no threshold if they take all of the structure."""
+    """IBM's arithmetic of 0.75 KB for each offloaded message; without a threshold if they use all of the structure."""
 
     reserved_bytes: int
     reserved_percent: Percent
@@ -303,7 +303,7 @@ class _Chosen:
 
 
 class _Bench:
-    """One structure, with which rules and sizes are tried."""
+    """A structure on which rules and sizes are tried."""
 
     def __init__(self, structure: StructureResult, asked: ThresholdQuestion) -> None:
         load, _ = parts_of(structure)

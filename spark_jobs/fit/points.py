@@ -20,7 +20,7 @@ from planner_core.units import MIB, format_size
 ALIKE = 0.01
 """Totals that differ by a smaller share belong to one allocation whose totals drift, and are one point."""
 SELDOM = 0.5
-"""Totals observed on single days, and less often than this share of the usual, are an allocation in progress."""
+"""The share of the usual observations below which totals seen only on single days are an allocation in progress."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,21 +20,21 @@ if TYPE_CHECKING:
 NORMAL_MAD = 1.4826
 """Standard deviation of a normal variable with a median absolute deviation of 1."""
 FAR = 4.5
-"""Standard deviations from the usual above which a day is exceptional."""
+"""The number of standard deviations from the usual above which a day is exceptional."""
 LEAST_FAR = np.log(1.2)
 """The smallest deviation of an exceptional day: a fifth above or below the usual, however quiet the history is."""
 WINDOW_DAYS = 21
-"""Days around a day that determine the usual value: three weeks."""
+"""The number of days around a day that determine the usual value: three weeks."""
 LONGEST_EPISODE_DAYS = 7
 """The longest run of exceptional days; a deviation that lasts longer is a new usual value."""
 MOST_EXCEPTIONAL = 0.15
 """The maximum share of exceptional days; if more days are far from the usual, no day is exceptional."""
 ROUNDS = 2
 LEAST_FOR_USUAL = 21
-"""Measured days below which no day can be called exceptional."""
+"""The number of measured days below which no day can be called exceptional."""
 LEAST_MONTH_DAYS = 3
 SMALL_SHARE = 0.02
-"""Peaks up to this share of the median positive peak count as zero."""
+"""The share of the median positive peak up to which a peak counts as zero."""
 
 
 def empty_days(peaks: Peaks) -> Mask:
@@ -64,7 +64,7 @@ class Usual:
 
 
 def all_usual(days: Days, *, deviation: float = 0.0) -> Usual:
-    """Return a history in which every day is ordinary."""
+    """Return the result for days that are all ordinary."""
     return Usual(np.zeros(len(days), dtype=np.bool_), np.zeros(len(days)), deviation)
 
 
@@ -129,7 +129,7 @@ def _medians(
 
 
 def _lasting(days: Days, far: Mask) -> Mask:
-    """Return exceptional days in a row that is longer than an episode."""
+    """Return the exceptional days that are part of a run longer than an episode."""
     found = np.zeros(len(far), dtype=np.bool_)
     for first, last in episodes(far):
         if days[last - 1] - days[first] >= LONGEST_EPISODE_DAYS:

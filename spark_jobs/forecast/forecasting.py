@@ -28,11 +28,11 @@ if TYPE_CHECKING:
 
 HORIZON_DAYS = 180
 LEAST_DAYS = 42
-"""Measured days below which there is no forecast: six weeks."""
+"""The number of measured days below which there is no forecast: six weeks."""
 MOST_AGE_DAYS = 45
-"""The greatest age of the last measured day."""
+"""The maximum age of the last measured day for a forecast."""
 MOST_DAYS = 400
-"""Days of history that are used; older days have little information about the next half year."""
+"""The number of days of history that are used; older days have little information about the next half year."""
 PATHS = 1000
 MOSTLY_EMPTY = 0.5
 RESIZES = (

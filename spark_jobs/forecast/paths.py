@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 GROWTH_DAYS = 30
 """The number of days for which growth is stated."""
 RESAMPLED_DAYS = 180
-"""Days of the past to draw from, if only drawing from the past is meaningful."""
+"""The number of past days to draw from, if only drawing from the past is meaningful."""
 EMPTY_WEEKS = 8
 HALF = 0.5
 SIZE_SPREAD = 0.15

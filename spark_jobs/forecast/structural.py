@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 
 KEPT_NOISES = 2
 NEGLIGIBLE = 0.1
-"""Combinations less probable than this share of the most probable one are left out."""
+"""The share of the most probable combination's probability below which a combination is left out."""
 LEAST_DEVIATION = 1e-4
 """Least deviation of the noise's logarithm, for a history in which every week is exactly the same."""
 PRIOR_DAYS = 4
@@ -51,7 +51,7 @@ LARGEST_LOG = 80.0
 """Upper limit of the logarithm of all paths: 5e34, far above any count."""
 LINEAR_STEPS = 3
 NEAR_ZERO, NEAR_ZERO_AHEAD = 0.05, 0.02
-"""A linear trend is not followed below these shares of the current level: backwards, and ahead."""
+"""The shares of the current level below which a linear trend is not followed: backwards, and ahead."""
 STEEPEST = 0.9
 """The largest share of the current level that a linear trend may have gained during the history."""
 

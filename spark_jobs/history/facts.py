@@ -18,9 +18,9 @@ class RowFacts:
     """Facts about rows of the history; the facts of several ranges can be combined."""
 
     structures: set[tuple[str, str, str]] = field(default_factory=set)
-    """Group, MQ's name, XCF's name; empty where not known."""
+    """Structures as group, MQ's name and XCF's name; empty where not known."""
     queue_managers: set[tuple[str, str, str]] = field(default_factory=set)
-    """System, queue manager, group."""
+    """Queue managers as system, name and group."""
     queues: set[tuple[str, str]] = field(default_factory=set)
     days: set[str] = field(default_factory=set)
     """UTC days that the intervals touch."""

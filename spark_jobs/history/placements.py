@@ -30,7 +30,7 @@ _FIRST: Final = re.compile(r"\b(?:primary|old)\b", re.IGNORECASE)
 _SECOND: Final = re.compile(r"\b(?:secondary|new)\b", re.IGNORECASE)
 
 HourKey = tuple[Any, ...]
-"""Group, structure, hour."""
+"""The key of a structure's hour: group, structure, hour."""
 Row = Mapping[str, Any]
 
 

@@ -42,7 +42,7 @@ class Place(Protocol):
         ...
 
     def repair_log(self) -> Path | None:
-        """Move a last entry that a power failure left torn out of the log; return its new place, if there was one."""
+        """Move the last entry out of the log if a power failure left it torn; return its new place, if there was one."""
         ...
 
     def write(self, path: str, data: pa.Buffer) -> None:
@@ -124,7 +124,7 @@ class Folder:
         return bool(entries) and _is_torn(entries[-1])
 
     def repair_log(self) -> Path | None:
-        """Move a torn last entry out of the log.
+        """Move the last entry out of the log if it is torn.
 
         Entries are forced to disk before a commit is reported, so a torn entry was never reported: its file is not in
         the history, and is ingested again.

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from spark_jobs.history.places import Place
 
 FLUSH_ROWS = 200_000
-"""Rows that are collected before they are written: some tens of MB."""
+"""The number of rows that are collected before they are written: some tens of MB."""
 
 WRITTEN_AT_FAMILIES = ("115-2", "115-216", "116")
 """Families of MQ's records, whose rows are filed under the day they were written, which their key contains; others are

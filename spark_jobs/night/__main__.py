@@ -40,7 +40,7 @@ SPARK_CONF = {
     "spark.driver.maxResultSize": "0",
 }
 MANY_ROWS = 4_000_000
-"""Above this number of rows, an optimizing compiler and several partitions save time."""
+"""The number of rows above which an optimizing compiler and several partitions save time."""
 
 
 def main(argv: list[str] | None = None) -> int:
@@ -90,7 +90,7 @@ def conf_for(rows: int) -> dict[str, str]:
 
 
 def write_whole(path: Path, result: NightlyResult) -> None:
-    """Write a file so that it is complete or unchanged, also after a power failure."""
+    """Write a file so that it is complete or unchanged, even after a power failure."""
     text = json.dumps(plain(result), ensure_ascii=False, allow_nan=False, separators=(",", ":"))
     descriptor, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
     try:

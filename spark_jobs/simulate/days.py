@@ -31,7 +31,7 @@ REJECTED_AT_ONCE: Final = 500
 
 @dataclass(frozen=True, slots=True)
 class QueueDay:
-    """A queue's intervals."""
+    """The figures of a queue for each interval of a day."""
 
     model: QueueModel
     depth_max: Whole
@@ -42,14 +42,14 @@ class QueueDay:
 
 @dataclass(frozen=True, slots=True)
 class StructureDay:
-    """A structure's intervals. Arrays have one figure for each interval of the day."""
+    """The figures of a structure. Arrays have one figure for each interval of the day."""
 
     model: StructureModel
     allocations: list[Allocation]
     size_bytes: Whole
     """The size as the records show it; during an alter, the new size."""
     entries: Whole
-    """Maximum in use in the interval, as seen by any queue manager."""
+    """The maximum number of entries in use in the interval, as seen by any queue manager."""
     elements: Whole
     entries_end: Whole
     """Entries in use at the end of the interval, as RMF records it."""

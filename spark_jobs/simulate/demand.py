@@ -70,7 +70,7 @@ def messages_for_usage(
 
 
 def trend(model: StructureModel, moment: Floats) -> Floats:
-    """Return the growth relative to the first day, at days from its start."""
+    """Return the growth relative to the first day, for moments in days from its start."""
     return np.maximum(
         growth_path(moment, kind=model.growth_kind, growth_per_year=model.growth_per_year), 0.01
     )

@@ -1,4 +1,4 @@
-"""The fictitious site: its systems, queue managers, coupling facilities and structures, all of them from a seed."""
+"""The fictitious site: its systems, queue managers, coupling facilities and structures, all drawn from a seed."""
 
 from __future__ import annotations
 

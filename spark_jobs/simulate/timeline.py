@@ -106,7 +106,7 @@ def totals(
 
 
 def make_timeline(site: Site) -> Timeline:
-    """Draw all events from the site's seed. Events that need more days than a short simulation has do not happen."""
+    """Return all events, drawn from the site's seed, without those that need more days than a short simulation has."""
     planner = _Planner(site)
     days, applications = site.options.days, [one for one in site.structures if one.is_application]
     first = [one for one in applications if one.facility == 0]

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 AFTERWARDS_DAYS: Final = 365
-"""Days after the last one in which crossings are searched for."""
+"""The number of days after the last one in which crossings are searched for."""
 FULL_THRESHOLD, SIZE = 0.85, 1.0
 _ALMOST = 1e-9
 

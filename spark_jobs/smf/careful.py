@@ -27,7 +27,7 @@ LONGEST_RECORD = 65_535
 """The longest chain of segments that can be a record; SMF's own limit is 32,760."""
 WHOLE, FIRST, LAST, MIDDLE = 0, 1, 2, 3
 DEEP = 6
-"""Number of consecutive records that must look right where a range begins in the middle of a dump."""
+"""The number of consecutive records that must look right where a range begins in the middle of a dump."""
 SEARCH_BYTES = 2**16
 NEAR_BYTES = 64
 """The distance from its position up to which a damaged header is searched for."""

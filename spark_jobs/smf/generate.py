@@ -87,7 +87,8 @@ class _Template:
         self._varied = np.array(varied, dtype=np.int64)
         """Positions of low-order bytes of numbers."""
         self._clocks = list(clocks)
-        """Clock values besides the product section's: where, and how many microseconds before it."""
+        """Clock values besides the product section's: their positions, and the microseconds by which they precede
+        it."""
         self._product = int.from_bytes(data[28:32], "big") if kind != "other" else 0
 
     def vary(self, random: np.random.Generator) -> None:
@@ -135,7 +136,7 @@ class _Templates:
         self._due = dict.fromkeys(SHARE, 0.0)
 
     def interval(self, random: np.random.Generator) -> Iterator[_Template]:
-        """Yield all queues once, and as many of the other kinds as keep the shares."""
+        """Yield the records of an interval: every queue once, and as many of the other kinds as keep the shares."""
         total = sum(len(template.data) for template in self._by_kind["115-216"]) / SHARE["115-216"]
         for kind, share in SHARE.items():
             self._due[kind] += total * share

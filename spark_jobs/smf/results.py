@@ -131,7 +131,7 @@ class DumpIndex:
     """The unpacked size of the dump, to which all accounts add up; equal to size_bytes if it is not compressed."""
 
     def ranges(self) -> list[tuple[Split, int]]:
-        """Return the start of each task, and the offset from which the next one owns the records."""
+        """Return the start of each task, and the offset at which the next task takes over."""
         ends = [split.offset for split in self.splits[1:]] + [self.content_bytes]
         return list(zip(self.splits, ends, strict=True))
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 GZIP_MAGIC = b"\x1f\x8b"
 READ_BYTES = 2**20
 PIECE_BYTES = 2**12
-"""Number of bytes decompressed at a time, which is the most that is lost if the file is damaged."""
+"""The number of bytes decompressed at a time, which is the most that is lost if the file is damaged."""
 GZIP_WINDOW = 31
 """zlib's code for a window of 32 KB with gzip's header and trailer."""
 
@@ -74,7 +74,7 @@ class Unzipped(io.RawIOBase):
         return 0
 
     def _check(self) -> None:
-        """Compare the unpacked size with the limits."""
+        """Refuse content whose unpacked size exceeds the limits."""
         if self._limits is None:
             return
         most, ratio = self._limits.most_bytes, self._limits.most_ratio

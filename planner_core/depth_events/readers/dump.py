@@ -64,7 +64,7 @@ def _told(part: str, pattern: str) -> str | None:
 
 
 def read_dmpmqmsg(text: str, found: EventFile) -> None:
-    """Read a file of dmpmqmsg; each message begins with its A VER."""
+    """Read a file of dmpmqmsg; each message begins with a line `A VER`."""
     attributes: dict[str, str] = {}
     digits: list[str] = []
     first = 0

@@ -26,7 +26,7 @@ _REMARK_WIDTH: Final = 64
 def alter_target_bytes(structure: StructureResult) -> int | None:
     """Return the size to which a structure grows in place: the need if INITSIZE is below it, else half way to SIZE.
 
-    The size is above INITSIZE and below SIZE; None if no multiple of the storage increment is.
+    The size is between INITSIZE and SIZE; None if no multiple of the storage increment is between them.
     """
     sizes = structure.sizes
     step = sizes.increment_bytes
