@@ -80,7 +80,7 @@ def _as_stored(value: Any):  # type: ignore[no-untyped-def]  # noqa: ANN202, ANN
 
 
 Stored = Annotated[T, PlainSerializer(_as_stored)]
-"""JSON of a T from the database, perhaps of an older version: described as T, and written unchanged."""
+"""The JSON of a T from the database, perhaps from an older version: described as T, and written unchanged."""
 
 
 COMPONENT = "x-component"

@@ -1,4 +1,4 @@
-"""Findings that plans, policies, MQSC, displays and single questions share: the text of each is here once."""
+"""Findings that plans, policies, MQSC, displays and single questions share; each text is written only here."""
 
 from __future__ import annotations
 
@@ -139,7 +139,7 @@ def offload_db2(name: str, *, structure: str | None, field: str | None = None) -
 
 
 def too_many_structures(count: int, which: str, *, field: str | None = None) -> Iterator[Finding]:
-    """Yield the finding on more structures than a group connects to; `which` tells which are counted."""
+    """Yield the finding on more structures than a group connects to; `which` names those that are counted."""
     most = limit("structures_per_group")
     if count > most:
         yield finding(
@@ -150,7 +150,7 @@ def too_many_structures(count: int, which: str, *, field: str | None = None) -> 
 
 
 def too_few_structures(has: str = "", *, field: str | None = None) -> Finding:
-    """Return the finding on a group without a structure for messages; `has` is a sentence on what there is."""
+    """Return the finding on a group without a structure for messages; `has` is a sentence on the existing structures."""
     return finding(
         "TOO_FEW_STRUCTURES",
         f"{has}A queue-sharing group needs at least {limit('structures_required')} structures: CSQ_ADMIN and one for messages.",
@@ -254,7 +254,7 @@ def too_many_queues(
 def recover_needs_cflevel_3(
     name: str, level: int, *, structure: str | None, is_default: bool = False, field: str | None = None
 ) -> Iterator[Finding]:
-    """Yield the finding on RECOVER(YES) at a level that does not have it."""
+    """Yield the finding on RECOVER(YES) at a level that does not support it."""
     if level < limit("cflevel_recover"):
         message = (
             f"{_has_level(name, level, is_default=is_default)}: RECOVER(YES) needs CFLEVEL(3) or higher."
@@ -272,7 +272,7 @@ def offload_needs_cflevel_5(
     field: str | None = None,
     effect: str = "",
 ) -> Iterator[Finding]:
-    """Yield the finding on offload attributes at a level that does not have them; `effect` is what becomes of them."""
+    """Yield the finding on offload attributes at a level that does not support them; `effect` states the result."""
     if level < limit("cflevel_offload"):
         message = f"{_has_level(name, level, is_default=is_default)}: {what} need CFLEVEL(5){effect}."
         yield finding("OFFLOAD_NEEDS_CFLEVEL_5", message, field=field, structure=structure)

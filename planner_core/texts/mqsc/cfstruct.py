@@ -36,25 +36,25 @@ class CfstructAttribute:
     needs_level_5: bool = True
     is_size: bool = False
     of_data_sets: bool = False
-    """Only a structure that offloads to shared message data sets has it."""
+    """Whether only structures that offload to shared message data sets have the attribute."""
     continues_line: bool = False
-    """Whether it is written in the line of the attribute before it."""
+    """Whether the attribute is written on the line of the one before it."""
     also_stated_by: str = ""
     """Another key of the same object whose value implies that the plan states this attribute."""
 
     @property
     def parent(self) -> str:
-        """The key of the object that has the value; empty for the structure itself."""
+        """Return the key of the object that has the value; empty for the structure itself."""
         return self.key.rpartition("/")[0]
 
     @property
     def name(self) -> str:
-        """The key in that object."""
+        """Return the key of the value in that object."""
         return self.key.rpartition("/")[2]
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The keys in that object that state the attribute."""
+        """Return the keys in that object that state the attribute."""
         return (self.name, self.also_stated_by) if self.also_stated_by else (self.name,)
 
     def parent_of(self, structure: Structure) -> Structure | Offload:
@@ -63,12 +63,12 @@ class CfstructAttribute:
 
     @property
     def is_of_rule(self) -> bool:
-        """Whether it is part of an offload rule: the plan has a list of rules, not a key for each attribute."""
+        """Return whether it belongs to an offload rule: a plan lists rules and has no key for each attribute."""
         return self.key == "offload/rules"
 
     @property
     def words(self) -> tuple[str, ...]:
-        """The words that it accepts; empty if it is a number, a size or text."""
+        """Return the words that the attribute accepts; empty if it is a number, a size or text."""
         annotation, _ = _type_of(self)
         if annotation is bool:
             return tuple(_YES_NO)
@@ -76,7 +76,7 @@ class CfstructAttribute:
 
     @property
     def bounds(self) -> tuple[int, int] | None:
-        """The lowest and the highest number that it accepts; None if it is no number."""
+        """Return the lowest and the highest number that the attribute accepts; None if it is not a number."""
         _, metadata = _type_of(self)
         lowest = next((each.ge for each in metadata if hasattr(each, "ge")), None)
         highest = next((each.le for each in metadata if hasattr(each, "le")), None)
@@ -106,7 +106,7 @@ class CfstructAttribute:
 
 
 def _type_of(attribute: CfstructAttribute) -> tuple[Any, Sequence[Any]]:
-    """Return the type of the key in the plan document, and its metadata such as bounds; of a key that may be null, too."""
+    """Return the type of a key in the plan document without null, and its metadata, such as bounds."""
     model: type[BaseModel] = Offload if attribute.parent else Structure
     field = model.model_fields[attribute.name]
     if get_origin(field.annotation) in {Union, UnionType}:
@@ -153,7 +153,7 @@ CFSTRUCT: Final = (
     CfstructAttribute("DSBUFS", "offload/dsbufs", str(_SMDS["default_dsbufs"].value), of_data_sets=True),
     CfstructAttribute("DSEXPAND", "offload/dsexpand", "YES", of_data_sets=True, continues_line=True),
 )
-"""In the order in which MQSC is written."""
+"""The attributes, in the order in which MQSC is written."""
 NEEDS_LEVEL_5: Final = frozenset(each.keyword for each in CFSTRUCT if each.needs_level_5)
 """Attributes that a CFSTRUCT has from CFLEVEL(5) on."""
 OFFLOAD_RULES: Final = tuple(each.keyword for each in CFSTRUCT if each.is_of_rule)

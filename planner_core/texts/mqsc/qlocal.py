@@ -47,7 +47,7 @@ QLOCAL: Final = (
     # Service interval events are not supported on shared queues.
     QlocalAttribute("QSVCIEV", ("qsvciev",), is_carried_over=False),
 )
-"""In the order in which MQSC is written."""
+"""The attributes, in the order in which MQSC is written."""
 QLOCAL_DEFAULTS: Final = {each.keyword: each.default for each in QLOCAL if each.default is not None}
 
 
