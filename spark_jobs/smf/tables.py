@@ -33,7 +33,7 @@ COMMON = (
     CommonColumn(
         "offset",
         pa.int64(),
-        "offset in the dump of the record's first byte; in a compressed dump, of its content",
+        "offset of the first byte of the record in the dump; for a compressed dump, in its uncompressed content",
     ),
     CommonColumn("record", pa.int64(), "number of the record in the dump, from 0"),
     CommonColumn(
