@@ -88,7 +88,8 @@ def runs_under_way(session: Session) -> Sequence[NightlyRun]:
 def is_run_due(session: Session, night: date, *, since: datetime) -> bool:
     """Return whether the schedule must start a run for a night that is due since then.
 
-    It must not if it has started one for this night, if any other run was started since, or if there is no data yet.
+    No run is due if the schedule has started one for this night, if any other run was started since, or if there is no
+    data yet.
     """
     begun = (
         select(NightlyRun.id)
