@@ -59,6 +59,8 @@ def round_values(highest: float, *, is_whole: bool) -> tuple[float, ...]:
 
 def position(value: Value) -> float:
     """Return a value as a number; moments in seconds."""
+    if isinstance(value, float | int):  # first, because a chart asks for thousands of numbers
+        return value
     if isinstance(value, datetime):
         return (value if value.tzinfo else value.replace(tzinfo=UTC)).timestamp()
     if isinstance(value, date):
@@ -110,6 +112,12 @@ class Linear(Axis):
     suffix: str = ""
     is_whole: bool = True
     is_signed: bool = False
+
+    def shares(self) -> Callable[[Value], float]:
+        """Return a function for the positions of many values."""
+        first = position(self.first)
+        span = position(self.last) - first
+        return (lambda value: (position(value) - first) / span) if span else (lambda _: 0.0)
 
     @classmethod
     def up_to(cls, highest: float, *, is_whole: bool = True, title: str = "", suffix: str = "") -> Linear:

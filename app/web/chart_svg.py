@@ -11,6 +11,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice, pairwise
 
+from markupsafe import Markup, escape
+
 from app.web.axes import Axis, Tick, Value, position
 from app.web.charts import Bar, BarChart, Chart, Level, Line, Mark, Spot, runs
 
@@ -31,7 +33,6 @@ _LANE, _LANE_SPACE = 16, 8
 _PANEL_SPACE = 46
 _TOP, _TICKS, _TITLE = 18, 24, 15
 _MOST_X_TICKS, _PX_PER_TICK, _PX_PER_Y_TICK = 10, 70, 20
-_MOST_PER_COLUMN = 4
 _MOST_MARK_LINES = 40
 """Maximum number of marks with signs that are drawn with lines."""
 _PIECE = 6.0
@@ -62,6 +63,17 @@ class Shape:
     attributes: Mapping[str, str | float]
     text: str = ""
     title: str = ""
+
+    @property
+    def markup(self) -> Markup:
+        """The element as markup, with all texts escaped."""
+        # Not the filter `xmlattr`: a chart has a thousand shapes, and it checks the name of each attribute again.
+        named = "".join(
+            f' {name}="{escape(value) if isinstance(value, str) else value}"'
+            for name, value in self.attributes.items()
+        )
+        title = f"<title>{escape(self.title)}</title>" if self.title else ""
+        return Markup(f"<{self.tag}{named}>{title}{escape(self.text)}</{self.tag}>")  # noqa: S704 - escaped above
 
 
 @dataclass(frozen=True, slots=True)
@@ -211,7 +223,7 @@ class Sheet:
 
     def take_line(self, points: Sequence[Place]) -> None:
         """Record a line that labels must not cover."""
-        for (x1, y1), (x2, y2) in pairwise(points):
+        for (x1, y1), (x2, y2) in pairwise(_spaced(points)):
             # One box around a slanted line would keep labels out of its whole rectangle.
             pieces = max(int(min(abs(x2 - x1), abs(y2 - y1)) / _PIECE), 1)
             for piece in range(pieces):
@@ -233,7 +245,11 @@ class Sheet:
         if not text:
             return
         width = _width(text) * (_STRONG if "strong" in style else 1)
-        tried = [(self.cost(x, y, width, frame), nth, (x, y)) for nth, (x, y) in enumerate(places)]
+        tried = []
+        for nth, (x, y) in enumerate(places):
+            tried.append((self.cost(x, y, width, frame), nth, (x, y)))
+            if not tried[-1][0]:
+                break
         cost, _, best = min(tried)
         if cost >= _ON_A_LABEL and is_optional:
             return
@@ -320,8 +336,9 @@ class _Plot:
 
     def areas(self) -> None:
         for band in self.chart.bands:
-            upper = [self.within(self.x(x), self.y(high)) for x, _, high in band.points]
-            lower = [self.within(self.x(x), self.y(low)) for x, low, _ in band.points]
+            xs = [self.x(x) for x, _, _ in band.points]
+            upper = [self.within(x, self.y(high)) for x, (_, _, high) in zip(xs, band.points, strict=True)]
+            lower = [self.within(x, self.y(low)) for x, (_, low, _) in zip(xs, band.points, strict=True)]
             self.sheet.add(
                 "polygon", band.style, points=_text_of([*_thinned(upper), *reversed(_thinned(lower))])
             )
@@ -536,17 +553,38 @@ def _stepped(points: Sequence[Place]) -> list[Place]:
     return [*found, points[-1]] if points[-1] != found[-1] else found
 
 
+def _spaced(points: Sequence[Place]) -> Iterator[Place]:
+    """Yield the points of a line that are at least a piece apart, and its last point.
+
+    A curve has a point for each pixel; a box for each of them made the placement of labels most of the work of a page.
+    """
+    last: Place | None = None
+    for x, y in points[:-1]:
+        if last is None or abs(x - last[0]) >= _PIECE or abs(y - last[1]) >= _PIECE:
+            last = (x, y)
+            yield last
+    yield points[-1]
+
+
 def _thinned(points: Sequence[Place]) -> list[Place]:
-    """Return only visible points: of all points on one pixel's width, the first, the lowest, the highest and the last."""
+    """Return only visible points: of all points on one pixel's width, the first, the extremes beyond it, and the last.
+
+    If their heights also differ by less than a pixel, only the last is returned.
+    """
     columns: dict[int, list[Place]] = {}
     for point in points:
         columns.setdefault(int(point[0]), []).append(point)
     found: list[Place] = []
     for column in columns.values():
-        if len(column) > _MOST_PER_COLUMN:
-            ys = [y for _, y in column]
-            x = column[-1][0]
-            column = [column[0], (x, max(ys)), (x, min(ys)), column[-1]]
+        if len(column) > 1:
+            first, last, ys = column[0], column[-1], [y for _, y in column]
+            low, high = min(ys), max(ys)
+            if high - low < 1:
+                # The very first point stays: the line begins there, and its label may be placed by it.
+                column = [last] if found else [first, last]
+            else:
+                ends = (first[1], last[1])
+                column = [first, *((last[0], y) for y in (high, low) if y not in ends), last]
         found += column
     return found
 

@@ -20,8 +20,11 @@ QUEUE_KINDS = ("depth_high", "queue_full")
 """Events of a single queue. They are signs in a separate lane, because there may be a thousand of them."""
 _FULL = 100
 _MINUTES = (1, 2, 5, 10, 15, 20, 30, 60, 120, 240, 360, 720, *range(1440, 1440 * 400, 1440))
-_SIGN_PLACES = 250
-"""Number of positions for signs of queues; signs at the same position are drawn once."""
+_SIGN_PLACES = 125
+"""Number of positions for signs of queues; signs at the same position are drawn once.
+
+More signs would overlap: the plot is about 700 pixels wide at most, and a sign more than 6.
+"""
 _QUEUE_SIGNS = {"depth_high": ("up", "at QDEPTHHI"), "queue_full": ("square", "at MAXDEPTH")}
 
 
@@ -164,9 +167,10 @@ def _offloaded(found: FillingUp) -> Chart:
 def _queue_signs(found: FillingUp) -> Iterator[LaneSpot]:
     """Yield signs of queues, with one sign for all at the same place."""
     at: dict[tuple[str, int], list[FillingEvent]] = {}
+    places_per_minute = _SIGN_PLACES / float(found.outage_minutes)
     for moment in found.events:
         if moment.kind in QUEUE_KINDS:
-            place = round(moment.minutes / found.outage_minutes * _SIGN_PLACES)
+            place = round(float(moment.minutes) * places_per_minute)
             at.setdefault((moment.kind, place), []).append(moment)
     for (kind, _), moments in at.items():
         sign, words = _QUEUE_SIGNS[kind]
