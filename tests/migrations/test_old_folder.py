@@ -91,7 +91,7 @@ def test_stored_objects_of_an_old_folder_are_listed(opened: OpenedFolder) -> Non
 
 
 @pytest.mark.parametrize("part", ["rest", "pages"])
-def test_answers_from_an_old_folder_are_the_same(opened: OpenedFolder, part: str) -> None:
+def test_answers_from_an_old_folder_equal_those_of_the_old_version(opened: OpenedFolder, part: str) -> None:
     differ = {}
     for address, before in answers()[part].items():
         now = observed(opened.get(address, "text/html" if part == "pages" else "*/*"))
@@ -100,7 +100,7 @@ def test_answers_from_an_old_folder_are_the_same(opened: OpenedFolder, part: str
     assert differ == {}
 
 
-def test_exports_from_an_old_folder_are_the_same(
+def test_exports_from_an_old_folder_equal_those_of_the_old_version(
     opened: OpenedFolder, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setenv("CFPLAN_DATA_DIR", str(opened.data))

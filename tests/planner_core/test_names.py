@@ -163,7 +163,7 @@ def test_structure_names_of_all_groups_are_valid_in_cfrm(group: str, name: str) 
         ("A)+", "'A)+'"),
     ],
 )
-def test_mqsc_value_is_quoted_unless_unchanged_without_quotes(name: str, written: str) -> None:
+def test_mqsc_value_is_quoted_unless_it_survives_without_quotes(name: str, written: str) -> None:
     assert names.mqsc_value(name) == written
 
 

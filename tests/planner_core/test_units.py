@@ -179,12 +179,12 @@ def test_size_in_whole_k_is_never_below_the_size(size: int) -> None:
 
 
 @given(st.integers(0, 2**53 - 1))
-def test_bytes_to_mib_and_back_are_exact(size: int) -> None:
+def test_conversion_of_bytes_to_mib_and_back_is_exact(size: int) -> None:
     assert mib_to_bytes(Fraction(bytes_to_mib(size))) == size
 
 
 @given(st.fractions(min_value=0, max_value=2**60))
-def test_mib_not_below_is_the_smallest_such_float(
+def test_mib_not_below_returns_the_smallest_float_not_below_the_size(
     size: Fraction,
 ) -> None:
     mib = mib_not_below(size)

@@ -106,7 +106,7 @@ def test_sidebar_marks_the_current_page(app: FastAPI, address: str) -> None:
         ("/reference/limits", "a.md", "/reference/limits"),
     ],
 )
-def test_links_between_files_are_links_between_pages(href: str, at: str, expected: str) -> None:
+def test_links_between_files_become_links_between_pages(href: str, at: str, expected: str) -> None:
     assert page_link(href, at=at) == expected
 
 

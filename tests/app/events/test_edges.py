@@ -109,7 +109,7 @@ def test_command_prints_every_step_and_message(tmp_path: Path) -> None:
     assert "info: EVENT_HIGH_SPENT: " in ran.out
 
 
-def test_warning_fails_only_with_fail_on(tmp_path: Path) -> None:
+def test_command_with_a_warning_fails_only_with_fail_on(tmp_path: Path) -> None:
     path = written(tmp_path, SILENT)
     assert cfplan(path).code == 0
     assert cfplan(path, "--fail-on", "warning").code == 1

@@ -86,7 +86,7 @@ def test_long_span_has_an_interactive_chart_with_every_day(outlook: Outlook) -> 
     assert (len(values(middle)), len(values(peak))) == (180, len(measured))
 
 
-def test_unmeasured_days_are_a_gap(outlook: Outlook) -> None:
+def test_unmeasured_days_leave_a_gap(outlook: Outlook) -> None:
     first = MADE_ON - timedelta(days=10)
     peaks = [
         MeasuredDay(first + timedelta(days=nth), None if nth in (3, 5) else 100 + nth, 1000)
@@ -110,7 +110,7 @@ def test_points_are_inside_the_axes_and_the_median_inside_the_fan(outlook: Outlo
     assert all(day > MADE_ON for day, _ in middle.points)  # type: ignore[operator]
 
 
-def test_level_shows_the_days_on_which_it_is_likely_passed_first(outlook: Outlook) -> None:
+def test_level_marks_the_days_on_which_it_is_likely_first_passed(outlook: Outlook) -> None:
     chart = chart_of(outlook)
     levels = {level.label: level for level in chart.levels}
     assert set(levels) == {"SIZE", "85 %", "70 %"}

@@ -245,7 +245,7 @@ def test_editor_shows_both_curves_and_errors_of_the_curve(app: FastAPI) -> None:
     assert "/plans/SQ03" in browser.get(f"/curves/{version}").links
 
 
-def test_split_advice_uses_the_plans_curve(app: FastAPI) -> None:
+def test_split_advice_uses_the_curve_of_the_plan(app: FastAPI) -> None:
     version = store_curve(app.state.database)
     document = changed(curve={"fitted": version})
     document["structures"][0]["queues"].append(

@@ -32,7 +32,7 @@ def as_json(capsys: pytest.CaptureFixture[str], *words: str, code: int = 0) -> A
     return json.loads(run(capsys, *words, code=code)[0])
 
 
-def test_night_run_prints_a_summary_and_returns_0(
+def test_nightly_run_prints_a_summary_and_returns_0(
     database: Database, settings: Settings, capsys: pytest.CaptureFixture[str]
 ) -> None:
     put_days(settings, 4)
@@ -105,7 +105,7 @@ def test_run_does_not_wait_for_uploads(
     assert read(database, 1).job.state == JobState.DONE
 
 
-def test_lists_are_empty_arrays_before_the_first_run(capsys: pytest.CaptureFixture[str]) -> None:
+def test_json_lists_are_empty_before_the_first_run(capsys: pytest.CaptureFixture[str]) -> None:
     assert as_json(capsys, "curves", "list", "--json") == []
     assert as_json(capsys, "forecasts", "list", "--json") == []
     assert "cfplan nightly" in run(capsys, "curves", "list")[0]

@@ -71,7 +71,7 @@ def test_run_starts_at_once_and_has_a_location(app: FastAPI, database: Database,
     assert get(app, f"/api/v1/jobs/{done['job_id']}")["kind"] == "night"
 
 
-def test_second_run_is_a_conflict(app: FastAPI, database: Database) -> None:
+def test_second_run_is_refused_as_a_conflict(app: FastAPI, database: Database) -> None:
     queue(database)
     answer = call(app, "POST", "/api/v1/nightly-runs")
     assert answer.status == 409

@@ -104,7 +104,7 @@ def test_completed_run_is_not_repeated_before_the_next_hour(
     assert schedule.look() is True
 
 
-def test_manual_run_after_the_hour_counts_as_that_nights_run(
+def test_manual_run_after_the_hour_counts_as_the_run_of_that_night(
     database: Database, schedule: Schedule, timed: Settings
 ) -> None:
     measured(database)
@@ -225,7 +225,7 @@ def test_next_due_time_is_the_next_scheduled_hour(schedule: Schedule, clock: Clo
     assert schedule.next_due() == datetime(2025, 11, 21, 1, tzinfo=UTC)
 
 
-def test_scheduled_hour_without_a_zone_is_in_the_machines_zone(
+def test_scheduled_hour_without_a_zone_is_in_the_zone_of_the_machine(
     settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(scheduling, "get_localzone", lambda: BERLIN)

@@ -108,7 +108,7 @@ def test_only_one_of_a_concurrent_edit_and_deletion_succeeds(database: Database)
                 service.delete_plan(session, "SQ03")
 
 
-def test_one_of_several_rest_editors_gets_200_and_all_others_412(database: Database, url: URL) -> None:
+def test_only_one_of_several_rest_editors_gets_200_and_the_others_412(database: Database, url: URL) -> None:
     app = app_on(url)
     assert send_json(app, "PUT", "/api/v1/plans/SQ03", changed()).status == 201
     answers: list[Answer] = []

@@ -126,7 +126,7 @@ def test_structure_known_from_a_display_is_kept_and_placed() -> None:
     assert compare(evaluated_plan(free=(6, 6)), read_running([shown])).commands
 
 
-def test_finding_of_only_the_merged_policy_is_shown() -> None:
+def test_finding_on_only_the_merged_policy_is_reported() -> None:
     text = policy("PREFLIST(CF02)")
     result = evaluated_plan(size="1G")
     for found in (merge(text, result).findings, compare(result, read_running([text])).findings):

@@ -130,7 +130,7 @@ def test_report_names_the_state_of_the_scenario(app: FastAPI) -> None:
     assert re.search(r"state 2, first saved", page)
 
 
-def test_scenario_with_unknown_commands_is_not_compared_as_having_none() -> None:
+def test_scenario_with_unknown_commands_is_not_compared_like_one_without_commands() -> None:
     huge = saved_scenario("huge", {"outage_factor": 1000, "rate_factor": 1000})
     assert huge.result["commands_refused"]
     rows = side_by_side([huge, saved_scenario("a", {"headroom_percent": 30})]).commands

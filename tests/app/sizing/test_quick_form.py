@@ -113,7 +113,7 @@ def test_structure_names_become_upper_case_and_queue_names_keep_their_case() -> 
     assert found.structures[0].offload.dsgroup == "MQ.*.A1"
 
 
-def test_document_without_a_dsgroup_has_no_such_key() -> None:
+def test_empty_dsgroup_is_omitted_from_the_document() -> None:
     assert document().structures[0].offload.dsgroup is None
     assert document(dsgroup="  ").structures[0].offload.dsgroup is None
 

@@ -29,7 +29,7 @@ def as_sent(value: object) -> Json:
 @pytest.mark.parametrize(
     ("query", "explain"), [("", False), ("?explain=false", False), ("?explain=true", True)]
 )
-def test_result_is_that_of_the_core(app: FastAPI, name: str, query: str, explain: bool) -> None:
+def test_rest_result_equals_that_of_the_core(app: FastAPI, name: str, query: str, explain: bool) -> None:
     document = examples()[name].document
     answer = post_json(app, f"/api/v1/size{query}", document)
     assert answer.status == 200, answer.text
@@ -58,7 +58,7 @@ def test_plan_with_errors_is_answered_but_its_texts_are_refused(app: FastAPI) ->
 
 
 @pytest.mark.parametrize("kind", OUTPUT_KINDS)
-def test_text_is_that_of_the_core_and_has_a_file_name(app: FastAPI, kind: str) -> None:
+def test_rest_text_equals_that_of_the_core_and_has_a_file_name(app: FastAPI, kind: str) -> None:
     result = evaluate(read_object(COMPLETE))
     expected = render_output(kind, result)
     answer = post_json(app, f"/api/v1/{kind}", COMPLETE)

@@ -110,7 +110,7 @@ def test_details_of_a_display_reach_the_reader(url: URL, tmp_path: Path) -> None
 
 
 @pytest.mark.parametrize(("content", "code"), [("nothing\n", 1), ("fail 3\n", 3)])
-def test_exit_code_is_that_of_the_reader(
+def test_command_returns_the_exit_code_of_the_reader(
     tmp_path: Path, content: str, code: int, capfd: pytest.CaptureFixture[str]
 ) -> None:
     assert main(["ingest", dump(tmp_path, content)]) == code
@@ -139,7 +139,7 @@ def test_exit_code_is_that_of_the_reader(
         (["history", "export", "--table", "usage"], "invalid choice"),
     ],
 )
-def test_invalid_usage_is_a_message(
+def test_invalid_usage_gives_a_message(
     arguments: list[str],
     words: str,
     tmp_path: Path,
@@ -179,7 +179,7 @@ def test_rollups_are_rebuilt(database: Database, capfd: pytest.CaptureFixture[st
     assert hours(database) == 0
 
 
-def test_export_is_that_of_the_job(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_export_command_prints_the_export_of_the_job(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     called: list[list[str]] = []
 
     def run(command: list[str], **_: object) -> subprocess.CompletedProcess[str]:

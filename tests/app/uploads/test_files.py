@@ -51,7 +51,7 @@ def test_identical_files_are_stored_once(tmp_path: Path) -> None:
     assert len(whole_files(tmp_path)) == 1
 
 
-def test_discarding_a_placed_file_keeps_it(tmp_path: Path) -> None:
+def test_discarding_a_stored_file_keeps_it(tmp_path: Path) -> None:
     placed(tmp_path, CONTENT).discard()
     assert len(whole_files(tmp_path)) == 1
     received(tmp_path, CONTENT + b"more").discard()

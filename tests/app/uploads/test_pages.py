@@ -104,7 +104,7 @@ def test_several_files_lead_to_the_list(app: FastAPI) -> None:
         assert name in shown
 
 
-def test_pasted_text_is_an_upload(app: FastAPI) -> None:
+def test_pasted_text_creates_an_upload(app: FastAPI) -> None:
     body = form_body(
         ("file", "", b""),
         ("text", None, b"CSQM201I +CSQ1 CSQMDRTC DIS CFSTATUS DETAILS\r\n"),

@@ -244,7 +244,7 @@ def test_job_can_be_followed_to_its_end(served: str) -> None:
         assert found[-1][1] == client.get(f"/api/v1/jobs/{upload['job']['id']}").json()
 
 
-def test_stream_that_ends_before_the_job_can_be_requested_again(
+def test_event_stream_that_ends_before_the_job_can_be_requested_again(
     served: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(job_routes, "LONGEST_STREAM_S", 1.0)

@@ -60,7 +60,7 @@ def test_repeated_file_creates_no_upload_and_is_not_read_again(database: Databas
     assert len(whole_files(tmp_path)) == 1
 
 
-def test_same_display_at_another_time_is_another_upload(database: Database, tmp_path: Path) -> None:
+def test_same_display_at_another_time_creates_another_upload(database: Database, tmp_path: Path) -> None:
     ids = {
         keep(
             database, tmp_path, "DIS", said=UploadDetails(observed_at=f"2024-11-21T{hour}", zone="UTC")
@@ -71,7 +71,7 @@ def test_same_display_at_another_time_is_another_upload(database: Database, tmp_
     assert len(whole_files(tmp_path)) == 1
 
 
-def test_same_display_at_the_same_clock_time_of_another_zone_is_another_upload(
+def test_same_display_at_the_same_time_in_another_zone_creates_another_upload(
     database: Database, tmp_path: Path
 ) -> None:
     said = [
@@ -82,7 +82,9 @@ def test_same_display_at_the_same_clock_time_of_another_zone_is_another_upload(
     assert len(whole_files(tmp_path)) == 1
 
 
-def test_display_at_the_same_instant_in_two_zones_is_one_upload(database: Database, tmp_path: Path) -> None:
+def test_display_at_the_same_instant_in_two_zones_creates_one_upload(
+    database: Database, tmp_path: Path
+) -> None:
     said = [
         UploadDetails(observed_at="2024-11-21T09:30", zone="Europe/Berlin"),
         UploadDetails(observed_at="2024-11-21T08:30", zone="UTC"),

@@ -37,7 +37,7 @@ def test_value_is_in_the_middle_of_its_hour_and_the_axis_ends_at_a_round_value()
     assert [found.x_axis.share(hour) for hour in (at(0), at(24))] == [0, 1]
 
 
-def test_hours_without_records_are_a_gap() -> None:
+def test_hours_without_records_leave_a_gap() -> None:
     (line,) = chart({0: 5, 1: 6, 5: 7, 9: 8, 10: 9}).lines
     assert [len(run) for run in runs(line.points)] == [2, 1, 2]
 

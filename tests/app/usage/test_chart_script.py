@@ -14,7 +14,7 @@ from tests.app.web.pages.html import read
 from tests.app.web.support import get
 
 
-def test_script_is_the_file_of_the_package(own_app: FastAPI) -> None:
+def test_served_script_is_the_file_of_the_package(own_app: FastAPI) -> None:
     plain = get(own_app, chart_script.address(), accept_encoding="identity")
     assert plain.content == chart_script.script_path().read_bytes()
     assert "content-encoding" not in plain.headers

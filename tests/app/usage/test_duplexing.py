@@ -142,7 +142,7 @@ def test_flags_of_74_4_show_duplexing_and_the_primary(tmp_path: Path, url: str) 
     assert line["placed_by"] == ["74-4 R744SREQ"]
 
 
-def test_gatherers_flags_show_duplexing_too(tmp_path: Path, url: str) -> None:
+def test_flags_of_the_gatherer_show_duplexing_too(tmp_path: Path, url: str) -> None:
     policy = {"policy_size_bytes": 2**30, "is_in_duplexing": True}
     rmf(
         tmp_path, url,
@@ -228,7 +228,7 @@ def test_duplexed_structure_of_74_4_stays_duplexed_in_its_plan(
     assert "left at their defaults: CFLEVEL" in remarks(found)
 
 
-def test_displayed_policy_decides(app: FastAPI, tmp_path: Path, url: str) -> None:
+def test_displayed_policy_decides_on_duplexing(app: FastAPI, tmp_path: Path, url: str) -> None:
     active: dict[str, object] = {"policy_size_bytes": 2**30, "is_active_instance": True}
     rmf(tmp_path, url, *[{"CF01": active}] * 6)
     show(tmp_path, url, DUPLEXED, at=MIDNIGHT + dt.timedelta(minutes=40))
@@ -288,7 +288,7 @@ def test_observation_after_the_period_does_not_count(app: FastAPI) -> None:
 # ---- what would shrink -----------------------------------------------------------------------------------------------
 
 
-def test_size_below_the_current_one_is_a_finding(app: FastAPI) -> None:
+def test_size_below_the_current_one_is_reported(app: FastAPI) -> None:
     store(app, ten_days())
     (told,) = plan_from_usage(app, queues=["PAYMENTS.IN"])["findings"]
     assert (told["code"], told["severity"], told["structure"]) == (

@@ -33,7 +33,7 @@ def test_period_given_by_length_ends_with_the_last_measured_hour(word: str) -> N
     assert found.query() == {"period": word}
 
 
-def test_whole_period_begins_with_the_first_measured_hour() -> None:
+def test_full_period_begins_with_the_first_measured_hour() -> None:
     assert chosen(period="all") == Period(FIRST, at(1000), "day", "all")
 
 

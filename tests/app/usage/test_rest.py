@@ -87,13 +87,13 @@ def test_newer_display_of_entries_only_does_not_hide_the_limit_of_elements(measu
     )
 
 
-def test_limit_before_the_period_is_that_of_its_pool(measured: FastAPI) -> None:
+def test_limit_before_the_period_is_the_latest_of_each_pool(measured: FastAPI) -> None:
     store(measured, [structure_hour(300, entries_total=140_000)])
     found = answer(measured, f"{STRUCTURE}?from=2026-11-28T00:00Z&to=2026-11-28T06:00Z")["limits_before"]
     assert (found["entries_at"], found["elements_at"]) == (moment(239), moment(239))
 
 
-def test_installation_without_usage_lists_nothing(app: FastAPI) -> None:
+def test_installation_without_usage_lists_no_structures(app: FastAPI) -> None:
     assert answer(app, "/api/v1/usage/structures")["structures"] == []
     assert get(app, STRUCTURE).status == 404
     assert "no measured usage" in get(app, STRUCTURE).json()["detail"]
@@ -124,7 +124,7 @@ def test_plans_are_linked_by_group_and_name_and_only_by_their_latest_version(mea
     assert plans() == {"APPLICATION1": [], "CSQ_ADMIN": ["ONE"], "PERSIST1": []}
 
 
-def test_structure_has_the_last_seven_days_by_hours(measured: FastAPI) -> None:
+def test_structure_is_returned_with_its_last_seven_days_by_hours(measured: FastAPI) -> None:
     found = answer(measured, STRUCTURE)
     assert found["period"] == {"first": moment(72), "past": moment(240), "by": "hour"}
     assert len(found["points"]) == 168 - 4  # four hours have no records
@@ -209,7 +209,7 @@ def test_mean_uses_only_hours_with_known_bytes(app: FastAPI) -> None:
     assert (queue["mean_bytes"], queue["puts"]) == (1000, 1_036_000)
 
 
-def test_queue_has_its_hours_and_sizes(measured: FastAPI) -> None:
+def test_queue_is_returned_with_its_hours_and_sizes(measured: FastAPI) -> None:
     found = answer(measured, f"{STRUCTURE}/queue?name=ORDERS.IN&from={moment(204)}&to={moment(205)}")
     (point,) = found["points"]
     assert (point["puts"], point["puts_per_s"], point["mean_bytes"]) == (72_000, 20.0, 3500)
@@ -259,7 +259,7 @@ def test_put_rate_is_rounded_up(app: FastAPI) -> None:
     assert queues_of(found["document"])["PAYMENTS.IN"]["put_rate_per_s"] == 0.001
 
 
-def test_sizes_are_spread_where_a_95th_percentile_is_given(measured: FastAPI) -> None:
+def test_plan_with_a_95th_percentile_has_a_size_distribution(measured: FastAPI) -> None:
     found = plan_from_usage(measured, queues=["PAYMENTS.IN"], p95_bytes={"PAYMENTS.IN": 4000})
     assert queues_of(found["document"])["PAYMENTS.IN"]["message_bytes"] == {
         "mean": 1024,

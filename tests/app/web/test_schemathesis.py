@@ -167,7 +167,7 @@ def test_generated_requests_get_described_answers(
 
 @pytest.mark.soak
 @pytest.mark.parametrize(("method", "path", "mode"), TRIED)
-def test_ten_times_as_many_generated_requests_get_described_answers(
+def test_many_generated_requests_get_described_answers(
     described: schemathesis.BaseSchema, method: str, path: str, mode: schemathesis.GenerationMode
 ) -> None:
     try_cases(described, method, path, mode, cases=CASES_EACH_IN_SOAK)

@@ -44,7 +44,7 @@ def test_examples_are_read_as_other_tools_read_them(name: str) -> None:
     assert read_yaml(example_text(name)) == as_other_tools_read(example_text(name))
 
 
-def test_date_is_text_as_in_the_core_schema() -> None:
+def test_date_is_read_as_text_as_in_the_core_schema() -> None:
     assert read_yaml("k: 2026-11-22\n") == {"k": "2026-11-22"}
 
 

@@ -110,7 +110,7 @@ def test_se5_inactive_member_writes_no_message() -> None:
 
 
 @pytest.mark.parametrize("reading", ["silent", "broadcast"])
-def test_se6_with_all_members_disabled_switches_change_without_messages(reading: str) -> None:
+def test_se6_switches_change_without_messages_if_all_members_are_disabled(reading: str) -> None:
     simulation = case("DISABLED", "DISABLED", "DISABLED", disabled_detector=reading)
     assert message_counts(simulation) == []
     assert enabled(simulation) == SWITCHED
@@ -137,7 +137,7 @@ SE8 = [
 ]
 
 
-def test_se8_after_enabling_only_the_nonshared_queue_reports_at_the_next_put() -> None:
+def test_se8_only_the_nonshared_queue_reports_at_the_next_put_after_enabling() -> None:
     simulation = play(QM1_DISABLED, BOTH, SE8)
     assert [(each.event.reason, each.queue) for each in simulation.events] == [(2224, "LQ1")]
     assert enabled(simulation, "SQ1") == enabled(simulation, "LQ1") == {"L", "F"}

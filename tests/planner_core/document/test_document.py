@@ -112,7 +112,7 @@ def test_sizes_are_read_as_bytes() -> None:
     assert plan.coupling_facilities[0].size == 1024 * G
 
 
-def test_queue_managers_are_a_number_or_names() -> None:
+def test_queue_managers_may_be_a_number_or_names() -> None:
     assert read_object(SMALLEST).queue_manager_count == 5
     assert read_object(SMALLEST | {"queue_managers": ["QM1", "QM2"]}).queue_manager_count == 2
 
@@ -593,7 +593,7 @@ def test_up_to_200_field_errors_are_all_listed() -> None:
     assert problems(with_queues([1] * 200)).keys() == {f"/structures/0/queues/{at}" for at in range(200)}
 
 
-def test_error_after_many_valid_items_has_its_pointer() -> None:
+def test_error_after_many_valid_items_has_the_right_pointer() -> None:
     queue = {"name": "Q", "message_bytes": 1, "backlog": 1}
     queues: list[object] = [{**queue, "name": f"Q{at}"} for at in range(1_000)]
     queues[500] = {**queue, "colour": "red"}

@@ -11,7 +11,7 @@ from tests.planner_core.plans import findings_of, plan
 PATH: dict[str, object] = {"structures__0__offload": {}}
 
 
-def test_acknowledged_warning_has_its_reason() -> None:
+def test_acknowledged_warning_is_returned_with_its_reason() -> None:
     found = findings_of(
         **PATH, acknowledged=[{"code": "DSGROUP_MISSING", "reason": "defined by the storage team"}]
     )
@@ -78,14 +78,14 @@ def test_acknowledgement_of_an_error_is_refused() -> None:
 
 
 @pytest.mark.parametrize("reason", ["", "   ", "a\nb", "a\x00b", "x" * 501, 5, None])
-def test_reason_must_be_printable_text_on_one_line(reason: object) -> None:
+def test_reason_of_an_acknowledgement_must_be_one_printable_line(reason: object) -> None:
     with pytest.raises(DocumentInvalid) as caught:
         plan(acknowledged=[{"code": "DSGROUP_MISSING", "reason": reason}])
 
     assert caught.value.problems[0].field == "/acknowledged/0/reason"
 
 
-def test_reason_is_in_no_text_output() -> None:
+def test_reason_of_an_acknowledgement_is_in_no_text_output() -> None:
     from planner_core.texts.outputs import OUTPUT_KINDS, render_output
 
     document = plan(**PATH, acknowledged=[{"code": "DSGROUP_MISSING", "reason": ") /* SIZE(1) ZZZ"}])

@@ -191,7 +191,7 @@ def test_example_raises_no_finding_about_defaults() -> None:
 @pytest.mark.parametrize(
     ("code", "message_bytes"), [("PEAK_ABOVE_FULLTHRESHOLD", 1024), ("OFFLOADED_AT_BACKLOG", 40_000)]
 )
-def test_headroom_of_ten_percent_raises_default_findings(code: str, message_bytes: int) -> None:
+def test_headroom_of_ten_percent_raises_findings_about_defaults(code: str, message_bytes: int) -> None:
     assert code in codes(result(headroom_percent=10, **{S0 + "queues__0__message_bytes": message_bytes}))
 
 

@@ -293,7 +293,7 @@ def test_effect_of_the_policy_on_duplexing_is_described(
     ]
 
 
-def test_single_copy_until_the_last_policy_is_described() -> None:
+def test_period_with_a_single_copy_is_described() -> None:
     made = result(structures__0__duplex="ENABLED", **LARGER)
     found = compare(made, read_running([display(duplexed=True, duplex="ENABLED"), ADMIN]))
     why = {step.command: step.why for step in found.commands}
@@ -393,7 +393,7 @@ def test_duplexing_ended_by_the_plan_stops_with_the_policy() -> None:
     assert not found.after.structures["SQ03APP1"].is_duplexed
 
 
-def test_new_structure_takes_effect_at_once() -> None:
+def test_policy_of_a_new_structure_takes_effect_at_once() -> None:
     policy = OLD.replace("SQ03APP1", "SQ04APP1")
     found = compare(result(), read_running([policy, ADMIN]))
     app = next(each for each in found.structures if each.result.name == "APP1")
@@ -793,7 +793,7 @@ def test_mqsc_of_the_commands_ends_within_72_columns_and_reads_back() -> None:
         assert again[command.name].attributes.keys() == command.attributes.keys()
 
 
-def test_command_text_pasted_whole_changes_nothing() -> None:
+def test_command_text_pasted_as_a_whole_changes_nothing() -> None:
     asked = result(structures__0__duplex="ENABLED", structures__0__offload__dsbufs=100, **LARGER)
     running = read_running(
         [

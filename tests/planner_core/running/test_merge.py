@@ -484,7 +484,7 @@ def test_merge_changes_only_planned_values(policy: WrittenPolicy, changes: dict[
 
 @settings(max_examples=60)
 @given(any_policies(names=("SQ03APP1", "SQ03CSQ_ADMIN"), min_foreign=1), PLANS)
-def test_lines_without_a_changed_value_stay_to_the_byte(
+def test_lines_without_a_changed_value_are_unchanged_byte_for_byte(
     policy: WrittenPolicy, changes: dict[str, Any]
 ) -> None:
     merged = merge(policy.text, result(**changes))

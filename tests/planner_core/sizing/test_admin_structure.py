@@ -48,7 +48,7 @@ def test_level_uses_its_own_table_or_the_next_higher_one(level: int, table: str)
         (32, 25, 50 * M),
     ],
 )
-def test_admin_need_is_the_published_figure(managers: int, level: int, size: int) -> None:
+def test_need_of_csq_admin_is_the_published_figure(managers: int, level: int, size: int) -> None:
     assert admin_need(queue_managers=managers, cfcc_level=level).published_bytes == size
 
 

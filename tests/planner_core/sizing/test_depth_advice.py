@@ -47,7 +47,7 @@ ERA: Json = {
 }
 
 
-def test_capacity_of_one_queue_alone_is_the_documented_one() -> None:
+def test_capacity_for_one_queue_alone_matches_the_documented_example() -> None:
     # 512 MiB at CFCC 14 hold 157 672 messages of 2 048 bytes; with the default rules 220 741, and only the rule for
     # messages over 0K fires, from 141 905 on, at 90 %. FULLTHRESHOLD(85) comes first: 85 % of 157 672 is 134 021.
     found = advice_of(**ERA)
@@ -78,7 +78,7 @@ def test_event_target_lowers_the_action_level(target: int, expected: tuple[str, 
     assert (found["action"], found["action_percent"]) == expected
 
 
-def test_action_level_without_monitoring_and_rules_is_full() -> None:
+def test_action_level_without_monitoring_and_rules_is_100_percent() -> None:
     found = advice_of(structures__0__full_threshold=0, structures__0__offload={"rules": []})
     assert (found["action"], found["action_percent"]) == ("full", 100)
 
@@ -395,7 +395,7 @@ def test_spent_high_event_is_reported_only_where_events_are_written() -> None:
     assert "DEPTH_HIGH_EVENT_SPENT" not in codes(perfmev="DISABLED", **spent)
 
 
-def test_different_perfmev_is_reported() -> None:
+def test_queue_managers_with_different_perfmev_are_reported() -> None:
     differs = findings_of(perfmev={f"QM0{n}": "ENABLED" if n else "DISABLED" for n in range(5)})
     assert "PERFMEV_DIFFERS" in differs
     assert differs["PERFMEV_DIFFERS"].field == "/perfmev"

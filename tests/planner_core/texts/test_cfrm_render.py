@@ -69,7 +69,7 @@ def test_keywords_that_the_plan_does_not_set_are_omitted() -> None:
     assert not {"EXCLLIST", "ENFORCEORDER", "SCMMAXSIZE", "SCMALGORITHM"} & set(re.findall(r"[A-Z]+", text))
 
 
-def test_missing_preflist_is_a_remark() -> None:
+def test_missing_preflist_is_written_as_a_remark() -> None:
     text = rendered(coupling_facilities=[], structures__0__preflist=[])
     assert "PREFLIST(" not in text
     assert text.count("/* PREFLIST IS REQUIRED: ADD IT BEFORE SUBMITTING */") == 3

@@ -134,7 +134,7 @@ def test_cfstruct_has_no_group_prefix() -> None:
 
 
 @pytest.mark.parametrize("count", [0, 1, 2, 3])
-def test_omitted_rules_are_off_with_64k(count: int) -> None:
+def test_omitted_rules_are_turned_off_with_64k(count: int) -> None:
     rules = [{"usage_over": 10 * n, "size_over": f"{n}K"} for n in range(1, count + 1)]
     found = parameters(next(commands(rendered(structures__0__offload__rules=rules))))
     sizes = [found[f"OFFLD{n}SZ"] for n in (1, 2, 3)]
@@ -306,7 +306,7 @@ def test_plan_without_depth_events_has_no_depth_attributes() -> None:
     assert not re.search("suggested|PERFMEV|MAXDEPTH|QDEPTH", text)
 
 
-def test_perfmev_is_a_remark() -> None:
+def test_perfmev_is_written_as_a_remark() -> None:
     text = rendered(perfmev={"QM01": "ENABLED", "QM02": "DISABLED"})
     assert "*   ALTER QMGR PERFMEV(ENABLED) on QM01\n*   ALTER QMGR PERFMEV(DISABLED) on QM02\n" in text
     assert "on every queue manager\n" in rendered(perfmev="ENABLED")

@@ -225,7 +225,7 @@ def test_fit_does_not_depend_on_row_order() -> None:
     assert plain(fit_curve(shuffled)) == plain(fit_curve(points))
 
 
-def test_fit_contains_its_basis_and_is_json() -> None:
+def test_fit_contains_its_basis_and_converts_to_json() -> None:
     fit = fit_curve(deviating(3, constant=0.3))
     shown = json.loads(json.dumps(plain(fit), allow_nan=False))
     assert shown["state"] == "fitted"

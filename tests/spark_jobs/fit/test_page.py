@@ -43,7 +43,7 @@ def test_intervals_at_90_percent_contain_the_truth_in_87_to_93_percent(figure: s
             assert ROWS[title, figure][1] < (0.10 if figure == "base" else 0.01)
 
 
-def test_simulation_of_a_case_is_within_the_table() -> None:
+def test_errors_of_a_simulated_case_are_within_the_table() -> None:
     for title, how in CASES[:2]:
         found = simulated(range(20), **how)
         for figure in FIGURES:

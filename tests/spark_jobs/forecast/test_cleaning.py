@@ -40,13 +40,13 @@ def test_backlogs_are_exceptional_and_busy_days_are_not() -> None:
     assert found.deviation == pytest.approx(0.05, rel=0.3)
 
 
-def test_quiet_weekends_and_ends_of_months_are_usual() -> None:
+def test_quiet_weekends_and_busy_month_ends_are_usual() -> None:
     days = MONDAY + np.arange(300)
     peaks = busy(300, noise=0.01, weekend=0.05) * np.where(np.isin(month_days(days), (-1, 1)), 1.6, 1.0)
     assert not usual_of(days, np.log(peaks)).exceptional.any()
 
 
-def test_deviation_longer_than_a_week_is_the_new_usual() -> None:
+def test_deviation_longer_than_a_week_becomes_usual() -> None:
     days = MONDAY + np.arange(200)
     for length, exceptional in ((5, 5), (9, 0)):
         peaks = busy(200)

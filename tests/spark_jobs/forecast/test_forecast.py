@@ -91,7 +91,7 @@ def test_forecast_does_not_depend_on_the_order_of_days() -> None:
     assert plain(forecast(shuffled, levels=LEVELS)) == plain(forecast_of(peaks))
 
 
-def test_unmeasured_days_equal_missing_days() -> None:
+def test_unmeasured_days_are_treated_like_missing_days() -> None:
     peaks = busy(120)
     peaks[[5, 50, 51]] = np.nan
     known = np.isfinite(peaks)
@@ -152,7 +152,7 @@ def test_peaks_after_made_on_are_ignored() -> None:
 
 
 @pytest.mark.parametrize("value", [0.0, 1500.0])
-def test_constant_peaks_are_flat(value: float) -> None:
+def test_constant_peaks_give_a_flat_forecast(value: float) -> None:
     found = forecast_of([value] * 60)
     assert found.state == "flat"
     assert found.sentence.endswith(" on all 60 days measured, with no sign of change.")
@@ -172,7 +172,7 @@ def test_identical_weeks_are_forecast_unchanged() -> None:
     assert yes.days.p50 == 5
 
 
-def test_history_of_one_weekday_keeps_the_others_moderate() -> None:
+def test_history_of_one_weekday_gives_moderate_forecasts_for_the_others() -> None:
     days = MONDAY + 7 * np.arange(60)
     peaks = 1000 * np.exp(np.random.default_rng(1).normal(0, 0.05, 60))
     found = forecast(history(peaks, days=days), levels=LEVELS)
@@ -236,7 +236,7 @@ def test_structure_out_of_use_stays_empty() -> None:
     assert np.median(found.quantiles["p50"]) < 300
 
 
-def test_backlogs_change_only_the_second_probability() -> None:
+def test_backlogs_change_only_the_probability_that_includes_them() -> None:
     peaks = busy(300)
     clean = forecast_of(peaks)
     for day in (60, 150, 240):

@@ -116,7 +116,7 @@ def test_crossing_is_compared_with_its_actual_day(
         ((None, None, None), [100] * 9 + [106], False),
     ],
 )
-def test_beyond_is_correct_once_the_horizon_has_passed(
+def test_forecast_beyond_the_horizon_is_correct_once_the_horizon_has_passed(
     days: tuple[int | None, ...], peaks: list[float], inside: bool | None
 ) -> None:
     first, *others = stored().crossings

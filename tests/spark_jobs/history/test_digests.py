@@ -83,6 +83,6 @@ def test_digest_of_an_instant_is_that_of_its_microseconds() -> None:
     assert row_digest([("a", one)], rows=1, lane=0)[0] != row_digest([("a", other)], rows=1, lane=0)[0]
 
 
-def test_million_keys_have_different_digests() -> None:
+def test_one_million_keys_have_different_digests() -> None:
     columns = [("n", pa.array(range(1_000_000))), ("s", pa.repeat(pa.scalar("SYSA"), 1_000_000))]
     assert len(np.unique(row_digest(columns, rows=1_000_000, lane=0))) == 1_000_000

@@ -350,7 +350,7 @@ def test_compressed_text_is_read(run: Run, tmp_path: Path) -> None:
     assert run(path).file["kind"] == "cfstatus"
 
 
-def test_test_dumps_fill_every_table(run: Run, url: str, tmp_path: Path) -> None:
+def test_generated_test_dumps_fill_every_table(run: Run, url: str, tmp_path: Path) -> None:
     run(dumps.write(tmp_path / "a.smf", range(1)), *GROUPS)
     assert all(History.open(url).read(table).num_rows for table in TABLES)
 

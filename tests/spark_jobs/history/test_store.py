@@ -161,7 +161,7 @@ def test_conflict_within_one_file_is_reported(history: History) -> None:
 
 
 @pytest.mark.parametrize("names", ["ab", "ba"])
-def test_missing_value_is_no_conflict_and_replaces_nothing(history: History, names: str) -> None:
+def test_missing_value_is_not_a_conflict_and_replaces_nothing(history: History, names: str) -> None:
     rows = {
         "a": qest(3, entries_in_use=1000, elements_in_use=None),
         "b": qest(3, entries_in_use=None, elements_in_use=6000),
@@ -283,7 +283,7 @@ def test_forgotten_file_can_be_ingested_again(history: History) -> None:
     assert len(ends(history)) == 1
 
 
-def test_display_taken_twice_is_two_observations(history: History) -> None:
+def test_display_repeated_at_another_time_is_two_observations(history: History) -> None:
     for hour in (9, 10):
         at = MIDNIGHT + dt.timedelta(hours=hour)
         source = Source(new_commit_id(), "status", sha256("status"))

@@ -218,15 +218,15 @@ def test_day_with_a_large_gap_has_no_peak() -> None:
     assert whole(*FULL[:3], (3, 2**11 - 1, 24.0), *FULL[4:]) == [True, True, True, False, True, True]
 
 
-def test_days_that_always_end_in_the_evening_are_whole() -> None:
+def test_days_that_always_end_in_the_evening_are_complete() -> None:
     assert whole(*[(day, 2**22 - 2**6, 22.0) for day in range(6)]) == [True] * 6
 
 
-def test_days_with_only_morning_displays_are_whole() -> None:
+def test_days_with_only_morning_displays_are_complete() -> None:
     assert whole(*[(day, 2**9, 9.0) for day in range(6)]) == [True] * 6
 
 
-def test_last_day_with_few_earlier_days_needs_its_last_hour() -> None:
+def test_last_day_after_few_earlier_days_needs_its_last_hour() -> None:
     assert whole((0, 2**12 - 1, 12.0)) == [False]
     assert whole((0, ALL_HOURS, 24.0), (1, ALL_HOURS, 23.5)) == [True, True]
 

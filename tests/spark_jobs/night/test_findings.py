@@ -72,7 +72,7 @@ def test_ordinary_structure_has_no_findings() -> None:
     assert codes(replace(USUAL, plans=(PLAN,), forecasts=[forecast(p50=None, state="beyond")])) == []
 
 
-def test_structure_was_full_is_an_error_for_a_week() -> None:
+def test_full_structure_is_an_error_for_a_week() -> None:
     full = [*days(89), Day(LAST - dt.timedelta(days=6), full_count=3), Day(LAST, full_count=1)]
     found = only(replace(USUAL, days=full))
     assert (found["code"], found["severity"], found["day"]) == ("STRUCTURE_WAS_FULL", "error", "2026-11-20")
@@ -87,21 +87,21 @@ def test_structure_was_full_is_an_error_for_a_week() -> None:
 @pytest.mark.parametrize(
     ("peak", "failed", "said"), [(990, 0, True), (989, None, False), (5, 2, True), (989, 0, False)]
 )
-def test_smds_was_full_is_reported(peak: int, failed: int | None, said: bool) -> None:
+def test_full_data_set_is_reported(peak: int, failed: int | None, said: bool) -> None:
     state = replace(USUAL, data_sets=[DataSetState("MQ01", LAST, peak, 990, failed)])
     assert codes(state) == (["SMDS_WAS_FULL"] if said else [])
     assert codes(replace(state, last_day=LAST + dt.timedelta(days=8), days=[])) == []
 
 
 @pytest.mark.parametrize(("days_to", "said"), [(43, True), (60, True), (61, False), (None, False)])
-def test_fills_within_lead_time_is_reported(days_to: int | None, said: bool) -> None:
+def test_structure_that_fills_within_lead_time_is_reported(days_to: int | None, said: bool) -> None:
     assert codes(replace(USUAL, forecasts=[forecast(p50=days_to)])) == (
         ["FILLS_WITHIN_LEAD_TIME"] if said else []
     )
     assert codes(replace(USUAL, forecasts=[forecast(p50=days_to)]), NightlyFacts(lead_time_days=20)) == []
 
 
-def test_fills_within_lead_time_names_the_most_serious_level_and_ignores_offload() -> None:
+def test_finding_on_lead_time_names_the_most_serious_level_and_ignores_offload() -> None:
     forecasts = [
         forecast("offload at 70 %", "offload", p50=1), forecast("FULLTHRESHOLD 85 %", "full_threshold", p50=5),
         forecast("SIZE", "size", p50=50, measure="elements"), forecast("SIZE", "size", p50=51),

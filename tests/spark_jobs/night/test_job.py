@@ -386,7 +386,7 @@ def test_watch_counts_tasks_during_and_after_stages() -> None:
     assert (lines[-1]["done"], lines[-1]["total"]) == (7, 7)
 
 
-def test_damaged_history_is_an_error_and_not_empty(tmp_path: Path) -> None:
+def test_damaged_history_is_reported_and_not_treated_as_empty(tmp_path: Path) -> None:
     History.open(str(tmp_path / "history"), create=True)
     for path in (tmp_path / "history" / "_delta_log").iterdir():
         path.unlink()

@@ -16,7 +16,7 @@ from tests.spark_jobs.readers.support import EAST, GROUPS, OBSERVED, read_text, 
 M, G = 1024**2, 1024**3
 
 
-def test_cfstatus_is_usage_at_the_time_of_observation(tmp_path: Path) -> None:
+def test_cfstatus_gives_usage_at_the_time_of_observation(tmp_path: Path) -> None:
     result = read_text(tmp_path, support.CFSTATUS, "cfstatus", observed_at=OBSERVED, qsg_of=GROUPS)
     assert (result.asks, result.problem_count) == ((), 0)
     (row,) = rows(result, "structure_usage")
@@ -55,7 +55,7 @@ def test_cfstruct_definition_is_stored_with_allocations(tmp_path: Path) -> None:
     )
 
 
-def test_xcf_display_is_an_allocation(tmp_path: Path) -> None:
+def test_xcf_display_gives_an_allocation(tmp_path: Path) -> None:
     result = read_text(tmp_path, support.IXC360I, "xcf_str", observed_at=OBSERVED, zone=EAST)
     assert (result.asks, result.problem_count) == ((), 0)
     (row,) = rows(result, "allocation")
@@ -164,7 +164,7 @@ def test_log_with_dates_needs_a_zone_and_no_time_of_observation(tmp_path: Path) 
     )
 
 
-def test_times_without_a_date_are_the_last_ones_before_the_observation(tmp_path: Path) -> None:
+def test_times_without_a_date_become_the_last_such_times_before_the_observation(tmp_path: Path) -> None:
     morning = support.IXC585E.replace("*IXC585E", "10.21.33 STC01234 *IXC585E")
     evening = support.IXC588I.replace("IXC588I", "22.00.00 STC01234 IXC588I")
     result = read_text(tmp_path, morning + evening, "messages", observed_at=OBSERVED, zone=EAST)

@@ -193,7 +193,7 @@ def test_line_of_counts_broken_by_a_console_is_read(wrapped: str) -> None:
     assert found.problems == ()
 
 
-def test_full_event_with_unreadable_counts_reports_which_and_where() -> None:
+def test_unreadable_counts_of_a_full_event_are_reported_with_their_line() -> None:
     text = support.IXC585E.replace("IN USE:     4874 TOTAL:     4874", "IN USE:     4.8K TOTAL:     4874")
     found = read_xcf(text)
     (problem,) = found.problems

@@ -220,7 +220,7 @@ def test_smallest_and_largest_options_are_accepted(options: Options, tmp_path: P
     assert written.dumps >= 1
 
 
-def test_simulated_quarter_has_every_event_and_a_soon_full_structure(tmp_path: Path) -> None:
+def test_simulated_quarter_has_every_event_and_a_structure_that_is_soon_full(tmp_path: Path) -> None:
     site = Site(Options(90, 8, 3, 60, 7))
     truth = truth_of(site, make_timeline(site))
     why = {one["why"] for structure in truth["structures"] for one in structure["allocations"]}

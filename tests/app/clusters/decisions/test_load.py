@@ -99,7 +99,7 @@ def test_failure_of_newyork_raises_the_rate_of_the_group_by_a_third(kind: str, n
     assert in_flow(found, kind, name)["rates_per_s"] == {"SQ03": 1000}
 
 
-def test_failure_of_a_member_sends_newyork_its_share() -> None:
+def test_failure_of_a_member_moves_its_share_to_newyork() -> None:
     found = load(PLAN)
     for kind, name in (("channel", "TO.P1"), ("queue_manager", "P1")):
         assert in_flow(found, kind, name)["rates_per_s"] == {"NEWYORK": 333.333, "SQ03": 666.667}
@@ -162,7 +162,7 @@ def test_sizes_that_survive_a_failure_equal_those_of_a_plan_with_as_many_message
     assert "CLUSTER_FAILURE_ABOVE_INITSIZE" in codes(PLAN)
 
 
-def test_large_enough_structure_has_no_finding() -> None:
+def test_sufficiently_large_structure_has_no_finding() -> None:
     plan = varied()
     plan["structures"][0] |= {"initsize": "2G", "size": "3G"}
     (structure,) = load(plan)["structures"]

@@ -76,7 +76,7 @@ def test_submitted_text_is_decided_in_the_chosen_order_and_stays_in_its_box(app:
         assert "CLUSTER_MODES_DIFFER" in page.text
 
 
-def test_file_takes_precedence_over_the_box(app: FastAPI) -> None:
+def test_file_takes_precedence_over_typed_text(app: FastAPI) -> None:
     page = send(
         app, DECIDE, ("text", "instances: []", None), ("file", "instances: [{queue_manager: ONLY}]", "q.yaml")
     )
@@ -195,7 +195,7 @@ def test_failures_of_equal_effect_are_grouped() -> None:
     ]
 
 
-def test_flow_of_many_instances_has_no_chart() -> None:
+def test_flow_to_many_instances_has_no_chart() -> None:
     plan = clustered()
     plan["clusters"][0]["instances"] = [{"queue_manager": f"Q{n}"} for n in range(MOST_INSTANCES + 1)]
     (flow,) = clusters_shown(load_of(plan)).flows

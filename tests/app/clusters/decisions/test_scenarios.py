@@ -109,7 +109,7 @@ def test_r3_stopping_is_preferred_to_retrying_and_stopped(without: str, expected
     assert decided(3, instances=left)["chosen"] == [expected]
 
 
-def test_r5_the_message_stays_with_a_new_put_time() -> None:
+def test_r5_message_stays_with_a_new_put_time() -> None:
     message = decided(5)["message"]
     assert (message["eligible"], message["redriven"], message["stays"]) == (True, True, True)
     assert message["reason"] == "most_favoured"
@@ -138,7 +138,7 @@ def test_r14_netprty_eliminates_nothing_after_the_channel_state() -> None:
     assert steps["netprty"]["eliminated"] == []
 
 
-def test_r15_the_others_take_over_when_the_preferred_channel_fails() -> None:
+def test_r15_other_channels_take_over_if_the_preferred_one_fails() -> None:
     failing = [
         {"queue_manager": "A", "channels": [{"clwlprty": 9, "status": "RETRYING"}]},
         {"queue_manager": "B"},
@@ -207,7 +207,7 @@ def test_r23_r24_r25_bound_message_is_not_eligible(number: int, cause: str) -> N
     assert message["stays"] is True
 
 
-def test_r24_without_logical_order_the_group_may_be_moved() -> None:
+def test_r24_group_without_logical_order_may_be_moved() -> None:
     found = decided(24, message={"held_for": "A", "bind": "GROUP"})
     assert found["chosen"] == ["B"]
     assert found["message"]["reason"] == "reallocated"

@@ -39,7 +39,7 @@ def test_unknown_example_is_not_found(app: FastAPI) -> None:
     assert get(app, f"{ADDRESS}?example=none", accept="text/html").status == 404
 
 
-def test_typed_texts_are_answered_and_stay_in_their_boxes(app: FastAPI) -> None:
+def test_typed_texts_are_explained_and_stay_in_their_boxes(app: FastAPI) -> None:
     page = send(
         app, ("displays", FIRST.displays, None), ("messages", FIRST.messages, None), ("queue", "<Q>", None)
     )
@@ -90,7 +90,7 @@ def test_invalid_time_is_reported_at_its_field(app: FastAPI) -> None:
     assert "AMQ8441I" in page.text
 
 
-def test_long_text_is_answered_but_not_shown_again(app: FastAPI) -> None:
+def test_long_text_is_explained_but_not_shown_again(app: FastAPI) -> None:
     text = FIRST.messages + "\n" * SHOWN_TEXT
     page = send(app, ("displays", FIRST.displays, None), ("messages", text, None))
     assert "6 messages wait" in page.text

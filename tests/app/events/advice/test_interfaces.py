@@ -156,7 +156,7 @@ def test_rates_are_written_into_the_document(
         ({"document": SQ03, "sets": [{}]}, "/sets/0/queue"),
     ],
 )
-def test_invalid_rates_requests_are_refused_with_their_fields(
+def test_invalid_requests_for_rates_are_refused_with_their_fields(
     app: Any,  # noqa: ANN401
     request_body: object,
     field: str,

@@ -46,7 +46,7 @@ def test_log_of_the_ibm_example_is_about_800_mb_per_hour() -> None:
     assert 800 < found / MIB < 810
 
 
-def test_recovery_of_the_ibm_example_as_a_plan() -> None:
+def test_recovery_interval_of_the_ibm_example_as_a_plan_is_about_12_hours() -> None:
     """100 messages of 1 KB a second; nothing in the structure, so that only the log is read."""
     document = structure([queue(message_bytes=1024, put_rate_per_s=100, persistent=True)])
     (found,) = recovery(document, RecoveryQuestion(fill_percent=Decimal(0))).structures
@@ -236,7 +236,7 @@ def test_csqsysappl_is_assumed_to_be_recoverable_and_backed_up() -> None:
     assert recovery(without).system is None
 
 
-def test_advised_interval_is_at_most_an_hour_next_to_the_computed_one() -> None:
+def test_advised_interval_is_at_most_an_hour_and_shown_with_the_calculated_one() -> None:
     slow = structure([queue(message_bytes=1024, put_rate_per_s=1, persistent=True)], queue_managers=1)
     for asked in (None, RecoveryQuestion(interval_minutes=Decimal(600))):
         (found,) = recovery(slow, asked).structures

@@ -139,7 +139,9 @@ def test_rest_and_command_give_the_core_advice_on_thresholds(
     assert set(json.loads(out)) >= {"rules", "capacity", "findings"}
 
 
-def test_commands_without_json_print_lines(plan_file: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_commands_without_json_print_readable_lines(
+    plan_file: str, capsys: pytest.CaptureFixture[str]
+) -> None:
     code, out, _ = run(capsys, "filling", plan_file, "--structure=APP1")
     assert code == 0
     assert "S is at MAXDEPTH(100000): puts to it fail with reason 2053" in out

@@ -223,7 +223,7 @@ def test_instance_without_a_channel_is_not_a_destination(mode: Mode) -> None:
     assert "CLUSTER_NO_DESTINATION" not in {item.code for item in remarks(reached)}
 
 
-def test_spread_equals_the_choice_put_by_put() -> None:
+def test_distribution_of_puts_equals_single_choices() -> None:
     """Compare with a choice among all channels for each put: lowest factor, then longest unused, then first."""
     channels = tuple(
         Channel(name=f"C{n}", queue_manager=f"Q{n}", weight=weight, factor=factor, last_used=used)
@@ -242,7 +242,7 @@ def test_spread_equals_the_choice_put_by_put() -> None:
     assert list(spread(chosen, puts=500).values()) == [row[4] for row in rows]
 
 
-def test_own_put_disabled_instance_is_noted() -> None:
+def test_put_disabled_instance_of_the_sender_is_reported() -> None:
     own = Instance(queue_manager="S", is_local=True, put_enabled=False)
     found = decide(
         Situation(

@@ -339,7 +339,7 @@ def test_batch_in_doubt_is_reported() -> None:
     assert "CLUSTER_CHANNEL_IN_DOUBT" not in codes(whole(cluster(A={}, B={}), waiting()))
 
 
-def test_missing_displays_are_named_as_commands() -> None:
+def test_missing_displays_are_reported_as_commands() -> None:
     found = whole(read_displays([]), waiting())
     (said,) = [each.message for each in found.findings if each.code == "CLUSTER_DISPLAY_MISSING"]
     assert "DISPLAY CLUSQMGR(*) ALL, DISPLAY QCLUSTER(*) ALL, DISPLAY CHSTATUS(*) ALL" in said
@@ -410,7 +410,7 @@ def test_two_time_stamps_of_one_put_are_not_an_attempt(put: str, renewed: bool |
     assert one(displays, row).evaluated_since is renewed
 
 
-def test_message_of_a_channel_with_a_cut_off_state_is_unknown() -> None:
+def test_reason_is_unknown_for_a_channel_with_a_truncated_state() -> None:
     text = display(clusqmgr("A"), clusqmgr("B"), qcluster("Q1", "A"), qcluster("Q1", "B"))
     displays = read_displays([("d", text.replace("STATUS(RUNNING)", "STATUS(RETRY", 1))])
     found = one(displays, waiting())
@@ -418,7 +418,7 @@ def test_message_of_a_channel_with_a_cut_off_state_is_unknown() -> None:
     assert found.explanation.startswith("The state of TO.A was truncated")
 
 
-def test_cut_off_state_is_not_shown() -> None:
+def test_truncated_state_is_not_shown() -> None:
     text = display(clusqmgr("A"), clusqmgr("B"), qcluster("Q1", "A"), qcluster("Q1", "B"))
     displays = read_displays([("d", text.replace("STATUS(RUNNING)", "STATUS(RETRY", 1))])
     (channel,) = whole(displays, waiting()).channels
@@ -496,7 +496,7 @@ def test_messages_of_a_channel_without_retries_left_have_no_next_attempt() -> No
     assert "Each attempt renews" not in found(CLWLRANK=1)
 
 
-def test_channel_without_long_retries_makes_none() -> None:
+def test_channel_without_long_retries_has_no_long_retry() -> None:
     def asked(seconds: int, **shown: object) -> NextRetry:
         (made,) = read_displays([("d", display(clusqmgr("A", LONGRTY=0, STATUS="RETRYING", **shown)))]).routes
         found = next_retry(made, failed_at=FAILED, browsed_at=FAILED + timedelta(seconds=seconds))
@@ -582,7 +582,7 @@ def anything(draw: st.DrawFn) -> tuple[Displays, list[dict[str, object]]]:
 
 
 @given(anything(), st.sampled_from(["seed", "ibm"]))
-def test_every_message_has_one_reason_and_a_sentence(
+def test_every_message_has_one_reason_and_an_explanation(
     case: tuple[Displays, list[dict[str, object]]], mode: Mode
 ) -> None:
     displays, rows = case

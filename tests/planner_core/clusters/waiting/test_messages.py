@@ -189,7 +189,7 @@ def test_channel_is_read_from_a_correlation_identifier() -> None:
     assert channel_of("not a name") == ""
 
 
-def test_invalid_times_are_none() -> None:
+def test_invalid_times_are_read_as_none() -> None:
     assert moment("20260230", "12000000") is None
     assert moment("20260228", "24000000") is None
     assert instant("0001-01-01T00:00:00+14:00") is None

@@ -94,7 +94,7 @@ def test_captured_full_event_of_evtcap_is_read() -> None:
     assert values_of(only(as_lines(told))) == told
 
 
-def test_full_event_of_the_amqsevt_author_is_read() -> None:
+def test_published_full_event_of_amqsevt_is_read() -> None:
     """From the page "Formatting MQ Events as JSON"."""
     text = """
 **** Message #7 (236 Bytes) on Queue SYSTEM.ADMIN.PERFM.EVENT ****
@@ -246,7 +246,7 @@ def test_missing_counts_are_unknown_and_not_zero() -> None:
     assert only(json.dumps(event)).msg_deq_count is None
 
 
-def test_correl_id_of_zeros_is_none() -> None:
+def test_correl_id_of_zeros_is_read_as_none() -> None:
     assert only(as_lines(replace(TOLD, correl_id="0" * 48))).correl_id is None
 
 

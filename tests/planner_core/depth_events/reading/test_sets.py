@@ -271,7 +271,7 @@ def test_queue_managers_outside_the_group_have_separate_sets() -> None:
     assert [[m.queue_manager for m in each.members] for each in reading.sets] == [["QM1", "QM2"], ["QM3"]]
 
 
-def test_messages_without_times_are_grouped_by_order() -> None:
+def test_messages_without_times_are_grouped_by_their_order() -> None:
     files = [
         (name, pcf(EventValues(name, "SQ1", HIGH, enqueued=1)) + pcf(EventValues(name, "SQ1", LOW)) + pcf(EventValues(name, "SQ1", HIGH, enqueued=2)))
         for name in ("QM1", "QM2")
@@ -342,7 +342,7 @@ def test_rates_without_time_since_reset_use_creation_times() -> None:
     ("seconds", "counted"),
     [(900, "since_the_set_before"), (898, "since_the_set_before"), (897, "shorter"), (902, "since_the_set_before"), (903, "longer")],
 )  # fmt: skip
-def test_counters_not_from_the_set_before_are_reported(seconds: int, counted: str) -> None:
+def test_counters_that_do_not_continue_the_previous_set_are_reported(seconds: int, counted: str) -> None:
     reading = chain(
         EventValues("QM1", "SQ1", LOW, 9, 0, 0, 0), EventValues("QM1", "SQ1", HIGH, seconds, 800, 800, 0)
     )
@@ -394,7 +394,7 @@ def test_high_q_depth_below_the_threshold_is_reported_and_not_used() -> None:
     assert codes(reading) == []
 
 
-def test_contradictions_to_given_members_are_reported() -> None:
+def test_contradictions_with_given_members_are_reported() -> None:
     context = context_with(perfmev={"QM3": "DISABLED"})
     assert "READ_SET_MEMBERS_DIFFER" in codes(read(written(rises({})), context))
     context = EventContext(members=["QM1", "QM2"])

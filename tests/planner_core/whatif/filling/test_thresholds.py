@@ -325,7 +325,7 @@ def test_offloading_everything_turns_the_other_rules_off() -> None:
     assert "OFFLD2SZ(64K)" in advice.mqsc
 
 
-def test_four_settings_are_compared() -> None:
+def test_advice_compares_four_settings() -> None:
     advice = ask(plan_of("4G", queue(message_bytes=4096)))
     assert [each.name for each in advice.compared] == ["advised", "plan", "defaults", "none"]
     advised, planned, defaults, none = advice.compared
@@ -413,7 +413,7 @@ def test_advised_rules_hold_the_reported_messages(found: Document, keys: dict[st
 
 @settings(max_examples=60)
 @given(documents(), st.integers(0, 95), st.integers(0, 95))
-def test_lower_thresholds_never_hold_less(found: Document, one: int, two: int) -> None:
+def test_lower_thresholds_never_hold_fewer_messages(found: Document, one: int, two: int) -> None:
     def capacity(threshold: int) -> int:
         changed = copy.deepcopy(found)
         changed["structures"][0]["offload"]["rules"] = [{"usage_over": threshold, "size_over": "0K"}]
@@ -432,7 +432,7 @@ def test_lower_thresholds_never_hold_less(found: Document, one: int, two: int) -
         ("100M", 10_000, 20_000, "because normal running allows no lower one"),
     ],
 )
-def test_reason_for_giving_up_ibms_margin_is_true(
+def test_stated_reason_for_less_than_ibms_margin_is_true(
     size: str, hold: int, typical: int | None, expected: str
 ) -> None:
     document = plan_of(size, queue(message_bytes=2000, backlog=hold))

@@ -105,7 +105,7 @@ def test_backlog_without_rate_arrives_over_the_longest_of_several_outages() -> N
     assert answer.queues[0].messages_per_minute == 100
 
 
-def test_rate_without_planned_outage_grows_too() -> None:
+def test_growth_applies_to_rates_without_a_planned_outage() -> None:
     document = structure(
         [queue(put_rate_per_s=1, outage_minutes=0)],
         initsize="1G",
@@ -119,7 +119,7 @@ def test_rate_without_planned_outage_grows_too() -> None:
 # ---- recovery --------------------------------------------------------------------------------------------------------
 
 
-def test_recovery_in_exactly_the_allowed_time_meets_it() -> None:
+def test_recovery_in_exactly_the_allowed_time_is_accepted() -> None:
     """61 440 messages of 512 bytes and 512 bytes of overhead are 60 MB: a minute at 1 MB a second."""
     nothing_put = {"QM01": {"get_rate_per_s": 1}}
     queues = [queue(message_bytes=512, backlog=61_440, persistent=True, queue_manager_rates=nothing_put)]

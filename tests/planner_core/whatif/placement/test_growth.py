@@ -108,7 +108,7 @@ def test_growth_is_compounded() -> None:
     assert messages == [220_000, 242_000]
 
 
-def test_growth_is_added_to_the_plans_horizon_at_its_rate() -> None:
+def test_growth_extends_the_horizon_of_the_plan_at_its_rate() -> None:
     document = plan(growth={"percent_per_year": 20, "years": 1})
     answer = ask(document, years=(1,))
     found = one(step(answer, "growth-1"), "APP")

@@ -25,7 +25,7 @@ def stored(document: dict[str, Any]) -> dict[str, Any]:
     return found
 
 
-def test_missing_placement_keys_are_filled_in_everywhere() -> None:
+def test_missing_placement_keys_get_their_defaults() -> None:
     new = stored(json.loads(COMPLETE.read_text(encoding="utf-8")))
     old = json.loads(json.dumps(new))
     for place in (old["admin"], old["system"], *old["structures"]):

@@ -234,7 +234,7 @@ def test_structure_is_placed_by_the_reported_rule(case: Case) -> None:
     assert {each.code for each in answer.findings} & about_now == case.codes
 
 
-def test_every_rule_decides_in_a_case() -> None:
+def test_every_rule_decides_at_least_one_case() -> None:
     decided = {case.rule for case in CASES} | {case.second_rule for case in CASES}
     assert decided - {None} == set(RULES)
 

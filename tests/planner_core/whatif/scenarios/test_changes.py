@@ -58,7 +58,7 @@ def problems(changes: object, plan: dict[str, Any] | None = None) -> list[tuple[
     return [(each.field, each.message) for each in refused.value.problems]
 
 
-def test_values_without_a_change_stay() -> None:
+def test_unchanged_values_are_kept() -> None:
     before = read_object(document())
     after = applied(before, read_changes({"headroom_percent": 25}))
     assert after.model_dump() == {**before.model_dump(), "headroom_percent": Decimal(25)}
