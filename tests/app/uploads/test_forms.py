@@ -83,7 +83,7 @@ def test_malformed_form_is_refused_completely(app: FastAPI, body: bytes, tmp_pat
         (), (("file", "", b""),), (("zone", None, b"+01:00"),),
         (("file", "a", b"1"), ("file", "b", b"2")),
     ],
-    ids=["nothing", "an empty box", "only a field", "two files"],
+    ids=["nothing", "an empty field", "a field without a file", "two files"],
 )  # fmt: skip
 def test_rest_upload_without_exactly_one_file_is_refused(
     app: FastAPI, parts: tuple[tuple[str, str | None, bytes], ...]

@@ -97,7 +97,7 @@ def test_queue_that_moved_is_kept_in_both_structures(database: Database) -> None
     assert [row["structure"] for row in found["measured_queues"]] == ["", "APPLICATION1", "APPLICATION2"]
 
 
-def test_structure_with_only_queues_measured_is_stored(database: Database) -> None:
+def test_structure_with_usage_of_queues_only_is_stored(database: Database) -> None:
     (kept,) = stored(database, output(queue_hour(3), queue_hour(5), queue_hour(9, structure=None)))[
         "measured_structures"
     ]
@@ -106,7 +106,7 @@ def test_structure_with_only_queues_measured_is_stored(database: Database) -> No
     assert stored(database, gone)["measured_structures"] == []
 
 
-def test_structure_with_only_data_sets_measured_is_stored(database: Database) -> None:
+def test_structure_with_usage_of_data_sets_only_is_stored(database: Database) -> None:
     (kept,) = stored(database, output(smds_hour(3), smds_hour(5, queue_manager="CSQ2")))[
         "measured_structures"
     ]

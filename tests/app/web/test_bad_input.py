@@ -179,7 +179,7 @@ def test_value_that_is_not_an_object_is_refused_with_its_field(app: FastAPI, poi
 
 
 @pytest.mark.parametrize("pointer", list(containers(FULL)))
-def test_unknown_key_is_refused_with_its_name(app: FastAPI, pointer: str) -> None:
+def test_unknown_key_is_refused_by_name(app: FastAPI, pointer: str) -> None:
     assert_names(app, changed(f"{pointer}/surprise", 1), f"{pointer}/surprise")
 
 
@@ -198,7 +198,7 @@ def test_invalid_fitted_curve_is_refused_with_its_field(app: FastAPI, value: obj
         "/coupling_facilities/1/name",
     ],
 )
-def test_missing_field_is_refused_with_its_name(app: FastAPI, pointer: str) -> None:
+def test_missing_field_is_refused_by_name(app: FastAPI, pointer: str) -> None:
     document = changed(pointer, None)
     *path, last = pointer.split("/")[1:]
     here: Any = document

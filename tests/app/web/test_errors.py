@@ -106,12 +106,12 @@ def test_output_of_an_incomplete_plan_is_refused_with_the_missing_values(app: Fa
     assert problem["errors"]
 
 
-def test_invalid_parameter_is_refused_with_its_name(app: FastAPI) -> None:
+def test_invalid_parameter_is_refused_by_name(app: FastAPI) -> None:
     problem = assert_problem(post_json(app, "/api/v1/size?explain=perhaps", SMALLEST), "request-invalid", 422)
     assert [error["field"] for error in problem["errors"]] == ["explain"]
 
 
-def test_number_out_of_range_is_refused_with_its_name() -> None:
+def test_number_out_of_range_is_refused_with_the_parameter_name() -> None:
     problem = problem_of(OutOfRange(field="cfcc_level", value=8, lowest=9)).as_json()
     assert problem["errors"] == [
         {"field": "cfcc_level", "message": "cfcc_level is 8, but must be at least 9."}

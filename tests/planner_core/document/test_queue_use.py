@@ -35,7 +35,7 @@ def findings(**paths: Any) -> list[tuple[str, str, str | None]]:  # noqa: ANN401
         (5_000_000, None, False),
     ],
 )
-def test_messages_above_maxmsgl_are_an_error(message_bytes: Any, length: int | None, is_found: bool) -> None:  # noqa: ANN401
+def test_messages_above_maxmsgl_are_errors(message_bytes: Any, length: int | None, is_found: bool) -> None:  # noqa: ANN401
     changes = {AT + "message_bytes": message_bytes}
     if length is not None:
         changes[AT + "max_message_length"] = length

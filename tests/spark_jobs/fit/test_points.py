@@ -110,7 +110,7 @@ def test_single_days_between_others_are_left_out_even_if_repeated() -> None:
     assert cuts_of(gathered.stretches) == []
 
 
-def test_totals_of_part_of_the_last_day_are_left_out() -> None:
+def test_totals_of_an_incomplete_last_day_are_left_out() -> None:
     points = [
         *seen("A", range(20), 512, 240_000, 1_440_000),
         *seen("A", [20], 768, 360_000, 2_160_000, observations=3),

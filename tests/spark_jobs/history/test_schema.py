@@ -18,7 +18,7 @@ from spark_jobs.history.schema import (
 from tests.spark_jobs.history.page import PAGE, with_blocks
 
 
-def test_columns_of_one_name_have_one_type() -> None:
+def test_columns_with_the_same_name_have_the_same_type() -> None:
     types: dict[str, pa.DataType] = {}
     for table in (*TABLES, FILES):
         for field in stored_schema(table):

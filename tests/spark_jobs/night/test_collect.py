@@ -275,5 +275,5 @@ def test_groups_match_a_dictionary(rows: list[tuple[str | None, int, int | None]
             assert figures[place] == value
 
 
-def test_day_0_is_the_first_of_1970() -> None:
+def test_day_0_is_1_january_1970() -> None:
     assert dt.date.fromordinal(EPOCH) == dt.date(1970, 1, 1)

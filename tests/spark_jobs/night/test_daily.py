@@ -290,7 +290,7 @@ def test_simulated_group_is_forecast_from_its_last_day(tmp_path: Path) -> None:
     assert made_on == {("SIM1", (MIDNIGHT + 4 * DAY).date().isoformat()), ("SQ03", "2026-12-31")}
 
 
-def test_simulated_files_mark_their_statistics(tmp_path: Path) -> None:
+def test_statistics_of_simulated_files_are_marked(tmp_path: Path) -> None:
     history = make_history(tmp_path / "history", range(1))
     commit(history, "simulated-1.smf", {STRUCTURE_USAGE: [qest(MIDNIGHT + HOUR, qsg="SIM1")]})
     found = plain_night(history.url)

@@ -98,7 +98,7 @@ def test_structure_in_no_coupling_facility_has_nulls() -> None:
     assert found.problems == ()
 
 
-def test_empty_structure_has_zero_in_use() -> None:
+def test_empty_structure_has_no_entries_or_elements_in_use() -> None:
     text = support.CFSTATUS.replace("ENTSUSED(1200)", "ENTSUSED(0)").replace("SIZEUSED(12)", "SIZEUSED(0)")
     (status,) = read_mq(text).statuses
     assert (status.size_used_percent, status.entries_used) == (0, 0)

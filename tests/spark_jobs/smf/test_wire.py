@@ -27,7 +27,7 @@ def test_packed_days_reads_a_date() -> None:
 @pytest.mark.parametrize(
     "digits",
     ["01263250", "0126366F", "0126000F", "01A6001F", "0226001F", "012600AF", "01263B5F", "F126325F"],
-    ids=["sign", "day 366 of a plain year", "day 0", "year", "century", "last digit", "digit", "first byte"],
+    ids=["sign", "day 366 of a common year", "day 0", "year", "century", "last digit", "digit", "first byte"],
 )
 def test_packed_days_detects_invalid_dates(digits: str) -> None:
     assert not wire.packed_days(one(digits), 0)[1].any()

@@ -179,7 +179,7 @@ def test_r26_eligible_messages_would_move(told: dict[str, object]) -> None:
 
 
 @pytest.mark.parametrize(
-    "told", [{"token": ""}, {"token": "", "bind": "GROUP"}], ids=["nothing said", "group of unknown order"]
+    "told", [{"token": ""}, {"token": "", "bind": "GROUP"}], ids=["not stated", "group of unknown order"]
 )
 def test_unknown_binding_leaves_the_reason_unknown(told: dict[str, object]) -> None:
     found = whole(cluster(A={"STATUS": "RETRYING"}, B={}), waiting(**told))  # type: ignore[arg-type]

@@ -122,7 +122,7 @@ def _numbers(data: bytes, kind: str, mark: str, offset: str = "{:07o}") -> str:
         "od -t x4",
         "od -b",
         "asterisk alone",
-        "line lost",
+        "missing line",
         "xxd -b",
         "far too many",
     ],

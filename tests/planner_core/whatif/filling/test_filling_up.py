@@ -255,7 +255,7 @@ def test_use_of_pools_never_falls_or_exceeds_their_total(found: Document, rate: 
     assert [moment.minutes for moment in answer.events] == sorted(moment.minutes for moment in answer.events)
 
 
-def test_pools_change_rate_only_when_a_queue_is_full() -> None:
+def test_fill_rate_of_pools_changes_only_when_a_queue_is_full() -> None:
     """Each queue gets one message a second; queue n is full after n minutes, with 60 n messages of 10 elements."""
     queues = [queue(f"Q{n}", put_rate_per_s=1, outage_minutes=50, maxdepth=60 * n) for n in range(1, 41)]
     answer = fill_up(structure(queues, initsize="2G", size="2G", offload={"rules": []}))
