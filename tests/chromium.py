@@ -24,7 +24,7 @@ LAUNCH_FLAGS = (
     "--disable-sync",
     "--no-first-run",
 )
-"""A browser that runs as root in a container and asks nothing of any other machine."""
+"""Options of a browser that runs as root in a container and sends no requests to other hosts."""
 
 WHAT_TO_DO = "no Chromium: put `chromium` on PATH or name one with CHROMIUM=/path/to/chromium"
 DRIVER_WHAT_TO_DO = (

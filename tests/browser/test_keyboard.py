@@ -37,7 +37,7 @@ FILES = {
     "/whatif/filling",
     "/whatif/thresholds",
 }
-"""What is fetched and not looked at, or leads to another page at once."""
+"""Addresses of downloads and redirects, which are not pages."""
 MEASURED = {
     "/uploads/{upload_id}",
     "/usage/{qsg}/plan",

@@ -29,7 +29,7 @@ SQ03: Mapping[str, str] = {
     "DSGROUP": "MQ.SMDS.*.APP1",
     "Shared channels": "500",
 }
-"""What IBM's planning page gives for APPLICATION1, by the labels of the fields."""
+"""IBM's planning example for APPLICATION1 by field label."""
 
 
 def document(*, backlog: int = 200_000, queue: str = "PAYMENTS.IN", **offload: str) -> dict[str, Any]:

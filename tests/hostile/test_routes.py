@@ -1,7 +1,6 @@
 """Requests with any text take bounded CPU time: 1 MB of each hostile shape to the routes that accept text, while /healthz answers.
 
-The routes come from the application, and the fields of forms from its pages: a new route is covered when it is there, or
-the test names it.
+Routes come from the application and form fields from its pages, so that a new route is covered or reported by the test.
 """
 
 from __future__ import annotations
@@ -44,7 +43,7 @@ WITHOUT_TEXT = {
     "/plans/{name}/scenarios/{scenario}/delete", "/uploads/{upload_id}/delete", "/nights", "/simulated-data",
     "/simulated-data/remove",
 }  # fmt: skip
-"""Buttons: they take no text, and get it in a field that they do not have."""
+"""Routes of buttons, which have no text field; the text is sent in an unknown field."""
 FIELDS: dict[str, tuple[str, ...] | str] = {
     "/cf-levels/remove": ("coupling_facility",),
     "/plan-preview": "/new-plan",
@@ -55,7 +54,7 @@ FIELDS: dict[str, tuple[str, ...] | str] = {
     "/usage/{qsg}/plan": ("name", "queue_managers", "coupling_facilities", "structure", "queue"),
     "/usage/{qsg}/plan/into/{name}": ("name", "queue_managers", "coupling_facilities", "structure", "queue"),
 }
-"""Routes whose form no page of this application shows: their fields, or the address of a form with the same ones."""
+"""Fields of routes whose form is on no page of this application, or the address of a form with the same fields."""
 TYPES = {"json": "application/json", "yaml": "application/yaml"}
 
 

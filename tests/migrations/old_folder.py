@@ -1,6 +1,6 @@
 """A data folder as version 0.1 left it before the redesign, and the answers that version gave from it.
 
-`before_redesign/README.md` says how the files were written.
+`before_redesign/README.md` describes how the files were written.
 """
 
 from __future__ import annotations

@@ -20,7 +20,7 @@ from tests.databases import KINDS
 from tests.migrations.old_folder import answers, copy_rows, observed, observed_output, unpack
 
 KEPT_DAYS = 36_500
-"""The folder is of one day in March 2026: with the defaults, deleted plans and files would be removed by now."""
+"""The folder is from March 2026: with the default retention, deleted plans and files would be removed by now."""
 
 
 class OpenedFolder(NamedTuple):

@@ -26,7 +26,7 @@ WANTED_BY: dict[str, list[str]] = {
 }
 
 PARTS_OF = {"anyio": "fastapi", "markupsafe": "jinja2", "pydantic-core": "pydantic", "starlette": "fastapi"}
-"""Packages that we import and another package promises to bring."""
+"""Imported packages that another package declares as a dependency."""
 
 
 @pytest.mark.parametrize("name", FILES)

@@ -706,7 +706,7 @@ FOLDERS_OF_OTHER_QUESTIONS = (
     "planner_core/depth_events",
     "planner_core/running",
 )
-"""Their findings are on other inputs than a plan, and have their cases there."""
+"""Modules with findings on inputs other than a plan, whose tests contain the cases."""
 
 NAMES_OF_OTHER_THINGS = {
     "AS_Q_DEF",

@@ -218,9 +218,9 @@ def test_limit_is_returned_by_name() -> None:
 
 UNITS = {1024, 1024**2, 1024**3, 1024**4, 4096}
 ORDINARY = {99, 100, 256, 500, 1000}
-"""Published numbers that the code has for reasons of its own: percentages, sizes of caches, bounds of the document."""
+"""Published numbers that the code uses for other purposes: percentages, cache sizes, limits of the document."""
 SMALLEST_DISTINCTIVE = 85
-"""Below it numbers are counts, percentages and levels, which mean many things."""
+"""Smaller numbers are counts, percentages and levels with many meanings."""
 
 
 OF_THEIR_OWN = {
@@ -238,7 +238,7 @@ OF_THEIR_OWN = {
     ("depth_events/reading.py", 50_000): "the most events that are read at once: ours",
     ("whatif/changes.py", 512): "the most structures of a scenario: ours, more than a group has",
 }
-"""Numbers that a table has too, and that mean something else where they stand."""
+"""Numbers that are also in a table but have another meaning here."""
 
 
 def numbers_in(source: str) -> Iterator[tuple[int, int | float]]:

@@ -26,7 +26,7 @@ from tests.app.web.support import call as call
 __all__ = ["Answer", "call"]
 
 JOBS = Path(__file__).parent / "jobs"
-"""Where the stand-ins for the jobs are."""
+"""Folder of the stand-ins for the jobs."""
 LAST = date(2025, 11, 20)
 COMMAND = "import sys; from app.cli import main; sys.exit(main(sys.argv[1:]))"
 
@@ -132,7 +132,7 @@ def keeper_process(settings: Settings, run: Run) -> subprocess.Popen[bytes]:
 
 RESULTS = ("fitted_curves", "forecasts", "forecast_scores", "night_findings", "daily_structure_usage")
 NOT_COMPARED = {"id", "run_id", "forecast_id", "made_at", "scored_at"}
-"""Numbers that count attempts, and times."""
+"""Run numbers and times, which differ between attempts."""
 
 
 def results(database: Database) -> dict[str, list[tuple[Any, ...]]]:

@@ -40,7 +40,7 @@ from tests.app.nightly.support import (
 from tests.app.plans.support import plan
 
 on_sqlite = pytest.mark.parametrize("url", ["sqlite"], indirect=True)
-"""What has nothing to do with the kind of database."""
+"""Marks tests that do not depend on the kind of database."""
 
 
 def log(database: Database, job_id: int) -> str:

@@ -39,7 +39,7 @@ from tests.app.nightly.support import (
 )
 
 on_sqlite = pytest.mark.parametrize("url", ["sqlite"], indirect=True)
-"""What has nothing to do with the kind of database."""
+"""Marks tests that do not depend on the kind of database."""
 MOMENTS = random.Random(20261121)
 PAUSE_S = 0.03
 PATIENCE_S = 60.0

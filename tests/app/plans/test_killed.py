@@ -23,7 +23,7 @@ from tests.app.plans.support import plan
 from tests.packaging.pins import ROOT
 
 SAVES = 1.5
-"""A child is killed within the time of so many saves, as the first one took on this machine at this hour."""
+"""Kills are within the time of this many saves, as measured for the first save on this machine."""
 
 
 @contextmanager

@@ -24,7 +24,7 @@ from tests.planner_core.whatif.placement.scenes import cf, document, structure
 
 Json = dict[str, Any]
 SQ03: Json = {**EXAMPLE, "headroom_percent": 10}
-"""The example with a headroom, so that the rules neither change INITSIZE nor stay at rest at the planned backlog."""
+"""The example with headroom, so that the rules do not change INITSIZE but act at the planned backlog."""
 
 
 def calculated(changes: Json, plan: Json = SQ03, **more: Any) -> ScenarioResult:  # noqa: ANN401

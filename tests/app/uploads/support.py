@@ -26,10 +26,10 @@ from app.uploads.service import UploadDetails, UploadOutcome
 from tests.app.web.support import Answer, call
 
 READER = Path(__file__).parent / "reader"
-"""Where the stand-in for the jobs is."""
+"""Folder of the stand-in for the jobs."""
 DAY = "2026-11-20"
 READS = f"say indexing 5 10\nsay decoding 500 1000\nsay decoding 1000 1000\ndays {DAY}\n"
-"""A file that is read without ado."""
+"""A file that is read without questions or errors."""
 PATIENCE_S = 60.0
 NOTHING_SAID = UploadDetails()
 

@@ -49,7 +49,7 @@ STRNAME: SQ03APPLICATION1
 """
 DUPLEXED = SECOND + FIRST
 Records = dict[str, dict[str, object]]
-"""By coupling facility: what its record says of the structure."""
+"""Values of the structure in the record of each coupling facility."""
 
 
 @pytest.fixture(autouse=True)

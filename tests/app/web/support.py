@@ -13,7 +13,7 @@ from starlette.types import ASGIApp, Message
 from app.sizing.examples import examples
 
 Json: TypeAlias = Any
-"""What a JSON text stands for."""
+"""The value of a JSON text."""
 HOST = "127.0.0.1:8000"
 
 

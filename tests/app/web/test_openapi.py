@@ -120,7 +120,7 @@ def test_every_schema_is_used(description: dict[str, Any]) -> None:
 KEPT = tuple(
     f"/api/v1/plans/{{name}}/scenarios{part}" for part in ("/{scenario}", "/{scenario}/report", "/compare")
 )
-"""Answers with examples that show what was kept before."""
+"""Answers whose examples show stored data."""
 
 
 def test_every_example_request_is_accepted(own_app: FastAPI, description: dict[str, Any]) -> None:

@@ -116,9 +116,9 @@ CASES_EACH, CASES_EACH_OF_ONE_INPUT, CASES_EACH_IN_SOAK = 25, 8, 250
 ONE_INPUT = [
     (method, path) for method, path in OPERATIONS if path.endswith(tuple(f"/{kind}" for kind in OUTPUT_KINDS))
 ]
-"""They take what POST /api/v1/size takes, or the names of a stored plan and its version."""
+"""Operations that take the body of POST /api/v1/size, or the names of a stored plan and its version."""
 SENT: Counter[tuple[str, int]] = Counter()
-"""Requests that were sent, by operation and by how many were asked for: some operations have but one request."""
+"""Requests sent by operation and requested number: some operations have only one request."""
 CHECKED = [
     "not_a_server_error",
     "status_code_conformance",

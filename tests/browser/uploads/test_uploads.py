@@ -30,7 +30,7 @@ document.addEventListener("DOMContentLoaded", () => {
   }
 });
 """
-"""Notes every change of the bars, so that nothing depends on when the test looks."""
+"""Records every change of the progress bars, so that the test does not depend on timing."""
 
 
 @pytest.fixture

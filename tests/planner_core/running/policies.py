@@ -47,7 +47,7 @@ _GAPS = (
     "\t",
 )
 _LIKE_A_NUMBER = re.compile(r"^[^\n]{71,72} *[0-9]+ *$", re.MULTILINE)
-"""What looks like a sequence number is one."""
+"""Text that looks like a sequence number is treated as one."""
 _LETTERS = st.sampled_from("ABCDEFGHIJKLMNOPQRSTUVWXYZ")
 _NAMES = st.builds(str.__add__, _LETTERS, st.text("ABCXYZ0189$#@_", max_size=12))
 _CF_NAMES = st.builds(str.__add__, _LETTERS, st.text("ABCXYZ0189", max_size=7))

@@ -56,7 +56,7 @@ HABITS = [UndocumentedBehavior(*each) for each in product((True, False), repeat=
 
 OFFLOAD_RULES = {f"OFFLD{number}SZ": "64K" for number in (1, 2, 3)}
 RAISED = {"OFFLOAD": "DB2", **OFFLOAD_RULES, "CFCONLOS": "TERMINATE", "RECAUTO": "NO"}
-"""What ALTER ... CFLEVEL(5) assumes."""
+"""Defaults of ALTER ... CFLEVEL(5)."""
 FROM_LEVEL_5 = re.compile(r"OFFLOAD|OFFLD[123](SZ|TH)|DS(GROUP|BLOCK|BUFS|EXPAND)|CFCONLOS|RECAUTO")
 
 
@@ -65,7 +65,7 @@ class Unsafe(Exception):
 
 
 HELD = "*   "
-"""In front of a line that is taken out of its remark to be issued."""
+"""Prefix of a line that is taken from its remark and issued."""
 
 
 def pasted(text: str) -> list[str]:
@@ -96,8 +96,8 @@ class MqGroup:
         """Issue an MQSC command.
 
         Raises:
-            Refused: MQ does not do it.
-            Unsafe: It does, and messages go astray.
+            Refused: MQ rejects the command.
+            Unsafe: MQ accepts the command, and messages are stored in the wrong place.
         """
         verb, kind, name, rest = re.fullmatch(
             r"(DEFINE|ALTER|DELETE|DISPLAY) (\w+)\('?([^')]*)'?\)(.*)", command
@@ -154,7 +154,7 @@ class MqGroup:
             raise Unsafe(f"queue managers end with {name}")
 
     to_db2: set[str] = field(default_factory=set)
-    """Structures whose rules may offload to Db2: because they do today, or shall."""
+    """Structures whose rules may offload to Db2, currently or as planned."""
     to_terminate: set[str] = field(default_factory=set)
     """Structures whose loss may end queue managers."""
 
@@ -202,7 +202,7 @@ class Sysplex:
         """Issue a SETXCF command.
 
         Raises:
-            Refused: XCF does not do it.
+            Refused: XCF rejects the command.
         """
         found = re.fullmatch(r"SETXCF (START|STOP),(POLICY|ALTER|REBUILD,DUPLEX|REBUILD),(.*)", command)
         assert found, command

@@ -265,7 +265,7 @@ FOLLOWS = {
     "CF NAME(CF01)": [("POLICY_CF_UNDEFINED", line) for line in (10, 14, 19)],
     "NAME(SQ04CSQ_ADMIN)": [("TOO_FEW_STRUCTURES", 7)],
 }
-"""What else is wrong then."""
+"""Further findings that the damage causes."""
 
 
 @pytest.mark.parametrize(("good", "bad", "code", "line"), DAMAGE)

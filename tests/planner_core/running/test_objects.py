@@ -26,7 +26,7 @@ DEFINED = {
     "OFFLD3SZ": "0K", "DSGROUP": "", "DSBLOCK": "256K", "DSBUFS": "100", "DSEXPAND": "YES", "CFCONLOS": "ASQMGR",
     "RECAUTO": "YES",
 }  # fmt: skip
-"""What DEFINE CFSTRUCT ... CFLEVEL(5) gives a structure that states nothing."""
+"""Defaults of DEFINE CFSTRUCT ... CFLEVEL(5)."""
 
 
 def carry_out(found: Comparison, group: MqGroup) -> None:

@@ -42,9 +42,9 @@ TWO_COSTS = CurveFit(
     bundle_bytes=Estimate(2241.125, 2236.0, 2246.5),
 )
 BUNDLE = replace(TWO_COSTS, kind="bundle", entry_bytes=None, element_bytes=None)
-"""Data that held one ratio."""
+"""Data with one ratio."""
 OWN_RATIO = replace(BUNDLE, ratio=(10, 73), bundle_bytes=Estimate(2600.0, 2590.0, 2610.0))
-"""Data that held one ratio which is not 1:6."""
+"""Data with one ratio other than 1:6."""
 
 
 @pytest.mark.parametrize("fit", [TWO_COSTS, BUNDLE])

@@ -62,7 +62,7 @@ SQ03: dict[str, Any] = {
         },
     ],
 }
-"""The example that the application offers (app/examples/sq03.yaml), typed again."""
+"""The example of the application (app/examples/sq03.yaml), typed independently."""
 
 
 def sq03(kind: str) -> dict[str, Any]:

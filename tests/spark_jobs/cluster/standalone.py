@@ -20,7 +20,7 @@ PATIENCE_S = 120
 LOOK_S = 0.1
 LOOPBACK = "127.0.0.1"
 QUICK_JAVA = {"JAVA_TOOL_OPTIONS": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"}
-"""For every Java virtual machine, executors too: they end before an optimising compiler has paid for itself."""
+"""Options of every Java virtual machine, including executors: they end before an optimizing compiler pays off."""
 MASTER_AT = re.compile(r"Starting Spark master at (spark://127\.0\.0\.1:\d+)")
 STATE_AT = re.compile(r"Bound MasterWebUI to \S+ and started at http://[^:]+:(\d+)")
 

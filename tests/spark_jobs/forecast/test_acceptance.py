@@ -1,6 +1,6 @@
 """Forecasts of structures whose future is known; docs/explanation/forecasts.md states the same figures.
 
-A table of the page may differ from the computed one in the last digits: libraries of linear algebra round differently.
+A table of the page may differ from the calculated one in the last digits, because libraries of linear algebra round differently.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Ingest a dump into a history with Spark's data source.
 
-Every table of the dump is read as a DataFrame, comes back as Arrow, and becomes rows of the history.
+Every table of the dump is read as a DataFrame, returned as Arrow, and converted to rows of the history.
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
 """A stand-in for an object store in memory, with the part of S3 that delta-rs uses.
 
-Objects appear as a whole or not at all; a conditional PUT (`If-None-Match: *`) fails where the object is there. Requests are
-not checked for who signed them.
+Objects appear completely or not at all; a conditional PUT (`If-None-Match: *`) fails if the object exists. Signatures of requests are not checked.
 """
 
 from __future__ import annotations
@@ -24,7 +23,7 @@ from xml.sax.saxutils import escape, unescape
 ROOT = Path(__file__).parents[3]
 BUCKET = "usage"
 MOST_KEYS = 5
-"""So few to a page of a listing, so that pages are turned."""
+"""Small page size of listings, so that tests cover several pages."""
 
 
 class Store:

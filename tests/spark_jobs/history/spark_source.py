@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 FORMAT = "cfplan_smf"
 RANGES = "ranges"
-"""The table of the ranges themselves: where each begins and ends, and the account of its bytes."""
+"""The table of the ranges themselves: start, end and byte counts of each."""
 RANGE_SCHEMA = pa.schema(
     [
         ("first_start", pa.int64()),

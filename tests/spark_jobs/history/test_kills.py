@@ -41,7 +41,7 @@ class HistoryCase:
     before: Contents
     after: Contents
     seconds: float
-    """What the second file takes, from its begin to its end."""
+    """Duration of the ingest of the second file."""
 
     def arguments(self, history: Path) -> list[str]:
         return ["--history", str(history), str(self.dump), *GROUPS]

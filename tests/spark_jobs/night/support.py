@@ -22,7 +22,7 @@ from spark_jobs.history.store import Committed, FileFacts, History, new_commit_i
 from tests.spark_jobs.history.support import sha256
 
 MIDNIGHT = dt.datetime(2026, 3, 2, tzinfo=dt.UTC)
-"""A Monday's."""
+"""A Monday."""
 HOUR = dt.timedelta(hours=1)
 DAY = dt.timedelta(days=1)
 MIB = 2**20

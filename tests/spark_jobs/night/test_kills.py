@@ -43,7 +43,7 @@ class ChangedHistory:
 
     base: Path
     stored: dict[str, Any]
-    """What the application has of it."""
+    """Results that the application already has."""
     expected: dict[str, Any]
     seconds: float
 

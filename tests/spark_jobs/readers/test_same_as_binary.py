@@ -1,6 +1,6 @@
 """An interval has the same rows from a binary dump and from the output of IBM's formatter.
 
-The dumps and IBM's own output of them are used where they are found; nothing of them is in the repository.
+The dumps and IBM's output of them are used if available; they are not in the repository.
 """
 
 from __future__ import annotations

@@ -22,7 +22,7 @@ FRAMINGS = {
     "short blocks": Framing(kind="bdw", block_bytes=300),
 }
 BROKEN = 7
-"""The first of the records that are pieces of one; damage to a piece costs the whole."""
+"""The first of the records that are pieces of one; damage to a piece loses the whole record."""
 MUTATIONS = 600
 SOAK = int(os.environ.get("CFPLAN_SOAK_MUTATIONS", "1000000"))
 

@@ -304,7 +304,7 @@ def test_truncated_display_is_stored_with_a_remark(run: Run, tmp_path: Path) -> 
 # ---- how the process ends --------------------------------------------------------------------------------------------
 
 ABORTS = "import atexit, os\natexit.register(os.abort)\n"
-"""What a thread of a native library does while the interpreter is being taken down, without waiting for luck."""
+"""Reproduces a crash of a native library's thread during interpreter shutdown."""
 
 
 def process(tmp_path: Path, *command: object) -> subprocess.CompletedProcess[str]:

@@ -16,7 +16,7 @@ from tests.planner_core.depth_events.reading.support import CORREL, EventValues,
 
 MANY = (EventValues(correl_id=CORREL), EventValues(queue_manager="MQP2", correl_id=CORREL))
 DATA = b"".join(mqmd(told) + pcf(told) for told in MANY)
-"""The descriptors hold lines that are alike: MsgId, CorrelId, blanks."""
+"""The descriptors contain identical lines: MsgId, CorrelId and blanks."""
 
 
 def dump(

@@ -25,7 +25,7 @@ from tests.planner_core.whatif.filling.plans import Document, documents, queue, 
 
 MILLION = 1_000_000
 SIZES = pytest.mark.parametrize("message_bytes", [1165, 2048, 4096, 6000, 16_384, 40_000, 64_512])
-"""Of IBM's examples the message sizes are not told; they hold for all that offloading gains anything for at 1:6."""
+"""IBM does not state the message sizes of its examples; they hold for all sizes for which offload gains capacity at 1:6."""
 
 
 def thresholds(advice: ThresholdAdvice) -> list[int]:

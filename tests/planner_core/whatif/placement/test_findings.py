@@ -26,7 +26,7 @@ class Case:
     at: str | None = "/structures/0/preflist"
     structure: str | None = "A"
     raised_with: Json = field(default_factory=dict)
-    """Other keys of the plan with the finding, such as CFCONLOS of the queue managers; calm_with: of the one without it."""
+    """Other keys of the plan with the finding, such as CFCONLOS of the queue managers; calm_with: those of the plan without it."""
     calm_with: Json = field(default_factory=dict)
 
 

@@ -2,8 +2,7 @@
 
     say STAGE DONE TOTAL    wait S    ask    fail CODE    crash    hang    nothing    days DAY...    noise
 
-The history that it keeps is a file for each file that it read, written at once: enough to see what was read, and how
-often.
+Its history has one file for each file that it read, which shows what was read and how often.
 """
 
 from __future__ import annotations
