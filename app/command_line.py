@@ -200,3 +200,30 @@ def exit_code(findings: Iterable[JsonObject], fail_on: str) -> int:
     serious = {"error", fail_on}
     still_open = (each for each in findings if each["severity"] == "error" or not each["acknowledged"])
     return EXIT_FINDINGS if any(each["severity"] in serious for each in still_open) else EXIT_OK
+
+
+class Meter:
+    """Show progress in one line of a terminal; nothing without a terminal."""
+
+    def __init__(self) -> None:
+        self.is_terminal = sys.stderr.isatty()
+        self._width = 0
+
+    def show(self, line: str) -> None:
+        """Rewrite the line."""
+        if self.is_terminal:
+            sys.stderr.write(f"\r{line:<{self._width}}")
+            sys.stderr.flush()
+            self._width = len(line)
+
+    def clear(self) -> None:
+        """Clear the line."""
+        if self._width:
+            sys.stderr.write(f"\r{'':<{self._width}}\r")
+            sys.stderr.flush()
+            self._width = 0
+
+    def say(self, line: str) -> None:
+        """Print a line of its own."""
+        self.clear()
+        sys.stderr.write(f"{line}\n")

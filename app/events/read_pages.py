@@ -63,15 +63,6 @@ class EventFilesForm:
 
 
 @dataclass(frozen=True, slots=True)
-class EventFileRow:
-    """A file that was read."""
-
-    name: str
-    format: str
-    found: EventFile
-
-
-@dataclass(frozen=True, slots=True)
 class QueueDepthView:
     """A queue with its chart."""
 
@@ -96,7 +87,8 @@ class EventSetRow:
 class EventFilesView:
     """The answer, as the page shows it next to the form."""
 
-    files: tuple[EventFileRow, ...]
+    files: tuple[tuple[EventFile, str], ...]
+    """Each file that was read, with its format in words."""
     messages: int
     repeats: int
     others: int
@@ -203,7 +195,7 @@ def answer_of(reading: EventReading) -> EventFilesView:
     """Return the view of an answer."""
     queues = list(dict.fromkeys(each.queue for each in reading.sets))
     return EventFilesView(
-        files=tuple(EventFileRow(each.name, FORMATS[each.format], each) for each in reading.files),
+        files=tuple((each, FORMATS[each.format]) for each in reading.files),
         messages=len(reading.events),
         repeats=reading.repeats,
         others=sum(each.other_events for each in reading.files),

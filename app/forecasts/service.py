@@ -158,8 +158,8 @@ def list_forecasts(session: Session, asked: PageRequest = FIRST_PAGE) -> Forecas
     """Return the latest forecast of every series, each with the last score of an earlier one of the same series."""
     rows, total = most_urgent(session, offset=asked.offset, limit=asked.per_page)
     items = tuple(
-        _read(StructureForecast, row.forecast, fullness=row.full, score=_last_score(session, row.forecast))
-        for row in rows
+        _read(StructureForecast, forecast, fullness=full, score=_last_score(session, forecast))
+        for forecast, full in rows
     )
     return ForecastPage.of(items, total, asked)
 
@@ -192,24 +192,24 @@ def outcome(database: Database) -> ForecastSummary | None:
     if not rows:
         return None
     full: dict[tuple[str | None, ...], StructureForecast] = {}
-    for row in rows:
-        if row.full is not None:
-            one = _read(StructureForecast, row.forecast, fullness=row.full)
+    for forecast, fullness in rows:
+        if fullness is not None:
+            one = _read(StructureForecast, forecast, fullness=fullness)
             full.setdefault((one.qsg, one.structure, one.queue_manager), one)
     # Full structures are listed already, so the next one to fill must be a different one.
     is_full = {key[:2] for key in full}
     first = next(
         (
             found
-            for row in rows
-            if row.full is None
-            and row.forecast.earliest_crossing_day is not None
-            and (row.forecast.qsg, row.forecast.structure) not in is_full
-            and (found := _read(StructureForecast, row.forecast)).first_crossing is not None
+            for forecast, fullness in rows
+            if fullness is None
+            and forecast.earliest_crossing_day is not None
+            and (forecast.qsg, forecast.structure) not in is_full
+            and (found := _read(StructureForecast, forecast)).first_crossing is not None
         ),
         None,
     )
-    return ForecastSummary(tuple(full.values()), first, rows[0].forecast.horizon_days)
+    return ForecastSummary(tuple(full.values()), first, rows[0][0].horizon_days)
 
 
 def outlooks(session: Session, qsg: str, structure: str) -> tuple[Outlook, ...]:

@@ -13,7 +13,7 @@ from collections import deque
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, TypeVar
 
-from app.command_line import Action, Command, Parser, add_json, verbs_of, write
+from app.command_line import Action, Command, Meter, Parser, add_json, verbs_of, write
 from planner_core.errors import PlannerError
 from planner_core.findings import SEVERITIES
 from planner_core.simulated import WORD
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from app.forecasts.service import StructureForecast
     from app.jobs.service import Job
     from app.nightly.keeper import NightKeeper
+    from app.nightly.models import NightlyRun
     from app.nightly.service import RunDetails
     from app.settings import Settings
     from app.web.paging import ResultPage
@@ -81,9 +82,9 @@ def _nightly(arguments: argparse.Namespace) -> int:
     with open_database() as (database, settings):
         if processes.missing_packages():
             raise PlannerError(processes.WHAT_TO_DO_AT_THE_TERMINAL)
-        meter = _Meter()
+        meter, log = Meter(), deque[str](maxlen=LAST_LINES)
         try:
-            run_id = _run(database, settings, meter)
+            run_id = _run(database, settings, meter, log)
         except JobBusy as error:
             _say(str(error))
             return EXIT_BUSY
@@ -93,9 +94,11 @@ def _nightly(arguments: argparse.Namespace) -> int:
             run = service.details(session, run_id)
             # Cron mails this output, so the output of a failed run must include the reason.
             if run.stored_at is None:
-                meter.print_log(
+                meter.say(
                     f"Nightly run {run.id} failed. The end of its log follows; the complete log is at /api/v1/jobs/{run.job.id}/log:"
                 )
+                for line in log:
+                    _say(f"  {line}")
             if arguments.json:
                 write(json.dumps(run.as_json(), indent=2, ensure_ascii=False) + "\n")
             else:
@@ -103,7 +106,7 @@ def _nightly(arguments: argparse.Namespace) -> int:
     return EXIT_OK if run.stored_at is not None else EXIT_FAILED
 
 
-def _run(database: Database, settings: Settings, meter: _Meter) -> int:
+def _run(database: Database, settings: Settings, meter: Meter, log: deque[str]) -> int:
     """Do a new run or continue an interrupted one, and return its number.
 
     Raises:
@@ -121,7 +124,7 @@ def _run(database: Database, settings: Settings, meter: _Meter) -> int:
         watcher.let_go_of_the_dead(session)
         left = repository.runs_under_way(session)
         run = left[0] if left else service.queue(session, Trigger.COMMAND)
-        keeper = _keeper(database, settings, run.job_id, run.trigger, meter)
+        keeper = _keeper(database, settings, run, _progress_of(meter), _listener(meter, log))
         # None = keeper.claim(session) | A service with the same database may have claimed it first.
         claimed: Job | None = keeper.claim(session)
         if claimed is None:
@@ -134,13 +137,19 @@ def _run(database: Database, settings: Settings, meter: _Meter) -> int:
     return run.id
 
 
-def _keeper(database: Database, settings: Settings, job_id: int, trigger: str, meter: _Meter) -> NightKeeper:
+def _keeper(
+    database: Database,
+    settings: Settings,
+    run: NightlyRun,
+    on_progress: Callable[[str, int, int, str], None],
+    on_line: Callable[[str], None],
+) -> NightKeeper:
     from app.nightly.keeper import NightKeeper
     from app.nightly.looking_around import SimulationKeeper
     from app.nightly.models import Trigger
 
-    kind = SimulationKeeper if trigger == Trigger.SIMULATION else NightKeeper
-    return kind(database, settings, job_id, at_once=NO_LIMIT, on_progress=meter.show, on_line=meter.hear)
+    kind = SimulationKeeper if run.trigger == Trigger.SIMULATION else NightKeeper
+    return kind(database, settings, run.job_id, at_once=NO_LIMIT, on_progress=on_progress, on_line=on_line)
 
 
 def _who_works(session: Session, run_id: int) -> str:
@@ -236,54 +245,30 @@ def _mark(is_marked: bool) -> str:
     return f" ({WORD})" if is_marked else ""
 
 
-class _Meter:
-    """Progress of the run in one line of a terminal, or without a terminal in one line for each stage.
+def _progress_of(meter: Meter) -> Callable[[str, int, int, str], None]:
+    """Return a function that shows the progress of the run; without a terminal, in one line for each stage."""
+    last = ""
 
-    Lines of the run's log are printed only if they are errors or if the run fails.
-    """
-
-    def __init__(self) -> None:
-        self._is_terminal = sys.stderr.isatty()
-        self._width = 0
-        self._stage = ""
-        self._log: deque[str] = deque(maxlen=LAST_LINES)
-
-    def show(self, stage: str, done: int, total: int, sentence: str) -> None:
-        """Update the progress line."""
-        if not self._is_terminal:
-            if stage != self._stage:
-                _say(sentence or stage)
-            self._stage = stage
-            return
+    def show(stage: str, done: int, total: int, sentence: str) -> None:
+        nonlocal last
+        if not meter.is_terminal and stage != last:
+            _say(sentence or stage)
+        last = stage
         share = f" {100 * min(done, total) // total:3d} %" if total else ""
-        line = f"{sentence or stage}{share}"[:120]
-        sys.stderr.write(f"\r{line:<{self._width}}")
-        sys.stderr.flush()
-        self._width = len(line)
+        meter.show(f"{sentence or stage}{share}"[:120])
 
-    def clear(self) -> None:
-        """Clear the progress line."""
-        if self._width:
-            sys.stderr.write(f"\r{'':<{self._width}}\r")
-            sys.stderr.flush()
-            self._width = 0
+    return show
 
-    def say(self, line: str) -> None:
-        """Print a separate line, in place of the progress line."""
-        self.clear()
-        _say(line)
 
-    def hear(self, line: str) -> None:
-        """Add a line to the run's log, and print it if it is an error."""
-        self._log.append(line)
+def _listener(meter: Meter, log: deque[str]) -> Callable[[str], None]:
+    """Return a function that adds a line of the run to the log, and prints errors at once."""
+
+    def hear(line: str) -> None:
+        log.append(line)
         if ERROR_LINE.match(line):
-            self.say(line)
+            meter.say(line)
 
-    def print_log(self, heading: str) -> None:
-        """Print the last lines of the log."""
-        self.say(heading)
-        for line in self._log:
-            _say(f"  {line}")
+    return hear
 
 
 def _say(text: str) -> None:

@@ -111,9 +111,9 @@ def newest(session: Session) -> NightlyReport:
     urgent, _ = most_urgent(session, offset=0, limit=MOST_FORECASTS)
     findings = service.findings_of(session, run.id)
     forecasts = tuple(
-        _forecast(each.forecast, each.forecast.earliest_crossing_day)
-        for each in urgent
-        if each.forecast.earliest_crossing_day is not None
+        _forecast(forecast, forecast.earliest_crossing_day)
+        for forecast, _ in urgent
+        if forecast.earliest_crossing_day is not None
     )
     curves = tuple(map(_curve, repository.curves_of_run(session, run.id)))
     return NightlyReport(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from datetime import date
 
 from sqlalchemy import select
@@ -18,18 +17,12 @@ Structure = tuple[str, str]
 SMDS = "smds_blocks"
 
 
-@dataclass(frozen=True, slots=True)
-class Urgent:
-    """A forecast, and the fullness of its structure or data set."""
-
-    forecast: StoredForecast
-    full: Fullness | None
-
-
 def most_urgent(
     session: Session, *, offset: int, limit: int, measured_only: bool = False
-) -> tuple[list[Urgent], int]:
+) -> tuple[list[tuple[StoredForecast, Fullness | None]], int]:
     """Return part of the latest forecasts of all series, the most urgent first, and the number of all.
+
+    Each comes with the fullness of its structure or data set.
 
     `measured_only` leaves simulated ones out.
     """
@@ -55,7 +48,7 @@ def most_urgent(
     ranked.sort(key=lambda each: each[0])
     part = ranked[offset : offset + limit]
     forecasts = repository.forecasts_by_id(session, [number for _, number, _ in part])
-    return [Urgent(forecasts[number], full) for _, number, full in part], len(ranked)
+    return [(forecasts[number], full) for _, number, full in part], len(ranked)
 
 
 class RecentUsage:

@@ -97,20 +97,13 @@ def _listed(found: Sequence[LineFinding], text: str) -> Iterator[ListedLine]:
 
 
 @dataclass(frozen=True, slots=True)
-class DifferenceLine:
-    """A line of a difference, and its kind: added, removed, place (the header of a hunk) or same."""
-
-    kind: str
-    text: str
-
-
-@dataclass(frozen=True, slots=True)
 class MergeView:
     """The view of a merged policy."""
 
     summary: str
     changes: tuple[PolicyChange, ...]
-    difference: tuple[DifferenceLine, ...]
+    difference: tuple[tuple[str, str], ...]
+    """Each line of the difference after its kind: added, removed, place (the header of a hunk) or same."""
     findings: tuple[LineFinding, ...]
     text: str
     filename: str
@@ -131,7 +124,7 @@ def shown_merge(found: MergedPolicy) -> MergeView:
         else f"No change{of}: it matches the plan."
     )
     lines = tuple(
-        DifferenceLine(_DIFFERENCE_KINDS.get(line[:1], "same"), line)
+        (_DIFFERENCE_KINDS.get(line[:1], "same"), line)
         for line in printable(found.difference).splitlines()
         if not line.startswith(("---", "+++"))
     )

@@ -63,7 +63,8 @@ def keep(request: Request, arrived: Form, said: UploadDetails) -> list[UploadOut
     database: Database = request.app.state.database
     with database.session(writes=True) as session:
         outcomes = [
-            service.keep(session, each.received, filename=each.filename, said=said) for each in arrived.files
+            service.keep(session, received, filename=filename, said=said)
+            for filename, received in arrived.files
         ]
         start_after_commit(request, session)
     return outcomes

@@ -12,7 +12,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
-from app.command_line import Command, write
+from app.command_line import Command, Meter, write
 from planner_core.contracts import tolerant
 from planner_core.contracts.ingest import Asks, IngestReport
 from planner_core.errors import PlannerError
@@ -82,12 +82,12 @@ def _ingest(arguments: argparse.Namespace) -> int:
         )  # fmt: skip
         asks: list[JsonObject] = []
         report: JsonObject | None = None
-        meter = _Meter()
+        meter = Meter()
         with Child(command, on_stderr=meter.say) as child:
             for event in child.events(every_s=1.0):
                 kind = None if event is None else event.get("event")
                 if event is not None and kind == "progress":
-                    meter.show(event)
+                    _show(meter, event)
                 elif event is not None and kind == "asks":
                     asks.append(event)
                 elif event is not None and kind == "report":
@@ -112,36 +112,12 @@ def _ingest(arguments: argparse.Namespace) -> int:
     return code if code >= 0 else found.exit_code
 
 
-class _Meter:
-    """Progress in one line of a terminal; nothing is shown without a terminal."""
-
-    def __init__(self) -> None:
-        self._is_terminal = sys.stderr.isatty()
-        self._width = 0
-
-    def show(self, event: JsonObject) -> None:
-        """Rewrite the progress line."""
-        if not self._is_terminal:
-            return
-        done, total = event.get("done") or 0, event.get("total") or 0
-        share = min(done / total, 1) if total else 0
-        bar = "#" * int(WIDTH * share)
-        line = f"{event.get('file', '')} {event.get('stage', ''):<10} [{bar:<{WIDTH}}] {100 * share:3.0f} %"
-        sys.stderr.write(f"\r{line:<{self._width}}")
-        sys.stderr.flush()
-        self._width = len(line)
-
-    def clear(self) -> None:
-        """Clear the progress line."""
-        if self._width:
-            sys.stderr.write(f"\r{'':<{self._width}}\r")
-            sys.stderr.flush()
-            self._width = 0
-
-    def say(self, line: str) -> None:
-        """Print a line of the reader, in place of the progress line."""
-        self.clear()
-        sys.stderr.write(f"{line}\n")
+def _show(meter: Meter, event: JsonObject) -> None:
+    """Show the progress of a file with a bar."""
+    done, total = event.get("done") or 0, event.get("total") or 0
+    share = min(done / total, 1) if total else 0
+    bar = "#" * int(WIDTH * share)
+    meter.show(f"{event.get('file', '')} {event.get('stage', ''):<10} [{bar:<{WIDTH}}] {100 * share:3.0f} %")
 
 
 def _tell_each(report: IngestReport) -> None:

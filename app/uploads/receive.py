@@ -31,24 +31,16 @@ PASTED = "pasted text"
 
 
 @dataclass(slots=True)
-class ReceivedFile:
-    """A received file, with the name that the sender gave it."""
-
-    filename: str
-    received: StagedUpload
-
-
-@dataclass(slots=True)
 class Form:
-    """The files and fields of a request."""
+    """The fields of a request, and its files with the sender's names for them."""
 
-    files: list[ReceivedFile] = field(default_factory=list)
+    files: list[tuple[str, StagedUpload]] = field(default_factory=list)
     fields: dict[str, str] = field(default_factory=dict)
 
     def discard(self) -> None:
         """Remove the files that did not become uploads."""
-        for each in self.files:
-            each.received.discard()
+        for _, received in self.files:
+            received.discard()
 
 
 async def receive_body(request: Request, *, data_dir: Path, largest_bytes: int, filename: str) -> Form:
@@ -59,7 +51,7 @@ async def receive_body(request: Request, *, data_dir: Path, largest_bytes: int, 
         if not incoming.size_bytes:
             raise upload_invalid(FieldProblem("", "The request has no body. Send the file as the body."))
         received = await run_in_threadpool(incoming.finish)
-    return Form(files=[ReceivedFile(filename, received)])
+    return Form(files=[(filename, received)])
 
 
 async def receive_form(request: Request, *, data_dir: Path, largest_bytes: int) -> Form:
@@ -99,7 +91,7 @@ async def receive_form(request: Request, *, data_dir: Path, largest_bytes: int) 
         try:
             for filename, incoming in parts.files:
                 if incoming.size_bytes:  # browsers send a field without a file as an empty file
-                    form.files.append(ReceivedFile(filename, await run_in_threadpool(incoming.finish)))
+                    form.files.append((filename, await run_in_threadpool(incoming.finish)))
         # A cancelled request raises CancelledError, which is not a subclass of Exception.
         except BaseException:
             form.discard()

@@ -24,7 +24,7 @@ from app.usage.measured import (
     SmdsFigures,
     UsagePoint,
 )
-from app.usage.periods import Chosen, Period
+from app.usage.periods import Period
 from app.usage.service import Span, StructureUsage
 from app.usage.tables import queue_table, queues_table, usage_table
 from app.web import chart_script
@@ -155,8 +155,7 @@ def structures(request: Request, session: SessionDep) -> Response:
 def structure(request: Request, session: SessionDep, qsg: str, structure: str) -> Response:
     """Show one structure over a period."""
     span = service.span_of(session, qsg, structure)
-    chosen = _chosen(request, span)
-    period = chosen.period
+    period, error = _chosen(request, span)
     usage = service.structure_usage(session, qsg, structure, period)
     queues = service.queue_figures(session, qsg, structure, period)
     at = path_of(qsg, structure)
@@ -169,7 +168,7 @@ def structure(request: Request, session: SessionDep, qsg: str, structure: str) -
         cfrm_name=cfrm_structure_name(qsg_name=qsg, cfstruct_name=structure),
         is_generated=structure in OWN_STRUCTURES,
         span=span,
-        period=_period_shown(at, chosen, span, {}),
+        period=_period_shown(at, period, span, {}, error=error),
         highest=tuple(_highest(usage.points)),
         limits=service.last_limits(session, qsg, structure, period.past),
         full=tuple(point for point in reversed(usage.points) if point.structure_full_count),
@@ -191,7 +190,7 @@ def structure(request: Request, session: SessionDep, qsg: str, structure: str) -
 @router.get("/usage/{qsg}/{structure}/usage.csv")
 def structure_file(request: Request, session: SessionDep, qsg: str, structure: str) -> Response:
     """Return the table of a structure as a file."""
-    period = _chosen(request, service.span_of(session, qsg, structure)).period
+    period, _ = _chosen(request, service.span_of(session, qsg, structure))
     usage = service.structure_usage(session, qsg, structure, period)
     return _csv(usage_table(usage.points), qsg, f"{structure}-usage")
 
@@ -199,7 +198,7 @@ def structure_file(request: Request, session: SessionDep, qsg: str, structure: s
 @router.get("/usage/{qsg}/{structure}/queues.csv")
 def queues_file(request: Request, session: SessionDep, qsg: str, structure: str) -> Response:
     """Return the table of a structure's queues as a file."""
-    period = _chosen(request, service.span_of(session, qsg, structure)).period
+    period, _ = _chosen(request, service.span_of(session, qsg, structure))
     found = service.queue_figures(session, qsg, structure, period)
     return _csv(queues_table(found), qsg, f"{structure}-queues")
 
@@ -210,8 +209,7 @@ def queue(request: Request, session: SessionDep, qsg: str, structure: str) -> Re
     """Show one queue over a period."""
     name = request.query_params.get("name", "")
     span = service.queue_span(session, qsg, structure, name)
-    chosen = _chosen(request, span)
-    period = chosen.period
+    period, error = _chosen(request, span)
     points, sizes = service.queue_usage(session, qsg, structure, name, period)
     at = path_of(qsg, structure)
     page = QueuePage(
@@ -221,7 +219,7 @@ def queue(request: Request, session: SessionDep, qsg: str, structure: str) -> Re
         structure=structure,
         queue=name,
         span=span,
-        period=_period_shown(f"{at}/queue", chosen, span, {"name": name}),
+        period=_period_shown(f"{at}/queue", period, span, {"name": name}, error=error),
         figures=next(
             (f for f in service.queue_figures(session, qsg, structure, period) if f.queue == name), None
         ),
@@ -240,7 +238,7 @@ def queue(request: Request, session: SessionDep, qsg: str, structure: str) -> Re
 def queue_file(request: Request, session: SessionDep, qsg: str, structure: str) -> Response:
     """Return the table of a queue as a file."""
     name = request.query_params.get("name", "")
-    period = _chosen(request, service.queue_span(session, qsg, structure, name)).period
+    period, _ = _chosen(request, service.queue_span(session, qsg, structure, name))
     points, _ = service.queue_usage(session, qsg, structure, name, period)
     return _csv(queue_table(points), qsg, f"{structure}-{name}")
 
@@ -309,9 +307,9 @@ def _highest(points: Sequence[UsagePoint]) -> list[Highest]:
     return found
 
 
-def _period_shown(path: str, chosen: Chosen, span: Span, hidden: Mapping[str, str]) -> PeriodPicker:
-    period = chosen.period
-
+def _period_shown(
+    path: str, period: Period, span: Span, hidden: Mapping[str, str], *, error: str
+) -> PeriodPicker:
     def href(query: Mapping[str, str]) -> str:
         return f"{path}?{urlencode({**hidden, **query})}"
 
@@ -328,11 +326,11 @@ def _period_shown(path: str, chosen: Chosen, span: Span, hidden: Mapping[str, st
         last_day=period.last_day.isoformat(),
         hidden=hidden,
         action=path,
-        error=chosen.error,
+        error=error,
     )
 
 
-def _chosen(request: Request, span: Span) -> Chosen:
+def _chosen(request: Request, span: Span) -> tuple[Period, str]:
     return periods.choose(request.query_params, first_hour=span.first_hour, last_hour=span.last_hour)
 
 

@@ -59,14 +59,6 @@ class Period(Answer):
         return {"from": instant(self.first), "to": instant(self.past)}
 
 
-@dataclass(frozen=True, slots=True)
-class Chosen:
-    """A period, and the error in the request; empty if there was none."""
-
-    period: Period
-    error: str = ""
-
-
 def instant(value: datetime) -> str:
     """Return a time as text for addresses and answers: `2026-11-21T09:00:00Z`."""
     return value.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
@@ -90,8 +82,10 @@ def before(last_hour: datetime, choice: str, *, first_hour: datetime) -> Period:
     return Period(first, past, step_for(first, past), choice)
 
 
-def choose(asked: Mapping[str, str], *, first_hour: datetime, last_hour: datetime) -> Chosen:
-    """Return the period that the parameters of an address select; by default, the period of the usual length.
+def choose(asked: Mapping[str, str], *, first_hour: datetime, last_hour: datetime) -> tuple[Period, str]:
+    """Return the period that the parameters of an address select, and their error; empty if there is none.
+
+    The default is the period of the usual length.
 
     `from` and `to` are days, both included, or times, of which `to` is the end.
     """
@@ -99,12 +93,12 @@ def choose(asked: Mapping[str, str], *, first_hour: datetime, last_hour: datetim
     if asked.get("from") or asked.get("to"):
         found = _given(asked.get("from", ""), asked.get("to", ""), first_hour, last_hour)
         if isinstance(found, Period):
-            return Chosen(found)
-        return Chosen(before(last_hour, USUAL, first_hour=first_hour), found)
+            return found, ""
+        return before(last_hour, USUAL, first_hour=first_hour), found
     if choice and choice != ALL and choice not in LENGTHS:
         error = f"There is no period {choice[:20]!r}: choose one from the list."
-        return Chosen(before(last_hour, USUAL, first_hour=first_hour), error)
-    return Chosen(before(last_hour, choice or USUAL, first_hour=first_hour))
+        return before(last_hour, USUAL, first_hour=first_hour), error
+    return before(last_hour, choice or USUAL, first_hour=first_hour), ""
 
 
 def _given(first: str, past: str, first_hour: datetime, last_hour: datetime) -> Period | str:

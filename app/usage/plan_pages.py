@@ -21,7 +21,7 @@ from app.plans.errors import PlanNameInvalid
 from app.usage import periods, plan_form, repository, service
 from app.usage.measured import QueueFigures
 from app.usage.observed import ComparedSize
-from app.usage.periods import Chosen, Period
+from app.usage.periods import Period
 from app.usage.plan_form import PlanForm
 from app.usage.planning import DraftPlan, MeasuredBasis, can_be_planned
 from app.web.forms import FormField
@@ -73,7 +73,9 @@ class Asking:
     """The measurements behind the form: a group over a period, its listed structures, and the others."""
 
     qsg: str
-    chosen: Chosen
+    period: Period
+    error: str
+    """The error in the requested period; empty if there is none."""
     grounds: tuple[MeasuredBasis, ...]
     others: tuple[str, ...]
 
@@ -119,8 +121,8 @@ def ask(request: Request, session: SessionDep, qsg: str) -> Response:
     form = plan_form.blank(
         f"{qsg}-usage", ticked, queue_managers=" ".join(observed), coupling_facilities=" ".join(facilities)
     )
-    if asking.chosen.error:
-        form = replace(form, errors=(f"{asking.chosen.error} The usual period is shown.",))
+    if asking.error:
+        form = replace(form, errors=(f"{asking.error} The usual period is shown.",))
     return _page(request, session, asking, form)
 
 
@@ -132,7 +134,7 @@ def make(request: Request, session: SessionDep, qsg: str, body: BodyDep) -> Resp
     form, asked = plan_form.asked_of(form)
     if asked is None:
         return _page(request, session, asking, form, status_code=422)
-    period = asking.chosen.period
+    period = asking.period
     made = service.plan_from_usage(session, qsg, ticked_of(asking, form), asked, period)
     form, checked = check(
         form,
@@ -161,15 +163,15 @@ def asking_of(session: Session, qsg: str, parameters: Mapping[str, str], structu
     names = [name for name in spans if can_be_planned(name)]
     first = min(span.first_hour for span in spans.values())
     last = max(span.last_hour for span in spans.values())
-    chosen = periods.choose(parameters, first_hour=first, last_hour=last)
+    period, error = periods.choose(parameters, first_hour=first, last_hour=last)
     counts = repository.queue_counts(session, qsg)
     listed: list[str] = []
     # A page with tens of thousands of rows would be too slow to load and too long to read.
     for name in [each for each in names if each in structures] or names:
         if not listed or sum(counts.get(each, 0) for each in (*listed, name)) <= MOST_LISTED:
             listed.append(name)
-    grounds = service.grounds(session, qsg, listed, chosen.period)
-    return Asking(qsg, chosen, tuple(grounds), tuple(name for name in names if name not in listed))
+    grounds = service.grounds(session, qsg, listed, period)
+    return Asking(qsg, period, error, tuple(grounds), tuple(name for name in names if name not in listed))
 
 
 def ticked_of(asking: Asking, form: PlanForm) -> list[MeasuredBasis]:
@@ -217,7 +219,7 @@ def _page(
     preview: PlanPreview | None = None,
     status_code: int = 200,
 ) -> Response:
-    period, listed = asking.chosen.period, [g.structure for g in asking.grounds]
+    period, listed = asking.period, [g.structure for g in asking.grounds]
     path = f"/usage/{quote(asking.qsg, safe='')}/plan"
 
     def address(structures: Sequence[str], query: Mapping[str, str]) -> str:

@@ -28,13 +28,6 @@ StructureKey: TypeAlias = tuple[str, str]
 QueueKey: TypeAlias = tuple[str, str, str]
 
 
-class RemovedUsage(NamedTuple):
-    """The structures and queues whose hours were removed."""
-
-    structures: set[StructureKey]
-    queues: set[QueueKey]
-
-
 # ---- writing ---------------------------------------------------------------------------------------------------------
 
 
@@ -53,39 +46,41 @@ def put(session: Session, kind: type[Base], rows: Rows) -> None:
     session.execute(insert.on_conflict_do_update(index_elements=keys, set_=others), list(rows))
 
 
-def remove_days(session: Session, days: Iterable[date]) -> RemovedUsage:
+def remove_days(session: Session, days: Iterable[date]) -> tuple[set[StructureKey], set[QueueKey]]:
     """Remove all hours of these UTC days; return their structures and queues."""
-    gone = RemovedUsage(set(), set())
+    gone: set[StructureKey] = set()
+    gone_queues: set[QueueKey] = set()
     structures, smds, queues = HourlyStructureUsage, HourlySmdsUsage, HourlyQueueUsage
     for day in days:
         first = datetime.combine(day, time(), UTC)
         past = first + timedelta(days=1)
         for table in (structures, smds):
             names = select(table.qsg, table.structure).where(table.hour >= first, table.hour < past)
-            gone.structures.update((row[0], row[1]) for row in session.execute(names.distinct()))
+            gone.update((row[0], row[1]) for row in session.execute(names.distinct()))
         names_of_queues = select(queues.qsg, queues.structure, queues.queue)
         within = names_of_queues.where(queues.hour >= first, queues.hour < past).distinct()
-        gone.queues.update((row[0], row[1], row[2]) for row in session.execute(within))
+        gone_queues.update((row[0], row[1], row[2]) for row in session.execute(within))
         for each in (structures, smds, queues):
             session.execute(
                 delete(each).where(each.hour >= first, each.hour < past),
                 execution_options={"synchronize_session": False},
             )
-    return gone
+    return gone, gone_queues
 
 
 def remove_before(session: Session, day: date) -> int:
     """Remove all hours before this UTC day and update the lists; return the number of hours."""
     past = datetime.combine(day, time(), UTC)
     structures, smds, queues = HourlyStructureUsage, HourlySmdsUsage, HourlyQueueUsage
-    gone = RemovedUsage(set(), set())
+    gone: set[StructureKey] = set()
+    gone_queues: set[QueueKey] = set()
     kept, kept_queues = StoredMeasuredStructure, MeasuredQueue
     of_structures = select(kept.qsg, kept.structure).where(kept.first_hour < past)
-    gone.structures.update((row[0], row[1]) for row in session.execute(of_structures))
+    gone.update((row[0], row[1]) for row in session.execute(of_structures))
     of_queues = select(kept_queues.qsg, kept_queues.structure, kept_queues.queue)
     found = session.execute(of_queues.where(kept_queues.first_hour < past))
-    gone.queues.update((row[0], row[1], row[2]) for row in found)
-    if not gone.structures and not gone.queues:
+    gone_queues.update((row[0], row[1], row[2]) for row in found)
+    if not gone and not gone_queues:
         return 0
     removed = 0
     for each in (structures, smds, queues):
@@ -94,7 +89,7 @@ def remove_before(session: Session, day: date) -> int:
             delete(each).where(each.hour < past), execution_options={"synchronize_session": False}
         )
         removed += old
-    update_lists(session, structures=gone.structures, queues=gone.queues)
+    update_lists(session, structures=gone, queues=gone_queues)
     return removed
 
 

@@ -113,9 +113,9 @@ class _Store:
         self.queues.update((hour.qsg, hour.structure or "", hour.queue) for hour in queues)
 
     def _remove(self, days: list[date]) -> None:
-        gone = repository.remove_days(self.session, days)
-        self.structures |= gone.structures
-        self.queues |= gone.queues
+        structures, queues = repository.remove_days(self.session, days)
+        self.structures |= structures
+        self.queues |= queues
         self.days += len(days)
 
     def _end(self, number: int, end: End) -> None:

@@ -90,8 +90,8 @@ def ask(request: Request, session: SessionDep, qsg: str, name: str) -> Response:
     measured = {(g.structure, each.queue) for g in asking.grounds for each in g.queues}
     # A queue that the plan does not have may have been left out on purpose.
     form = plan_form.blank("", frozenset(there & measured))
-    if asking.chosen.error:
-        form = replace(form, errors=(f"{asking.chosen.error} The usual period is shown.",))
+    if asking.error:
+        form = replace(form, errors=(f"{asking.error} The usual period is shown.",))
     return _page(request, asking, plan, form)
 
 
@@ -104,7 +104,7 @@ def take(request: Request, session: SessionDep, qsg: str, name: str, body: BodyD
     form, how = plan_form.reckoning_of(form, needs_outage=False)
     if how is None:
         return _page(request, asking, plan, form, status_code=422)
-    period = asking.chosen.period
+    period = asking.period
     made = planning.take_over(plan.document_object, ticked_of(asking, form), how, period=period)
     form, checked = check(
         form,
@@ -202,9 +202,9 @@ def _page(
         section="usage",
         qsg=asking.qsg,
         plan=plan,
-        period=asking.chosen.period,
-        hidden=asking.chosen.period.query(),
-        choices=choices_of(asking.chosen.period, lambda query: f"{path}?{urlencode(query)}"),
+        period=asking.period,
+        hidden=asking.period.query(),
+        choices=choices_of(asking.period, lambda query: f"{path}?{urlencode(query)}"),
         form=form,
         structures=tuple(_structure(ground, form, planned) for ground in grounds),
         unmeasured=tuple(name for name in names if name not in {ground.structure for ground in grounds}),

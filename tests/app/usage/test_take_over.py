@@ -17,7 +17,7 @@ from app.plans import service as plans
 from app.plans.stored import StoredVersion
 from app.settings import Settings
 from app.usage import service
-from app.usage.periods import Period, choose
+from app.usage.periods import choose
 from app.usage.planning import DraftPlan, MeasuredBasis, Reckoning, take_over
 from tests.app.plans.pages.browsing import Browser
 from tests.app.usage.support import queue_hour, store, structure_hour, ten_days
@@ -227,9 +227,7 @@ def take_over_usage(app: FastAPI, document: dict[str, Any], **how: Any) -> Draft
     )
     with app.state.database.session(writes=False) as session:
         span = service.structures_of_group(session, "SQ03")["APPLICATION1"]
-        period: Period = choose(
-            {"period": "all"}, first_hour=span.first_hour, last_hour=span.last_hour
-        ).period
+        period, _ = choose({"period": "all"}, first_hour=span.first_hour, last_hour=span.last_hour)
         grounds: list[MeasuredBasis] = list(service.grounds(session, "SQ03", ["APPLICATION1"], period))
     return take_over(document, grounds, reckoning, period=period)
 
