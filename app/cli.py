@@ -257,10 +257,6 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
-def _exit_code(findings: Sequence[Finding], fail_on: str) -> int:
-    return exit_code([finding.as_json() for finding in findings], fail_on)
-
-
 def _answer(
     arguments: argparse.Namespace,
     figures: dict[str, Any],
@@ -292,7 +288,7 @@ def _answer(
                     write(
                         f"  {given.name} = {' '.join(filter(None, (str(plain_number(given.value)), given.unit)))} ({origin})\n"
                     )
-    return _exit_code(ordered, arguments.fail_on)
+    return exit_code(ordered, arguments.fail_on)
 
 
 def _plain(value: Any) -> str:  # noqa: ANN401 - any JSON value
@@ -423,7 +419,7 @@ def _plan(arguments: argparse.Namespace) -> int:
             write_json({"findings": [finding.as_json() for finding in refused.findings]})
         _say(str(refused))
         return EXIT_FINDINGS
-    return _exit_code(result.findings, arguments.fail_on)
+    return exit_code(result.findings, arguments.fail_on)
 
 
 def _report(findings: Sequence[Finding]) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,7 +13,9 @@ from planner_core.wire import JsonObject
 
 if TYPE_CHECKING:
     from planner_core.document.model import PlanDocument
+    from planner_core.findings import Finding
     from planner_core.questions import Question
+    from planner_core.wire import Answer
 
 LARGEST_MESSAGE_BYTES = 100 * 2**20
 EXIT_OK, EXIT_FINDINGS, EXIT_USAGE = 0, 1, 2
@@ -169,37 +171,43 @@ def write_json(answer: JsonObject) -> None:
     write(json.dumps(answer, indent=2) + "\n")
 
 
-def finding_lines(found: JsonObject) -> tuple[str, str]:
+def finding_lines(found: Finding) -> tuple[str, str]:
     """Return a finding as text: its message, and its source below."""
-    return f"{found['severity']}: {found['code']}: {found['message']}", f"  {found['source']}"
+    return f"{found.severity}: {found.code}: {found.message}", f"  {found.source}"
 
 
 def write_answer(
-    arguments: argparse.Namespace, answer: JsonObject, lines: Iterable[str], *, notes: bool = True
+    arguments: argparse.Namespace,
+    answer: Answer,
+    findings: Sequence[Finding],
+    lines: Iterable[str],
+    *,
+    notes: bool = True,
 ) -> int:
     """Print an answer with its findings, as JSON or as text, and return the exit code.
 
     Args:
         arguments: The arguments of the command, with those of `add_json` and `add_fail_on`.
-        answer: The answer as JSON.
+        answer: The answer.
+        findings: Its findings.
         lines: The answer as text.
         notes: Also print findings of severity info in the text.
     """
     if arguments.json:
-        write_json(answer)
+        write_json(answer.as_json())
     else:
         write_lines(lines)
-        for found in answer["findings"]:
-            if notes or found["severity"] != "info":
+        for found in findings:
+            if notes or found.severity != "info":
                 write_lines(finding_lines(found))
-    return exit_code(answer["findings"], arguments.fail_on)
+    return exit_code(findings, arguments.fail_on)
 
 
-def exit_code(findings: Iterable[JsonObject], fail_on: str) -> int:
+def exit_code(findings: Iterable[Finding], fail_on: str) -> int:
     """Return 1 if an open finding is serious enough, else 0; acknowledged warnings do not count."""
     serious = {"error", fail_on}
-    still_open = (each for each in findings if each["severity"] == "error" or not each["acknowledged"])
-    return EXIT_FINDINGS if any(each["severity"] in serious for each in still_open) else EXIT_OK
+    still_open = (each for each in findings if each.severity == "error" or not each.acknowledged)
+    return EXIT_FINDINGS if any(each.severity in serious for each in still_open) else EXIT_OK
 
 
 class Meter:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache
 from importlib import resources
@@ -12,7 +12,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Field
 
 from planner_core import tables
-from planner_core.provenance import Source, SourceText
+from planner_core.provenance import Source, SourceText, read_source
 from planner_core.wire import Answer
 
 Severity = Literal["error", "warning", "info"]
@@ -128,6 +128,23 @@ def finding(
     """Return a finding with a code of the catalog, and by default with its severity and source."""
     kind = catalogue()[code]
     return Finding(code, severity or kind.severity, message, source or _source_of(code), field, structure)
+
+
+def read_findings(items: Iterable[Mapping[str, Any]]) -> tuple[Finding, ...]:
+    """Return findings from stored JSON, perhaps of an older version."""
+    # Earlier versions wrote only the members that a finding had.
+    return tuple(
+        Finding(
+            code=item["code"],
+            severity=item["severity"],
+            message=item["message"],
+            source=read_source(item.get("source")),
+            field=item.get("field"),
+            structure=item.get("structure"),
+            acknowledged=item.get("acknowledged"),
+        )
+        for item in items
+    )
 
 
 def worst(findings: tuple[Finding, ...]) -> Severity | None:

@@ -75,7 +75,7 @@ def _decide(arguments: argparse.Namespace) -> int:
         found = service.decide_text(sys.stdin.buffer.read(), mode=mode)
     else:
         found = answer(service.read_file(Path(arguments.file)), mode=mode)
-    return write_answer(arguments, found.as_json(), _lines(found))
+    return write_answer(arguments, found, found.findings, _lines(found))
 
 
 def _load(arguments: argparse.Namespace) -> int:
@@ -83,7 +83,7 @@ def _load(arguments: argparse.Namespace) -> int:
     from app.fits.from_settings import curves_of_settings
 
     answer = load_answer(read_plan(arguments.file), curves_of_settings)
-    return write_answer(arguments, answer.as_json(), _load_lines(answer))
+    return write_answer(arguments, answer, answer.findings, _load_lines(answer))
 
 
 def _load_lines(answer: ClusterLoadAnswer) -> Iterator[str]:

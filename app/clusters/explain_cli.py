@@ -63,7 +63,7 @@ def _explain(arguments: argparse.Namespace) -> int:
         messages=text(arguments.messages),
         messages_name=arguments.messages,
     )
-    return write_answer(arguments, found.as_json(), _lines(found))
+    return write_answer(arguments, found, found.findings, _lines(found))
 
 
 def _lines(found: WaitingExplanation) -> Iterator[str]:

@@ -72,7 +72,7 @@ def _page(request: Request, sent: LoadForm) -> Response:
     try:
         answer = load_answer(read_text(sent.text.encode()), curves_in(request.app.state.database))
         clusters, qsg = clusters_shown(answer, chosen=sent.chosen), answer.qsg
-        found = findings_shown([each.as_json() for each in answer.findings], label_of=_in_the_plan)
+        found = findings_shown(answer.findings, label_of=_in_the_plan)
     except DocumentInvalid as error:
         problems = error.problems[:MOST_PROBLEMS]
     except PlanRefused as error:

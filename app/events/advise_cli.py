@@ -67,7 +67,7 @@ def _advise(arguments: argparse.Namespace) -> int:
         write_json(found.as_json())
     else:
         write_lines(_lines(found))
-    return exit_code([each.as_json() for each in found.findings], arguments.fail_on)
+    return exit_code(found.findings, arguments.fail_on)
 
 
 def _lines(found: PlanDepthAdvice) -> Iterator[str]:
@@ -90,7 +90,7 @@ def _lines(found: PlanDepthAdvice) -> Iterator[str]:
             )
             yield f"  all at their net rates, from empty: {first}, {advice.action_percent} % after {floor_fraction(lead.to_action)} s, full after {floor_fraction(lead.to_full)} s"
     for finding in found.findings:
-        yield from finding_lines(finding.as_json())
+        yield from finding_lines(finding)
 
 
 def _values(each: Thresholds) -> str:

@@ -103,7 +103,7 @@ def _read(arguments: argparse.Namespace) -> int:
         write_json(reading.as_json())
     else:
         write_lines(_lines(reading))
-    return exit_code([each.as_json() for each in reading.findings], arguments.fail_on)
+    return exit_code(reading.findings, arguments.fail_on)
 
 
 def _lines(reading: EventReading) -> Iterator[str]:

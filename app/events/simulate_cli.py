@@ -51,7 +51,7 @@ def _simulate(arguments: argparse.Namespace) -> int:
         write_json(simulation.as_json())
     else:
         write_lines(_lines(simulation))
-    return exit_code([each.as_json() for each in simulation.findings], arguments.fail_on)
+    return exit_code(simulation.findings, arguments.fail_on)
 
 
 def _lines(simulation: Simulation) -> list[str]:

@@ -61,13 +61,13 @@ def acknowledged(
         DocumentInvalid: The reason is not valid.
     """
     accepted = [
-        {"code": code, "structure": item.get("structure"), "message": item["message"], "reason": reason}
-        for item in version.result["findings"]
-        if item["code"] == code
-        and item["severity"] != "error"
-        and not item.get("acknowledged")
-        and structure in (None, item.get("structure"))
-        and message in (None, item["message"])
+        {"code": code, "structure": item.structure, "message": item.message, "reason": reason}
+        for item in version.findings
+        if item.code == code
+        and item.severity != "error"
+        and not item.acknowledged
+        and structure in (None, item.structure)
+        and message in (None, item.message)
     ]
     if not accepted:
         raise NothingToAcknowledge(version, code, structure)
@@ -75,9 +75,7 @@ def acknowledged(
     about = {(item["code"], item["structure"]) for item in accepted}
     # An entry that matches no finding was made for an earlier message; if it stayed, it would be reported as unused
     # forever.
-    unused = {
-        item["field"] for item in version.result["findings"] if item["code"] == "ACKNOWLEDGEMENT_UNUSED"
-    }
+    unused = {item.field for item in version.findings if item.code == "ACKNOWLEDGEMENT_UNUSED"}
     kept: list[JsonObject] = [
         item
         for number, item in enumerate(raw["acknowledged"])

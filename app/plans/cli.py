@@ -221,7 +221,7 @@ def _put(arguments: argparse.Namespace) -> int:
     write(
         f"{arguments.name}: {outcome.status}, version {outcome.version.number}, ETag {outcome.version.etag}\n"
     )
-    found = [finding["severity"] for finding in outcome.version.result["findings"]]
+    found = [finding.severity for finding in outcome.version.findings]
     return EXIT_FINDINGS if "error" in found else EXIT_OK
 
 

@@ -6,7 +6,7 @@ import io
 import zipfile
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Annotated, Any
+from typing import Annotated
 
 from fastapi import APIRouter, HTTPException, Request
 from fastapi.responses import Response
@@ -21,7 +21,7 @@ from app.plans.changes_pages import ChangeRow, document_changes, result_changes
 from app.plans.charts import fill_chart
 from app.plans.depth_pages import Depths, advised, depths_of
 from app.plans.errors import StoredOutputRefused
-from app.plans.finding_groups import FindingView
+from app.plans.finding_groups import FindingView, only_in
 from app.plans.measured import MeasuredLinks, measured_of
 from app.plans.result_tables import TABLES, csv_text, xlsx_bytes
 from app.plans.result_view import (
@@ -48,6 +48,7 @@ from app.web.rendering import Page, render
 from planner_core import CORE_VERSION
 from planner_core.document.model import PlanDocument
 from planner_core.errors import PlanRefused
+from planner_core.findings import Finding
 from planner_core.plan.sheet import ASSUMPTION
 from planner_core.plan.splitting import Move, advise
 from planner_core.texts.outputs import OUTPUT_KINDS
@@ -169,8 +170,8 @@ class ComparePage(Page):
     ]
     document: Annotated[tuple[ChangeRow, ...], "Differences in the input"]
     result: Annotated[tuple[ChangeRow, ...], "Differences in the result, without findings"]
-    findings_gone: Annotated[tuple[Any, ...], "Findings of the first version only"]
-    findings_new: Annotated[tuple[Any, ...], "Findings of the second version only"]
+    findings_gone: Annotated[tuple[Finding, ...], "Findings of the first version only"]
+    findings_new: Annotated[tuple[Finding, ...], "Findings of the second version only"]
     omitted: Annotated[int, "Number of differences that are not shown"]
 
 
@@ -303,7 +304,7 @@ def compare(request: Request, session: SessionDep, name: str) -> Response:
     before, after = service.get_version(session, name, first), service.get_version(session, name, last)
     document = document_changes(before.comparable_object, after.comparable_object)
     results = result_changes(_compared(before.result), _compared(after.result))
-    gone, new = _only(before, after), _only(after, before)
+    gone, new = only_in(before.findings, after.findings), only_in(after.findings, before.findings)
     old = {line.name: line for line in structure_lines(before)}
     fresh = {line.name: line for line in structure_lines(after)}
     page = ComparePage(
@@ -340,7 +341,7 @@ def on_paper(request: Request, session: SessionDep, name: str, number: str) -> R
         unplaced=unplaced_of(stored),
         assumption=ASSUMPTION,
         findings=findings_of(stored)[:MOST_FINDINGS],
-        findings_total=len(stored.result["findings"]),
+        findings_total=len(stored.findings),
         queues=tuple(queues[:MOST_PRINTED_QUEUES]),
         queues_total=len(queues),
         changes=changes[:MOST_DIFFERENCES],
@@ -499,16 +500,6 @@ def _compared(found: JsonObject) -> JsonObject:
     costs = {key: fitted.get(key) for key in ("entry_bytes", "element_bytes")}
     kept = {key: value for key, value in found.items() if key not in ("findings", "comparison")}
     return {**kept, "curve": {**curve, **costs}}
-
-
-def _only(here: StoredVersion, there: StoredVersion) -> tuple[Any, ...]:
-    """Return the findings that only `here` has, regardless of their place in the document."""
-    known = {(item["code"], item.get("structure"), item["message"]) for item in there.result["findings"]}
-    return tuple(
-        item
-        for item in here.result["findings"]
-        if (item["code"], item.get("structure"), item["message"]) not in known
-    )
 
 
 def _at(stored: StoredVersion) -> str:

@@ -104,9 +104,9 @@ def structure_lines(version: StoredVersion) -> tuple[StructureLine, ...]:
     """Return all structures in the order of the result."""
     result = version.result
     open_findings: dict[str, list[str]] = {}
-    for finding in result["findings"]:
-        if finding.get("structure") and not finding.get("acknowledged"):
-            open_findings.setdefault(finding["structure"], []).append(finding["severity"])
+    for finding in version.findings:
+        if finding.structure and not finding.acknowledged:
+            open_findings.setdefault(finding.structure, []).append(finding.severity)
     return tuple(
         _line(index, structure, open_findings.get(structure["name"], []))
         for index, structure in enumerate(result["structures"])
@@ -234,9 +234,7 @@ def _stored_structure(item: JsonObject) -> SimpleNamespace:
 
 def findings_of(version: StoredVersion, *, structure: str | None = None) -> tuple[FindingView, ...]:
     """Return the stored findings of one structure or of all."""
-    items = [
-        item for item in version.result["findings"] if structure is None or item.get("structure") == structure
-    ]
+    items = [item for item in version.findings if structure is None or item.structure == structure]
     return findings_shown(items, label_of=_in_the_editor)
 
 

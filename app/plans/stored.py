@@ -14,6 +14,7 @@ from app.web.paging import ResultPage
 from planner_core.document.model import CouplingFacility, PlanDocument, Structure
 from planner_core.document.reading import read_json
 from planner_core.document.schema import with_new_keys
+from planner_core.findings import Finding, read_findings
 from planner_core.wire import Answer, JsonObject
 
 EXAMPLE_CHOICE = ".example"
@@ -95,6 +96,11 @@ class StoredVersion:
         """The stored result, which is never recalculated."""
         found: JsonObject = json.loads(self.result_json)
         return found
+
+    @cached_property
+    def findings(self) -> tuple[Finding, ...]:
+        """The findings of the result."""
+        return read_findings(self.result["findings"])
 
 
 @dataclass(frozen=True, slots=True)

@@ -109,7 +109,7 @@ def _add_unstated(command: argparse.ArgumentParser) -> None:
 
 
 def _code(findings: Sequence[LineFinding], fail_on: str) -> int:
-    return exit_code([each.as_json() for each in findings], fail_on)
+    return exit_code(findings, fail_on)
 
 
 def _say(findings: Sequence[LineFinding], *, at_least: tuple[str, ...] = ("error", "warning")) -> None:

@@ -192,9 +192,8 @@ def _compare(arguments: argparse.Namespace) -> int:
 
     with open_database() as (database, _), database.session(writes=False) as session:
         found = service.compare(session, arguments.plan, arguments.names)
-    answer = copied(ScenarioComparisonAnswer, found, plan=arguments.plan).as_json()
     if arguments.json:
-        write_json(answer)
+        write_json(copied(ScenarioComparisonAnswer, found, plan=arguments.plan).as_json())
         return EXIT_OK
     rows = [("", "", "the plan", *(each.name for each in found.columns))]
     for row in (*found.settings, *found.totals, *found.figures, *found.losses, *found.commands):
@@ -207,7 +206,7 @@ def _compare(arguments: argparse.Namespace) -> int:
             rows.append((row.structure or "", row.label + unit, *values))
     write_lines(_table(rows, left=2))
     write("* differs from the plan; rows without differences are hidden\n")
-    for each in answer["findings"]:
+    for each in found.findings:
         write_lines(finding_lines(each))
     return EXIT_OK
 

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from app.plans.finding_groups import FindingView, findings_shown
+from planner_core.findings import Finding, read_findings
 from planner_core.provenance import Source, read_source
 from planner_core.whatif.scenario_report import (
     ComparisonRow,
@@ -56,7 +57,7 @@ def compared(answer: SideBySide, *, shows_all: bool) -> ScenarioComparisonView:
         losses=_grouped(wanted(answer.losses), ""),
         commands=answer.commands,
         findings=answer.finding_rows[:MOST_FINDINGS],
-        said=findings_shown(each.as_json() for each in answer.findings),
+        said=findings_shown(answer.findings),
         left_out=left_out,
         cut=max(len(figures) - MOST_ROWS, 0) + max(len(answer.finding_rows) - MOST_FINDINGS, 0),
     )
@@ -107,8 +108,9 @@ def reported(report: ScenarioReport) -> ReportView:
     told = report.as_json()
     used = {move["rule"] for loss in told["losses"]["after"] for move in loss["moves"]}
     rules = tuple(rule for rule in told["rules"] if rule["rule"] in used)
-    changes = _changes(told["findings_new"], told["findings_gone"])
-    rest = _unchanged(told["findings"], told["findings_new"])
+    new, gone, every = (read_findings(told[key]) for key in ("findings_new", "findings_gone", "findings"))
+    changes = _changes(new, gone)
+    rest = _unchanged(every, new)
     found = findings_shown(rest[:MOST_FINDINGS])
     resting = (
         *(read_source(each["source"]) for each in (*rules, *told["commands"])),
@@ -139,11 +141,11 @@ def reported(report: ScenarioReport) -> ReportView:
     )
 
 
-def _unchanged(findings: Sequence[JsonObject], new: Sequence[JsonObject]) -> list[JsonObject]:
+def _unchanged(findings: Sequence[Finding], new: Sequence[Finding]) -> list[Finding]:
     """Return findings that the changes do not cause."""
 
-    def key(each: JsonObject) -> tuple[object, ...]:
-        return each["code"], each["message"], each["structure"], each["field"]
+    def key(each: Finding) -> tuple[object, ...]:
+        return each.code, each.message, each.structure, each.field
 
     brought = {key(each) for each in new}
     return [each for each in findings if key(each) not in brought]
@@ -161,7 +163,7 @@ def _documents(numbered: Iterable[ReportDocument], resting: Sequence[Source]) ->
     return found
 
 
-def _changes(new: Sequence[JsonObject], gone: Sequence[JsonObject]) -> tuple[FindingChange, ...]:
+def _changes(new: Sequence[Finding], gone: Sequence[Finding]) -> tuple[FindingChange, ...]:
     """Return new findings first, then those with another message, then resolved ones."""
     left = list(gone)
     found = []
@@ -170,8 +172,7 @@ def _changes(new: Sequence[JsonObject], gone: Sequence[JsonObject]) -> tuple[Fin
             (
                 each
                 for each in left
-                if (each["code"], each["structure"], each["field"])
-                == (item["code"], item["structure"], item["field"])
+                if (each.code, each.structure, each.field) == (item.code, item.structure, item.field)
             ),
             None,
         )
@@ -179,7 +180,7 @@ def _changes(new: Sequence[JsonObject], gone: Sequence[JsonObject]) -> tuple[Fin
             # Several findings may have the same code and place: each earlier one pairs with one new one.
             left.remove(was)
         (told,) = findings_shown([item])
-        found.append(FindingChange("changed" if was else "new", told, str(was["message"]) if was else ""))
+        found.append(FindingChange("changed" if was else "new", told, was.message if was else ""))
     order = {"new": 0, "changed": 1}
     # New findings first: a change board asks what a change causes.
     found.sort(key=lambda each: order[each.kind])

@@ -21,6 +21,7 @@ from app.plans.changes_pages import ChangeRow, document_changes, queue_words
 from app.plans.computed import canonical
 from app.plans.editor.pages import BodyDep
 from app.plans.errors import PlanNotFound
+from app.plans.finding_groups import only_in
 from app.plans.service import StoredVersion
 from app.usage import plan_form, planning, service
 from app.usage.observed import ComparedSize
@@ -40,6 +41,7 @@ from app.usage.plan_pages import (
 from app.usage.planning import DraftPlan, MeasuredBasis
 from app.web.rendering import Page, render, root_path
 from planner_core.document.model import PlanDocument
+from planner_core.findings import Finding
 from planner_core.wire import JsonObject
 
 router = APIRouter(include_in_schema=False)
@@ -64,8 +66,8 @@ class TakeOverPreview:
     changes: tuple[ChangeRow, ...]
     omitted: int
     sizes: tuple[SizeChange, ...]
-    findings_new: tuple[JsonObject, ...]
-    findings_gone: tuple[JsonObject, ...]
+    findings_new: tuple[Finding, ...]
+    findings_gone: tuple[Finding, ...]
     compared: tuple[ComparedSize, ...]
     """The new sizes, compared with the current allocations."""
 
@@ -158,8 +160,8 @@ def _preview(
         changes[:MOST_CHANGES],
         max(len(changes) - MOST_CHANGES, 0),
         tuple(_size_changes(plan.result["structures"], result["structures"])),
-        _only(result["findings"], plan.result["findings"]),
-        _only(plan.result["findings"], result["findings"]),
+        only_in(evaluated.findings, plan.findings),
+        only_in(plan.findings, evaluated.findings),
         service.sizes_compared(session, evaluated, period),
     )
 
@@ -174,13 +176,6 @@ def _size_changes(before: Sequence[JsonObject], after: Sequence[JsonObject]) -> 
         SizeChange(name, both(name, "initsize_kib"), both(name, "size_kib"))
         for name in dict.fromkeys((*old, *new))
     ]
-
-
-def _only(here: Sequence[JsonObject], there: Sequence[JsonObject]) -> tuple[JsonObject, ...]:
-    """Return the findings that only the first result has."""
-    # The message is compared too, because the same code with other figures is a new finding.
-    known = {(each["code"], each.get("structure"), each["message"]) for each in there}
-    return tuple(each for each in here if (each["code"], each.get("structure"), each["message"]) not in known)
 
 
 def _page(

@@ -74,8 +74,8 @@ def _smds_job(arguments: argparse.Namespace) -> int:
     else:
         write(found.text)
         for each in found.findings:
-            sys.stderr.write("".join(f"{line}\n" for line in finding_lines(each.as_json())))
-    return exit_code([finding.as_json() for finding in found.findings], arguments.fail_on)
+            sys.stderr.write("".join(f"{line}\n" for line in finding_lines(each)))
+    return exit_code(found.findings, arguments.fail_on)
 
 
 def _lose(arguments: argparse.Namespace) -> int:
@@ -121,7 +121,7 @@ def _answered(answer: Callable[..., Any], arguments: argparse.Namespace, *, note
         found = answer(read_plan(arguments.file), question, curves_of_settings)
     except PlanRefused as refused:
         return _refused(arguments, refused)
-    return write_answer(arguments, found.as_json(), found.lines(), notes=notes)
+    return write_answer(arguments, found, found.findings, found.lines(), notes=notes)
 
 
 def _refused(arguments: argparse.Namespace, refused: PlanRefused | OutputRefused) -> int:

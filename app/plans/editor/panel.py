@@ -133,7 +133,7 @@ def _findings(items: Sequence[Finding], typed: Typed, checked: CheckedForm) -> t
             return label_of(at, typed)
         return typed.get(f"{at}/name", "").upper() or label_of(at, typed)
 
-    return findings_shown((item.as_json() for item in items), target_of=target, label_of=label)
+    return findings_shown(items, target_of=target, label_of=label)
 
 
 def _summary(initsize_kib: int, size_kib: int, findings: Sequence[Finding]) -> str:

@@ -242,13 +242,10 @@ def _findings() -> tuple[FindingView, ...]:
         ),
         finding("USAGE_MEASURE_ASSUMED", "A remark."),
     )
-    accepted = {
-        **found[1].as_json(),
-        "message": "A warning that was acknowledged.",
-        "acknowledged": "Agreed with operations.",
-    }
-    items = [*(each.as_json() for each in found), accepted]
-    return findings_shown(items, target_of=lambda _: "page-content")
+    accepted = replace(
+        found[1], message="A warning that was acknowledged.", acknowledged="Agreed with operations."
+    )
+    return findings_shown((*found, accepted), target_of=lambda _: "page-content")
 
 
 def _texts() -> tuple[OutputTextView, ...]:
