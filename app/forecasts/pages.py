@@ -33,7 +33,7 @@ from app.web.chart_script import ChartScript
 from app.web.file_names import file_name
 from app.web.paging import PageRequest
 from app.web.rendering import Page, render
-from planner_core.contracts.forecasts import Crossing, Resized
+from planner_core.contracts.forecasts import Resized
 from planner_core.names import OWN_STRUCTURES, cfrm_structure_name
 
 router = APIRouter(include_in_schema=False)
@@ -45,30 +45,13 @@ TIMES = re.compile(r"(\d+(?:\.\d+)?) times the size")
 
 
 @dataclass(frozen=True, slots=True)
-class ForecastLine:
-    """One measure in the list."""
-
-    forecast: StructureForecast
-    crossing: Crossing | None
-    href: str
-
-
-@dataclass(frozen=True, slots=True)
-class PeakAhead:
-    """The highest day of a span ahead, by its median estimate."""
-
-    first_day: int
-    last_day: int
-    highest: Band
-
-
-@dataclass(frozen=True, slots=True)
 class OutlookView:
     """One measure on the page of its structure."""
 
     outlook: Outlook
     chart: ZoomedChart | None
-    ahead: tuple[PeakAhead, ...]
+    ahead: tuple[tuple[int, int, Band], ...]
+    """First and last day of each span ahead, and its highest day by the median estimate."""
     last: MeasuredDay | None
     highest: MeasuredDay | None
     file: str
@@ -87,7 +70,10 @@ class ResizeAct:
 class ForecastsPage(Page):
     """The list of forecasts, or the first steps in an empty installation."""
 
-    lines: Annotated[tuple[ForecastLine, ...], "One page of forecasts, the most urgent first"]
+    lines: Annotated[
+        tuple[tuple[StructureForecast, str], ...],
+        "One page of forecasts with their addresses, the most urgent first",
+    ]
     found: Annotated[ForecastPage, "The page they are on"]
     newest: Annotated[date | None, "Day of the latest forecast on the page"]
     is_empty: Annotated[bool, "Whether there is no forecast yet"]
@@ -124,10 +110,7 @@ def list_all(request: Request, session: SessionDep) -> Response:
     page = ForecastsPage(
         title="Forecasts",
         section=SECTION,
-        lines=tuple(
-            ForecastLine(each, each.first_crossing, f"{forecast_path(each.qsg, each.structure)}#{each.key}")
-            for each in found.items
-        ),
+        lines=tuple((each, f"{forecast_path(each.qsg, each.structure)}#{each.key}") for each in found.items),
         found=found,
         newest=max((each.made_on for each in found.items), default=None),
         is_empty=found.total == 0,
@@ -214,11 +197,11 @@ def _shown(outlook: Outlook) -> OutlookView:
     )
 
 
-def _ahead(bands: Sequence[Band]) -> Iterable[PeakAhead]:
+def _ahead(bands: Sequence[Band]) -> Iterable[tuple[int, int, Band]]:
     """Yield the highest day of each span, because weeks have high and low days."""
     for at in range(0, len(bands), SPAN_DAYS):
         span = bands[at : at + SPAN_DAYS]
-        yield PeakAhead(at + 1, at + len(span), max(span, key=lambda band: band.p50))
+        yield (at + 1, at + len(span), max(span, key=lambda band: band.p50))
 
 
 def _times(resize: Resized) -> float:

@@ -41,20 +41,14 @@ _MOST_FIELDS = 50
 ENDINGS = (".json", ".yaml", ".yml")
 
 
-@dataclass(frozen=True, slots=True)
-class Restorable:
-    """A deleted plan, and a new name for it if its own is in use."""
-
-    plan: DeletedPlan
-    new_name: str
-    error: str
-
-
 @dataclass(frozen=True, kw_only=True)
 class DeletedPage(Page):
     """Context of the list of deleted plans."""
 
-    deleted: Annotated[tuple[Restorable, ...], "Last deleted first"]
+    deleted: Annotated[
+        tuple[tuple[DeletedPlan, str, str], ...],
+        "Last deleted first, each with a new name if its own is in use, and the error of that name",
+    ]
     keep_days: Annotated[int, "Days until they are removed permanently"]
 
 
@@ -150,9 +144,9 @@ def _deleted_page(
         title="Deleted plans",
         section="plans",
         deleted=tuple(
-            Restorable(each, new_name, error)
+            (each, new_name, error)
             if each.id == plan_id
-            else Restorable(each, f"{each.name[:55]}-restored" if each.name in taken else "", "")
+            else (each, f"{each.name[:55]}-restored" if each.name in taken else "", "")
             for each in service.list_deleted(session)
         ),
         keep_days=settings_of(request).deleted_days,

@@ -74,16 +74,6 @@ def _grouped(rows: Sequence[ComparisonRow], without: str) -> RowGroups:
 
 
 @dataclass(frozen=True, slots=True)
-class FindingChange:
-    """A finding that is new, resolved, or has another message."""
-
-    kind: str
-    finding: FindingView
-    before: str
-    """The earlier message; empty for a new finding."""
-
-
-@dataclass(frozen=True, slots=True)
 class ReportView:
     """A report, and its parts arranged for the page."""
 
@@ -95,7 +85,8 @@ class ReportView:
     """Coupling facility, its white space before (None if the plan does not have it), and after."""
     rules: tuple[JsonObject, ...]
     """The rules that decided moves."""
-    changes: tuple[FindingChange, ...]
+    changes: tuple[tuple[str, FindingView, str], ...]
+    """Kind of change (new, changed or gone), finding, and earlier message; the message is empty if it did not change."""
     findings: tuple[FindingView, ...]
     """Findings that did not change."""
     findings_total: int
@@ -114,7 +105,7 @@ def reported(report: ScenarioReport) -> ReportView:
     found = findings_shown(rest[:MOST_FINDINGS])
     resting = (
         *(read_source(each["source"]) for each in (*rules, *told["commands"])),
-        *(each.finding.source for each in changes),
+        *(changed.source for _, changed, _ in changes),
         *(each.source for each in found),
     )
     facilities = {item["coupling_facility"]: item for item in told["white_space"]["before"]}
@@ -163,7 +154,7 @@ def _documents(numbered: Iterable[ReportDocument], resting: Sequence[Source]) ->
     return found
 
 
-def _changes(new: Sequence[Finding], gone: Sequence[Finding]) -> tuple[FindingChange, ...]:
+def _changes(new: Sequence[Finding], gone: Sequence[Finding]) -> tuple[tuple[str, FindingView, str], ...]:
     """Return new findings first, then those with another message, then resolved ones."""
     left = list(gone)
     found = []
@@ -180,9 +171,9 @@ def _changes(new: Sequence[Finding], gone: Sequence[Finding]) -> tuple[FindingCh
             # Several findings may have the same code and place: each earlier one pairs with one new one.
             left.remove(was)
         (told,) = findings_shown([item])
-        found.append(FindingChange("changed" if was else "new", told, was.message if was else ""))
+        found.append(("changed" if was else "new", told, was.message if was else ""))
     order = {"new": 0, "changed": 1}
     # New findings first: a change board asks what a change causes.
-    found.sort(key=lambda each: order[each.kind])
-    found += [FindingChange("gone", told, "") for told in findings_shown(left)]
+    found.sort(key=lambda each: order[each[0]])
+    found += [("gone", told, "") for told in findings_shown(left)]
     return tuple(found[:MOST_FINDINGS])

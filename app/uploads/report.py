@@ -67,15 +67,6 @@ class RecordCounts:
 
 
 @dataclass(frozen=True, slots=True)
-class Fault:
-    """A place that was not read, and the reason."""
-
-    where: str
-    length: str
-    reason: str
-
-
-@dataclass(frozen=True, slots=True)
 class FileStructure:
     """A structure in the file."""
 
@@ -107,7 +98,8 @@ class UploadReport:
     records: tuple[RecordCounts, ...]
     rows: tuple[tuple[str, RowCounts], ...]
     """Title of each table with its counts."""
-    faults: tuple[Fault, ...]
+    faults: tuple[tuple[str, str, str], ...]
+    """Place and length of each part that was not read, and the reason."""
     faults_omitted: int
     faults_title: str
     passed_over: tuple[tuple[str, int], ...]
@@ -195,13 +187,13 @@ def _by_type(records: RecordCounts) -> tuple[tuple[bool, int, str], ...]:
     )
 
 
-def _faults(found: FileReport) -> tuple[tuple[Fault, ...], int, str]:
+def _faults(found: FileReport) -> tuple[tuple[tuple[str, str, str], ...], int, str]:
     if found.problems.count:
         lines = found.problems.first[:MOST_SHOWN]
-        faults = tuple(Fault(f"line {each.line}", "", each.message) for each in lines)
+        faults = tuple((f"line {each.line}", "", each.message) for each in lines)
         return faults, found.problems.count - len(faults), "Lines that were not read"
     places = found.quarantined.first[:MOST_SHOWN]
-    faults = tuple(Fault(f"byte {each.offset}", amount(each.length), each.reason) for each in places)
+    faults = tuple((f"byte {each.offset}", amount(each.length), each.reason) for each in places)
     return faults, found.quarantined.count - len(faults), "Quarantined"
 
 

@@ -80,9 +80,10 @@ def read_structure(
 ) -> StructureUsageAnswer:
     """Return entries and elements in use with their limits, structure-full events, and shared message data sets."""
     period = _period(service.span_of(session, qsg, structure), from_, to, by)
-    usage = service.structure_usage(session, qsg, structure, period)
+    points = service.structure_usage(session, qsg, structure, period)
+    before = service.last_limits(session, qsg, structure, period.first)
     smds = service.smds_figures(session, qsg, structure, period)
-    return StructureUsageAnswer(qsg, structure, period, usage.limits_before, usage.points, smds)
+    return StructureUsageAnswer(qsg, structure, period, before, points, smds)
 
 
 @router.get(

@@ -25,7 +25,7 @@ from app.usage.measured import (
     UsagePoint,
 )
 from app.usage.periods import Period
-from app.usage.service import Span, StructureUsage
+from app.usage.service import Span
 from app.usage.tables import queue_table, queues_table, usage_table
 from app.web import chart_script
 from app.web.chart_plotly import ZoomedChart
@@ -156,7 +156,8 @@ def structure(request: Request, session: SessionDep, qsg: str, structure: str) -
     """Show one structure over a period."""
     span = service.span_of(session, qsg, structure)
     period, error = _chosen(request, span)
-    usage = service.structure_usage(session, qsg, structure, period)
+    points = service.structure_usage(session, qsg, structure, period)
+    before = service.last_limits(session, qsg, structure, period.first)
     queues = service.queue_figures(session, qsg, structure, period)
     at = path_of(qsg, structure)
     query = urlencode(period.query())
@@ -169,12 +170,12 @@ def structure(request: Request, session: SessionDep, qsg: str, structure: str) -
         is_generated=structure in OWN_STRUCTURES,
         span=span,
         period=_period_shown(at, period, span, {}, error=error),
-        highest=tuple(_highest(usage.points)),
+        highest=tuple(_highest(points)),
         limits=service.last_limits(session, qsg, structure, period.past),
-        full=tuple(point for point in reversed(usage.points) if point.structure_full_count),
-        charts=_usage_charts(usage, period),
-        points=usage.points[::-1],
-        has_scm=any(point.scm_entries_in_use_max or point.scm_elements_in_use_max for point in usage.points),
+        full=tuple(point for point in reversed(points) if point.structure_full_count),
+        charts=_usage_charts(points, before, period),
+        points=points[::-1],
+        has_scm=any(point.scm_entries_in_use_max or point.scm_elements_in_use_max for point in points),
         queues=queues[:MOST_QUEUES],
         queues_total=len(queues),
         smds=service.smds_figures(session, qsg, structure, period),
@@ -191,8 +192,8 @@ def structure(request: Request, session: SessionDep, qsg: str, structure: str) -
 def structure_file(request: Request, session: SessionDep, qsg: str, structure: str) -> Response:
     """Return the table of a structure as a file."""
     period, _ = _chosen(request, service.span_of(session, qsg, structure))
-    usage = service.structure_usage(session, qsg, structure, period)
-    return _csv(usage_table(usage.points), qsg, f"{structure}-usage")
+    points = service.structure_usage(session, qsg, structure, period)
+    return _csv(usage_table(points), qsg, f"{structure}-usage")
 
 
 @router.get("/usage/{qsg}/{structure}/queues.csv")
@@ -246,20 +247,19 @@ def queue_file(request: Request, session: SessionDep, qsg: str, structure: str) 
 # ---- what is shown ---------------------------------------------------------------------------------------------------
 
 
-def _usage_charts(usage: StructureUsage, period: Period) -> ZoomedChart:
-    full = [(point.at, point.structure_full_count) for point in usage.points if point.structure_full_count]
-    before = usage.limits_before
+def _usage_charts(
+    points: tuple[UsagePoint, ...], before: ObservedTotals | None, period: Period
+) -> ZoomedChart:
+    full = [(point.at, point.structure_full_count) for point in points if point.structure_full_count]
     found = []
     for name, limit_before in (
         ("entries", before.entries_total if before else None),
         ("elements", before.elements_total if before else None),
     ):
         title = f"List {name} in use"
-        values = [(p.at, v) for p in usage.points if (v := getattr(p, f"{name}_in_use_max")) is not None]
-        shares = [(p.at, v) for p in usage.points if (v := getattr(p, f"{name}_pct")) is not None]
-        limit = held_from(
-            ((p.at, getattr(p, f"{name}_total")) for p in usage.points), limit_before, period.first
-        )
+        values = [(p.at, v) for p in points if (v := getattr(p, f"{name}_in_use_max")) is not None]
+        shares = [(p.at, v) for p in points if (v := getattr(p, f"{name}_pct")) is not None]
+        limit = held_from(((p.at, getattr(p, f"{name}_total")) for p in points), limit_before, period.first)
         if values or not shares:
             chart = time_chart(name, title, unit=name, period=period, values=values, limit=limit, full=full)
         else:  # only a percentage was reported

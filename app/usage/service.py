@@ -56,14 +56,6 @@ class Span(NamedTuple):
     last_hour: datetime
 
 
-class StructureUsage(NamedTuple):
-    """The measurements of a structure over a period."""
-
-    points: tuple[UsagePoint, ...]
-    limits_before: ObservedTotals | None
-    """The limits as last observed before the period."""
-
-
 # ---- structures ------------------------------------------------------------------------------------------------------
 
 
@@ -132,13 +124,10 @@ def structures_of_group(session: Session, qsg: str) -> dict[str, Span]:
     return {each.structure: Span(each.first_hour, each.last_hour) for each in found}
 
 
-def structure_usage(session: Session, qsg: str, structure: str, period: Period) -> StructureUsage:
+def structure_usage(session: Session, qsg: str, structure: str, period: Period) -> tuple[UsagePoint, ...]:
     """Return the usage of a structure over a period, by hour or by day."""
     rows = repository.structure_hours(session, qsg, structure, first=period.first, past=period.past)
-    return StructureUsage(
-        points=tuple(_by_step(rows, period, _usage_point)),
-        limits_before=last_limits(session, qsg, structure, period.first),
-    )
+    return tuple(_by_step(rows, period, _usage_point))
 
 
 def last_limits(session: Session, qsg: str, structure: str, before: datetime) -> ObservedTotals | None:

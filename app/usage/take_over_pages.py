@@ -50,22 +50,14 @@ MOST_CHANGES = 400
 
 
 @dataclass(frozen=True, slots=True)
-class SizeChange:
-    """The sizes of a structure before and after; None where the plan does not have the structure."""
-
-    cfrm_name: str
-    initsize_kib: tuple[int | None, int | None]
-    size_kib: tuple[int | None, int | None]
-
-
-@dataclass(frozen=True, slots=True)
 class TakeOverPreview:
     """The preview, shown next to the current values."""
 
     made: DraftPlan
     changes: tuple[ChangeRow, ...]
     omitted: int
-    sizes: tuple[SizeChange, ...]
+    sizes: tuple[tuple[str, tuple[int | None, ...]], ...]
+    """Each structure with its INITSIZE before and after and its SIZE before and after; None if the plan lacks the structure."""
     findings_new: tuple[Finding, ...]
     findings_gone: tuple[Finding, ...]
     compared: tuple[ComparedSize, ...]
@@ -166,15 +158,16 @@ def _preview(
     )
 
 
-def _size_changes(before: Sequence[JsonObject], after: Sequence[JsonObject]) -> list[SizeChange]:
+def _size_changes(
+    before: Sequence[JsonObject], after: Sequence[JsonObject]
+) -> list[tuple[str, tuple[int | None, ...]]]:
     old, new = ({each["cfrm_name"]: each for each in found} for found in (before, after))
 
     def both(name: str, key: str) -> tuple[int | None, int | None]:
         return old.get(name, {}).get(key), new.get(name, {}).get(key)
 
     return [
-        SizeChange(name, both(name, "initsize_kib"), both(name, "size_kib"))
-        for name in dict.fromkeys((*old, *new))
+        (name, both(name, "initsize_kib") + both(name, "size_kib")) for name in dict.fromkeys((*old, *new))
     ]
 
 

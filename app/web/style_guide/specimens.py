@@ -25,7 +25,6 @@ from app.sizing.calculator.form import read_form
 from app.texts.documents import example_text, read_text
 from app.uploads.report import (
     ConflictLine,
-    Fault,
     FileStructure,
     RecordCounts,
     UploadReport,
@@ -195,7 +194,7 @@ def _report() -> UploadReport:
         managers=(QueueManagerGroup("SYSA", "CSQ1", "SQ03"),),
         records=(RecordCounts("115-2", "Statistics of a queue manager", 48, "214 KB", was_read=True),),
         rows=(("structure_usage", RowCounts(96, 80, 10, 5, 2, 1)),),
-        faults=(Fault("offset 4096, record 12", "120 bytes", "No plausible header."),),
+        faults=(("offset 4096, record 12", "120 bytes", "No plausible header."),),
         faults_omitted=3,
         faults_title="What could not be read",
         passed_over=(("no shared queue", 512),),

@@ -312,7 +312,7 @@ def test_report_page_lists_each_finding_and_document_once() -> None:
     found = report(saved_scenario("a", {"rate_factor": 2, "queue_managers": 6}))
     told: Any = found.as_json()
     shown = reported(found)
-    brought = [each.finding.message for each in shown.changes if each.kind != "gone"]
+    brought = [each.message for kind, each, _ in shown.changes if kind != "gone"]
     rest = [each.message for each in shown.findings]
     assert brought
     assert rest
@@ -327,7 +327,7 @@ def test_report_page_lists_each_finding_and_document_once() -> None:
         *(read_source(each["source"]) for each in told["commands"]),
         *(read_source(each["source"]) for each in shown.rules),
         *(each.source for each in shown.findings),
-        *(each.finding.source for each in shown.changes),
+        *(each.source for _, each, _ in shown.changes),
     ]
     assert {source.url for source in resting if source.url} <= listed
     later = [each.url for each in shown.documents[len(told["documents"]) :]]

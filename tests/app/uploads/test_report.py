@@ -96,8 +96,8 @@ def test_problems_of_a_text_have_lines_and_those_of_a_dump_have_bytes() -> None:
     )
     assert text is not None
     assert dump is not None
-    assert (text.faults[0].where, text.faults_omitted) == ("line 7", 2)
-    assert (dump.faults[0].where, dump.faults[0].length, dump.faults_omitted) == ("byte 12", "5 bytes", 0)
+    assert (text.faults[0][0], text.faults_omitted) == ("line 7", 2)
+    assert (*dump.faults[0][:2], dump.faults_omitted) == ("byte 12", "5 bytes", 0)
 
 
 def test_sizes_are_shown_in_a_suitable_unit() -> None:
